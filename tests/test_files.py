@@ -8,22 +8,22 @@ from pathlib import Path
 import pytest
 
 from bosquet import DecisionTreeClassifier
-from bosquet._files import written_whole
+from bosquet._files import atomic_write
 
 
-def test_a_file_takes_its_name_when_it_is_whole(tmp_path):
+def test_a_file_is_renamed_when_it_is_complete(tmp_path):
     path = tmp_path / "model"
     path.write_text("old")
 
     def write_half():
-        with written_whole(path) as place:
+        with atomic_write(path) as place:
             place.write_text("half")
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
         write_half()
     assert path.read_text() == "old"
-    with written_whole(path) as place:
+    with atomic_write(path) as place:
         place.write_text("new")
     assert path.read_text() == "new"
     assert os.listdir(tmp_path) == ["model"]
@@ -44,7 +44,7 @@ def test_the_content_is_on_the_disk_before_the_name_and_the_name_before_the_retu
     assert events == ["file", "rename", "folder"]
 
 
-def test_a_folder_that_cannot_be_synced_does_no_harm(tmp_path, monkeypatch):
+def test_a_folder_that_cannot_be_synced_is_ignored(tmp_path, monkeypatch):
     fsync = os.fsync
 
     def refuse_folders(handle):
@@ -53,14 +53,14 @@ def test_a_folder_that_cannot_be_synced_does_no_harm(tmp_path, monkeypatch):
         fsync(handle)
 
     monkeypatch.setattr(os, "fsync", refuse_folders)
-    with written_whole(tmp_path / "model") as place:
+    with atomic_write(tmp_path / "model") as place:
         place.write_text("new")
     assert (tmp_path / "model").read_text() == "new"
 
 
-def test_an_error_names_the_path_that_was_asked_for(tmp_path):
+def test_an_error_names_the_given_path(tmp_path):
     path = tmp_path / "nowhere" / "model"
-    with pytest.raises(FileNotFoundError) as caught, written_whole(path):
+    with pytest.raises(FileNotFoundError) as caught, atomic_write(path):
         pass
     assert caught.value.filename == str(path)
 
@@ -68,14 +68,14 @@ def test_an_error_names_the_path_that_was_asked_for(tmp_path):
 def test_a_link_stays_a_link(tmp_path):
     (tmp_path / "real").write_text("old")
     (tmp_path / "link").symlink_to(tmp_path / "real")
-    with written_whole(tmp_path / "link") as place:
+    with atomic_write(tmp_path / "link") as place:
         place.write_text("new")
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "real").read_text() == "new"
 
 
 def replaced(path, text="new"):
-    with written_whole(path) as place:
+    with atomic_write(path) as place:
         during = stat.S_IMODE(place.stat().st_mode)
         place.write_text(text)
     assert path.read_text() == text
@@ -118,7 +118,7 @@ def test_a_file_that_is_replaced_keeps_its_owner_and_group(tmp_path):
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives away")
-def test_another_group_than_before_gets_no_more_than_everybody(tmp_path, monkeypatch):
+def test_a_new_group_gets_only_the_permissions_of_others(tmp_path, monkeypatch):
     path = tmp_path / "model"
     path.write_text("old")
     os.chown(path, 12345, 23456)
@@ -133,7 +133,7 @@ def test_another_group_than_before_gets_no_more_than_everybody(tmp_path, monkeyp
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
-def test_a_full_device_is_told_and_stays_a_device():
+def test_a_full_device_raises_an_error_and_stays_a_device():
     model = DecisionTreeClassifier().fit([[0.0], [1.0]], [0, 1])
     with pytest.raises(OSError) as caught:  # noqa: PT011 - the number is what is asked
         model.save("/dev/full")

@@ -29,7 +29,7 @@ def rows(seed=0):
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
-def test_a_fit_without_names_forgets_those_of_an_earlier_one(model):
+def test_a_fit_without_names_deletes_those_of_an_earlier_fit(model):
     X, y = rows()
     model.fit(pd.DataFrame(X, columns=["height", "width"]), y)
     assert list(model.feature_names_in_) == ["height", "width"]

@@ -1,4 +1,4 @@
-"""pandas objects of the same row labels in another order are warned of, in every fit."""
+"""pandas objects of the same row labels in different orders are warned of, in every fit."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ def warned(model: Any, *args: Any, **options: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
-def test_labels_in_another_order_are_warned_of_once(model: Any) -> None:
+def test_labels_in_different_orders_give_one_warning(model: Any) -> None:
     (message,) = warned(model, X, SHUFFLED)
-    assert "X and y have the same row labels in another order (row 0 is 0 in X" in message
+    assert "X and y have the same row labels in different orders (row 0 is 0 in X" in message
     assert "y.loc[X.index]" in message
     assert not warned(model, X, SHUFFLED.loc[X.index])
 
 
-def test_labels_that_differ_or_agree_are_nobody_s_business() -> None:
+def test_equal_or_different_labels_give_no_warning() -> None:
     model = GradientBoostingRegressor(n_estimators=2)
     assert not warned(model, X, SHUFFLED.reset_index(drop=True))
     assert not warned(model, X.set_axis(range(100, 140)), SHUFFLED)
@@ -67,12 +67,12 @@ def test_labels_that_cannot_be_compared_do_not_fail_a_fit() -> None:
     assert len(warned(TREE, table, target)) == 1
 
 
-def test_labels_that_occur_more_often_in_one_of_them_are_no_other_order() -> None:
+def test_labels_with_different_counts_give_no_warning() -> None:
     table, target = X.set_axis([0, 0, *range(1, 39)]), Y.set_axis([0, 1, *range(1, 39)])
     assert warned(TREE, table, target) == []
 
 
-def test_weights_and_validation_sets_are_looked_at_as_well() -> None:
+def test_weights_and_validation_sets_are_compared_too() -> None:
     model = GradientBoostingRegressor(n_estimators=2)
     (message,) = warned(model, X, Y, sample_weight=SHUFFLED + 1)
     assert "X and sample_weight" in message

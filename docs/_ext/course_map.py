@@ -94,7 +94,7 @@ def picture(docs, item):
 
 def seen(name):
     """A link to the page of a gallery on which the picture is drawn."""
-    return [] if name.startswith("img/") else [f"- **See** {{doc}}`/{name}`"]
+    return [] if name.startswith("img/") else [f"- **Example** {{doc}}`/{name}`"]
 
 
 def item_lines(docs, item):
@@ -104,13 +104,13 @@ def item_lines(docs, item):
         f"### {item['number']}. {item['title']}",
         "",
         *picture(docs, item),
-        item["says"].strip(),
+        item["text"].strip(),
         "",
         f"- {terms}",
-        f"- **Call** {', '.join(api_link(name) for name in item['functions'])}",
-        f"- **Read** {page_link(docs, item['page'])}",
+        f"- **Functions** {', '.join(api_link(name) for name in item['functions'])}",
+        f"- **Guide** {page_link(docs, item['page'])}",
         *seen(item["picture"]),
-        "- **Fails if it were wrong**",
+        "- **Tests**",
         *(f"  - {test_words(test)}" for test in item["tests"]),
         "",
     ]

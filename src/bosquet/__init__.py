@@ -1,4 +1,4 @@
-"""Ensembles that learn fast and show their work.
+"""Ensemble learning: boosting, bagging, forests, mixtures of experts and the theory behind them.
 
 >>> from bosquet import GradientBoostingClassifier
 >>> model = GradientBoostingClassifier(n_estimators=20, min_samples_leaf=1)
@@ -6,11 +6,11 @@
 array(['a', 'b'], dtype='<U1')
 """
 
-from bosquet._lazy import looked_up
+from bosquet._lazy import lazy_getattr
 
 __version__ = "0.1.0"
 
-_HOME = {
+_MODULE_OF = {
     "AdaBoostClassifier": "bosquet.boosting",
     "AdaBoostRegressor": "bosquet.boosting",
     "AnyBoostClassifier": "bosquet.boosting",
@@ -78,7 +78,7 @@ __all__ = [
 ]
 
 
-__getattr__ = looked_up(__name__, _HOME)
+__getattr__ = lazy_getattr(__name__, _MODULE_OF)
 
 
 def __dir__() -> list[str]:

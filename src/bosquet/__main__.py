@@ -1,4 +1,4 @@
-"""``python -m bosquet`` is the command `bosquet`."""
+"""Entry point of ``python -m bosquet``, which is the same as the command `bosquet`."""
 
 import sys
 

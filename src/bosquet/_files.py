@@ -1,4 +1,4 @@
-"""Files that are whole or not there."""
+"""Atomic writing of files: a file is complete or absent."""
 
 from __future__ import annotations
 
@@ -10,63 +10,66 @@ from pathlib import Path
 
 
 @contextmanager
-def written_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A place to write to; it takes the name `path` when it is whole, and vanishes on an error.
+def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Yield a temporary path to write to, which is renamed to `path` at the end or deleted after an error.
 
-    A reader never meets half a file, and a full disk leaves the file that was there; so does a power cut, for
-    the content is on the disk before the name is, and the name before this returns. A file that is replaced
-    keeps its permissions. Devices and pipes are written to as they are, a link stays one, and errors name
-    `path` itself.
+    A reader never sees an incomplete file. If the disk is full, or after a power cut, the old file is still
+    there: the content is flushed to the disk before the renaming, and the renaming before this function
+    returns. A file that is replaced keeps its permissions. Devices and pipes are written to directly. If
+    `path` is a symbolic link, the file that it points to is replaced. Errors name `path`, not the temporary
+    file.
     """
-    place = Path(os.path.realpath(path))
-    if place.exists() and not place.is_file() and not place.is_dir():
-        yield place
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file() and not target.is_dir():
+        yield target
         return
-    # The name is known before the file is there, so that no interrupt comes between the file and the name.
-    draft = place.parent / f".{place.name[:40]}.{secrets.token_hex(8)}"
+    # The name is chosen before the file is created, so that an interrupt in between cannot leave a file
+    # behind.
+    temporary = target.parent / f".{target.name[:40]}.{secrets.token_hex(8)}"
     try:
-        _create(draft, private=place.exists())
-        yield draft
-        _sync(draft)
-        _keep_permissions(draft, place)
-        os.replace(draft, place)
-        _sync_folder(place.parent)
+        _create(temporary, private=target.exists())
+        yield temporary
+        _sync(temporary)
+        _keep_permissions(temporary, target)
+        os.replace(temporary, target)
+        _sync_folder(target.parent)
     except OSError as error:
         raise type(error)(error.errno, error.strerror, os.fspath(path)) from error
     finally:
-        with suppress(OSError):  # it is not there, or was never made
-            draft.unlink()
+        with suppress(OSError):  # already renamed, or never created
+            temporary.unlink()
 
 
-def _create(draft: Path, private: bool) -> None:
-    """An empty file: private where it will replace another one, else by the umask."""
+def _create(temporary: Path, private: bool) -> None:
+    """Create an empty file, readable by its owner only if `private`, otherwise as the umask allows."""
     mode = 0o600 if private else 0o666
-    os.close(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode))
+    os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode))
 
 
-def _keep_permissions(draft: Path, place: Path) -> None:
-    """Give the draft the permissions, the owner and the group of the file that it replaces, if there is one.
+def _keep_permissions(temporary: Path, target: Path) -> None:
+    """Copy permissions, owner and group of the file that is replaced, if it exists.
 
-    Where the group cannot be kept, the new one gets no more than everybody has: it may be a larger group.
+    If the group cannot be kept, the new group gets only the permissions that all users have, because it may
+    have more members than the old one.
     """
     try:
-        old = os.stat(place)
+        old = os.stat(target)
     except FileNotFoundError:
         return
     mode = old.st_mode & 0o777
     if hasattr(os, "chown"):
         for owner in (old.st_uid, -1):
-            with suppress(OSError):  # not permitted, or an owner that is unknown here
-                os.chown(draft, owner, old.st_gid)
+            with suppress(OSError):  # not permitted, or the owner is unknown on this system
+                os.chown(temporary, owner, old.st_gid)
                 break
-        if os.stat(draft).st_gid != old.st_gid:
+        if os.stat(temporary).st_gid != old.st_gid:
             mode &= ~0o070 | (mode & 0o007) << 3
-    os.chmod(draft, mode)
+    os.chmod(temporary, mode)
 
 
 def _sync(path: str | os.PathLike[str]) -> None:
-    """Wait until the content of a file (or the names in a folder) is on the disk."""
-    # A flush of written data needs write access on Windows; a folder opens for reading only.
+    """Flush the content of a file, or the names in a folder, to the disk."""
+    # Flushing a file needs write access on Windows; a folder can only be opened for reading.
     handle = os.open(path, os.O_RDONLY if os.path.isdir(path) else os.O_RDWR)
     try:
         os.fsync(handle)
@@ -75,6 +78,6 @@ def _sync(path: str | os.PathLike[str]) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """The same for a folder, where the system can: Windows and some network file systems cannot."""
+    """Flush a folder to the disk, if the system supports it: Windows and some network file systems do not."""
     with suppress(OSError):
         _sync(folder)

@@ -1,9 +1,10 @@
-"""What every estimator does with a fit: publishes it whole, remembers its columns, writes it to a file.
+"""What all estimators share: atomic publication of a fit, feature attributes, and `model.save(path)`.
 
-A fit works on a draft, a copy of the estimator with attributes of its own, and the finished attributes
-become the estimator's in one assignment. A reader takes the attributes once. So an estimator is always the
-result of one fit: in a thread that predicts while another fits, and after an error or an interrupt.
-What was published is never changed in place: a fit that goes on from it works on a copy.
+A fit works on a copy of the estimator that has its own attribute dictionary. When it has finished, that
+dictionary becomes the estimator's in one assignment. A method that reads the fit takes the dictionary once.
+So an estimator always shows the result of exactly one fit, also in a thread that predicts while another one
+fits, and after an error or an interrupt. Published attributes are never modified in place: a fit that
+continues an earlier one works on a copy.
 """
 
 from __future__ import annotations
@@ -16,31 +17,31 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from bosquet._row_labels import warn_of_other_order
+from bosquet._row_labels import warn_of_row_order_mismatch
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 _new = object.__new__
 
 
-def one_fit(estimator: Any) -> Any:
-    """A view of the estimator as the last finished fit left it; later fits do not show in it."""
+def fit_snapshot(estimator: Any) -> Any:
+    """Return a view of the estimator after its last finished fit; later fits do not change the view."""
     view = _new(type(estimator))
     view.__dict__ = estimator.__dict__
     return view
 
 
-def draft_of(estimator: Any) -> Any:
-    """A copy to work on: attributes of its own, which hold the same objects."""
-    draft = _new(type(estimator))
-    draft.__dict__ = dict(estimator.__dict__)
-    return draft
+def working_copy(estimator: Any) -> Any:
+    """Return a shallow copy of the estimator with its own attribute dictionary."""
+    copy = _new(type(estimator))
+    copy.__dict__ = dict(estimator.__dict__)
+    return copy
 
 
-def reads_one_fit(method: Method) -> Method:
-    """Let a method read the attributes of one fit, whatever other threads publish meanwhile."""
+def reads_fit_snapshot(method: Method) -> Method:
+    """Decorate a method so that it reads the attributes of one fit, even if another thread fits meanwhile."""
     if _takes_only_X(method):
-        # Of a row predict(X) takes 7 microseconds, and passing on any arguments 0.3 more than these.
+        # predict(X) of one row takes 7 microseconds; forwarding *args and **kwargs would add 0.3.
         @wraps(method)
         def read(self: Any, X: Any) -> Any:
             view = _new(type(self))
@@ -51,7 +52,7 @@ def reads_one_fit(method: Method) -> Method:
 
         @wraps(method)
         def read(self: Any, *args: Any, **kwargs: Any) -> Any:
-            return method(one_fit(self), *args, **kwargs)
+            return method(fit_snapshot(self), *args, **kwargs)
 
     return cast("Method", read)
 
@@ -63,36 +64,36 @@ def _takes_only_X(method: Callable[..., Any]) -> bool:
     return names == ("self", "X") and not others and method.__defaults__ is None
 
 
-def fits_aside(method: Method) -> Method:
-    """Run a method that changes the estimator on a draft, and publish all changes in one assignment.
+def publishes_fit_atomically(method: Method) -> Method:
+    """Decorate a method so that it works on a copy and publishes all its changes in one assignment.
 
-    Without an assignment, after an error or an interrupt, the estimator is as it was. Of two fits at the same
-    time the one that ends last is kept. A parameter that is set while a fit runs is kept for the next one.
+    After an error or an interrupt nothing is published and the estimator is unchanged. If two fits run at the
+    same time, the one that ends last wins. A parameter that is set while a fit runs is kept for the next fit.
     """
 
     names = method.__code__.co_varnames[1 : method.__code__.co_argcount]
 
     @wraps(method)
     def fit(self: Any, *args: Any, **kwargs: Any) -> Any:
-        warn_of_other_order([*names[: len(args)], *kwargs], [*args, *kwargs.values()])
-        draft = draft_of(self)
-        before = draft.__dict__.copy()
-        result = method(draft, *args, **kwargs)
-        if result is draft:
+        warn_of_row_order_mismatch([*names[: len(args)], *kwargs], [*args, *kwargs.values()])
+        copy = working_copy(self)
+        before = copy.__dict__.copy()
+        result = method(copy, *args, **kwargs)
+        if result is copy:
             result = self
-        finished = draft.__dict__ | _parameters_set_since(self, before, draft)
-        # The last call is behind us. Python raises KeyboardInterrupt after calls and in loops, so that none
-        # comes between this assignment and the return: who gets an interrupt has the estimator as it was.
+        finished = copy.__dict__ | _parameters_set_since(self, before, copy)
+        # Python raises KeyboardInterrupt only after calls and in loops. There is none between this assignment
+        # and the return, so a caller that gets an interrupt finds the estimator unchanged.
         self.__dict__ = finished
         return result
 
-    fit.fits_aside = True  # type: ignore[attr-defined]
+    fit.publishes_fit_atomically = True  # type: ignore[attr-defined]
     return cast("Method", fit)
 
 
-def _parameters_set_since(estimator: Any, before: dict[str, Any], draft: Any) -> dict[str, Any]:
-    """Parameters that somebody else has set on the estimator since the draft was made."""
-    now, own = estimator.__dict__, draft.__dict__
+def _parameters_set_since(estimator: Any, before: dict[str, Any], copy: Any) -> dict[str, Any]:
+    """Return the parameters that other code has set on the estimator since the copy was made."""
+    now, own = estimator.__dict__, copy.__dict__
     changed = [
         name
         for name, value in before.items()
@@ -104,8 +105,8 @@ def _parameters_set_since(estimator: Any, before: dict[str, Any], draft: Any) ->
     return {name: now[name] for name in changed if name in parameters}
 
 
-def remember_columns(estimator: Any, encoder: Any) -> None:
-    """The encoder of the table fitted on, and what scikit-learn wants to know of its columns."""
+def set_feature_attributes(estimator: Any, encoder: Any) -> None:
+    """Set `_encoder`, `n_features_in_` and, if the columns have names, `feature_names_in_`."""
     estimator._encoder = encoder
     estimator.n_features_in_ = encoder.n_features
     if encoder.feature_names is not None:
@@ -114,21 +115,22 @@ def remember_columns(estimator: Any, encoder: Any) -> None:
         del estimator.feature_names_in_
 
 
-class Saved:
-    """`model.save(path)`."""
+class SaveMixin:
+    """Add `save(path)` to an estimator."""
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def save(self, path: str | os.PathLike[str], key: bytes | None = None) -> None:
-        """Write the model to a file that `bosquet.load` reads; docs/format.md tells what it holds.
+        """Write the fitted model to a file that `bosquet.load` reads; docs/format.md describes the format.
 
-        A model made of others can be written if they are Bosquet's own.
+        A model made of other models can be written if all of them are Bosquet's own.
 
         Parameters
         ----------
-        path : path of the file
+        path : str or path-like
+            The file to write.
         key : bytes, optional
-            Sign the file with this key, of at least 32 random bytes, so that ``bosquet.load(path, key=key)``
-            can refuse files of anybody else.
+            Secret key of at least 32 random bytes. The file is signed with it, and
+            ``bosquet.load(path, key=key)`` rejects files that were not signed with the same key.
         """
         from bosquet.io import save_model
 

@@ -1,4 +1,4 @@
-"""What is looked up or computed when it is first used: names of packages, attributes of objects."""
+"""Lazy evaluation: names of a package that are imported at first use, attributes computed at first use."""
 
 from __future__ import annotations
 
@@ -10,24 +10,25 @@ from typing import Any, Generic, TypeVar, overload
 Value = TypeVar("Value")
 
 
-def looked_up(package: str, home: Mapping[str, str]) -> Callable[[str], Any]:
-    """A ``__getattr__`` for `package` that finds each name in the module that `home` gives."""
+def lazy_getattr(package: str, module_of: Mapping[str, str]) -> Callable[[str], Any]:
+    """Return a ``__getattr__`` for `package` that imports each name from the module `module_of[name]`."""
 
     def find(name: str) -> Any:
-        if name not in home:
+        if name not in module_of:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = getattr(importlib.import_module(home[name]), name)
-        setattr(sys.modules[package], name, value)  # asked for once only
+        value = getattr(importlib.import_module(module_of[name]), name)
+        setattr(sys.modules[package], name, value)  # the next lookup finds it directly
         return value
 
     return find
 
 
 class cached_property(Generic[Value]):
-    """An attribute that is computed when it is first read; threads that read it at once compute it twice.
+    """Attribute that is computed when it is first read.
 
-    That of functools holds a lock in Python 3.11, one for all objects: a child that is forked while a thread
-    holds it would wait for ever.
+    Threads that read it at the same time may compute it twice. Unlike `functools.cached_property`, which in
+    Python 3.11 holds one lock for all objects, it has no lock: a child process that is forked while a thread
+    holds such a lock would wait forever.
     """
 
     def __init__(self, compute: Callable[[Any], Value]):
@@ -47,5 +48,5 @@ class cached_property(Generic[Value]):
         if owner is None:
             return self
         value = self.compute(owner)
-        owner.__dict__[self.name] = value  # found before this descriptor from now on
+        owner.__dict__[self.name] = value  # from now on found before this descriptor
         return value

@@ -1,4 +1,4 @@
-"""Checks of parameters, with one kind of message: what was given, and what it must be."""
+"""Checks of parameters, and their error message: the value that was given and the values accepted."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ import numpy as np
 
 @dataclass(frozen=True, repr=False)
 class NotStored:
-    """What stands for a parameter that a model file could not hold, such as a function.
+    """Placeholder for a parameter that a model file cannot store, such as a function.
 
-    A model that was loaded predicts without it. Fitting it again raises an error that names the parameter,
-    until it is set.
+    A loaded model predicts without it. Fitting the model again raises an error that names the parameter,
+    until the parameter is set.
     """
 
-    kind: str  # the type that it was of
+    kind: str  # name of the type of the original value
 
     def __repr__(self) -> str:
         return f"<{self.kind}, not stored in the model file>"
 
 
-# (is it all right?, what it must be)
+# (function that returns whether a value is accepted, description of the accepted values)
 Check = tuple[Callable[[Any], bool], str]
 
 
@@ -37,6 +37,7 @@ def number(
     open_high: bool = False,
     none: bool = False,
 ) -> Check:
+    """Accept a real number in an interval, and None if `none`."""
     bracket = "(" if open_low else "["
     upper = "]" if math.isfinite(high) and not open_high else ")"
     wanted = f"a number in {bracket}{low:g}, {high:g}{upper}" + (" or None" if none else "")
@@ -54,6 +55,7 @@ def number(
 
 
 def integer(low: int, high: int | None = None, *, none: bool = False) -> Check:
+    """Accept an integer in [low, high], and None if `none`."""
     span = f"an integer >= {low}" if high is None else f"an integer in [{low}, {high}]"
 
     def ok(value: Any) -> bool:
@@ -67,6 +69,8 @@ def integer(low: int, high: int | None = None, *, none: bool = False) -> Check:
 
 
 def choice(*allowed: Any) -> Check:
+    """Accept one of the given values."""
+
     def ok(value: Any) -> bool:
         return any(value is a or (type(value) is type(a) and value == a) for a in allowed)
 
@@ -74,33 +78,35 @@ def choice(*allowed: Any) -> Check:
 
 
 def boolean() -> Check:
+    """Accept True or False."""
     return (lambda value: isinstance(value, bool | np.bool_)), "True or False"
 
 
-def count_or_share(low: int, what: str, *, none: bool = False) -> Check:
-    """An integer from `low` on, or a float in (0, 1]: a share of `what`."""
-    share, count = number(0, 1, open_low=True)[0], integer(low)[0]
+def count_or_fraction(low: int, what: str, *, none: bool = False) -> Check:
+    """Accept an integer >= `low`, or a float in (0, 1]: a fraction of `what`."""
+    fraction, count = number(0, 1, open_low=True)[0], integer(low)[0]
 
     def ok(value: Any) -> bool:
         if value is None:
             return none
-        return count(value) if isinstance(value, Integral) else share(value)
+        return count(value) if isinstance(value, Integral) else fraction(value)
 
-    return ok, f"an integer >= {low}, or a share of the {what} in (0, 1]" + (
+    return ok, f"an integer >= {low}, or a fraction of the {what} in (0, 1]" + (
         " or None" if none else ""
     )
 
 
 def number_of_features() -> Check:
-    inner = count_or_share(1, "features", none=True)[0]
+    """Accept the values of `max_features`."""
+    inner = count_or_fraction(1, "features", none=True)[0]
     return (
         (lambda value: value in ("sqrt", "log2") if isinstance(value, str) else inner(value)),
-        "a share in (0, 1], a number of features >= 1, 'sqrt', 'log2' or None",
+        "a fraction in (0, 1], a number of features >= 1, 'sqrt', 'log2' or None",
     )
 
 
 def or_auto(check: Check) -> Check:
-    """The same, or "auto"."""
+    """Accept what `check` accepts, and "auto"."""
     ok, wanted = check
     return (
         (lambda value: value == "auto" if isinstance(value, str) else ok(value)),
@@ -109,36 +115,39 @@ def or_auto(check: Check) -> Check:
 
 
 def number_of_jobs() -> Check:
+    """Accept the values of `n_jobs`."""
     inner = integer(-(2**31), 2**31 - 1, none=True)[0]
     return (lambda value: inner(value) and value != 0), "an integer other than 0, or None"
 
 
 def callables() -> Check:
+    """Accept a list of functions, or None."""
+
     def ok(value: Any) -> bool:
         return value is None or (isinstance(value, list | tuple) and all(map(callable, value)))
 
     return ok, "a list of functions, or None"
 
 
-# Parameters that mean the same wherever they occur.
-EVERYWHERE: dict[str, Check] = {"n_jobs": number_of_jobs(), "callbacks": callables()}
+# Checks of parameters that mean the same in all estimators.
+COMMON_CHECKS: dict[str, Check] = {"n_jobs": number_of_jobs(), "callbacks": callables()}
 
 
 def check_parameters(estimator: Any, checks: Mapping[str, Check]) -> None:
-    """Raise a ValueError that names the first parameter out of its range."""
-    checks = {**EVERYWHERE, **checks}
+    """Raise a ValueError that names the first parameter with an invalid value."""
+    checks = {**COMMON_CHECKS, **checks}
     unknown = getattr(estimator, "_unknown_parameters", None)
     if unknown:
         raise ValueError(
-            f"the model was written by a newer version of Bosquet with {', '.join(unknown)}, which this"
-            " version does not have: fitting it again would not give the same model; upgrade, or fit a"
+            f"the model file was written by a newer version of Bosquet and sets {', '.join(unknown)}, which"
+            " this version does not have. Fitting again would give a different model: upgrade Bosquet, or fit"
             " clone(model)"
         )
     for name, value in estimator.get_params(deep=False).items():
         if isinstance(value, NotStored):
             raise ValueError(
-                f"{name}={value!r}: the model was loaded from a file, which cannot hold a {value.kind}; set"
-                f" it with set_params({name}=...) before fitting again"
+                f"{name}={value!r}: the model was loaded from a file, which cannot store a {value.kind}; call"
+                f" set_params({name}=...) before fitting again"
             )
         if name == "verbose" and isinstance(value, bool):
             continue
@@ -147,14 +156,14 @@ def check_parameters(estimator: Any, checks: Mapping[str, Check]) -> None:
 
 
 def check_value(name: str, value: Any, check: Check) -> None:
-    """Raise a ValueError that names the argument unless its value is all right."""
+    """Raise a ValueError that names the argument and its value unless the value is accepted."""
     ok, wanted = check
     if not ok(value):
         raise ValueError(f"{name}={value!r} is out of range: {name} must be {wanted}")
 
 
-def feature_count(value: Any, n_features: int) -> int:
-    """The number of features that a `max_features` value stands for."""
+def resolve_max_features(value: Any, n_features: int) -> int:
+    """Return the number of features for a value of `max_features`."""
     if value is None:
         return n_features
     if value == "sqrt":
@@ -163,24 +172,28 @@ def feature_count(value: Any, n_features: int) -> int:
         return max(1, int(math.log2(n_features)))
     if isinstance(value, Integral):
         if int(value) > n_features:
-            raise ValueError(f"max_features={value} is more than the {n_features} features of X")
+            raise ValueError(
+                f"max_features={value} exceeds the number of features of X ({n_features}); pass a value <="
+                " n_features or a fraction in (0, 1]"
+            )
         return int(value)
     return max(1, int(value * n_features))
 
 
 def monotone_directions(constraint: Any, n_features: int, names: list[str] | None) -> list[int]:
-    """-1, 0 or +1 for each feature; an empty list where nothing is constrained."""
+    """Return -1, 0 or +1 for each feature, or an empty list if no feature is constrained."""
     if constraint is None:
         return []
     if isinstance(constraint, dict):
         directions = [0] * n_features
         for key, value in constraint.items():
-            directions[feature_number(key, n_features, names, "monotonic_cst")] = value
+            directions[feature_index(key, n_features, names, "monotonic_cst")] = value
     else:
         directions = list(np.asarray(constraint).ravel())
         if len(directions) != n_features:
             raise ValueError(
-                f"monotonic_cst has {len(directions)} entries, but X has {n_features} features"
+                f"monotonic_cst has {len(directions)} entries, but X has {n_features} features; pass one"
+                " entry per feature, or a dict of the constrained features"
             )
     for feature, value in enumerate(directions):
         if value not in (-1, 0, 1):
@@ -190,12 +203,17 @@ def monotone_directions(constraint: Any, n_features: int, names: list[str] | Non
     return [int(v) for v in directions] if any(directions) else []
 
 
-def feature_number(key: Any, n_features: int, names: list[str] | None, parameter: str) -> int:
-    """The place of a feature that a parameter names by place or by name."""
+def feature_index(key: Any, n_features: int, names: list[str] | None, parameter: str) -> int:
+    """Return the index of a feature that a parameter gives by index or by name."""
     if isinstance(key, str):
         if names is None or key not in names:
-            raise ValueError(f"{parameter} names the feature {key!r}, which X does not have")
+            raise ValueError(
+                f"{parameter} contains the feature name {key!r}, but X has no column of this name"
+            )
         return names.index(key)
     if not isinstance(key, Integral) or not 0 <= int(key) < n_features:
-        raise ValueError(f"{parameter} names the feature {key!r}, but X has {n_features} features")
+        raise ValueError(
+            f"{parameter} contains the feature {key!r}, but X has {n_features} features; pass an index in"
+            f" [0, {n_features - 1}] or a column name"
+        )
     return int(key)

@@ -1,4 +1,4 @@
-"""A line on the terminal that tells how far a fit has come."""
+"""A progress bar on the terminal."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ import time
 from typing import TextIO
 
 
-class Bar:
-    """Done, total, a note and the time left; redrawn at most ten times a second.
+class ProgressBar:
+    """Progress bar with a note and the time left, redrawn at most 10 times per second.
 
     Parameters
     ----------
-    total : how many there are to do.
-    stream : where to write, by default the standard error.
+    total : int
+        Number of steps.
+    stream : text stream, optional
+        Where to write (default: standard error).
     """
 
     width = 28
@@ -26,6 +28,7 @@ class Bar:
         self.line = ""
 
     def show(self, done: int, note: str = "") -> None:
+        """Draw the bar after `done` steps."""
         now = time.monotonic()
         self.line = self._line(done, note, now - self.started)
         if now - self.drawn >= 0.1 or done == self.total:
@@ -34,6 +37,7 @@ class Bar:
             self.drawn = now
 
     def close(self, note: str = "") -> None:
+        """Draw the bar for the last time and end the line."""
         self.stream.write("\r" + self.line + (f"  {note}" if note else "") + "\n")
         self.stream.flush()
 

@@ -1,4 +1,4 @@
-"""The row labels of pandas objects that are passed together."""
+"""Comparison of the row labels of pandas objects that are passed together."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 from bosquet._warnings import warn_user
 
 
-def warn_of_other_order(names: Sequence[str], values: Sequence[Any]) -> None:
-    """Warn if two of the arguments have the same row labels in another order.
+def warn_of_row_order_mismatch(names: Sequence[str], values: Sequence[Any]) -> None:
+    """Warn if two of the arguments have the same row labels in different orders.
 
-    Rows are matched by position, here as in scikit-learn. Labels that are the same but for their order
-    tell that somebody sorted or shuffled one of the two.
+    Rows are matched by position, as in scikit-learn. Labels that differ only in their order indicate that one
+    of the two arguments was sorted or shuffled.
     """
     pandas = sys.modules.get("pandas")
     if pandas is None:
@@ -26,19 +26,19 @@ def warn_of_other_order(names: Sequence[str], values: Sequence[Any]) -> None:
     ]
     for name, index in labelled[1:]:
         first, expected = labelled[0]
-        if _same_labels_in_another_order(index, expected):
+        if _same_labels_in_different_order(index, expected):
             pairs = zip(expected.tolist(), index.tolist(), strict=True)
             row, (label, instead) = next(
                 (k, pair) for k, pair in enumerate(pairs) if pair[0] != pair[1]
             )
             warn_user(
-                f"{first} and {name} have the same row labels in another order (row {row} is {label!r} in"
-                f" {first} and {instead!r} in {name}), but rows are matched by position: pass"
-                f" {name}.loc[{first}.index], or {name}.to_numpy() if the positions are right"
+                f"{first} and {name} have the same row labels in different orders (row {row} is {label!r} in"
+                f" {first} and {instead!r} in {name}), but rows are matched by position; pass"
+                f" {name}.loc[{first}.index], or {name}.to_numpy() if the positions are correct"
             )
 
 
-def _same_labels_in_another_order(index: Any, other: Any) -> bool:
+def _same_labels_in_different_order(index: Any, other: Any) -> bool:
     if len(index) != len(other) or index.equals(other):
         return False
     if not (index.isin(other).all() and other.isin(index).all()):

@@ -1,4 +1,4 @@
-"""The seams to scikit-learn that its releases move: everything version-dependent is in this file."""
+"""All imports from scikit-learn that depend on its version, and small functions around them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from sklearn.utils.validation import validate_data as validate_by_scikit_learn
 from bosquet._sparse import checked_sparse, indexable
 
 try:
-    # Asks scikit-learn's OpenMP runtime, which threadpoolctl and joblib limit.
+    # The limits of threadpoolctl and joblib apply to the OpenMP runtime of scikit-learn.
     from sklearn.utils._openmp_helpers import _openmp_effective_n_threads as threads_of_openmp
 except ImportError:
     threads_of_openmp = None
@@ -59,28 +59,32 @@ __all__ = [
 
 
 def check_is_fitted(estimator: Any, attribute: str | None = None) -> None:
-    """scikit-learn's check and error; its own look takes longer than predicting a row, so ours is first."""
+    """Raise scikit-learn's NotFittedError unless the estimator is fitted.
+
+    The attribute is tested first: the check of scikit-learn takes longer than the prediction of one row.
+    """
     if attribute is None or attribute not in estimator.__dict__:
         check_by_scikit_learn(estimator, attribute)
 
 
 def validate_data(estimator: Any, X: Any, **options: Any) -> Any:
-    """scikit-learn's check of X, after one of the indices of a sparse matrix, which it trusts."""
+    """Validate X as scikit-learn does, and also check the indices of a sparse matrix."""
     return validate_by_scikit_learn(estimator, checked_sparse(X) if issparse(X) else X, **options)
 
 
 def effective_threads(n_jobs: int | None) -> int:
-    """The number of threads that `n_jobs` stands for.
+    """Return the number of threads for a value of `n_jobs`.
 
-    None means every processor this process may use, less what OMP_NUM_THREADS, joblib (inside its
-    workers) or threadpoolctl (``threadpool_limits``) have taken away. A negative number counts
-    back from that as scikit-learn does: -1 all, -2 all but one.
+    None means all processors that this process may use, within the limits set by OMP_NUM_THREADS, by joblib
+    (inside its workers) or by threadpoolctl (``threadpool_limits``). A negative number counts back from this
+    number as in scikit-learn: -1 means all processors, -2 all but one.
     """
     if n_jobs is None:
         return _available_threads()
     if n_jobs == 0:
         raise ValueError(
-            "n_jobs=0 has no meaning; use None for all processors or a number of threads"
+            "n_jobs=0 is not valid; pass None for all processors, a number of threads >= 1, or a negative"
+            " number"
         )
     if n_jobs < 0:
         return max(1, _available_threads() + 1 + n_jobs)
@@ -98,26 +102,26 @@ def _available_threads() -> int:
 
 
 def tags_of(estimator: Any) -> Any:
-    """What a scikit-learn estimator says of itself."""
+    """Return the tags of a scikit-learn estimator."""
     from sklearn.utils import get_tags
 
     return get_tags(estimator)
 
 
 def accepts_missing(estimator: Any) -> bool:
-    """Whether a scikit-learn estimator says that it takes NaN."""
+    """Return whether a scikit-learn estimator accepts NaN, according to its tags."""
     return bool(tags_of(estimator).input_tags.allow_nan)
 
 
 def rows_of(data: Any, rows: Any) -> Any:
-    """Some rows of an array, a frame or a sparse matrix, as what it is."""
+    """Return the given rows of an array, a data frame or a sparse matrix, in the same container."""
     from sklearn.utils import _safe_indexing
 
     return _safe_indexing(indexable(data), rows)
 
 
 def columns_of(data: Any, columns: Any) -> Any:
-    """Some columns, by number, of an array, a frame or a sparse matrix, as what it is."""
+    """Return the columns with these indices, in the same container (array, data frame or sparse matrix)."""
     from sklearn.utils import _safe_indexing
 
     return _safe_indexing(indexable(data), columns, axis=1)
@@ -131,11 +135,11 @@ def in_parallel(
     verbose: int = 0,
     threads: bool = False,
 ) -> list[Any]:
-    """What `function` returns for each tuple of arguments, in their order, on joblib's workers.
+    """Return the results of `function` for each tuple of arguments, in order, computed by joblib's workers.
 
-    `threads` is for work that costs less than sending its arguments to another process.
+    Use `threads` if the work takes less time than sending its arguments to another process.
     """
-    # scikit-learn's own, which carry its configuration into the workers.
+    # scikit-learn's wrappers pass its configuration on to the workers.
     from sklearn.utils.parallel import Parallel, delayed
 
     workers = Parallel(n_jobs=n_jobs, verbose=verbose, prefer="threads" if threads else None)
@@ -145,10 +149,10 @@ def in_parallel(
 def scorer_parts(
     scorer: Any,
 ) -> tuple[Callable[..., Any], bool, dict[str, Any], tuple[str, ...]] | None:
-    """What `make_scorer` was given; None for anything but its scorers.
+    """Return the arguments of `make_scorer` for one of its scorers, None for any other object.
 
-    The function, whether greater is better, further arguments of the function, and the methods of an
-    estimator that its second argument may come from, in order.
+    These are the metric, whether greater is better, further arguments of the metric, and the methods of the
+    estimator that its second argument may come from, in order of preference.
     """
     names = ("_score_func", "_sign", "_kwargs", "_response_method")
     if not all(hasattr(scorer, name) for name in names):
@@ -159,14 +163,15 @@ def scorer_parts(
 
 
 def seed_from(random_state: Any) -> int:
-    """One integer drawn from a `random_state` of any kind scikit-learn allows."""
+    """Draw one integer seed from a `random_state` of any type that scikit-learn accepts."""
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
 def seeded_clone(template: Any, random: np.random.RandomState, *, keep_set: bool = False) -> Any:
-    """A copy whose every random_state, nested ones too, is drawn from `random`.
+    """Return a clone in which every `random_state`, also of nested estimators, is drawn from `random`.
 
-    With `keep_set` those that are not None stay: the copy's own luck is then the same at every fit.
+    With `keep_set`, values of `random_state` other than None are kept, so that the clone draws the same
+    random numbers in every fit.
     """
     learner = clone(template)
     seeds = {

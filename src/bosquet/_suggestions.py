@@ -1,21 +1,21 @@
-"""What a name that is not known may have been meant for."""
+"""Suggestions for misspelled names in error messages."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
 
-# Less alike than this, a suggestion is a guess: "nope" is not meant for "slope".
-ALIKE = 0.75
-FEWEST_LETTERS = 4  # of a name that stands for a longer one by being a part of it
-SHOWN = 8
+# Names that are less similar than this are not suggested: "slope" for "nope" would be a guess.
+MIN_SIMILARITY = 0.75
+MIN_SUBSTRING = 4  # a shorter name is not matched as a part of a longer one
+MAX_SHOWN = 8
 
 
 def nearest(given: str, known: Iterable[str]) -> str | None:
-    """The known name that was most likely meant, None where none is near.
+    """Return the known name that was most likely meant, or None.
 
-    Names are near that differ in capitals and marks alone, in a slip of the finger, or of which one, and
-    only one, holds what was given or has it as initials.
+    A name matches if it differs from `given` only in case and punctuation, or by a typing error, or if it is
+    the only one that contains `given` or has it as initials.
 
     Examples
     --------
@@ -42,25 +42,25 @@ def nearest(given: str, known: Iterable[str]) -> str | None:
         scored = []
         for name in names:
             matcher.set_seq1(_bare(name))
-            if matcher.quick_ratio() >= ALIKE:
+            if matcher.quick_ratio() >= MIN_SIMILARITY:
                 scored.append((matcher.ratio(), name))
         best = max(scored, key=lambda pair: pair[0], default=(0.0, ""))
-        if best[0] >= ALIKE:
+        if best[0] >= MIN_SIMILARITY:
             return best[1]
-    holding = [name for name in names if len(wanted) >= FEWEST_LETTERS and wanted in _bare(name)]
-    short = [name for name in names if len(wanted) > 1 and _initials(name) == wanted]
-    found = holding or short
+    containing = [name for name in names if len(wanted) >= MIN_SUBSTRING and wanted in _bare(name)]
+    by_initials = [name for name in names if len(wanted) > 1 and _initials(name) == wanted]
+    found = containing or by_initials
     return found[0] if len(found) == 1 else None
 
 
-def hint(given: str, known: Iterable[str], shown: int = SHOWN) -> str:
-    """The end of an error's sentence: the name that was meant, or those that there are."""
+def hint(given: str, known: Iterable[str], shown: int = MAX_SHOWN) -> str:
+    """Return the end of an error message: the closest known name, or the first `shown` known names."""
     names = list(dict.fromkeys(map(str, known)))
     near = nearest(given, names)
     if near is not None:
         return f"did you mean {near!r}?"
     more = f" and {len(names) - shown} more" if len(names) > shown else ""
-    return f"there {'is' if len(names) == 1 else 'are'} {', '.join(map(repr, names[:shown]))}{more}"
+    return f"available: {', '.join(map(repr, names[:shown]))}{more}"
 
 
 def _initials(name: str) -> str:
@@ -68,4 +68,5 @@ def _initials(name: str) -> str:
 
 
 def _bare(name: str) -> str:
+    """Return the name in lower case, without punctuation."""
     return re.sub(r"[\W_]+", "", str(name).casefold())

@@ -1,4 +1,4 @@
-"""Sums over learners whose bits do not depend on how many rows are asked for at once."""
+"""Sums over learners whose bits do not depend on the number of rows in a batch."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import numpy as np
 def weighted_sum(weights: Iterable[Any], parts: Iterable[np.ndarray]) -> np.ndarray:
     """Return Σ weights[t] · parts[t], added in the order of t.
 
-    A matrix product adds in an order that depends on its shape, so that a row's prediction would change
-    in its last bits with the size of the batch.
+    A matrix product adds in an order that depends on its shape. The last bits of the prediction for a row
+    would then change with the size of the batch.
     """
     terms = (weight * part for weight, part in zip(weights, parts, strict=True))
     total = next(terms)

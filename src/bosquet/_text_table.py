@@ -1,4 +1,4 @@
-"""Tables as text: columns padded to equal width."""
+"""Tables as text, with aligned columns."""
 
 from __future__ import annotations
 

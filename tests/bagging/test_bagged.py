@@ -1,4 +1,4 @@
-"""What bagging does: any learner, any bag, votes hard and soft, more learners later."""
+"""Bagging: kinds of learners, bags, hard and soft votes, warm starts."""
 
 import warnings
 
@@ -52,7 +52,7 @@ def test_any_classifier_can_be_bagged(learner, two_classes):
     assert np.allclose(model.predict_proba(X).sum(axis=1), 1)
 
 
-def test_a_pipeline_may_fill_in_what_is_missing_and_encode_text(two_classes):
+def test_a_pipeline_may_impute_missing_values_and_encode_text(two_classes):
     X, y = two_classes
     holes = np.where(np.abs(X) > 2, np.nan, X)
     filled = make_pipeline(SimpleImputer(), LogisticRegression())
@@ -65,7 +65,7 @@ def test_a_pipeline_may_fill_in_what_is_missing_and_encode_text(two_classes):
     assert BaggingClassifier(coded, random_state=0).fit(text, y).score(text, y) > 0.6
 
 
-def test_one_odd_row_is_refused_whatever_bags_it_is_in():
+def test_an_invalid_row_raises_whether_it_is_drawn_or_not():
     X = np.random.default_rng(0).normal(size=(40, 2)).astype(object)
     X[7, 1] = {"not": "a number"}
     for seed in range(20):
@@ -76,15 +76,15 @@ def test_one_odd_row_is_refused_whatever_bags_it_is_in():
 def test_a_prediction_is_the_mean_of_the_learners(regression):
     X, y = regression
     model = BaggingRegressor(Ridge(), n_estimators=7, max_features=2, random_state=0).fit(X, y)
-    said = [
+    predictions = [
         learner.predict(X[:, features])
         for learner, features in zip(model.estimators_, model.estimators_features_, strict=True)
     ]
-    np.testing.assert_allclose(model.predict(X), np.mean(said, axis=0))
-    np.testing.assert_allclose(model.votes(X), np.transpose(said))
+    np.testing.assert_allclose(model.predict(X), np.mean(predictions, axis=0))
+    np.testing.assert_allclose(model.votes(X), np.transpose(predictions))
 
 
-def test_a_learner_is_the_one_that_its_rows_give(regression):
+def test_each_learner_is_fitted_to_its_rows(regression):
     X, y = regression
     for learner in (KNeighborsRegressor(), Ridge(), DecisionTreeRegressor(max_depth=3)):
         model = BaggingRegressor(learner, n_estimators=3, random_state=0).fit(X, y)
@@ -93,8 +93,8 @@ def test_a_learner_is_the_one_that_its_rows_give(regression):
             np.testing.assert_allclose(fitted.predict(X), by_hand.predict(X))
 
 
-class SaysProbability(ClassifierMixin, BaseEstimator):
-    """Gives every row the probability of "b" that it finds among the targets it was shown."""
+class ClassFrequencies(ClassifierMixin, BaseEstimator):
+    """Predicts for every row the frequency of "b" in the training targets."""
 
     def fit(self, X, y):
         self.classes_ = np.unique(y)
@@ -108,12 +108,12 @@ class SaysProbability(ClassifierMixin, BaseEstimator):
         return np.repeat("b" if self.p_ > 0.5 else "a", len(X))
 
 
-def test_hard_and_soft_votes_differ_as_by_hand():
-    # Probabilities of "b" are the shares of "b" in the bags: the soft vote is their mean, the hard
-    # vote the share of bags in which "b" is the majority.
+def test_hard_and_soft_votes_agree_with_a_calculation_by_hand():
+    # The probability of "b" is the fraction of "b" in a bag. The soft vote is the mean of these, the
+    # hard vote the fraction of bags in which "b" is the majority.
     X, y = np.zeros((5, 1)), np.array(["a", "a", "a", "b", "b"])
-    soft = BaggingClassifier(SaysProbability(), 9, voting="soft", random_state=3).fit(X, y)
-    hard = BaggingClassifier(SaysProbability(), 9, voting="hard", random_state=3).fit(X, y)
+    soft = BaggingClassifier(ClassFrequencies(), 9, voting="soft", random_state=3).fit(X, y)
+    hard = BaggingClassifier(ClassFrequencies(), 9, voting="hard", random_state=3).fit(X, y)
     shares = np.array([np.mean(y[rows] == "b") for rows in soft.estimators_samples_])
     assert len(np.unique(shares)) > 2
     assert soft.predict_proba(X)[0] == pytest.approx([1 - shares.mean(), shares.mean()])
@@ -133,7 +133,7 @@ def test_a_bag_of_one_class_votes_for_that_class(learner):
     assert votes.shape == (12, 60, 3)
     for t in alone:
         assert (votes[:, t, list(model.classes_).index(drawn[t][0])] == 1).all()
-    # And a bag that lacks a class gives it no vote.
+    # A learner gives no vote to a class that its bag lacks.
     for t, classes in enumerate(drawn):
         for k, label in enumerate(model.classes_):
             assert label in classes or (votes[:, t, k] == 0).all()
@@ -163,10 +163,10 @@ def test_balanced_bags_find_more_of_a_rare_class():
     assert found[1] > found[0] + 0.3
 
 
-def test_bags_have_the_size_asked_for(regression):
+def test_bags_have_the_size_given_by_max_samples_and_max_features(regression):
     X, y = regression
-    for asked, size in [(0.5, 75), (20, 20), (1.0, 150), (1, 1)]:
-        model = BaggingRegressor(max_samples=asked, bootstrap=False, random_state=0).fit(X, y)
+    for max_samples, size in [(0.5, 75), (20, 20), (1.0, 150), (1, 1)]:
+        model = BaggingRegressor(max_samples=max_samples, bootstrap=False, random_state=0).fit(X, y)
         for rows in model.estimators_samples_:
             assert rows.size == np.unique(rows).size == size
     model = BaggingRegressor(max_features=2, random_state=0).fit(X, y)
@@ -177,7 +177,7 @@ def test_bags_have_the_size_asked_for(regression):
     assert twice.score(X, y) > 0.5
 
 
-def test_adding_learners_later_is_the_same_as_at_once(two_classes):
+def test_a_warm_start_gives_the_same_model_as_one_fit(two_classes):
     X, y = two_classes
     grown = BaggingClassifier(n_estimators=4, warm_start=True, oob_score=True, random_state=0)
     with warnings.catch_warnings():
@@ -192,7 +192,7 @@ def test_adding_learners_later_is_the_same_as_at_once(two_classes):
     assert grown.oob_learner_error_ == once.oob_learner_error_
 
 
-def test_the_out_of_bag_error_can_be_asked_for_after_the_first_fit(regression):
+def test_oob_score_can_be_turned_on_after_the_first_fit(regression):
     X, y = regression
     late = BaggingRegressor(n_estimators=15, warm_start=True, random_state=0).fit(X, y)
     late.set_params(oob_score=True, n_estimators=30).fit(X, y)
@@ -200,7 +200,7 @@ def test_the_out_of_bag_error_can_be_asked_for_after_the_first_fit(regression):
     assert np.array_equal(late.oob_curve_, once.oob_curve_)
 
 
-def test_a_new_fit_forgets_the_old_one(regression):
+def test_a_new_fit_deletes_the_attributes_of_the_old_one(regression):
     X, y = regression
     model = BaggingRegressor(n_estimators=40, oob_score=True, random_state=0).fit(X, y)
     model.set_params(oob_score=False).fit(X, y)
@@ -208,7 +208,7 @@ def test_a_new_fit_forgets_the_old_one(regression):
     assert model.oob_score is False
 
 
-def test_a_failed_fit_leaves_the_model_alone(regression):
+def test_a_failed_fit_does_not_change_the_model(regression):
     X, y = regression
     model = BaggingRegressor(Ridge(), n_estimators=5, random_state=0).fit(X, y)
     before = model.predict(X)
@@ -228,7 +228,7 @@ def test_staged_predictions_end_at_the_prediction(two_classes):
 
 
 @pytest.mark.parametrize("learner", [DecisionTreeRegressor(), KNeighborsRegressor()])
-def test_a_row_of_weight_zero_does_not_matter(learner, regression):
+def test_rows_of_weight_zero_have_no_effect(learner, regression):
     X, y = regression
     weight = np.where(np.arange(150) % 3 == 0, 0.0, 1.5)
     kept = weight > 0
@@ -237,7 +237,7 @@ def test_a_row_of_weight_zero_does_not_matter(learner, regression):
     assert np.array_equal(model.predict(X), without.predict(X))
 
 
-def test_weights_reach_a_learner_that_takes_them_and_the_draw_for_one_that_does_not(regression):
+def test_sample_weight_goes_to_learners_that_accept_it_and_to_the_sampling_otherwise(regression):
     X, y = regression
     weight = np.where(np.arange(150) < 75, 9.0, 1.0)
     model = BaggingRegressor(Ridge(), n_estimators=3, random_state=0).fit(X, y, weight)
@@ -250,7 +250,7 @@ def test_weights_reach_a_learner_that_takes_them_and_the_draw_for_one_that_does_
     assert np.mean(rows < 75) == pytest.approx(0.9, abs=0.02)
 
 
-def test_several_targets_are_one_model_each(regression):
+def test_several_targets_give_the_predictions_of_single_targets(regression):
     X, y = regression
     both = BaggingRegressor(Ridge(), oob_score=True, n_estimators=30, random_state=0)
     both.fit(X, np.c_[y, -2 * y])
@@ -262,7 +262,7 @@ def test_several_targets_are_one_model_each(regression):
     assert both.oob_error_ == pytest.approx(2.5 * single.oob_error_)
 
 
-def test_learners_see_frames_by_name(two_classes):
+def test_learners_get_data_frames_with_their_column_names(two_classes):
     pandas = pytest.importorskip("pandas")
     polars = pytest.importorskip("polars")
     X, y = two_classes
@@ -277,16 +277,16 @@ def test_learners_see_frames_by_name(two_classes):
     with pytest.raises(ValueError, match="feature names"):
         model.predict(frame[names[::-1]])
     tables = [X, frame, polars.DataFrame(dict(zip(names, X.T, strict=True)))]
-    answers = [
+    probabilities = [
         BaggingClassifier(max_features=3, random_state=0).fit(table, y).predict_proba(table)
         for table in tables
     ]
-    assert np.array_equal(answers[0], answers[1])
-    assert np.array_equal(answers[0], answers[2])
+    assert np.array_equal(probabilities[0], probabilities[1])
+    assert np.array_equal(probabilities[0], probabilities[2])
 
 
 @pytest.mark.parametrize("threads", [2, 3])
-def test_the_number_of_jobs_does_not_matter(threads, two_classes, regression):
+def test_the_model_does_not_depend_on_n_jobs(threads, two_classes, regression):
     X, y = two_classes
     models = [
         BaggingClassifier(n_estimators=40, oob_score=True, n_jobs=n, random_state=0).fit(X, y)

@@ -1,4 +1,4 @@
-"""The estimators are scikit-learn's in manner: checks, cloning, pipelines, searches, pickles."""
+"""The estimators work with scikit-learn: estimator checks, cloning, pipelines, searches, pickling."""
 
 import pickle
 
@@ -26,7 +26,7 @@ BAGGING_OF_WEIGHTS = dict.fromkeys(
         "check_sample_weight_equivalence_on_dense_data",
         "check_sample_weight_equivalence_on_sparse_data",
     ],
-    "a row of weight 2 is drawn once or not, two rows are drawn apart: equal in law, not in bits",
+    "a row of weight 2 is one row to draw, two equal rows are two: equal in distribution, not in bits",
 )
 
 
@@ -65,7 +65,7 @@ def test_clones_keep_every_parameter(model):
         assert repr(copy.get_params()) == repr(model.get_params())
 
 
-def test_pickled_models_predict_the_same_and_know_their_bags(two_classes):
+def test_pickled_models_have_the_same_predictions_and_bags(two_classes):
     X, y = two_classes
     model = BaggingClassifier(n_estimators=12, oob_score=True, random_state=0)
     with pytest.warns(UserWarning, match="in all 12 bags"):
@@ -79,7 +79,7 @@ def test_pickled_models_predict_the_same_and_know_their_bags(two_classes):
 
 
 def test_a_bag_is_the_same_in_every_version():
-    # RandomState's streams are frozen; were they not, pickled models would forget their bags.
+    # Bags of pickled models are drawn again, which relies on the frozen streams of RandomState.
     X, y = np.arange(8.0)[:, None], np.arange(8.0)
     model = BaggingRegressor(n_estimators=2, random_state=0).fit(X, y)
     frozen = [[3, 3, 7, 5, 4, 5, 3, 1], [7, 1, 2, 1, 2, 6, 5, 7]]

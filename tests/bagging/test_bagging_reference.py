@@ -1,4 +1,4 @@
-"""The same bags and learners give the same votes and errors as the reference in plain NumPy."""
+"""Votes and errors of bagging agree with the reference implementation in plain NumPy."""
 
 import warnings
 

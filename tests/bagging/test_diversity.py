@@ -1,4 +1,4 @@
-"""The mean of several predictions: the ambiguity identity, and errors that do not go together."""
+"""The ambiguity decomposition of a mean of predictions, and the correlation of errors."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ def test_the_error_of_the_mean_is_the_mean_error_less_the_ambiguity(weights):
 
 
 def test_uncorrelated_centred_errors_divide_the_error_by_the_number_of_learners():
-    # Columns of a Hadamard matrix but the first: mean 0, correlation 0, squares 1.
+    # All columns of a Hadamard matrix except the first: mean 0, correlation 0, squares 1.
     errors = hadamard(16)[:, 1:9].astype(float)
     truth = np.arange(16.0)
     parts = ambiguity(errors + truth[:, None], truth)
@@ -59,7 +59,7 @@ def test_bagged_trees_obey_the_identity_on_new_rows(regression):
     assert parts.error_of_mean < parts.mean_error
 
 
-def test_bad_input_is_told():
+def test_invalid_input_raises():
     with pytest.raises(ValueError, match="n_samples, n_learners"):
         ambiguity([1, 2, 3], [1, 2, 3])
     with pytest.raises(ValueError, match="40 rows"):

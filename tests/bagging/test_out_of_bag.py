@@ -1,4 +1,4 @@
-"""Rows judged by the learners that did not draw them."""
+"""Out-of-bag errors: rows are predicted by the learners that did not draw them."""
 
 import warnings
 
@@ -7,7 +7,7 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from bosquet import BaggingClassifier, BaggingRegressor
-from bosquet._bags import OutOfBag, has_settled, squared_errors
+from bosquet._bags import OutOfBagRecord, has_settled, squared_errors
 
 
 def simulated(n, seed):
@@ -33,7 +33,7 @@ def test_the_out_of_bag_error_agrees_with_new_rows():
     new_error = np.mean((numbers.predict(X_new) - y_new) ** 2)
     assert numbers.oob_error_ == pytest.approx(new_error, rel=0.12)
     assert numbers.oob_score_ == pytest.approx(numbers.score(X_new, y_new), abs=0.06)
-    # The training error says nothing of the sort.
+    # The training error is far too optimistic.
     assert np.mean((numbers.predict(X) - y) ** 2) < 0.3 * numbers.oob_error_
 
 
@@ -45,32 +45,32 @@ def test_the_curve_falls_and_ends_at_the_error():
     assert model.oob_curve_[:5].mean() > 1.3 * model.oob_curve_[-5:].mean()
 
 
-def test_rows_in_every_bag_are_told_and_left_out():
+def test_rows_in_every_bag_give_a_warning_and_are_ignored():
     X, _, label = simulated(60, seed=0)
     model = BaggingClassifier(n_estimators=3, oob_score=True, random_state=0)
-    with pytest.warns(UserWarning, match="in all 3 bags") as told:
+    with pytest.warns(UserWarning, match="in all 3 bags") as caught:
         model.fit(X, label)
     drawn = [set(rows) for rows in model.estimators_samples_]
     never_out = np.array([all(i in rows for rows in drawn) for i in range(60)])
     assert 0 < never_out.sum() < 60
-    assert len(told) == 1
-    message = str(told[0].message)
+    assert len(caught) == 1
+    message = str(caught[0].message)
     assert f"{never_out.sum()} rows" in message
     assert f"row {np.flatnonzero(never_out)[0]})" in message
     assert np.array_equal(np.isnan(model.oob_decision_function_).all(axis=1), never_out)
     assert np.isfinite(model.oob_decision_function_[~never_out]).all()
-    said = model.classes_[model.oob_decision_function_[~never_out].argmax(axis=1)]
-    assert model.oob_error_ == pytest.approx(np.mean(said != label[~never_out]))
+    predicted = model.classes_[model.oob_decision_function_[~never_out].argmax(axis=1)]
+    assert model.oob_error_ == pytest.approx(np.mean(predicted != label[~never_out]))
 
 
-def test_enough_learners_bring_no_warning():
+def test_enough_learners_give_no_warning():
     X, _, label = simulated(60, seed=0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         BaggingClassifier(n_estimators=60, oob_score=True, random_state=0).fit(X, label)
 
 
-def test_rows_not_drawn_without_replacement_are_out_of_the_bag_too():
+def test_sampling_without_replacement_also_leaves_rows_out_of_bag():
     X, y, _ = simulated(100, seed=0)
     model = BaggingRegressor(
         n_estimators=40, max_samples=0.5, bootstrap=False, oob_score=True, random_state=0
@@ -96,20 +96,20 @@ def test_auto_stops_when_the_error_has_settled():
     assert model.oob_curve_.shape == (n,)
     curve = list(model.oob_curve_)
     losses = (model.oob_prediction_ - y) ** 2
-    close = 0.1 * losses.std() / np.sqrt(300)
-    assert has_settled(curve, 20, close)
-    assert not any(has_settled(curve[:k], 20, close / 2) for k in range(10, n, 10))
+    tolerance = 0.1 * losses.std() / np.sqrt(300)
+    assert has_settled(curve, 20, tolerance)
+    assert not any(has_settled(curve[:k], 20, tolerance / 2) for k in range(10, n, 10))
     many = BaggingRegressor(n_estimators=300, oob_score=True, random_state=0).fit(X, y)
     assert model.oob_error_ == pytest.approx(many.oob_error_, rel=0.05)
     tree = DecisionTreeClassifier(max_leaf_nodes=4)
     assert BaggingClassifier(tree, "auto", random_state=0).fit(X, label).n_estimators_ < 500
 
 
-def test_auto_goes_no_further_than_500(monkeypatch):
+def test_auto_fits_at_most_500_learners(monkeypatch):
     from bosquet.bagging import _base
 
-    assert _base.AUTO_MOST == 500
-    monkeypatch.setattr(_base, "AUTO_MOST", 55)
+    assert _base.AUTO_MAX_ESTIMATORS == 500
+    monkeypatch.setattr(_base, "AUTO_MAX_ESTIMATORS", 55)
     monkeypatch.setattr(_base, "has_settled", lambda *rest: False)
     X, y, _ = simulated(40, seed=0)
     stump = DecisionTreeRegressor(max_depth=1)
@@ -127,13 +127,13 @@ def test_an_error_has_settled_when_it_stands_still_or_rises():
 def test_the_standard_error_is_that_of_a_mean_of_losses():
     random = np.random.default_rng(0)
     y = random.normal(size=(50, 1))
-    record = OutOfBag(y, np.zeros(0), squared_errors)
+    record = OutOfBagRecord(y, np.zeros(0), squared_errors)
     votes = random.normal(size=(50, 1))
     record.add(np.arange(50), votes)
     losses = ((votes - y) ** 2)[:, 0]
     assert record.error == pytest.approx(losses.mean())
     assert record.standard_error == pytest.approx(losses.std() / np.sqrt(50))
-    half = OutOfBag(y, np.repeat([0.0, 2.0], 25), squared_errors)
+    half = OutOfBagRecord(y, np.repeat([0.0, 2.0], 25), squared_errors)
     half.add(np.arange(50), votes)
     assert half.error == pytest.approx(losses[25:].mean())
     assert half.standard_error == pytest.approx(losses[25:].std() / 5)
@@ -142,7 +142,7 @@ def test_the_standard_error_is_that_of_a_mean_of_losses():
 @pytest.mark.parametrize(
     ("model", "match"),
     [
-        (BaggingRegressor(bootstrap=False, oob_score=True), "oob_score=True needs rows"),
+        (BaggingRegressor(bootstrap=False, oob_score=True), "oob_score=True needs out-of-bag rows"),
         (BaggingRegressor(bootstrap=False, n_estimators="auto"), "n_estimators='auto'"),
         (
             BaggingRegressor(bootstrap=False, n_estimators="auto", max_samples=0.5),
@@ -150,7 +150,7 @@ def test_the_standard_error_is_that_of_a_mean_of_losses():
         ),
     ],
 )
-def test_without_rows_out_of_the_bag_there_is_an_error(model, match):
+def test_oob_score_without_out_of_bag_rows_raises(model, match):
     X, y, _ = simulated(30, seed=0)
     with pytest.raises(ValueError, match=match):
         model.fit(X, y)

@@ -1,4 +1,4 @@
-"""One method with many settings votes."""
+"""Voting ensembles of one estimator with many settings."""
 
 import numpy as np
 import pytest
@@ -23,8 +23,8 @@ def test_every_setting_of_the_grid_has_a_vote():
         for k in (1, 7)
         for w in ("uniform", "distance")
     ]
-    said = np.mean([member.predict_proba(X) for member in members], axis=0)
-    np.testing.assert_allclose(vote.predict_proba(X), said)
+    expected = np.mean([member.predict_proba(X) for member in members], axis=0)
+    np.testing.assert_allclose(vote.predict_proba(X), expected)
 
 
 def test_numbers_are_averaged_and_parameters_of_steps_can_be_set():
@@ -43,6 +43,6 @@ def test_numbers_are_averaged_and_parameters_of_steps_can_be_set():
     assert vote.set_params(**{"ridge.alpha=0.1__ridge__alpha": 5.0}) is vote
 
 
-def test_what_cannot_vote_is_told():
+def test_a_clusterer_raises():
     with pytest.raises(TypeError, match="KMeans is neither a classifier nor a regressor"):
         over_settings(KMeans(), {"n_clusters": [2, 3]})

@@ -1,4 +1,4 @@
-"""The pages of exercises and cases: every one is a script that runs by itself, with a title."""
+"""The pages of exercises and cases: every one is a script with a title that runs on its own."""
 
 import ast
 import os
@@ -76,7 +76,7 @@ def test_a_page_mixes_prose_library_and_figures(page):
 
 
 @pytest.mark.parametrize("page", CASES, ids=named)
-def test_a_case_goes_the_seven_steps_and_ends_with_what_was_learned(page):
+def test_a_case_has_the_seven_steps_and_a_conclusion(page):
     headings = heading_lines(source_of(page))
     steps = [numbers_of(heading) for heading in headings]
     assert [number for numbers in steps for number in numbers] == list(range(1, 8))
@@ -90,13 +90,13 @@ def test_a_case_goes_the_seven_steps_and_ends_with_what_was_learned(page):
 
 
 def numbers_of(heading):
-    """3 to 6 of "3 to 6. Split, tune, compare, repeat"."""
+    """Return the step numbers of a heading: 3 to 6 of "3 to 6. Split, tune, compare, repeat"."""
     found = re.match(r"(\d)(?: (?:to|and) (\d))?\. ", heading)
     return range(int(found[1]), int(found[2] or found[1]) + 1) if found else range(0)
 
 
 def heading_lines(source):
-    """Lines of cells that are underlined."""
+    """Return the headings of the cells: the underlined lines."""
     lines = source.splitlines()
     return [
         line.removeprefix("# ")

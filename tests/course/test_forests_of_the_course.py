@@ -1,4 +1,4 @@
-"""What the course says of forests: how many variables a node looks at, and which measure shows what."""
+"""Items of the course on forests: random variables at a node, and measures of importance."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from bosquet import RandomForestClassifier, RandomForestRegressor
     ("forest", "columns", "q"),
     [(RandomForestClassifier, 16, 4), (RandomForestRegressor, 15, 5)],
 )
-def test_item_20_a_node_looks_at_the_root_of_the_variables_or_at_a_third(forest, columns, q):
+def test_item_20_a_node_considers_the_square_root_or_a_third_of_the_variables(forest, columns, q):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, columns))
     y = (X[:, :4].sum(axis=1) + rng.normal(size=200) > 0).astype(int)
@@ -27,7 +27,7 @@ def test_item_20_a_node_looks_at_the_root_of_the_variables_or_at_a_third(forest,
 
 @pytest.mark.parametrize("seed", range(3))
 def test_item_21_frequency_shows_a_variable_of_a_rare_class_that_margin_and_gini_neglect(seed):
-    # Two common classes by x0; two rows in a hundred are of a third one, by x1 and hard to tell.
+    # x0 determines two common classes; x1 a third class with 2 % of the rows, with noise.
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(3000, 5))
     y = (X[:, 0] + 0.8 * rng.normal(size=3000) > 0).astype(int)
@@ -42,6 +42,6 @@ def test_item_21_frequency_shows_a_variable_of_a_rare_class_that_margin_and_gini
     assert (
         frequency[1] > 1.5 * frequency[2:].max()
     )  # in small trees, noise is not split on as often
-    # The margins of the rare rows alone say it too.
+    # The margins of the rare class show it as well.
     assert np.argmax(margin.per_class[2]) == 1
     assert np.argmax(margin.per_class[0]) == np.argmax(margin.per_class[1]) == 0

@@ -1,6 +1,6 @@
-"""Baseball salaries (item 19), on rows drawn as the lecture's tree says.
+"""Baseball salaries (item 19), on rows simulated from the tree of the lecture.
 
-The real table is for `make reproduce`.
+`make reproduce` uses the real table.
 """
 
 import numpy as np
@@ -10,7 +10,7 @@ from bosquet import DecisionTreeRegressor
 
 
 def players(seed, spread):
-    """Years, hits and log salary, with a cut between 4 and 5 years and one between 117 and 118 hits."""
+    """Return years, hits and log salary, with splits between 4 and 5 years and between 117 and 118 hits."""
     rng = np.random.default_rng(seed)
     years, hits = rng.integers(1, 25, 600), rng.integers(1, 239, 600)
     years[:4], hits[:4] = [4, 5, 10, 10], [50, 60, 117, 118]

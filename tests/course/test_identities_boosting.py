@@ -14,7 +14,7 @@ from bosquet.datasets import Twonorm
 from bosquet.explain import importance
 from bosquet.theory import game_value, maximal_margin, pieces_as_vote, vc_dim_of_votes
 
-# Small tables are often learned in a round or two.
+# Boosting often ends after one or two rounds on small tables, with a warning.
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 TAME = settings(max_examples=40, deadline=None)
@@ -41,26 +41,26 @@ def tables(draw, rows=(6, 40)):
     return X, y
 
 
-class Spying(DecisionTreeClassifier):
-    """A tree that keeps the weights it was given."""
+class RecordingTree(DecisionTreeClassifier):
+    """A tree that records its sample weights."""
 
-    given: list = []  # noqa: RUF012
+    weights: list = []  # noqa: RUF012
 
     def fit(self, X, y, sample_weight=None):
-        self.given.append(np.array(sample_weight))
+        self.weights.append(np.array(sample_weight))
         return super().fit(X, y, sample_weight)
 
 
 def all_stumps(X):
-    """What every stump says of every row: a threshold between two values of a column, both ways round."""
-    said = [np.ones(len(X))]
+    """Return the predictions of every stump for every row: each threshold of each column, with both signs."""
+    predictions = [np.ones(len(X))]
     for column in X.T:
-        said += [np.where(column <= at, 1.0, -1.0) for at in np.unique(column)[:-1]]
-    return np.array([*said, *(-answers for answers in said)])
+        predictions += [np.where(column <= at, 1.0, -1.0) for at in np.unique(column)[:-1]]
+    return np.array([*predictions, *(-h for h in predictions)])
 
 
 def boosted(table, **options):
-    """A fitted AdaBoost on stumps; tables that it learns in one round tell nothing."""
+    """Return a fitted AdaBoost on stumps; tables with a perfect stump are skipped."""
     X, y = table
     try:
         model = AdaBoostClassifier(n_estimators=8, n_jobs=1, **options).fit(X, y)
@@ -71,13 +71,13 @@ def boosted(table, **options):
 
 
 def rounds(X, y, model):
-    """w_t(i), h_t(x_i) and f_t(x_i) of every round, from the vote as it grows."""
+    """Yield w_t(i), h_t(x_i), α_t, Z_t and f_t(x_i) of every round, from the staged votes."""
     certificate = model.certificate_
     weights, before = np.full(len(y), 1 / len(y)), np.zeros(len(y))
-    told = zip(
+    columns = zip(
         certificate.alphas, certificate.normalisers, model.staged_decision_function(X), strict=True
     )
-    for alpha, Z, f in told:
+    for alpha, Z, f in columns:
         h = (f - before) / alpha
         yield weights, h, alpha, Z, f
         weights = weights * np.exp(-alpha * y * h) / Z
@@ -86,7 +86,7 @@ def rounds(X, y, model):
 
 @TAME
 @given(tables())
-def test_item_22_the_gain_of_a_stump_is_its_drop_of_inertia_and_the_largest_is_100(table):
+def test_item_22_the_gain_of_a_stump_is_its_decrease_of_inertia_and_the_largest_is_100(table):
     X, y = table[0], table[0] @ np.arange(1, table[0].shape[1] + 1.0)
     model = GradientBoostingRegressor(**{**ONE_TREE, "n_estimators": 3, "learning_rate": 0.5})
     model.fit(X, y)
@@ -114,7 +114,7 @@ def test_item_22_the_gain_of_a_stump_is_its_drop_of_inertia_and_the_largest_is_1
 
 @TAME
 @given(tables())
-def test_item_23_raising_only_the_misclassified_twice_as_much_gives_the_same_distribution(table):
+def test_item_23_multiplying_only_the_weights_of_misclassified_rows_is_equivalent(table):
     X, y, model = boosted(table)
     weights = np.full(len(y), 1 / len(y))
     for w, h, alpha, _, _ in rounds(X, y, model):
@@ -126,19 +126,19 @@ def test_item_23_raising_only_the_misclassified_twice_as_much_gives_the_same_dis
 
 @settings(max_examples=12, deadline=None)
 @given(tables())
-def test_item_25_the_weights_that_learners_are_given_are_exponentials_of_margins(table):
-    Spying.given.clear()
-    X, y, model = boosted(table, estimator=Spying(max_depth=1))
+def test_item_25_the_row_weights_are_exponentials_of_margins(table):
+    RecordingTree.weights.clear()
+    X, y, model = boosted(table, estimator=RecordingTree(max_depth=1))
     Z = model.certificate_.normalisers
     votes = [np.zeros(len(y)), *model.staged_decision_function(X)]
-    assert len(Spying.given) >= len(Z)
-    for t, (told, f) in enumerate(zip(Spying.given, votes, strict=False)):
-        np.testing.assert_allclose(told / told.sum(), np.exp(-y * f) / (len(y) * Z[:t].prod()))
+    assert len(RecordingTree.weights) >= len(Z)
+    for t, (w, f) in enumerate(zip(RecordingTree.weights, votes, strict=False)):
+        np.testing.assert_allclose(w / w.sum(), np.exp(-y * f) / (len(y) * Z[:t].prod()))
 
 
 @TAME
 @given(tables())
-def test_item_25_z_is_the_sum_of_the_weights_before_they_are_divided_and_twice_a_root(table):
+def test_item_25_z_normalises_the_weights_and_follows_from_the_error(table):
     X, y, model = boosted(table)
     for (w, h, alpha, Z, _), error in zip(
         rounds(X, y, model), model.certificate_.errors, strict=True
@@ -161,7 +161,7 @@ def test_item_25_alpha_minimises_z(table, other):
 
 @TAME
 @given(tables())
-def test_item_25_after_the_update_the_mistakes_hold_half_of_the_weight(table):
+def test_item_25_after_the_update_misclassified_rows_have_half_of_the_weight(table):
     X, y, model = boosted(table)
     for w, h, alpha, Z, _ in rounds(X, y, model):
         after = w * np.exp(-alpha * y * h) / Z
@@ -170,12 +170,12 @@ def test_item_25_after_the_update_the_mistakes_hold_half_of_the_weight(table):
 
 @TAME
 @given(tables())
-def test_item_26_the_training_error_is_under_its_three_bounds(table):
+def test_item_26_the_training_error_satisfies_its_three_bounds(table):
     X, y, model = boosted(table)
     edges = 0.5 - model.certificate_.errors
     product = np.cumprod(model.certificate_.normalisers)
-    for t, said in enumerate(model.staged_predict(X)):
-        wrong = np.mean(said != y)
+    for t, predicted in enumerate(model.staged_predict(X)):
+        wrong = np.mean(predicted != y)
         by_edges = np.exp(-2 * (edges[: t + 1] ** 2).sum())
         assert wrong <= product[t] + 1e-9
         assert product[t] <= by_edges + 1e-9
@@ -184,7 +184,7 @@ def test_item_26_the_training_error_is_under_its_three_bounds(table):
 
 @TAME
 @given(tables(), st.floats(0.05, 0.9))
-def test_item_26_with_shrunk_alpha_the_product_still_holds(table, rate):
+def test_item_26_with_shrunk_alpha_the_product_is_still_a_bound(table, rate):
     X, y, model = boosted(table, learning_rate=rate)
     product = np.cumprod(model.certificate_.normalisers)
     for t, f in enumerate(model.staged_decision_function(X)):
@@ -194,22 +194,22 @@ def test_item_26_with_shrunk_alpha_the_product_still_holds(table, rate):
 
 @TAME
 @given(tables())
-def test_item_28_the_steepest_coordinate_is_the_stump_with_the_least_error(table):
+def test_item_28_the_steepest_coordinate_is_the_stump_with_the_smallest_error(table):
     X, y, model = boosted(table)
     product, stumps = 1.0, all_stumps(X)
-    told = zip(rounds(X, y, model), model.certificate_.errors, strict=True)
-    for (_, h, alpha, Z, f), error in told:
-        lost = np.exp(-y * (f - alpha * h))  # of every row before this round
-        slopes = -stumps @ (y * lost)
+    rounds_and_errors = zip(rounds(X, y, model), model.certificate_.errors, strict=True)
+    for (_, h, alpha, Z, f), error in rounds_and_errors:
+        loss = np.exp(-y * (f - alpha * h))  # of every row before this round
+        slopes = -stumps @ (y * loss)
         assert slopes.min() == pytest.approx(-(1 - 2 * error) * len(y) * product, rel=1e-6)
-        assert -(h * y * lost).sum() == pytest.approx(slopes.min(), rel=1e-6)
-        # And the step ends where the slope along it does.
+        assert -(h * y * loss).sum() == pytest.approx(slopes.min(), rel=1e-6)
+        # The derivative along h is 0 after the step.
         assert (h * y * np.exp(-y * f)).sum() == pytest.approx(0, abs=1e-6 * len(y))
         product *= Z
 
 
 @given(st.integers(3, 60), st.integers(3, 60))
-def test_item_30_the_dimension_of_votes_bounds_what_counting_allows(T, d):
+def test_item_30_the_dimension_of_votes_follows_from_counting_labellings(T, d):
     # m rows can be labelled in at most m^((d+1)T) ways: beyond the bound that is less than all 2^m.
     for m in (int(vc_dim_of_votes(T, d)) + 1, 2 * int(vc_dim_of_votes(T, d))):
         assert m * np.log(2) > (d + 1) * T * np.log(m)
@@ -217,7 +217,7 @@ def test_item_30_the_dimension_of_votes_bounds_what_counting_allows(T, d):
 
 @settings(max_examples=60, deadline=None)
 @given(st.data(), st.integers(1, 6))
-def test_item_30_any_function_in_pieces_is_a_vote_of_stumps(data, cuts):
+def test_item_30_any_piecewise_constant_function_is_a_vote_of_stumps(data, cuts):
     places = sorted(data.draw(st.sets(st.integers(-50, 50), min_size=cuts, max_size=cuts)))
     values = data.draw(st.lists(st.sampled_from([-1, 1]), min_size=cuts + 1, max_size=cuts + 1))
     vote = pieces_as_vote(places, values)
@@ -227,7 +227,7 @@ def test_item_30_any_function_in_pieces_is_a_vote_of_stumps(data, cuts):
     np.testing.assert_allclose(vote.decision_function(x), pieces, atol=1e-12)
 
 
-def test_item_31_when_no_training_error_is_left_margins_grow_and_the_test_error_falls():
+def test_item_31_after_zero_training_error_margins_increase_and_the_test_error_decreases():
     X, y = Twonorm(5).sample(300, random_state=0)
     X_test, y_test = Twonorm(5).sample(3000, random_state=1)
     tree = DecisionTreeClassifier(max_leaf_nodes=8, random_state=0)
@@ -236,7 +236,7 @@ def test_item_31_when_no_training_error_is_left_margins_grow_and_the_test_error_
     votes = np.array(list(model.staged_decision_function(X)))
     margins = (signs * votes).min(axis=1) / np.cumsum(model.certificate_.alphas)
     test = 1 - np.array(list(model.staged_score(X_test, y_test)))
-    first = np.argmax(margins > 0)  # the vote is right about every row from here on
+    first = np.argmax(margins > 0)  # from this round on the vote is right on every row
     assert 0 < first < 40
     assert (margins[first:] > 0).all()
     assert margins[-1] > margins[first] + 0.05
@@ -261,7 +261,7 @@ def test_item_33_both_players_guarantee_the_value_of_a_game(data, rows, columns)
 
 @settings(max_examples=25, deadline=None)
 @given(tables(rows=(4, 14)))
-def test_item_33_the_largest_margin_is_twice_the_least_edge(table):
+def test_item_33_the_largest_margin_is_twice_the_edge_under_the_hardest_weights(table):
     X, y = table
     agreement = y * all_stumps(X)  # rows of the game are stumps, columns the rows of the table
     game = game_value(agreement)
@@ -269,14 +269,14 @@ def test_item_33_the_largest_margin_is_twice_the_least_edge(table):
     rho = max(game.value, 0.0)
     assert found.rho == pytest.approx(rho, abs=1e-5)
     assert found.gamma == pytest.approx(rho / 2, abs=1e-5)
-    # No weights of the rows leave every stump with less: its agreement is at least ρ under any.
+    # Under any weights some stump has an agreement of at least ρ; under D none has more.
     D = game.column_strategy
     assert (agreement @ D).max() == pytest.approx(game.value, abs=1e-7)
     errors = ((1 - agreement) / 2) @ D
     assert 0.5 - errors.min() == pytest.approx(game.value / 2, abs=1e-7)
 
 
-LOSSES = {  # value, and the slope by the prediction
+LOSSES = {  # value, and derivative with respect to the prediction
     "squared_error": (lambda y, F: (y - F) ** 2 / 2, lambda y, F: F - y),
     "absolute_error": (lambda y, F: np.abs(y - F), lambda y, F: np.sign(F - y)),
     "log_cosh": (lambda y, F: np.log(np.cosh(y - F)), lambda y, F: np.tanh(F - y)),
@@ -338,7 +338,7 @@ def test_item_39_leaves_of_logistic_loss_are_newton_steps(table, penalty):
 
 @TAME
 @given(tables(), st.floats(0, 10), st.floats(0, 3), st.integers(0, 2**16))
-def test_item_39_a_split_is_made_where_its_gain_is_largest_and_above_the_price_of_a_leaf(
+def test_item_39_the_split_with_the_largest_gain_is_made_if_it_exceeds_the_cost_of_a_leaf(
     table, penalty, price, seed
 ):
     X, y = table[0], np.random.default_rng(seed).normal(size=len(table[0]))
@@ -348,7 +348,7 @@ def test_item_39_a_split_is_made_where_its_gain_is_largest_and_above_the_price_o
         parts = [(r[side].sum() ** 2) / (side.sum() + penalty) for side in (left, ~left)]
         return (sum(parts) - r.sum() ** 2 / (len(y) + penalty)) / 2
 
-    best = max((gain(said > 0) for said in all_stumps(X) if abs(said.sum()) < len(y)), default=0.0)
+    best = max((gain(h > 0) for h in all_stumps(X) if abs(h.sum()) < len(y)), default=0.0)
     assume(abs(best - price) > 0.01)
     model = GradientBoostingRegressor(
         **ONE_TREE, l2_regularization=penalty, min_split_gain=price

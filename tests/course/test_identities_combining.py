@@ -15,7 +15,7 @@ few = st.floats(-100, 100)
 
 @settings(max_examples=60, deadline=None)
 @given(st.data(), st.integers(1, 6), st.integers(1, 8))
-def test_item_10_the_error_of_the_mean_is_the_mean_error_less_the_ambiguity(data, rows, learners):
+def test_item_10_the_error_of_the_mean_is_the_mean_error_minus_the_ambiguity(data, rows, learners):
     h = data.draw(arrays(float, (rows, learners), elements=few))
     y = data.draw(arrays(float, rows, elements=few))
     w = data.draw(arrays(float, learners, elements=st.floats(0.1, 5)))
@@ -42,7 +42,7 @@ def test_item_10_uncorrelated_centred_errors_divide_the_mean_error_by_the_number
 
 
 @given(st.integers(1, 6))
-def test_item_11_the_chance_to_be_drawn_is_counted_and_falls_to_one_minus_one_over_e(m):
+def test_item_11_the_probability_to_be_drawn_decreases_to_one_minus_one_over_e(m):
     bags = list(product(range(m), repeat=m))
     assert probability_drawn(m) == pytest.approx(np.mean([0 in bag for bag in bags]), rel=1e-12)
     assert probability_drawn(m + 1) < probability_drawn(m)
@@ -50,5 +50,5 @@ def test_item_11_the_chance_to_be_drawn_is_counted_and_falls_to_one_minus_one_ov
 
 
 @given(st.integers(1, 7))
-def test_item_11_different_bags_are_those_that_can_be_listed(m):
+def test_item_11_the_number_of_different_bags_is_that_of_their_list(m):
     assert distinct_samples(m) == len(list(combinations_with_replacement(range(m), m)))

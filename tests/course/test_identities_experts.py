@@ -33,7 +33,7 @@ def test_item_42_weights_are_exponentials_of_cumulative_losses(game, beta):
 
 @settings(max_examples=60, deadline=None)
 @given(losses(), st.floats(0.01, 5))
-def test_item_42_the_regret_of_exponential_weights_is_under_its_bound(game, beta):
+def test_item_42_the_regret_of_exponential_weights_is_at_most_its_bound(game, beta):
     drawn, M = game
     n, N = drawn.shape
     for rate, bound in [

@@ -11,10 +11,10 @@ from bosquet.datasets import Polynomial
 from bosquet.theory import bayes_error, bias_variance
 
 
-class Remembered(RegressorMixin, BaseEstimator):
-    """A tree that keeps what it was asked and what it said, so that the error can be taken by hand."""
+class RecordingTree(RegressorMixin, BaseEstimator):
+    """A tree that records its inputs and predictions, so that the error can be computed by hand."""
 
-    said: list = []  # noqa: RUF012
+    recorded: list = []  # noqa: RUF012
 
     def __init__(self, max_depth=2):
         self.max_depth = max_depth
@@ -24,9 +24,9 @@ class Remembered(RegressorMixin, BaseEstimator):
         return self
 
     def predict(self, X):
-        answers = self.tree_.predict(X)
-        self.said.append((np.array(X), answers))
-        return answers
+        predictions = self.tree_.predict(X)
+        self.recorded.append((np.array(X), predictions))
+        return predictions
 
 
 @settings(max_examples=15, deadline=None)
@@ -38,13 +38,13 @@ class Remembered(RegressorMixin, BaseEstimator):
 )
 def test_item_1_squared_error_is_bias_plus_variance_plus_noise(coefficients, noise, depth, seed):
     truth = Polynomial(coefficients, noise=noise)
-    Remembered.said = []
+    RecordingTree.recorded = []
     parts = bias_variance(
-        Remembered(depth), truth, n_train=20, n_test=25, n_draws=6, n_bootstrap=2,
+        RecordingTree(depth), truth, n_train=20, n_test=25, n_draws=6, n_bootstrap=2,
         unbiased=False, random_state=seed, n_jobs=1,
     )  # fmt: skip
-    X = Remembered.said[0][0]
-    h = np.array([answers for _, answers in Remembered.said])
+    X = RecordingTree.recorded[0][0]
+    h = np.array([predictions for _, predictions in RecordingTree.recorded])
     f = truth.mean(X)
     assert h.shape == (6, 25)
     assert parts.error == pytest.approx(((h - f) ** 2).mean() + noise**2, rel=1e-9)

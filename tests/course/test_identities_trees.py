@@ -25,7 +25,7 @@ def tables(draw, classes=None):
 
 
 def splits(X):
-    """Every way to part the rows by a threshold."""
+    """Yield every split of the rows by a threshold."""
     for column in X.T:
         for threshold in np.unique(column)[:-1]:
             yield column <= threshold
@@ -47,11 +47,11 @@ def deviance(y):
 
 @TAME
 @given(st.integers(2, 6), st.integers(0, 2**16), st.booleans())
-def test_item_14_the_best_split_is_the_best_of_all_that_are_admissible(m, seed, nominal):
+def test_item_14_the_chosen_split_is_the_best_of_all_admissible_splits(m, seed, nominal):
     rng = np.random.default_rng(seed)
     level = rng.permutation(np.r_[np.arange(m), rng.integers(0, m, 4 * m)])
     y = rng.normal(size=m)[level] + rng.normal(size=level.size)
-    if nominal:  # the last level stays right, so that no grouping comes twice
+    if nominal:  # the last level is always on the right, so that no grouping is counted twice
         groups = [g for k in range(1, m) for g in combinations(range(m), k) if m - 1 not in g]
         assert len(groups) == 2 ** (m - 1) - 1
     else:
@@ -66,7 +66,7 @@ def test_item_14_the_best_split_is_the_best_of_all_that_are_admissible(m, seed, 
 
 @TAME
 @given(tables())
-def test_item_15_the_drop_of_inertia_is_the_formula_of_the_two_means(table):
+def test_item_15_the_decrease_of_inertia_follows_from_the_two_means(table):
     X, y = table
     assume(any(True for _ in splits(X)) and inertia(y) > 1e-6)
     drops = []
@@ -86,7 +86,7 @@ def test_item_15_the_drop_of_inertia_is_the_formula_of_the_two_means(table):
 
 @TAME
 @given(tables(classes=3), st.sampled_from(["gini", "entropy"]))
-def test_item_15_the_first_split_of_classes_drops_most_of_gini_or_of_the_deviance(table, criterion):
+def test_item_15_the_first_split_has_the_largest_decrease_of_gini_or_deviance(table, criterion):
     X, y = table
     n = len(y)
 
@@ -100,14 +100,14 @@ def test_item_15_the_first_split_of_classes_drops_most_of_gini_or_of_the_devianc
     assume(tree.get_n_leaves() == 2)
     left = tree.apply(X) == tree.tree_.left[0]
     assert drop(left) == pytest.approx(max(drops), rel=1e-5, abs=1e-6)
-    # Gini as it is; entropy in bits a row, of which the deviance is 2 n ln 2 times as much.
+    # The core returns entropy in bits per row; the deviance is 2 n ln 2 times that.
     unit = 1 if criterion == "gini" else 2 * n * np.log(2)
     assert unit * tree.tree_.gain[0] == pytest.approx(drop(left), rel=1e-5, abs=1e-6)
 
 
 @TAME
 @given(tables(classes=2), st.integers(2, 8), st.integers(1, 15))
-def test_item_16_growing_stops_at_pure_nodes_few_rows_and_the_most_nodes(table, d_min, n_max):
+def test_item_16_growing_stops_at_pure_nodes_few_rows_and_the_limit_of_nodes(table, d_min, n_max):
     X, y = table
     tree = DecisionTreeClassifier(min_samples_split=d_min).fit(X, y).tree_
     inner = ~tree.is_leaf
@@ -125,7 +125,7 @@ def test_item_16_growing_stops_at_pure_nodes_few_rows_and_the_most_nodes(table, 
     st.sampled_from(["misclassified", "deviance", "impurity"]),
     st.randoms(use_true_random=False),
 )
-def test_item_18_cutting_a_branch_changes_the_cost_by_node_less_branch(table, gamma, cost, random):
+def test_item_18_pruning_a_branch_changes_the_cost_by_node_minus_branch(table, gamma, cost, random):
     tree = DecisionTreeClassifier().fit(*table).tree_
     inner = np.flatnonzero(~tree.is_leaf)
     assume(inner.size)
@@ -142,7 +142,7 @@ def test_item_18_cutting_a_branch_changes_the_cost_by_node_less_branch(table, ga
 
 @TAME
 @given(tables(classes=2))
-def test_item_18_pruned_trees_are_nested_and_no_other_of_the_path_is_cheaper_at_its_price(table):
+def test_item_18_pruned_trees_are_nested_and_each_is_the_best_of_the_path_at_its_gamma(table):
     tree = DecisionTreeClassifier().fit(*table).tree_
     path = weakest_link_path(tree, "misclassified")
     trees = [prune_to(tree, gamma, path) for gamma in path.gammas]

@@ -1,4 +1,4 @@
-"""The course map: every item is there, and what it names exists."""
+"""The course map is complete, and all functions, tests, pages and pictures that it names exist."""
 
 import ast
 import importlib
@@ -24,8 +24,8 @@ each_item = pytest.mark.parametrize("item", ITEMS, ids=lambda item: f"item-{item
 
 
 @cache
-def sentences_of(path):
-    """Names of the tests in a file."""
+def names_of_tests(path):
+    """Return the names of the tests in a file."""
     return {
         node.name
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
@@ -34,7 +34,7 @@ def sentences_of(path):
 
 
 def imported(name):
-    """What a user gets who imports a dotted name."""
+    """Return the object with a dotted name."""
     parts = name.split(".")
     for cut in range(len(parts) - 1, 0, -1):
         try:
@@ -53,15 +53,15 @@ def test_the_items_are_1_to_55_in_order():
     assert [item["number"] for item in ITEMS] == list(range(1, 56))
 
 
-def test_items_stand_in_chapters_in_their_order():
+def test_items_are_in_the_order_of_the_chapters():
     places = [list(CHAPTERS).index(item["chapter"]) for item in ITEMS]
     assert places == sorted(places)
     assert set(places) == set(range(len(CHAPTERS)))
 
 
 @each_item
-def test_an_item_says_something_in_three_languages(item):
-    assert len(item["says"].strip()) > 60
+def test_an_item_has_a_text_and_terms_in_two_languages(item):
+    assert len(item["text"].strip()) > 60
     assert set(item["terms"]) == {"fr", "ru"}
     assert re.search("[а-яё]", item["terms"]["ru"])
     assert item["title"].strip()
@@ -72,11 +72,11 @@ def test_an_item_says_something_in_three_languages(item):
 @each_item
 def test_formulas_can_be_drawn(item):
     convert = pytest.importorskip("latex2mathml.converter").convert
-    assert item["says"].count("$") % 2 == 0
-    for formula in re.findall(r"\$([^$]+)\$", item["says"]):
+    assert item["text"].count("$") % 2 == 0
+    for formula in re.findall(r"\$([^$]+)\$", item["text"]):
         drawn = convert(formula)
         assert drawn.startswith("<math")
-        assert "\\" not in drawn.replace("&#x", ""), formula  # a command that was not understood
+        assert "\\" not in drawn.replace("&#x", ""), formula  # an unknown LaTeX command
 
 
 @each_item
@@ -87,7 +87,7 @@ def test_its_functions_can_be_imported(item):
 
 @cache
 def names_on_the_api_page():
-    """Full names, as a link has to write them: those below each `currentmodule`."""
+    """Return the full names on the API page: those below each `currentmodule`."""
     page = (DOCS / "api/index.md").read_text(encoding="utf-8")
     blocks = re.findall(r"currentmodule:: ([\w.]+)\n(.*?)```", page, re.DOTALL)
     return {
@@ -107,7 +107,7 @@ def test_its_tests_exist(item):
     for test in item["tests"]:
         path, _, name = test.partition("::")
         assert (ROOT / path).is_file(), path
-        assert name in sentences_of(ROOT / path), test
+        assert name in names_of_tests(ROOT / path), test
 
 
 @each_item

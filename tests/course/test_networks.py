@@ -1,4 +1,4 @@
-"""Networks as the course has them (item 48)."""
+"""Neural networks of the course (item 48)."""
 
 import numpy as np
 import pytest
@@ -13,11 +13,11 @@ FEW = TableShape("binary", 300, 2, 0, 2, 2, 0.5)
 
 
 def networks(shape):
-    """The networks that a study would try, not yet fitted."""
+    """Return the unfitted networks that a study tries."""
     return [candidate.make(0)[-1] for candidate in METHODS["mlp"].candidates(shape)]
 
 
-def test_item_48_networks_descend_with_momentum_a_shrinking_rate_decay_and_early_stopping():
+def test_item_48_networks_use_momentum_a_decreasing_rate_weight_decay_and_early_stopping():
     made = networks(MANY)
     assert {len(network.hidden_layer_sizes) for network in made} == {1, 2}
     assert {"logistic", "tanh"} <= {network.activation for network in made}

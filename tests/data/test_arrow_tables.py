@@ -22,7 +22,7 @@ class Stream:
         return self.table.__arrow_c_stream__(requested_schema)
 
 
-def test_numbers_in_one_chunk_are_the_tables_own_memory():
+def test_numbers_in_one_chunk_are_not_copied():
     values = np.arange(10.0)
     assert np.shares_memory(read(pa.array(values))[1], values)
 
@@ -40,7 +40,7 @@ class HalvesOfArrow16:
         raise pa.ArrowNotImplementedError("no kernel matching input types (halffloat, halffloat)")
 
 
-def test_halves_with_nulls_are_read_where_arrow_cannot_fill_them():
+def test_float16_columns_with_nulls_are_read():
     column = pa.array([np.float16(1.5), None, np.float16(0)], pa.float16())
     for one in (column, pa.chunked_array([column])):
         found = read_arrow(HalvesOfArrow16(one), "column 0").as_quantities()
@@ -93,7 +93,7 @@ def test_run_end_encoded_columns_are_unrolled():
     assert read(runs)[1].tolist() == [1, 1, 0]
 
 
-def test_large_unsigned_levels_are_kept_whole():
+def test_large_unsigned_levels_are_exact():
     levels, _ = read(pa.array([2**63 + 1, None], type=pa.uint64()), categorical_features=[0])
     assert levels == [2**63 + 1]
 
@@ -108,7 +108,7 @@ def test_record_batches_readers_and_streams_are_tables():
         assert columns[1].tolist() == [1, 0]
 
 
-def test_a_stream_that_is_no_table_is_refused():
+def test_a_stream_that_is_not_a_table_is_rejected():
     with pytest.raises(ValueError, match="Expected 2D array"):
         TableEncoder.fit(Stream(pa.chunked_array([[1, 2]])))
 
@@ -117,12 +117,12 @@ def test_a_stream_that_is_no_table_is_refused():
     "values",
     [pa.array([0], type=pa.timestamp("s")), pa.array([0], type=pa.date32()), [b"x"], [[1]]],
 )
-def test_other_types_are_refused_by_name(values):
+def test_other_types_are_rejected_by_name(values):
     with pytest.raises(TypeError, match="column 'x' has type"):
         read(values)
 
 
-def test_a_missing_level_stays_missing_where_learners_are_given_an_array():
+def test_a_missing_level_stays_missing_for_estimators_that_take_arrays():
     from bosquet import BaggingClassifier, SuperLearnerClassifier, VotingClassifier
     from bosquet.trees import DecisionTreeClassifier
 

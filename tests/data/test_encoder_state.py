@@ -41,7 +41,7 @@ def changed(**parts):
     return {**example().to_state(), **parts}
 
 
-def test_keys_of_a_later_version_are_not_looked_at():
+def test_unknown_keys_of_a_state_are_ignored():
     assert TableEncoder.from_state(changed(more=1)).to_state() == example().to_state()
 
 
@@ -76,7 +76,7 @@ def test_keys_of_a_later_version_are_not_looked_at():
         changed(levels=[None, {"numbers": list(range(65_536)), "texts": []}, None, None]),
     ],
 )
-def test_a_malformed_state_is_refused(state):
+def test_an_invalid_state_is_rejected(state):
     with pytest.raises(ValueError, match=r"must|levels|level of"):
         TableEncoder.from_state(state)
 

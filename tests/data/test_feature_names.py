@@ -34,14 +34,14 @@ def test_names_of_any_characters_are_kept_and_survive_the_state():
         ("abcuvwxyz", "Feature names unseen at fit time:\n- u\n- v\n- w\n- x\n- y\n- ...\n"),
     ],
 )  # fmt: skip
-def test_names_that_differ_are_refused_and_listed(given, told):
+def test_different_names_are_rejected_and_listed(given, told):
     encoder, _ = TableEncoder.fit(frame("abc"))
     message = "The feature names should match those that were passed during fit.\n" + told
     with pytest.raises(ValueError, match=re.escape(message)):
         encoder.transform(frame(given))
 
 
-def test_names_on_one_side_only_bring_a_warning():
+def test_names_in_only_one_of_two_tables_give_a_warning():
     named, _ = TableEncoder.fit(frame("abc"))
     unnamed, _ = TableEncoder.fit(np.zeros((2, 3)))
     with pytest.warns(
@@ -54,7 +54,7 @@ def test_names_on_one_side_only_bring_a_warning():
         unnamed.transform(frame("abc"))
 
 
-def test_names_given_by_hand_are_checked_but_an_array_needs_none():
+def test_given_names_are_checked_but_arrays_need_no_names():
     encoder, _ = TableEncoder.fit(np.zeros((2, 3)), feature_names=["a", "b", "c"])
     encoder = TableEncoder.from_state(encoder.to_state())
     assert encoder.feature_names == ["a", "b", "c"]
@@ -71,33 +71,33 @@ def test_names_given_by_hand_are_checked_but_an_array_needs_none():
     ("names", "error", "message"),
     [
         (["a", "b"], ValueError, "has 2 names, but X has 3 features"),
-        (["a", "b", "a"], ValueError, "more than once"),
+        (["a", "b", "a"], ValueError, "contains duplicates"),
         (["a", "b", 3], TypeError, "sequence of strings"),
         ("abc", TypeError, "sequence of strings"),
     ],
 )
-def test_names_by_hand_that_do_not_fit_are_refused(names, error, message):
+def test_invalid_given_names_are_rejected(names, error, message):
     with pytest.raises(error, match=message):
         TableEncoder.fit(np.zeros((2, 3)), feature_names=names)
 
 
-def test_names_by_hand_cannot_contradict_the_tables_own():
-    with pytest.raises(ValueError, match="differ from the column names"):
+def test_given_names_must_agree_with_the_column_names():
+    with pytest.raises(ValueError, match="differs from the column names"):
         TableEncoder.fit(frame("abc"), feature_names=["x", "y", "z"])
     assert TableEncoder.fit(frame("ab"), feature_names=["a", "b"])[0].feature_names == ["a", "b"]
 
 
-def test_a_name_given_twice_is_refused():
-    with pytest.raises(ValueError, match=r"more than once: \['a'\]"):
+def test_duplicate_names_are_rejected():
+    with pytest.raises(ValueError, match=r"duplicates: \['a'\]"):
         TableEncoder.fit(frame("aba"))
 
 
-def test_names_that_are_strings_only_in_part_are_refused():
+def test_names_of_mixed_types_are_rejected():
     with pytest.raises(TypeError, match=r"types \['int', 'str'\]"):
         TableEncoder.fit(frame(["a", 1]))
 
 
-def test_names_are_told_before_the_number_of_features():
+def test_names_are_compared_before_the_number_of_features():
     encoder, _ = TableEncoder.fit(frame("abcd"))
     with pytest.raises(ValueError, match="yet now missing:\n- d"):
         encoder.transform(frame("abc"))

@@ -32,7 +32,7 @@ def test_numbers_come_before_text_and_text_goes_by_code_point():
     assert codes.tolist() == [4, 3, 1, 2, 0, -1]
 
 
-def test_an_unseen_level_goes_the_way_of_a_missing_one():
+def test_an_unseen_level_is_treated_as_missing():
     encoder, _ = fit_column(["a", "b", None])
     assert encode(encoder, ["b", "new", None, "a", ""]) == [1, -1, -1, 0, -1]
 
@@ -88,7 +88,7 @@ def test_ties_at_the_limit_go_by_level_order_also_among_mixed_levels():
 
 
 @pytest.mark.parametrize("kind", ["text", "numbers"])
-def test_many_more_levels_than_are_kept_are_no_obstacle(kind):
+def test_many_more_levels_than_max_categories_are_supported(kind):
     numbers = np.random.default_rng(0).permutation(200_000)
     if kind == "text":
         X = np.array([f"{number:07d}" for number in numbers], dtype=object)[:, None]
@@ -100,9 +100,9 @@ def test_many_more_levels_than_are_kept_are_no_obstacle(kind):
     np.testing.assert_array_equal(columns[0], np.where(numbers < 4095, numbers, -1))
 
 
-def test_more_levels_than_two_bytes_hold_cannot_be_asked_for():
+def test_max_categories_is_at_most_65535():
     for most in (0, 65_536):
-        with pytest.raises(ValueError, match=f"max_categories={most} must be in 1..65535"):
+        with pytest.raises(ValueError, match=rf"max_categories={most} must be in \[1, 65535\]"):
             fit_column(["a"], max_categories=most)
     for most in (2.5, True, "all"):
         with pytest.raises(TypeError, match=r"max_categories=.* must be an integer"):
@@ -111,34 +111,34 @@ def test_more_levels_than_two_bytes_hold_cannot_be_asked_for():
     assert encoder.categories == [65_535]
 
 
-def test_text_where_numbers_were_in_training_is_refused_by_column():
+def test_text_where_numbers_were_in_training_is_rejected_by_column():
     encoder, _ = TableEncoder.fit([[1.0, 2.0], [3.0, 4.0]])
     with pytest.raises(
-        ValueError, match="column 1 held numbers in training and holds text such as 'x'"
+        ValueError, match="column 1 was numeric in training, but contains text such as 'x'"
     ):
         encoder.transform([[1.0, "x"]])
 
 
-def test_numbers_where_text_was_in_training_are_refused_by_column():
+def test_numbers_where_text_was_in_training_are_rejected_by_column():
     encoder, _ = TableEncoder.fit([["red", 1.0], ["blue", 2.0]], feature_names=["colour", "size"])
-    with pytest.raises(ValueError, match="column 'colour' held text such as 'blue' in training and holds numbers such as 3 now"):  # fmt: skip # noqa: E501
+    with pytest.raises(ValueError, match="column 'colour' had text such as 'blue' in training, but now has numbers such as 3"):  # fmt: skip # noqa: E501
         encoder.transform(np.array([[3.0, 1.0]]))
     columns = encoder.transform(np.array([[np.nan, 1.0]]))
     assert columns[0].tolist() == [-1]
 
 
-def test_text_where_numeric_levels_were_in_training_is_refused():
+def test_text_where_numeric_levels_were_in_training_is_rejected():
     encoder, _ = fit_column([1, 2], categorical_features=[0])
     with pytest.raises(
-        ValueError, match="column 0 held numbers such as 1 in training and holds text"
+        ValueError, match="column 0 had numbers such as 1 in training, but now has text"
     ):
         encode(encoder, ["1"])
 
 
-def test_text_in_a_column_not_named_categorical_is_refused_in_training():
+def test_text_in_a_column_not_named_categorical_is_rejected_in_training():
     for chosen in (None, [1]):
         with pytest.raises(
-            ValueError, match="column 0 holds text such as 'a': name it in categorical_"
+            ValueError, match="column 0 contains text such as 'a'; list it in categorical_"
         ):
             TableEncoder.fit([["a", 1], ["b", 2]], categorical_features=chosen)
 

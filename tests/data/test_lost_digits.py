@@ -56,14 +56,14 @@ def test_the_column_of_integers_that_lose_digits_is_named(container: str) -> Non
     assert "column 0" not in message
 
 
-def test_what_keeps_its_digits_is_not_warned_of() -> None:
+def test_exact_integers_give_no_warning() -> None:
     assert not fit_quietly(np.column_stack([LARGE - 1, LARGE]) // 2)
     assert not fit_quietly(pd.DataFrame({"even": LARGE - 1, "float": LARGE.astype(float)}))
     assert not fit_quietly(pd.DataFrame({"id": LARGE}), categorical_features=["id"])
     assert not fit_quietly(np.array([[np.inf, 1e300], [0, np.nan]]))
 
 
-def test_many_columns_have_one_warning() -> None:
+def test_many_columns_give_one_warning() -> None:
     (message,) = fit_quietly(pd.DataFrame({f"id {k}": LARGE for k in range(8)}))
     assert "column 'id 4' and 3 more" in message
 
@@ -81,10 +81,10 @@ def test_many_columns_have_one_warning() -> None:
 )
 def test_every_kind_of_estimator_warns(model: Any) -> None:
     X, y = pd.DataFrame({"number": NUMBERS % 7, "id": LARGE}), np.arange(50) % 2
-    with pytest.warns(UserWarning, match="column 'id': integers beyond"):
+    with pytest.warns(UserWarning, match="column 'id': integers larger than"):
         model.fit(X, y)
 
 
-def test_a_target_that_loses_digits_is_warned_of() -> None:
-    with pytest.warns(UserWarning, match="y: integers beyond"):
+def test_a_target_that_loses_digits_gives_a_warning() -> None:
+    with pytest.warns(UserWarning, match="y: integers larger than"):
         GradientBoostingRegressor(n_estimators=2).fit(NUMBERS[:, None], LARGE)

@@ -13,7 +13,7 @@ def fitted(X, **options):
 
 @pytest.mark.parametrize("dtype", ["f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "?"])
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_a_matrix_of_numbers_goes_through_without_a_copy(dtype, order):
+def test_a_numeric_matrix_is_not_copied(dtype, order):
     X = np.array(RNG.integers(0, 2, (6, 3)), dtype=dtype, order=order)
     encoder, columns = TableEncoder.fit(X)
     assert columns is X
@@ -23,13 +23,13 @@ def test_a_matrix_of_numbers_goes_through_without_a_copy(dtype, order):
     assert encoder.feature_names is None
 
 
-def test_strided_and_reversed_views_go_through_without_a_copy():
+def test_strided_and_reversed_views_are_not_copied():
     X = RNG.random((8, 6))
     for view in (X[::2], X[::-1, ::-2], X.T):
         assert np.shares_memory(fitted(view), X)
 
 
-def test_a_read_only_array_goes_through():
+def test_a_read_only_array_is_accepted():
     X = RNG.random((4, 2))
     X.flags.writeable = False
     assert fitted(X) is X
@@ -44,7 +44,7 @@ def test_other_number_types_are_converted_to_the_same_numbers(dtype):
     np.testing.assert_array_equal(columns, X)
 
 
-def test_subclasses_of_ndarray_are_read_as_the_array_they_are():
+def test_subclasses_of_ndarray_are_read_as_plain_arrays():
     class Measured(np.ndarray):
         pass
 
@@ -105,7 +105,7 @@ def test_nested_lists_of_numbers_become_a_matrix():
     np.testing.assert_array_equal(fitted([[1, 2], [3, 4]]), [[1, 2], [3, 4]])
 
 
-def test_numbers_of_a_categorical_column_lie_beside_views_of_the_others():
+def test_other_columns_of_a_mixed_array_are_not_copied():
     X = RNG.random((5, 3))
     X[:, 1] = [4, 2, 4, np.nan, 2]
     encoder, columns = TableEncoder.fit(X, categorical_features=[1])
@@ -124,7 +124,7 @@ def test_every_sparse_form_gives_the_numbers_of_its_dense_reference(form, kind):
     np.testing.assert_array_equal(fitted(X), dense)
 
 
-def test_sparse_counts_are_held_in_a_byte_each_and_doubles_stay_exact():
+def test_sparse_counts_take_one_byte_each_and_doubles_stay_exact():
     counts = scipy.sparse.csr_array(np.array([[0.0, 1.0], [255.0, 0.0]]))
     assert fitted(counts).dtype == np.uint8
     exact = scipy.sparse.csr_array(np.array([[0.0, 0.1]]))
@@ -156,12 +156,12 @@ def test_a_column_of_a_sparse_matrix_may_be_categorical():
         (np.array([["2020-01-01"]], dtype="M8[D]"), TypeError, "dates and durations"),
         (np.array([[b"a"]]), TypeError, "decode the bytes"),
         (np.zeros((2, 2), dtype=[("a", "f8")]), TypeError, r"structured array.*\['a'\]"),
-        (np.array([[1, 2], [3, {}]], dtype=object), TypeError, "column 1 holds {} in row 1"),
+        (np.array([[1, 2], [3, {}]], dtype=object), TypeError, "column 1 contains {} in row 1"),
         (np.array([[{}]], dtype=object), TypeError, "argument must be a string or a number"),
-        ([[1, 2], [3]], ValueError, "every row has the same number"),
-        ([[10**400]], ValueError, "column 0 holds a value that does not fit a double"),
+        ([[1, 2], [3]], ValueError, "all rows must have the same number"),
+        ([[10**400]], ValueError, "column 0 contains a value that cannot be converted to float64"),
     ],
 )
-def test_an_array_that_is_neither_numbers_nor_text_is_refused(X, error, message):
+def test_an_array_that_is_neither_numbers_nor_text_is_rejected(X, error, message):
     with pytest.raises(error, match=message):
         TableEncoder.fit(X)

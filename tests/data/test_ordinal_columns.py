@@ -23,7 +23,7 @@ def test_the_order_of_the_type_is_that_of_the_numbers():
     assert encoder.categories == [0]
 
 
-def test_a_level_that_training_did_not_see_has_its_place_and_any_other_is_missing():
+def test_unseen_levels_of_the_type_have_a_rank_and_other_values_are_missing():
     encoder, _ = TableEncoder.fit(sizes(["large", "small"]))
     later = pd.DataFrame({"size": ["medium", "huge", None, "large"]})
     np.testing.assert_array_equal(encoder.transform(later)[0], [1, np.nan, np.nan, 2])
@@ -39,7 +39,7 @@ def test_numbers_may_be_ordered_otherwise_than_by_size():
     np.testing.assert_array_equal(
         encoder.transform(pd.DataFrame({"grade": [3.0, 2.0]}))[0], [1, np.nan]
     )
-    with pytest.raises(ValueError, match="held numbers such as 6 in training and holds text"):
+    with pytest.raises(ValueError, match="had numbers such as 6 in training, but now has text"):
         encoder.transform(pd.DataFrame({"grade": ["good"]}))
 
 
@@ -71,7 +71,7 @@ def test_every_container_with_ordered_types_gives_the_same_numbers():
         np.testing.assert_array_equal(encoder.transform(frame)[0], expected)
 
 
-def test_chunks_that_order_levels_differently_are_refused():
+def test_chunks_that_order_levels_differently_are_rejected():
     pa = pytest.importorskip("pyarrow")
 
     def chunk(levels):
@@ -99,7 +99,7 @@ def test_the_state_keeps_the_order():
 @pytest.mark.parametrize(
     "order", [None, [], [0], [0, 0], [0, 2], [1.0, 0], [True, False], ["a", "b"], [-1, 0]]
 )
-def test_an_order_that_is_none_is_refused(order):
+def test_an_invalid_order_is_rejected(order):
     state = {
         "feature_names": None,
         "named_by_hand": False,

@@ -14,7 +14,7 @@ def read(values, dtype=None, **options):
     return encoder.levels[0], columns[0]
 
 
-def test_numbers_without_nulls_are_the_frames_own_memory():
+def test_numbers_without_nulls_are_not_copied():
     frame = pl.DataFrame({"x": np.arange(10.0)})
     assert np.shares_memory(TableEncoder.fit(frame)[1][0], frame["x"].to_numpy())
 
@@ -26,7 +26,7 @@ def test_nulls_are_nan(dtype):
     np.testing.assert_array_equal(column, [1, np.nan, 0])
 
 
-def test_numbers_numpy_does_not_have_become_the_nearest_doubles():
+def test_types_that_numpy_lacks_become_the_nearest_doubles():
     np.testing.assert_array_equal(read([2**70, None], pl.Int128)[1], [2.0**70, np.nan])
     column = read(pl.Series(["0.10", None]).cast(pl.Decimal(10, 2)))[1]
     np.testing.assert_array_equal(column, [0.1, np.nan])
@@ -52,15 +52,15 @@ def test_a_column_of_type_null_has_no_levels():
     assert np.isnan(column).all()
 
 
-def test_a_lazy_frame_is_to_be_collected_first():
-    with pytest.raises(TypeError, match=r"call \.collect\(\)"):
+def test_a_lazy_frame_must_be_collected_first():
+    with pytest.raises(TypeError, match=r"pass X\.collect\(\)"):
         TableEncoder.fit(pl.LazyFrame({"x": [1]}))
 
 
 @pytest.mark.parametrize(
     "values", [[datetime.date(2020, 1, 1)], [datetime.timedelta(1)], [[1, 2]], [b"x"], [{"a": 1}]]
 )
-def test_other_types_are_refused_by_name(values):
+def test_other_types_are_rejected_by_name(values):
     with pytest.raises(TypeError, match="column 'x' has type"):
         read(values)
 

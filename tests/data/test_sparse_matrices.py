@@ -97,19 +97,19 @@ BROKEN = ["csr", "csr below 0", "csr indptr", "csr data", "csc", "bsr", "coo", "
 @pytest.mark.parametrize("name", BROKEN)
 def test_an_index_outside_of_the_matrix_is_an_error(name: str) -> None:
     before = broken(name)
-    with pytest.raises(ValueError, match=r"whose indices are invalid.*rebuild it"):
+    with pytest.raises(ValueError, match=r"whose indices are invalid.*rebuild the matrix"):
         checked_sparse(before)
 
 
 @pytest.mark.parametrize("model", [*REGRESSORS, *CLASSIFIERS], ids=str)
-def test_every_estimator_refuses_a_broken_matrix(model: Any) -> None:
+def test_every_estimator_rejects_a_broken_matrix(model: Any) -> None:
     y = (table()[1] > 0).astype(int)
     for name in ("csr", "coo"):
         with pytest.raises(ValueError, match="whose indices are invalid"):
             model.fit(broken(name), y)
 
 
-def test_a_broken_matrix_is_refused_at_prediction_and_explanation() -> None:
+def test_a_broken_matrix_is_rejected_at_prediction_and_explanation() -> None:
     X, y = table()
     encoder, _ = TableEncoder.fit(X)
     model = bosquet.GradientBoostingRegressor(n_estimators=2).fit(X, y)
@@ -118,7 +118,7 @@ def test_a_broken_matrix_is_refused_at_prediction_and_explanation() -> None:
             use(broken("csr"))
 
 
-def test_a_check_leaves_the_matrix_as_it_was() -> None:
+def test_the_check_does_not_change_the_matrix() -> None:
     X = sp.csr_array(table()[0])
     X.data, X.indices = np.append(X.data, 9.0), np.append(X.indices, 0)  # beyond the last row
     parts = X.data, X.indices, X.indptr

@@ -1,4 +1,4 @@
-"""Generators say the truth about the rows they draw."""
+"""The probabilities, means and Bayes errors of the generators agree with the rows that they draw."""
 
 import numpy as np
 import pytest
@@ -61,7 +61,7 @@ def test_the_same_seed_gives_the_same_rows_and_leaves_numpy_alone(generator):
 
 
 @pytest.mark.parametrize("generator", CLASSES, ids=name_of)
-def test_labels_come_as_often_as_their_probabilities_say_wherever_one_looks(generator):
+def test_label_frequencies_agree_with_the_probabilities(generator):
     X, y = generator.sample(20_000, random_state=0)
     p = generator.probability(X)
     assert p.shape == (20_000, generator.classes.size)
@@ -69,7 +69,7 @@ def test_labels_come_as_often_as_their_probabilities_say_wherever_one_looks(gene
     assert p.min() >= 0
     for k, label in enumerate(generator.classes):
         off = (y == label) - p[:, k]
-        # Against 1, against the probability itself, and against a column.
+        # Residuals weighted by 1, by the probability, and by a function of a column have mean 0.
         for weight in (np.ones(y.size), p[:, k], np.tanh(X[:, 0])):
             spread = np.sqrt((weight**2 * p[:, k] * (1 - p[:, k])).sum())
             assert abs((weight * off).sum()) <= 4.5 * spread + 1e-9
@@ -86,7 +86,7 @@ def test_the_bayes_error_is_the_mean_risk_of_the_best_rule(generator):
 
 
 @pytest.mark.parametrize("generator", NUMBERS, ids=name_of)
-def test_numbers_lie_about_their_mean_by_the_noise(generator):
+def test_targets_deviate_from_their_mean_by_the_noise(generator):
     X, y = generator.sample(40_000, random_state=0)
     off = (y - generator.mean(X)) / generator.noise
     assert abs(off.mean()) < 4.5 / np.sqrt(y.size)
@@ -113,7 +113,7 @@ def test_the_bayes_error_of_the_moons_does_not_depend_on_the_grid():
     assert density.min(axis=1).sum() * step**2 / 2 == pytest.approx(moons.bayes_error, rel=1e-3)
 
 
-def test_the_moons_change_places_under_half_a_turn():
+def test_a_rotation_by_180_degrees_exchanges_the_moons():
     X, _ = Moons().sample(200, random_state=0)
     turned = np.array([1, 0.5]) - X
     np.testing.assert_allclose(Moons().probability(turned), Moons().probability(X)[:, ::-1])
@@ -126,7 +126,7 @@ def test_the_salary_frontier_is_where_both_classes_are_equally_likely():
     np.testing.assert_allclose(Salaries().probability([[45, 30], [20, 1]]), [[0, 1], [1, 0]])
 
 
-def test_scikit_learns_functions_have_the_same_truth():
+def test_friedmans_means_are_those_of_scikit_learn():
     from sklearn.datasets import make_friedman1, make_friedman2, make_friedman3
 
     for make, generator in ((make_friedman1, Friedman1), (make_friedman2, Friedman2)):
@@ -137,7 +137,7 @@ def test_scikit_learns_functions_have_the_same_truth():
 
 
 @pytest.mark.parametrize("name", [n for n in datasets.__all__ if n.startswith("make_")])
-def test_functions_return_rows_as_scikit_learns_do(name):
+def test_make_functions_return_x_and_y(name):
     X, y = getattr(datasets, name)(30, random_state=0)
     again, same = getattr(datasets, name)(30, random_state=0)
     assert X.ndim == 2
@@ -146,7 +146,7 @@ def test_functions_return_rows_as_scikit_learns_do(name):
     np.testing.assert_array_equal(y, same)
 
 
-def test_stumps_tell_nothing_of_xor_and_the_product_all():
+def test_stumps_guess_at_random_on_xor_and_the_product_separates_it():
     X, y = Xor(0.2).sample(5000, random_state=0)
     for column in X.T:
         for cut in np.quantile(column, [0.1, 0.3, 0.5, 0.7, 0.9]):
@@ -166,12 +166,15 @@ def test_stumps_tell_nothing_of_xor_and_the_product_all():
         (lambda: Salaries(ages=(70, 20)), r"ages=\(70, 20\) is out of range"),
         (lambda: Polynomial(()), r"coefficients=\(\) is out of range"),
         (lambda: Friedman1(4), r"n_features=4 is out of range"),
-        (lambda: datasets.make_three_pieces(10, cuts=(0.5,)), r"three pieces have two cuts"),
+        (lambda: datasets.make_three_pieces(10, cuts=(0.5,)), r"has length 1; pass two cuts"),
         (lambda: Twonorm().sample(0), r"n_samples=0 is out of range"),
-        (lambda: Twonorm().sample(5, random_state="x"), r"random_state='x' is not a seed"),
-        (lambda: Twonorm().probability([[1, 2]]), r"X must have shape \(n_samples, 20\)"),
+        (lambda: Twonorm().sample(5, random_state="x"), r"random_state='x' is not a valid seed"),
+        (
+            lambda: Twonorm().probability([[1, 2]]),
+            r"X has shape \(1, 2\), but Twonorm needs \(n_samples, 20\)",
+        ),
     ],
 )
-def test_what_cannot_be_drawn_is_said(make, message):
+def test_invalid_arguments_raise_an_error(make, message):
     with pytest.raises(ValueError, match=message):
         make()

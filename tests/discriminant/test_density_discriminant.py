@@ -36,7 +36,7 @@ def test_the_class_is_that_of_the_largest_weighted_density(table, kernel, width)
     model = DensityDiscriminant(kernel=kernel, bandwidth=width, priors=priors).fit(X, y)
     ask = rng.normal(size=(5, X.shape[1])) * X.std(axis=0)
     scale = X.std(axis=0)
-    for row, said, logs in zip(
+    for row, probabilities, logs in zip(
         ask, model.predict_proba(ask), model.log_densities(ask), strict=True
     ):
         densities = [
@@ -44,7 +44,7 @@ def test_the_class_is_that_of_the_largest_weighted_density(table, kernel, width)
             for k in range(y.max() + 1)
         ]
         np.testing.assert_allclose(np.exp(logs) * scale.prod(), densities, rtol=1e-9)
-        np.testing.assert_allclose(said, reference.posterior(densities, priors), rtol=1e-9)
+        np.testing.assert_allclose(probabilities, reference.posterior(densities, priors), rtol=1e-9)
 
 
 @settings(max_examples=30, deadline=None)
@@ -55,9 +55,9 @@ def test_neighbours_are_counted_as_the_reference_counts_them(table, k):
     model = DensityDiscriminant("neighbours", n_neighbors=k, priors=priors).fit(X, y)
     scale = X.std(axis=0)
     ask = rng.normal(size=(5, X.shape[1])) * scale
-    for row, said in zip(ask, model.predict_proba(ask), strict=True):
+    for row, probabilities in zip(ask, model.predict_proba(ask), strict=True):
         densities = reference.neighbour_densities(row / scale, X / scale, y, y.max() + 1, k)
-        np.testing.assert_allclose(said, reference.posterior(densities, priors), rtol=1e-9)
+        np.testing.assert_allclose(probabilities, reference.posterior(densities, priors), rtol=1e-9)
 
 
 @settings(max_examples=20, deadline=None)
@@ -95,7 +95,7 @@ def test_the_unit_of_a_column_does_not_matter():
 
 
 @pytest.mark.parametrize("density", ["kernel", "neighbours"])
-def test_its_error_comes_near_that_of_the_best_rule(density):
+def test_the_error_is_close_to_that_of_the_bayes_classifier(density):
     for generator in (Twonorm(n_features=2), Xor(spread=0.5)):
         X, y = generator.sample(2000, random_state=0)
         X_test, y_test = generator.sample(4000, random_state=1)
@@ -114,12 +114,12 @@ def test_priors_find_more_of_a_class_that_was_sampled_less():
         assert even.score(X_test, y_test) > by_share.score(X_test, y_test)
 
 
-def test_far_from_every_row_the_priors_are_all_that_is_known():
+def test_far_from_all_training_rows_the_probabilities_are_the_priors():
     X, y = make_moons(40, noise=0.1, random_state=0)
     model = DensityDiscriminant("kernel", bandwidth=1e-3, priors=[0.3, 0.7]).fit(X, y)
-    said = model.predict_proba([[1e9, 1e9]])
-    assert np.isfinite(said).all()
-    assert said.sum() == pytest.approx(1)
+    probabilities = model.predict_proba([[1e9, 1e9]])
+    assert np.isfinite(probabilities).all()
+    assert probabilities.sum() == pytest.approx(1)
 
 
 def test_works_in_a_search_and_survives_pickling():
@@ -129,13 +129,13 @@ def test_works_in_a_search_and_survives_pickling():
     np.testing.assert_array_equal(again.predict(X), search.predict(X))
 
 
-def test_what_is_wrong_is_named():
+def test_errors_name_the_invalid_argument():
     X, y = make_moons(20, random_state=0)
     with pytest.raises(ValueError, match="bandwidth='silverman'"):
         DensityDiscriminant(bandwidth="silverman").fit(X, y)
-    with pytest.raises(ValueError, match="n_neighbors=50 is more than the 20 rows"):
+    with pytest.raises(ValueError, match="n_neighbors=50 exceeds the number of rows \\(20\\)"):
         DensityDiscriminant("neighbours", n_neighbors=50).fit(X, y)
-    with pytest.raises(ValueError, match="must be 2 numbers that are not negative"):
+    with pytest.raises(ValueError, match="must be 2 non-negative numbers"):
         DensityDiscriminant(priors=[1, -1]).fit(X, y)
     model = DensityDiscriminant().fit(X, y)
     with pytest.raises(ValueError, match="one class"):

@@ -1,4 +1,4 @@
-"""A stream, a batch and batches in pieces are one game; what is mixed, drawn, kept and recommended."""
+"""Mixture: streams and batches agree; losses, classes, bandits, history, recommendations."""
 
 import copy
 import pickle
@@ -72,7 +72,7 @@ def test_a_stream_gives_the_same_bits_as_a_batch(rule, asleep):
 
 @pytest.mark.parametrize("loss", ["square", "absolute", "percentage", "pinball", "log", "zero-one"])
 @pytest.mark.parametrize("randomised", [False, True])
-def test_every_loss_streams_as_it_fits(loss, randomised):
+def test_every_loss_gives_the_same_on_a_stream_and_a_batch(loss, randomised):
     F, y = some_forecasts()
     if loss in ("log", "zero-one"):
         y = (y > 2).astype(float)
@@ -96,13 +96,13 @@ def test_the_zero_one_loss_is_a_weighted_vote():
     mixture = Mixture(ExponentialWeights(5.0), "zero-one").fit(F, [3, 3, 3])
     assert mixture.predictions_.tolist() == [7, 3, 3]
     assert mixture.loss_ == 1
-    # The rule is told the expected loss of a draw, to which its bound refers.
+    # The rule receives the expected loss of a draw, to which its bound refers.
     assert mixture.expected_loss_ == pytest.approx((mixture.weights_ * (F != 3)).sum())
 
 
 # --------------------------------------------------------------------- blocks
 @pytest.mark.parametrize("rule", ["boa", "ridge", "ml-poly", FixedShare()])
-def test_within_a_block_the_weights_stand_still(rule):
+def test_within_a_block_the_weights_do_not_change(rule):
     F, y = some_forecasts(steps=50)
     batch = Mixture(rule, block=8).fit(F, y)
     weights = batch.weights_
@@ -111,14 +111,14 @@ def test_within_a_block_the_weights_stand_still(rule):
     assert (weights[16] != weights[15]).any()
     stream = Mixture(rule, block=8)
     for begin in range(0, 48, 8):
-        said = stream.predict_step(F[begin : begin + 8])
-        assert np.array_equal(said, batch.predictions_[begin : begin + 8])
+        predictions = stream.predict_step(F[begin : begin + 8])
+        assert np.array_equal(predictions, batch.predictions_[begin : begin + 8])
         stream.update(y[begin : begin + 8])
     stream.partial_fit(F[48:], y[48:])
     same_game(batch, stream)
 
 
-def test_a_block_is_learned_as_the_sum_of_its_losses():
+def test_a_block_updates_the_rule_with_the_sum_of_its_losses():
     losses = np.random.default_rng(0).random((30, 3))
     blocks = Mixture(ExponentialWeights(0.5), "linear", block=3).fit(losses)
     summed = play(losses.reshape(10, 3, 3).sum(axis=1), ExponentialWeights(0.5))
@@ -148,7 +148,7 @@ def test_probabilities_of_classes_are_mixed(rule, loss):
         mixture.predictions_, np.einsum("tj,tjc->tc", mixture.weights_, F), rtol=1e-12
     )
     assert mixture.final_weights_.argmax() == 1
-    if loss == "zero-one":  # the class with the largest mean is no mean of losses
+    if loss == "zero-one":  # the predicted class does not depend linearly on the weights
         assert np.isnan(mixture.bound_).all()
     else:
         assert (mixture.regret_ <= mixture.bound_).all()
@@ -158,8 +158,8 @@ def test_probabilities_of_classes_are_mixed(rule, loss):
         probability = mixture.predictions_[np.arange(150), numbers]
         np.testing.assert_allclose(mixture.losses_, -np.log(probability), rtol=1e-12)
     same_game(mixture, Mixture(rule, loss, classes=3).fit(F, numbers))
-    said = (F * mixture.final_weights_[:, None]).sum(axis=1).argmax(axis=1)
-    assert mixture.score(F, labels) == (said == numbers).mean()
+    predictions = (F * mixture.final_weights_[:, None]).sum(axis=1).argmax(axis=1)
+    assert mixture.score(F, labels) == (predictions == numbers).mean()
 
 
 def test_ridge_on_probabilities_is_least_squares_on_the_indicator():
@@ -171,13 +171,13 @@ def test_ridge_on_probabilities_is_least_squares_on_the_indicator():
     np.testing.assert_allclose(mixture.final_weights_, exact, rtol=1e-9)
 
 
-def test_a_class_expert_sleeps_with_nan_and_a_binary_one_by_its_one_number():
+def test_nan_marks_a_sleeping_expert_with_classes_too():
     F, labels = class_forecasts()
     F[:50, 2, 1] = np.nan
     mixture = Mixture("boa", "log", classes=["a", "b", "c"]).fit(F, labels)
     assert (mixture.weights_[:50, 2] == 0).all()
     assert (mixture.weights_[50:, 2] > 0).all()
-    # Two classes, given as the probability of the second, are the same game.
+    # Two classes, given as the probability of the second, give the same weights.
     P = F[:, [0, 1, 3], 0]
     y = (labels == "a").astype(float)
     one = Mixture("boa", "log").fit(P, y)
@@ -185,7 +185,7 @@ def test_a_class_expert_sleeps_with_nan_and_a_binary_one_by_its_one_number():
     np.testing.assert_allclose(one.weights_, two.weights_, rtol=1e-9)
 
 
-# ------------------------------------------------------------ losses of one's own
+# -------------------------------------------------------------- custom losses
 def huber(x, y):
     d = np.abs(x - y)
     return np.where(d < 1, d**2 / 2, d - 0.5)
@@ -205,7 +205,7 @@ class Square:
 
 @pytest.mark.parametrize("block", [1, 4])
 @pytest.mark.parametrize("gradient", [True, False])
-def test_a_loss_of_ones_own_plays_as_the_same_loss_in_the_core(gradient, block):
+def test_a_custom_loss_gives_the_same_as_the_named_loss(gradient, block):
     F, y = some_forecasts()
     F[::7, 2] = np.nan
     own = Mixture("boa", Square(), gradient=gradient, block=block).fit(F, y)
@@ -217,21 +217,21 @@ def test_a_loss_of_ones_own_plays_as_the_same_loss_in_the_core(gradient, block):
     np.testing.assert_allclose(own.bounds_, core.bounds_, rtol=1e-9)
 
 
-def test_losses_of_ones_own_come_as_functions_pairs_or_objects():
+def test_custom_losses_are_functions_pairs_or_objects():
     F, y = some_forecasts()
     pair = Mixture("ewa", (huber, huber_slope)).fit(F, y)
     assert pair.losses_[0] == pytest.approx(huber(pair.predictions_[0], y[0]))
     same_game(pair, streamed(Mixture("ewa", UserLoss(huber, huber_slope)), F, y))
     drawn = Mixture("ewa", huber, randomised=True, random_state=0).fit(F, y)
     assert np.array_equal(drawn.losses_, huber(F, y[:, None])[np.arange(len(y)), drawn.chosen_])
-    with pytest.raises(ValueError, match="gradient=True needs the derivative"):
+    with pytest.raises(ValueError, match="gradient=True requires the gradient"):
         Mixture("ewa", huber).fit(F, y)
-    with pytest.raises(ValueError, match="must return one number a forecast"):
+    with pytest.raises(ValueError, match="must return one number per forecast"):
         Mixture("ewa", lambda x, y: 0.0, gradient=False).fit(F, y)
-    assert "of the user's own" in str(pair)
+    assert "Loss function: custom loss" in str(pair)
 
 
-def test_a_loss_of_ones_own_takes_classes_too():
+def test_a_custom_loss_works_with_classes():
     F, labels = class_forecasts()
 
     def brier(p, label):
@@ -243,7 +243,7 @@ def test_a_loss_of_ones_own_takes_classes_too():
 
 
 # ------------------------------------------------------------------- bandits
-def test_a_bandit_can_be_told_one_loss_at_a_time():
+def test_a_bandit_rule_accepts_one_loss_per_step():
     losses = np.random.default_rng(0).random((300, 3))
     batch = play(losses, "exp3-ix", loss_range=1.0, random_state=4)
     stream = Mixture("exp3-ix", "linear", loss_range=1.0, random_state=4)
@@ -252,16 +252,16 @@ def test_a_bandit_can_be_told_one_loss_at_a_time():
         stream.update(loss=row[stream.chosen])
     assert np.array_equal(stream.final_weights_, batch.final_weights_)
     assert stream.loss_ == batch.loss_
-    assert np.isnan(stream.regret_).all()  # what the others lost, nobody saw
+    assert np.isnan(stream.regret_).all()  # the losses of the other experts were not observed
     assert np.isfinite(stream.bound_).all()
     stream.predict(np.zeros(3))
-    with pytest.raises(ValueError, match="not negative"):
+    with pytest.raises(ValueError, match="non-negative"):
         stream.update(loss=-1.0)
-    with pytest.raises(AttributeError, match="draws no expert"):
+    with pytest.raises(AttributeError, match="mixtures that draw an expert"):
         Mixture("ewa", "linear").fit(losses).chosen  # noqa: B018
 
 
-def test_recommendations_are_judged_by_simple_regret():
+def test_recommendations_have_a_small_simple_regret():
     means = np.array([0.5, 0.35, 0.6, 0.5])
     losses = (np.random.default_rng(0).random((4000, 4)) < means).astype(float)
     game = play(losses, "exp3-ix", loss_range=1.0, random_state=0)
@@ -271,16 +271,16 @@ def test_recommendations_are_judged_by_simple_regret():
     average = full.recommend()
     np.testing.assert_allclose(average, full.weights_.mean(axis=0), rtol=1e-12)
     assert average.sum() == pytest.approx(1)
-    # The mean weights do no worse than the regret spread over the steps, up to the noise of a mean.
+    # The excess of the mean weights is at most regret / n, up to the standard error of a mean.
     assert simple_regret(average, means) <= full.bound_.max() / 4000 + 0.03
     with pytest.raises(ValueError, match="how="):
         full.recommend("other")
-    with pytest.raises(ValueError, match="one entry an expert"):
+    with pytest.raises(ValueError, match=r"must both have shape \(n_experts,\)"):
         simple_regret([1.0], means)
 
 
 # --------------------------------------------------------- history, memory, copies
-def test_history_is_kept_where_it_is_wanted():
+def test_steps_are_recorded_according_to_history():
     F, y = some_forecasts()
     for history, in_fit, in_stream in (
         ("fit", True, False),
@@ -290,13 +290,13 @@ def test_history_is_kept_where_it_is_wanted():
         assert hasattr(Mixture(history=history).fit(F, y), "weights_") == in_fit
         stream = streamed(Mixture(history=history), F, y)
         assert hasattr(stream, "weights_") == in_stream
-    with pytest.raises(AttributeError, match="no record of weights"):
+    with pytest.raises(AttributeError, match="weights_ was not recorded"):
         stream.weights_  # noqa: B018
-    with pytest.raises(AttributeError, match="nothing has been played"):
+    with pytest.raises(AttributeError, match="not fitted yet"):
         Mixture().final_weights_  # noqa: B018
 
 
-def test_a_stream_needs_no_more_memory_after_many_steps():
+def test_the_memory_of_a_stream_does_not_grow():
     F, y = some_forecasts(steps=20)
     mixture = Mixture("boa")
     streamed(mixture, F, y)
@@ -308,7 +308,7 @@ def test_a_stream_needs_no_more_memory_after_many_steps():
 
 
 @pytest.mark.parametrize("rule", [*RULES, ExponentialWeights("grid")])
-def test_copies_go_on_to_the_same_bits_in_mid_step(rule):
+def test_copies_with_an_open_step_continue_with_the_same_bits(rule):
     F, y = some_forecasts()
     whole = streamed(Mixture(rule, random_state=1), F, y)
     half = streamed(Mixture(rule, random_state=1), F[:60], y[:60])
@@ -342,11 +342,11 @@ def test_predicting_as_many_rows_as_a_block_has_changes_nothing(rows):
     mixture.partial_fit(F, y)
 
 
-def test_a_copy_goes_on_by_itself():
+def test_a_copy_is_independent_of_the_original():
     F, y = some_forecasts()
     mixture = Mixture("boa", history=True).fit(F, y)
     mixture.predict(F[0])
-    core, history = mixture._core, mixture._played
+    core, history = mixture._core, mixture._recorded
     state, steps = core.state(), len(history.get("losses"))
     mixture.update(y[0])
     mixture.partial_fit(F, y)
@@ -357,7 +357,7 @@ def test_a_copy_goes_on_by_itself():
     assert mixture.n_steps_ == 2 * len(F) + 1
 
 
-def test_predicting_again_opens_the_step_anew():
+def test_predicting_again_replaces_the_open_step():
     F, y = some_forecasts()
     once = Mixture("boa").fit(F, y)
     twice = Mixture("boa").fit(F, y)
@@ -368,14 +368,14 @@ def test_predicting_again_opens_the_step_anew():
     same_game(once, twice)
 
 
-def test_a_warning_tells_when_losses_leave_the_range_that_was_promised():
+def test_losses_that_exceed_loss_range_warn():
     losses = np.random.default_rng(0).random((50, 3))
     losses[30] = [20.0, 17.0, 18.0]
     for rule in ("ewa", "boa", "ml-poly", "squint", FixedShare(), "exp3-ix"):
-        with pytest.warns(RangeWarning, match="more than loss_range=1"):
+        with pytest.warns(RangeWarning, match="exceeds loss_range=1"):
             game = play(losses, rule, loss_range=1.0, random_state=0)
         if rule != "exp3-ix":
-            assert (game.regret_ <= game.bound_).all()  # as reported for the range seen
+            assert (game.regret_ <= game.bound_).all()  # the bound is for the observed range
         else:
             assert np.isnan(game.bound_).all()
     stream = Mixture("boa", "linear", loss_range=1.0)
@@ -384,10 +384,10 @@ def test_a_warning_tells_when_losses_leave_the_range_that_was_promised():
         for row in np.vstack([losses, losses]):
             stream.update(losses=row)
     assert [w.category for w in warned] == [RangeWarning]
-    play(losses[:20], "boa", loss_range=1.0)  # and none within it
+    play(losses[:20], "boa", loss_range=1.0)  # no warning within the range
 
 
-def test_frames_name_the_experts_and_print_shows_operas_table():
+def test_experts_are_named_after_columns_and_print_shows_the_summary():
     F, y = some_forecasts(n=3)
     frame = pd.DataFrame(F, columns=["gam", "ar", "gbm"])
     mixture = Mixture("ml-poly").fit(frame, y)
@@ -411,7 +411,7 @@ def test_frames_name_the_experts_and_print_shows_operas_table():
     assert str(Mixture()) == "Mixture()"
 
 
-def test_the_same_seed_draws_the_same_and_another_does_not():
+def test_draws_depend_only_on_the_seed():
     F, y = some_forecasts()
     games = [Mixture("ewa", randomised=True, random_state=s).fit(F, y).chosen_ for s in (1, 1, 2)]
     assert np.array_equal(games[0], games[1])

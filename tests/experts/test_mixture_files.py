@@ -1,4 +1,4 @@
-"""A mixture saved in mid-stream goes on to the same bits; a file that is not one is refused."""
+"""Model files of mixtures: a loaded stream continues with the same bits; invalid files are rejected."""
 
 import contextlib
 import copy
@@ -57,7 +57,7 @@ def test_a_stream_that_was_saved_equals_one_that_was_not(rule, in_step, tmp_path
     assert model_bytes(model_from_bytes(model_bytes(half))) == model_bytes(half)
 
 
-def test_everything_that_matters_is_in_the_file(tmp_path):
+def test_a_file_holds_the_complete_state(tmp_path):
     F, y = some_forecasts()
     frame = pd.DataFrame(F, columns=["gam", "ar", "gbm"])
     given = Mixture(
@@ -79,10 +79,10 @@ def test_everything_that_matters_is_in_the_file(tmp_path):
     assert list(again.prior) == [1.0, 2.0, 1.0]
     assert again.feature_names_in_.tolist() == ["gam", "ar", "gbm"]
     assert str(again) == str(given)
-    with pytest.raises(AttributeError, match="no record"):
+    with pytest.raises(AttributeError, match="not recorded"):
         again.weights_  # noqa: B018
     with warnings.catch_warnings():
-        warnings.simplefilter("error")  # it has been told once
+        warnings.simplefilter("error")  # the warning was issued before
         again.update(y[:4])
     given.update(y[:4])
     assert again._core.state() == given._core.state()
@@ -105,10 +105,10 @@ def test_classes_and_experts_asleep_survive(classes):
     assert half.classes_.tolist() == whole.classes_.tolist()
 
 
-def test_what_a_file_cannot_hold_is_said():
+def test_mixtures_that_a_file_cannot_hold_raise_errors():
     F, y = some_forecasts()
     own = Mixture("boa", lambda x, y: (x - y) ** 2, gradient=False).fit(F, y)
-    with pytest.raises(ValueError, match="loss of your own"):
+    with pytest.raises(ValueError, match="custom loss contains code"):
         model_bytes(own)
     with pytest.raises(ValueError, match="not fitted"):
         model_bytes(Mixture())
@@ -187,14 +187,14 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_file_that_was_tampered_with_is_refused(sound, name):
+def test_a_modified_file_is_rejected(sound, name):
     ensemble, metadata = sound
-    model_from_bytes(forged(ensemble, metadata))  # as it is, it is sound
+    model_from_bytes(forged(ensemble, metadata))  # without a change it is valid
     with pytest.raises(ModelFileError):
         model_from_bytes(forged(ensemble, change(metadata, *HOSTILE[name])))
 
 
-def test_infinity_and_nan_cannot_be_smuggled_in(sound):
+def test_infinity_and_nan_are_rejected(sound):
     ensemble, metadata = sound
     for value in (float("inf"), float("nan")):
         with pytest.raises(ModelFileError):
@@ -203,16 +203,16 @@ def test_infinity_and_nan_cannot_be_smuggled_in(sound):
             )
 
 
-def test_trees_do_not_belong_in_a_mixture(sound):
+def test_a_mixture_with_trees_is_rejected(sound):
     model = bosquet.GradientBoostingRegressor(n_estimators=2, min_samples_leaf=1)
     model.fit([[0.0], [1.0]], [0.0, 1.0])
     with_trees, _ = load_bytes(model_bytes(model))
-    with pytest.raises(ModelFileError, match="no trees"):
+    with pytest.raises(ModelFileError, match="the file contains trees"):
         model_from_bytes(forged(with_trees, sound[1]))
 
 
 @pytest.mark.parametrize("rule", list(RULES))
-def test_random_changes_are_refused_or_give_a_mixture_that_works(rule):
+def test_random_changes_are_rejected_or_give_a_valid_mixture(rule):
     F, y = some_forecasts()
     mixture = stream(Mixture(rule, random_state=0), F[:10], y[:10])
     ensemble, metadata = parts(mixture)
@@ -230,13 +230,13 @@ def test_random_changes_are_refused_or_give_a_mixture_that_works(rule):
         except ModelFileError:
             continue
         str(loaded)
-        with contextlib.suppress(ValueError):  # losses too large to work with
+        with contextlib.suppress(ValueError):  # losses that overflow
             stream(loaded, F[10:14], y[10:14])
             worked += 1
     assert worked > 0
 
 
-def test_a_cut_or_damaged_file_is_refused(sound):
+def test_a_truncated_or_damaged_file_is_rejected(sound):
     data = forged(*sound)
     for cut in (0, 10, 40, len(data) - 1):
         with pytest.raises(ModelFileError):
@@ -247,7 +247,7 @@ def test_a_cut_or_damaged_file_is_refused(sound):
         model_from_bytes(bytes(flipped))
 
 
-def test_fixed_share_keeps_weights_that_have_vanished():
+def test_fixed_share_keeps_weights_that_underflowed():
     losses = np.tile([0.0, 5.0], (300, 1))
     whole = Mixture(FixedShare(0, learning_rate=2.0), "linear").fit(losses)
     half = Mixture(FixedShare(0, learning_rate=2.0), "linear").fit(losses[:200])

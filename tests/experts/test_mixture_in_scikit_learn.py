@@ -1,4 +1,4 @@
-"""The estimators are scikit-learn's in manner: checks, cloning, pipelines, searches, pickles."""
+"""The estimators in scikit-learn: estimator checks, cloning, pipelines, searches, pickles."""
 
 import pickle
 
@@ -77,7 +77,7 @@ def test_clones_keep_every_parameter(model):
         assert repr(copy.get_params()) == repr(model.get_params())
 
 
-def test_a_mixture_stands_behind_models_in_a_pipeline_and_is_searched_over():
+def test_a_mixture_works_in_a_pipeline_and_in_a_search():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 2))
     y = X[:, 0] + rng.normal(scale=0.1, size=300)

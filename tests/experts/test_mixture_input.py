@@ -1,4 +1,4 @@
-"""What is not sound is told by step, expert or parameter, and leaves everything as it was."""
+"""Invalid input raises an error that names the step, expert or parameter, and changes nothing."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from bosquet.experts import (
     oracle,
     play,
 )
-from bosquet.experts._game import open_step
+from bosquet.experts._base_mixture import open_step
 from bosquet.experts.rules import RULES
 
 
@@ -43,9 +43,9 @@ def unchanged_by(mixture, act, error, message):
     ("truth", "message"),
     [(np.nan, "step 3: the truth nan is not finite"), (np.inf, "the truth inf is not finite")],
 )
-def test_a_truth_that_is_missing_leaves_the_step_open(stream, truth, message):
+def test_a_missing_truth_leaves_the_step_open(stream, truth, message):
     unchanged_by(stream, lambda: stream.update(truth), ValueError, message)
-    unchanged_by(stream, lambda: stream.update(None), ValueError, "needs the truth")
+    unchanged_by(stream, lambda: stream.update(None), ValueError, "requires the truth y")
     stream.update(2.0)
     assert stream.n_steps_ == 4
 
@@ -61,11 +61,11 @@ def test_a_truth_that_is_missing_leaves_the_step_open(stream, truth, message):
         (["a", "b", "c"], "could not convert"),
     ],
 )
-def test_bad_forecasts_leave_the_step_that_is_open(stream, forecasts, message):
+def test_invalid_forecasts_leave_the_open_step_unchanged(stream, forecasts, message):
     unchanged_by(stream, lambda: stream.predict(forecasts), ValueError, message)
 
 
-def test_losses_too_large_to_work_with_are_refused(stream):
+def test_losses_that_overflow_are_rejected(stream):
     stream.predict([1e100, 1.0, 1.0])
     unchanged_by(
         stream, lambda: stream.update(0.0), ValueError, "step 3: the loss of expert 0 is too"
@@ -77,7 +77,7 @@ def test_masks_are_checked(stream):
     unchanged_by(stream, lambda: stream.predict(f, [True, False]), ValueError, "awake has shape")
     unchanged_by(stream, lambda: stream.predict(f, [1, 0, 2]), ValueError, "True and False")
     unchanged_by(stream, lambda: stream.predict(f, [0, 0, 0]), ValueError, "every expert is asleep")
-    stream.predict([1.0, np.inf, 3.0], [1, 0, 1])  # what a sleeper says is not looked at
+    stream.predict([1.0, np.inf, 3.0], [1, 0, 1])  # the forecast of a sleeping expert is ignored
 
 
 @pytest.mark.parametrize("at", [0, 5, 9])
@@ -108,7 +108,7 @@ def test_a_batch_with_a_bad_step_changes_nothing(at, bad):
     assert weights.shape == (10, 3)
 
 
-def test_a_loss_of_ones_own_that_raises_changes_nothing():
+def test_a_custom_loss_that_raises_changes_nothing():
     def picky(x, y):
         if y == 3:
             raise RuntimeError("no threes")
@@ -131,28 +131,28 @@ def test_a_loss_of_ones_own_that_raises_changes_nothing():
     assert mixture.n_steps_ == 4
 
 
-def test_percentages_of_nothing_are_refused():
-    with pytest.raises(ValueError, match="step 1: the truth 0 is 0, where a percentage"):
+def test_percentage_loss_rejects_a_truth_of_0():
+    with pytest.raises(ValueError, match="step 1: the truth 0 is 0, for which the percentage"):
         Mixture("ewa", "percentage").fit([[1.0, 2.0], [1.0, 2.0]], [1.0, 0.0])
     with pytest.raises(ValueError, match=r"y\[1\] is 0"):
         oracle([[1.0, 2.0], [1.0, 2.0]], [1.0, 0.0], "convex", loss="percentage")
 
 
-def test_probabilities_are_held_to_be_some():
+def test_invalid_probabilities_are_rejected():
     F = np.array([[[0.2, 0.8], [0.5, 0.5]]])
-    with pytest.raises(ValueError, match="expert 1 does not add up to 1"):
+    with pytest.raises(ValueError, match="expert 1 does not sum to 1"):
         Mixture("ewa", "log", classes=2).fit(F * [[[1], [0.9]]], [1])
     with pytest.raises(ValueError, match="expert 0 is not between 0 and 1"):
         Mixture("ewa", "log", classes=2).fit([[[1.2, -0.2], [0.5, 0.5]]], [1])
-    with pytest.raises(ValueError, match="must be \\(steps, experts, 2\\)"):
+    with pytest.raises(ValueError, match="must have shape \\(n_steps, n_experts, 2\\)"):
         Mixture("ewa", "log", classes=2).fit([[0.5, 0.5]], [1])
-    with pytest.raises(ValueError, match="the truth 7 is not one of the classes"):
+    with pytest.raises(ValueError, match="the label 7 is not one of the classes"):
         Mixture("ewa", "log", classes=2).fit(F, [7])
     with pytest.raises(ValueError, match="is not a probability"):
         Mixture("ewa", "log").fit([[0.5, 1.5]], [1])
     with pytest.raises(ValueError, match="must be 0 or 1"):
         Mixture("ewa", "log").fit([[0.5, 0.5]], [0.5])
-    # A forecast that calls the truth impossible is dear, not infinitely so.
+    # A forecast of probability 0 for the truth has a large but finite loss.
     game = Mixture("ewa", "log", gradient=False).fit([[0.0, 0.5]] * 3, [1, 1, 1])
     assert game.expert_losses_[0, 0] == pytest.approx(52 * np.log(2))
 
@@ -169,15 +169,18 @@ BAD_PARAMETERS = {
     "prior zero": ({"prior": [1.0, 0.0]}, r"prior\[1\] is 0"),
     "classes": ({"classes": 1}, "at least two classes"),
     "class labels": ({"classes": ["a", "a"]}, "distinct labels"),
-    "ridge": ({"rule": "ridge", "loss": "absolute"}, "rule='ridge' is least squares"),
-    "bandit": ({"rule": "exp3", "block": 2}, "needs block=1"),
-    "classes and loss": ({"loss": "pinball", "classes": 2}, "loss='pinball' is of numbers"),
+    "ridge": ({"rule": "ridge", "loss": "absolute"}, "rule='ridge' requires loss='square'"),
+    "bandit": ({"rule": "exp3", "block": 2}, "requires block=1, got block=2"),
+    "classes and loss": (
+        {"loss": "pinball", "classes": 2},
+        "loss='pinball' is not defined for classes",
+    ),
     "rate": ({"rule": ExponentialWeights(-1)}, "learning_rate=-1 is out of range"),
     "rates": ({"rule": ExponentialWeights([1, 0])}, "learning_rate"),
     "word": ({"rule": ExponentialWeights("fast")}, "learning_rate='fast'"),
     "tuned": ({"rule": ExponentialWeights("tuned")}, "needs loss_range"),
     "share": ({"rule": FixedShare(1.0)}, "share=1.0 is out of range"),
-    "no share": ({"rule": FixedShare(0)}, "share=0 leaves no rate"),
+    "no share": ({"rule": FixedShare(0)}, "share=0 has no default learning rate"),
     "penalty": ({"rule": OnlineRidge(0)}, "l2_regularization=0 is out of range"),
     "regulariser": ({"rule": FTRL("other")}, "regulariser='other' is out of range"),
     "confidence": ({"rule": EXP3IX(confidence=1)}, "confidence=1 is out of range"),
@@ -192,17 +195,17 @@ def test_parameters_out_of_range_are_named(name):
         Mixture(**given).fit(F, [1])
 
 
-def test_a_tuned_rate_needs_to_know_how_long_a_stream_lasts():
+def test_a_tuned_rate_requires_the_number_of_steps():
     stream = Mixture(ExponentialWeights("tuned"), "linear", loss_range=1.0)
     with pytest.raises(ValueError, match="needs horizon"):
         stream.update(losses=[0.0, 1.0])
     Mixture(ExponentialWeights("tuned", horizon=9), "linear", loss_range=1.0).update(losses=[0, 1])
 
 
-def test_a_stream_that_was_not_opened_cannot_be_closed():
+def test_update_requires_an_open_step():
     with pytest.raises(ValueError, match="call predict"):
         Mixture().update(1.0)
-    with pytest.raises(ValueError, match="losses= is for"):
+    with pytest.raises(ValueError, match="losses= requires"):
         Mixture().update(losses=[1.0])
     block = Mixture(block=2)
     block.predict_step([[1.0, 2.0], [1.0, 2.0]])
@@ -212,10 +215,10 @@ def test_a_stream_that_was_not_opened_cannot_be_closed():
         Mixture("ewa", "log", classes=2).predict([[0.5, 0.25, 0.25], [0.5, 0.25, 0.25]])
 
 
-def test_forecasts_that_are_no_array_are_told_what_to_be():
+def test_errors_name_the_expected_shape_of_forecasts():
     with pytest.raises(ValueError, match=r"must be an array of shape \(n_experts,\).*not dict"):
         Mixture("boa").predict({"ar": 1.0, "gam": 2.0})
-    with pytest.raises(ValueError, match=r"a step has forecasts of shape \(3, 2\), not \(2, 2\)"):
+    with pytest.raises(ValueError, match=r"must have shape \(3, 2\), got \(2, 2\)"):
         Mixture("boa", block=3).fit(np.ones((4, 2)), np.ones(4)).predict_step(np.ones((2, 2)))
     with pytest.raises(ValueError, match="X has 3 experts, but the mixture is expecting 2"):
         Mixture("boa", block=3).fit(np.ones((4, 2)), np.ones(4)).predict_step(np.ones((3, 3)))
@@ -223,13 +226,13 @@ def test_forecasts_that_are_no_array_are_told_what_to_be():
         Mixture("boa", block=3).predict(np.ones((3, 2)))
 
 
-def test_ridge_needs_every_expert():
+def test_ridge_rejects_sleeping_experts():
     with pytest.raises(ValueError, match="step 1: an expert is asleep"):
         Mixture("ridge").fit([[1.0, 2.0], [1.0, np.nan]], [1.0, 2.0])
 
 
-def test_bandits_take_losses_that_are_not_negative():
-    with pytest.raises(ValueError, match="step 0: a rule for bandits"):
+def test_bandits_reject_negative_losses():
+    with pytest.raises(ValueError, match="step 0: the loss is negative"):
         play([[-1.0, -1.0]], "exp3", loss_range=1.0)
 
 
@@ -260,7 +263,7 @@ def test_nothing_overflows_in_a_million_steps(rule):
         assert (game.regret_ <= game.bound_).all()
 
 
-def test_an_expert_that_was_hopeless_for_long_comes_back():
+def test_the_weight_of_an_expert_recovers_after_many_bad_steps():
     losses = np.zeros((40_000, 2))
     losses[:20_000, 0] = 1.0
     losses[20_000:, 1] = 1.0
@@ -269,7 +272,7 @@ def test_an_expert_that_was_hopeless_for_long_comes_back():
     assert game.final_weights_ == pytest.approx([0.5, 0.5])
 
 
-def test_a_step_that_is_open_is_not_lost_to_a_batch():
+def test_partial_fit_raises_an_error_while_a_step_is_open():
     F, y = np.ones((4, 2)), np.zeros(4)
     stream = Mixture("boa")
     stream.predict(F[0])
@@ -278,17 +281,17 @@ def test_a_step_that_is_open_is_not_lost_to_a_batch():
 
 
 @pytest.mark.parametrize("change", [{"rule": "boa"}, {"loss": "absolute"}, {"quantile": 0.3}])
-def test_a_game_goes_on_by_the_parameters_it_began_with(change, tmp_path):
+def test_parameters_must_not_change_between_steps(change, tmp_path):
     F, y = np.ones((4, 2)), np.zeros(4)
     mixture = Mixture("ewa").fit(F, y)
-    told = str(mixture)
+    before = str(mixture)
     mixture.set_params(**change)
     name = next(iter(change))
-    with pytest.raises(ValueError, match=f"{name} was .* when the game began"):
+    with pytest.raises(ValueError, match=f"{name} was .* at the first step"):
         mixture.partial_fit(F, y)
     with pytest.raises(ValueError, match=f"{name} was"):
         mixture.save(tmp_path / "mixture")
-    assert str(mixture) == told
+    assert str(mixture) == before
     assert mixture.fit(F, y).partial_fit(F, y).n_steps_ == 8
 
 
@@ -307,13 +310,13 @@ def test_linear_losses_need_no_truth_in_a_stream():
     assert stream.update().regret_.tolist() == [0.5, -0.5]
 
 
-def test_a_vote_is_promised_nothing_and_a_draw_is():
+def test_a_vote_has_no_bound_and_a_random_draw_has():
     F, y = np.tile([[0.0, 1.0]], (20, 1)), np.tile([0.0, 1.0], 10)
     assert np.isnan(Mixture("ewa", "zero-one").fit(F, y).bound_).all()
     drawn = Mixture("ewa", "zero-one", randomised=True, random_state=0).fit(F, y)
     assert np.isfinite(drawn.bound_).all()
 
 
-def test_an_expert_that_never_spoke_is_named():
+def test_the_summary_names_experts_that_were_never_awake():
     F = np.column_stack([np.ones(5), np.full(5, np.nan), np.zeros(5)])
     assert "Never awake: X2" in str(Mixture("boa").fit(F, np.ones(5)))

@@ -1,4 +1,4 @@
-"""Models that learn as rows arrive, weighed by what they said of rows they had not seen."""
+"""Online mixtures: models are weighted by their predictions of rows before they are trained on them."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from bosquet.experts import OnlineMixtureClassifier, OnlineMixtureRegressor
 
 
 def drifting(rows=1200, seed=0):
-    """The slope changes its sign half-way."""
+    """Return data whose slope changes its sign in the middle."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(rows, 2))
     slope = np.where(np.arange(rows) < rows // 2, 2.0, -2.0)
@@ -118,10 +118,10 @@ def test_rows_that_come_later_leave_the_models_that_were_there_alone():
     model = OnlineMixtureRegressor(models()).partial_fit(X[:50], y[:50])
     model.partial_fit(X[50:100], y[50:100])
     learner, mixture = model.estimators_[1], model.mixture_
-    said, steps = learner.predict(X), mixture.n_steps_
+    predictions, steps = learner.predict(X), mixture.n_steps_
     model.partial_fit(X[100:], y[100:])
-    assert np.array_equal(learner.predict(X), said)
-    assert not np.array_equal(model.estimators_[1].predict(X), said)
+    assert np.array_equal(learner.predict(X), predictions)
+    assert not np.array_equal(model.estimators_[1].predict(X), predictions)
     assert (steps, mixture.n_steps_, model.mixture_.n_steps_) == (50, 50, 150)
 
     class Broken(SGDRegressor):
@@ -131,10 +131,10 @@ def test_rows_that_come_later_leave_the_models_that_were_there_alone():
             return super().partial_fit(X, y)
 
     model = OnlineMixtureRegressor([*models(), ("broken", Broken())]).partial_fit(X, y)
-    said = model.predict(X)
+    predictions = model.predict(X)
     with pytest.raises(ValueError, match="one row"):
         model.partial_fit(X[:1], y[:1])
-    assert np.array_equal(model.predict(X), said)
+    assert np.array_equal(model.predict(X), predictions)
     assert not model.mixture_.__sklearn_is_fitted__()
 
 
@@ -157,7 +157,7 @@ def test_a_failed_fit_leaves_the_model_as_it_was():
         def predict(self, X):
             return np.full(len(X), np.inf)
 
-    with pytest.raises(ValueError, match="'wild' must predict one finite number"):
+    with pytest.raises(ValueError, match="'wild' predicted inf for row 0"):
         OnlineMixtureRegressor([("wild", Wild())]).fit(X, y)
     with pytest.raises(AttributeError, match="not fitted"):
         OnlineMixtureRegressor(models()).weights_  # noqa: B018

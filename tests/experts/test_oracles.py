@@ -1,4 +1,4 @@
-"""The best in hindsight is found exactly, and opera's figures come out."""
+"""Oracles are exact, and reproduce the figures of opera."""
 
 import itertools
 import os
@@ -75,13 +75,13 @@ def test_the_best_mixture_of_probabilities_is_found():
             for w in simplex_grid(4, 20)
         )
         assert best - 0.01 <= found.loss <= best + 1e-9
-    # Where one expert alone explains a row, it cannot lose all its weight.
+    # An expert that alone gives a row a positive probability must keep some weight.
     P = np.array([[0.9, 0.1], [0.0, 0.4], [0.8, 0.1]])
     found = oracle(P, np.ones(3), "convex", loss="log")
     assert 0 < found.weights[1] < 1
 
 
-def test_any_convex_loss_of_ones_own_has_a_best_combination():
+def test_a_convex_custom_loss_has_a_best_combination():
     F, y = some_forecasts()
 
     def quartic(x, y):
@@ -97,7 +97,7 @@ def test_experts_asleep_leave_no_combination_but_a_best_expert_and_sequence():
     awake = np.random.default_rng(0).random(F.shape) < 0.7
     awake[:, 0] |= ~awake.any(axis=1)
     for kind in ("convex", "linear"):
-        with pytest.raises(ValueError, match="some are asleep"):
+        with pytest.raises(ValueError, match="requires a forecast of every expert"):
             oracle(F, y, kind, awake=awake)
     path = oracle(F, y, "shifts", shifts=40, awake=awake).sequence
     assert awake[np.arange(len(F)), path].all()
@@ -153,15 +153,15 @@ def test_wrong_questions_are_answered_by_name(kind):
         oracle(F, y, kind, shifts=-1)
     with pytest.raises(ValueError, match="not convex"):
         oracle(F, y, "convex", loss="zero-one")
-    with pytest.raises(ValueError, match="a row a step"):
+    with pytest.raises(ValueError, match=r"must have shape \(n_steps, n_experts\)"):
         oracle(y, y)
-    with pytest.raises(ValueError, match="history has"):
+    with pytest.raises(ValueError, match="has recorded"):
         regret(Mixture().fit(F, y), F[:10], y[:10])
 
 
 # ----------------------------------------------------------------- opera's figures
 def electric_load():
-    """The three forecasts of opera's vignette, or a simulated series of their kind."""
+    """Return the three forecasts of opera's vignette, or a simulated series like them."""
     if ELECTRIC.exists():
         F = np.loadtxt(ELECTRIC / "vignette_experts.csv", delimiter=",", skiprows=1)
         return F, np.loadtxt(ELECTRIC / "vignette_targets.csv", delimiter=",", skiprows=1)

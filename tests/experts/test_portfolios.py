@@ -102,7 +102,7 @@ def test_semi_log_optimal_weighs_its_experts_by_their_wealth():
     assert np.isnan(model.bound_)
 
 
-def test_a_market_that_repeats_itself_is_found_out():
+def test_semi_log_optimal_exploits_a_periodic_market():
     X = np.tile([[1.0, 2.0], [1.0, 0.5]], (30, 1))
     table = wealth_table(X)
     assert table.wealth["best stock"] == pytest.approx(1)
@@ -118,17 +118,17 @@ def test_a_market_that_repeats_itself_is_found_out():
     [
         ([[1.0, -1.0]], r"X\[0, 1\] is -1"),
         ([[1.0, np.nan]], r"X\[0, 1\] is nan"),
-        ([[0.0, 0.0]], "on day 0 every stock"),
-        ([1.0, 2.0], "a row a day"),
+        ([[0.0, 0.0]], r"X\[0\] is 0 for every stock"),
+        ([1.0, 2.0], r"must have shape \(n_days, n_stocks\)"),
     ],
 )
-def test_markets_that_are_none_are_refused(X, message):
+def test_invalid_price_relatives_are_rejected(X, message):
     for strategy in (ExponentiatedGradient(), UniversalPortfolio(), SemiLogOptimal()):
         with pytest.raises(ValueError, match=message):
             strategy.fit(X)
 
 
-def test_portfolios_are_shares():
+def test_the_shares_of_a_portfolio_must_sum_to_1():
     X = np.ones((4, 2))
     with pytest.raises(ValueError, match="sum to 1"):
         wealth(X, np.ones((4, 2)))
@@ -136,7 +136,7 @@ def test_portfolios_are_shares():
         wealth(X, np.ones(3) / 3)
 
 
-def test_wealth_beyond_all_numbers_is_told_in_logarithms():
+def test_wealth_that_overflows_is_available_as_a_logarithm():
     X = np.full((300, 2), 30.0)
     table = wealth_table(X, [ExponentiatedGradient(), UniversalPortfolio()])
     assert table.log_wealth["uniform"] == pytest.approx(300 * np.log(30))
@@ -145,7 +145,7 @@ def test_wealth_beyond_all_numbers_is_told_in_logarithms():
     assert abs(table.log_wealth["ExponentiatedGradient"] - 300 * np.log(30)) < 1e-6
 
 
-def test_drawn_portfolios_promise_nothing():
+def test_random_portfolios_have_no_bound():
     X = np.full((40, 20), 0.01)
     X[:, 7] = 1
     assert np.isnan(UniversalPortfolio(random_state=0, n_samples=100).fit(X).bound_)
@@ -159,7 +159,7 @@ def test_parameters_of_strategies_are_checked():
         UniversalPortfolio(0).fit(X)
     with pytest.raises(ValueError, match="windows="):
         SemiLogOptimal([0]).fit(X)
-    # A stock that loses everything is survived, without a bound.
+    # A stock whose price falls to 0 is handled, but there is no finite bound.
     ruined = np.vstack([X, [0.0, 1.0, 1.0]])
     assert ExponentiatedGradient().fit(ruined).bound_ == np.inf
     assert UniversalPortfolio(100, random_state=0).fit(ruined).wealth_[-1] > 0

@@ -1,4 +1,4 @@
-"""Regret stays below the bound that its rule states, whatever the losses are."""
+"""The regret is at most the bound of the rule, for random, extreme and adversarial losses."""
 
 import numpy as np
 import pytest
@@ -46,7 +46,7 @@ extreme = st.tuples(st.integers(2, 6), st.integers(1, 120)).flatmap(
 
 
 def holds(game):
-    """Up to the rounding of the losses, which is all there is to see where they are alike."""
+    """Allow for rounding of the losses, which dominates if the losses are nearly equal."""
     rounding = 1e-9 + 1e-12 * game._core.totals["expert_loss"].max()
     return (game.regret_ <= game.bound_ * (1 + 1e-9) + rounding).all()
 
@@ -66,7 +66,7 @@ def test_bounds_hold_with_a_known_range(name, losses):
 )
 @settings(max_examples=40, deadline=None)
 def test_bounds_hold_when_the_range_has_to_be_learned(name, losses, growth, start):
-    # Steps that are ever larger are the hard case.
+    # Losses that grow from step to step are the hard case.
     scale = start * growth ** np.arange(len(losses))
     assert holds(play(losses * scale[:, None], RULES[name]))
 
@@ -86,7 +86,7 @@ def test_bounds_hold_with_priors_and_for_experts_that_sleep(name, losses, seed):
 
 
 def adversary(rule, n, steps, loss_range=None):
-    """Losses chosen against the weights: 1 for the heavier half, 0 for the others."""
+    """Play against an adversary: the half of the experts with the larger weights loses 1, the others 0."""
     game = Mixture(rule, "linear", loss_range=loss_range)
     losses = []
     p = np.full(n, 1 / n)
@@ -102,10 +102,10 @@ def adversary(rule, n, steps, loss_range=None):
 @pytest.mark.parametrize("name", [n for n in RULES if n != "ewa tuned"])
 @pytest.mark.parametrize("n", [2, 5, 20])
 def test_bounds_hold_against_an_adversary_that_sees_the_weights(name, n):
-    told = 1.0 if name in NEED_RANGE else None
-    game, _ = adversary(RULES[name], n, 500, told)
+    loss_range = 1.0 if name in NEED_RANGE else None
+    game, _ = adversary(RULES[name], n, 500, loss_range)
     assert holds(game)
-    assert game.regret_.max() > 0  # it does hurt
+    assert game.regret_.max() > 0  # the adversary causes regret
 
 
 def test_follow_the_leader_has_no_bound_and_regret_that_grows_with_every_step():
@@ -117,7 +117,7 @@ def test_follow_the_leader_has_no_bound_and_regret_that_grows_with_every_step():
         assert game.regret_.max() > 0.49 * steps
 
 
-# ------------------------------------------------------- as the papers state them
+# ------------------------------------------------------ bounds stated in the papers
 @pytest.mark.parametrize(("n", "steps"), [(2, 10), (7, 300)])
 def test_exponential_weights_report_the_lectures_bound(n, steps):
     losses = np.random.default_rng(0).random((steps, n))

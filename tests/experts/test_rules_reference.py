@@ -1,4 +1,4 @@
-"""Every rule weighs experts as its reference in plain NumPy does."""
+"""Every rule gives the weights of its reference implementation."""
 
 import numpy as np
 import pytest
@@ -18,14 +18,14 @@ N, STEPS = 5, 60
 
 
 def some_losses(seed=0, steps=STEPS, n=N):
-    """Losses in [0, 1] that favour some experts, and change their mind."""
+    """Return losses in [0, 1] for which the best expert changes."""
     rng = np.random.default_rng(seed)
     losses = rng.beta(1, 2, size=(steps, n)) * rng.uniform(0.3, 1, size=n)
     losses[steps // 2 :, 0] = rng.random(steps - steps // 2)
     return losses
 
 
-# rule of the library, its reference, whether the range is told
+# rule of the library, its reference implementation, whether the range is known
 PAIRS = {
     "ewa": (ExponentialWeights(0.7), lambda: reference.exponential_weights(N, lambda t: 0.7), True),
     "ewa anytime": (
@@ -65,9 +65,9 @@ PAIRS = {
 
 @pytest.mark.parametrize("name", PAIRS)
 def test_weights_are_those_of_the_reference(name):
-    rule, make, told = PAIRS[name]
+    rule, make, range_known = PAIRS[name]
     losses = some_losses()
-    game = play(losses, rule, loss_range=1.0 if told else None)
+    game = play(losses, rule, loss_range=1.0 if range_known else None)
     expected = reference.play(make(), losses)
     np.testing.assert_allclose(game.weights_, expected[:-1], rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(game.final_weights_, expected[-1], rtol=1e-9, atol=1e-12)
@@ -78,16 +78,16 @@ def test_weights_are_those_of_the_reference(name):
 
 @pytest.mark.parametrize("name", [n for n in PAIRS if n not in ("ewa grid", "ftl", "adahedge")])
 def test_experts_asleep_are_left_out_and_lose_what_the_mixture_loses(name):
-    rule, make, told = PAIRS[name]
+    rule, make, range_known = PAIRS[name]
     losses = some_losses(1)
     awake = np.random.default_rng(2).random(losses.shape) < 0.7
     awake[:, 3] |= ~awake.any(axis=1)
-    game = play(losses, rule, loss_range=1.0 if told else None, awake=awake)
-    with_nan = play(np.where(awake, losses, np.nan), rule, loss_range=1.0 if told else None)
+    game = play(losses, rule, loss_range=1.0 if range_known else None, awake=awake)
+    with_nan = play(np.where(awake, losses, np.nan), rule, loss_range=1.0 if range_known else None)
     assert np.array_equal(game.weights_, with_nan.weights_)
     assert (game.weights_[~awake] == 0).all()
     np.testing.assert_allclose(game.weights_.sum(axis=1), 1, atol=1e-12)
-    if name not in ("ml-poly", "ml-poly, range known", "ogd", "ftrl"):  # where no weight is ever 0
+    if name not in ("ml-poly", "ml-poly, range known", "ogd", "ftrl"):  # their weights may be 0
         expected = reference.play(make(), losses, awake)
         np.testing.assert_allclose(game.weights_, expected[:-1], rtol=1e-8, atol=1e-12)
 
@@ -120,12 +120,12 @@ def test_the_gradient_trick_is_that_of_the_reference(rule, loss):
     }[rule]
     expected = reference.mix(make(), F, y, SLOPES[loss])
     np.testing.assert_allclose(mixture.weights_, expected[:-1], rtol=1e-8, atol=1e-11)
-    said = (expected[:-1] * F).sum(axis=1)
-    np.testing.assert_allclose(mixture.predictions_, said, rtol=1e-10)
+    predictions = (expected[:-1] * F).sum(axis=1)
+    np.testing.assert_allclose(mixture.predictions_, predictions, rtol=1e-10)
 
 
 def test_raw_losses_are_the_lectures_exponential_weights():
-    # p ∝ exp(-β L) with L the losses of the experts themselves.
+    # p ∝ exp(-β L), where L are the losses of the experts.
     rng = np.random.default_rng(4)
     y, beta = rng.normal(size=STEPS), 0.4
     F = y[:, None] + rng.normal(size=(STEPS, N))
@@ -177,7 +177,7 @@ def test_bandits_draw_and_learn_as_the_reference(implicit):
     losses = some_losses(7, steps=200)
     rule = "exp3-ix" if implicit else "exp3"
     game = play(losses, rule, loss_range=1.0, random_state=3)
-    # The draws are numbers of (seed, step); any that fit the choices prove the rest.
+    # Random numbers are a function of (seed, step); any that reproduce the choices suffice.
     before = np.vstack([np.zeros(len(losses)), game.weights_.cumsum(axis=1).T]).T
     rows = np.arange(len(losses))
     chances = (before[rows, game.chosen_] + before[rows, game.chosen_ + 1]) / 2
@@ -226,7 +226,7 @@ def test_rules_that_learn_the_range_do_not_depend_on_the_unit(rule):
         scaled = play(unit * losses, rule)
         np.testing.assert_allclose(scaled.weights_, game.weights_, rtol=1e-6, atol=1e-9)
         np.testing.assert_allclose(scaled.bound_, unit * game.bound_, rtol=1e-6)
-    # AdaHedge and those that see differences alone do not see a shift either.
+    # AdaHedge and rules that use only differences are also invariant to a shift.
     shifted = play(losses + 1000, rule)
     np.testing.assert_allclose(shifted.weights_, game.weights_, rtol=1e-5, atol=1e-8)
 

@@ -1,4 +1,4 @@
-"""The super learner: weights by cross-validation, its table, and why the table flatters the winner."""
+"""Super learners: weights by cross-validation, and the optimism of `cv_table_`."""
 
 import numpy as np
 import pandas as pd
@@ -68,7 +68,9 @@ def test_no_other_shares_would_have_done_better_in_cross_validation(loss):
     assert model.cv_table_.loss[-1] == pytest.approx(risk(model.weights_))
     for w in np.random.default_rng(0).dirichlet(np.ones(3), size=300):
         assert risk(model.weights_) <= risk(w) + 1e-12
-    assert risk(model.weights_) < model.cv_table_.loss[:3].min()  # together they are better
+    assert (
+        risk(model.weights_) < model.cv_table_.loss[:3].min()
+    )  # the combination is better than each learner
 
 
 def test_prediction_is_the_weighted_mean_of_learners_fitted_on_all_rows():
@@ -118,13 +120,13 @@ def test_folds_share_out_a_rare_class():
     y = np.where(np.arange(60) < 5, "rare", y)
     model = SuperLearnerClassifier([("bayes", GaussianNB())], cv=5, random_state=0).fit(X, y)
     assert model.classes_.tolist() == ["no", "rare", "yes"]
-    # One rare row in each fold, so that every fit knows the class.
+    # One row of the rare class in each fold, so that it is in every training set.
     assert (model.cv_predictions_[:, 0, 1] > 0).any()
     assert model.cv_predictions_.shape == (60, 1, 3)
 
 
 class Guess(RegressorMixin, BaseEstimator):
-    """A number made up from the row, the same for every fit."""
+    """Predict a pseudo-random number of the row, the same for every fit."""
 
     def __init__(self, parameter=1):
         self.parameter = parameter
@@ -138,9 +140,9 @@ class Guess(RegressorMixin, BaseEstimator):
 
 
 def test_the_table_flatters_the_winner_of_many_and_an_outer_fold_does_not():
-    # One method with many values of its hyper-parameter, all equally useless: the least of their
-    # cross-validated errors lies below what any of them is worth. Choosing again inside every outer
-    # fold does not see that gain.
+    # One method with many values of its hyper-parameter, all equally useless: the smallest of their
+    # cross-validated errors is below the true error of each. Nested cross-validation, which repeats the
+    # choice in every outer fold, has no such optimism.
     learners = [(f"guess {k}", Guess(k)) for k in range(1, 21)]
     seen, honest = [], []
     for seed in range(12):
@@ -148,12 +150,12 @@ def test_the_table_flatters_the_winner_of_many_and_an_outer_fold_does_not():
         X, y = rng.normal(size=(60, 1)), rng.normal(size=60)
         model = SuperLearnerRegressor(learners, combination="best", cv=3, random_state=seed)
         seen.append(model.fit(X, y).cv_table_.loss[:-1].min())
-        said = cross_val_predict(model, X, y, cv=KFold(3))
-        honest.append(((said - y) ** 2).mean())
-    worth = 1 + 0.5  # the noise, and the variance of a guess
+        predictions = cross_val_predict(model, X, y, cv=KFold(3))
+        honest.append(((predictions - y) ** 2).mean())
+    true_error = 1 + 0.5  # variance of the noise and of the prediction
     error = np.std(honest) / np.sqrt(len(honest))
-    assert abs(np.mean(honest) - worth) < 3 * error
-    assert np.mean(seen) < worth - 3 * error
+    assert abs(np.mean(honest) - true_error) < 3 * error
+    assert np.mean(seen) < true_error - 3 * error
 
 
 def test_frames_reach_the_learners_as_frames():
@@ -174,15 +176,15 @@ def test_frames_reach_the_learners_as_frames():
 
 
 BAD = {
-    "no learners": ({"estimators": []}, "at least one"),
+    "no learners": ({"estimators": []}, "non-empty list"),
     "no pairs": ({"estimators": [LinearRegression()]}, "pairs"),
     "same names": ({"estimators": [LEARNERS[0], LEARNERS[0]]}, "more than once"),
     "a parameter's name": ({"estimators": [("cv", LinearRegression())]}, "named 'cv'"),
-    "no learner": ({"estimators": [("x", 3)]}, "no fit and predict"),
+    "no learner": ({"estimators": [("x", 3)]}, "no fit or no predict"),
     "loss": ({"loss": "log"}, "loss='log'"),
     "combination": ({"combination": "linear"}, "combination='linear'"),
     "one fold": ({"cv": 1}, "cv=1"),
-    "overlapping folds": ({"cv": ShuffleSplit(3, random_state=0)}, "exactly once"),
+    "overlapping folds": ({"cv": ShuffleSplit(3, random_state=0)}, "exactly one test set"),
 }
 
 
@@ -207,7 +209,7 @@ def test_parameters_set_after_a_fit_do_not_change_what_is_accepted_at_predict():
     np.testing.assert_array_equal(model.predict(X), expected)
 
 
-def test_learners_without_probabilities_are_named():
+def test_the_error_names_learners_without_probabilities():
     X, y = classification(40)
     with pytest.raises(ValueError, match=r"'svm' .* has no predict_proba"):
         SuperLearnerClassifier([("svm", LinearSVC())]).fit(X, y)
@@ -232,17 +234,17 @@ def test_a_row_of_weight_two_counts_as_two(loss):
     np.testing.assert_allclose(weighted.cv_table_.loss, plain.cv_table_.loss)
 
 
-def test_probabilities_are_weighed_by_rows_too():
+def test_sample_weight_is_used_in_the_log_loss():
     random = np.random.default_rng(0)
     X = random.normal(size=(200, 2))
     y = X[:, 0] + random.normal(size=200) > 0
     share = 1.0 + (np.arange(200) % 3 == 0)
     learners = [("bayes", GaussianNB()), ("share", DummyClassifier(strategy="prior"))]
     model = SuperLearnerClassifier(learners, random_state=0).fit(X, y, sample_weight=share)
-    said = model.cv_predictions_[np.arange(200), :, y.astype(int)]
+    predictions = model.cv_predictions_[np.arange(200), :, y.astype(int)]
 
     def loss(w):
-        return -(share @ np.log(said @ [w, 1 - w]))
+        return -(share @ np.log(predictions @ [w, 1 - w]))
 
     assert loss(model.weights_[0]) <= min(loss(w) for w in np.linspace(0.01, 1, 100)) + 1e-6
 
@@ -266,7 +268,7 @@ def test_random_state_fixes_learners_without_a_seed_and_leaves_seeds_that_are_se
     assert learners[0][1].random_state is None
 
 
-def test_groups_stay_together_and_weights_have_to_be_taken():
+def test_groups_are_respected_and_learners_must_accept_weights():
     from sklearn.model_selection import GroupKFold
 
     X, y = regression(60)
@@ -274,11 +276,13 @@ def test_groups_stay_together_and_weights_have_to_be_taken():
     model = SuperLearnerRegressor([("line", LinearRegression())], cv=GroupKFold(3))
     assert np.isfinite(model.fit(X, y, groups=groups).cv_predictions_).all()
     model = SuperLearnerRegressor([("near", KNeighborsRegressor())])
-    with pytest.raises(ValueError, match=r"'near' \(KNeighborsRegressor\) takes no sample_weight"):
+    with pytest.raises(
+        ValueError, match=r"'near' \(KNeighborsRegressor\) does not accept sample_weight"
+    ):
         model.fit(X, y, sample_weight=np.arange(1, 61))
 
 
-def test_a_learner_that_fails_is_named():
+def test_an_error_of_a_learner_names_it():
     X, y = regression(60)
 
     class Broken(BaseEstimator, RegressorMixin):
@@ -293,7 +297,7 @@ def test_a_learner_that_fails_is_named():
     assert any("'odd', Broken" in note for note in caught.value.__notes__)
 
 
-def test_leave_one_out_is_a_way_to_fold():
+def test_leave_one_out_works_as_cv():
     X, y = regression(25)
     model = SuperLearnerRegressor(LEARNERS[:2], cv=LeaveOneOut()).fit(X, y)
     assert model.cv_predictions_.shape == (25, 2)
@@ -350,7 +354,7 @@ def test_a_super_learner_of_our_own_learners_is_saved_whole(kind, tmp_path):
         ("classes", {"type": "str", "values": ["b", "a"]}),
     ],
 )
-def test_a_tampered_super_learner_is_refused(kind, key, value, tmp_path):
+def test_an_invalid_file_of_a_super_learner_is_rejected(kind, key, value, tmp_path):
     if kind == "numbers" and key == "classes":
         pytest.skip("numbers have no classes")
     _, _, path = saved(kind, tmp_path)

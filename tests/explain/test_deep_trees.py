@@ -1,4 +1,4 @@
-"""Trees of tens of thousands of levels are explained, in a thread with a small stack too."""
+"""Explanations of trees with tens of thousands of levels, also in a thread with a small stack."""
 
 import itertools
 import math
@@ -24,7 +24,7 @@ FEATURES = 3
 
 
 def caterpillar(levels, features, leans_left=False):
-    """An ensemble of one tree in which each split has a leaf on one side; features take turns."""
+    """An ensemble of one tree in which each split has a leaf as one child; the features alternate."""
     nodes = 2 * levels + 1
     inner = np.arange(0, 2 * levels, 2)
     if leans_left:
@@ -32,7 +32,7 @@ def caterpillar(levels, features, leans_left=False):
     feature, threshold = np.full(nodes, -1, np.int32), np.full(nodes, np.nan)
     left, value = np.full(nodes, -1, np.int32), np.random.default_rng(0).normal(size=nodes)
     feature[inner] = np.arange(levels) % features
-    # Rows spread out over the leaves.
+    # Thresholds for which rows fall into many different leaves.
     threshold[inner] = np.arange(levels)[:: -1 if leans_left else 1] + 0.5
     left[inner] = 2 * np.arange(levels) + 1
     cover = np.ones(nodes)
@@ -56,7 +56,7 @@ def rows():
 
 
 def shapley(game):
-    """Shapley values of a game given as {coalition: worth} of FEATURES players."""
+    """Shapley values of a game {coalition: value} with FEATURES players."""
     players = range(FEATURES)
     share = [
         math.factorial(s) * math.factorial(FEATURES - 1 - s) / math.factorial(FEATURES)
@@ -70,24 +70,24 @@ def shapley(game):
     return values
 
 
-def games(rows, worth):
-    """For each row the worth of every coalition of features."""
-    subsets = [
-        frozenset(some)
+def games(rows, value_of):
+    """For each row, the value of every coalition of features."""
+    coalitions = [
+        frozenset(members)
         for size in range(FEATURES + 1)
-        for some in itertools.combinations(range(FEATURES), size)
+        for members in itertools.combinations(range(FEATURES), size)
     ]
-    worths = {subset: worth(sorted(subset)) for subset in subsets}
-    return [{subset: worths[subset][i] for subset in subsets} for i in range(len(rows))]
+    values = {coalition: value_of(sorted(coalition)) for coalition in coalitions}
+    return [{coalition: values[coalition][i] for coalition in coalitions} for i in range(len(rows))]
 
 
-def test_a_deep_tree_has_the_values_of_the_definition(deep, rows):
-    def worth(known):
+def test_values_of_a_deep_tree_match_the_definition(deep, rows):
+    def value_of(known):
         points = np.ascontiguousarray(rows[:, known])
         return _core.expected_predictions(deep, known, points)[:, 0]
 
     values, base = _core.shap_values(deep, rows)
-    expected = np.array([shapley(game) for game in games(rows, worth)])
+    expected = np.array([shapley(game) for game in games(rows, value_of)])
     np.testing.assert_allclose(values[:, :, 0], expected, atol=1e-9)
     pairs, _ = _core.shap_values(deep, rows, interactions=True)
     np.testing.assert_allclose(pairs.sum(axis=2), values, atol=1e-9)
@@ -95,30 +95,30 @@ def test_a_deep_tree_has_the_values_of_the_definition(deep, rows):
 
 
 @pytest.mark.parametrize("interactions", [False, True])
-def test_a_deep_tree_is_compared_with_a_background(deep, rows, interactions):
-    against = np.random.default_rng(2).uniform(0, LEVELS, size=(3, FEATURES))
+def test_values_of_a_deep_tree_with_a_background_match_the_definition(deep, rows, interactions):
+    background = np.random.default_rng(2).uniform(0, LEVELS, size=(3, FEATURES))
 
-    def worth(known):
+    def value_of(known):
         unknown = [f for f in range(FEATURES) if f not in known]
         total = np.zeros(len(rows))
-        for other in against:
+        for other in background:
             mixed = rows.copy()
             mixed[:, unknown] = other[unknown]
             total += deep.predict_raw(mixed, 0, 1)[:, 0]
-        return total / len(against)
+        return total / len(background)
 
-    values, _ = _core.shap_values(deep, rows, against, interactions)
+    values, _ = _core.shap_values(deep, rows, background, interactions)
     values = values.sum(axis=2) if interactions else values
-    expected = np.array([shapley(game) for game in games(rows, worth)])
+    expected = np.array([shapley(game) for game in games(rows, value_of)])
     np.testing.assert_allclose(values[:, :, 0], expected, atol=1e-9)
 
 
-def test_a_background_of_many_rows_is_counted_in_parts(rows):
+def test_values_of_a_large_background_are_the_mean_over_its_parts(rows):
     tree = caterpillar(200, FEATURES)
     rows = rows / LEVELS * 200
-    against = np.random.default_rng(3).uniform(0, 200, size=(3000, FEATURES))
-    whole, _ = _core.shap_values(tree, rows, against)
-    parts = [_core.shap_values(tree, rows, part)[0] for part in np.split(against, 3)]
+    background = np.random.default_rng(3).uniform(0, 200, size=(3000, FEATURES))
+    whole, _ = _core.shap_values(tree, rows, background)
+    parts = [_core.shap_values(tree, rows, part)[0] for part in np.split(background, 3)]
     np.testing.assert_allclose(whole, np.mean(parts, axis=0), atol=1e-12)
 
 
@@ -130,7 +130,7 @@ def explain_many_features():
 
 
 def test_a_deep_tree_of_many_features_is_explained_in_little_memory():
-    """300 points at 12,000 levels take 1.3 GB at once; they are taken some at a time."""
+    """300 quadrature points at 12,000 levels would need 1.3 GB, so they are processed in blocks."""
     program = (
         "import resource, test_deep_trees\n"
         "used = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize()\n"
@@ -145,21 +145,21 @@ def test_a_deep_tree_of_many_features_is_explained_in_little_memory():
 
 
 def in_small_stack(work):
-    """What `work()` returns, run in a thread with a stack of 256 KB."""
-    outcome = []
+    """The result of `work()`, run in a thread with a stack of 256 KB."""
+    results = []
     before = threading.stack_size(256 * 1024)
     try:
-        thread = threading.Thread(target=lambda: outcome.append(work()))
+        thread = threading.Thread(target=lambda: results.append(work()))
         thread.start()
         thread.join()
     finally:
         threading.stack_size(before)
-    assert outcome, "the thread ended with an error"
-    return outcome[0]
+    assert results, "the thread ended with an error"
+    return results[0]
 
 
 @pytest.mark.parametrize("leans_left", [False, True])
-def test_predictions_along_a_fine_grid_of_a_deep_tree(rows, leans_left):
+def test_conditional_predictions_of_a_deep_tree_on_a_fine_grid(rows, leans_left):
     tree = caterpillar(30_000, FEATURES, leans_left)
     rows = rows / LEVELS * 30_000
     grid = np.linspace(0, 30_000, 12_000)
@@ -193,7 +193,7 @@ WORK = {
 
 
 @pytest.mark.parametrize("work", WORK)
-def test_a_thread_with_a_small_stack_explains_a_tree_of_3000_levels(alternating, work):
+def test_a_small_stack_suffices_for_a_tree_of_3000_levels(alternating, work):
     tree, X, y = alternating
     assert tree.get_depth() == 2999
     in_small_stack(lambda: WORK[work](tree, X, y))
@@ -205,7 +205,7 @@ def alternating():
     return DecisionTreeClassifier(random_state=0).fit(X, y), X, y
 
 
-def test_shape_functions_of_a_deep_tree_are_its_predictions(alternating):
+def test_shape_functions_of_a_deep_tree_match_its_predictions(alternating):
     tree, X, _ = alternating
     shapes = shape_functions(tree)
     np.testing.assert_allclose(shapes.predict(X)[:, 0], tree.predict_proba(X)[:, 1], atol=1e-12)

@@ -1,4 +1,4 @@
-"""Partial dependence, curves of rows, accumulated local effects, and how strongly features interact."""
+"""Partial dependence, ICE curves, accumulated local effects and Friedman's H."""
 
 import numpy as np
 import pandas as pd
@@ -42,15 +42,13 @@ def regressor():
 @pytest.mark.parametrize("response", ["response", "raw"])
 @pytest.mark.parametrize("classes", [None, 2, 3])
 @pytest.mark.parametrize("forest", [False, True])
-def test_curves_of_rows_read_off_the_trees_are_the_predictions_of_changed_rows(
-    classes, response, forest
-):
+def test_ice_curves_from_trees_match_predictions_of_changed_rows(classes, response, forest):
     X, y = table()
     if classes:
         y = np.digitize(y, np.quantile(y, np.linspace(0, 1, classes + 1)[1:-1]))
         kind = RandomForestClassifier if forest else GradientBoostingClassifier
     elif forest:
-        pytest.skip("numbers of a forest are its raw predictions")
+        pytest.skip("the response of a regression forest is its raw prediction")
     else:
         kind = GradientBoostingRegressor
     model = kind(n_estimators=6, min_samples_leaf=2, random_state=0).fit(X, y)
@@ -58,30 +56,30 @@ def test_curves_of_rows_read_off_the_trees_are_the_predictions_of_changed_rows(
         found = individual_conditional_expectation(model, X, feature, grid=9, response=response)
         for i, point in enumerate(found.grid[0]):
             changed = X.assign(**{feature: point})
-            expected = told(model, changed, response)
+            expected = predictions(model, changed, response)
             np.testing.assert_allclose(found.individual[:, i], expected, atol=1e-10)
         np.testing.assert_allclose(found.average, found.individual.mean(axis=0), atol=1e-12)
 
 
-def told(model, X, response):
+def predictions(model, X, response):
     if not hasattr(model, "classes_"):
         return model.predict(X)
     if response == "raw" and hasattr(model, "decision_function"):
         return model.decision_function(X)
-    shares = model.predict_proba(X)
-    return shares[:, 1] if shares.shape[1] == 2 else shares
+    probabilities = model.predict_proba(X)
+    return probabilities[:, 1] if probabilities.shape[1] == 2 else probabilities
 
 
-def test_all_features_at_once_are_each_as_alone(regressor):
+def test_all_features_in_one_call_match_single_calls(regressor):
     model, X = regressor
     together = partial_dependence(model, X, grid=7)
     assert [one.features for one in together] == [[name] for name in X.columns]
     for one in together:
-        alone = partial_dependence(model, X, one.features[0], grid=7, method="predict")
-        np.testing.assert_allclose(one.average, alone.average, atol=1e-10)
+        single = partial_dependence(model, X, one.features[0], grid=7, method="predict")
+        np.testing.assert_allclose(one.average, single.average, atol=1e-10)
 
 
-def test_levels_are_the_grid_of_a_column_of_levels(regressor):
+def test_the_grid_of_a_categorical_feature_is_its_levels(regressor):
     model, X = regressor
     found = partial_dependence(model, X, "colour")
     assert list(found.grid[0]) == ["blue", "green", "red"]
@@ -98,22 +96,22 @@ def test_a_pair_is_a_surface_of_means(regressor):
     np.testing.assert_allclose(found.average[1, 2], model.predict(changed).mean(), atol=1e-10)
 
 
-def test_weights_count_rows_as_often_as_they_say(regressor):
+def test_integer_weights_are_equivalent_to_repeated_rows(regressor):
     model, X = regressor
     weight = np.arange(len(X)) % 3
     weighted = partial_dependence(model, X, "a", grid=[-1.0, 0.0, 1.0], sample_weight=weight)
     repeated = X.iloc[np.repeat(np.arange(len(X)), weight)]
-    plain = partial_dependence(model, repeated, "a", grid=[-1.0, 0.0, 1.0])
-    np.testing.assert_allclose(weighted.average, plain.average, atol=1e-10)
+    expected = partial_dependence(model, repeated, "a", grid=[-1.0, 0.0, 1.0])
+    np.testing.assert_allclose(weighted.average, expected.average, atol=1e-10)
 
 
-def test_recursion_agrees_with_scikit_learns_on_the_same_rules():
+def test_recursion_matches_scikit_learn_on_the_same_trees():
     X, y = table(missing=0)
     X = X.drop(columns="colour").to_numpy()
     theirs = SklearnForest(n_estimators=5, max_depth=4, random_state=0).fit(X, y)
     ensemble = _core.Ensemble(4, 1, [0.0], [])
     for tree in theirs.estimators_:
-        _core.add_tree(ensemble, *behind_parents(tree.tree_))
+        _core.add_tree(ensemble, *core_arrays(tree.tree_))
     grid = np.quantile(X[:, 0], np.linspace(0.1, 0.9, 9))
     expected = sklearn_dependence(
         theirs, X, [0], method="recursion", custom_values={0: grid}
@@ -122,8 +120,8 @@ def test_recursion_agrees_with_scikit_learns_on_the_same_rules():
     np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
-def behind_parents(tree):
-    """scikit-learn's arrays in an order in which children stand side by side behind their parent."""
+def core_arrays(tree):
+    """scikit-learn's arrays in the order of the core: children adjacent, and after their parent."""
     order, left = [0], []
     for node in order:
         if tree.children_left[node] < 0:
@@ -147,7 +145,7 @@ def behind_parents(tree):
     )
 
 
-def test_recursion_takes_levels_and_pairs_and_refuses_the_response(regressor):
+def test_recursion_supports_levels_and_pairs_but_not_the_response(regressor):
     model, X = regressor
     found = partial_dependence(model, X, ("a", "colour"), grid=3, method="recursion")
     assert found.average.shape == (3, 3)
@@ -156,7 +154,7 @@ def test_recursion_takes_levels_and_pairs_and_refuses_the_response(regressor):
         partial_dependence(model, X, "a", method="recursion", response="response")
 
 
-def test_models_of_scikit_learn_are_asked_by_their_predictions():
+def test_models_of_scikit_learn_use_predictions():
     X, y = table(missing=0)
     X = X.drop(columns="colour")
     model = SklearnForest(n_estimators=5, random_state=0).fit(X, y)
@@ -187,14 +185,14 @@ def test_centred_curves_start_from_zero(regressor):
         ({"features": "a", "sample_weight": [1.0]}, "sample_weight"),
     ],
 )
-def test_what_is_asked_wrongly_is_named(regressor, options, message):
+def test_invalid_options_raise(regressor, options, message):
     model, X = regressor
     with pytest.raises(ValueError, match=message):
         partial_dependence(model, X, **options)
 
 
 class Formula:
-    """A regressor that is a formula."""
+    """A regressor that evaluates a function."""
 
     def __init__(self, formula):
         self.formula = formula
@@ -238,7 +236,7 @@ def test_accumulated_effects_of_levels_are_their_differences():
     assert shares @ found.average == pytest.approx(0, abs=1e-9)
 
 
-def test_strength_of_interaction_is_zero_where_effects_add_up_and_one_for_a_product():
+def test_interaction_strength_is_0_for_additive_effects_and_1_for_a_product():
     random = np.random.default_rng(0)
     X = random.choice([-1.0, 1.0], size=(200, 3))
     found = interaction_strength(Formula(lambda X: X[:, 0] * X[:, 1] + X[:, 2]), X, max_rows=200)
@@ -250,27 +248,27 @@ def test_strength_of_interaction_is_zero_where_effects_add_up_and_one_for_a_prod
     np.testing.assert_allclose(additive.strength, 0, atol=1e-6)
 
 
-def test_interactions_of_chosen_pairs_are_those_of_all():
+def test_interactions_of_given_pairs_match_those_of_all():
     X = np.random.default_rng(0).choice([-1.0, 1.0], size=(60, 4))
     model = Formula(lambda X: X[:, 0] * X[:, 1] + X[:, 2])
-    everything = interaction_strength(model, X)
-    of_pair = dict(zip(everything.pairs, everything.strength, strict=True))
+    all_pairs = interaction_strength(model, X)
+    of_pair = dict(zip(all_pairs.pairs, all_pairs.strength, strict=True))
     found = interaction_strength(model, X, pairs=[("x0", "x2"), (0, 1)])
     assert found.pairs == [("x0", "x2"), ("x0", "x1")]
     np.testing.assert_array_equal(found.strength, [of_pair[pair] for pair in found.pairs])
     assert interaction_strength(model, X, pairs=("x0", "x1")).pairs == [("x0", "x1")]
     for wrong, message in [
         ({"pairs": [(0, 0)]}, "two different features"),
-        ({"pairs": ["x0"]}, "no pair of features"),
+        ({"pairs": ["x0"]}, "not a pair of features"),
         ({"pairs": [(0, 9)]}, "no feature 9"),
         ({"pairs": []}, "at least one pair"),
-        ({"pairs": [(0, 1)], "features": [0, 1]}, "not both"),
+        ({"pairs": [(0, 1)], "features": [0, 1]}, "pass only one of them"),
     ]:
         with pytest.raises(ValueError, match=message):
             interaction_strength(model, X, **wrong)
 
 
-def test_bits_of_curves_do_not_depend_on_threads(regressor):
+def test_curves_do_not_depend_on_the_number_of_threads(regressor):
     model, X = regressor
     ensemble, columns = model._terms.ensemble, model._encoder.transform(X)
     one, three = (

@@ -18,8 +18,8 @@ from bosquet.explain.importance import KINDS
 @pytest.fixture(scope="module")
 def data():
     random = np.random.default_rng(0)
-    X = pd.DataFrame(random.normal(size=(300, 4)), columns=["strong", "weak", "twin", "noise"])
-    X["twin"] = X.strong + 0.01 * random.normal(size=300)
+    X = pd.DataFrame(random.normal(size=(300, 4)), columns=["strong", "weak", "copy", "noise"])
+    X["copy"] = X.strong + 0.01 * random.normal(size=300)
     y = 3 * X.strong + X.weak + 0.1 * random.normal(size=300)
     return X, y.to_numpy()
 
@@ -30,19 +30,19 @@ def model(data):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_measure_puts_the_largest_at_100_and_noise_last(data, model, kind):
-    groups = {"both": ["strong", "twin"]}
+def test_every_measure_scales_the_largest_to_100_and_ranks_noise_last(data, model, kind):
+    groups = {"both": ["strong", "copy"]}
     found = importance(model, *data, kind=kind, groups=groups)
     assert found.names == ["both", "weak", "noise"]
     assert found.scaled.max() == pytest.approx(100)
-    # Splits are counted wherever they are, in noise too.
+    # Splits on noise count as much as others.
     assert found.ranking()[0][0] == "both" or kind == "split"
     assert found.mean[2] < found.mean[0]
     assert found.std.shape == found.scaled_std.shape == (3,)
     assert (found.std[np.isfinite(found.std)] >= 0).all()
 
 
-def test_a_group_gains_what_its_members_gain(data, model):
+def test_the_gain_of_a_group_is_the_sum_of_its_columns(data, model):
     alone = importance(model, kind="gain")
     together = importance(model, kind="gain", groups={"both": [0, 2]})
     assert together.mean[0] == pytest.approx(alone.mean[0] + alone.mean[2])
@@ -50,15 +50,15 @@ def test_a_group_gains_what_its_members_gain(data, model):
     np.testing.assert_allclose(alone.mean / alone.mean.sum(), shares, atol=1e-9)
 
 
-def test_what_two_twins_share_is_missed_only_together(data, model):
+def test_correlated_columns_are_important_only_if_dropped_together(data, model):
     alone = importance(model, *data, kind="drop-column", cv=3)
     together = importance(
-        model, *data, kind="drop-column", cv=3, groups={"both": ["strong", "twin"]}
+        model, *data, kind="drop-column", cv=3, groups={"both": ["strong", "copy"]}
     )
     assert alone.mean[0] < 0.2 * together.mean[0]
 
 
-def test_a_forest_is_judged_on_its_out_of_bag_rows(data):
+def test_permutation_importance_of_a_forest_uses_out_of_bag_rows(data):
     X, y = data
     forest = RandomForestRegressor(n_estimators=30, random_state=0).fit(X, y)
     found = importance(forest, X, y, kind="permutation")
@@ -69,7 +69,7 @@ def test_a_forest_is_judged_on_its_out_of_bag_rows(data):
     assert fresh.kind == "permutation"
 
 
-def test_any_model_can_be_permuted_and_dropped(data):
+def test_permutation_importance_accepts_any_model(data):
     X, y = data
     found = importance(LinearRegression().fit(X, y), X, y, kind="permutation", n_repeats=3)
     assert found.mean[1] > found.mean[3]
@@ -79,7 +79,7 @@ def test_any_model_can_be_permuted_and_dropped(data):
         importance(LinearRegression().fit(X, y), kind="gain")
 
 
-def test_classes_add_up_in_shap_importance(data):
+def test_shap_importance_is_summed_over_classes(data):
     X, y = data
     labels = np.digitize(y, [-1.5, 1.5])
     model = GradientBoostingClassifier(n_estimators=10, random_state=0).fit(X, labels)
@@ -87,7 +87,7 @@ def test_classes_add_up_in_shap_importance(data):
     np.testing.assert_allclose(found.mean, model.explain(X).importance(), rtol=1e-12)
 
 
-def test_a_single_tree_has_no_spread_over_trees(data):
+def test_a_single_tree_has_no_standard_error(data):
     tree = DecisionTreeRegressor(max_depth=3).fit(*data)
     assert np.isnan(importance(tree, kind="gain").std).all()
 
@@ -96,19 +96,19 @@ def test_a_single_tree_has_no_spread_over_trees(data):
     ("options", "message"),
     [
         ({"kind": "magic"}, "kind='magic'"),
-        ({"kind": "gain", "groups": {"g": ["nowhere"]}}, "no column 'nowhere'"),
-        ({"kind": "gain", "groups": {"g": [17]}}, "no column 17"),
+        ({"kind": "gain", "groups": {"g": ["nowhere"]}}, "'nowhere', which is not a column"),
+        ({"kind": "gain", "groups": {"g": [17]}}, "holds 17, but the columns are 0 to 3"),
         ({"kind": "gain", "groups": {"g": [0], "h": ["strong"]}}, "'g' and 'h'"),
-        ({"kind": "gain", "groups": {"g": []}}, "no columns"),
+        ({"kind": "gain", "groups": {"g": []}}, "is empty"),
         ({"kind": "shap"}, "needs X"),
         ({"kind": "permutation"}, "needs X"),
     ],
 )
-def test_what_is_asked_wrongly_is_named(model, options, message):
+def test_invalid_options_raise(model, options, message):
     with pytest.raises(ValueError, match=message):
         importance(model, **options)
 
 
-def test_permuting_needs_targets(data, model):
+def test_permutation_importance_without_targets_raises(data, model):
     with pytest.raises(ValueError, match="needs y"):
         importance(model, data[0], kind="permutation")

@@ -1,4 +1,4 @@
-"""Explanations of tables with ordered categories, and with columns that hold no value at all."""
+"""Explanations of tables with ordered categories, and with columns without any value."""
 
 import numpy as np
 import pandas as pd
@@ -52,7 +52,7 @@ def polars_table(sizes, number, colour):
     ],
     ids=lambda model: type(model).__name__,
 )
-def test_explanations_add_up_and_show_the_levels(model, table, values):
+def test_explanations_are_additive_and_their_data_holds_the_levels(model, table, values):
     *columns, y = values
     X = table(*columns)
     model = bosquet._sklearn.clone(model).fit(X, y)
@@ -74,7 +74,7 @@ def test_shape_functions_of_ordered_categories_add_up(table, values):
     np.testing.assert_allclose(shapes.predict(X)[:, 0], model.predict(X))
 
 
-def test_a_missing_ordered_category_follows_surrogates_and_has_no_exact_values(values):
+def test_a_missing_ordered_category_raises_in_a_tree_with_surrogates(values):
     *columns, y = values
     X = pandas_table(*columns)
     model = bosquet.DecisionTreeRegressor(max_depth=3, missing="surrogate").fit(X, y)

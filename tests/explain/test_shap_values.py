@@ -1,4 +1,4 @@
-"""Shapley values of trees: the brute-force reference, additivity on every kind of model, the same bits."""
+"""Shapley values of trees: comparison with a brute-force reference, additivity, reproducibility."""
 
 import numpy as np
 import pandas as pd
@@ -36,7 +36,7 @@ from bosquet.reference.shapley import (
 
 
 def mixed_rows(seed, rows=300):
-    """Numbers with gaps, and a column of levels."""
+    """Numeric columns with missing values, and a categorical column."""
     random = np.random.default_rng(seed)
     X = random.normal(size=(rows, 4)).round(2)
     X[random.random(X.shape) < 0.1] = np.nan
@@ -56,7 +56,7 @@ def boosted(seed=0, **options):
 
 
 def reference(model, game_of):
-    """The reference's answer for a sum of trees."""
+    """Sum over the trees of the reference's values."""
     ensemble = model._terms.ensemble
     trees = [ensemble.tree_arrays(t) for t in range(ensemble.n_trees)]
     return sum(game_of(tree) for tree in trees)
@@ -70,7 +70,7 @@ def encoded(model, X):
 
 
 @pytest.mark.parametrize("interactions", [False, True])
-def test_path_dependent_values_are_those_of_the_definition(interactions):
+def test_path_dependent_values_match_the_definition(interactions):
     model, X = boosted()
     found = model.explain(X[:6], interactions=interactions)
     by_definition = shapley_interactions if interactions else shapley_values
@@ -83,29 +83,29 @@ def test_path_dependent_values_are_those_of_the_definition(interactions):
 
 @pytest.mark.parametrize("interactions", [False, True])
 @pytest.mark.parametrize("background_rows", [1, 9])
-def test_interventional_values_are_those_of_the_definition(interactions, background_rows):
+def test_interventional_values_match_the_definition(interactions, background_rows):
     model, X = boosted()
     others = X[20 : 20 + background_rows]
     found = model.explain(X[:3], background=others, interactions=interactions)
     by_definition = shapley_interactions if interactions else shapley_values
-    against = encoded(model, others)
+    background = encoded(model, others)
     for i, row in enumerate(encoded(model, X[:3])):
         expected = reference(
-            model, lambda tree, x=row: by_definition(interventional_game(tree, x, against), 5)
+            model, lambda tree, x=row: by_definition(interventional_game(tree, x, background), 5)
         )
         np.testing.assert_allclose(found.values[i], expected, atol=1e-12)
     np.testing.assert_allclose(found.base, model.predict(others).mean(), atol=1e-10)
 
 
 def raw_prediction(model, X):
-    """What values and base have to add up to."""
+    """The prediction that base plus values must equal."""
     if isinstance(model, GradientBoostingClassifier):
         return model.decision_function(X)
     if isinstance(getattr(model, "classes_", None), list):
         return np.hstack(model.predict_proba(X))
     if hasattr(model, "classes_"):
-        shares = model.predict_proba(X)
-        return shares[:, 1] if shares.shape[1] == 2 else shares
+        probabilities = model.predict_proba(X)
+        return probabilities[:, 1] if probabilities.shape[1] == 2 else probabilities
     if getattr(model, "loss", None) == "poisson":
         return np.log(model.predict(X))
     return model.predict(X)
@@ -176,7 +176,7 @@ def test_values_and_base_add_up_to_the_prediction(kind):
 
 @pytest.mark.parametrize("classes", [2, 4])
 @pytest.mark.parametrize("learner", [None, DecisionTreeClassifier(max_depth=3)])
-def test_votes_of_adaboost_add_up(classes, learner):
+def test_values_of_adaboost_are_additive(classes, learner):
     X, y = mixed_rows(3)
     y = np.digitize(y, np.quantile(y, np.linspace(0, 1, classes + 1)[1:-1]))
     model = AdaBoostClassifier(learner, n_estimators=12, random_state=0).fit(X, y)
@@ -187,8 +187,8 @@ def test_votes_of_adaboost_add_up(classes, learner):
         shapes = shape_functions(model, X)
         np.testing.assert_allclose(shapes.predict(X)[:, 0], model.decision_function(X), atol=1e-9)
     curve = partial_dependence(model, X, "a", grid=[-1.0, 0.0, 1.0])
-    told = model.predict_proba(X.assign(a=0.0)).mean(axis=0)
-    np.testing.assert_allclose(curve.average[1], told[1] if classes == 2 else told, atol=1e-9)
+    mean = model.predict_proba(X.assign(a=0.0)).mean(axis=0)
+    np.testing.assert_allclose(curve.average[1], mean[1] if classes == 2 else mean, atol=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ def test_votes_of_adaboost_add_up(classes, learner):
     ids=lambda model: type(model).__name__,
 )
 @pytest.mark.filterwarnings("ignore")
-def test_votes_of_its_relatives_add_up(model):
+def test_values_of_variants_of_adaboost_are_additive(model):
     X, y = mixed_rows(3)
     model.fit(X, y > np.median(y))
     for options in ({}, {"background": X[:4]}, {"interactions": True}):
@@ -209,23 +209,23 @@ def test_votes_of_its_relatives_add_up(model):
         np.testing.assert_allclose(found.prediction, model.decision_function(X[:50]), atol=1e-6)
 
 
-def test_an_average_that_does_not_add_up_is_refused():
+def test_ensembles_that_are_not_additive_raise():
     X, y = mixed_rows(3)
     y = y > np.median(y)
     with pytest.raises(TypeError, match="voting='hard'"):
         BaggingClassifier(voting="hard", n_estimators=3).fit(X, y).explain(X)
-    with pytest.raises(TypeError, match="GradientBoostingClassifier is none"):
+    with pytest.raises(TypeError, match="does not support a GradientBoostingClassifier"):
         BaggingClassifier(GradientBoostingClassifier(n_estimators=2), 3).fit(X, y).explain(X)
 
 
-def test_a_weighted_median_is_no_sum_and_is_refused():
+def test_a_weighted_median_is_not_additive_and_raises():
     X, y = mixed_rows(3)
     model = AdaBoostRegressor(n_estimators=3, random_state=0).fit(X[["a", "b"]].fillna(0), y)
     with pytest.raises(TypeError, match="AdaBoostRegressor"):
         explain(model, X[["a", "b"]].fillna(0))
 
 
-def test_matrices_of_interactions_are_symmetric_and_their_rows_are_the_values():
+def test_interaction_matrices_are_symmetric_and_their_rows_sum_to_the_values():
     model, X = boosted(n_estimators=10)
     values = model.explain(X[:40]).values
     matrices = model.explain(X[:40], interactions=True).values
@@ -234,7 +234,7 @@ def test_matrices_of_interactions_are_symmetric_and_their_rows_are_the_values():
 
 
 @pytest.mark.parametrize("options", [{}, {"background": True}, {"interactions": True}])
-def test_bits_depend_neither_on_threads_nor_on_the_instruction_set(options):
+def test_values_depend_neither_on_threads_nor_on_the_instruction_set(options):
     model, X = boosted(n_estimators=10)
     ensemble, columns = model._terms.ensemble, model._encoder.transform(X)
     others = model._encoder.transform(X[:5]) if "background" in options else None
@@ -251,7 +251,7 @@ def test_bits_depend_neither_on_threads_nor_on_the_instruction_set(options):
 
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10**6), st.integers(1, 12), st.integers(2, 6))
-def test_a_feature_that_is_not_used_gets_nothing_and_the_rest_adds_up(seed, depth, features):
+def test_an_unused_feature_has_value_zero_and_the_others_are_additive(seed, depth, features):
     random = np.random.default_rng(seed)
     X = random.integers(0, 4, size=(60, features)).astype(float)
     y = random.normal(size=60)
@@ -264,8 +264,8 @@ def test_a_feature_that_is_not_used_gets_nothing_and_the_rest_adds_up(seed, dept
     np.testing.assert_allclose(found.prediction, wide.predict(X), atol=1e-9)
 
 
-def test_a_path_of_many_features_stays_exact():
-    # A chain of 90 splits, each on a feature of its own: 45 points of quadrature.
+def test_values_of_a_path_of_many_features_are_exact():
+    # A chain of 90 splits, each on another feature, which needs 45 quadrature points.
     n = 90
     ensemble = _core.Ensemble(n, 1, [0.0], [])
     # Node 2k is split k, its left child a leaf and its right child the next split.
@@ -292,12 +292,12 @@ def test_a_path_of_many_features_stays_exact():
         cover,
     )
     values, base = _core.shap_values(ensemble, np.ones((1, n)))
-    # All features play the same part: each gets the same share of 1 - base.
+    # By symmetry, each feature gets the same share of 1 - base.
     np.testing.assert_allclose(base, 0.9**n, rtol=1e-5)
     np.testing.assert_allclose(values[0, :, 0], (1 - base[0]) / n, rtol=1e-5)
 
 
-def test_what_cannot_be_explained_is_refused_in_words():
+def test_invalid_input_raises():
     model, X = boosted()
     with pytest.raises(ValueError, match="missing"):
         model.explain(X.drop(columns="a"))
@@ -318,7 +318,7 @@ def test_what_cannot_be_explained_is_refused_in_words():
         general.explain([[0.0]])
 
 
-def test_surrogate_splits_are_refused_only_where_rows_would_follow_them():
+def test_surrogate_splits_raise_only_for_rows_with_missing_values():
     X, y = mixed_rows(5)
     tree = DecisionTreeRegressor(missing="surrogate", max_depth=4, random_state=0).fit(X, y)
     complete = X.dropna()
@@ -329,22 +329,22 @@ def test_surrogate_splits_are_refused_only_where_rows_would_follow_them():
 
 
 @pytest.mark.parametrize("rows", [1, 300])
-def test_both_ways_to_interventional_values_agree(rows):
-    # Values go leaf by leaf, interactions through the quadrature.
+def test_interventional_values_and_interactions_agree(rows):
+    # Values are computed leaf by leaf, interactions by quadrature.
     model, X = boosted(n_estimators=10)
     values = model.explain(X, background=X[:rows]).values
     matrices = model.explain(X[:50], background=X[:rows], interactions=True).values
     np.testing.assert_allclose(matrices.sum(axis=2), values[:50], atol=1e-12)
 
 
-def test_a_background_of_one_row_compares_with_that_row():
+def test_a_background_of_one_row_is_the_base():
     model, X = boosted()
     found = model.explain(X[:10], background=X[7:8])
     np.testing.assert_allclose(found.base, model.predict(X[7:8])[0])
     np.testing.assert_allclose(found.values[7], 0, atol=1e-15)
 
 
-def test_an_explanation_shows_levels_and_picks_outputs_and_rows():
+def test_an_explanation_holds_levels_and_selects_outputs_and_rows():
     X, y = mixed_rows(1)
     labels = np.array(["low", "mid", "high"])[np.digitize(y, [-0.5, 0.5])]
     model = GradientBoostingClassifier(n_estimators=3).fit(X, labels)
@@ -358,11 +358,11 @@ def test_an_explanation_shows_levels_and_picks_outputs_and_rows():
     assert found[3].values.shape == (1, 5, 3)
     with pytest.raises(ValueError, match="outputs"):
         found.output()
-    with pytest.raises(ValueError, match="none of"):
+    with pytest.raises(ValueError, match="not an output of the model"):
         found.output("nowhere")
 
 
-def test_conversion_to_shap_carries_everything_over():
+def test_conversion_to_shap_keeps_the_values():
     shap = pytest.importorskip("shap")
     model, X = boosted()
     found = model.explain(X[:4])
@@ -371,7 +371,7 @@ def test_conversion_to_shap_carries_everything_over():
     np.testing.assert_array_equal(theirs.values, found.values)
 
 
-def test_values_equal_those_of_lightgbm_on_the_same_tree():
+def test_values_match_lightgbm_on_the_same_tree():
     lightgbm = pytest.importorskip("lightgbm")
     random = np.random.default_rng(0)
     X = random.normal(size=(500, 6))
@@ -389,12 +389,10 @@ def test_values_equal_those_of_lightgbm_on_the_same_tree():
 
 
 def arrays_of(frame):
-    """LightGBM's table of one tree as the core's arrays, children side by side behind parents."""
+    """LightGBM's table of one tree as the core's arrays: children adjacent, and after their parent."""
     by_name = frame.set_index("node_index")
-    order, places = [frame.node_index[0]], {}
-    left = []
-    for place, name in enumerate(order):
-        places[name] = place
+    order, left = [frame.node_index[0]], []
+    for name in order:
         node = by_name.loc[name]
         if isinstance(node.left_child, str):
             left.append(len(order))

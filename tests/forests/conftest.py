@@ -1,4 +1,4 @@
-"""Tables that the tests of forests share."""
+"""Data sets shared by the tests of forests."""
 
 import pytest
 from sklearn.datasets import make_classification, make_friedman1

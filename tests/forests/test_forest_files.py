@@ -1,4 +1,4 @@
-"""Forests in files."""
+"""Saving and loading forests."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def make(kind, **options):
     ],
 )
 @pytest.mark.filterwarnings("ignore:.*in all 7 bags")
-def test_saved_and_loaded_it_is_the_same_forest(forest, tmp_path):
+def test_a_forest_is_the_same_after_saving_and_loading(forest, tmp_path):
     X, y = load_iris(return_X_y=True)
     forest.fit(X, y)
     forest.save(tmp_path / "forest.bosquet")
@@ -45,7 +45,7 @@ def test_saved_and_loaded_it_is_the_same_forest(forest, tmp_path):
         )
 
 
-def test_a_two_class_forest_is_small(classes, tmp_path):
+def test_the_file_of_a_two_class_forest_is_small(classes, tmp_path):
     X, y = classes
     from sklearn.ensemble import RandomForestClassifier as Theirs
 
@@ -56,7 +56,7 @@ def test_a_two_class_forest_is_small(classes, tmp_path):
     assert size < theirs / 10
 
 
-def test_rows_kept_are_not_for_files(numbers, tmp_path):
+def test_a_forest_with_stored_training_rows_cannot_be_saved(numbers, tmp_path):
     forest = RandomForestRegressor(3, keep_rows=True, random_state=0).fit(*numbers)
     with pytest.raises(ValueError, match="keep_rows=True"):
         forest.save(tmp_path / "forest.bosquet")

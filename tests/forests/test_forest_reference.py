@@ -1,4 +1,4 @@
-"""The forest loop in plain NumPy draws the same bags and features, and votes the same."""
+"""Bags, features and votes of forests agree with the reference implementation in plain NumPy."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ TREES = 8
 
 
 def classes(rows=60):
-    """Two classes: sums of whole numbers have no last digits to differ in, so ties are ties."""
+    """Two classes: sums of integers are exact, so both implementations find the same ties."""
     random = np.random.default_rng(0)
     X = random.normal(size=(rows, 5)).round(2)
-    X[:, 4] = 1.0  # constant: it is drawn, and does not count
+    X[:, 4] = 1.0  # a constant feature does not count as one of the features drawn
     return X, (X[:, 0] + X[:, 1] * X[:, 2] + random.normal(size=rows) > 0).astype(int)
 
 
 def numbers(rows=150):
-    """Leaves of ten rows: two columns that part fewer rows alike would be a tie."""
+    """A numeric target; with smaller leaves than ten rows, two features could give the same split."""
     random = np.random.default_rng(1)
     X = random.normal(size=(rows, 5))
     return X, X[:, 0] + X[:, 1] * X[:, 2] + random.normal(size=rows)
 
 
 def references(model, X, y, **options):
-    keys = [reference.key_of_tree(model._seed, t) for t in range(TREES)]
+    keys = [reference.tree_key(model._seed, t) for t in range(TREES)]
     rows = len(y)
     draws = model._draws
     counts = np.array(
@@ -59,7 +59,7 @@ def references(model, X, y, **options):
 
 def fitted(model, X, y):
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # of so few bags some rows are in all
+        warnings.simplefilter("ignore", UserWarning)  # with few trees some rows are in every bag
         return model.fit(X, y)
 
 
@@ -85,8 +85,8 @@ def test_classifiers(voting, q, max_samples):
     fitted(model, X, y)
     counts, trees = references(model, X, y, features_per_node=q)
     np.testing.assert_array_equal(counts, [model._bag_counts(t) for t in range(TREES)])
-    votes = np.array([reference.votes_of(tree, X) for tree in trees])
-    votes = reference.hard(votes) if voting == "hard" else votes
+    votes = np.array([reference.tree_votes(tree, X) for tree in trees])
+    votes = reference.hard_votes(votes) if voting == "hard" else votes
     np.testing.assert_allclose(
         model.predict_proba(X), [bagging.mean_vote(votes[:, i]) for i in range(len(y))]
     )
@@ -101,7 +101,7 @@ def test_regressors(q):
     )
     fitted(model, X, y)
     counts, trees = references(model, X, y, features_per_node=q)
-    votes = np.array([reference.votes_of(tree, X) for tree in trees])
+    votes = np.array([reference.tree_votes(tree, X) for tree in trees])
     np.testing.assert_allclose(model.predict(X), votes[:, :, 0].mean(axis=0))
     check_out_of_bag(model, counts, votes, y, bagging.squared_error)
 
@@ -112,12 +112,12 @@ def test_extremely_random_trees(bootstrap):
     model = ExtraTreesClassifier(TREES, max_features=2, bootstrap=bootstrap, random_state=1)
     model.fit(X, y)
     _, trees = references(model, X, y, features_per_node=2)
-    votes = np.array([reference.votes_of(tree, X) for tree in trees])
+    votes = np.array([reference.tree_votes(tree, X) for tree in trees])
     np.testing.assert_allclose(model.predict_proba(X), votes.mean(axis=0))
     X, y = numbers()
     model = ExtraTreesRegressor(
         TREES, max_features=3, min_samples_leaf=10, bootstrap=bootstrap, random_state=1
     ).fit(X, y)
     _, trees = references(model, X, y, features_per_node=3)
-    votes = np.array([reference.votes_of(tree, X) for tree in trees])
+    votes = np.array([reference.tree_votes(tree, X) for tree in trees])
     np.testing.assert_allclose(model.predict(X), votes[:, :, 0].mean(axis=0))

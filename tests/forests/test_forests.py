@@ -1,4 +1,4 @@
-"""Forests as users meet them: the same bits, as good as others, errors that say what is wrong."""
+"""Forests: reproducible bits, accuracy compared with scikit-learn, error messages."""
 
 from __future__ import annotations
 
@@ -25,9 +25,7 @@ WEIGHT_CHECKS = (
     "check_sample_weight_equivalence_on_dense_data",
     "check_sample_weight_equivalence_on_sparse_data",
 )
-REASON = (
-    "a row of weight 2 is drawn once or not, two rows are drawn apart: equal in law, not in bits"
-)
+REASON = "a row of weight 2 is one row to draw, two equal rows are two: equal in distribution, not in bits"
 
 
 def expected_failures(estimator):
@@ -74,22 +72,22 @@ def test_the_same_bits_on_the_baseline_kernels(classes, monkeypatch):
     assert pickle.dumps(first._ensemble) == pickle.dumps(again._ensemble)
 
 
-def test_trees_added_later_are_those_of_one_fit(classes):
+def test_a_warm_start_gives_the_same_trees_as_one_fit(classes):
     X, y = classes
     whole = make(RandomForestClassifier, oob_score=True).fit(X, y)
     grown = RandomForestClassifier(10, random_state=0, oob_score=True, warm_start=True)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of ten bags some rows are in all
+        warnings.simplefilter("ignore")  # with ten trees some rows are in every bag
         grown.fit(X, y)
     grown.set_params(n_estimators=30).fit(X, y)
     assert pickle.dumps(whole._ensemble) == pickle.dumps(grown._ensemble)
     np.testing.assert_array_equal(whole.oob_curve_, grown.oob_curve_)
-    with pytest.raises(ValueError, match="can only grow"):
+    with pytest.raises(ValueError, match=r"smaller than the number of fitted trees \(30\)"):
         grown.set_params(n_estimators=5).fit(X, y)
 
 
 # -------------------------------------------------------------------- accuracy
-def test_forests_predict_as_well_as_scikit_learns(classes, numbers):
+def test_forests_are_as_accurate_as_those_of_scikit_learn(classes, numbers):
     from sklearn import ensemble
 
     X, y = classes
@@ -114,7 +112,7 @@ def test_forests_predict_as_well_as_scikit_learns(classes, numbers):
         assert scores[0] > scores[1] - 0.03
 
 
-def test_a_class_that_no_leaf_holds_has_probability_0_as_in_scikit_learn():
+def test_a_class_in_no_leaf_has_probability_0_as_in_scikit_learn():
     from sklearn.ensemble import ExtraTreesClassifier as Theirs
 
     X, y = make_moons(600, noise=0.3, random_state=0)
@@ -125,12 +123,12 @@ def test_a_class_that_no_leaf_holds_has_probability_0_as_in_scikit_learn():
     assert wrong.any()
     smoothed = BaggingClassifier(DecisionTreeClassifier(smoothing=1, max_features="sqrt"), 30)
     for better in (CalibratedModel(make(ExtraTreesClassifier), "beta"), smoothed):
-        said = better.fit(X[:300], y[:300]).predict_proba(X[300:])
-        assert said.min() > 0
-        assert log_loss(y[300:], said) < log_loss(y[300:], mine)
+        probabilities = better.fit(X[:300], y[:300]).predict_proba(X[300:])
+        assert probabilities.min() > 0
+        assert log_loss(y[300:], probabilities) < log_loss(y[300:], mine)
 
 
-def test_hard_votes_are_counted(classes):
+def test_hard_voting_counts_the_votes_of_trees(classes):
     X, y = classes
     hard = make(RandomForestClassifier, voting="hard").fit(X, y)
     soft = make(RandomForestClassifier, voting="soft").fit(X, y)
@@ -163,29 +161,32 @@ def test_categories_and_missing_values():
     forest = make(RandomForestClassifier, max_features=None, oob_score=True).fit(frame, y)
     assert forest.oob_score_ > 0.9
     unseen = pandas.DataFrame({"colour": ["z", None], "x": [0.0, 0.0]})
-    said = forest.predict_proba(unseen)
-    np.testing.assert_array_equal(said[0], said[1])
+    probabilities = forest.predict_proba(unseen)
+    np.testing.assert_array_equal(probabilities[0], probabilities[1])
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"oob_score": True, "bootstrap": False}, "oob_score=True needs bootstrap=True"),
-        ({"n_estimators": "auto", "bootstrap": False}, "needs bootstrap=True"),
-        ({"max_samples": 0.5, "bootstrap": False}, "max_samples needs bootstrap"),
-        ({"max_samples": 10**6}, "more than the 1500 rows"),
+        (
+            {"oob_score": True, "bootstrap": False},
+            "oob_score=True needs out-of-bag rows, but bootstrap=False",
+        ),
+        ({"n_estimators": "auto", "bootstrap": False}, "set bootstrap=True"),
+        ({"max_samples": 0.5, "bootstrap": False}, "max_samples=0.5 needs bootstrap samples"),
+        ({"max_samples": 10**6}, r"max_samples=1000000 exceeds the number of rows \(1500\)"),
         ({"n_estimators": 0}, "n_estimators=0 is out of range"),
-        ({"max_features": 11}, "more than the 10 features"),
+        ({"max_features": 11}, r"max_features=11 exceeds the number of features of X \(10\)"),
         ({"split": "best"}, "split='best' is out of range"),
-        ({"criterion": "mse"}, "criterion='mse' must be"),
+        ({"criterion": "mse"}, "criterion='mse' is not supported"),
     ],
 )
-def test_what_is_wrong_is_named(options, message, classes):
+def test_an_invalid_parameter_is_named(options, message, classes):
     with pytest.raises(ValueError, match=message):
         RandomForestClassifier(**{"n_estimators": 3, **options}).fit(*classes)
 
 
-def test_an_earlier_fit_leaves_nothing_behind(numbers):
+def test_a_new_fit_deletes_the_attributes_of_the_old_one(numbers):
     X, y = numbers
     forest = RandomForestRegressor(30, keep_rows=True, oob_score=True, random_state=0).fit(X, y)
     forest.set_params(keep_rows=False, oob_score=False).fit(X[:300], y[:300])
@@ -194,11 +195,11 @@ def test_an_earlier_fit_leaves_nothing_behind(numbers):
         forest.predict_quantiles(X)
 
 
-def test_random_thresholds_between_bins_part_every_node_that_can_be_parted():
+def test_random_thresholds_between_bins_separate_all_bins():
     X = np.arange(2000.0)[:, None]
     y = np.arange(2000) // 8 % 2
     forest = ExtraTreesClassifier(1, split="histogram", random_state=0).fit(X, y)
-    # 255 bins of about eight rows: all of them told apart, whichever edges were drawn first.
+    # 255 bins of about eight rows: all are separated, in whatever order the thresholds are drawn.
     assert (
         forest._ensemble.tree_arrays(0)["feature"].size == 2 * np.unique(forest.apply(X)).size - 1
     )

@@ -1,4 +1,4 @@
-"""Forests of parts, and streams of tables."""
+"""Merging of forests, and forests that are fitted in parts."""
 
 import pickle
 
@@ -41,9 +41,9 @@ def test_a_merged_forest_is_the_mean_of_its_parts(forest, generator):
     ]
     X = generator.sample(50, random_state=9)[0]
     merged = merge_forests(models)
-    ask = "predict_proba" if hasattr(forest, "predict_proba") else "predict"
-    said = sum(n * getattr(m, ask)(X) for n, m in zip(sizes, models, strict=True)) / 15
-    np.testing.assert_allclose(getattr(merged, ask)(X), said, rtol=1e-12)
+    method = "predict_proba" if hasattr(forest, "predict_proba") else "predict"
+    expected = sum(n * getattr(m, method)(X) for n, m in zip(sizes, models, strict=True)) / 15
+    np.testing.assert_allclose(getattr(merged, method)(X), expected, rtol=1e-12)
     assert len(merged) == 15
     assert merged.n_samples_fit_ == 360
     np.testing.assert_array_equal(
@@ -53,7 +53,7 @@ def test_a_merged_forest_is_the_mean_of_its_parts(forest, generator):
     np.testing.assert_allclose(merged.feature_importances_, importance, rtol=1e-5)
 
 
-def test_merging_in_any_grouping_gives_the_same_votes():
+def test_merging_is_associative():
     models = [
         RandomForestClassifier(**SMALL, random_state=0).fit(X, y) for X, y in parts_of(Twonorm())
     ]
@@ -64,7 +64,7 @@ def test_merging_in_any_grouping_gives_the_same_votes():
     assert at_once.merged_rows_ == in_turn.merged_rows_ == [120, 120, 120]
 
 
-def test_a_stream_of_parts_gives_the_forest_of_the_parts_merged():
+def test_fitting_in_parts_gives_the_merged_forests_of_the_parts():
     forest = RandomForestClassifier(**SMALL, random_state=3)
     parts = parts_of(Waveform())
     models = [
@@ -95,14 +95,14 @@ def table(rows, colours, seed):
     return frame, np.where(colour == colours[0], "yes", "no")
 
 
-def test_categories_have_the_codes_of_the_first_part_in_all_of_them():
+def test_all_parts_use_the_category_codes_of_the_first_part():
     parts = [table(80, ["red", "blue"], 0), table(80, ["red", "green"], 1), table(80, ["red"], 2)]
     forest = fit_in_parts(RandomForestClassifier(10, random_state=0, max_features=None), parts)
-    ask = pd.DataFrame({"size": [0.0, 0.0], "colour": ["red", "blue"]})
-    assert forest.predict(ask).tolist() == ["yes", "no"]
+    rows = pd.DataFrame({"size": [0.0, 0.0], "colour": ["red", "blue"]})
+    assert forest.predict(rows).tolist() == ["yes", "no"]
 
 
-def test_classes_may_be_missing_in_a_part_but_not_be_new():
+def test_a_part_may_lack_classes_but_not_have_new_ones():
     X, y = Twonorm().sample(60, random_state=0)
     only = y == y[0]
     forest = fit_in_parts(
@@ -113,7 +113,7 @@ def test_classes_may_be_missing_in_a_part_but_not_be_new():
         fit_in_parts(RandomForestClassifier(**SMALL), [(X, y), (X, y + 1)])
 
 
-def test_weights_go_with_their_part():
+def test_each_part_may_have_weights():
     X, y = Friedman1().sample(60, random_state=0)
     weight = np.repeat([1.0, 0.0], 30)
     one = fit_in_parts(RandomForestRegressor(**SMALL, random_state=0), [(X, y), (X, y, weight)])
@@ -127,45 +127,47 @@ def test_a_merged_forest_is_saved_pickled_and_explained(tmp_path):
     forest.save(tmp_path / "forest.bosquet")
     for again in (bosquet.load(tmp_path / "forest.bosquet"), pickle.loads(pickle.dumps(forest))):
         np.testing.assert_array_equal(again.predict_proba(X), forest.predict_proba(X))
-        with pytest.raises(ValueError, match="merged of 3 parts"):
+        with pytest.raises(ValueError, match="merged from 3 parts"):
             again.jackknife_standard_errors(X)
     found = forest.explain(X)
     np.testing.assert_allclose(found.base + found.values.sum(1), forest.predict_proba(X)[:, 1])
 
 
-def test_what_needs_one_table_says_so():
+def test_methods_that_need_bags_raise_for_a_merged_forest():
     X, y = Twonorm().sample(120, random_state=0)
     forest = fit_in_parts(RandomForestClassifier(**SMALL, random_state=0), [(X, y), (X, y)])
-    for ask in (
+    for call in (
         lambda: forest.importance("permutation", np.vstack([X, X]), np.concatenate([y, y])),
         lambda: forest.estimators_samples_,
         lambda: forest.set_params(warm_start=True).fit(np.vstack([X, X]), np.concatenate([y, y])),
     ):
         with pytest.raises(ValueError, match="merged"):
-            ask()
+            call()
     forest.set_params(warm_start=False).fit(X, y)
     assert not hasattr(forest, "merged_rows_")
-    with pytest.raises(ValueError, match="oob_score=True is about one table"):
+    with pytest.raises(
+        ValueError, match="oob_score=True is not supported when a forest is fitted in parts"
+    ):
         fit_in_parts(RandomForestClassifier(oob_score=True), [(X, y)])
 
 
-def test_forests_that_do_not_fit_together_are_refused():
+def test_incompatible_forests_raise():
     (X, y), (Z, numbers) = (
         Twonorm().sample(60, random_state=0),
         Friedman1().sample(60, random_state=0),
     )
     two = RandomForestClassifier(**SMALL).fit(X, y)
-    with pytest.raises(ValueError, match="there is no forest"):
+    with pytest.raises(ValueError, match="forests is empty"):
         merge_forests([])
-    with pytest.raises(ValueError, match="forest 1 is a RandomForestRegressor"):
+    with pytest.raises(ValueError, match=r"forests\[1\] is a RandomForestRegressor"):
         merge_forests([two, RandomForestRegressor(**SMALL).fit(X, y)])
-    with pytest.raises(ValueError, match="forest 1 was fitted to other columns"):
+    with pytest.raises(ValueError, match=r"forests\[1\] was fitted to other columns"):
         merge_forests([two, RandomForestClassifier(**SMALL).fit(X[:, :3], y)])
-    with pytest.raises(ValueError, match="forest 1 knows other classes"):
+    with pytest.raises(ValueError, match=r"forests\[1\] has the classes"):
         merge_forests([two, RandomForestClassifier(**SMALL).fit(X, y + 1)])
-    with pytest.raises(TypeError, match="forest 0 is no forest"):
+    with pytest.raises(TypeError, match=r"forests\[0\] has the type int"):
         merge_forests([3])
-    with pytest.raises(ValueError, match="no parts"):
+    with pytest.raises(ValueError, match="parts is empty"):
         fit_in_parts(RandomForestRegressor(), [])
-    with pytest.raises(ValueError, match="part 0 must be"):
+    with pytest.raises(ValueError, match="part 0 has 4 elements"):
         fit_in_parts(RandomForestRegressor(), [(Z, numbers, numbers, numbers)])

@@ -1,4 +1,4 @@
-"""What each tree of a forest drew, and what it says."""
+"""Bags and votes of the trees of a forest."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ def test_the_mean_of_the_votes_is_the_prediction():
 
 
 @pytest.mark.parametrize("voting", ["soft", "hard"])
-def test_classes_are_voted_for_by_shares_or_by_name(voting):
+def test_votes_are_class_shares_or_labels(voting):
     X, y = Waveform().sample(200, random_state=0)
     labels = np.array(["a", "b", "c"])[y]
     forest = RandomForestClassifier(n_estimators=12, voting=voting, max_depth=3, random_state=0)
@@ -27,7 +27,7 @@ def test_classes_are_voted_for_by_shares_or_by_name(voting):
     np.testing.assert_allclose(votes.mean(axis=1), forest.predict_proba(X))
 
 
-def test_votes_of_trees_that_did_not_draw_a_row_are_its_out_of_bag_prediction():
+def test_the_out_of_bag_prediction_is_the_mean_vote_of_trees_that_did_not_draw_the_row():
     X, y = Friedman1().sample(150, random_state=0)
     forest = RandomForestRegressor(n_estimators=40, oob_score=True, random_state=0).fit(X, y)
     votes = forest.votes(X)
@@ -44,7 +44,7 @@ def test_a_row_of_weight_zero_is_in_no_bag():
     assert all(rows.size == 70 for rows in forest.estimators_samples_)
 
 
-def test_without_bags_every_tree_draws_every_row():
+def test_without_bootstrap_every_tree_uses_every_row():
     X, y = Friedman1().sample(50, random_state=0)
     forest = ExtraTreesRegressor(n_estimators=3, random_state=0).fit(X, y)
     for rows in forest.estimators_samples_:

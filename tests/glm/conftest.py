@@ -1,4 +1,4 @@
-"""Tables that the tests of regression models share."""
+"""Data of the tests of regression models."""
 
 import numpy as np
 import pandas as pd
@@ -9,7 +9,7 @@ pytest.importorskip("statsmodels")
 
 @pytest.fixture(scope="session")
 def beetles():
-    """Bliss 1935: log dose of carbon disulphide, beetles, how many died."""
+    """Bliss 1935: log dose of carbon disulphide, number of beetles, number killed."""
     return pd.DataFrame(
         {
             "dose": [1.6907, 1.7242, 1.7552, 1.7842, 1.8113, 1.8369, 1.8610, 1.8839],
@@ -21,7 +21,7 @@ def beetles():
 
 @pytest.fixture(scope="session")
 def patients():
-    """Two quantities and two factors with an interaction, of a known model."""
+    """Simulated data of a known model: two numerical columns and two factors with an interaction."""
     rng = np.random.default_rng(7)
     n = 600
     frame = pd.DataFrame(
@@ -48,7 +48,7 @@ def patients():
 
 @pytest.fixture(scope="session")
 def berkeley():
-    """Bickel and others 1975: admissions by department and sex."""
+    """Bickel et al. 1975: admissions by department and sex."""
     counts = [
         512, 313, 89, 19, 353, 207, 17, 8, 120, 205, 202, 391,
         138, 279, 131, 244, 53, 138, 94, 299, 22, 351, 24, 317,

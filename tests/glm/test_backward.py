@@ -11,7 +11,7 @@ from bosquet.glm._terms import Term, containing, removable
 
 
 def test_a_main_effect_stays_while_its_interaction_does(patients):
-    # Neither main effect of an interaction of noise matters, but a strong product does.
+    # The interaction has a strong effect, its main effects have none.
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(
         {"a": rng.normal(size=400), "b": rng.normal(size=400), "c": rng.normal(size=400)}
@@ -23,7 +23,7 @@ def test_a_main_effect_stays_while_its_interaction_does(patients):
         assert model.backward(criterion).terms_ == ["Intercept", "a", "b", "a:b"]
 
 
-def test_each_criterion_stops_where_it_says(patients):
+def test_each_criterion_stops_by_its_own_rule(patients):
     model = BinomialRegression("ill ~ age + dose * sex + clinic + noise").fit(patients)
     for criterion in ("lr", "wald"):
         chosen = model.backward(criterion, level=0.05)
@@ -36,7 +36,7 @@ def test_each_criterion_stops_where_it_says(patients):
     assert len(model.backward("bic").terms_) <= len(model.backward("aic").terms_)
 
 
-def test_the_path_tells_each_step_and_ends_at_the_model(patients):
+def test_the_path_has_every_step_and_ends_with_the_selected_model(patients):
     chosen = BinomialRegression("ill ~ age + noise + clinic").fit(patients).backward()
     path = chosen.selection_
     assert path.removed[0] == ""
@@ -46,7 +46,7 @@ def test_the_path_tells_each_step_and_ends_at_the_model(patients):
     assert removed | set(chosen.terms_) == {"Intercept", "age", "noise", "clinic"}
 
 
-def test_nothing_may_be_left_but_the_constant():
+def test_all_terms_but_the_intercept_can_be_removed():
     rng = np.random.default_rng(3)
     X, y = rng.normal(size=(100, 2)), np.arange(100) % 2
     chosen = BinomialRegression().fit(X, y).backward("lr", 1e-9)
@@ -54,7 +54,7 @@ def test_nothing_may_be_left_but_the_constant():
     assert chosen.predict_proba(X)[0, 1] == pytest.approx(0.5)
 
 
-def test_the_model_started_from_is_left_alone(patients):
+def test_the_initial_model_is_not_changed(patients):
     model = BinomialRegression("ill ~ age + noise").fit(patients)
     before = model.aic_, list(model.terms_), model.formula
     model.backward("lr", 1e-6)
@@ -64,7 +64,7 @@ def test_the_model_started_from_is_left_alone(patients):
 
 @given(st.sets(st.frozensets(st.sampled_from("abcd"), min_size=1), min_size=1, max_size=10))
 @settings(max_examples=100, deadline=None)
-def test_leaving_out_what_may_go_keeps_a_hierarchical_model_hierarchical(factors):
+def test_removing_a_removable_term_keeps_a_model_hierarchical(factors):
     closed = {frozenset()} | {part for term in factors for part in map(frozenset, _subsets(term))}
     terms = [Term(":".join(sorted(f)) or "Intercept", f, ()) for f in closed]
     free = removable(terms)

@@ -1,4 +1,4 @@
-"""Formulas read by patsy and by formulaic give the same models and the same messages."""
+"""patsy and formulaic give the same models and the same error messages."""
 
 import pickle
 
@@ -7,7 +7,7 @@ import pytest
 import statsmodels.formula
 
 from bosquet import BinomialRegression, LinearModel
-from bosquet.glm._formulas import columns_used, split
+from bosquet.glm._formulas import columns_used, split_formula
 
 pytest.importorskip("formulaic")
 
@@ -29,7 +29,7 @@ def engine(request):
 
 @pytest.fixture
 def by_both():
-    """What a function returns with either engine."""
+    """Return the results of a function with each engine."""
     before = set_engine("patsy")
 
     def both(function):
@@ -86,28 +86,28 @@ def test_pickles_of_both_predict_as_before(engine, patients):
 @pytest.mark.parametrize(
     "formula", ["ill ~ agee", "ill ~ age +", "ill ~ nosuch(age)", "ill ~ age * * dose"]
 )
-def test_both_tell_a_wrong_formula_in_one_line(engine, patients, formula):
+def test_both_report_an_invalid_formula_in_one_line(engine, patients, formula):
     with pytest.raises(ValueError, match="formula") as error:
         BinomialRegression(formula).fit(patients)
     assert "\n" not in str(error.value)
 
 
-def test_both_refuse_levels_that_were_not_there(engine, patients):
+def test_both_reject_unknown_levels(engine, patients):
     model = BinomialRegression("ill ~ C(visits)").fit(patients.assign(visits=patients.visits % 3))
     with pytest.raises(ValueError, match=r"visits|level"):
         model.predict(patients[:2].assign(visits=[1, 7]))
 
 
-def test_both_code_every_level_where_there_is_no_constant(engine, patients):
+def test_both_code_every_level_without_an_intercept(engine, patients):
     model = LinearModel("stay ~ 0 + sex").fit(patients)
     assert model.params_.tolist() == pytest.approx(patients.groupby("sex").stay.mean().tolist())
     dropped = LinearModel("stay ~ 0 + sex + clinic").fit(patients).backward("lr", level=1e-12)
     assert dropped.formula.startswith("stay ~ 0")
 
 
-def test_a_side_is_split_and_its_columns_found():
-    assert split("y ~ a + b") == ("y", "a + b")
-    assert split("~ a") == (None, "a")
+def test_a_formula_is_split_and_its_columns_are_found():
+    assert split_formula("y ~ a + b") == ("y", "a + b")
+    assert split_formula("~ a") == (None, "a")
     columns = ["a", "b", "log", "a b", "c", "x.y"]
     assert columns_used("np.log(a) + b:c", columns) == ["a", "b", "c"]
     assert columns_used('Q("a b") + C(c, Treatment("b"))', columns) == ["a b", "c"]

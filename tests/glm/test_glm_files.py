@@ -1,4 +1,4 @@
-"""Regression models in model files: bits of predictions and tables survive, rows and code stay out."""
+"""Model files of regression models: they keep the bits, and contain neither training rows nor code."""
 
 import json
 import subprocess
@@ -24,7 +24,7 @@ from bosquet import (
     plot,
 )
 from bosquet.glm._estimates import is_symmetric, symmetric
-from bosquet.glm._generalised import INVERSES
+from bosquet.glm._generalised import INVERSE_LINKS
 from bosquet.io import model_bytes, model_from_bytes
 from bosquet.io.container import load_bytes, load_parts, save_bytes, save_parts
 
@@ -172,7 +172,7 @@ def test_the_path_of_a_selection_and_a_picture_survive(patients):
         lambda m: m.summary(interval="profile"),
     ],
 )
-def test_what_needs_the_training_rows_says_so(patients, ask):
+def test_methods_that_need_the_training_rows_raise_an_error(patients, ask):
     model = BinomialRegression("ill ~ age + sex").fit(patients)
     ask(model)
     loaded = model_from_bytes(model_bytes(model))
@@ -230,13 +230,15 @@ def test_loading_and_predicting_need_no_statsmodels(patients, tmp_path, name, bl
     else:
         made = f"import pandas as pd\nX = pd.DataFrame({X.to_dict(orient='list')!r})"
     code = WITHOUT.format(blocked=blocked, path=str(path), made=made, method=method)
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert said.returncode == 0, said.stderr
-    assert json.loads(said.stdout) == getattr(model, method)(X).tolist()
+    completed = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+    assert completed.returncode == 0, completed.stderr
+    assert json.loads(completed.stdout) == getattr(model, method)(X).tolist()
 
 
 @pytest.mark.parametrize(
-    ("formula", "told"),
+    ("formula", "message"),
     [
         ("ill ~ bs(age, df=4)", "bs"),
         ("ill ~ center(age)", "center"),
@@ -245,15 +247,17 @@ def test_loading_and_predicting_need_no_statsmodels(patients, tmp_path, name, bl
         ("np.where(ill == 'yes', 1, 0) ~ age", "np.where"),
     ],
 )
-def test_a_formula_that_is_more_than_arithmetic_is_not_written(patients, tmp_path, formula, told):
+def test_a_formula_that_is_not_an_expression_of_columns_is_not_written(
+    patients, tmp_path, formula, message
+):
     model = BinomialRegression(formula).fit(patients)
     with pytest.raises(ValueError, match="use pickle or joblib") as caught:
         model.save(tmp_path / "m")
-    assert told in str(caught.value)
+    assert message in str(caught.value)
     assert not (tmp_path / "m").exists()
 
 
-# ----------------------------------------------------------------------------------------- hostile
+# ----------------------------------------------------------------------------------- invalid files
 def changed(model, change):
     trees, description = load_bytes(model_bytes(model))
     change(description)
@@ -320,7 +324,7 @@ COLUMN = ["column", "age"]
         put("code", "print(1)"),
     ],
 )
-def test_a_description_that_cannot_be_is_refused(patients, change):
+def test_an_invalid_description_is_rejected(patients, change):
     model = BinomialRegression("ill ~ age * sex").fit(patients)
     with pytest.raises(ModelFileError):
         model_from_bytes(changed(model, change))
@@ -341,13 +345,13 @@ def test_a_description_that_cannot_be_is_refused(patients, change):
         put("facts", "sigma_", [1]),
     ],
 )
-def test_a_design_of_columns_that_cannot_be_is_refused(patients, change):
+def test_an_invalid_design_of_columns_is_rejected(patients, change):
     model = LinearModel().fit(patients[["age", "dose", "sex"]], patients["stay"])
     with pytest.raises(ModelFileError):
         model_from_bytes(changed(model, change))
 
 
-def test_cells_that_do_not_fit_are_refused(berkeley):
+def test_invalid_cells_are_rejected(berkeley):
     model = LogLinearModel("count ~ department + sex").fit(berkeley)
     for change in (
         put("cells", "count", {"type": "int64", "values": [1]}),
@@ -367,11 +371,11 @@ def test_code_does_not_hide_in_the_parameters_of_a_wrapper(patients):
     np.testing.assert_array_equal(loaded.predict_proba(X), bags.predict_proba(X))
     parts, description = load_parts(data)
     description["parameters"]["estimator"]["estimator"]["parameters"]["formula"] = "open('x')"
-    with pytest.raises(ModelFileError, match="code that a model file does not carry"):
+    with pytest.raises(ModelFileError, match="code that a model file cannot store"):
         model_from_bytes(save_parts(parts, description))
 
 
-# ------------------------------------------------------------------------------------------ around
+# ----------------------------------------------------------------------------------- other features
 def test_regressions_are_members_of_other_models(patients, tmp_path):
     X, y = patients[["age", "dose"]], patients["stay"]
     members = [("linear", LinearModel()), ("tree", bosquet.DecisionTreeRegressor(max_depth=2))]
@@ -388,12 +392,14 @@ def test_the_command_line_takes_such_a_file(patients, tmp_path, capsys):
     model.save(path)
     patients.drop(columns="ill").to_csv(table, index=False)
     assert main(["verify", path]) == 0
-    assert "a whole model file, BinomialRegression" in capsys.readouterr().out
+    assert "a valid model file, BinomialRegression" in capsys.readouterr().out
     assert main(["info", path]) == 0
     assert "BinomialRegression" in capsys.readouterr().out
     assert main(["predict", path, table, "--proba", "-q", "--out", str(tmp_path / "o.csv")]) == 0
-    said = pd.read_csv(tmp_path / "o.csv")
-    np.testing.assert_allclose(said["P(yes)"], model.predict_proba(patients)[:, 1], rtol=1e-12)
+    predictions = pd.read_csv(tmp_path / "o.csv")
+    np.testing.assert_allclose(
+        predictions["P(yes)"], model.predict_proba(patients)[:, 1], rtol=1e-12
+    )
 
 
 @pytest.mark.parametrize(
@@ -405,10 +411,10 @@ def test_the_command_line_takes_such_a_file(patients, tmp_path, capsys):
         ("log", families.links.Log()),
     ],
 )
-def test_links_are_turned_round_as_statsmodels_does(link, theirs):
+def test_inverse_links_are_those_of_statsmodels(link, theirs):
     predictor = np.concatenate([np.linspace(-40, 40, 2001), [-800.0, 800.0]])
     with np.errstate(all="ignore"):
-        np.testing.assert_array_equal(INVERSES[link](predictor), theirs.inverse(predictor))
+        np.testing.assert_array_equal(INVERSE_LINKS[link](predictor), theirs.inverse(predictor))
 
 
 def test_log_odds_of_the_complementary_log_log_are_finite(patients):
@@ -417,7 +423,7 @@ def test_log_odds_of_the_complementary_log_log_are_finite(patients):
     assert np.isfinite(model.decision_function(far)).all()
 
 
-def test_a_covariance_is_symmetric_but_for_rounding():
+def test_a_covariance_is_symmetric_up_to_rounding():
     sound = np.array([[2.0, 1.0], [1.0 + 1e-12, 3.0]])
     assert symmetric(sound) is sound
     skewed = np.array([[2.0, 1.0], [1.1, 3.0]])
@@ -432,3 +438,10 @@ def test_walds_test_without_a_covariance_is_undefined():
     assert np.isnan(model.test("x", "wald").p_value)
     loaded = model_from_bytes(model_bytes(model))
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+
+
+def test_a_column_with_different_levels_in_two_factors_is_rejected(patients):
+    model = LogLinearModel("~ sex + clinic").fit(patients)
+    twice = put("design", "factors", 1, "expression", ["column", "sex"])
+    with pytest.raises(ModelFileError, match="'sex' has different levels in two factors"):
+        model_from_bytes(changed(model, twice))

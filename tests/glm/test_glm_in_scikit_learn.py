@@ -1,4 +1,4 @@
-"""Regression models are scikit-learn's in manner: checks, cloning, pipelines, searches."""
+"""Regression models in scikit-learn: estimator checks, cloning, pipelines, searches."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from bosquet import BinomialRegression, LinearModel, MultinomialRegression, Pois
 
 WIDE = {
     "check_sample_weight_equivalence_on_dense_data": (
-        "its table has more columns than rows, for which a likelihood has no single maximum: refused"
+        "its X has more columns than rows, so the maximum of the likelihood is not unique"
     )
 }
 
@@ -56,7 +56,7 @@ def test_works_in_a_pipeline_and_in_a_search(patients):
     assert formulas.fit(patients, patients.ill).best_params_ == {"formula": "age + dose * sex"}
 
 
-def test_a_model_chosen_backward_takes_the_same_table_as_before(patients):
+def test_a_model_selected_by_backward_accepts_the_same_table(patients):
     frame = patients[["noise", "age", "sex"]]
     chosen = BinomialRegression().fit(frame, patients.ill).backward("lr", 0.01)
     assert chosen.formula == ["age", "sex"]

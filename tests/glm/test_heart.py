@@ -1,4 +1,4 @@
-"""The South African heart disease of The Elements of Statistical Learning, where its table is there."""
+"""The heart disease example of The Elements of Statistical Learning, if its table is available."""
 
 import os
 from pathlib import Path
@@ -36,7 +36,7 @@ def model():
     return BinomialRegression(formula).fit(pd.read_parquet(HEART))
 
 
-def test_the_table_of_the_book_comes_out(model):
+def test_the_coefficients_match_the_table_of_the_book(model):
     found = model.coefficients()
     for name, (estimate, error, z) in TABLE.items():
         assert found.loc[name, "estimate"] == pytest.approx(estimate, abs=0.00051)

@@ -1,4 +1,4 @@
-"""The linear model: analysis of variance and covariance against statsmodels', intervals, diagnostics."""
+"""The linear model: comparison with statsmodels, intervals, diagnostics."""
 
 import numpy as np
 import pandas as pd
@@ -27,7 +27,7 @@ def test_coefficients_errors_and_intervals_are_statsmodels_own(patients):
 
 @pytest.mark.parametrize("type", [1, 2])
 def test_analysis_of_covariance_is_statsmodels_own(patients, type):
-    # In the order that patsy gives the terms, which tables of type 1 follow there.
+    # The terms are in the order of patsy, which determines the table of type 1 in statsmodels.
     formula = "stay ~ sex + clinic + age + dose + sex:dose"
     ours = LinearModel(formula).fit(patients).anova(type=type)
     theirs = anova_lm(smf.ols(formula, patients).fit(), typ=type).rename({"Residual": "residual"})
@@ -62,12 +62,12 @@ def test_one_factor_with_two_levels_is_the_t_test(patients):
 
     groups = [part.stay for _, part in patients.groupby("sex")]
     row = LinearModel("stay ~ sex").fit(patients).anova().loc["sex"]
-    told = ttest_ind(*groups)
-    assert row["F"] == pytest.approx(told.statistic**2)
-    assert row.p_value == pytest.approx(told.pvalue)
+    result = ttest_ind(*groups)
+    assert row["F"] == pytest.approx(result.statistic**2)
+    assert row.p_value == pytest.approx(result.pvalue)
 
 
-def test_walds_test_and_the_comparison_of_fits_are_the_same_f(patients):
+def test_the_wald_test_and_the_comparison_of_fits_give_the_same_f(patients):
     model = LinearModel(UNBALANCED).fit(patients)
     wald, ratio = (
         model.test(["clinic", "dose:sex"], "wald"),
@@ -80,7 +80,7 @@ def test_walds_test_and_the_comparison_of_fits_are_the_same_f(patients):
     assert str(wald).startswith("clinic, dose:sex = 0: F(3, ")
 
 
-def test_intervals_cover_means_and_new_values_as_often_as_they_say():
+def test_intervals_of_means_and_predictions_have_their_nominal_coverage():
     rng = np.random.default_rng(1)
     X = np.linspace(0, 1, 40)[:, None]
     truth, means, news = 1 + 2 * X[:, 0], [], []
@@ -120,13 +120,13 @@ def test_diagnostics_have_leverages_that_sum_to_the_number_of_coefficients(patie
     np.testing.assert_allclose(table.fitted + table.residual, patients.stay)
 
 
-def test_checks_notice_noise_that_grows_and_a_curve_that_was_left_out():
+def test_checks_detect_heteroscedasticity_and_curvature():
     rng = np.random.default_rng(0)
     x = rng.uniform(0, 3, 300)
     fine = [
         LinearModel().fit(x[:, None], x + rng.normal(size=300)).checks().p_value for _ in range(40)
     ]
-    assert (np.mean([p < 0.05 for p in fine], axis=0) < 0.2).all()  # of 1 in 20, by chance
+    assert (np.mean([p < 0.05 for p in fine], axis=0) < 0.2).all()  # about 1 in 20 is expected
     growing = LinearModel().fit(x[:, None], x + x * rng.normal(size=300)).checks()
     assert growing.p_value["constant variance"] < 1e-6
     bent = LinearModel().fit(x[:, None], x**2 + 0.3 * rng.normal(size=300)).checks()
@@ -135,20 +135,20 @@ def test_checks_notice_noise_that_grows_and_a_curve_that_was_left_out():
     assert heavy.p_value["normal noise"] < 1e-6
 
 
-def test_a_logarithm_may_stand_on_the_left_hand_side(patients):
+def test_the_left_hand_side_can_be_a_logarithm(patients):
     logged = LinearModel("np.log(stay) ~ age").fit(patients)
     plain = LinearModel("log_stay ~ age").fit(patients.assign(log_stay=np.log(patients.stay)))
     np.testing.assert_array_equal(logged.params_, plain.params_)
 
 
-def test_a_constant_target_and_a_target_of_text_are_refused(patients):
+def test_a_constant_target_and_a_target_of_text_raise_errors(patients):
     with pytest.raises(ValueError, match="y is 3 in every row"):
         LinearModel().fit(patients[["age"]], np.full(len(patients), 3.0))
-    with pytest.raises(ValueError, match="must hold numbers"):
+    with pytest.raises(ValueError, match="must be numeric"):
         LinearModel("ill ~ age").fit(patients)
 
 
-def test_a_function_without_a_value_is_found_in_its_row(patients):
+def test_the_error_for_nan_of_a_function_names_the_row(patients):
     with (
         pytest.raises(ValueError, match=r"'np.log\(noise\)' is nan in row"),
         np.errstate(invalid="ignore"),
@@ -156,6 +156,6 @@ def test_a_function_without_a_value_is_found_in_its_row(patients):
         LinearModel("stay ~ np.log(noise)").fit(patients)
 
 
-def test_profile_intervals_are_not_offered(patients):
+def test_there_are_no_profile_intervals(patients):
     with pytest.raises(ValueError, match="no profile intervals"):
         LinearModel("stay ~ age").fit(patients).confidence_intervals(kind="profile")

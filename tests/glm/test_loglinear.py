@@ -11,7 +11,7 @@ from bosquet.glm import contingency
 
 @pytest.fixture
 def cases(berkeley):
-    """One row for each applicant."""
+    """One row per applicant."""
     return berkeley.loc[berkeley.index.repeat(berkeley["count"]), ["department", "sex", "admitted"]]
 
 
@@ -57,16 +57,16 @@ def test_cases_and_counts_give_the_same_model(berkeley, cases):
     assert by_case.formula_ == f"count ~ {formula}"
 
 
-def test_what_a_model_says_of_its_factors_is_told(berkeley):
-    def said(terms):
+def test_independences_lists_the_independent_factors(berkeley):
+    def statements(terms):
         return LogLinearModel("count ~ " + terms).fit(berkeley).independences()
 
-    assert said("department * sex * admitted") == []
-    assert said("department * sex + admitted") == [
+    assert statements("department * sex * admitted") == []
+    assert statements("department * sex + admitted") == [
         "department and admitted are independent",
         "sex and admitted are independent",
     ]
-    assert said("sex * admitted + sex * department") == [
+    assert statements("sex * admitted + sex * department") == [
         "department and admitted are independent given sex"
     ]
 
@@ -94,14 +94,14 @@ def test_comparing_two_log_linear_models_is_the_test_of_a_logistic_one(berkeley)
     )
 
 
-def test_numbers_that_name_levels_are_levels():
+def test_numerical_factors_are_treated_as_categorical():
     frame = pd.DataFrame(
         {"year": [1, 2, 3] * 2, "kind": list("aabbab"), "count": [5, 9, 4, 8, 7, 6]}
     )
     assert LogLinearModel("count ~ year + kind").fit(frame).df_residual_ == 2
 
 
-def test_counting_keeps_cells_that_are_empty():
+def test_contingency_includes_empty_cells():
     frame = pd.DataFrame(
         {"a": list("xxy"), "b": pd.Categorical(list("uvu"), categories=list("vuw"))}
     )
@@ -110,10 +110,10 @@ def test_counting_keeps_cells_that_are_empty():
         contingency(frame, "a", "c")
 
 
-def test_negative_counts_and_empty_tables_are_refused(berkeley):
-    with pytest.raises(ValueError, match=r"y\[0\] is -512: counts must not be negative"):
+def test_negative_counts_and_empty_tables_raise_errors(berkeley):
+    with pytest.raises(ValueError, match=r"y\[0\] is -512; counts must not be negative"):
         LogLinearModel("count ~ sex").fit(berkeley.assign(count=-berkeley["count"]))
-    with pytest.raises(ValueError, match="every count is zero"):
+    with pytest.raises(ValueError, match="y is 0 in every row"):
         LogLinearModel("count ~ sex").fit(berkeley.assign(count=0))
     with pytest.raises(ValueError, match="needs a formula"):
         LogLinearModel().fit(berkeley)
@@ -128,7 +128,7 @@ def test_the_rate_of_a_group_is_its_count_over_its_exposure():
     assert model.predict(frame).tolist() == pytest.approx([0.06, 0.12])
     assert model.predict(frame, exposure=frame.years).tolist() == pytest.approx([6, 30])
     assert model.rate_ratios().loc["g[T.b]", "rate_ratio"] == pytest.approx(2)
-    with pytest.raises(ValueError, match="exposure must be a positive number"):
+    with pytest.raises(ValueError, match="exposure must be a positive, finite number"):
         PoissonRegression("deaths ~ g").fit(frame.assign(years=[0, 1]), exposure="years")
 
 
@@ -141,9 +141,9 @@ def test_poisson_coefficients_are_statsmodels_own(patients):
     assert model.log_likelihood_ == pytest.approx(own.llf)
 
 
-def test_counts_that_scatter_too_much_are_noted():
+def test_the_summary_notes_overdispersion():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 1))
     counts = rng.poisson(rng.gamma(0.5, 8.0, 300))
-    assert "times as much as Poisson's" in str(PoissonRegression().fit(X, counts).summary())
-    assert "scatter" not in str(PoissonRegression().fit(X, rng.poisson(4, 300)).summary())
+    assert "times that of a Poisson" in str(PoissonRegression().fit(X, counts).summary())
+    assert "overdispersed" not in str(PoissonRegression().fit(X, rng.poisson(4, 300)).summary())

@@ -1,4 +1,4 @@
-"""Several classes: odds of any against any, tests, bands."""
+"""Multinomial regression: odds of pairs of classes, tests, bands."""
 
 import pickle
 
@@ -68,7 +68,7 @@ def test_odds_of_any_class_against_any_are_ratios_of_probabilities(choices, mode
         model.odds(choices, "tram", "car")
 
 
-def test_which_class_comes_first_makes_no_difference_to_odds(choices, model):
+def test_odds_do_not_depend_on_which_class_is_first(choices, model):
     turned = choices.assign(choice=choices.choice.map({"bus": "c", "car": "b", "train": "a"}))
     other = MultinomialRegression("choice ~ x + g + z").fit(turned)
     np.testing.assert_allclose(
@@ -77,14 +77,14 @@ def test_which_class_comes_first_makes_no_difference_to_odds(choices, model):
 
 
 def test_a_term_is_tested_in_all_classes_at_once(model):
-    told = model.test("g")
-    assert told.df == 2
-    assert told.p_value < 1e-3
-    assert model.test("g", "wald").statistic == pytest.approx(told.statistic, rel=0.2)
+    result = model.test("g")
+    assert result.df == 2
+    assert result.p_value < 1e-3
+    assert model.test("g", "wald").statistic == pytest.approx(result.statistic, rel=0.2)
     assert model.anova().loc["z", "df"] == 2
 
 
-def test_backward_leaves_out_what_does_not_matter(model):
+def test_backward_removes_a_term_without_effect(model):
     assert model.backward("lr").terms_ == ["Intercept", "x", "g"]
 
 
@@ -101,9 +101,9 @@ def test_bands_lie_around_the_probabilities_inside_zero_and_one(choices, model):
         ).all()
 
 
-def test_summary_and_pickle_know_the_classes(choices, model):
-    told = str(model.summary())
-    assert "train: g[T.v]" in told
-    assert "against the class 'bus'" in told
+def test_summary_and_pickle_contain_the_classes(choices, model):
+    result = str(model.summary())
+    assert "train: g[T.v]" in result
+    assert "against the class 'bus'" in result
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.predict_proba(choices), model.predict_proba(choices))

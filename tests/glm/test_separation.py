@@ -1,4 +1,4 @@
-"""Separation: found exactly where no estimate exists, and put down to the right terms."""
+"""Separation: detected exactly if no estimate exists, and attributed to the right terms."""
 
 import time
 
@@ -57,7 +57,7 @@ def test_a_level_without_failures_is_quasi_complete_and_leaves_other_coefficient
     assert model.separation_.kind == "quasi-complete"
     assert model.separation_.coefficients == ("g[T.rare]",)
     assert model.separation_.terms == ("g",)
-    # The finite ones are those of the rows that overlap.
+    # The finite coefficients are those of a fit to the rows that overlap.
     rest = fitted(overlapping[overlapping.g == "common"], "y ~ a + b")
     np.testing.assert_allclose(model.params_[["Intercept", "a", "b"]], rest.params_, rtol=1e-4)
 
@@ -68,14 +68,14 @@ def test_separation_can_be_an_error(overlapping):
         BinomialRegression(on_separation="raise").fit(overlapping[["a", "b"]], overlapping.y)
 
 
-def test_the_likelihood_ratio_still_holds_where_walds_test_fails(overlapping):
+def test_the_likelihood_ratio_test_is_valid_under_separation(overlapping):
     overlapping["y"] = (overlapping.b > 0).astype(int)
     model = fitted(overlapping)
     assert model.test("b", "wald").p_value > 0.5
     assert model.test("b", "lr").p_value < 1e-6
 
 
-def test_an_infinite_estimate_has_an_interval_with_one_end(overlapping):
+def test_an_infinite_estimate_has_a_one_sided_profile_interval(overlapping):
     overlapping["g"] = (np.arange(60) % 5 == 0).astype(float)
     overlapping.loc[overlapping.g == 1, "y"] = 1
     ends = fitted(overlapping, "y ~ a + g").confidence_intervals(kind="profile").loc["g"]
@@ -85,7 +85,7 @@ def test_an_infinite_estimate_has_an_interval_with_one_end(overlapping):
 
 @given(seed=st.integers(0, 10**6), rows=st.integers(8, 40), columns=st.integers(1, 3))
 @settings(max_examples=15, deadline=None)
-def test_a_planted_border_is_found_and_breaking_it_on_both_sides_is_seen(seed, rows, columns):
+def test_a_known_separation_is_found_and_vanishes_with_mislabelled_rows(seed, rows, columns):
     rng = np.random.default_rng(seed)
     X = rng.integers(-5, 6, size=(rows, columns)).astype(float)
     X += 1e-3 * rng.normal(size=X.shape)  # distinct, so that the matrix has full rank
@@ -95,7 +95,7 @@ def test_a_planted_border_is_found_and_breaking_it_on_both_sides_is_seen(seed, r
     model = BinomialRegression(on_separation="ignore").fit(X, y)
     assert model.separation_ is not None
     assert model.separation_.kind == "complete"
-    # Every row once more with the other class: nothing separates these.
+    # With a copy of every row in the other class, nothing separates the classes.
     both = BinomialRegression(on_separation="ignore").fit(
         np.vstack([X, X]), np.concatenate([y, 1 - y])
     )
@@ -104,7 +104,7 @@ def test_a_planted_border_is_found_and_breaking_it_on_both_sides_is_seen(seed, r
 
 @given(seed=st.integers(0, 10**6), length=st.floats(0.1, 30))
 @settings(max_examples=60, deadline=None)
-def test_no_point_proves_a_maximum_where_there_is_none(seed, length):
+def test_no_point_proves_a_maximum_of_separated_classes(seed, length):
     rng = np.random.default_rng(seed)
     X = np.column_stack([np.ones(30), rng.normal(size=(30, 2))])
     direction = rng.normal(size=3)
@@ -118,7 +118,7 @@ def test_a_fit_to_rows_that_overlap_proves_its_maximum(patients):
     assert model._logit_has_maximum()
 
 
-def test_many_separated_rows_are_dealt_with_in_a_moment():
+def test_many_separated_rows_are_handled_quickly():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(20_000, 5))
     start = time.process_time()
@@ -138,7 +138,7 @@ def test_grouped_data_are_separated_only_if_no_group_is_mixed(beetles):
     assert BinomialRegression("killed ~ dose").fit(frame, trials="beetles").separation_ is None
 
 
-def test_three_classes_may_be_separated_in_part():
+def test_one_of_three_classes_may_be_separated():
     rng = np.random.default_rng(1)
     x = rng.normal(size=90)
     y = np.where(x > 0.5, "high", np.where(x + rng.normal(0, 1.0, 90) > 0, "middle", "low"))
@@ -157,7 +157,7 @@ def test_counts_that_are_all_zero_at_a_level_send_its_coefficient_to_minus_infin
     assert model.params_["g[T.b]"] < -5
 
 
-def test_an_empty_margin_of_a_table_is_said(berkeley):
+def test_an_empty_margin_of_a_table_warns(berkeley):
     empty = berkeley.assign(count=berkeley["count"].where(berkeley.department != "F", 0))
     with pytest.warns(SeparationWarning, match="department"):
         LogLinearModel("count ~ department + sex").fit(empty)

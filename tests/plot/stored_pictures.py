@@ -1,9 +1,9 @@
-"""Pictures held to stored ones.
+"""Comparison of figures with stored images.
 
-A figure is rendered by Agg at a low resolution, and compared with a stored picture after both are
-averaged over small blocks: what is drawn where, and in which colour, counts; the last pixel of a
-letter does not. Text and lines move a little between releases of Matplotlib, so that another minor
-release than that of the stored pictures is not compared. To store them anew, and then look at them:
+A figure is rendered by Agg at a low resolution. It is compared with a stored image after both are averaged
+over small blocks, so that positions and colours count, but single pixels of letters do not. Text and lines
+move slightly between releases of Matplotlib, so the comparison is skipped unless the minor release is that
+of the stored images. To store the expected images again, and then inspect them:
 
     BOSQUET_STORE_PICTURES=1 python -m pytest tests/plot -k stored
 """
@@ -22,9 +22,9 @@ import matplotlib.pyplot as plt  # noqa: E402
 from PIL import Image  # noqa: E402
 
 STORED = Path(__file__).parent / "baseline"
-DRAWN_BY = STORED / "matplotlib-version.txt"
+VERSION_FILE = STORED / "matplotlib-version.txt"
 COLOURS = 128
-BLOCK, FARTHEST_MEAN, FARTHEST_BLOCK = 5, 0.004, 0.12
+BLOCK, MAX_MEAN_DIFFERENCE, MAX_BLOCK_DIFFERENCE = 5, 0.004, 0.12
 
 
 def release(version):
@@ -45,7 +45,7 @@ def blocks(picture):
 
 @contextmanager
 def plain_style():
-    """Matplotlib as it comes, whatever the user's own settings; figures are closed at the end."""
+    """Use Matplotlib's default settings; close all figures at the end."""
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
         matplotlib.use("Agg")
@@ -54,24 +54,25 @@ def plain_style():
 
 
 def store(picture, path):
-    # Few colours make a small file, and next to no difference to the mean of a block.
+    # Few colours make a small file and hardly change the mean of a block.
     image = Image.fromarray((255 * picture).round().astype(np.uint8))
     image.quantize(COLOURS, dither=Image.Dither.NONE).save(path, optimize=True)
-    DRAWN_BY.write_text(matplotlib.__version__ + "\n")
+    VERSION_FILE.write_text(matplotlib.__version__ + "\n")
 
 
 def assert_looks_as_stored(figure, name):
-    """Fails if the figure differs from the stored picture of that name on average or somewhere."""
+    """Fail if the figure differs from the stored image of that name, on average or in one block."""
     path = STORED / f"{name}.png"
     drawn = rendered(figure)
     if os.environ.get("BOSQUET_STORE_PICTURES"):
         store(drawn, path)
         return
-    drawn_by = DRAWN_BY.read_text().strip()
-    if release(matplotlib.__version__) != release(drawn_by):
-        pytest.skip(f"stored pictures are of Matplotlib {drawn_by}, not {matplotlib.__version__}")
+    version = VERSION_FILE.read_text().strip()
+    if release(matplotlib.__version__) != release(version):
+        pytest.skip(f"the images were stored by Matplotlib {version}, not {matplotlib.__version__}")
     stored = np.asarray(Image.open(path).convert("RGB")) / 255.0
     assert drawn.shape == stored.shape
-    apart = np.abs(blocks(drawn) - blocks(stored))
-    assert apart.mean() < FARTHEST_MEAN, f"{name} differs by {apart.mean():.4f} on average"
-    assert apart.max() < FARTHEST_BLOCK, f"{name} differs by {apart.max():.3f} somewhere"
+    difference = np.abs(blocks(drawn) - blocks(stored))
+    mean, largest = difference.mean(), difference.max()
+    assert mean < MAX_MEAN_DIFFERENCE, f"{name} differs by {mean:.4f} on average"
+    assert largest < MAX_BLOCK_DIFFERENCE, f"{name} differs by {largest:.3f} in one block"

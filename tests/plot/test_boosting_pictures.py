@@ -1,4 +1,4 @@
-"""Pictures of boosting draw what they say: as many panels, the right curves, and as stored."""
+"""Plots of boosting: panels, curves, labels, and comparison with stored images."""
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,7 @@ from stored_pictures import assert_looks_as_stored, plain_style
 
 import bosquet
 from bosquet import plot
-from bosquet.boosting.certificate import Certificate
+from bosquet.boosting.adaboost.certificate import Certificate
 from bosquet.theory import certificate
 
 plt = pytest.importorskip("matplotlib.pyplot")
@@ -50,8 +50,8 @@ def test_nine_rounds_are_drawn_with_the_weights_of_the_rows(moons, model):
     assert titles[0].startswith("1 learner,")
     assert titles[-1].startswith("60 learners,")
     first, second = (ax.collections[-1] for ax in axes.ravel()[:2])
-    assert len(set(first.get_sizes())) == 1, "before the first round all rows weigh the same"
-    # After it the rows it got wrong hold half of the weight: each the same, and more than the others.
+    assert len(set(first.get_sizes())) == 1, "all weights are equal in the first round"
+    # In the second round, the misclassified rows share half of the weight equally.
     wrong = model.estimators_[0].predict(moons[0]) != moons[1]
     large = second.get_sizes() == second.get_sizes().max()
     assert large.sum() == wrong.sum()
@@ -63,7 +63,7 @@ def areas(ax):
     return ax.collections[-1].get_sizes()
 
 
-def test_points_are_as_large_as_the_method_itself_weighs_its_rows(moons):
+def test_areas_of_points_are_the_weights_of_the_method(moons):
     X, y = moons
     signs = 2 * y - 1
     brown = bosquet.BrownBoostClassifier(target_error=0.2).fit(X, y)
@@ -86,7 +86,7 @@ def test_points_are_as_large_as_the_method_itself_weighs_its_rows(moons):
     )
 
 
-def test_classes_are_named_by_their_labels_and_features_of_arrays_by_their_place(moons):
+def test_legends_have_class_labels_and_array_columns_default_names(moons):
     X, y = moons
     model = bosquet.AdaBoostClassifier(n_estimators=4).fit(X, np.where(y > 0, "up", "down"))
     axes = plot.decision_rounds(model, X, np.where(y > 0, "up", "down"), resolution=30)
@@ -94,14 +94,14 @@ def test_classes_are_named_by_their_labels_and_features_of_arrays_by_their_place
     assert [text.get_text() for text in legend.get_texts()] == ["down", "up"]
     assert axes[-1, 0].get_xlabel() == "x0"
     assert axes[0, 0].get_ylabel() == "x1"
-    _, given = plt.subplots(1, 2)
+    _, own_axes = plt.subplots(1, 2)
     drawn = plot.decision_rounds(
-        model, X, np.where(y > 0, "up", "down"), at=(1, 2), resolution=30, axes=given
+        model, X, np.where(y > 0, "up", "down"), at=(1, 2), resolution=30, axes=own_axes
     )
     assert [text.get_text() for text in drawn[0].get_legend().get_texts()] == ["down", "up"]
 
 
-def test_a_round_tells_the_error_of_the_vote_so_far(moons, model):
+def test_titles_give_the_error_after_each_round(moons, model):
     X, y = moons
     axes = plot.decision_rounds(model, X, y, at=(3, 20), resolution=40)
     staged = list(model.staged_predict(X))
@@ -109,7 +109,7 @@ def test_a_round_tells_the_error_of_the_vote_so_far(moons, model):
         assert ax.get_title() == f"{t} learners, {np.mean(staged[t - 1] != y):.1%} wrong"
 
 
-def test_frames_keep_their_names(moons):
+def test_column_names_of_a_data_frame_are_axis_labels(moons):
     X = pd.DataFrame(moons[0], columns=["width", "height"])
     model = AdaBoostClassifier(n_estimators=4, random_state=0).fit(X, moons[1])
     axes = plot.decision_rounds(model, X, moons[1], resolution=30)
@@ -119,7 +119,7 @@ def test_frames_keep_their_names(moons):
     assert [ax.get_visible() for ax in axes.ravel()].count(True) == 4
 
 
-def test_only_a_plane_two_classes_and_rounds_of_the_model_can_be_drawn(moons, model):
+def test_invalid_input_of_decision_rounds_raises(moons, model):
     X, y = load_iris(return_X_y=True)
     three = AdaBoostClassifier(n_estimators=3).fit(X[:, :2], y)
     with pytest.raises(ValueError, match="two classes"):
@@ -137,7 +137,7 @@ def test_the_error_curve_is_the_staged_error_under_its_bounds(moons, model, test
     lines = lines_by_label(ax)
     assert set(lines) == {"training", "test", "bound Π Z", "bound exp(-2 Σ γ²)"}
     for label, (X, y) in (("training", moons), ("test", test_rows)):
-        staged = [np.mean(said != y) for said in model.staged_predict(X)]
+        staged = [np.mean(predicted != y) for predicted in model.staged_predict(X)]
         np.testing.assert_allclose(lines[label].get_ydata(), staged)
     np.testing.assert_allclose(
         lines["bound Π Z"].get_ydata(), np.cumprod(certificate(model, *moons).normalisers)
@@ -157,7 +157,8 @@ def test_the_error_of_a_regressor_is_its_root_mean_square(moons):
     ax = plot.error_curve(model, X[:80], y[:80], X[80:], y[80:])
     lines = lines_by_label(ax)
     for label, rows in (("training", slice(80)), ("test", slice(80, None))):
-        staged = [np.sqrt(np.mean((said - y[rows]) ** 2)) for said in model.staged_predict(X[rows])]
+        predictions = model.staged_predict(X[rows])
+        staged = [np.sqrt(np.mean((predicted - y[rows]) ** 2)) for predicted in predictions]
         np.testing.assert_allclose(lines[label].get_ydata(), staged)
     assert ax.get_ylabel() == "root mean squared error"
     assert not any("%" in label.get_text() for label in ax.get_yticklabels())
@@ -170,7 +171,7 @@ def whole(ax):
 
 
 @pytest.mark.parametrize("rounds", [1, 2, 3, 4])
-def test_few_rounds_have_no_fractions(moons, rounds):
+def test_ticks_of_few_rounds_are_integers(moons, rounds):
     model = bosquet.AdaBoostClassifier(n_estimators=rounds).fit(*moons)
     assert whole(plot.error_curve(model, *moons))
     panels = plot.certificate(model)
@@ -178,14 +179,14 @@ def test_few_rounds_have_no_fractions(moons, rounds):
     assert whole(panels[1])
 
 
-def test_a_bound_that_is_out_of_sight_is_not_in_the_legend(moons):
+def test_a_bound_outside_the_axis_limits_is_not_in_the_legend(moons):
     few = bosquet.AdaBoostClassifier(n_estimators=4).fit(*moons)
     ax = plot.error_curve(few, *moons)
     assert few.certificate_.product.min() > ax.get_ylim()[1]
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["training"]
 
 
-def test_an_error_curve_needs_stages_and_whole_test_rows(moons, model):
+def test_invalid_input_of_error_curve_raises(moons, model):
     with pytest.raises(ValueError, match="no staged_predict"):
         plot.error_curve(LogisticRegression().fit(*moons), *moons)
     with pytest.raises(ValueError, match="no staged_predict"):
@@ -194,7 +195,7 @@ def test_an_error_curve_needs_stages_and_whole_test_rows(moons, model):
         plot.error_curve(model, *moons, X_test=moons[0])
 
 
-def test_margins_are_drawn_after_each_of_the_rounds_and_grow(moons):
+def test_margins_are_drawn_for_each_number_of_rounds_and_grow(moons):
     model = AdaBoostClassifier(DecisionTreeClassifier(max_depth=3), n_estimators=80, random_state=0)
     model.fit(*moons)
     ax = plot.margins(model, *moons, at=(2, 20, 80))
@@ -223,11 +224,11 @@ def test_a_certificate_is_drawn_in_three_panels(moons, model):
     axes = plot.certificate(certificate(model, *moons))
     assert len(axes) == 3
     assert {"Π Z", "training error", "exp(-2 Σ γ²)", "exp(-2 γ² T)"} == set(lines_by_label(axes[1]))
-    with pytest.raises(ValueError, match="3 axes, got 1"):
+    with pytest.raises(ValueError, match="axes has 1 elements, but a certificate needs 3"):
         plot.certificate(certificate(model, *moons), plt.subplots()[1])
 
 
-def test_several_classes_have_no_coin_and_no_bound_to_draw():
+def test_certificates_of_several_classes_have_no_chance_level_and_no_bound():
     X, y = load_iris(return_X_y=True)
     samme = bosquet.AdaBoostClassifier(n_estimators=10).fit(X[:, :2], y)
     edge, error, _ = plot.certificate(samme)
@@ -242,7 +243,7 @@ def test_several_classes_have_no_coin_and_no_bound_to_draw():
     np.testing.assert_allclose(drawn, mh.certificate_.training_error_bound)
 
 
-def test_an_error_without_bounds_is_not_said_to_be_under_them(moons):
+def test_the_title_does_not_mention_bounds_if_there_are_none(moons):
     brown = bosquet.BrownBoostClassifier(target_error=0.2).fit(*moons)
     assert plot.certificate(brown)[1].get_title(loc="left") == "Training error"
 
@@ -258,14 +259,14 @@ def test_labels_of_margins_stay_inside_and_the_legend_outside(moons, rounds):
     assert ax.get_legend().get_window_extent().y1 <= frame.y0
 
 
-def test_a_certificate_is_asked_of_fitted_boosted_models_only(moons):
+def test_models_without_a_certificate_raise(moons):
     with pytest.raises(NotFittedError):
         plot.certificate(bosquet.AdaBoostClassifier())
-    with pytest.raises(TypeError, match="LogisticRegression keeps no certificate"):
+    with pytest.raises(TypeError, match="LogisticRegression has no certificate_"):
         plot.certificate(LogisticRegression().fit(*moons))
 
 
-def test_what_a_certificate_lacks_is_told_in_its_place():
+def test_missing_parts_of_a_certificate_are_explained_in_their_panels():
     lacking = Certificate.from_rounds(
         variant="gentle", n_rows=3, errors=None, alphas=None, normalisers=None, margins=None,
         training_errors=[0.3, 0.1], missing={"errors": "gentle fits numbers"},
@@ -276,7 +277,7 @@ def test_what_a_certificate_lacks_is_told_in_its_place():
     assert "margins" in axes[2].texts[0].get_text()
 
 
-def test_the_pictures_of_boosting_look_as_stored(moons, model, test_rows):
+def test_plots_of_boosting_look_as_stored(moons, model, test_rows):
     assert_looks_as_stored(
         plot.decision_rounds(model, *moons, resolution=120)[0, 0].figure, "rounds"
     )
@@ -285,7 +286,7 @@ def test_the_pictures_of_boosting_look_as_stored(moons, model, test_rows):
     assert_looks_as_stored(plot.certificate(certificate(model, *moons))[0].figure, "certificate")
 
 
-def test_a_changed_picture_is_noticed(moons, model, test_rows):
+def test_a_changed_plot_is_detected(moons, model, test_rows):
     ax = plot.error_curve(model, *moons, *test_rows)
     lines_by_label(ax)["test"].set_color("#2f7d5b")
     with pytest.raises(AssertionError, match="error-curve differs"):

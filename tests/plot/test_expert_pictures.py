@@ -1,4 +1,4 @@
-"""Pictures of mixtures show the numbers that the mixtures hold."""
+"""Plots of mixtures of experts show the fitted values."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ def fitted():
     return Mixture("boa").fit(F, y), F, y
 
 
-def test_four_pictures_of_a_mixture_look_as_stored(fitted):
+def test_plots_of_a_mixture_look_as_stored(fitted):
     mixture, F, _ = fitted
     figure, axes = plt.subplots(4, 1, figsize=(8, 11), layout="constrained")
     plot.expert_weights(mixture, ax=axes[0])
@@ -53,7 +53,7 @@ def test_weights_of_ridge_are_lines(fitted):
     assert len(ax.lines) == 2
 
 
-def test_losses_and_regret_end_where_the_mixture_says(fitted):
+def test_losses_and_regret_end_at_the_fitted_values(fitted):
     mixture, _, _ = fitted
     lines = {line.get_label(): line.get_ydata() for line in plot.expert_losses(mixture).lines}
     assert lines["mixture"][-1] == pytest.approx(mixture.loss_)
@@ -80,7 +80,7 @@ def test_contributions_add_up_to_the_prediction(fitted):
     highest = max(c.get_paths()[0].vertices[:, 1].max() for c in ax.collections)
     assert highest == pytest.approx(np.maximum(parts, 0).sum(axis=1).max())
     assert np.array_equal(ax.lines[0].get_ydata(), mixture.predictions_)
-    with pytest.raises(ValueError, match="was fitted on forecasts"):
+    with pytest.raises(ValueError, match="was fitted to forecasts"):
         plot.expert_contributions(mixture, F[:5])
     figure.canvas.draw()
 

@@ -1,4 +1,4 @@
-"""Pictures of explanations say what the numbers say, with 3 features as with 300."""
+"""Plots of explanations show the values, with 3 and with 300 features."""
 
 import numpy as np
 import pandas as pd
@@ -9,7 +9,7 @@ matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt  # noqa: E402
 
-import bosquet.plot as pictures  # noqa: E402
+import bosquet.plot as plots  # noqa: E402
 from bosquet import GradientBoostingClassifier, GradientBoostingRegressor  # noqa: E402
 from bosquet.explain import (  # noqa: E402
     accumulated_local_effects,
@@ -41,18 +41,18 @@ def labels(axis):
 
 
 @pytest.mark.parametrize("features", [3, 300])
-def test_bars_are_mean_values_and_the_rest_is_one_bar(features):
+def test_bars_are_mean_values_and_the_others_share_one_bar(features):
     found = explained(features)
     ax = found.plot.bar(most=10)
     widths = [bar.get_width() for bar in ax.patches]
     assert sum(widths) == pytest.approx(found.importance().sum())
     if features == 300:
-        assert labels(ax.yaxis)[-1] == "290 others together"
+        assert labels(ax.yaxis)[-1] == "290 others"
     assert labels(ax.yaxis)[0] == found.ranking()[0][0]
     ax.figure.canvas.draw()
 
 
-def test_bars_of_classes_stand_on_each_other():
+def test_bars_of_classes_are_stacked():
     found = explained(4, classes=3)
     ax = found.plot.bar()
     assert len(ax.patches) == 12
@@ -97,13 +97,13 @@ def test_dependence_is_drawn_for_numbers_levels_pairs_and_rows():
     found = partial_dependence(model, X, ["a", "kind", ("a", "b"), ("a", "kind")], grid=6)
     curves = individual_conditional_expectation(model, X, "b", grid=6)
     effects = accumulated_local_effects(model, X, "a")
-    axes = pictures.dependence(*found, curves, effects)
+    axes = plots.dependence(*found, curves, effects)
     assert [ax.get_xlabel() for ax in axes] == ["a", "kind", "a", "a", "b", "a"]
     np.testing.assert_allclose(axes[0].lines[0].get_ydata(), found[0].average)
     assert len(axes[4].lines) == 101
     axes[0].figure.canvas.draw()
     with pytest.raises(ValueError, match="at least one"):
-        pictures.dependence()
+        plots.dependence()
 
 
 def test_shape_functions_are_drawn_strongest_first():
@@ -111,5 +111,5 @@ def test_shape_functions_are_drawn_strongest_first():
     X = random.normal(size=(300, 4))
     model = GradientBoostingRegressor(n_estimators=60, max_leaf_nodes=2, random_state=0)
     model.fit(X, 3 * X[:, 2] + X[:, 0])
-    axes = pictures.shapes(shape_functions(model, X), most=2)
+    axes = plots.shapes(shape_functions(model, X), most=2)
     assert [ax.get_xlabel() for ax in axes] == ["x2", "x0"]

@@ -1,4 +1,4 @@
-"""Rules on a plane, streams and degrees, drawn."""
+"""Plots of decision boundaries, streams and polynomial degrees."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ def paths(contour):
     return np.vstack([path.vertices for path in contour.get_paths() if len(path.vertices)])
 
 
-def test_the_bayes_frontier_is_drawn_where_the_rule_changes_its_mind():
+def test_the_boundary_of_the_bayes_rule_is_where_the_probability_is_one_half():
     ax = plot.frontier(Salaries(), n_samples=0, names=("age", "studies"))
     line = ax.collections[-1]
     on_it = paths(line)
@@ -33,7 +33,7 @@ def test_the_bayes_frontier_is_drawn_where_the_rule_changes_its_mind():
     assert ax.get_xlabel() == "age"
 
 
-def test_models_are_told_by_how_often_they_differ_from_the_best_rule():
+def test_the_legend_gives_how_often_a_model_differs_from_the_bayes_rule():
     generator = Twonorm(n_features=2)
     X, y = generator.sample(300, random_state=1)
     model = KNeighborsClassifier(15).fit(X, y)
@@ -42,7 +42,7 @@ def test_models_are_told_by_how_often_they_differ_from_the_best_rule():
     differs = np.mean(model.predict(drawn) != generator.bayes_predict(drawn))
     texts = [text.get_text() for text in ax.get_legend().get_texts()]
     assert f"15 neighbours, differs on {differs:.0%}" in texts
-    assert "best rule" in texts
+    assert "Bayes rule" in texts
 
 
 def test_a_frontier_needs_two_classes_and_a_plane():
@@ -52,13 +52,11 @@ def test_a_frontier_needs_two_classes_and_a_plane():
         plot.frontier(Friedman1())
 
 
-def test_the_strip_of_a_linear_machine_is_as_wide_as_its_margin():
+def test_the_lines_of_a_support_vector_machine_are_its_margin():
     X, y = make_blobs(60, centers=[[0, 0], [4, 0]], random_state=0)
     model = SVC(kernel="linear", C=1).fit(X, y)
     ax = plot.svm_margin(model, X, y)
-    strip = ax.collections[-1]
-    on_it = paths(strip)
-    values = model.decision_function(on_it)
+    values = model.decision_function(paths(ax.collections[-1]))
     np.testing.assert_allclose(np.abs(values).round(), np.abs(values), atol=0.02)
     found = svm_margin(model, X, y)
     assert f"{found.margin:.3g}" in ax.get_title()
@@ -70,7 +68,7 @@ def test_the_strip_of_a_linear_machine_is_as_wide_as_its_margin():
         plot.svm_margin(model, np.ones((4, 3)), [0, 1, 0, 1])
 
 
-def test_changes_stand_where_they_were_noticed():
+def test_changes_are_drawn_at_their_start_and_detection():
     values = np.repeat([0.0, 1.0], [300, 100])
     found = change_points(values, AdaptiveWindow())
     ax = plot.changes(values, found, window=50)
@@ -78,13 +76,13 @@ def test_changes_stand_where_they_were_noticed():
     assert running[:300].max() == 0
     assert running[-1] == 1
     assert ax.lines[0].get_ydata()[324] == pytest.approx(0.5)
-    places = [line.get_xdata()[0] for line in ax.lines[1:]]
-    assert places == [found[0].began, found[0].noticed]
+    positions = [line.get_xdata()[0] for line in ax.lines[1:]]
+    assert positions == [found[0].began, found[0].noticed]
     with pytest.raises(ValueError, match="window=0"):
         plot.changes(values, found, window=0)
 
 
-def test_the_training_error_falls_and_degrees_are_marked():
+def test_the_training_error_decreases_and_chosen_degrees_are_marked():
     X, y = Polynomial([0, 2, -3, 1], noise=0.2).sample(40, random_state=0)
     choice = polynomial_degree(X, y, max_degree=8, random_state=0)
     ax = plot.degrees(choice)

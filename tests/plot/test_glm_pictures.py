@@ -1,4 +1,4 @@
-"""Pictures of regression models: the right numbers at the right places."""
+"""Plots of regression models show the fitted values."""
 
 import numpy as np
 import pandas as pd
@@ -36,12 +36,12 @@ def model(table):
 
 
 def points(ax):
-    """Markers of estimates, from the top down."""
+    """Positions of the estimates, from top to bottom."""
     found = [line for line in ax.get_lines() if line.get_marker() in ("o", "D")]
     return [float(line.get_xdata()[0]) for line in found]
 
 
-def test_the_forest_plot_shows_every_odds_ratio_and_tells_it(model):
+def test_the_forest_plot_draws_and_prints_every_odds_ratio(model):
     ax = plot.odds_ratios(model, units={"age": 10})
     wanted = model.odds_ratios(units={"age": 10})
     assert points(ax) == pytest.approx(wanted.odds_ratio.tolist())
@@ -51,15 +51,15 @@ def test_the_forest_plot_shows_every_odds_ratio_and_tells_it(model):
         "sex[T.m]",
     ]
     row = wanted.loc["sex[T.m]"]
-    told = [text.get_text() for text in ax.texts]
-    assert told[2] == f"{row.odds_ratio:.2f} ({row.low:.2f} to {row.high:.2f})"
+    texts = [text.get_text() for text in ax.texts]
+    assert texts[2] == f"{row.odds_ratio:.2f} ({row.low:.2f} to {row.high:.2f})"
     assert ax.get_xscale() == "log"
 
 
-def test_only_intervals_without_one_are_in_colour(model):
+def test_only_intervals_that_exclude_1_are_coloured(model):
     ax = plot.odds_ratios(model)
     markers = [line.get_marker() for line in ax.get_lines() if line.get_marker() in ("o", "D")]
-    assert markers == ["o", "D", "o"]  # age and sex matter, dose does not
+    assert markers == ["o", "D", "o"]  # age and sex are significant, dose is not
 
 
 def test_an_infinite_ratio_is_an_arrow(table):
@@ -83,7 +83,7 @@ def test_rate_ratios_and_odds_of_several_classes_are_drawn_too(table):
         plot.odds_ratios(LinearModel("dose ~ age").fit(table))
 
 
-def test_the_probability_curve_is_the_models_band_at_typical_values(model, table):
+def test_the_probability_curve_is_the_prediction_at_typical_values(model, table):
     ax = plot.probability_curve(model, table, "age", by="sex", y=table.ill, points=20)
     line = ax.get_lines()[0]
     rows = pd.DataFrame({"age": line.get_xdata(), "dose": table.dose.median(), "sex": "f"})
@@ -105,16 +105,16 @@ def test_the_interaction_plot_shows_the_means_of_the_cells(table):
     assert [label.get_text() for label in ax.get_xticklabels()] == ["clay", "loam", "sand"]
 
 
-def test_columns_that_are_not_there_and_too_many_levels_are_named(model, table):
+def test_missing_columns_and_too_many_levels_raise(model, table):
     with pytest.raises(ValueError, match="no column 'weight'"):
         plot.probability_curve(model, table, "weight")
-    with pytest.raises(ValueError, match="50 levels: one picture shows 5"):
+    with pytest.raises(ValueError, match="50 levels; a plot shows at most 5"):
         plot.probability_curve(model, table, "dose", by="age")
     with pytest.raises(ValueError, match="no column 'light'"):
         plot.interaction(model, table, "light", "sex")
 
 
-def test_pictures_of_regression_models_look_as_stored(model, table):
+def test_plots_of_regression_models_look_as_stored(model, table):
     assert_looks_as_stored(plot.odds_ratios(model, units={"age": 10}).figure, "odds-ratios")
     curve = plot.probability_curve(model, table, "age", by="sex", y=table.ill)
     assert_looks_as_stored(curve.figure, "probability-curve")

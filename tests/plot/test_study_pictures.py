@@ -1,4 +1,4 @@
-"""Pictures of a study show what its record says."""
+"""Plots of a study show the values of its record."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ def plain():
 
 
 def curve(scores, chosen, log=False, score="log loss"):
-    """Points in the order in which they were tried, the most complex first."""
+    """A tuning curve, with the most complex point first."""
     points = [
         {"complexity": 2.0**k, "score": value, "chosen": k == chosen}
         for k, value in enumerate(scores)
@@ -31,7 +31,7 @@ def method(name, scores, interval, of_curve=None):
 
 
 def record(higher_is_better=False):
-    """Three methods that were scored, one that was not, and the constant."""
+    """A record with three scored methods, one without scores, and the constant."""
     return {
         "metric": {"title": "log loss", "higher_is_better": higher_is_better},
         "methods": [
@@ -74,9 +74,9 @@ def test_scores_are_drawn_best_first_with_their_intervals(higher):
     assert len(plot.study_scores(record(), constant=True).get_yticks()) == 4
 
 
-def test_curves_go_from_the_least_to_the_most_complex_and_mark_the_choice():
+def test_curves_are_ordered_by_complexity_and_mark_the_selected_value():
     ax = plot.study_curves(record())
-    tree, of_tree, forest, of_forest = ax.get_lines()  # the line was judged by AIC
+    tree, of_tree, forest, of_forest = ax.get_lines()  # the method "line" was tuned by AIC
     np.testing.assert_allclose(tree.get_xdata(), [0, 0.5, 1])  # in logarithms
     np.testing.assert_allclose(tree.get_ydata(), [0.9, 0.5, 0.6])
     assert (of_tree.get_xdata().tolist(), of_tree.get_ydata().tolist()) == ([0.5], [0.5])
@@ -92,7 +92,7 @@ def test_the_winner_is_shown_by_importances_and_effects():
     assert list(axes[1].get_lines()[0].get_ydata()) == [0.2, 0.8]
     assert [bar.get_height() for bar in axes[2].patches] == [0.4, 0.5]
     assert [ax.get_xlabel() for ax in axes[1:]] == ["a", "b"]
-    with pytest.raises(ValueError, match="1 effects need 2 axes, got 1"):
+    with pytest.raises(ValueError, match="axes has 1 axes, but 1 effects need 2 axes"):
         plot.study_winner(record(), effects=1, axes=plt.subplots()[1])
     silent = record()
     silent["winner"]["importances"] = []
@@ -101,6 +101,6 @@ def test_the_winner_is_shown_by_importances_and_effects():
 
 
 @pytest.mark.parametrize("wrong", [{"name": "tree"}, "report.html", None])
-def test_what_is_no_study_is_named(wrong):
-    with pytest.raises(ValueError, match=f"not {type(wrong).__name__}"):
+def test_an_argument_that_is_not_a_study_raises(wrong):
+    with pytest.raises(ValueError, match=f"but is a {type(wrong).__name__}"):
         plot.study_scores(wrong)

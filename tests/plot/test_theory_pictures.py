@@ -1,4 +1,4 @@
-"""Pictures behind the theory: areas and distances in their legends, curves of the right numbers."""
+"""Plots of the theory: numbers in the legends, curves, and comparison with stored images."""
 
 import numpy as np
 import pytest
@@ -43,7 +43,7 @@ def test_the_overlap_of_the_exercise_is_a_quarter_and_its_bayes_error_an_eighth(
     assert labels(ax) == [labels(ax)[0], "first", "second"]
 
 
-def test_a_dotted_line_stands_where_the_bayes_rule_changes_its_mind():
+def test_a_dotted_line_marks_the_boundary_of_the_bayes_rule():
     def bell(mean):
         return lambda x: np.exp(-((x - mean) ** 2) / 2) / np.sqrt(2 * np.pi)
 
@@ -53,10 +53,10 @@ def test_a_dotted_line_stands_where_the_bayes_rule_changes_its_mind():
     assert float(labels(ax)[0].split()[-1]) == pytest.approx(0.1587, abs=1e-4)
 
 
-def test_priors_and_intervals_that_make_no_sense_are_refused():
-    with pytest.raises(ValueError, match="two chances that sum to 1"):
+def test_invalid_priors_and_intervals_raise():
+    with pytest.raises(ValueError, match="two probabilities that sum to 1"):
         plot.bayes_overlap(rising, box, (0, 2), priors=(0.5, 0.6))
-    with pytest.raises(ValueError, match="from a smaller to a larger"):
+    with pytest.raises(ValueError, match=r"a pair \(low, high\) with low < high"):
         plot.bayes_overlap(rising, box, (2, 0))
 
 
@@ -71,20 +71,20 @@ def truth(x):
 
 
 @pytest.mark.parametrize("kind", [bosquet.BaggingRegressor, BaggingRegressor])
-def test_the_mean_of_wild_curves_is_nearer_to_the_truth_than_one_of_them(kind):
+def test_the_mean_of_the_learners_has_a_smaller_error_than_single_learners(kind):
     X, y = sine_rows()
     model = kind(DecisionTreeRegressor(), n_estimators=30, random_state=0).fit(X, y)
     ax = plot.variance_reduction(model, X, y, truth)
-    alone, together, _ = labels(ax)
-    assert together.startswith("mean of 30")
-    assert float(together.split()[-1]) < 0.5 * float(alone.split()[-3])
+    single, averaged, _ = labels(ax)
+    assert averaged.startswith("mean of 30")
+    assert float(averaged.split()[-1]) < 0.5 * float(single.split()[-1])
     thin = [line for line in ax.get_lines() if line.get_alpha() == 0.45]
     assert len(thin) == 10
-    mean = next(line for line in ax.get_lines() if line.get_label() == together)
+    mean = next(line for line in ax.get_lines() if line.get_label() == averaged)
     np.testing.assert_allclose(mean.get_ydata(), model.predict(mean.get_xdata()[:, None]))
 
 
-def test_curves_need_one_feature_and_learners():
+def test_variance_reduction_needs_one_feature_and_learners():
     X, y = sine_rows()
     model = bosquet.BaggingRegressor(n_estimators=3, random_state=0)
     with pytest.raises(ValueError, match="one column"):
@@ -93,7 +93,7 @@ def test_curves_need_one_feature_and_learners():
         plot.variance_reduction(LinearRegression().fit(X, y), X, y, truth)
 
 
-def test_losses_are_one_at_an_even_vote_and_bound_the_0_1_loss():
+def test_losses_are_one_at_margin_zero_and_bound_the_0_1_loss():
     ax = plot.losses()
     curves = {line.get_label(): line for line in ax.get_lines() if line.get_label()[0] != "_"}
     assert len(curves) == 8
@@ -103,11 +103,11 @@ def test_losses_are_one_at_an_even_vote_and_bound_the_0_1_loss():
         assert values[np.argmin(np.abs(margin))] == pytest.approx(1, abs=1e-9), name
         if name not in ("doom2", "savage"):
             assert (values >= zero_one - 1e-12).all(), name
-        assert (np.diff(values) <= 1e-12).all(), f"{name} rises"
+        assert (np.diff(values) <= 1e-12).all(), f"{name} increases"
     assert curves["doom2"].get_ydata()[0] < 2 < curves["exponential"].get_ydata()[0]
 
 
-def test_the_losses_drawn_are_those_that_anyboost_descends():
+def test_the_default_losses_are_those_of_anyboost():
     curves = {line.get_label(): line for line in plot.losses().get_lines()}
     for name, kind in MARGIN_LOSSES.items():
         margin, values = curves[name.replace("_", " ")].get_data()
@@ -115,7 +115,7 @@ def test_the_losses_drawn_are_those_that_anyboost_descends():
         np.testing.assert_allclose(values, loss.value(margin) / loss.value(np.zeros(1)))
 
 
-def test_losses_of_ones_own_are_drawn_as_they_are():
+def test_given_losses_are_drawn_without_scaling():
     ax = plot.losses({"squared": lambda m: (1 - m) ** 2}, interval=(-1, 1))
     line = ax.get_lines()[-1]
     np.testing.assert_allclose(line.get_ydata(), (1 - line.get_xdata()) ** 2)
@@ -123,7 +123,7 @@ def test_losses_of_ones_own_are_drawn_as_they_are():
         plot.losses({"sum": np.sum})
 
 
-def test_every_picture_draws_into_the_axes_it_is_given():
+def test_every_plot_uses_the_given_axes():
     X, y = sine_rows()
     model = bosquet.BaggingRegressor(n_estimators=3, random_state=0).fit(X, y)
     _, axes = plt.subplots(1, 3)
@@ -132,7 +132,7 @@ def test_every_picture_draws_into_the_axes_it_is_given():
     assert plot.variance_reduction(model, X, y, truth, ax=axes[2]) is axes[2]
 
 
-def test_the_pictures_of_the_theory_look_as_stored():
+def test_plots_of_the_theory_look_as_stored():
     X, y = sine_rows()
     wild = make_pipeline(PolynomialFeatures(7), LinearRegression())
     model = bosquet.BaggingRegressor(wild, 30, random_state=0).fit(X, y)

@@ -1,4 +1,4 @@
-"""Pictures of calibration and coverage: the right numbers, told in words, for few groups and for many."""
+"""Plots of calibration and coverage: curves, legends, and comparison with stored images."""
 
 import numpy as np
 import pytest
@@ -26,16 +26,16 @@ def scores():
 @pytest.fixture
 def bands():
     random = np.random.default_rng(0)
-    said = random.random(400) * 10
-    y = said + random.normal(size=400)
-    return y, np.column_stack([said - 1.645, said + 1.645]), said
+    prediction = random.random(400) * 10
+    y = prediction + random.normal(size=400)
+    return y, np.column_stack([prediction - 1.645, prediction + 1.645]), prediction
 
 
 def labels(ax):
     return [text.get_text() for text in ax.get_legend().get_texts()]
 
 
-def test_the_reliability_diagram_shows_the_curve_and_tells_the_error(scores):
+def test_the_reliability_diagram_shows_the_curve_and_the_calibration_error(scores):
     y, p = scores
     diagram, histogram = plot.reliability(y, {"raw": p, "squared": p**2})
     curve = reliability_curve(y, p)
@@ -53,9 +53,9 @@ def test_the_reliability_diagram_looks_as_stored(scores):
     assert_looks_as_stored(axes[0].figure, "reliability")
 
 
-def test_intervals_tell_coverage_of_all_rows_and_show_some(bands):
-    y, bounds, said = bands
-    ax = plot.intervals(y, bounds, said, most=50)
+def test_intervals_give_the_coverage_of_all_rows_and_draw_some(bands):
+    y, bounds, prediction = bands
+    ax = plot.intervals(y, bounds, prediction, most=50)
     inside = ((bounds[:, 0] <= y) & (y <= bounds[:, 1])).mean()
     assert labels(ax)[0] == "interval, 3.29 wide on average"
     assert labels(ax)[1] == f"truth inside: {inside:.1%} of 400 rows"
@@ -68,7 +68,7 @@ def test_intervals_look_as_stored(bands):
 
 
 @pytest.mark.parametrize("number", [3, 300])
-def test_coverage_is_told_of_few_groups_and_of_many(number):
+def test_coverage_of_few_and_of_many_groups_looks_as_stored(number):
     random = np.random.default_rng(0)
     groups = np.array([f"g{k:03}" for k in random.integers(number, size=6000)])
     inside = random.random(6000) < np.where(groups == "g001", 0.4, 0.9)
@@ -76,20 +76,20 @@ def test_coverage_is_told_of_few_groups_and_of_many(number):
     names = [text.get_text() for text in ax.get_yticklabels()]
     assert len(names) == min(number, 25)
     assert any(name.startswith("g001 (") for name in names)
-    assert ("25 of 300 farthest off" in ax.get_ylabel()) == (number == 300)
+    assert ("25 of 300 farthest from nominal" in ax.get_ylabel()) == (number == 300)
     assert_looks_as_stored(ax.figure, f"coverage-of-{number}-groups")
 
 
-def test_models_stand_side_by_side_in_one_group():
+def test_several_models_are_drawn_in_each_group():
     inside = {"a": [True, True, False, True], "b": [False, True, True, True]}
     ax = plot.coverage_by_group(inside, ["x", "x", "y", "y"], coverage=0.8)
-    assert labels(ax) == ["asked for: 80%", "a", "b"]
+    assert labels(ax) == ["nominal: 80%", "a", "b"]
     lines = {line.get_label(): line for line in ax.get_lines()}
     np.testing.assert_array_equal(lines["a"].get_xdata(), [0.5, 1.0])  # the first group is on top
     np.testing.assert_array_equal(lines["b"].get_xdata(), [1.0, 0.5])
 
 
-def test_pictures_that_cannot_be_drawn_say_why(scores, bands):
+def test_invalid_input_raises(scores, bands):
     y, p = scores
     with pytest.raises(ValueError, match="1 to 5 models"):
         plot.reliability(y, {str(k): p for k in range(6)})

@@ -1,4 +1,4 @@
-"""Chosen Haar features drawn on the mean image: where their rectangles are, what is added, subtracted."""
+"""Plots of selected Haar features, of detections, and of detection rates."""
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ def model():
     return HaarBoostClassifier(7, features="all").fit(images, y)
 
 
-def test_every_rectangle_of_a_chosen_feature_is_drawn_in_its_place(model):
+def test_every_rectangle_of_a_selected_feature_is_drawn(model):
     axes = model.plot(3)
     for t, ax in enumerate(axes.flat):
         weights = model.features_.weights[t]
@@ -39,10 +39,10 @@ def test_every_rectangle_of_a_chosen_feature_is_drawn_in_its_place(model):
         added, subtracted = ax.patches[-1].get_facecolor(), ax.patches[0].get_facecolor()
         assert added != subtracted
         below = model.classes_[int(model.leaves_[t, 0] > model.leaves_[t, 1])]
-        assert ax.get_xlabel() == f"less: {below}"
+        assert ax.get_xlabel() == f"below: {below}"
 
 
-def test_a_tilted_rectangle_goes_down_to_both_sides_of_its_top():
+def test_corners_of_a_tilted_rectangle():
     assert corners_of([5, 1, 3, 2], True).tolist() == [[5, 1], [8, 4], [6, 6], [3, 3]]
 
 
@@ -55,14 +55,14 @@ def test_features_are_drawn_on_the_mean_image_of_the_second_class(model):
     )
 
 
-def test_no_more_features_are_drawn_than_were_chosen(model):
+def test_at_most_the_selected_features_are_drawn(model):
     axes = plot.haar_features_chosen(model, 100)
     assert sum(bool(ax.patches) for ax in axes.flat) == model.n_estimators_
     with pytest.raises(ValueError, match="first=0 is out of range"):
         plot.haar_features_chosen(model, 0)
 
 
-def test_chosen_features_look_as_stored(model):
+def test_selected_features_look_as_stored(model):
     assert_looks_as_stored(model.plot(7).flat[0].figure, "haar_features_chosen")
 
 
@@ -72,7 +72,7 @@ def found():
     return Detections(boxes, np.array([12, 4]), np.array([7, 7]), np.array([1.5, 0.2]))
 
 
-def test_each_detection_has_a_frame_and_the_number_of_windows_that_agree(found):
+def test_each_detection_has_a_frame_and_its_number_of_windows(found):
     ax = plot.detections(np.full((60, 100), 90, np.uint8), found, truth=[[12, 22, 24, 24]])
     frames = [(*patch.get_xy(), patch.get_width(), patch.get_height()) for patch in ax.patches]
     assert frames == [(11.5, 21.5, 24, 24), (9.5, 19.5, 24, 24), (59.5, 7.5, 30, 20)]
@@ -88,7 +88,7 @@ def test_boxes_of_any_detector_are_drawn_on_a_colour_file(tmp_path):
     assert (len(ax.patches), len(ax.texts), ax.get_title()) == (1, 0, "1 detection")
 
 
-def test_the_best_operating_points_are_joined():
+def test_the_roc_curve_joins_the_best_operating_points():
     table = np.zeros(4, [(name, kind) for name, kind in COLUMNS])
     table["false_positives"] = [0, 3, 3, 200]
     table["detection_rate"] = [0.5, 0.8, 0.7, 1.0]

@@ -165,8 +165,8 @@ def test_a_full_regression_tree_is_that_of_the_reference_up_to_ties(
             left = table.cells[node.rows, tree["feature"][at]] <= tree["threshold"][at]
             sides = node.rows[left], node.rows[~left]
             after = sum(reference_cart.inertia(y[side], w[side]) for side in sides)
-            best = sum(child.disorder for child in node.children)
-            assert after <= best + 1e-9 * node.disorder, "a worse split than that of the reference"
+            best = sum(child.impurity for child in node.children)
+            assert after <= best + 1e-9 * node.impurity, "a worse split than that of the reference"
             continue
         waiting += zip((tree["left"][at], tree["right"][at]), node.children, strict=True)
 
@@ -191,7 +191,7 @@ def test_forests_of_two_classes_are_those_of_the_reference(
     model = fitted(model, X, y)
     votes = []
     for number in range(3):
-        key = reference_forest.key_of_tree(model._seed, number)
+        key = reference_forest.tree_key(model._seed, number)
         rows = len(y)
         counts = (
             reference_forest.bag(key, rows, model._draws)
@@ -207,7 +207,7 @@ def test_forests_of_two_classes_are_those_of_the_reference(
             features_per_node=features,
             extremely_random=cls is bosquet.ExtraTreesClassifier,
         )
-        shares = reference_forest.votes_of(tree, X)
+        shares = reference_forest.tree_votes(tree, X)
         votes.append(np.column_stack([shares, np.zeros((rows, 2 - shares.shape[1]))]))
     np.testing.assert_allclose(model.predict_proba(X), np.mean(votes, axis=0), atol=1e-12)
 

@@ -1,4 +1,4 @@
-"""The window: what it finds, what it costs, and how seldom it is wrong."""
+"""AdaptiveWindow: its detections, its memory, and the probability of false alarms."""
 
 import copy
 import math
@@ -13,7 +13,7 @@ from sklearn.base import clone
 from bosquet.reference import streams as reference
 from bosquet.streams import AdaptiveWindow, change_points
 
-# A δ so large that short streams can raise an alarm at all: what is tested is the arithmetic.
+# With such a large δ even short streams raise alarms; this test is about the arithmetic.
 LOUD = 0.9
 
 
@@ -32,12 +32,12 @@ def test_changes_are_those_of_the_reference(stretches, seed, most):
 
 
 def after(detector, value):
-    """A copy that has seen one value more, and whether it raised the alarm."""
+    """Return a copy that has processed one more value, and whether it raised an alarm."""
     copied = copy.copy(detector)
     return copied, copied.update(value)
 
 
-def test_false_alarms_are_as_rare_as_promised_by_exact_count():
+def test_the_exact_probability_of_a_false_alarm_is_at_most_delta():
     """All streams of 26 zeros and ones, those with the same buckets taken together, for nine means.
 
     Without the shares of δ for every cut and every time nearly all of them would raise an alarm.
@@ -63,7 +63,7 @@ def test_false_alarms_are_as_rare_as_promised_by_exact_count():
                 following[key] = (seen, reached if known is None else known[1] + reached)
         states = following
     assert alarmed + sum(chance for _, chance in states.values()) == pytest.approx(np.ones(9))
-    assert (alarmed > 0).all()  # or nothing would be shown
+    assert (alarmed > 0).all()  # otherwise the test would be vacuous
     assert (alarmed <= delta).all()
 
 
@@ -73,7 +73,7 @@ def test_long_streams_without_a_change_raise_no_alarm(mean):
     assert sum(bool(change_points(values, AdaptiveWindow(0.05))) for values in streams) <= 2
 
 
-def test_a_shift_is_noticed_and_its_beginning_found():
+def test_a_shift_is_detected_and_its_start_is_estimated():
     rng = np.random.default_rng(0)
     late, off = [], []
     for _ in range(20):
@@ -89,7 +89,7 @@ def test_a_shift_is_noticed_and_its_beginning_found():
     assert np.median(off) < 40
 
 
-def test_a_larger_shift_is_noticed_sooner():
+def test_a_larger_shift_is_detected_sooner():
     rng = np.random.default_rng(1)
     draws = rng.random(1500)
     noticed = [
@@ -111,7 +111,7 @@ def test_memory_grows_with_the_logarithm():
     assert detector.mean_ == pytest.approx(0.5, abs=0.02)
 
 
-def test_a_detector_is_a_parameter_like_any_other():
+def test_a_detector_can_be_cloned_and_has_parameters():
     detector = AdaptiveWindow(0.02, high=3.0)
     detector.update(2.0)
     assert clone(detector).get_params() == detector.get_params()
@@ -120,7 +120,7 @@ def test_a_detector_is_a_parameter_like_any_other():
     assert again.mean_ == 1.5
 
 
-def test_what_breaks_the_promise_is_an_error_that_names_the_place():
+def test_values_out_of_range_raise_an_error_that_names_the_index():
     detector = AdaptiveWindow()
     detector.update(1)
     with pytest.raises(ValueError, match=r"value 1 of the stream is 1\.5, outside of"):
@@ -130,5 +130,5 @@ def test_what_breaks_the_promise_is_an_error_that_names_the_place():
     assert detector.n_seen_ == 1
     with pytest.raises(ValueError, match="delta=0 is out of range"):
         AdaptiveWindow(0).update(0.5)
-    with pytest.raises(ValueError, match=r"low=1\.0 must be below high=1\.0"):
+    with pytest.raises(ValueError, match=r"low=1\.0 must be less than high=1\.0"):
         AdaptiveWindow(low=1.0).update(0.5)

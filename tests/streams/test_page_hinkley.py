@@ -1,4 +1,4 @@
-"""Page's sum: its alarms, and how far apart they are when nothing changes."""
+"""PageHinkley: its alarms, and the time between them without a change."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ def test_alarms_are_those_of_the_reference(values, mean, tolerance, run_length):
 
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=40))
-def test_a_fall_is_a_rise_of_what_is_mirrored(values):
+def test_falls_are_detected_as_rises_of_the_mirrored_stream(values):
     rises = change_points(values, PageHinkley(0.25, run_length=20))
     mirrored = [1 - value for value in values]
     falls = change_points(mirrored, PageHinkley(0.75, run_length=20, direction="fall"))
@@ -33,7 +33,7 @@ def test_a_fall_is_a_rise_of_what_is_mirrored(values):
 
 
 @pytest.mark.parametrize(("mean", "tolerance"), [(0.5, 0.05), (0.5, 0.2), (0.1, 0.1)])
-def test_without_a_change_alarms_are_as_far_apart_as_promised(mean, tolerance):
+def test_without_a_change_the_mean_time_to_an_alarm_is_at_least_run_length(mean, tolerance):
     """E[T] ≥ A: the mean over many streams of 0s and 1s, less three of its standard errors, or cut off."""
     promised, longest = 60, 600
     rng = np.random.default_rng(0)
@@ -46,7 +46,7 @@ def test_without_a_change_alarms_are_as_far_apart_as_promised(mean, tolerance):
     assert np.mean(times) + 3 * np.std(times) / np.sqrt(len(times)) >= promised
 
 
-def test_the_exact_time_to_a_false_alarm_is_no_less_than_promised():
+def test_the_exact_mean_time_to_a_false_alarm_is_at_least_run_length():
     """By the chain of the sum on a lattice: mean time to reach the threshold from 0, solved exactly."""
     mean, tolerance = 0.25, 0.25  # steps of +½ and -½ in units of ½
     for promised in (5.0, 50.0, 500.0):
@@ -61,7 +61,7 @@ def test_the_exact_time_to_a_false_alarm_is_no_less_than_promised():
         assert np.linalg.solve(A, np.ones(top))[0] >= promised
 
 
-def test_a_shift_is_noticed_about_when_the_sum_says():
+def test_the_detection_delay_of_a_shift_is_about_the_predicted_one():
     values = [0.0] * 200 + [1.0] * 200
     detector = PageHinkley(0.1, tolerance=0.1, run_length=1000)
     found = change_points(values, detector)[0]
@@ -70,7 +70,7 @@ def test_a_shift_is_noticed_about_when_the_sum_says():
     assert (found.before, found.after) == (0.1, 1.0)
 
 
-def test_a_mean_that_cannot_be_is_refused():
+def test_invalid_parameters_and_values_raise_errors():
     with pytest.raises(ValueError, match=r"mean=1\.5 must be in"):
         PageHinkley(1.5).update(0)
     with pytest.raises(ValueError, match="tolerance=0 is out of range"):

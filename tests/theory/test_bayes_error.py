@@ -77,18 +77,18 @@ def test_the_error_lies_between_0_and_that_of_the_most_probable_class(places, ra
     assert found.overlap is None or 0 <= found.overlap <= 1
 
 
-def test_a_class_out_of_sight_has_no_error():
+def test_classes_very_far_apart_have_no_error():
     found = bayes_error([stats.norm(), stats.norm(1e6)])
     assert found.value == 0
     assert cover_hart_bound(found.value) == 0
 
 
-def test_heavy_tails_come_to_an_end():
+def test_heavy_tails_are_integrated():
     found = bayes_error([stats.cauchy(), stats.cauchy(1e4)])
     assert found.overlap == pytest.approx(1 - 2 / math.pi * math.atan(5000), rel=1e-6)
 
 
-def test_three_classes_lose_what_is_not_under_the_highest_density():
+def test_the_error_of_three_classes_is_one_minus_the_area_under_the_maximum():
     thirds = [stats.uniform(0, 1), stats.uniform(0.5, 1), stats.uniform(1, 1)]
     found = bayes_error(thirds, support=(0, 2))
     # Highest everywhere on [0, 2] with height 1: ∫ max = 2, of which a third counts.
@@ -97,7 +97,7 @@ def test_three_classes_lose_what_is_not_under_the_highest_density():
     assert "max(π₁d₁, π₂d₂, π₃d₃)" in repr(found)
 
 
-def test_half_lines_are_lines_too():
+def test_half_lines_are_allowed_as_support():
     found = bayes_error([stats.expon(), stats.expon(scale=3)], support=(0, math.inf))
     frontier = 1.5 * math.log(3)
     expected = (math.exp(-frontier) + 1 - math.exp(-frontier / 3)) / 2
@@ -109,7 +109,7 @@ def test_half_lines_are_lines_too():
     assert mirrored.value == pytest.approx(expected, abs=1e-9)
 
 
-def test_generators_say_it_or_are_simulated():
+def test_the_error_of_a_generator_is_exact_or_simulated():
     exact = bayes_error(Ringnorm())
     assert exact.value == Ringnorm().bayes_error
     assert exact.method == "exact"
@@ -120,7 +120,7 @@ def test_generators_say_it_or_are_simulated():
     assert "standard error" in repr(simulated)
 
 
-def test_a_generator_of_ones_own_needs_no_base_class():
+def test_a_custom_generator_needs_no_base_class():
     class Coin:
         classes = np.array(["heads", "tails"])
 
@@ -156,22 +156,22 @@ def test_a_generator_of_numbers_must_know_its_noise():
         ([rising, level], {"support": (2, 0)}, "support="),
         ([rising, level], {"support": (0, 1)}, r"densities\[1\] has the integral 0.25"),
         ([rising, lambda x: x - 1], {"support": (0, 2)}, "a density is -"),
-        (Twonorm(), {"priors": [0.5, 0.5]}, "belong to densities"),
+        (Twonorm(), {"priors": [0.5, 0.5]}, "only allowed for densities"),
         (Twonorm(), {"method": "guess"}, "method='guess' is out of range"),
     ],
 )
-def test_bad_input_is_named(source, arguments, message):
+def test_invalid_arguments_raise_an_error(source, arguments, message):
     with pytest.raises(ValueError, match=message):
         bayes_error(source, **arguments)
 
 
-def test_what_is_neither_densities_nor_a_generator_is_refused():
+def test_a_source_of_the_wrong_type_raises_an_error():
     for source in (rising, [rising], 3):
         with pytest.raises(TypeError, match="two or more densities"):
             bayes_error(source)
 
 
-def test_a_density_written_for_numbers_is_asked_point_by_point():
+def test_a_density_for_numbers_is_called_point_by_point():
     found = bayes_error(
         [lambda x: 1.0 if 0 <= x <= 1 else 0.0, lambda x: 2 * x if 0 <= x <= 1 else 0],
         support=(0, 1),
@@ -191,11 +191,11 @@ def test_a_narrow_peak_far_out_is_found_by_its_quantiles():
     assert float(near) == pytest.approx(stats.norm.cdf(-1), abs=1e-8)
 
 
-def test_a_narrow_peak_that_no_point_meets_asks_for_its_support():
+def test_a_narrow_peak_that_is_not_found_needs_its_support():
     def peak(x):
         return stats.norm.pdf(x, 1000, 1e-3)
 
-    with pytest.raises(ValueError, match=r"densities\[1\] has the integral 0 .*give support="):
+    with pytest.raises(ValueError, match=r"densities\[1\] has the integral 0 .*pass support="):
         bayes_error([stats.norm(0, 1), peak])
     found = bayes_error([stats.norm(1000, 1e-3), peak], support=(999.9, 1000.1))
     assert float(found) == pytest.approx(0.5)

@@ -1,4 +1,4 @@
-"""Bias, variance and noise: they add up, they are the reference's, and they say what is known."""
+"""Bias, variance and noise: sums, the reference implementation, and known values."""
 
 import numpy as np
 import pytest
@@ -14,43 +14,47 @@ from bosquet import BaggingRegressor
 from bosquet.datasets import Friedman1, Moons, Polynomial, Twonorm, Waveform
 from bosquet.reference import risk as reference
 from bosquet.theory import bias_variance
-from bosquet.theory._parts import Domingos, KohaviWolpert, SquaredError
+from bosquet.theory._parts import (
+    DomingosDecomposition,
+    KohaviWolpertDecomposition,
+    SquaredErrorDecomposition,
+)
 
 NUMBERS = st.floats(-100, 100, allow_subnormal=False)
 
 
-def mean_parts(formula, said):
+def mean_parts(formula, predictions):
     """The parts over all learners, with equal weights, and their names."""
-    weights = np.full((1, said.shape[0]), 1 / said.shape[0])
-    return {name: float(values.mean()) for name, values in formula(said, weights).items()}
+    weights = np.full((1, predictions.shape[0]), 1 / predictions.shape[0])
+    return {name: float(values.mean()) for name, values in formula(predictions, weights).items()}
 
 
 @st.composite
 def predictions_of_numbers(draw):
     shape = draw(st.tuples(st.integers(2, 6), st.integers(1, 5)))
-    said = draw(hnp.arrays(float, shape, elements=NUMBERS))
+    predictions = draw(hnp.arrays(float, shape, elements=NUMBERS))
     mean = draw(hnp.arrays(float, shape[1], elements=NUMBERS))
     noise = draw(hnp.arrays(float, shape[1], elements=st.floats(0, 50)))
-    return said, mean, noise
+    return predictions, mean, noise
 
 
 @st.composite
 def predictions_of_classes(draw):
     draws, rows, classes = draw(st.tuples(st.integers(2, 6), st.integers(1, 5), st.integers(2, 4)))
-    said = draw(hnp.arrays(int, (draws, rows), elements=st.integers(0, classes - 1)))
+    predictions = draw(hnp.arrays(int, (draws, rows), elements=st.integers(0, classes - 1)))
     weight = draw(hnp.arrays(float, (rows, classes), elements=st.floats(0.01, 1)))
-    return said, weight / weight.sum(axis=1, keepdims=True)
+    return predictions, weight / weight.sum(axis=1, keepdims=True)
 
 
 @given(predictions_of_numbers(), st.booleans())
 @settings(max_examples=60, deadline=None)
 def test_squared_error_is_bias_plus_variance_plus_noise(case, unbiased):
-    said, mean, noise = case
-    parts = mean_parts(SquaredError(mean, noise, unbiased), said)
-    error = float(((said - mean) ** 2).mean() + noise.mean())
+    predictions, mean, noise = case
+    parts = mean_parts(SquaredErrorDecomposition(mean, noise, unbiased), predictions)
+    error = float(((predictions - mean) ** 2).mean() + noise.mean())
     assert sum(parts.values()) == pytest.approx(error, rel=1e-9, abs=1e-9)
-    bias, variance, _ = reference.squared_error_parts(said, mean, noise)
-    moved = variance / (said.shape[0] - 1) if unbiased else 0
+    bias, variance, _ = reference.squared_error_parts(predictions, mean, noise)
+    moved = variance / (predictions.shape[0] - 1) if unbiased else 0
     assert parts["bias"] == pytest.approx(bias - moved, rel=1e-9, abs=1e-7)
     assert parts["variance"] == pytest.approx(variance + moved, rel=1e-9, abs=1e-7)
 
@@ -58,13 +62,13 @@ def test_squared_error_is_bias_plus_variance_plus_noise(case, unbiased):
 @given(predictions_of_classes(), st.booleans())
 @settings(max_examples=60, deadline=None)
 def test_kohavi_and_wolperts_parts_add_up_to_the_error(case, unbiased):
-    said, probability = case
-    parts = mean_parts(KohaviWolpert(probability, unbiased), said)
+    predictions, probability = case
+    parts = mean_parts(KohaviWolpertDecomposition(probability, unbiased), predictions)
     assert sum(parts.values()) == pytest.approx(
-        reference.zero_one_error(said, probability), abs=1e-12
+        reference.zero_one_error(predictions, probability), abs=1e-12
     )
-    bias, variance, noise = reference.kohavi_wolpert_parts(said, probability)
-    moved = variance / (said.shape[0] - 1) if unbiased else 0
+    bias, variance, noise = reference.kohavi_wolpert_parts(predictions, probability)
+    moved = variance / (predictions.shape[0] - 1) if unbiased else 0
     expected = (bias - moved, variance + moved, noise)
     assert tuple(parts.values()) == pytest.approx(expected, abs=1e-12)
 
@@ -72,11 +76,11 @@ def test_kohavi_and_wolperts_parts_add_up_to_the_error(case, unbiased):
 @given(predictions_of_classes())
 @settings(max_examples=60, deadline=None)
 def test_domingos_effects_add_up_for_any_number_of_classes(case):
-    said, probability = case
-    parts = mean_parts(Domingos(probability), said)
-    error = reference.zero_one_error(said, probability)
+    predictions, probability = case
+    parts = mean_parts(DomingosDecomposition(probability), predictions)
+    error = reference.zero_one_error(predictions, probability)
     assert parts["bias"] + parts["variance"] + parts["noise"] == pytest.approx(error, abs=1e-12)
-    bias, hurting, helping, noise = reference.domingos_rates(said, probability)
+    bias, hurting, helping, noise = reference.domingos_rates(predictions, probability)
     assert parts["bias"] == pytest.approx(bias)
     assert parts["variance where the main prediction is right"] == pytest.approx(hurting, abs=1e-12)
     assert parts["variance where it is wrong"] == pytest.approx(helping, abs=1e-12)
@@ -85,12 +89,14 @@ def test_domingos_effects_add_up_for_any_number_of_classes(case):
         assert parts["variance"] == pytest.approx(hurting - helping, abs=1e-12)
 
 
-def test_the_correction_takes_the_luck_of_few_training_sets_out_of_the_bias():
-    # Rules that are right on average: all of their squared bias is luck.
+def test_the_correction_removes_the_variance_of_few_training_sets_from_the_bias():
+    # Unbiased rules: their estimated squared bias is due to the finite number of rules.
     random = np.random.default_rng(0)
-    said = random.normal(size=(4, 20_000))
+    predictions = random.normal(size=(4, 20_000))
     plain, corrected = (
-        mean_parts(SquaredError(np.zeros(20_000), np.zeros(20_000), unbiased), said)
+        mean_parts(
+            SquaredErrorDecomposition(np.zeros(20_000), np.zeros(20_000), unbiased), predictions
+        )
         for unbiased in (False, True)
     )
     assert plain["bias"] == pytest.approx(1 / 4, rel=0.05)
@@ -155,7 +161,7 @@ def test_curves_end_where_the_whole_model_is_and_boosting_lowers_the_bias():
     )
 
 
-def test_a_model_that_stopped_early_stays_as_it_was():
+def test_a_model_with_fewer_rounds_keeps_its_last_predictions():
     # A full tree makes no error in training, and AdaBoost stops; others go on for a second round.
     model = AdaBoostClassifier(DecisionTreeClassifier(max_depth=4), n_estimators=15)
     found = bias_variance(
@@ -170,7 +176,7 @@ def test_a_table_is_split_and_its_noise_counts_as_bias():
     found = bias_variance(DecisionTreeClassifier(), X, names, n_draws=20, random_state=0)
     assert found.noise == 0
     assert not found.noise_known
-    assert "part of the bias" in repr(found)
+    assert "bias includes noise" in repr(found)
     assert found.error == pytest.approx(found.bias + found.variance, abs=1e-12)
     assert found.bias > Moons(0.4).bayes_error / 2
 
@@ -186,8 +192,8 @@ def test_the_result_depends_on_the_seed_alone():
     assert model.random_state is None
 
 
-def test_a_learner_with_a_seed_of_its_own_keeps_it():
-    """Then the variance is that of the training sets alone: none where they are the same."""
+def test_an_estimator_with_a_random_state_keeps_it():
+    """With equal training sets the variance is then 0."""
     X, y = Friedman1().sample(60, random_state=0)
     settings = {"n_train": 1.0, "n_draws": 4, "random_state": 0}
     fixed = DecisionTreeRegressor(splitter="random", random_state=7)
@@ -200,36 +206,39 @@ def test_a_learner_with_a_seed_of_its_own_keeps_it():
     ("arguments", "message"),
     [
         ({"data": np.zeros((9, 2))}, "y is missing"),
-        ({"data": Moons(), "y": [1]}, "y goes with a table"),
-        ({"data": Moons(), "loss": "squared"}, "loss='squared' needs numbers"),
-        ({"data": Moons(), "staged": True}, "staged=True needs staged_predict"),
+        ({"data": Moons(), "y": [1]}, "y is only allowed for a table"),
+        ({"data": Moons(), "loss": "squared"}, "loss='squared' needs a generator of numbers"),
+        ({"data": Moons(), "staged": True}, "staged=True needs an estimator with staged_predict"),
         ({"data": Moons(), "n_draws": 1}, "n_draws=1 is out of range"),
         ({"data": np.zeros((9, 2)), "y": [0, 1]}, r"y has shape \(2,\), but X has 9 rows"),
         ({"data": np.zeros((9, 2)), "y": range(9), "n_test": 9}, "n_test=9 of 9 rows"),
-        ({"data": np.zeros((9, 2)), "y": range(9), "n_train": 8}, "n_train=8, but"),
+        (
+            {"data": np.zeros((9, 2)), "y": range(9), "n_train": 8},
+            "n_train=8 is out of range: 6 rows are left",
+        ),
     ],
 )
-def test_bad_input_is_named(arguments, message):
+def test_invalid_arguments_raise_an_error(arguments, message):
     with pytest.raises(ValueError, match=message):
         bias_variance(DecisionTreeClassifier(), **arguments)
-    with pytest.raises(TypeError, match="an object, not its class"):
+    with pytest.raises(TypeError, match="pass an instance"):
         bias_variance(DecisionTreeClassifier, Moons())
 
 
 @pytest.mark.parametrize("data", ["moons", 3])
-def test_data_that_are_neither_generator_nor_table_are_told_what_is_expected(data):
-    with pytest.raises(TypeError, match=r"data=.*a generator such as bosquet\.datasets\.Moons\(\)"):
+def test_data_that_are_neither_generator_nor_table_raise_an_error(data):
+    with pytest.raises(TypeError, match=r"data=.*such as bosquet\.datasets\.Moons\(\)"):
         bias_variance(DecisionTreeClassifier(), data)
 
 
-def test_a_table_without_its_target_is_told_so():
+def test_a_table_without_its_target_raises_an_error():
     with pytest.raises(ValueError, match="y is missing: data is a table"):
         bias_variance(DecisionTreeClassifier(), np.zeros((9, 2)))
 
 
 def test_shares_that_exceed_1_by_rounding_have_no_variance_below_0():
     for learners in range(2, 60):
-        parts = KohaviWolpert(np.array([[1.0, 0.0]]), unbiased=False)(
+        parts = KohaviWolpertDecomposition(np.array([[1.0, 0.0]]), unbiased=False)(
             np.zeros((learners, 1)), np.full((1, learners), 1 / learners)
         )
         assert parts["variance"].min() >= 0

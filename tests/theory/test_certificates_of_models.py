@@ -1,4 +1,4 @@
-"""theory.certificate reads scikit-learn's AdaBoost and any rows: the fit's own numbers, bounds that hold."""
+"""theory.certificate for scikit-learn's AdaBoost, on training rows and on new rows."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from bosquet.boosting import Certificate
-from bosquet.boosting._capacity import vc_dim_of_stumps, vc_dim_of_trees
+from bosquet.boosting.adaboost.bounds import vc_dim_of_stumps, vc_dim_of_trees
 from bosquet.reference import certificate as reference
 from bosquet.theory import certificate
 
@@ -26,7 +26,7 @@ def stumps(rows):
     return AdaBoostClassifier(n_estimators=40, random_state=0).fit(*rows)
 
 
-def test_scikit_learns_errors_come_out_again_and_its_weights_are_halved(rows, stumps):
+def test_errors_are_those_of_scikit_learn_and_its_weights_are_halved(rows, stumps):
     found = certificate(stumps, *rows)
     np.testing.assert_allclose(found.errors, stumps.estimator_errors_, rtol=1e-9)
     np.testing.assert_allclose(found.alphas, stumps.estimator_weights_ / 2)
@@ -39,18 +39,18 @@ def test_scikit_learns_errors_come_out_again_and_its_weights_are_halved(rows, st
 def test_training_errors_and_margins_are_those_of_the_staged_model(rows, stumps):
     X, y = rows
     found = certificate(stumps, X, y)
-    staged = [np.mean(said != y) for said in stumps.staged_predict(X)]
+    staged = [np.mean(predicted != y) for predicted in stumps.staged_predict(X)]
     np.testing.assert_allclose(found.training_errors, staged)
     # Its decision function for two classes is twice the normalised vote.
     expected = stumps.decision_function(X) / 2 * np.where(y == "yes", 1, -1)
     np.testing.assert_allclose(found.margins, expected, atol=1e-12)
 
 
-def test_it_agrees_with_the_reference_on_the_learners_own_answers(rows, stumps):
+def test_it_agrees_with_the_reference_on_the_predictions_of_the_learners(rows, stumps):
     X, y = rows
-    said = np.array([np.where(h.predict(X) == "yes", 1.0, -1.0) for h in stumps.estimators_])
+    predictions = np.array([np.where(h.predict(X) == "yes", 1.0, -1.0) for h in stumps.estimators_])
     expected = reference.certificate(
-        said, stumps.estimator_weights_ / 2, np.where(y == "yes", 1.0, -1.0)
+        predictions, stumps.estimator_weights_ / 2, np.where(y == "yes", 1.0, -1.0)
     )
     found = certificate(stumps, X, y)
     for name in ("errors", "normalisers", "training_errors", "product", "smallest_edge_bound"):
@@ -58,7 +58,7 @@ def test_it_agrees_with_the_reference_on_the_learners_own_answers(rows, stumps):
     np.testing.assert_allclose(found.margins, expected["margins"], atol=1e-12)
 
 
-def test_shrinkage_keeps_the_product_alone(rows):
+def test_with_shrinkage_only_the_product_is_a_bound(rows):
     model = AdaBoostClassifier(n_estimators=30, learning_rate=0.2, random_state=0).fit(*rows)
     found = certificate(model, *rows)
     np.testing.assert_allclose(found.errors, model.estimator_errors_, rtol=1e-9)
@@ -67,13 +67,13 @@ def test_shrinkage_keeps_the_product_alone(rows):
     assert found.holds()
 
 
-def test_the_product_bounds_the_error_on_new_rows_but_no_promise_is_made_from_them(stumps):
+def test_the_product_bounds_the_error_on_new_rows_without_generalisation_bounds(stumps):
     X, y = make_classification(200, 6, n_informative=4, flip_y=0.05, random_state=9)
     found = certificate(stumps, X, np.where(y == 1, "yes", "no"), training=False)
     assert (found.training_errors <= found.product + 1e-12).all()
     assert found.holds()
     assert found.vc_bound().value is None
-    assert found.kth_margin_bound().reason == "these are not the rows the vote was learned from"
+    assert found.kth_margin_bound().reason == "these are not the training rows of the model"
 
 
 def test_sample_weights_are_those_of_the_fit(rows):
@@ -114,7 +114,7 @@ def test_trees_have_a_dimension_and_other_learners_only_a_given_one(rows):
     assert certificate(machine, X, y, vc_dim=7).vc_bound().at["d"] == 7
 
 
-def test_a_perfect_tree_ends_the_record(rows):
+def test_a_perfect_tree_is_the_last_round(rows):
     X, y = rows
     model = AdaBoostClassifier(DecisionTreeClassifier(), n_estimators=5).fit(X, y)
     found = certificate(model, X, y)
@@ -124,7 +124,7 @@ def test_a_perfect_tree_ends_the_record(rows):
 
 
 class Staged(ClassifierMixin, BaseEstimator):
-    """A vote that shows what Bosquet's do: a certificate, and its sums after each round."""
+    """A vote with the attributes of Bosquet's: a certificate, and its sums after each round."""
 
     def __init__(self, model, scaled):
         self.model, self.scaled = model, scaled
@@ -166,7 +166,7 @@ def test_a_vote_is_read_through_its_staged_sums(rows, stumps):
     assert found.variant == "discrete"
 
 
-def test_learners_that_carry_their_own_weight_have_no_alpha_but_errors_and_a_product(rows, stumps):
+def test_learners_without_alpha_have_errors_and_a_product(rows, stumps):
     X, y = rows
     expected = certificate(stumps, X, y)
     found = certificate(Staged(stumps, scaled=False).fit(X, y), X, y)
@@ -177,7 +177,7 @@ def test_learners_that_carry_their_own_weight_have_no_alpha_but_errors_and_a_pro
     assert found.holds()
 
 
-def test_other_models_and_rows_are_refused(rows, stumps):
+def test_other_models_and_rows_raise_an_error(rows, stumps):
     X, y = rows
     with pytest.raises(ValueError, match="not a boosted vote"):
         certificate(RandomForestClassifier(3).fit(X, y), X, y)

@@ -1,4 +1,4 @@
-"""theory.certificate, from what a vote says of its training rows, is the certificate that the fit kept."""
+"""theory.certificate on the training rows is the certificate of the fit."""
 
 import warnings
 
@@ -95,7 +95,7 @@ def test_what_a_certificate_of_several_classes_bounds(scheme):
     assert "training error ≤ 1.5 Π Z_t" in found.checks()
 
 
-def test_a_wrong_factor_is_noticed():
+def test_a_wrong_factor_violates_the_bound():
     X, y = rows_for("several")
     found = AdaBoostClassifier(None, 3, multiclass="mh").fit(X, y).certificate_
     false = type(found).from_rounds(
@@ -120,7 +120,7 @@ def test_a_model_from_a_file_has_its_margins_again(tmp_path):
         assert (mine.value is None) == (other.value is None)
 
 
-def test_a_perfect_learner_has_the_weight_that_the_page_tells():
+def test_a_perfect_learner_has_the_documented_weight():
     found = AdaBoostClassifier().fit([[0.0], [1.0]], [0, 1]).certificate_
     assert found.errors[0] == 0
     assert found.alphas[0] == pytest.approx(np.log(1e4 - 1) / 2)

@@ -25,7 +25,7 @@ def polynomials(*degrees):
     ]
 
 
-def test_parts_add_up_in_both_ways():
+def test_both_decompositions_add_up_to_the_excess_risk():
     found = excess_risk(polynomials(1, 2), Friedman1(5), **FAST)
     for part in found:
         total = part.approximation + part.estimation + part.optimisation
@@ -47,7 +47,7 @@ def test_a_richer_class_approximates_better_and_is_harder_to_estimate():
     assert more.estimation < rich.estimation / 4
 
 
-def test_linear_regression_estimates_at_the_textbooks_rate():
+def test_linear_regression_has_the_estimation_error_of_the_textbook():
     # The truth is linear: approximation 0, estimation about σ² p/n with p = 2 coefficients.
     line = Polynomial((1.0, 2.0), noise=0.5)
     found = excess_risk(
@@ -63,15 +63,15 @@ def test_linear_regression_estimates_at_the_textbooks_rate():
     assert found.estimation == pytest.approx(0.25 * 2 / 50, rel=0.3)
 
 
-def test_a_hurried_optimiser_pays_the_third_part():
-    def hurried(steps):
+def test_an_optimiser_stopped_early_has_an_optimisation_error():
+    def stopped_after(steps):
         return make_pipeline(StandardScaler(), SGDRegressor(max_iter=steps, tol=None))
 
     generator = Friedman1(5)
     settings = {**FAST, "converged": LinearRegression()}
     with np.errstate(all="ignore"):
-        one = excess_risk(hurried(1), generator, **settings)[0]
-        many = excess_risk(hurried(50), generator, **settings)[0]
+        one = excess_risk(stopped_after(1), generator, **settings)[0]
+        many = excess_risk(stopped_after(50), generator, **settings)[0]
     assert one.optimisation > 0.5
     assert abs(many.optimisation) < one.optimisation / 5
     assert one.approximation == pytest.approx(many.approximation)
@@ -86,10 +86,10 @@ def test_classes_are_measured_by_their_probabilities():
     assert (again[0], again[1]) == (stump, tree)
 
 
-def test_bad_input_is_named():
-    with pytest.raises(TypeError, match="is no generator"):
+def test_invalid_arguments_raise_an_error():
+    with pytest.raises(TypeError, match="is not a generator"):
         excess_risk(LinearRegression(), np.zeros((3, 2)))
-    with pytest.raises(ValueError, match="converged has 2 learners"):
+    with pytest.raises(ValueError, match="converged has 2 estimators"):
         excess_risk(LinearRegression(), Friedman1(), converged=[LinearRegression()] * 2)
     with pytest.raises(ValueError, match="n_draws=1 is out of range"):
         excess_risk(LinearRegression(), Friedman1(), n_draws=1)
@@ -97,7 +97,7 @@ def test_bad_input_is_named():
         excess_risk([], Friedman1())
 
 
-def test_one_neighbour_errs_at_most_twice_bayes_and_log_n_neighbours_come_down_to_it():
+def test_one_neighbour_has_at_most_twice_the_bayes_error_and_log_n_neighbours_approach_it():
     rules = simple_rules(Moons(0.4), (50, 3000), n_test=3000, random_state=0)
     assert rules.bayes <= rules.limit <= rules.bound <= 2 * rules.bayes
     assert rules.nearest[1] == pytest.approx(rules.limit, abs=0.015)
@@ -126,7 +126,7 @@ def test_the_number_of_neighbours_is_odd_and_near_log_n(n):
 
 
 def test_simple_rules_need_classes():
-    with pytest.raises(TypeError, match="draws no classes"):
+    with pytest.raises(TypeError, match="does not generate classes"):
         simple_rules(Friedman1())
     with pytest.raises(ValueError, match="n_samples=0"):
         simple_rules(Twonorm(), (0,))
@@ -146,7 +146,7 @@ def test_the_training_error_chooses_the_largest_degree_and_the_others_do_not():
     assert np.mean((chosen.predict(X) - truth) ** 2) < 0.03
 
 
-def test_more_rows_bear_a_richer_model():
+def test_more_rows_allow_a_higher_degree():
     cubic = Polynomial(noise=1.5)
     fast = {"max_degree": 5, "criterion": "bic", "n_bootstrap": 1, "cv": 2, "random_state": 0}
     few, many = (
@@ -175,22 +175,22 @@ def test_the_scores_are_those_of_the_definitions():
 @pytest.mark.parametrize(
     ("x", "y", "arguments", "message"),
     [
-        ([1, 2, 3], [1, 2], {}, "as many numbers"),
-        ([1, 1, 1], [1, 2, 3], {}, "two different values"),
-        ([1, 2, np.nan], [1, 2, 3], {}, r"x\[2\] is not finite"),
+        ([1, 2, 3], [1, 2], {}, "two arrays of the same length"),
+        ([1, 1, 1], [1, 2, 3], {}, "two distinct values"),
+        ([1, 2, np.nan], [1, 2, 3], {}, r"x\[2\] is nan"),
         (range(5), range(5), {"max_degree": 4, "cv": 2}, "max_degree=4 is too large"),
         (range(20), range(20), {"criterion": "r2"}, "criterion='r2' is out of range"),
         (range(20), range(20), {"cv": 21}, "cv=21 is out of range"),
     ],
 )
-def test_what_no_degree_can_be_chosen_for_is_said(x, y, arguments, message):
+def test_invalid_arguments_of_polynomial_degree_raise_an_error(x, y, arguments, message):
     with pytest.raises(ValueError, match=message):
         polynomial_degree(x, y, **arguments)
 
 
-def test_few_rows_have_fewer_folds_and_degrees():
+def test_few_rows_reduce_the_folds_and_degrees():
     found = polynomial_degree([1, 2, 3], [1, 2, 3.5])
     assert found.degrees.tolist() == [0, 1]
     assert found.degree == 1
-    with pytest.raises(ValueError, match="max_degree=5 is too large: 3 rows bear 1"):
+    with pytest.raises(ValueError, match="max_degree=5 is too large for 3 rows"):
         polynomial_degree([1, 2, 3], [1, 2, 3.5], max_degree=5)

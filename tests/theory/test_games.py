@@ -1,4 +1,4 @@
-"""Zero-sum games have a value, both players can prove it, and boosting is one of them."""
+"""Values and optimal strategies of zero-sum games."""
 
 import numpy as np
 import pytest
@@ -16,8 +16,8 @@ games = sizes.flatmap(
 coarse_games = sizes.flatmap(lambda shape: arrays(float, shape, elements=st.integers(-2, 2)))
 
 
-def assert_proves_its_value(game, matrix):
-    """Checks the certificate with nothing but the strategies and the matrix."""
+def assert_strategies_prove_the_value(game, matrix):
+    """Check the value with the strategies and the matrix only."""
     matrix = np.asarray(matrix, dtype=float)
     for strategy in (game.row_strategy, game.column_strategy):
         assert (strategy >= 0).all()
@@ -31,7 +31,7 @@ def assert_proves_its_value(game, matrix):
 @given(games | coarse_games)
 def test_both_players_guarantee_the_value(matrix):
     game = game_value(matrix)
-    assert_proves_its_value(game, matrix)
+    assert_strategies_prove_the_value(game, matrix)
     assert game.gap == pytest.approx(0, abs=1e-7 * (1 + np.abs(matrix).max()))
 
 
@@ -74,13 +74,13 @@ def test_a_game_of_two_by_two_without_saddle_point_has_the_textbook_value():
     np.testing.assert_allclose(game.row_strategy[0], (d - c) / (a + d - b - c))
 
 
-def test_a_game_with_thousands_of_rows_is_solved_from_its_short_side():
+def test_a_game_with_thousands_of_rows_is_solved():
     matrix = np.random.default_rng(0).normal(size=(3000, 5))
-    assert_proves_its_value(game_value(matrix), matrix)
-    assert_proves_its_value(game_value(matrix.T), matrix.T)
+    assert_strategies_prove_the_value(game_value(matrix), matrix)
+    assert_strategies_prove_the_value(game_value(matrix.T), matrix.T)
 
 
-def test_the_printed_game_tells_value_strategies_and_certificate():
+def test_the_printed_game_has_value_strategies_and_certificate():
     text = repr(game_value([[0, -1, 1], [1, 0, -1], [-1, 1, 0]]))
     assert "value            0\n" in text
     assert "rows earn >= 0, columns pay <= 0" in text
@@ -92,13 +92,13 @@ def test_the_printed_game_tells_value_strategies_and_certificate():
     ("matrix", "message"),
     [
         ([[1.0, np.nan]], r"matrix\[0, 1\] is nan"),
-        ([1.0, 2.0], r"rows and columns, got shape \(2,\)"),
-        (np.empty((0, 3)), r"got shape \(0, 3\)"),
-        ([["a"]], "a matrix of numbers"),
-        ([[1.0], [1.0, 2.0]], "a matrix of numbers"),
+        ([1.0, 2.0], r"matrix has shape \(2,\); pass"),
+        (np.empty((0, 3)), r"matrix has shape \(0, 3\)"),
+        ([["a"]], "not a matrix of numbers"),
+        ([[1.0], [1.0, 2.0]], "not a matrix of numbers"),
     ],
 )
-def test_what_is_no_game_is_refused(matrix, message):
+def test_an_invalid_matrix_raises_an_error(matrix, message):
     with pytest.raises(ValueError, match=message):
         game_value(matrix)
 
@@ -117,9 +117,9 @@ def test_the_gap_of_a_game_is_never_below_0(seed, rows, columns):
     assert 0 <= game_value(matrix).gap <= 1e-6
 
 
-def test_guarantees_that_do_not_meet_are_no_solution(monkeypatch):
+def test_guarantees_that_differ_raise_an_error(monkeypatch):
     from bosquet.theory import games
 
     monkeypatch.setattr(games, "_mixed_strategies", lambda _: (np.array([1.0, 0]),) * 2)
-    with pytest.raises(RuntimeError, match="rows earn -1 and columns pay 1, which should meet"):
+    with pytest.raises(RuntimeError, match="rows earn -1, columns pay 1; both should be equal"):
         game_value([[1, -1], [-1, 1]])

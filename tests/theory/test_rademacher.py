@@ -1,4 +1,4 @@
-"""Rademacher complexity: exact on small samples, a bracket on large ones."""
+"""Rademacher complexity: exact on small samples, an estimate with a standard error on large ones."""
 
 import itertools
 
@@ -18,9 +18,9 @@ from bosquet.theory import rademacher
     hnp.arrays(float, st.tuples(st.integers(1, 6), st.integers(1, 4)), elements=st.integers(-3, 3))
 )
 @settings(max_examples=40, deadline=None)
-def test_a_finite_class_has_the_mean_over_all_signs(said):
-    found = rademacher(said)
-    assert found.value == pytest.approx(reference.rademacher(said.T), abs=1e-12)
+def test_the_complexity_of_a_finite_class_is_the_mean_over_all_signs(predictions):
+    found = rademacher(predictions)
+    assert found.value == pytest.approx(reference.rademacher(predictions.T), abs=1e-12)
     assert found.standard_error == 0
     assert found.value <= found.massart + 1e-12
     assert found.value >= -1e-12
@@ -30,19 +30,19 @@ def test_a_finite_class_has_the_mean_over_all_signs(said):
     hnp.arrays(float, st.tuples(st.integers(1, 6), st.integers(1, 3)), elements=st.integers(0, 3))
 )
 @settings(max_examples=40, deadline=None)
-def test_stumps_have_the_mean_over_all_signs(X):
+def test_the_complexity_of_stumps_is_the_mean_over_all_signs(X):
     found = rademacher("stumps", X)
     assert found.value == pytest.approx(reference.rademacher(reference.all_stumps(X)), abs=1e-12)
     assert found.value <= found.massart + 1e-12
 
 
-def test_all_labellings_follow_any_noise_and_one_rule_none():
+def test_the_complexity_of_all_labellings_is_1_and_that_of_one_rule_0():
     every = np.array([[1, 1, -1, -1], [1, -1, 1, -1]])
     assert rademacher(every).value == 1
     assert rademacher(np.ones((5, 1))).value == pytest.approx(0)
 
 
-def test_drawn_signs_agree_with_all_signs_and_more_rows_leave_less_richness():
+def test_random_signs_agree_with_all_signs_and_more_rows_reduce_the_complexity():
     X, _ = Twonorm(3).sample(400, random_state=0)
     few, many = (rademacher("stumps", X[:n], random_state=0, n_draws=300) for n in (20, 400))
     assert few.standard_error > 0
@@ -55,7 +55,7 @@ def test_drawn_signs_agree_with_all_signs_and_more_rows_leave_less_richness():
     assert abs(drawn.value - exact) < 4.5 * drawn.standard_error
 
 
-def test_a_learner_stands_in_for_the_supremum_from_below():
+def test_an_estimator_gives_a_lower_bound():
     X, _ = Twonorm(3).sample(60, random_state=0)
     exact = rademacher("stumps", X, n_draws=100, random_state=0)
     gini = rademacher(DecisionTreeClassifier(max_depth=1), X, n_draws=100, random_state=0)
@@ -63,18 +63,18 @@ def test_a_learner_stands_in_for_the_supremum_from_below():
     assert gini.value <= exact.value + 3 * exact.standard_error
     assert not gini.exact_supremum
     assert full.value == 1
-    assert "at least this much" in repr(gini)
+    assert "lower bound" in repr(gini)
 
 
-def test_the_gap_is_the_complexity_and_the_luck_of_the_sample():
+def test_the_gap_is_the_complexity_plus_the_confidence_term():
     found = rademacher("stumps", np.arange(100.0)[:, None], n_draws=50, random_state=0)
-    luck = 3 * np.sqrt(np.log(2 / 0.1) / 200)
-    assert found.gap(0.1) == pytest.approx(found.value + luck)
-    with pytest.raises(ValueError, match="values -1 and \\+1"):
+    confidence_term = 3 * np.sqrt(np.log(2 / 0.1) / 200)
+    assert found.gap(0.1) == pytest.approx(found.value + confidence_term)
+    with pytest.raises(ValueError, match="the values -1 and \\+1"):
         rademacher(np.array([[0.5], [2.0]])).gap()
 
 
-def test_bad_input_is_named():
+def test_invalid_arguments_raise_an_error():
     with pytest.raises(ValueError, match="hypotheses='trees'"):
         rademacher("trees", [[1.0]])
     with pytest.raises(ValueError, match="shape \\(n_samples, n_rules\\)"):

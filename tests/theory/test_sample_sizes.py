@@ -44,14 +44,14 @@ def test_the_agnostic_number_of_rows_is_the_least_one(epsilon, delta, d):
 
 
 @given(SHARES, SHARES, st.integers(1, 100))
-def test_what_is_enough_is_never_less_than_what_is_needed(epsilon, delta, d):
+def test_sufficient_rows_are_never_fewer_than_necessary_rows(epsilon, delta, d):
     needed = int(least_sample_size(epsilon, delta, d))
     assert needed <= int(sample_size(epsilon, delta, vc_dim=d))
     more = int(sample_size(epsilon / 2, delta, vc_dim=d))
     assert more > int(sample_size(epsilon, delta, vc_dim=d))
 
 
-def test_a_finite_class_learns_as_promised():
+def test_the_sample_size_of_a_finite_class_is_sufficient():
     # 21 thresholds on a line, the true one among them: count how often the risk exceeds epsilon.
     epsilon, delta = 0.1, 0.1
     m = int(sample_size(epsilon, delta, n_hypotheses=21))
@@ -77,13 +77,13 @@ def test_sauers_bound_counts_small_sets(m, d):
         assert sauer_bound(m, d) <= (math.e * m / d) ** d
 
 
-def test_no_learner_escapes_the_mean_over_all_labellings():
+def test_the_mean_risk_over_all_labellings_is_the_bound_of_no_free_lunch():
     m, s = 2, 4
     bound = no_free_lunch(m)
     assert bound.domain_size == s
     assert bound.error_bound == 1 / 4
     assert bound.probability == pytest.approx(1 / 7)
-    # A learner that remembers what it saw and says 0 elsewhere, over all samples and labellings.
+    # A learner that memorises its rows and predicts 0 elsewhere, over all samples and labellings.
     risks = []
     for labels in itertools.product([0, 1], repeat=s):
         for sample in itertools.product(range(s), repeat=m):
@@ -105,7 +105,7 @@ def shatters(orders, points):
 
 
 @pytest.mark.parametrize("features", [1, 2, 3])
-def test_stumps_shatter_as_many_points_as_their_dimension_says_and_no_more(features):
+def test_stumps_shatter_as_many_points_as_their_dimension(features):
     d = int(vc_dim_of_stumps(features))
     # An order and its reverse split off the same sets, so the first order can be fixed.
     orders = [order for order in itertools.permutations(range(d)) if order[0] < order[-1] or d == 1]
@@ -116,7 +116,7 @@ def test_stumps_shatter_as_many_points_as_their_dimension_says_and_no_more(featu
     assert math.comb(d + 1, (d + 1) // 2) > 2 * features
 
 
-def test_trees_have_at_least_a_row_a_leaf_and_grow_with_leaves_and_features():
+def test_the_dimension_of_trees_grows_with_leaves_and_features():
     assert int(vc_dim_of_trees(10, max_leaf_nodes=2)) == int(vc_dim_of_stumps(10))
     assert int(vc_dim_of_trees(10, max_depth=1)) == int(vc_dim_of_stumps(10))
     values = [int(vc_dim_of_trees(10, max_leaf_nodes=leaves)) for leaves in (3, 4, 8, 64)]
@@ -137,7 +137,7 @@ def test_the_bound_of_trees_is_where_the_count_of_labellings_falls_below_all(lea
     assert labellings(found + 1) < 2 ** (found + 1)
 
 
-def test_the_vote_has_its_formula_and_its_conditions():
+def test_the_dimension_of_votes_has_its_formula_and_conditions():
     assert float(vc_dim_of_votes(3, 3)) == pytest.approx(12 * (3 * math.log(12) + 2))
     assert float(vc_dim_of_votes(100, 7)) == pytest.approx(800 * (3 * math.log(800) + 2))
     for arguments in ((2, 3), (3, 2), (3.5, 3)):
@@ -162,18 +162,18 @@ def test_a_function_in_pieces_is_a_vote_of_stumps(cuts, seed):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: sample_size(0.1, 0.05), "give one of n_hypotheses and vc_dim"),
-        (lambda: sample_size(0.1, 0.05, vc_dim=3, n_hypotheses=2), "give one of"),
+        (lambda: sample_size(0.1, 0.05), "n_hypotheses=None and vc_dim=None; pass exactly one"),
+        (lambda: sample_size(0.1, 0.05, vc_dim=3, n_hypotheses=2), "pass exactly one of them"),
         (lambda: sample_size(0, 0.05, vc_dim=3), "epsilon=0 is out of range"),
         (lambda: sample_size(0.1, 1.0, vc_dim=3), "delta=1.0 is out of range"),
-        (lambda: vc_dim_of_trees(3), "give one of max_leaf_nodes and max_depth"),
+        (lambda: vc_dim_of_trees(3), "max_leaf_nodes=None and max_depth=None; pass exactly one"),
         (lambda: vc_dim_of_stumps(0), "n_features=0 is out of range"),
         (lambda: no_free_lunch(0), "n_samples=0 is out of range"),
-        (lambda: pieces_as_vote([2, 1], [1, 1, 1]), "must be growing"),
+        (lambda: pieces_as_vote([2, 1], [1, 1, 1]), "in increasing order"),
         (lambda: pieces_as_vote([1, 2], [1, 1]), "3 finite numbers"),
     ],
 )
-def test_bad_input_is_named(call, message):
+def test_invalid_arguments_raise_an_error(call, message):
     with pytest.raises(ValueError, match=message):
         call()
 
@@ -196,11 +196,11 @@ def test_bounds_print_their_formula():
         lambda: no_free_lunch(10**400),
     ],
 )
-def test_what_no_float_holds_is_told(extreme):
+def test_a_result_above_the_largest_float_raises_an_error(extreme):
     with pytest.raises(ValueError, match="exceeds the largest float"):
         extreme()
 
 
-def test_the_smallest_delta_is_a_number_like_others():
+def test_the_smallest_positive_delta_is_accepted():
     assert float(uniform_deviation(100, 5e-324, 3)) < 10
     assert int(sample_size(0.1, 5e-324, vc_dim=3)) < 10**5

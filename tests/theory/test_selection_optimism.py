@@ -1,4 +1,4 @@
-"""The score that chose does not judge."""
+"""The score of the best setting is optimistic; nested cross-validation is not."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from bosquet.theory import selection_optimism
 
 
-def test_on_pure_noise_the_winner_looks_better_than_it_is_and_outer_folds_say_so():
+def test_on_pure_noise_the_best_score_is_optimistic_and_nested_cross_validation_is_not():
     grid = {"random_state": range(10)}
     promised, kept, plain = [], [], []
     for seed in range(8):

@@ -1,4 +1,4 @@
-"""The margin of a support vector machine is what geometry says it is."""
+"""Margins of support vector machines agree with their geometric definition."""
 
 import numpy as np
 import pytest
@@ -89,7 +89,7 @@ def test_the_norm_in_the_space_of_the_kernel_is_that_of_its_features():
 
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 2**16), st.floats(0.05, 20))
-def test_slacks_bound_the_mistakes(seed, C):
+def test_the_sum_of_slacks_bounds_the_errors(seed, C):
     rng = np.random.default_rng(seed)
     X, y = rng.normal(size=(30, 2)), rng.integers(0, 2, 30)
     assume(0 < y.sum() < 30)
@@ -116,7 +116,7 @@ def test_a_larger_cost_makes_a_narrower_margin():
     assert margins == sorted(margins, reverse=True)
 
 
-def test_xor_is_parted_by_a_product_feature():
+def test_xor_is_separated_by_a_product_feature():
     X, y = XOR
     assert svm_margin(SVC(kernel="linear", C=1e6).fit(X, y), X, y).n_errors >= 1
     product = np.column_stack([X, X.prod(axis=1)])
@@ -130,7 +130,7 @@ def test_xor_is_parted_by_a_product_feature():
     )
 
 
-def test_linear_machines_and_pipelines_are_read_too():
+def test_linear_models_and_pipelines_are_accepted():
     X, y = make_blobs(80, centers=2, cluster_std=2.0, random_state=0)
     linear = LinearSVC(C=1.0).fit(X, y)
     found = svm_margin(linear, X, y)
@@ -161,7 +161,7 @@ def test_primal_and_dual_of_xor_are_its_optimum(C):
 
 @settings(max_examples=20, deadline=None)
 @given(st.integers(0, 2**16), st.sampled_from([0.01, 1.0, 100.0]), st.booleans())
-def test_whatever_the_solvers_tolerance_the_optimum_lies_between_dual_and_primal(seed, C, weighted):
+def test_the_optimum_lies_between_dual_and_primal_for_any_tolerance(seed, C, weighted):
     rng = np.random.default_rng(seed)
     X, y = rng.normal(size=(25, 2)), rng.integers(0, 2, 25)
     assume(2 < y.sum() < 23)
@@ -177,16 +177,16 @@ def test_whatever_the_solvers_tolerance_the_optimum_lies_between_dual_and_primal
     assert 0 <= rough.gap <= 0.05 * rough.primal
 
 
-def test_weights_of_the_rows_belong_to_the_bounds():
+def test_the_bounds_use_the_sample_weights():
     X, y = make_blobs(60, centers=2, cluster_std=3.0, random_state=0)
     weight = np.linspace(0, 3, 60)
     model = SVC(C=5, tol=1e-8).fit(X, y, sample_weight=weight)
     found = svm_margin(model, X, y, weight)
     assert 0 <= found.gap <= 1e-4 * found.primal
-    with pytest.raises(ValueError, match="and sample_weight their weights"):
-        svm_margin(model, X, y)  # without the row of weight 0 all numbers are others
+    with pytest.raises(ValueError, match="sample_weight differ from those of the fit"):
+        svm_margin(model, X, y)  # the fit ignored the row of weight 0, so that indices differ
     model = SVC(C=5).fit(X, y, sample_weight=weight + 1)
-    with pytest.raises(ValueError, match=r"exceeds its bound C = 5: .*sample_weight"):
+    with pytest.raises(ValueError, match=r"exceeds its bound C = 5; .*sample_weight"):
         svm_margin(model, X, y)
 
 
@@ -207,7 +207,7 @@ def test_an_indefinite_kernel_has_no_margin_and_no_bounds(kernel):
     assert "not positive semi-definite" in repr(found)
 
 
-def test_a_kernel_of_ones_own_that_is_positive_has_its_margin():
+def test_a_positive_custom_kernel_has_a_margin():
     X, y = make_blobs(40, centers=2, cluster_std=3.0, random_state=0)
     own = svm_margin(SVC(kernel=lambda A, B: A @ B.T, tol=1e-6).fit(X, y), X, y)
     table = svm_margin(SVC(kernel="precomputed", tol=1e-6).fit(X @ X.T, y), X @ X.T, y)
@@ -216,11 +216,11 @@ def test_a_kernel_of_ones_own_that_is_positive_has_its_margin():
     assert table.margin == pytest.approx(linear.margin, rel=1e-6)
 
 
-def test_a_constant_machine_is_told():
+def test_a_constant_model_is_noted():
     X, y = XOR
     found = svm_margin(SVC(kernel="linear").fit(X, y), X, y)
     assert (found.norm, found.margin) == (0, np.inf)
-    assert "w = 0: f is the same for all rows" in repr(found)
+    assert "w = 0: f is constant" in repr(found)
 
 
 def test_a_machine_without_a_cost_has_no_bounds():
@@ -228,21 +228,21 @@ def test_a_machine_without_a_cost_has_no_bounds():
     found = svm_margin(NuSVC(nu=0.3).fit(X, y), X, y)
     assert (found.primal, found.dual, found.gap) == (None, None, None)
     assert found.margin > 0
-    assert "NuSVC minimises another sum" in repr(found)
+    assert "NuSVC has another objective" in repr(found)
 
 
-def test_what_has_no_margin_is_told():
+def test_models_and_rows_without_a_margin_raise_an_error():
     X, y = make_blobs(60, centers=3, random_state=0)
-    with pytest.raises(ValueError, match="the machine has 3"):
+    with pytest.raises(ValueError, match="the model has 3 classes"):
         svm_margin(SVC().fit(X, y), X, y)
     two = y < 2
-    with pytest.raises(ValueError, match="rows that the machine was fitted to"):
+    with pytest.raises(ValueError, match="differ from those of the fit"):
         svm_margin(SVC().fit(X[two], y[two]), X[two][:5], y[two][:5])
-    with pytest.raises(ValueError, match="rows that the machine was fitted to"):
+    with pytest.raises(ValueError, match="differ from those of the fit"):
         svm_margin(SVC().fit(X[two], y[two]), X[two], 1 - y[two])
-    with pytest.raises(ValueError, match="the machine has 0"):
+    with pytest.raises(ValueError, match="the model has 0 classes"):
         svm_margin(OneClassSVM().fit(X), X, y)
-    with pytest.raises(ValueError, match="DecisionTreeClassifier is no support vector machine"):
+    with pytest.raises(ValueError, match="DecisionTreeClassifier is not a support vector machine"):
         svm_margin(DecisionTreeClassifier().fit(X[two], y[two]), X[two], y[two])
 
 

@@ -1,4 +1,4 @@
-"""What a vote gains: the identity, independence, and learners of any ensemble."""
+"""Decomposition of the error of a vote, independent learners, and predictions of any ensemble."""
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ def votes_and_truth(draw):
 
 @given(votes_and_truth())
 @settings(max_examples=80, deadline=None)
-def test_the_vote_errs_as_the_mean_less_repaired_plus_wasted(case):
+def test_the_error_of_the_vote_is_mean_error_minus_good_plus_bad_diversity(case):
     votes, y = case
     parts = vote_ambiguity(votes, y)
     total = parts.mean_error - parts.good_diversity + parts.bad_diversity
@@ -51,7 +51,7 @@ def test_weights_decide_the_vote():
     assert weighted.mean_error == pytest.approx(2 / 5)
 
 
-def test_independent_learners_err_as_the_binomial_says():
+def test_the_vote_of_independent_learners_has_the_binomial_error():
     random = np.random.default_rng(0)
     wrong = random.random((200_000, 5)) < 0.3
     parts = vote_ambiguity(wrong.astype(int), np.zeros(200_000, int))
@@ -69,7 +69,7 @@ def test_the_correlation_is_the_mean_of_the_off_diagonal():
 
 
 def test_a_vote_can_be_worse_than_its_learners():
-    # Each row has one right learner of three: the vote wastes them all.
+    # On each row one of three learners is right, and is outvoted.
     votes = 1 - np.tile(np.eye(3, dtype=int), (2, 1))
     parts = vote_ambiguity(votes, np.zeros(6, int))
     assert parts.error_of_vote == 1
@@ -91,7 +91,7 @@ def test_a_vote_can_be_worse_than_its_learners():
     ],
     ids=lambda model: f"{type(model).__module__}.{type(model).__name__}",
 )
-def test_the_learners_of_an_ensemble_speak_in_its_labels(model, labels):
+def test_predictions_of_the_learners_are_labels_of_the_ensemble(model, labels):
     X, y = Waveform().sample(150, random_state=0)
     y = np.array(labels)[y]
     votes = predictions_of(model.fit(X[:100], y[:100]), X[100:])
@@ -111,26 +111,26 @@ def test_numbers_go_to_the_ambiguity_of_squared_error():
     assert parts.error_of_mean == pytest.approx(parts.mean_error - parts.ambiguity)
 
 
-def test_bad_input_is_named():
-    with pytest.raises(ValueError, match=r"votes must have shape"):
+def test_invalid_arguments_raise_an_error():
+    with pytest.raises(ValueError, match=r"votes has shape \(2,\)"):
         vote_ambiguity([0, 1], [0, 1])
-    with pytest.raises(ValueError, match=r"y has shape \(1,\), but votes have 2 rows"):
+    with pytest.raises(ValueError, match=r"y has shape \(1,\), but votes has 2 rows"):
         vote_ambiguity([[0], [1]], [0])
     with pytest.raises(ValueError, match="weights has shape"):
         vote_ambiguity([[0], [1]], [0, 1], weights=[1, 2])
-    with pytest.raises(ValueError, match="votes are of type"):
+    with pytest.raises(ValueError, match="votes has the type"):
         vote_ambiguity([[0], [1]], ["0", "1"])
     X, y = Friedman1().sample(40, random_state=0)
     for model in (
         LogisticRegression(),
         ensemble.GradientBoostingRegressor(n_estimators=2).fit(X, y),
     ):
-        with pytest.raises(TypeError, match="is no vote"):
+        with pytest.raises(TypeError, match="is not a fitted ensemble"):
             predictions_of(model, X)
 
 
 @pytest.mark.parametrize("learners", [18, 22, 29, 36, 49])
-def test_when_all_are_wrong_shares_stay_shares(learners):
+def test_the_error_is_at_most_1_if_all_learners_are_wrong(learners):
     found = vote_ambiguity(np.ones((3, learners), int), np.zeros(3, int))
     assert found.mean_error == pytest.approx(1)
     assert found.independent_error == pytest.approx(1)

@@ -88,7 +88,7 @@ def test_contradicting_rows_leave_no_edge():
     assert "is not a weak learner" in repr(found)
 
 
-def test_stumps_are_hardly_better_than_a_coin_on_xor_and_deeper_trees_are():
+def test_on_xor_stumps_have_almost_no_edge_and_deeper_trees_have_one():
     X, y = Xor(0.2).sample(80, random_state=0)
     stumps = weak_learnability("stumps", X, y)
     trees = weak_learnability(DecisionTreeClassifier(max_depth=2), X, y, random_state=0)
@@ -116,41 +116,41 @@ def test_a_learner_that_need_not_find_its_best_rule_has_no_upper_bound():
     assert found[1].edge_low > found[0].least_edge_shown
 
 
-def test_a_bad_answer_does_not_end_the_game_or_lower_what_was_proved():
+def test_a_bad_rule_does_not_end_the_search_or_lower_the_bound():
     X, y = make_moons(100, noise=0.25, random_state=0)
 
-    class Moody(DecisionTreeClassifier):
-        """Says the contrary when asked for the twentieth time."""
+    class OnceInverted(DecisionTreeClassifier):
+        """A tree whose twentieth prediction is inverted."""
 
-        asked = 0
+        calls = 0
 
         def predict(self, X):
-            type(self).asked += 1
-            said = super().predict(X)
-            return 1 - said if type(self).asked == 20 else said
+            type(self).calls += 1
+            predicted = super().predict(X)
+            return 1 - predicted if type(self).calls == 20 else predicted
 
     plain = weak_learnability(DecisionTreeClassifier(max_depth=3, random_state=0), X, y)
-    moody = weak_learnability(Moody(max_depth=3, random_state=0), X, y)
-    assert moody.least_edge_shown < 0 < plain.edge_low
-    assert moody.edge_low > 0
+    inverted = weak_learnability(OnceInverted(max_depth=3, random_state=0), X, y)
+    assert inverted.least_edge_shown < 0 < plain.edge_low
+    assert inverted.edge_low > 0
 
 
-def test_learners_that_need_rows_of_both_classes_are_given_some():
+def test_no_row_passed_to_a_learner_has_weight_0():
     X, y = make_moons(60, noise=0.25, random_state=1)
     assert weak_learnability(SVC(), X, y).edge_high is None
 
 
-def test_a_learner_that_says_no_class_is_named_with_its_round():
+def test_a_prediction_of_an_unknown_class_raises_an_error_with_the_round():
     class Lost(DecisionTreeClassifier):
         def predict(self, X):
             return np.full(len(X), 7)
 
     X, y = Twonorm(3).sample(20, random_state=0)
-    with pytest.raises(ValueError, match=r"Lost failed at round 1: .*the class .*7"):
+    with pytest.raises(ValueError, match=r"Lost failed in round 1: .*the class .*7"):
         weak_learnability(Lost(), X, y)
 
 
-def test_a_full_tree_errs_under_no_weights():
+def test_a_full_tree_has_no_error_under_any_weights():
     X, y = Twonorm(3).sample(60, random_state=0)
     found = weak_learnability(DecisionTreeClassifier(), X, y, vc_dim=50)
     assert found.edge_low == pytest.approx(0.5)
@@ -158,19 +158,19 @@ def test_a_full_tree_errs_under_no_weights():
     assert found.n_rows > 1000
 
 
-def test_bad_input_is_named():
+def test_invalid_arguments_raise_an_error():
     X, y = Twonorm(3).sample(20, random_state=0)
-    with pytest.raises(ValueError, match=r"takes no sample_weight"):
+    with pytest.raises(ValueError, match=r"does not accept sample_weight"):
         weak_learnability(KNeighborsClassifier(), X, y)
-    with pytest.raises(ValueError, match="neither 'stumps' nor an estimator"):
+    with pytest.raises(ValueError, match="learner='trees' is not valid"):
         weak_learnability("trees", X, y)
     with pytest.raises(ValueError, match="y is missing"):
         weak_learnability("stumps", X)
-    with pytest.raises(ValueError, match=r"y holds 1 class"):
+    with pytest.raises(ValueError, match=r"y has 1 class "):
         weak_learnability("stumps", X, np.zeros(20))
-    with pytest.raises(ValueError, match=r"y holds \d+ class"):
+    with pytest.raises(ValueError, match=r"y has \d+ classes"):
         weak_learnability("stumps", Friedman1(), random_state=0)
     with pytest.raises(ValueError, match=r"X\[3, 1\] is nan"):
         weak_learnability("stumps", np.where(np.arange(60).reshape(20, 3) == 10, np.nan, X), y)
-    with pytest.raises(ValueError, match="DecisionTreeClassifier failed at round 1"):
+    with pytest.raises(ValueError, match="DecisionTreeClassifier failed in round 1"):
         weak_learnability(DecisionTreeClassifier(max_depth=-1), X, y)

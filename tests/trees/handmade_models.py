@@ -1,4 +1,4 @@
-"""Trees that no grower makes, by way of a model file written by hand."""
+"""Ensembles of trees written by hand, which are read from a model file."""
 
 from __future__ import annotations
 
@@ -17,6 +17,6 @@ __all__ = ["Leaf", "Node", "Split", "handmade", "random_tree"]
 
 
 def handmade(trees: list[Node], features: int, **options: Any) -> Any:
-    """The ensemble of these trees; options are those of `ensemble_bytes`."""
+    """Return the ensemble of these trees; options are those of `ensemble_bytes`."""
     section = ensemble_bytes(trees, features, **options)
     return _core.read_model(model_file(section, crc=_core.checksum))[0]

@@ -1,4 +1,4 @@
-"""Models of every kind, with rows to predict: grown by the core, or written by hand."""
+"""Models of all kinds with rows to predict, grown by the core or written by hand."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def boost(
     into: Any = None,
     **options: Any,
 ) -> Any:
-    """Trees of the native grower."""
+    """Return an ensemble that is boosted by the core."""
     levels = categories or []
     bins = _core.learn_bins(X, levels, EMPTY, 255, 200_000, 0, 1)
     matrix = _core.bin_table(X, bins, "auto", 1)
@@ -66,7 +66,7 @@ def missing_only_at_predict() -> tuple[Any, np.ndarray]:
 
 
 def with_categories() -> tuple[Any, np.ndarray]:
-    """Few levels, 255 levels (the most a byte codes), 256 and 1000; and codes never seen."""
+    """Features with 3, 255 (the maximum for a byte), 256 and 1000 categories, and unknown codes."""
     rng = np.random.default_rng(2)
     levels = [3, 255, 256, 1000, 0]
     X = np.column_stack([rng.integers(0, max(k, 1), 8000) for k in levels]).astype(float)
@@ -77,7 +77,7 @@ def with_categories() -> tuple[Any, np.ndarray]:
     model = boost(X, y, categories=levels, rounds=16, min_samples_category=1)
     assert np.all(model.importance("split") > 0)
     X = X[:2000]
-    X[::7, 0] = 3  # beyond the levels
+    X[::7, 0] = 3  # unknown codes
     X[::11, 3] = 1e9
     X[::13, 1] = -1
     X[::17, 2] += 0.5
@@ -85,7 +85,7 @@ def with_categories() -> tuple[Any, np.ndarray]:
 
 
 def many_levels_of_one_feature() -> tuple[Any, np.ndarray]:
-    """More kinds of categories in a tree than a byte tells apart."""
+    """A tree with more groups of categories than a byte can code."""
     rng = np.random.default_rng(3)
     trees = []
     for _ in range(3):
@@ -116,7 +116,7 @@ def single_leaves() -> tuple[Any, np.ndarray]:
 
 
 def many_leaves() -> tuple[Any, np.ndarray]:
-    """Trees of 128, 256, 257 and more leaves: the last two are walked."""
+    """Trees with 128, 256, 257 and more leaves; trees with more than 256 leaves use another method."""
     rng = np.random.default_rng(6)
     X = numbers(rng, 6000, 3)
     y = np.sin(5 * X[:, 0]) + np.cos(7 * X[:, 1]) + rng.normal(size=len(X))
@@ -141,7 +141,7 @@ def deep_and_unbalanced() -> tuple[Any, np.ndarray]:
 
 
 def many_thresholds() -> tuple[Any, np.ndarray]:
-    """Each fit cuts a feature elsewhere, so that together they have more thresholds than a byte."""
+    """Fits to different data, which together have more thresholds than a byte can code."""
     model = None
     for seed in range(4):
         rng = np.random.default_rng(seed)
@@ -153,7 +153,7 @@ def many_thresholds() -> tuple[Any, np.ndarray]:
 
 
 def many_thresholds_in_a_tree() -> tuple[Any, np.ndarray]:
-    """254 thresholds on a feature fit into codes with their missing value, 255 do not."""
+    """A byte can code 254 thresholds and a missing value, but not 255 thresholds."""
 
     def balanced(low: int, high: int) -> Node:
         if low == high:
@@ -181,7 +181,7 @@ def extreme_thresholds() -> tuple[Any, np.ndarray]:
 
 
 def mixed_rows(rng: np.random.Generator, rows: int) -> np.ndarray:
-    """Two numbers, five levels and 400 levels, with some of each missing."""
+    """Two numeric features and features with 5 and 400 categories, all with missing values."""
     X = np.column_stack(
         [rng.normal(size=(rows, 2)), rng.integers(0, 5, rows), rng.integers(0, 400, rows)]
     )
@@ -190,7 +190,7 @@ def mixed_rows(rng: np.random.Generator, rows: int) -> np.ndarray:
 
 
 def vector_leaves() -> tuple[Any, np.ndarray]:
-    """Trees from one leaf to some hundred, and a number of them that outputs could not share."""
+    """Trees with one leaf up to some hundred leaves; their number is no multiple of the outputs."""
     rng = np.random.default_rng(9)
     X, levels = mixed_rows(rng, 1500), {2: 5, 3: 400}
 
@@ -209,7 +209,7 @@ def vector_leaves_of_one_output() -> tuple[Any, np.ndarray]:
 
 
 def forest() -> tuple[Any, np.ndarray]:
-    """Full-depth trees of two classes."""
+    """Full-depth trees for two classes."""
     rng = np.random.default_rng(11)
     X = numbers(rng, 4000, 6).astype(float)
     pure = [(1.0, 0.0), (0.0, 1.0)]
@@ -218,7 +218,7 @@ def forest() -> tuple[Any, np.ndarray]:
 
 
 def large_trees(rng: np.random.Generator, X: np.ndarray, leaf_value: Any) -> list[Node]:
-    """Large trees whose thresholds are so few that they are walked on codes; one takes no code."""
+    """Large trees with few distinct thresholds, which are predicted on codes; one has too many."""
     grid = np.quantile(X[np.isfinite(X)], np.linspace(0, 1, 254))
     rows = X[:1500]
     grown = [random_tree(rows, rng, leaf_value, thresholds=grid) for _ in range(2)]
@@ -240,7 +240,7 @@ def forest_on_codes() -> tuple[Any, np.ndarray]:
 
 
 def large_trees_on_codes() -> tuple[Any, np.ndarray]:
-    """Trees of single values; they add to two outputs in turn."""
+    """Trees with scalar leaves, which add to two outputs in turn."""
     rng = np.random.default_rng(14)
     X = numbers(rng, 5000, 3, missing=0.1).astype(float)
     X[::50, 1] = -np.inf

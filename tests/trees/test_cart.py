@@ -1,4 +1,4 @@
-"""Decision trees as users meet them: pruning, priors and costs, missing values, saving."""
+"""Decision trees: pruning, priors and costs, missing values, saving."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import bosquet
 from bosquet import DecisionTreeClassifier, DecisionTreeRegressor
 from bosquet._sklearn import check_random_state
 from bosquet.trees import predicted_classes, prune_to
-from bosquet.trees.walking import leaves_by_surrogates
+from bosquet.trees.traversal import leaves_by_surrogates
 
 
 @parametrize_with_checks(
@@ -36,13 +36,13 @@ def cancer():
 
 
 # ------------------------------------------------------------------------- pruning
-def test_ccp_alpha_means_what_it_means_in_scikit_learn():
+def test_ccp_alpha_has_the_same_meaning_as_in_scikit_learn():
     X, y = load_diabetes(return_X_y=True)
     X = X.astype(np.float32)
     ours = DecisionTreeRegressor(min_samples_leaf=5)
     theirs = sklearn_tree.DecisionTreeRegressor(min_samples_leaf=5, random_state=0)
     path, expected = (m.cost_complexity_pruning_path(X, y) for m in (ours, theirs))
-    # Ties between columns are broken at random there, far down; what is left in the end agrees.
+    # scikit-learn breaks ties between columns at random, deep in the tree; the small subtrees agree.
     np.testing.assert_allclose(path.ccp_alphas[-8:], expected.ccp_alphas[-8:], rtol=1e-6)
     np.testing.assert_allclose(path.impurities[-8:], expected.impurities[-8:], rtol=1e-6)
     np.testing.assert_allclose(path.gammas, path.ccp_alphas * len(y))
@@ -64,7 +64,7 @@ def test_cross_validation_prunes_to_a_tree_that_predicts_better(cancer):
     assert len({len(column) for column in columns.values()}) == 1
 
 
-def test_one_standard_error_takes_a_smaller_tree(cancer):
+def test_the_one_se_rule_does_not_choose_a_larger_tree(cancer):
     X, y = cancer
     leaves = [
         DecisionTreeClassifier(pruning="cv", pruning_rule=rule, random_state=1)
@@ -75,8 +75,8 @@ def test_one_standard_error_takes_a_smaller_tree(cancer):
     assert leaves[1] <= leaves[0]
 
 
-def test_the_cross_validated_error_is_that_of_the_folds_trees():
-    """Done again by hand: fold by fold, penalty by penalty."""
+def test_the_cross_validation_error_agrees_with_a_calculation_by_hand():
+    """Computed again for each fold and each penalty."""
     X, y = load_iris(return_X_y=True)
     model = DecisionTreeClassifier(pruning="cv", cv=5, random_state=3).fit(X, y)
     table, path = model.pruning_table_, model.pruning_path_
@@ -86,23 +86,23 @@ def test_the_cross_validated_error_is_that_of_the_folds_trees():
     folds[order] = np.arange(len(y)) % 5
     wrong = np.zeros(path.n_steps)
     for fold in range(5):
-        seen, held = folds != fold, folds == fold
-        for step, gamma in enumerate(path.gammas_between(seen.sum())):
-            tree = DecisionTreeClassifier(random_state=3).fit(X[seen], y[seen])
+        train, test = folds != fold, folds == fold
+        for step, gamma in enumerate(path.gammas_between(train.sum())):
+            tree = DecisionTreeClassifier(random_state=3).fit(X[train], y[train])
             cut = prune_to(tree.tree_, min(gamma, 1e9), cost="misclassified")
-            leaf = leaves_by_surrogates(cut, X[held], [0] * 4)
-            wrong[step] += (predicted_classes(cut)[leaf] != y[held]).sum()
+            leaf = leaves_by_surrogates(cut, X[test], [0] * 4)
+            wrong[step] += (predicted_classes(cut)[leaf] != y[test]).sum()
     np.testing.assert_allclose(table.columns()["error"], wrong / len(y))
 
 
-def test_validation_sets_rows_aside(cancer):
+def test_pruning_on_a_validation_set_grows_on_the_other_rows(cancer):
     X, y = cancer
     model = DecisionTreeClassifier(pruning="validation", random_state=0).fit(X, y)
     assert model.tree_.n_rows[0] == pytest.approx(0.75 * len(y), abs=2)
     assert model.get_n_leaves() < 20
 
 
-def test_regression_trees_are_pruned_by_squares():
+def test_regression_trees_are_pruned_by_squared_error():
     X, y = load_diabetes(return_X_y=True)
     model = DecisionTreeRegressor(pruning="cv", random_state=0, min_samples_leaf=5).fit(X, y)
     assert 2 <= model.get_n_leaves() <= 20
@@ -118,17 +118,17 @@ def test_priors_change_the_classes_of_leaves():
     plain = DecisionTreeClassifier(max_leaf_nodes=8).fit(X, y)
     even = DecisionTreeClassifier(max_leaf_nodes=8, priors=[0.5, 0.5]).fit(X, y)
     assert even.predict(X).mean() > plain.predict(X).mean() + 0.1
-    # A leaf that is the whole tree tells the priors.
+    # The values of a tree with a single leaf are the priors.
     stump = DecisionTreeClassifier(max_depth=1, min_samples_leaf=500, priors=[0.3, 0.7])
     np.testing.assert_allclose(stump.fit(X, y).tree_.value[0], [0.3, 0.7])
 
 
-def test_priors_by_label_and_not_summing_to_one():
+def test_priors_may_be_a_dict_or_have_another_sum_than_one():
     X, y = load_iris(return_X_y=True)
-    given = DecisionTreeClassifier(max_depth=2, priors={0: 0.2, 1: 0.3, 2: 0.5}).fit(X, y)
+    by_label = DecisionTreeClassifier(max_depth=2, priors={0: 0.2, 1: 0.3, 2: 0.5}).fit(X, y)
     with pytest.warns(UserWarning, match="sum to 2"):
-        twice = DecisionTreeClassifier(max_depth=2, priors=[0.4, 0.6, 1.0]).fit(X, y)
-    np.testing.assert_array_equal(given.predict_proba(X), twice.predict_proba(X))
+        doubled = DecisionTreeClassifier(max_depth=2, priors=[0.4, 0.6, 1.0]).fit(X, y)
+    np.testing.assert_array_equal(by_label.predict_proba(X), doubled.predict_proba(X))
 
 
 def test_costs_move_decisions_to_the_cheaper_mistake():
@@ -136,12 +136,12 @@ def test_costs_move_decisions_to_the_cheaper_mistake():
     X = rng.normal(size=(1000, 2))
     y = (X[:, 0] + rng.normal(size=1000) > 0).astype(int)
     plain = DecisionTreeClassifier(max_leaf_nodes=8).fit(X, y)
-    dear = DecisionTreeClassifier(max_leaf_nodes=8, costs=[[0, 1], [10, 0]]).fit(X, y)
-    # Taking class 1 for 0 costs ten times as much, so 1 is said more often.
-    assert dear.predict(X).mean() > plain.predict(X).mean() + 0.1
-    probabilities = dear.predict_proba(X)
+    costly = DecisionTreeClassifier(max_leaf_nodes=8, costs=[[0, 1], [10, 0]]).fit(X, y)
+    # Predicting 0 for class 1 costs ten times as much, so class 1 is predicted more often.
+    assert costly.predict(X).mean() > plain.predict(X).mean() + 0.1
+    probabilities = costly.predict_proba(X)
     cheapest = (probabilities @ np.array([[0, 1], [10, 0]])).argmin(axis=1)
-    np.testing.assert_array_equal(dear.predict(X), cheapest)
+    np.testing.assert_array_equal(costly.predict(X), cheapest)
 
 
 @pytest.mark.parametrize(
@@ -149,26 +149,29 @@ def test_costs_move_decisions_to_the_cheaper_mistake():
     [
         ({"costs": [[0, 1]]}, "costs has shape"),
         ({"costs": [[0, 1, 1], [1, 0, 1], [-1, 1, 0]]}, r"costs\[2, 0\] is -1"),
-        ({"costs": [[1, 1, 1], [1, 0, 1], [1, 1, 0]]}, "a right answer costs nothing"),
+        (
+            {"costs": [[1, 1, 1], [1, 0, 1], [1, 1, 0]]},
+            "the cost of a correct prediction must be 0",
+        ),
         ({"priors": [0.5, 0.5]}, "priors has shape"),
-        ({"priors": [0.5, 0.6, -0.1]}, "not negative"),
-        ({"priors": {0: 0.5, 1: 0.5}}, "leaves out the class"),
-        ({"pruning": "cv", "ccp_alpha": 0.1}, "leave ccp_alpha at 0"),
-        ({"pruning": "cv", "pruning_measure": "cost"}, "needs costs"),
+        ({"priors": [0.5, 0.6, -0.1]}, ">= 0"),
+        ({"priors": {0: 0.5, 1: 0.5}}, "no entry for the class 2"),
+        ({"pruning": "cv", "ccp_alpha": 0.1}, "use ccp_alpha=0"),
+        ({"pruning": "cv", "pruning_measure": "cost"}, "needs a cost matrix"),
         ({"pruning": "cv", "cv": 1}, "cv must be an integer >= 2"),
-        ({"criterion": "squared_error"}, "criterion='squared_error' must be"),
+        ({"criterion": "squared_error"}, "criterion='squared_error' is not supported"),
         ({"max_depth": 0}, "max_depth=0 is out of range"),
         ({"min_samples_split": 1}, "min_samples_split=1 is out of range"),
     ],
 )
-def test_what_is_wrong_is_named(options, message):
+def test_an_invalid_parameter_is_named(options, message):
     X, y = load_iris(return_X_y=True)
     with pytest.raises(ValueError, match=message):
         DecisionTreeClassifier(**options).fit(X, y)
 
 
 # ----------------------------------------------------------------- missing values
-def test_missing_values_go_where_they_belong():
+def test_missing_values_go_to_the_side_that_decreases_the_impurity():
     rng = np.random.default_rng(0)
     x = rng.normal(size=300)
     y = (x > 0).astype(int)
@@ -178,7 +181,7 @@ def test_missing_values_go_where_they_belong():
     np.testing.assert_array_equal(model.predict(x[:, None]), y)
 
 
-def test_surrogates_stand_in_for_a_missing_value():
+def test_surrogate_splits_replace_a_split_on_a_missing_value():
     rng = np.random.default_rng(0)
     x = rng.normal(size=400)
     X = np.column_stack([x, -x + 0.01 * rng.normal(size=400), rng.normal(size=400)])
@@ -209,7 +212,7 @@ def test_rows_with_missing_values_are_routed_by_surrogates_in_training():
         assert model.tree_.value[node, 0] == pytest.approx(y[leaf == node].mean())
 
 
-# ---------------------------------------------------------------------- the rest
+# ---------------------------------------------------------------- other properties
 def test_the_same_bits_for_any_container():
     pandas = pytest.importorskip("pandas")
     X, y = load_iris(return_X_y=True)
@@ -230,7 +233,7 @@ def test_the_same_bits_for_any_container():
         DecisionTreeRegressor(criterion="absolute_error", max_depth=4),
     ],
 )
-def test_saved_and_loaded_it_is_the_same_tree(model, tmp_path):
+def test_a_tree_is_the_same_after_saving_and_loading(model, tmp_path):
     X, y = load_iris(return_X_y=True)
     X[::7, 2] = np.nan
     model.fit(X, y)
@@ -253,7 +256,7 @@ def test_importances_depth_and_paths(cancer):
     np.testing.assert_array_equal(np.asarray(path.sum(axis=1)).ravel() <= 4, True)
 
 
-def test_monotone_predictions_never_fall():
+def test_monotonic_constraints_are_satisfied():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(500, 2))
     y = X[:, 0] + rng.normal(size=500)
@@ -262,7 +265,7 @@ def test_monotone_predictions_never_fall():
     assert (np.diff(model.predict(grid)) >= -1e-12).all()
 
 
-def test_competitors_are_remembered(cancer):
+def test_competitors_are_stored_in_the_order_of_their_gains(cancer):
     X, y = cancer
     tree = DecisionTreeClassifier(max_depth=1, max_competitors=3).fit(X, y).tree_
     assert len(tree.competitors[0]) == 3
@@ -275,8 +278,8 @@ def test_competitors_are_remembered(cancer):
 @pytest.mark.parametrize("criterion", ["gini", "entropy"])
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("missing", ["direction", "surrogate"])
-def test_gains_are_falls_of_impurity(criterion, classes, missing):
-    """Of splits and of competitors: the fall of impurity, by the share of the rows it is felt by."""
+def test_gains_are_weighted_decreases_of_impurity(criterion, classes, missing):
+    """Gains of splits and of competitors are decreases of impurity times the fraction of the rows."""
     X, y = load_iris(return_X_y=True)
     X, y = X[y < classes], y[y < classes]
     X = X + np.random.default_rng(0).normal(size=X.shape)
@@ -284,9 +287,10 @@ def test_gains_are_falls_of_impurity(criterion, classes, missing):
     tree = model.fit(X, y).tree_
     for at in np.flatnonzero(~tree.is_leaf):
         left, right = tree.left[at], tree.right[at]
-        fall = tree.weight[at] * tree.impurity[at]
-        fall -= tree.weight[left] * tree.impurity[left] + tree.weight[right] * tree.impurity[right]
-        assert tree.gain[at] == pytest.approx(fall / len(y), rel=1e-5, abs=1e-8)
+        decrease = tree.weight[at] * tree.impurity[at]
+        decrease -= tree.weight[left] * tree.impurity[left]
+        decrease -= tree.weight[right] * tree.impurity[right]
+        assert tree.gain[at] == pytest.approx(decrease / len(y), rel=1e-5, abs=1e-8)
     rival = tree.competitors[0][0]
     only = DecisionTreeClassifier(criterion=criterion, max_depth=1, min_samples_leaf=4)
     alone = only.fit(X[:, [rival["feature"]]], y).tree_

@@ -1,4 +1,4 @@
-"""The native tree against the reference that tries every split, and against closed forms."""
+"""Trees of the core compared with the reference, which tries every split, and with closed forms."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CRITERIA = {"squared_error": 1, "absolute_error": 1, "poisson": 1, "gini": 2, "e
 
 
 def data(criterion, *, classes=2, rows=60, seed=0, nominal=0):
-    """Rows without ties, some of whose columns are nominal."""
+    """Return data without ties; the first `nominal` columns are categorical."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(rows, 4)).round(6)
     for column in range(nominal):
@@ -33,7 +33,7 @@ def fitted(criterion, X, y, *, nominal=0, weight=None, **options):
 
 
 def assert_same(tree, reference, X, at=0):
-    """Node for node: the same rows part the same way."""
+    """Check that all nodes have the same rows and the same splits."""
     assert tree.n_rows[at] == len(reference.rows)
     if reference.feature is None:
         assert tree.feature[at] < 0
@@ -54,10 +54,10 @@ def assert_same(tree, reference, X, at=0):
 
 @pytest.mark.parametrize("criterion", list(CRITERIA))
 @pytest.mark.parametrize("weighted", [False, True])
-def test_quantitative_splits_are_those_of_the_reference(criterion, weighted):
+def test_numeric_splits_agree_with_the_reference(criterion, weighted):
     X, y = data(criterion)
     weight = np.random.default_rng(1).uniform(0.5, 2, len(y)) if weighted else None
-    # Leaves of five rows: two columns that part fewer rows alike would be a tie.
+    # With smaller leaves than five rows, two columns could give the same split.
     tree = fitted(criterion, X, y, weight=weight, min_samples_leaf=5)
     assert_same(tree, grow(X, y, weight, criterion=criterion, min_samples_leaf=5), X)
 
@@ -71,20 +71,20 @@ def test_nominal_splits_are_the_best_of_all_groupings(criterion, classes):
         assert_same(tree, reference, X)
 
 
-def test_the_drop_of_inertia_is_the_formula_of_the_two_means():
+def test_the_decrease_of_inertia_is_the_formula_of_the_two_means():
     X, y = data("squared_error")
     model = DecisionTreeRegressor(max_leaf_nodes=2).fit(X, y)
     tree = model.tree_
     left = X[:, tree.feature[0]] <= tree.threshold[0]
     n1, n2 = left.sum(), (~left).sum()
-    drop = n1 * n2 / len(y) * (y[left].mean() - y[~left].mean()) ** 2
-    assert tree.gain[0] * len(y) == pytest.approx(drop, rel=1e-6)
-    inside = sum(np.sum((y[s] - y[s].mean()) ** 2) for s in (left, ~left))
-    assert np.sum((y - y.mean()) ** 2) - inside == pytest.approx(drop)
+    decrease = n1 * n2 / len(y) * (y[left].mean() - y[~left].mean()) ** 2
+    assert tree.gain[0] * len(y) == pytest.approx(decrease, rel=1e-6)
+    within = sum(np.sum((y[s] - y[s].mean()) ** 2) for s in (left, ~left))
+    assert np.sum((y - y.mean()) ** 2) - within == pytest.approx(decrease)
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_the_tree_is_scikit_learns_on_quantitative_data_without_ties(seed):
+def test_the_tree_agrees_with_scikit_learn_on_numeric_data_without_ties(seed):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(400, 5)).astype(np.float32)
     y = X[:, 0] * X[:, 1] + rng.normal(size=400)
@@ -118,7 +118,7 @@ def test_several_targets_are_split_together():
 
 
 @pytest.mark.parametrize("limit", [{"max_leaf_nodes": 6}, {"max_nodes": 11}])
-def test_with_a_limit_the_best_split_comes_first(limit):
+def test_with_a_limit_nodes_are_split_in_the_order_of_their_gain(limit):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 4)).astype(np.float32)
     y = X[:, 0] * X[:, 1] + rng.normal(size=300)

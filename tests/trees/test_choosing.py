@@ -1,14 +1,15 @@
-"""Errors of all subtrees at once, standard errors, and the rules that choose one."""
+"""Validation errors of all subtrees, standard errors, and the rules that choose a subtree."""
 
 import time
 
 import numpy as np
 import pytest
+from example_trees import from_sklearn, random_tree
 from sklearn.datasets import load_breast_cancer
-from sklearn.model_selection import KFold
+from sklearn.model_selection import KFold, RepeatedKFold
 from sklearn.tree import DecisionTreeClassifier
-from some_trees import from_sklearn, random_tree
 
+import bosquet
 from bosquet.trees import (
     PathErrors,
     PruningPath,
@@ -23,7 +24,7 @@ COST = np.array([[0, 1, 2], [3, 0, 1], [1, 5, 0.0]])
 
 
 def losses_one_by_one(tree, path, leaf, y, loss):
-    """(rows, steps): each subtree is made and asked for itself."""
+    """Return the losses (rows, steps), computed for each subtree separately."""
     columns = []
     for step in range(path.n_steps):
         inner = ~tree.is_leaf & (path.step_of_node > step)
@@ -36,7 +37,7 @@ def losses_one_by_one(tree, path, leaf, y, loss):
 
 
 @pytest.fixture(params=["weighted", "weight 1"])
-def judged(request):
+def validation_case(request):
     rng = np.random.default_rng(0)
     tree = random_tree(rng, n_leaves=40)
     leaf = rng.choice(tree.leaf_ids, 300)
@@ -55,8 +56,8 @@ def assert_same_errors(errors, losses, weight):
 @pytest.mark.parametrize(
     "loss", ["misclassified", "deviance", COST], ids=["0-1", "deviance", "cost"]
 )
-def test_one_pass_gives_the_errors_of_each_subtree_by_itself(judged, loss):
-    tree, leaf, y, weight = judged
+def test_one_pass_gives_the_errors_of_each_subtree(validation_case, loss):
+    tree, leaf, y, weight = validation_case
     path = weakest_link_path(tree, "deviance")
 
     def each(y, node):
@@ -71,10 +72,10 @@ def test_one_pass_gives_the_errors_of_each_subtree_by_itself(judged, loss):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_one_pass_gives_squared_errors_far_from_zero_too(weighted):
+def test_one_pass_gives_accurate_squared_errors_far_from_zero(weighted):
     rng = np.random.default_rng(1)
     tree = random_tree(rng, n_leaves=50, n_classes=0)
-    tree.value += 1e6  # where sums of plain powers have lost everything
+    tree.value += 1e6  # where raw sums of powers lose all digits
     leaf = rng.choice(tree.leaf_ids[:-3], 400)  # some leaves are empty
     y = 1e6 + rng.normal(size=400)
     weight = rng.random(400) if weighted else None
@@ -84,14 +85,14 @@ def test_one_pass_gives_squared_errors_far_from_zero_too(weighted):
         tree, path, leaf, y, lambda y, node: (y - tree.value[node, 0]) ** 2
     )
     assert_same_errors(errors, one_by_one, weight)
-    # Rows that climb node by node give the same.
-    climbed = errors_along_path(
+    # The general method for any loss gives the same.
+    general = errors_along_path(
         tree, path, leaf, y, weight, lambda y, value: (y - value[:, 0]) ** 2
     )
-    assert_same_errors(climbed, one_by_one, weight)
+    assert_same_errors(general, one_by_one, weight)
 
 
-def test_errors_at_given_prices_are_those_of_the_pruned_trees():
+def test_errors_at_given_penalties_are_those_of_the_pruned_trees():
     rng = np.random.default_rng(2)
     X, y = load_breast_cancer(return_X_y=True)
     model = DecisionTreeClassifier(random_state=0).fit(X[::2], y[::2])
@@ -107,8 +108,8 @@ def test_errors_at_given_prices_are_those_of_the_pruned_trees():
         assert prune_to(tree, gamma, path).n_leaves == theirs.get_n_leaves()
 
 
-def test_folds_add_up_to_the_rows_together(judged):
-    tree, leaf, y, weight = judged
+def test_errors_of_folds_add_up_to_those_of_all_rows(validation_case):
+    tree, leaf, y, weight = validation_case
     path = weakest_link_path(tree)
     whole = errors_along_path(tree, path, leaf, y, weight)
     some = np.arange(300) % 3 == 0
@@ -121,7 +122,7 @@ def test_folds_add_up_to_the_rows_together(judged):
     np.testing.assert_allclose(table.standard_errors, whole.standard_error)
 
 
-def test_standard_error_of_a_share_is_the_binomial_one():
+def test_the_standard_error_of_an_error_rate_is_binomial():
     losses = np.zeros((50, 1))
     losses[:10] = 1
     assert PathErrors.of_rows(losses).standard_error[0] == pytest.approx(np.sqrt(0.2 * 0.8 / 50))
@@ -135,7 +136,7 @@ def path_of(leaves):
     )  # fmt: skip
 
 
-def test_of_equal_errors_the_smallest_tree_is_chosen():
+def test_ties_go_to_the_smallest_tree():
     losses = np.zeros((10, 4))
     losses[:3, 0] = losses[1:3, 1] = losses[:2, 2] = losses[:9, 3] = 1
     table = choose_by_folds(path_of([9, 5, 3, 1]), losses)
@@ -152,20 +153,20 @@ def test_the_one_se_rule_takes_the_smallest_tree_within_a_standard_error():
     assert choose_by_folds(path, losses, "1se").chosen_leaves == 3
 
 
-def test_cross_validation_finds_a_tree_much_smaller_than_the_full_one():
+def test_cross_validation_chooses_a_much_smaller_tree_than_the_full_one():
     X, y = load_breast_cancer(return_X_y=True)
     full = from_sklearn(DecisionTreeClassifier(random_state=0).fit(X, y))
     path = weakest_link_path(full, "misclassified")
     folds = []
-    for kept, held in KFold(10, shuffle=True, random_state=0).split(X):
-        model = DecisionTreeClassifier(random_state=0).fit(X[kept], y[kept])
+    for train, test in KFold(10, shuffle=True, random_state=0).split(X):
+        model = DecisionTreeClassifier(random_state=0).fit(X[train], y[train])
         tree = from_sklearn(model)
         folds.append(
             errors_along_path(
                 tree,
                 weakest_link_path(tree, "misclassified"),
-                model.apply(X[held]),
-                y[held],
+                model.apply(X[test]),
+                y[test],
                 gammas=path.gammas_between(tree.weight[0]),
             )
         )
@@ -178,7 +179,7 @@ def test_cross_validation_finds_a_tree_much_smaller_than_the_full_one():
     assert smaller.chosen_leaves <= table.chosen_leaves
 
 
-def test_the_table_is_shown_and_given_as_a_frame():
+def test_the_table_is_printed_and_converted_to_a_data_frame():
     losses = np.random.default_rng(0).random((30, 60))
     table = choose_by_folds(path_of(list(range(60, 0, -1))), losses, loss="squares")
     lines = repr(table).splitlines()
@@ -196,7 +197,7 @@ def test_the_table_is_shown_and_given_as_a_frame():
     assert len(frame) == len(table) == 60
 
 
-def test_many_subtrees_cost_no_more_than_one_pass():
+def test_many_subtrees_need_only_one_pass():
     rng = np.random.default_rng(0)
     tree = random_tree(rng, n_leaves=4000, n_classes=0)
     leaf = rng.choice(tree.leaf_ids, 300_000)
@@ -208,24 +209,31 @@ def test_many_subtrees_cost_no_more_than_one_pass():
     assert time.perf_counter() - start < 2  # 0.1 s on an idle core; 1000 predictions take far more
 
 
-def test_wrong_arguments_are_named(judged):
-    tree, leaf, y, _ = judged
+def test_invalid_arguments_are_named(validation_case):
+    tree, leaf, y, _ = validation_case
     path = weakest_link_path(tree)
-    with pytest.raises(ValueError, match="loss is 'gini'"):
+    with pytest.raises(ValueError, match="loss='gini' is not supported"):
         errors_along_path(tree, path, leaf, y, loss="gini")
-    with pytest.raises(ValueError, match="numbers of leaves"):
+    with pytest.raises(ValueError, match="not leaves of the tree"):
         errors_along_path(tree, path, np.zeros_like(leaf), y)
-    with pytest.raises(ValueError, match="codes of classes from 0 to 2"):
+    with pytest.raises(ValueError, match="integers from 0 to 2"):
         errors_along_path(tree, path, leaf, y + 1)
-    with pytest.raises(ValueError, match="one entry a row"):
+    with pytest.raises(ValueError, match="one entry per row"):
         errors_along_path(tree, path, leaf, y[:5])
-    with pytest.raises(ValueError, match="weight must hold 300 numbers"):
+    with pytest.raises(ValueError, match="pass 300 finite numbers"):
         errors_along_path(tree, path, leaf, y, weight=-np.ones(300))
     with pytest.raises(ValueError, match="one output"):
         errors_along_path(tree, path, leaf, y, loss="squares")
-    with pytest.raises(ValueError, match="rule is '2se'"):
+    with pytest.raises(ValueError, match="rule='2se' is not supported"):
         choose_by_folds(path, np.zeros((3, path.n_steps)), "2se")
-    with pytest.raises(ValueError, match="fold_errors are of 1 subtrees"):
+    with pytest.raises(ValueError, match="fold_errors has errors of 1 subtrees"):
         choose_by_folds(path, np.zeros((3, 1)))
     with pytest.raises(ValueError, match="same subtrees"):
         choose_by_folds(path, [PathErrors.of_rows(np.zeros((3, k))) for k in (1, 2)])
+
+
+def test_a_splitter_that_tests_a_row_twice_is_rejected():
+    X, y = load_breast_cancer(return_X_y=True)
+    tree = bosquet.DecisionTreeClassifier(pruning="cv", cv=RepeatedKFold(n_splits=3, n_repeats=2))
+    with pytest.raises(ValueError, match=r"row \d+ is in the test sets \d and \d of cv"):
+        tree.fit(X, y)

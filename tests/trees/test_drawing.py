@@ -1,4 +1,4 @@
-"""Drawings: nothing overlaps, nothing is left out in silence, files can be written."""
+"""Drawings of trees: no overlaps, notes for truncated trees, files."""
 
 import builtins
 import itertools
@@ -7,9 +7,9 @@ import sys
 
 import numpy as np
 import pytest
+from example_trees import CATEGORIES, from_sklearn, random_shape, random_tree
 from sklearn.datasets import load_iris
 from sklearn.tree import DecisionTreeClassifier
-from some_trees import CATEGORIES, from_sklearn, random_shape, random_tree
 
 from bosquet.trees import choose_by_folds, draw_pruning, draw_scree, draw_tree, weakest_link_path
 from bosquet.trees._layout import tidy_layout
@@ -35,31 +35,31 @@ def boxes(ax):
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_neighbours_in_a_layout_keep_their_distance(seed):
+def test_neighbours_in_a_layout_have_the_minimum_distance(seed):
     rng = np.random.default_rng(seed)
     left, right = random_shape(rng, 40, chain=seed == 0)
     children = {n: (left[n], right[n]) for n in np.flatnonzero(left >= 0).tolist()}
     widths = {n: float(w) for n, w in enumerate(rng.random(len(left)) + 0.2)}
-    places = tidy_layout(children, widths, gap=0.1)
+    positions = tidy_layout(children, widths, gap=0.1)
     depth = np.zeros(len(left), dtype=int)
     for parent, pair in children.items():
-        assert places[parent] == pytest.approx((places[pair[0]] + places[pair[1]]) / 2)
+        assert positions[parent] == pytest.approx((positions[pair[0]] + positions[pair[1]]) / 2)
         depth[list(pair)] = depth[parent] + 1
     for level in range(depth.max() + 1):
-        nodes = sorted(np.flatnonzero(depth == level), key=places.__getitem__)
+        nodes = sorted(np.flatnonzero(depth == level), key=positions.__getitem__)
         for a, b in itertools.pairwise(nodes):
-            room = places[b] - places[a] - (widths[a] + widths[b]) / 2
-            assert room >= 0.1 - 1e-9
+            distance = positions[b] - positions[a] - (widths[a] + widths[b]) / 2
+            assert distance >= 0.1 - 1e-9
 
 
-def test_branches_of_the_same_shape_look_the_same():
+def test_branches_of_the_same_shape_have_the_same_layout():
     children = {0: (1, 2), 1: (3, 4), 2: (5, 6)}
     x = tidy_layout(children, dict.fromkeys(range(7), 1.0), gap=0.5)
     assert x[4] - x[3] == x[6] - x[5] == 1.5
     assert x[0] == 0
 
 
-def test_iris_is_drawn_with_all_its_leaves(tmp_path):
+def test_a_small_tree_is_drawn_with_all_nodes(tmp_path):
     iris = load_iris()
     model = DecisionTreeClassifier(max_leaf_nodes=8, random_state=0).fit(iris.data, iris.target)
     tree = from_sklearn(model)
@@ -76,7 +76,7 @@ def test_iris_is_drawn_with_all_its_leaves(tmp_path):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_text_stays_inside_its_box_and_boxes_stay_apart(seed):
+def test_text_fits_into_its_box_and_boxes_do_not_overlap(seed):
     rng = np.random.default_rng(seed)
     tree = random_tree(rng, n_leaves=25, n_classes=3 if seed % 2 else 0)
     names = ["a", "a long name of a feature that goes on", "b", "c", "d"]
@@ -86,15 +86,15 @@ def test_text_stays_inside_its_box_and_boxes_stay_apart(seed):
     for a, b in itertools.combinations(frames, 2):
         assert not a.overlaps(b)
     for text in ax.texts:
-        place = text.get_window_extent(renderer)
-        middle = ((place.x0 + place.x1) / 2, (place.y0 + place.y1) / 2)
+        extent = text.get_window_extent(renderer)
+        middle = ((extent.x0 + extent.x1) / 2, (extent.y0 + extent.y1) / 2)
         for frame in frames:
             if frame.contains(*middle):
-                assert frame.x0 <= place.x0
-                assert place.x1 <= frame.x1
+                assert frame.x0 <= extent.x0
+                assert extent.x1 <= frame.x1
 
 
-def test_a_large_tree_is_cut_off_and_says_so():
+def test_a_large_tree_is_truncated_with_a_note():
     tree = random_tree(np.random.default_rng(0), n_leaves=300)
     ax = draw_tree(tree)
     drawn = boxes(ax)
@@ -104,16 +104,16 @@ def test_a_large_tree_is_cut_off_and_says_so():
     assert any(box.get_linestyle() == "--" for box in drawn)
 
 
-def test_max_depth_is_kept_to():
+def test_max_depth_limits_the_levels_drawn():
     tree = random_tree(np.random.default_rng(1), n_leaves=20)
     assert len(boxes(draw_tree(tree, max_depth=0))) == 1
     assert len(boxes(draw_tree(tree, max_depth=1))) == 3
     assert len(boxes(draw_tree(tree, max_depth=99))) == tree.n_nodes
-    with pytest.raises(ValueError, match="max_depth is -1"):
+    with pytest.raises(ValueError, match="max_depth=-1 is out of range"):
         draw_tree(tree, max_depth=-1)
 
 
-def test_text_shrinks_with_the_axes_given():
+def test_text_is_scaled_to_the_axes():
     tree = random_tree(np.random.default_rng(2), n_leaves=12)
     _, small = pyplot.subplots(figsize=(3, 2))
     ax = draw_tree(tree, ax=small)
@@ -122,7 +122,7 @@ def test_text_shrinks_with_the_axes_given():
     assert max(sizes) < max(text.get_fontsize() for text in draw_tree(tree).texts)
 
 
-def test_dollars_in_names_are_no_formula():
+def test_dollar_signs_in_names_are_not_parsed_as_formulas():
     tree = random_tree(np.random.default_rng(2), n_leaves=6)
     ax = draw_tree(tree, ["$a", "b$", "$c$", "_d", "e^"], ["$x", "y$", "z"])
     ax.figure.canvas.draw()
@@ -130,7 +130,7 @@ def test_dollars_in_names_are_no_formula():
 
 @pytest.mark.parametrize("steps", [1, 2, 12, 300])
 @pytest.mark.parametrize("rule", ["min", "1se"])
-def test_pruning_is_drawn_with_the_chosen_marked(steps, rule):
+def test_the_pruning_plot_marks_the_chosen_subtree(steps, rule):
     rng = np.random.default_rng(0)
     tree = random_tree(rng, n_leaves=steps * 2, n_classes=0)
     path = weakest_link_path(tree, rng.random(tree.n_nodes) * 2.0**-tree.depths)
@@ -145,15 +145,15 @@ def test_pruning_is_drawn_with_the_chosen_marked(steps, rule):
     draw_scree(path, ax=ax)
 
 
-def test_without_matplotlib_one_message_says_what_to_install(monkeypatch):
-    real = builtins.__import__
+def test_without_matplotlib_the_error_names_the_install_command(monkeypatch):
+    original = builtins.__import__
 
-    def refusing(name, *rest):
+    def without_matplotlib(name, *rest):
         if name.startswith("matplotlib"):
             raise ImportError(name)
-        return real(name, *rest)
+        return original(name, *rest)
 
-    monkeypatch.setattr(builtins, "__import__", refusing)
+    monkeypatch.setattr(builtins, "__import__", without_matplotlib)
     with pytest.raises(ImportError, match=r"pip install \"bosquet\[plot\]\""):
         draw_tree(random_tree(np.random.default_rng(0)))
 

@@ -1,4 +1,4 @@
-"""Nodes of thousands of rows are split without putting them all in order, at the same thresholds."""
+"""Nodes with thousands of rows are split without sorting, at the same thresholds."""
 
 import numpy as np
 import pytest
@@ -10,33 +10,33 @@ from bosquet import DecisionTreeClassifier, DecisionTreeRegressor
 CRITERIA = ["gini", "entropy", "squared_error"]
 
 
-def falls(x, y, w, criterion):
-    """By threshold, how far the impurity falls, and the thresholds: every one there is."""
+def impurity_decreases(x, y, w, criterion):
+    """Return the decrease of impurity for every threshold, and the thresholds."""
     order = np.argsort(x, kind="stable")
     x, y, w = x[order], y[order], w[order]
     weight, total = np.cumsum(w), np.cumsum(w * y)
-    # From the other end: a difference of sums loses the lightest rows.
+    # Sums from the right, because a difference of sums would lose the rows of small weight.
     weight_right, total_right = np.cumsum(w[::-1])[::-1], np.cumsum((w * y)[::-1])[::-1]
 
-    def worth(w, s):
+    def score(w, s):
         if criterion != "entropy":
             return s**2 / w
         p = np.clip(s / w, 1e-300, 1 - 1e-16)
         return w * (p * np.log(p) + (1 - p) * np.log1p(-p))
 
     ends = np.flatnonzero(x[1:] > x[:-1])
-    left = worth(weight[ends], total[ends])
-    right = worth(weight_right[ends + 1], total_right[ends + 1])
-    return left + right - worth(weight[-1], total[-1]), (x[ends] + x[ends + 1]) / 2
+    left = score(weight[ends], total[ends])
+    right = score(weight_right[ends + 1], total_right[ends + 1])
+    return left + right - score(weight[-1], total[-1]), (x[ends] + x[ends + 1]) / 2
 
 
-def best_fall(X, y, w, criterion):
-    return max(falls(x, y, w, criterion)[0].max() for x in X.T)
+def best_decrease(X, y, w, criterion):
+    return max(impurity_decreases(x, y, w, criterion)[0].max() for x in X.T)
 
 
-def fall_of(tree, X, y, w, criterion):
+def decrease_of(tree, X, y, w, criterion):
     x = X[:, tree.feature[0]]
-    gains, thresholds = falls(x, y, w, criterion)
+    gains, thresholds = impurity_decreases(x, y, w, criterion)
     return gains[np.abs(thresholds - tree.threshold[0]).argmin()]
 
 
@@ -53,12 +53,12 @@ def fitted(criterion, X, y, w, **options):
     st.sampled_from(["equal", "uneven", "extreme"]),
     st.sampled_from([2048, 3000, 7001]),
 )
-def test_no_threshold_is_better_than_the_one_that_is_taken(criterion, seed, signal, kind, rows):
+def test_the_chosen_threshold_is_the_best(criterion, seed, signal, kind, rows):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(rows, 4))
-    X[:, 1] = X[:, 1].round(2)  # some hundred values, many rows each
+    X[:, 1] = X[:, 1].round(2)  # a few hundred distinct values, with many rows each
     X[:, 2] = np.exp(3 * X[:, 2])
-    X[:, 3] = -X[:, 0]  # the same partings from the other side
+    X[:, 3] = -X[:, 0]  # the same splits, in reverse order
     y = signal * np.sin(2 * X[:, 0]) + signal * (X[:, 1] > 1) + rng.normal(size=rows)
     if criterion != "squared_error":
         y = (y > 0.3).astype(float)
@@ -70,28 +70,32 @@ def test_no_threshold_is_better_than_the_one_that_is_taken(criterion, seed, sign
     w = weights[kind]
     tree = fitted(criterion, X, y, w, max_depth=1).tree_
     if criterion == "squared_error":
-        y = y - np.average(y, weights=w)  # sums of squares keep their digits
-    best = best_fall(X, y, w, criterion)
-    assert fall_of(tree, X, y, w, criterion) == pytest.approx(best, rel=1e-6, abs=1e-9)
+        y = y - np.average(y, weights=w)  # centred, so that sums of squares keep their digits
+    best = best_decrease(X, y, w, criterion)
+    assert decrease_of(tree, X, y, w, criterion) == pytest.approx(best, rel=1e-6, abs=1e-9)
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)
-def test_columns_that_are_passed_over_change_nothing(criterion):
+def test_skipping_columns_early_does_not_change_the_tree(criterion):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(6000, 12))
     y = np.sin(2 * X[:, 3]) + X[:, 7] + rng.normal(size=6000)
     y = y if criterion == "squared_error" else (y > 0).astype(float)
     w = rng.exponential(size=6000)
-    alone = fitted(criterion, X, y, w, max_depth=4)
-    # With runners-up to remember, every column has to find its best.
-    all_of_them = type(alone)(criterion=criterion, max_competitors=3, max_depth=4)
-    all_of_them.fit(X, y, sample_weight=w)
-    assert np.array_equal(alone.tree_.feature, all_of_them.tree_.feature)
-    assert np.array_equal(alone.tree_.threshold, all_of_them.tree_.threshold, equal_nan=True)
-    assert np.array_equal(alone.tree_.value, all_of_them.tree_.value)
+    without_competitors = fitted(criterion, X, y, w, max_depth=4)
+    # To store competitors, the best split of every column is needed.
+    with_competitors = type(without_competitors)(
+        criterion=criterion, max_competitors=3, max_depth=4
+    )
+    with_competitors.fit(X, y, sample_weight=w)
+    assert np.array_equal(without_competitors.tree_.feature, with_competitors.tree_.feature)
+    assert np.array_equal(
+        without_competitors.tree_.threshold, with_competitors.tree_.threshold, equal_nan=True
+    )
+    assert np.array_equal(without_competitors.tree_.value, with_competitors.tree_.value)
 
 
-def test_equal_columns_are_split_on_the_first_of_them():
+def test_ties_between_equal_columns_go_to_the_first():
     rng = np.random.default_rng(1)
     x = rng.normal(size=5000)
     X = np.column_stack([rng.normal(size=5000), x, x, x])
@@ -101,7 +105,7 @@ def test_equal_columns_are_split_on_the_first_of_them():
         assert tree.feature[0] == 1
 
 
-def test_a_node_of_one_value_is_a_leaf_and_one_row_apart_is_found():
+def test_a_constant_column_is_not_split_and_a_single_row_is_separated():
     X = np.zeros((4000, 2))
     X[:, 1] = np.arange(4000)
     y = np.zeros(4000, dtype=int)

@@ -1,4 +1,4 @@
-"""Ordered categories are split by their order: m levels have m - 1 splits."""
+"""Ordered categories are split by their order: m categories have m - 1 splits."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ LEVELS = ["none", "low", "mid", "high", "top"]
 def example(rows=400, seed=0):
     random = np.random.default_rng(seed)
     codes = random.integers(0, 5, rows)
-    # Neighbours apart and ends together: a nominal split would do better than any ordered one.
+    # The effects are not monotonic, so a nominal split is better than any ordinal split.
     y = np.array([0.0, 4.0, 1.0, 5.0, 0.5])[codes] + 0.1 * random.normal(size=rows)
     x = random.normal(size=rows)
     levels = np.array(LEVELS, dtype=object)[codes]
@@ -38,7 +38,7 @@ def example(rows=400, seed=0):
         GradientBoostingRegressor(n_estimators=10, random_state=0),
     ],
 )
-def test_it_is_the_model_of_the_levels_places(model, tmp_path):
+def test_an_ordered_column_gives_the_model_of_its_codes(model, tmp_path):
     frame, numbers, y = example()
     of_numbers = model.fit(numbers, y).predict(numbers)
     ordinal = model.fit(frame, y)
@@ -50,7 +50,7 @@ def test_it_is_the_model_of_the_levels_places(model, tmp_path):
     np.testing.assert_array_equal(loaded.predict(as_text), of_numbers)
 
 
-def test_a_nominal_column_of_the_same_values_is_split_better():
+def test_a_nominal_split_of_the_same_column_has_a_larger_gain():
     frame, _, y = example()
     stump = DecisionTreeRegressor(max_depth=1)
     ordered = stump.fit(frame[["level"]], y)
@@ -64,14 +64,14 @@ def test_a_nominal_column_of_the_same_values_is_split_better():
     assert nominal.tree_.gain[0] > 1.5 * gain
 
 
-def test_a_monotone_constraint_goes_with_the_order():
+def test_a_monotonic_constraint_uses_the_order():
     frame, _, y = example()
     model = DecisionTreeRegressor(monotonic_cst={"level": 1}).fit(frame, y)
-    asked = pd.DataFrame({"level": pd.Categorical(LEVELS, LEVELS, ordered=True), "x": 0.0})
-    assert (np.diff(model.predict(asked)) >= 0).all()
+    rows = pd.DataFrame({"level": pd.Categorical(LEVELS, LEVELS, ordered=True), "x": 0.0})
+    assert (np.diff(model.predict(rows)) >= 0).all()
 
 
-def test_a_tree_is_read_by_the_names_of_the_levels():
+def test_exports_show_the_names_of_the_categories():
     frame, _, y = example()
     tree = DecisionTreeClassifier(max_leaf_nodes=3, missing="surrogate").fit(frame, y > 2)
     root = int(tree.tree_.threshold[0])
@@ -81,14 +81,14 @@ def test_a_tree_is_read_by_the_names_of_the_levels():
     assert tree.split_table()[0]["goes_left"] == f"level <= {LEVELS[root]}"
     above = ", ".join(LEVELS[root + 1 :])
     assert any(rule.conditions[0].startswith(f"level in {{{above}}}") for rule in tree.rules())
-    # The twin of the first column runs the other way: its surrogate is reversed.
+    # A copy of the first column in reverse order gives a reversed surrogate.
     frame["back"] = pd.Categorical(frame["level"], LEVELS[::-1], ordered=True)
     tree.fit(frame, y > 2)
-    words = [row["goes_left"] for row in tree.split_table() if row["kind"] == "surrogate"]
-    assert words[0] == f"back > {LEVELS[root + 1]}"
+    conditions = [row["goes_left"] for row in tree.split_table() if row["kind"] == "surrogate"]
+    assert conditions[0] == f"back > {LEVELS[root + 1]}"
 
 
-def test_exported_code_answers_as_the_tree_does():
+def test_exported_code_predicts_as_the_tree_does():
     import sqlite3
 
     frame, _, y = example(seed=1)
@@ -100,12 +100,11 @@ def test_exported_code_answers_as_the_tree_does():
             {"level": None if pd.isna(level) else level, "x": x}
             for level, x in zip(frame["level"], frame["x"], strict=True)
         ]
-        rows.append({"level": "never heard of", "x": 0.3})
-        asked = pd.DataFrame(rows)
-        expected = model.predict(asked)
+        rows.append({"level": "unknown", "x": 0.3})
+        expected = model.predict(pd.DataFrame(rows))
         np.testing.assert_array_equal([space["predict"](row) for row in rows], expected)
         base = sqlite3.connect(":memory:")
         base.execute('create table t ("level" text, "x" real)')
         base.executemany("insert into t values (:level, :x)", rows)
         query = f"select {model.export_sql()} from t order by rowid"
-        np.testing.assert_allclose([answer for (answer,) in base.execute(query)], expected)
+        np.testing.assert_allclose([prediction for (prediction,) in base.execute(query)], expected)

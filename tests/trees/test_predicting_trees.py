@@ -1,4 +1,4 @@
-"""Every way to predict gives the same bits: one row or many, any threads, processor, container."""
+"""All ways to predict give the same bits: single rows, batches, threads, processors, containers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ INSTRUCTION_SETS = sorted({"baseline", _core.best_isa()})
 
 
 def leaves_by_hand(model: Any, X: np.ndarray) -> np.ndarray:
-    """A loop over nodes as the format's page tells it."""
+    """Return the leaves by a loop over nodes, as described in docs/format.md."""
     result = np.empty((len(X), model.n_trees), dtype=np.int32)
     levels = model.categories
     rows = X.astype(float).tolist()
@@ -53,13 +53,15 @@ def sums_by_hand(model: Any, leaves: np.ndarray) -> np.ndarray:
 
 @pytest.fixture(scope="module", params=CASES, ids=lambda case: case.__name__)
 def case(request: pytest.FixtureRequest) -> tuple[Any, np.ndarray, np.ndarray]:
-    """A model, rows enough for it to be compiled, and what the plain way says of them."""
+    """Return a model, enough rows to compile it, and the predictions of the plain method."""
     model, X = request.param()
     assert len(X) >= 1100
     return model, X, model.predict_plain(X)
 
 
-def test_the_plain_way_is_the_loop_over_nodes(case: tuple[Any, np.ndarray, np.ndarray]) -> None:
+def test_plain_predictions_agree_with_a_loop_over_nodes(
+    case: tuple[Any, np.ndarray, np.ndarray],
+) -> None:
     model, X, expected = case
     some = slice(0, len(X), max(1, len(X) // 60))
     leaves = leaves_by_hand(model, X[some])
@@ -79,7 +81,7 @@ def test_batches_have_the_same_bits(
 
 
 @pytest.mark.parametrize("on_codes", [False, True])
-def test_trees_beyond_the_caches_have_the_same_bits_in_their_larger_blocks(on_codes: bool) -> None:
+def test_trees_larger_than_the_caches_have_the_same_bits(on_codes: bool) -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(9001, 4))
     grid = np.linspace(-3, 3, 250) if on_codes else None
@@ -96,7 +98,7 @@ def test_trees_beyond_the_caches_have_the_same_bits_in_their_larger_blocks(on_co
             assert np.array_equal(model.apply(X[:rows], threads), leaves[:rows])
 
 
-def test_rows_have_the_same_bits_alone_and_in_batches_of_any_size(
+def test_single_rows_and_batches_of_any_size_have_the_same_bits(
     case: tuple[Any, np.ndarray, np.ndarray],
 ) -> None:
     model, X, expected = case
@@ -135,7 +137,7 @@ def test_containers_have_the_same_bits(case: tuple[Any, np.ndarray, np.ndarray])
         )
 
 
-def test_integer_columns_are_read_as_numbers() -> None:
+def test_integer_columns_give_the_same_predictions() -> None:
     rng = np.random.default_rng(0)
     X = rng.integers(-100, 100, (2000, 3))
     model = boost(X.astype(float), (X[:, 0] * X[:, 1]).astype(float))
@@ -146,7 +148,7 @@ def test_integer_columns_are_read_as_numbers() -> None:
     assert np.array_equal(model.predict_raw(mixed, 0, 12), expected)
 
 
-def test_trees_can_be_added_up_stage_by_stage(case: tuple[Any, np.ndarray, np.ndarray]) -> None:
+def test_predictions_can_be_added_stage_by_stage(case: tuple[Any, np.ndarray, np.ndarray]) -> None:
     model, X, expected = case
     together, leaves = model.n_trees // model.n_rounds, model.apply(X)
     values = [model.tree_arrays(t)["value"] for t in range(model.n_trees)]
@@ -157,7 +159,7 @@ def test_trees_can_be_added_up_stage_by_stage(case: tuple[Any, np.ndarray, np.nd
         trees = range(first, first + together)
         alone = np.column_stack([values[t][leaves[:, t]] for t in trees])
         if first > 0:
-            # A sum of one number is that number.
+            # The sum of a single tree is its value.
             assert np.array_equal(stage, alone)
         sums += alone
     assert np.array_equal(sums, expected)
@@ -184,17 +186,17 @@ def test_a_model_without_trees_or_features_predicts_its_base() -> None:
         assert np.array_equal(stump.predict_raw(np.zeros((rows, 0)), 0, 2), [[5.0]] * rows)
 
 
-def test_trees_added_or_removed_later_are_predicted_with() -> None:
+def test_predictions_follow_added_and_removed_trees() -> None:
     model, X = plain()
     model.predict_raw(X, 0, model.n_trees)  # compiles it
     boost(X, X[:, 3], rounds=2, into=model)
     assert np.array_equal(model.predict_raw(X, 0, 14), model.predict_plain(X))
     model.truncate(5)
-    boost(X, X[:, 4], rounds=9, into=model)  # as many trees as before, but others
+    boost(X, X[:, 4], rounds=9, into=model)  # the same number of trees, but other trees
     assert np.array_equal(model.predict_raw(X, 0, 14), model.predict_plain(X))
 
 
-def test_a_copy_goes_its_own_way() -> None:
+def test_a_copy_is_independent() -> None:
     model, X = plain()
     expected = model.predict_raw(X, 0, model.n_trees)
     other = model.copy()
@@ -203,7 +205,7 @@ def test_a_copy_goes_its_own_way() -> None:
     assert np.array_equal(other.predict_raw(X, 0, 12), expected)
 
 
-def test_many_threads_of_the_caller_can_share_a_model() -> None:
+def test_many_threads_can_share_a_model() -> None:
     model, X = plain()
     expected = model.predict_plain(X)
     with ThreadPoolExecutor(8) as pool:
@@ -212,7 +214,7 @@ def test_many_threads_of_the_caller_can_share_a_model() -> None:
             assert all(np.array_equal(job.result(), expected[:size]) for job in jobs)
 
 
-def test_a_tree_of_vector_leaves_is_a_round_and_can_be_cut_anywhere() -> None:
+def test_ensembles_with_vector_leaves_can_be_truncated_after_any_tree() -> None:
     model, X = vector_leaves()
     assert model.vector_leaves
     assert (model.n_trees, model.n_rounds, model.n_outputs) == (10, 10, 3)
@@ -228,11 +230,11 @@ def test_a_tree_of_vector_leaves_is_a_round_and_can_be_cut_anywhere() -> None:
     assert not several_outputs()[0].vector_leaves
 
 
-def test_boosting_does_not_add_to_trees_of_vector_leaves() -> None:
+def test_boosting_cannot_add_to_an_ensemble_with_vector_leaves() -> None:
     model = _core.Ensemble(2, 1, [0.0], [], vector_leaves=True)
     assert model.vector_leaves
     X = np.random.default_rng(0).normal(size=(50, 2))
-    with pytest.raises(_core.InputError, match="one output at a time"):
+    with pytest.raises(_core.InputError, match="vector_leaves=False"):
         boost(X, X[:, 0], into=model)
     assert model.n_trees == 0
 
@@ -250,30 +252,30 @@ def test_importance_sums_gains_and_counts_splits() -> None:
     assert split.sum() > 0
 
 
-def test_what_does_not_fit_is_refused_by_name() -> None:
+def test_invalid_arguments_raise() -> None:
     model, X = plain()
-    with pytest.raises(_core.InputError, match="5 features, the data has 4"):
+    with pytest.raises(_core.InputError, match="5 features, but the data has 4 columns"):
         model.predict_raw(X[:, :4], 0, 12)
-    with pytest.raises(_core.InputError, match="5 features, the data has 6"):
+    with pytest.raises(_core.InputError, match="5 features, but the data has 6 columns"):
         model.predict_rows(np.zeros(6))
     with pytest.raises(_core.InputError, match="5 features"):
         model.apply(X[:, :4])
     for first, last in ((0, 13), (5, 4)):
-        with pytest.raises(_core.InputError, match=f"trees {first} to {last}"):
+        with pytest.raises(_core.InputError, match=rf"trees \[{first}, {last}\) are out of range"):
             model.predict_raw(X, first, last)
-    with pytest.raises(_core.InputError, match="floats"):
+    with pytest.raises(_core.InputError, match="float32 or float64"):
         model.predict_rows(np.zeros(5, dtype=int))
-    with pytest.raises(_core.InputError, match="row or a matrix"):
+    with pytest.raises(_core.InputError, match="pass one row"):
         model.predict_rows(np.zeros((1, 1, 5)))
-    with pytest.raises(_core.InputError, match="instruction set"):
+    with pytest.raises(_core.InputError, match="isa='mmx' is unknown"):
         model.predict_raw(X, 0, 12, 1, "mmx")
-    with pytest.raises(_core.InputError, match="no such tree"):
+    with pytest.raises(_core.InputError, match="tree 12 is out of range"):
         model.tree_arrays(12)
-    with pytest.raises(_core.InputError, match="gain or split"):
+    with pytest.raises(_core.InputError, match="kind='weight' is unknown"):
         model.importance("weight")
-    with pytest.raises(_core.InputError, match="cannot be cut to 13"):
+    with pytest.raises(_core.InputError, match="n_trees=13 must be at most"):
         model.truncate(13)
-    with pytest.raises(_core.InputError, match="cannot be cut to 4"):
+    with pytest.raises(_core.InputError, match="n_trees=4 must be at most"):
         several_outputs()[0].truncate(4)
     with pytest.raises(_core.InputError, match="categories"):
         _core.Ensemble(2, 1, [0.0], [70_000, 0])

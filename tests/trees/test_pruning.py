@@ -1,12 +1,12 @@
-"""Pruning by weakest links: against the reference, scikit-learn, and the formulas themselves."""
+"""Cost-complexity pruning compared with the reference, scikit-learn and the formulas."""
 
 import time
 
 import numpy as np
 import pytest
+from example_trees import from_sklearn, random_shape, random_tree
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from some_trees import from_sklearn, random_shape, random_tree
 
 from bosquet.reference.pruning import nested_subtrees
 from bosquet.trees import (
@@ -23,7 +23,7 @@ from bosquet.trees import (
 COSTS = ["impurity", "misclassified", "deviance", np.array([[0, 1, 2], [3, 0, 1], [1, 5, 0.0]])]
 
 
-def assert_like_reference(tree, cost):
+def assert_agrees_with_reference(tree, cost):
     path = weakest_link_path(tree, cost)
     D = node_costs(tree, cost).tolist()
     steps = nested_subtrees(tree.left.tolist(), tree.right.tolist(), D)
@@ -36,26 +36,26 @@ def assert_like_reference(tree, cost):
 
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("cost", COSTS, ids=["impurity", "misclassified", "deviance", "matrix"])
-def test_the_path_is_that_of_the_reference(seed, cost):
+def test_the_path_agrees_with_the_reference(seed, cost):
     rng = np.random.default_rng(seed)
-    assert_like_reference(random_tree(rng, n_leaves=int(rng.integers(1, 60))), cost)
+    assert_agrees_with_reference(random_tree(rng, n_leaves=int(rng.integers(1, 60))), cost)
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_the_path_is_that_of_the_reference_for_numbers(seed):
+def test_the_path_of_a_regression_tree_agrees_with_the_reference(seed):
     rng = np.random.default_rng(seed)
-    assert_like_reference(random_tree(rng, n_leaves=40, n_classes=0), "squares")
+    assert_agrees_with_reference(random_tree(rng, n_leaves=40, n_classes=0), "squares")
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_any_costs_will_do_even_of_branches_worse_than_their_root(seed):
+def test_costs_may_be_arbitrary_even_if_a_branch_costs_more_than_its_root(seed):
     rng = np.random.default_rng(seed)
     tree = random_tree(rng, n_leaves=40, chain=seed % 2 == 1)
-    assert_like_reference(tree, rng.normal(size=tree.n_nodes))
-    assert_like_reference(tree, rng.integers(0, 6, tree.n_nodes))  # many ties
+    assert_agrees_with_reference(tree, rng.normal(size=tree.n_nodes))
+    assert_agrees_with_reference(tree, rng.integers(0, 6, tree.n_nodes))  # many ties
 
 
-def test_links_of_equal_weakness_are_cut_together():
+def test_equal_links_are_cut_together():
     left, right = [1, 3, 5, -1, -1, -1, -1], [2, 4, 6, -1, -1, -1, -1]
     tree = random_tree(np.random.default_rng(0), n_leaves=4)
     tree = TreeArrays(
@@ -64,7 +64,7 @@ def test_links_of_equal_weakness_are_cut_together():
     path = weakest_link_path(tree, [20, 3, 3, 1, 1, 1, 1])
     assert path.gammas.tolist() == [0, 1, 14]
     assert [cut.tolist() for cut in path.cuts] == [[], [1, 2], [0]]
-    # The root is as weak as its branches: one step takes all.
+    # The link of the root equals those of its branches, so all are cut in one step.
     path = weakest_link_path(tree, [7, 3, 3, 1, 1, 1, 1])
     assert path.gammas.tolist() == [0, 1]
     assert [cut.tolist() for cut in path.cuts] == [[], [0]]
@@ -93,10 +93,10 @@ def fitted(name):
 
 
 @pytest.mark.parametrize("name", DATA)
-def test_the_path_is_that_of_scikit_learn(name):
+def test_the_path_agrees_with_scikit_learn(name):
     X, y, model = fitted(name)
     theirs = model.cost_complexity_pruning_path(X, y)
-    # scikit-learn lists links of equal weakness one by one; the last of them is our step.
+    # scikit-learn lists equal links one by one; the last of them corresponds to our step.
     alphas = np.where(theirs.ccp_alphas < 1e-15, 0, theirs.ccp_alphas)
     last = np.append(np.diff(alphas) > 1e-9 * alphas[-1], True)
     path = weakest_link_path(from_sklearn(model))
@@ -107,7 +107,7 @@ def test_the_path_is_that_of_scikit_learn(name):
 
 
 @pytest.mark.parametrize("name", DATA)
-def test_pruned_trees_are_those_of_scikit_learn(name):
+def test_pruned_trees_agree_with_scikit_learn(name):
     X, y, model = fitted(name)
     tree = from_sklearn(model)
     alphas = weakest_link_path(tree).ccp_alphas
@@ -116,38 +116,38 @@ def test_pruned_trees_are_those_of_scikit_learn(name):
         pruned = prune_by_ccp_alpha(tree, alpha)
         theirs = type(model)(**{**model.get_params(), "ccp_alpha": alpha}).fit(X, y)
         expected = from_sklearn(theirs)
-        # scikit-learn renumbers depth first; both orders are that of their nodes before.
+        # scikit-learn renumbers depth first; both keep the order of the nodes.
         for field in ("n_rows", "feature", "left", "right"):
             np.testing.assert_array_equal(getattr(pruned, field), getattr(expected, field))
         np.testing.assert_array_equal(pruned.value, expected.value)
 
 
-def test_a_link_as_weak_as_the_price_is_cut_as_in_scikit_learn():
+def test_a_link_equal_to_the_penalty_is_cut_as_in_scikit_learn():
     X = [[0.0], [1.0], [2.0], [3.0]]
     y = [0.0, 0.0, 1.0, 3.0]  # exact in binary: the links are 2 / 4 and 4 / 4
     model = DecisionTreeRegressor().fit(X, y)
     tree = from_sklearn(model)
     for alpha in weakest_link_path(tree).ccp_alphas[1:]:
-        for price in (np.nextafter(alpha, 0) * (1 - 1e-9), alpha):
-            theirs = DecisionTreeRegressor(ccp_alpha=price).fit(X, y)
-            assert prune_by_ccp_alpha(tree, price).n_leaves == theirs.get_n_leaves()
+        for penalty in (np.nextafter(alpha, 0) * (1 - 1e-9), alpha):
+            theirs = DecisionTreeRegressor(ccp_alpha=penalty).fit(X, y)
+            assert prune_by_ccp_alpha(tree, penalty).n_leaves == theirs.get_n_leaves()
     assert prune_by_ccp_alpha(tree, 0.0) is tree
 
 
-def test_every_price_of_a_path_finds_its_own_subtree():
+def test_every_penalty_of_a_path_gives_its_subtree():
     tree = random_tree(np.random.default_rng(3), n_leaves=200)
     path = weakest_link_path(tree, "deviance")
     steps = np.arange(path.n_steps)
     np.testing.assert_array_equal(path.step_at(path.gammas), steps)
-    there_and_back = gamma_from_ccp_alpha(ccp_alpha_from_gamma(path.gammas, tree), tree)
-    np.testing.assert_array_equal(path.step_at(there_and_back), steps)
+    round_trip = gamma_from_ccp_alpha(ccp_alpha_from_gamma(path.gammas, tree), tree)
+    np.testing.assert_array_equal(path.step_at(round_trip), steps)
     np.testing.assert_array_equal(path.step_at(path.gammas_between()), steps)
     part = path.gammas_between(path.root_weight / 2)
     np.testing.assert_allclose(part[:-1], path.gammas_between()[:-1] / 2)
     assert path.gammas_between()[-1] == np.inf
 
 
-def test_subtrees_are_nested_and_each_is_the_cheapest_at_its_price():
+def test_subtrees_are_nested_and_each_is_optimal_for_its_penalty():
     tree = random_tree(np.random.default_rng(4), n_leaves=60)
     path = weakest_link_path(tree, "deviance")
     D = node_costs(tree, "deviance")
@@ -168,13 +168,13 @@ def test_subtrees_are_nested_and_each_is_the_cheapest_at_its_price():
 
 
 @pytest.mark.parametrize("cost", ["impurity", "misclassified", "deviance"])
-def test_cutting_changes_the_cost_by_node_less_branch(cost):
-    """C(A') = C(A) + C(N) - C(A_N), and C(A') = C(A) exactly when γ is the link's weakness."""
+def test_pruning_a_node_changes_the_cost_by_the_formula(cost):
+    """C(A') = C(A) + C(N) - C(A_N), and C(A') = C(A) if γ = g(N)."""
     tree = random_tree(np.random.default_rng(5), n_leaves=25)
     D = node_costs(tree, cost)
     for node in np.flatnonzero(~tree.is_leaf):
-        weakness = (D[node] - cost_complexity(tree, 0, cost, node)) / (tree.branch_leaves[node] - 1)
-        for gamma in (0.0, 1.7, weakness):
+        link = (D[node] - cost_complexity(tree, 0, cost, node)) / (tree.branch_leaves[node] - 1)
+        for gamma in (0.0, 1.7, link):
             whole = cost_complexity(tree, gamma, cost)
             cut = cost_complexity(tree.pruned_at([node]), gamma, cost)
             branch = cost_complexity(tree, gamma, cost, node)
@@ -182,7 +182,7 @@ def test_cutting_changes_the_cost_by_node_less_branch(cost):
         assert cut == pytest.approx(whole)
 
 
-def test_costs_are_counts():
+def test_costs_agree_with_their_formulas():
     tree = random_tree(np.random.default_rng(6), n_leaves=10)
     counts = (tree.value * tree.n_rows[:, None]).round()
     n = counts.sum(axis=1)
@@ -192,13 +192,13 @@ def test_costs_are_counts():
     np.testing.assert_allclose(node_costs(tree, "deviance"), deviance, atol=1e-12)
     matrix = np.array([[0, 1, 2], [3, 0, 1], [1, 5, 0]])
     np.testing.assert_allclose(node_costs(tree, matrix), (counts @ matrix).min(axis=1))
-    # Errors are the costs under a matrix of ones off the diagonal.
+    # The number of errors is the cost with a matrix of ones off the diagonal.
     np.testing.assert_array_equal(
         node_costs(tree, 1 - np.eye(3)), node_costs(tree, "misclassified")
     )
 
 
-def test_a_leaf_has_a_path_of_one_step():
+def test_the_path_of_a_single_leaf_has_one_step():
     path = weakest_link_path(random_tree(np.random.default_rng(0), n_leaves=1))
     assert path.gammas.tolist() == [0]
     assert path.leaves.tolist() == [1]
@@ -206,7 +206,7 @@ def test_a_leaf_has_a_path_of_one_step():
 
 
 @pytest.mark.parametrize("chain", [False, True], ids=["bushy", "chain"])
-def test_fifty_thousand_nodes_take_a_moment(chain):
+def test_the_path_of_fifty_thousand_nodes_is_fast(chain):
     rng = np.random.default_rng(0)
     left, right = random_shape(rng, 25_000, chain)
     n = len(left)
@@ -223,20 +223,22 @@ def test_fifty_thousand_nodes_take_a_moment(chain):
     assert path.leaves[0] == 25_000
     assert path.leaves[-1] == 1
     assert (np.diff(path.gammas) > 0).all()
-    assert seconds < 3  # about 0.2 s on an idle core; cut by cut a chain would take minutes
+    assert (
+        seconds < 3
+    )  # about 0.2 s on an idle core; a quadratic algorithm needs minutes for a chain
 
 
-def test_wrong_arguments_are_named():
+def test_invalid_arguments_are_named():
     tree = random_tree(np.random.default_rng(0))
-    with pytest.raises(ValueError, match="cost is 'gini'"):
+    with pytest.raises(ValueError, match="cost='gini' is not supported"):
         weakest_link_path(tree, "gini")
     with pytest.raises(ValueError, match="cost has shape \\(2,\\)"):
         weakest_link_path(tree, [1, 2])
-    with pytest.raises(ValueError, match="cost of node 3 is not finite"):
+    with pytest.raises(ValueError, match=r"cost\[3\] is not finite"):
         weakest_link_path(tree, np.where(np.arange(tree.n_nodes) == 3, np.nan, 1.0))
-    with pytest.raises(ValueError, match="negative"):
+    with pytest.raises(ValueError, match="gamma must be >= 0"):
         prune_to(tree, -1.0)
-    with pytest.raises(ValueError, match="ccp_alpha is -1"):
+    with pytest.raises(ValueError, match="ccp_alpha=-1 is out of range"):
         prune_by_ccp_alpha(tree, -1)
-    with pytest.raises(ValueError, match="path belongs to a tree of"):
+    with pytest.raises(ValueError, match="path belongs to a tree with"):
         prune_to(tree, 1.0, weakest_link_path(tree.pruned_at([0])))

@@ -1,11 +1,17 @@
-"""Trees as text, graphs, rules and tables of splits."""
+"""Export of trees as text, graphs, rules and tables of splits."""
 
 import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from some_trees import from_sklearn, leaf_of, random_shape, random_tree, table_with_gaps
+from example_trees import (
+    from_sklearn,
+    leaf_of,
+    random_shape,
+    random_tree,
+    table_with_missing_values,
+)
 
 from bosquet.trees import (
     TreeArrays,
@@ -16,12 +22,12 @@ from bosquet.trees import (
     rules,
     split_table,
 )
-from bosquet.trees.wording import listed
+from bosquet.trees.formatting import format_set
 
 
 @pytest.fixture
 def weather():
-    """Nominal at the root, then a number; five nodes."""
+    """A tree with five nodes: a split on categories at the root, then a split on a number."""
     nan = np.nan
     return TreeArrays(
         feature=[1, 0, -1, -1, -1],
@@ -49,7 +55,7 @@ LEVELS = [None, ["overcast", "rain", "sunny"]]
 CLASSES = ["play", "stay"]
 
 
-def test_text_shows_sizes_shares_categories_and_the_way_of_missing_values(weather):
+def test_text_shows_sizes_shares_categories_and_the_branch_of_missing_values(weather):
     assert export_text(weather, NAMES, CLASSES, LEVELS).splitlines() == [
         "all rows: n 14, play 0.50, stay 0.50",
         "|-- outlook in {overcast, sunny}: n 10, play 0.70, stay 0.30",
@@ -59,20 +65,20 @@ def test_text_shows_sizes_shares_categories_and_the_way_of_missing_values(weathe
     ]
 
 
-def test_text_without_names_uses_numbers(weather):
+def test_text_without_names_uses_feature_and_class_numbers(weather):
     text = export_text(weather, show_missing=False)
     assert "x1 in {0, 2}: n 10" in text
     assert "x1 not in {0, 2}: n 4 -> 1 (1 1.00)" in text
     assert "missing" not in text
 
 
-def test_text_cut_off_counts_what_is_not_shown(weather):
+def test_truncated_text_counts_the_leaves_below(weather):
     lines = export_text(weather, NAMES, CLASSES, LEVELS, max_depth=1).splitlines()
     assert len(lines) == 3
     assert lines[1].endswith("... 2 leaves below")
 
 
-def test_decisions_follow_the_cost_matrix(weather):
+def test_predictions_use_the_cost_matrix(weather):
     costly = export_text(weather, NAMES, CLASSES, LEVELS, cost_matrix=[[0, 1], [0, 0]])
     assert "stay" not in re.findall("-> (\\w+)", costly)
 
@@ -86,14 +92,14 @@ def chain(leaves):
     )  # fmt: skip
 
 
-def test_a_tree_too_deep_for_recursion_is_read():
+def test_a_tree_too_deep_for_recursion_can_be_exported():
     tree = chain(3000)
     assert export_text(tree).count("\n") == tree.n_nodes - 1
     assert export_graphviz(tree).count("->") == tree.n_nodes - 1
     assert len(rules(tree)) == 3000
 
 
-def test_a_tree_too_deep_for_indented_text_is_refused_with_a_way_out():
+def test_a_tree_too_deep_for_indented_text_raises_and_names_alternatives():
     tree = chain(15_000)
     with pytest.raises(ValueError, match=r"14999 levels deep.*0\.9 GB.*max_depth"):
         export_text(tree)
@@ -105,7 +111,7 @@ def test_a_tree_too_deep_for_indented_text_is_refused_with_a_way_out():
     assert draw_tree(tree).figure.clear() is None
 
 
-def test_dot_has_a_line_for_each_node_and_edge_and_quotes_names(weather):
+def test_dot_has_a_line_per_node_and_edge_and_escapes_names(weather):
     dot = export_graphviz(weather, ['the "t"', "out\\look"], CLASSES, LEVELS)
     assert dot.startswith("digraph tree {")
     assert len(re.findall(r"^  n\d+ \[label", dot, re.M)) == 5
@@ -129,7 +135,7 @@ def test_dot_colours_by_class_or_by_mean(weather):
     assert (np.diff(np.array(brightness)[order]) <= 0).all()
 
 
-def test_rules_merge_questions_about_one_feature(weather):
+def test_rules_merge_splits_on_the_same_feature(weather):
     found = rules(weather, NAMES, CLASSES, LEVELS)
     assert [rule.leaf for rule in found] == [3, 4, 2]
     assert found[0].conditions == (
@@ -141,21 +147,21 @@ def test_rules_merge_questions_about_one_feature(weather):
     assert found[1].value == (0.004, 0.996)
 
 
-def test_rules_hold_for_the_rows_of_their_leaf_and_no_others():
+def test_rules_are_true_exactly_for_the_rows_of_their_leaf():
     rng = np.random.default_rng(7)
     tree = replace(random_tree(rng, n_leaves=25), surrogates=[])
-    X = table_with_gaps(rng, 200)
+    X = table_with_missing_values(rng, 200)
     leaf = leaf_of(tree, X)
     names = [f"f{k}" for k in range(5)]
-    for given in (None, [None, None, None, list(range(4)), list(range(6))]):
-        for rule in rules(tree, names, None, given):
+    for categories in (None, [None, None, None, list(range(4)), list(range(6))]):
+        for rule in rules(tree, names, None, categories):
             expected = leaf == rule.leaf
             held = np.array([all(holds(c, row) for c in rule.conditions) for row in X])
             np.testing.assert_array_equal(held, expected)
 
 
 def holds(condition, row):
-    """Whether a condition of a rule is true of a row; read from its text."""
+    """Evaluate the text of a condition for a row."""
     inside = condition.removeprefix("(").removesuffix(" or missing)")
     name = re.search(r"f\d", inside).group()
     x = row[int(name[1])]
@@ -171,7 +177,7 @@ def test_a_tree_of_one_leaf_is_a_rule_without_conditions():
     assert str(rule).startswith("always -> ")
 
 
-def test_splits_stand_beside_their_competitors_and_surrogates(weather):
+def test_the_split_table_has_competitors_and_surrogates(weather):
     table = split_table(weather, NAMES, LEVELS)
     assert [(line["node"], line["kind"], line["goes_left"]) for line in table] == [
         (0, "split", "outlook in {overcast, sunny}"),
@@ -182,11 +188,11 @@ def test_splits_stand_beside_their_competitors_and_surrogates(weather):
     assert [line["gain"] for line in table] == [0.2, 0.1, None, 0.4]
     assert table[2]["agreement"] == 0.86
     assert len(split_table(weather, nodes=[1])) == 1
-    with pytest.raises(ValueError, match="nodes holds 2"):
+    with pytest.raises(ValueError, match="nodes has the entry 2"):
         split_table(weather, nodes=[2])
 
 
-def test_several_outputs_that_are_no_shares_are_means():
+def test_several_outputs_that_are_not_class_shares_are_means():
     from sklearn.tree import DecisionTreeRegressor
 
     rng = np.random.default_rng(0)
@@ -195,26 +201,26 @@ def test_several_outputs_that_are_no_shares_are_means():
     assert re.search(r"-> -?\d\.\d+, -?\d\.\d+", export_text(tree))
 
 
-def test_wrong_names_are_named(weather):
+def test_invalid_names_raise(weather):
     with pytest.raises(
-        ValueError, match="feature_names has 1 entries, but the tree uses feature 1"
+        ValueError, match="feature_names has 1 names, but the tree splits on feature 1"
     ):
         export_text(weather, ["a"])
-    with pytest.raises(ValueError, match="class_names has 3 entries for 2 classes"):
+    with pytest.raises(ValueError, match="class_names has 3 names, but the tree has 2 classes"):
         export_text(weather, class_names=["a", "b", "c"])
     with pytest.raises(
-        ValueError, match="categories of 'x1' has 2 labels, but the tree knows code 2"
+        ValueError, match="categories of 'x1' has 2 labels, but the tree splits on code 2"
     ):
         export_text(weather, categories=[None, ["a", "b"]])
     numbers = random_tree(np.random.default_rng(0), n_classes=0)
-    with pytest.raises(ValueError, match="class_names needs a tree of classes"):
+    with pytest.raises(ValueError, match="class_names needs a classification tree"):
         export_text(numbers, class_names=["a"])
-    with pytest.raises(ValueError, match="cost_matrix goes with a tree of classes"):
+    with pytest.raises(ValueError, match="cost_matrix needs a classification tree"):
         export_text(numbers, cost_matrix=[[0]])
 
 
-def test_a_level_with_a_comma_has_quotes_so_that_it_reads_as_one():
-    assert listed(["plain", "rent, monthly", " blank", "it's"]) == (
+def test_labels_with_commas_are_quoted():
+    assert format_set(["plain", "rent, monthly", " blank", "it's"]) == (
         "{plain, 'rent, monthly', ' blank', \"it's\"}"
     )
-    assert listed(["a", "b", "c"], 2) == "{a, b, 1 more}"
+    assert format_set(["a", "b", "c"], 2) == "{a, b, 1 more}"

@@ -1,4 +1,4 @@
-"""The pruning table beside rpart's, where R is there to be asked."""
+"""Comparison of the pruning table with rpart, if R is installed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ write.csv(fit$cptable, "{out}", row.names = FALSE)
 
 
 def rpart_table(X, y, method, folder):
-    """Columns CP, nsplit and rel error of rpart's table."""
+    """Return the columns CP, nsplit and rel error of the table of rpart."""
     if shutil.which("Rscript") is None:
         pytest.skip("R is not installed")
     path, out = folder / "data.csv", folder / "table.csv"
@@ -33,23 +33,23 @@ def rpart_table(X, y, method, folder):
     script = SCRIPT.format(path=path, out=out, method=method, factor=factor)
     done = subprocess.run(["Rscript", "-e", script], capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        pytest.skip(f"rpart cannot be asked: {done.stderr.strip().splitlines()[-1]}")
+        pytest.skip(f"rpart failed: {done.stderr.strip().splitlines()[-1]}")
     return np.loadtxt(out, delimiter=",", skiprows=1)
 
 
 def our_table(tree, cost):
-    """The same columns: penalties and errors as shares of the root's, splits in place of leaves."""
+    """Return the same columns: penalties and errors relative to the root, splits instead of leaves."""
     path = weakest_link_path(tree, cost)
     root = path.costs[-1]
-    # rpart lists the root first, and beside each tree the penalty at which it is cut.
+    # rpart lists the root first, and for each subtree the penalty at which it is pruned.
     leaves, costs = path.leaves[::-1], path.costs[::-1]
     penalties = np.append(path.gammas[1:][::-1], 0.0)
     return np.column_stack([penalties / root, leaves - 1, costs / root])
 
 
-def test_a_classification_tree_costs_no_more_than_rparts_at_any_penalty(tmp_path):
-    """The same tree. rpart finds penalties from the sons of a node alone, and where many splits
-    leave the errors as they are it misses subtrees that are cheaper."""
+def test_a_classification_tree_costs_no_more_than_that_of_rpart_at_any_penalty(tmp_path):
+    """Both grow the same tree. rpart computes penalties from the children of a node only, so it misses
+    cheaper subtrees if many splits do not change the number of errors."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 4)).round(4)
     y = (X[:, 0] + X[:, 1] * X[:, 2] + 0.7 * rng.normal(size=400) > 0).astype(int)
@@ -62,7 +62,7 @@ def test_a_classification_tree_costs_no_more_than_rparts_at_any_penalty(tmp_path
             name: (t[:, 2] + penalty * t[:, 1]).min() for name, t in (("our", ours), ("R", theirs))
         }
         assert cost["our"] <= cost["R"] + 1e-6
-    # Subtrees that both have are equally good.
+    # Subtrees that both find have the same error.
     both = {int(splits): error for _, splits, error in theirs}
     shared = [(both[int(s)], error) for _, s, error in ours if int(s) in both]
     assert len(shared) >= 3
@@ -70,7 +70,7 @@ def test_a_classification_tree_costs_no_more_than_rparts_at_any_penalty(tmp_path
         assert own == pytest.approx(error, abs=1e-6)
 
 
-def test_a_regression_tree_is_pruned_as_rpart_prunes(tmp_path):
+def test_a_regression_tree_is_pruned_as_by_rpart(tmp_path):
     rng = np.random.default_rng(1)
     X = rng.normal(size=(300, 4)).round(4)
     y = (X[:, 0] + X[:, 1] * X[:, 2] + 0.7 * rng.normal(size=300)).round(5)

@@ -1,11 +1,11 @@
-"""Exported code decides as the tree does: run, and compared row by row with a walk down the tree."""
+"""Exported code predicts as the tree does: it is run and compared with a traversal of the tree."""
 
 import sqlite3
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from some_trees import CATEGORIES, leaf_of, random_shape, random_tree, table_with_gaps
+from example_trees import CATEGORIES, leaf_of, random_shape, random_tree, table_with_missing_values
 
 from bosquet.trees import TreeArrays, export_python, export_sql
 
@@ -13,7 +13,7 @@ NAMES = ["plain", "with space", 'quo"ted', "class", "5th"]
 
 
 def raw_rows(X, labelled):
-    """Rows as a database would hold them: labels for codes if asked for, None for missing."""
+    """Return rows as in a database: with `labelled`, labels instead of codes; None for missing values."""
 
     def cell(feature, x):
         if np.isnan(x):
@@ -29,7 +29,7 @@ def raw_rows(X, labelled):
 def case(request):
     rng = np.random.default_rng(request.param)
     tree = random_tree(rng, n_leaves=30, n_classes=3 if request.param % 2 else 0)
-    X = table_with_gaps(rng, 200)
+    X = table_with_missing_values(rng, 200)
     labelled = request.param % 4 < 2
     return tree, raw_rows(X, labelled), leaf_of(tree, X), CATEGORIES if labelled else None
 
@@ -51,21 +51,21 @@ def run_sql(expression, rows):
 
 
 @pytest.mark.parametrize(("export", "run"), [(export_python, run_python), (export_sql, run_sql)])
-def test_every_row_reaches_its_leaf(case, export, run):
+def test_exported_code_finds_the_leaf_of_each_row(case, export, run):
     tree, rows, leaf, categories = case
     source = export(tree, NAMES, None, categories, output="leaf")
     assert run(source, rows) == leaf.tolist()
 
 
 @pytest.mark.parametrize(("export", "run"), [(export_python, run_python), (export_sql, run_sql)])
-def test_answers_are_classes_shares_or_means(case, export, run):
+def test_exported_code_returns_classes_shares_or_means(case, export, run):
     tree, rows, leaf, categories = case
     if tree.n_outputs == 1:
         assert run(export(tree, NAMES, None, categories), rows) == tree.value[leaf, 0].tolist()
         return
     labels = np.array(["it's", "two", 'th"ree'])
-    answers = run(export(tree, NAMES, labels, categories), rows)
-    assert answers == labels[tree.value[leaf].argmax(axis=1)].tolist()
+    predictions = run(export(tree, NAMES, labels, categories), rows)
+    assert predictions == labels[tree.value[leaf].argmax(axis=1)].tolist()
     assert (
         run(export(tree, NAMES, labels, categories, output=2), rows) == tree.value[leaf, 2].tolist()
     )
@@ -75,7 +75,7 @@ def test_answers_are_classes_shares_or_means(case, export, run):
 
 
 @pytest.mark.parametrize(("export", "run"), [(export_python, run_python), (export_sql, run_sql)])
-def test_a_category_never_seen_counts_as_missing(case, export, run):
+def test_an_unknown_category_is_treated_as_missing(case, export, run):
     tree, rows, _, _ = case
     unseen = [[*row[:3], "new", 70] for row in rows]
     missing = [[*row[:3], None, None] for row in rows]
@@ -84,7 +84,7 @@ def test_a_category_never_seen_counts_as_missing(case, export, run):
 
 
 @pytest.mark.parametrize(("export", "run"), [(export_python, run_python), (export_sql, run_sql)])
-def test_a_negative_code_counts_as_missing(case, export, run):
+def test_a_negative_code_is_treated_as_missing(case, export, run):
     tree, rows, _, _ = case
     negative = [[*row[:3], -1, -1] for row in rows]
     missing = [[*row[:3], None, None] for row in rows]
@@ -92,19 +92,19 @@ def test_a_negative_code_counts_as_missing(case, export, run):
     assert run(source, negative) == run(source, missing)
 
 
-def test_python_takes_nan_and_absent_values_as_missing(case):
+def test_exported_python_treats_nan_and_absent_values_as_missing(case):
     tree, rows, leaf, categories = case
     scope = {}
     exec(export_python(tree, NAMES, None, categories, output="leaf", function="leaf_of"), scope)
     for row, expected in zip(rows, leaf, strict=True):
         pairs = zip(NAMES, row, strict=True)
-        there = {name: value for name, value in pairs if value is not None}
-        assert scope["leaf_of"](there) == expected
+        present = {name: value for name, value in pairs if value is not None}
+        assert scope["leaf_of"](present) == expected
         nan = {name: float("nan") for name in NAMES}
-        assert scope["leaf_of"]({**nan, **there}) == expected
+        assert scope["leaf_of"]({**nan, **present}) == expected
 
 
-def test_thresholds_keep_all_their_digits():
+def test_thresholds_are_exported_with_all_digits():
     tree = random_tree(np.random.default_rng(0), n_leaves=2, n_classes=0)
     tree = replace(tree, surrogates=[])
     tree.feature[0], tree.left_categories[0] = 0, None
@@ -116,7 +116,7 @@ def test_thresholds_keep_all_their_digits():
         assert run_sql(export_sql(tree, NAMES, output="leaf"), rows) == expected
 
 
-def test_names_that_become_the_same_variable_stay_apart():
+def test_names_that_give_the_same_variable_are_numbered():
     tree = random_tree(np.random.default_rng(0), n_leaves=40)
     source = export_python(tree, ["a b", "a_b", "row", "given", "def"])
     compile(source, "exported", "exec")
@@ -125,14 +125,14 @@ def test_names_that_become_the_same_variable_stay_apart():
     assert 'row_2 = given("row")' in source
 
 
-def test_other_quotes_around_columns():
+def test_column_names_can_be_quoted_by_another_character():
     tree = random_tree(np.random.default_rng(1), n_leaves=9)
     sql = export_sql(tree, ["a`b", "c", "d", "e", "f"], quote="`")
     assert "`a``b`" in sql
     assert '"' not in sql
 
 
-def test_what_cannot_be_exported_is_named():
+def test_trees_and_options_that_cannot_be_exported_raise():
     left, right = random_shape(np.random.default_rng(0), 120, chain=True)
     n = len(left)
     deep = TreeArrays(
@@ -141,13 +141,13 @@ def test_what_cannot_be_exported_is_named():
     )  # fmt: skip
     with pytest.raises(ValueError, match="119 levels deep"):
         export_python(deep)
-    with pytest.raises(ValueError, match="several outputs"):
+    with pytest.raises(ValueError, match="the tree has 2 outputs"):
         export_sql(deep)
-    with pytest.raises(ValueError, match="output is 2; value has 2 columns"):
+    with pytest.raises(ValueError, match="output=2 is out of range"):
         export_sql(deep, output=2)
-    with pytest.raises(ValueError, match="output is 'proba'"):
+    with pytest.raises(ValueError, match="output='proba' is not supported"):
         export_sql(deep, output="proba")
-    with pytest.raises(ValueError, match="no name for a Python function"):
+    with pytest.raises(ValueError, match="not a valid name of a Python function"):
         export_python(deep, function="not a name")
     deep.threshold[0] = np.inf
     with pytest.raises(ValueError, match="no literal for inf"):

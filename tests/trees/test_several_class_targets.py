@@ -1,4 +1,4 @@
-"""Trees and forests that tell the classes of several targets at once."""
+"""Trees and forests for several classification targets."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SIZES = np.array(["large", "medium", "small"])
 
 
 def data(rows=150, seed=0):
-    """Two classes and three, and a column of them that has nothing to do with the others."""
+    """Return two targets with two and three classes; two of the four features are irrelevant."""
     random = np.random.default_rng(seed)
     X = random.normal(size=(rows, 4))
     first = (X[:, 0] + 0.3 * random.normal(size=rows) > 0).astype(int)
@@ -40,7 +40,7 @@ def labelled(rows=150, seed=0):
 
 @pytest.mark.parametrize("criterion", ["gini", "entropy"])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_splits_are_those_of_the_reference(criterion, weighted):
+def test_splits_agree_with_the_reference(criterion, weighted):
     X, y = data(80)
     weight = np.random.default_rng(1).integers(1, 4, 80).astype(float) if weighted else None
     model = DecisionTreeClassifier(criterion=criterion, max_depth=3, min_samples_leaf=6)
@@ -51,7 +51,7 @@ def test_splits_are_those_of_the_reference(criterion, weighted):
 
     def same(at, node):
         assert tree.n_rows[at] == len(node.rows)
-        assert tree.impurity[at] * tree.weight[at] == pytest.approx(node.disorder, abs=1e-9)
+        assert tree.impurity[at] * tree.weight[at] == pytest.approx(node.impurity, abs=1e-9)
         assert (tree.feature[at] < 0) == (node.feature is None)
         if node.feature is not None:
             assert tree.feature[at] == node.feature
@@ -63,7 +63,7 @@ def test_splits_are_those_of_the_reference(criterion, weighted):
     assert tree.n_leaves > 4
 
 
-def test_a_tree_says_what_scikit_learns_says():
+def test_predictions_agree_with_scikit_learn():
     X, y = data(300)
     X = X.astype(np.float32)
     ours = DecisionTreeClassifier(max_depth=3, min_samples_leaf=10).fit(X, y)
@@ -91,30 +91,30 @@ def test_a_tree_says_what_scikit_learns_says():
     ],
     ids=lambda model: type(model).__name__,
 )
-def test_labels_of_different_kinds_come_back_and_survive_a_file(model, tmp_path):
+def test_labels_of_different_types_are_predicted_and_saved(model, tmp_path):
     X, labels = labelled()
     X[::9, 1] = np.nan
     model.fit(X, labels)
-    said, shares = model.predict(X), model.predict_proba(X)
-    assert said.shape == (150, 2)
-    assert [type(label) for label in said[0]] == [int, str]
-    assert (said == labels).mean() > 0.7
+    predicted, shares = model.predict(X), model.predict_proba(X)
+    assert predicted.shape == (150, 2)
+    assert [type(label) for label in predicted[0]] == [int, str]
+    assert (predicted == labels).mean() > 0.7
     assert [share.shape for share in shares] == [(150, 2), (150, 3)]
     assert model.n_outputs_ == 2
     assert model.n_classes_ == [2, 3]
-    for share, classes, column in zip(shares, model.classes_, said.T, strict=True):
+    for share, classes, column in zip(shares, model.classes_, predicted.T, strict=True):
         np.testing.assert_allclose(share.sum(axis=1), 1)
         np.testing.assert_array_equal(classes[share.argmax(axis=1)], column)
     for share, log in zip(shares, model.predict_log_proba(X), strict=True):
         np.testing.assert_allclose(np.exp(log), share)
     model.save(tmp_path / "model.bosquet")
     for other in (bosquet.load(tmp_path / "model.bosquet"), pickle.loads(pickle.dumps(model))):
-        np.testing.assert_array_equal(other.predict(X), said)
+        np.testing.assert_array_equal(other.predict(X), predicted)
         for ours, theirs in zip(other.predict_proba(X), shares, strict=True):
             np.testing.assert_array_equal(ours, theirs)
 
 
-def test_one_target_twice_is_that_target():
+def test_a_duplicated_target_gives_the_predictions_of_the_target():
     X, y = data()
     for kind in (DecisionTreeClassifier, RandomForestClassifier, ExtraTreesClassifier):
         options = {} if kind is DecisionTreeClassifier else {"n_estimators": 5}
@@ -124,7 +124,7 @@ def test_one_target_twice_is_that_target():
         np.testing.assert_allclose(twice.predict_proba(X)[1], once.predict_proba(X))
 
 
-def test_nominal_columns_are_split_for_all_targets_at_once():
+def test_categorical_columns_are_split_for_all_targets_together():
     pandas = pytest.importorskip("pandas")
     random = np.random.default_rng(0)
     for levels in (6, 30):
@@ -163,25 +163,29 @@ def test_class_weights_of_several_targets_are_multiplied():
         np.testing.assert_allclose(ours, theirs)
 
 
-def test_what_takes_one_target_says_so():
+def test_options_and_methods_for_one_target_raise():
     X, y = data()
     for options in ({"priors": [0.5, 0.5]}, {"costs": np.eye(2)}, {"pruning": "cv"}):
-        with pytest.raises(ValueError, match=f"{next(iter(options))} takes one target.*y has 2"):
+        with pytest.raises(
+            ValueError, match=f"{next(iter(options))} needs one target, but y has 2"
+        ):
             DecisionTreeClassifier(**options).fit(X, y)
-    with pytest.raises(ValueError, match="'balanced_subsample' takes one target"):
+    with pytest.raises(ValueError, match="'balanced_subsample' needs one target, but y has 2"):
         RandomForestClassifier(3, class_weight="balanced_subsample").fit(X, y)
-    with pytest.raises(ValueError, match="target 1 of y holds one class only, 0"):
+    with pytest.raises(ValueError, match="target 1 of y has one class only, 0"):
         DecisionTreeClassifier().fit(X, np.column_stack([y[:, 0], np.zeros(150, dtype=int)]))
     forest = RandomForestClassifier(9, random_state=0, warm_start=True).fit(X, y)
     for method in (forest.strength_and_correlation, forest.outlier_scores):
-        with pytest.raises(ValueError, match="takes a forest of one target, not of 2"):
+        with pytest.raises(ValueError, match="needs a forest with one target, but this one has 2"):
             method(X, y)
-    with pytest.raises(ValueError, match="measure='margin' must be one of 'accuracy'"):
+    with pytest.raises(
+        ValueError, match="measure='margin' is not supported for this forest; use 'accuracy'"
+    ):
         forest.importance("permutation", X, y, measure="margin")
     forest.set_params(n_estimators=12)
     with pytest.raises(ValueError, match="y has 1 targets, but the model was fitted to 2"):
         forest.fit(X, y[:, 0])
-    with pytest.raises(ValueError, match="y holds the class 7"):
+    with pytest.raises(ValueError, match="y contains the class 7"):
         forest.fit(X, np.where(y == 1, 7, y))
     labels = labelled()[1]
     labels[3, 1] = None
@@ -192,14 +196,14 @@ def test_what_takes_one_target_says_so():
     assert more.n_estimators_ == 12
 
 
-def test_a_tree_of_several_targets_can_be_read():
+def test_a_tree_of_several_targets_can_be_exported():
     X, y = data()
     tree = DecisionTreeClassifier(max_depth=1).fit(X, y)
     assert "mean 0." in tree.export_text()
     assert len(tree.rules()) == 2
 
 
-def test_classes_that_do_not_fit_the_trees_are_refused():
+def test_a_file_with_inconsistent_classes_raises():
     X, y = data()
     for model in (DecisionTreeClassifier(max_depth=2), RandomForestClassifier(2)):
         ensemble, metadata = load_bytes(model_bytes(model.fit(X, y)))
@@ -209,7 +213,7 @@ def test_classes_that_do_not_fit_the_trees_are_refused():
                 model_from_bytes(save_bytes(ensemble, {**metadata, "classes": classes}))
 
 
-def test_multilabel_targets_are_scored_as_scikit_learn_does():
+def test_multilabel_targets_can_be_scored():
     from sklearn.datasets import make_multilabel_classification
 
     X, y = make_multilabel_classification(200, n_classes=3, random_state=0)

@@ -1,4 +1,4 @@
-"""Shares of leaves smoothed towards the root's."""
+"""Smoothing of class shares (m-estimate)."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ def table():
     return load_breast_cancer(return_X_y=True)
 
 
-def test_shares_are_those_of_the_rows_and_a_few_more_like_all_of_them(table):
+def test_smoothed_shares_agree_with_the_formula(table):
     X, y = table
     plain = DecisionTreeClassifier(max_leaf_nodes=6, random_state=0).fit(X, y)
     smooth = DecisionTreeClassifier(max_leaf_nodes=6, smoothing=3.0, random_state=0).fit(X, y)
@@ -24,7 +24,7 @@ def test_shares_are_those_of_the_rows_and_a_few_more_like_all_of_them(table):
     assert np.allclose(smooth.tree_.value[0], root)
 
 
-def test_pruning_by_deviance_judges_the_smoothed_shares(table):
+def test_pruning_by_deviance_uses_smoothed_shares(table):
     X, y = table
     trees = [
         DecisionTreeClassifier(
@@ -33,12 +33,12 @@ def test_pruning_by_deviance_judges_the_smoothed_shares(table):
         for m in (0.0, 2.0)
     ]
     unpruned = [tree.pruning_table_.errors[0] for tree in trees]
-    assert unpruned[1] < 0.5 * unpruned[0]  # pure leaves that err
+    assert unpruned[1] < 0.5 * unpruned[0]  # pure leaves with errors have a large deviance
     assert trees[1].pruning_table_.errors.min() < trees[0].pruning_table_.errors.min()
     assert (trees[1].predict_proba(X) > 0).all()
 
 
-def test_the_smoothing_is_kept_in_files(table, tmp_path):
+def test_smoothing_is_saved_to_files(table, tmp_path):
     X, y = table
     tree = DecisionTreeClassifier(max_depth=2, smoothing=1.5).fit(X, y)
     tree.save(tmp_path / "tree.bosquet")
@@ -47,6 +47,6 @@ def test_the_smoothing_is_kept_in_files(table, tmp_path):
     assert np.array_equal(again.predict_proba(X), tree.predict_proba(X))
 
 
-def test_a_negative_smoothing_is_refused(table):
+def test_a_negative_smoothing_raises(table):
     with pytest.raises(ValueError, match="smoothing=-1"):
         DecisionTreeClassifier(smoothing=-1).fit(*table)

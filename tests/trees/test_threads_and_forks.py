@@ -1,4 +1,4 @@
-"""Predicting from many threads, and in children forked while threads predict."""
+"""Prediction from many threads, and in processes forked while threads predict."""
 
 import os
 import signal
@@ -11,8 +11,8 @@ import pytest
 
 from bosquet import GradientBoostingRegressor
 
-AT_A_TIME = 8
-SECONDS = 20  # that a child may take
+MAX_CHILDREN = 8
+SECONDS = 20  # time limit of a child process
 
 
 @pytest.fixture(scope="module")
@@ -32,22 +32,22 @@ def test_sixteen_threads_compile_a_model_once(fitted):
     for _ in range(5):
         fresh = ensemble.copy()
         assert fresh.n_compilations == 0
-        together, answers = threading.Barrier(16), [None] * 16
+        barrier, predictions = threading.Barrier(16), [None] * 16
 
-        def predict(place, model=fresh, together=together, answers=answers):
-            together.wait()
-            answers[place] = model.predict_raw(X, 0, model.n_trees)
+        def predict(k, model=fresh, barrier=barrier, predictions=predictions):
+            barrier.wait()
+            predictions[k] = model.predict_raw(X, 0, model.n_trees)
 
-        threads = [threading.Thread(target=predict, args=(place,)) for place in range(16)]
+        threads = [threading.Thread(target=predict, args=(k,)) for k in range(16)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
         assert fresh.n_compilations == 1
-        assert all(np.array_equal(answer, expected) for answer in answers)
+        assert all(np.array_equal(values, expected) for values in predictions)
 
 
-def test_a_model_that_gains_or_loses_trees_is_compiled_anew(fitted):
+def test_a_model_is_compiled_again_after_its_trees_change(fitted):
     ensemble, X = fitted
     model = ensemble.copy()
     model.predict_raw(X, 0, model.n_trees)
@@ -58,11 +58,11 @@ def test_a_model_that_gains_or_loses_trees_is_compiled_anew(fitted):
 
 def forking(test):
     test = pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")(test)
-    return pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")(test)
+    return pytest.mark.skipif(not hasattr(os, "fork"), reason="the platform has no fork")(test)
 
 
-def child_ends(pid):
-    """The exit code of a child, or None if it had to be killed."""
+def wait_for_child(pid):
+    """Return the exit code of a child process; None if it exceeded the time limit and was killed."""
     end = time.monotonic() + SECONDS
     while time.monotonic() < end:
         done, status = os.waitpid(pid, os.WNOHANG)
@@ -77,13 +77,13 @@ def child_ends(pid):
 @forking
 @pytest.mark.parametrize("count", [80, pytest.param(1200, marks=pytest.mark.slow)])
 def test_a_child_forked_while_threads_predict_predicts(fitted, count):
-    """Two threads ask for few rows, all the time; two have a fresh model compiled for many rows."""
+    """Two threads predict few rows all the time; two others compile a new model for many rows."""
     ensemble, X = fitted
     few, many = X[:40], X[:1200]
     expected = ensemble.predict_raw(many, 0, ensemble.n_trees)
     fresh, over = [ensemble.copy()], threading.Event()
 
-    def ask_often():
+    def predict_often():
         while not over.is_set():
             ensemble.predict_raw(few, 0, ensemble.n_trees)
 
@@ -91,7 +91,7 @@ def test_a_child_forked_while_threads_predict_predicts(fitted, count):
         while not over.is_set():
             fresh[0].predict_raw(many, 0, ensemble.n_trees)
 
-    threads = [threading.Thread(target=work) for work in (ask_often, compile_often) * 2]
+    threads = [threading.Thread(target=work) for work in (predict_often, compile_often) * 2]
     for thread in threads:
         thread.start()
     random, children, codes = np.random.default_rng(1), [], []
@@ -111,9 +111,9 @@ def test_a_child_forked_while_threads_predict_predicts(fitted, count):
                 finally:
                     os._exit(code)
             children.append(pid)
-            if len(children) == AT_A_TIME:
-                codes += [child_ends(children.pop(0))]
-        codes += [child_ends(pid) for pid in children]
+            if len(children) == MAX_CHILDREN:
+                codes += [wait_for_child(children.pop(0))]
+        codes += [wait_for_child(pid) for pid in children]
     finally:
         sys.setswitchinterval(switching)
         over.set()
@@ -123,12 +123,12 @@ def test_a_child_forked_while_threads_predict_predicts(fitted, count):
 
 
 @forking
-def test_a_child_forked_in_the_middle_of_a_fit_ends_the_fit():
-    """It has none of the threads that the fit started, and must not wait for them."""
+def test_a_child_forked_during_a_fit_can_leave_the_fit():
+    """The child has none of the threads of the fit and must not wait for them."""
     random = np.random.default_rng(0)
     X = random.normal(size=(40_000, 5))
 
-    class Left(Exception):
+    class LeaveFit(Exception):
         pass
 
     parent, children = os.getpid(), []
@@ -137,7 +137,7 @@ def test_a_child_forked_in_the_middle_of_a_fit_ends_the_fit():
         if info.iteration == 2 and os.getpid() == parent:
             children.append(os.fork())
         if os.getpid() != parent:
-            raise Left
+            raise LeaveFit
 
     model = GradientBoostingRegressor(
         n_estimators=4, early_stopping=False, n_jobs=2, callbacks=[fork_once]
@@ -145,9 +145,9 @@ def test_a_child_forked_in_the_middle_of_a_fit_ends_the_fit():
     code = 1
     try:
         model.fit(X, X[:, 0])
-    except Left:
+    except LeaveFit:
         code = 0
     finally:
         if os.getpid() != parent:
             os._exit(code)
-    assert [child_ends(pid) for pid in children] == [0]
+    assert [wait_for_child(pid) for pid in children] == [0]

@@ -1,8 +1,8 @@
-"""The arrays of a tree, and cutting below its nodes."""
+"""TreeArrays: consistency of the arrays, and pruning at nodes."""
 
 import numpy as np
 import pytest
-from some_trees import leaf_of, random_tree, table_with_gaps
+from example_trees import leaf_of, random_tree, table_with_missing_values
 
 from bosquet.trees import TreeArrays, predicted_classes
 from bosquet.trees.node_splits import NodeSplits
@@ -13,7 +13,7 @@ def tree():
     return random_tree(np.random.default_rng(0), n_leaves=30)
 
 
-def test_counts_fit_each_other(tree):
+def test_counts_are_consistent(tree):
     assert tree.n_nodes == 59
     assert tree.n_leaves == len(tree.leaf_ids) == 30
     assert tree.branch_leaves[0] == 30
@@ -25,16 +25,16 @@ def test_counts_fit_each_other(tree):
         assert tree.branch_leaves[node] == tree.branch_leaves[children].sum()
 
 
-def test_levels_hold_every_node_once(tree):
+def test_levels_contain_every_node_once(tree):
     levels = tree.levels()
     assert sorted(np.concatenate(levels)) == list(range(tree.n_nodes))
     for depth, level in enumerate(levels):
         assert (tree.depths[level] == depth).all()
 
 
-def test_rows_below_a_cut_end_in_the_node_that_was_cut(tree):
+def test_rows_of_a_pruned_branch_end_in_the_pruned_node(tree):
     rng = np.random.default_rng(1)
-    X = table_with_gaps(rng, 200)
+    X = table_with_missing_values(rng, 200)
     cut = [int(tree.left[0]), *np.flatnonzero(~tree.is_leaf)[-3:].tolist()]
     pruned = tree.pruned_at(cut)
     kept = np.flatnonzero(~tree.below(cut))
@@ -49,7 +49,7 @@ def test_rows_below_a_cut_end_in_the_node_that_was_cut(tree):
     )
 
 
-def test_a_node_that_becomes_a_leaf_forgets_its_split(tree):
+def test_a_node_that_becomes_a_leaf_has_no_split(tree):
     root = tree.pruned_at([0])
     assert root.n_nodes == 1
     assert root.feature[0] == -1
@@ -59,25 +59,25 @@ def test_a_node_that_becomes_a_leaf_forgets_its_split(tree):
     np.testing.assert_array_equal(root.value[0], tree.value[0])
 
 
-def test_pruning_at_no_node_or_at_leaves_changes_nothing(tree):
+def test_pruning_at_leaves_or_at_no_node_changes_nothing(tree):
     for nodes in ([], tree.leaf_ids):
         same = tree.pruned_at(nodes)
         np.testing.assert_array_equal(same.left, tree.left)
         np.testing.assert_array_equal(same.feature, tree.feature)
 
 
-def test_half_a_pair_of_children_is_refused(tree):
+def test_an_invalid_mask_or_node_raises(tree):
     keep = np.zeros(tree.n_nodes, dtype=bool)
     keep[[0, tree.left[0]]] = True
     with pytest.raises(ValueError, match="one child of node 0"):
         tree.subtree(keep)
-    with pytest.raises(ValueError, match="way from the root"):
+    with pytest.raises(ValueError, match="does not contain node 0"):
         tree.subtree(~keep)
-    with pytest.raises(ValueError, match="node 999 is not in a tree of 59 nodes"):
+    with pytest.raises(ValueError, match="nodes has the entry 999, but the tree has 59 nodes"):
         tree.pruned_at([999])
 
 
-def test_arrays_that_are_no_tree_are_refused():
+def test_arrays_that_are_not_a_tree_raise():
     def tree(left, right, **other):
         n = len(left)
         return TreeArrays(
@@ -92,24 +92,24 @@ def test_arrays_that_are_no_tree_are_refused():
         tree([1, -1], [-1, -1])
     with pytest.raises(ValueError, match="exactly once"):
         tree([1, -1, -1], [1, -1, -1])
-    with pytest.raises(ValueError, match="child of node 2 stands before it"):
+    with pytest.raises(ValueError, match="child of node 2 has a smaller number"):
         tree([2, -1, 1, -1, -1], [3, -1, 4, -1, -1])
-    with pytest.raises(ValueError, match="gain has 2 entries for 1 nodes"):
+    with pytest.raises(ValueError, match="gain has 2 entries, but feature has 1"):
         tree([-1], [-1], gain=[0, 0])
-    with pytest.raises(ValueError, match="at least its root"):
+    with pytest.raises(ValueError, match="at least a root node"):
         tree([], [], value=np.zeros((0, 1)))
 
 
-def test_a_leaf_decides_for_the_least_costly_class():
+def test_a_leaf_predicts_the_class_of_least_cost():
     leaf = random_tree(np.random.default_rng(0), n_leaves=1, n_classes=2)
     leaf.value[:] = [[0.8, 0.2]]
     assert predicted_classes(leaf).tolist() == [0]
     assert predicted_classes(leaf, [[0, 1], [5, 0]]).tolist() == [1]
-    with pytest.raises(ValueError, match="expected \\(2, 2\\)"):
+    with pytest.raises(ValueError, match=r"must have shape \(2, 2\)"):
         predicted_classes(leaf, np.zeros((3, 3)))
-    with pytest.raises(ValueError, match="not negative"):
+    with pytest.raises(ValueError, match="negative or non-finite"):
         predicted_classes(leaf, [[0, -1], [1, 0]])
-    with pytest.raises(ValueError, match="needs a tree of classes"):
+    with pytest.raises(ValueError, match="needs a classification tree"):
         predicted_classes(random_tree(np.random.default_rng(0), n_classes=0))
 
 
@@ -119,11 +119,11 @@ def test_changing_a_split_that_was_returned_does_not_change_the_tree():
     assert splits[0][0]["left_categories"] == [1, 2]
 
 
-def test_a_subset_of_splits_keeps_those_of_its_nodes():
+def test_a_subset_has_the_splits_of_its_nodes():
     columns = {"feature": [0, 1, 2], "threshold": [0.5, np.nan, 1.5], "gain": [3.0, 2.0, 1.0]}
     splits = NodeSplits([2, 0, 1], columns, {1: [0]})
     found = splits.subset(np.array([0, 2]), np.array([True, True]))
-    assert repr(list(found)) == repr([splits[0], splits[2]])  # NaN is not NaN
-    closed = splits.subset(np.array([0, 2]), np.array([False, True]))
-    assert list(closed) == [[], splits[2]]
-    assert closed.left_categories == {}
+    assert repr(list(found)) == repr([splits[0], splits[2]])  # repr, because NaN != NaN
+    without_first = splits.subset(np.array([0, 2]), np.array([False, True]))
+    assert list(without_first) == [[], splits[2]]
+    assert without_first.left_categories == {}

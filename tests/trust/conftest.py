@@ -1,4 +1,4 @@
-"""Rows that the tests of calibration and coverage share."""
+"""Data sets shared by the tests of calibration and coverage."""
 
 import numpy as np
 import pytest

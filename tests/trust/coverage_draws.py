@@ -1,4 +1,4 @@
-"""How often intervals and sets hold the truth, and how wide they are, over many draws of the data.
+"""Coverage and width of intervals and sets, averaged over many samples of the data.
 
     python tests/trust/coverage_draws.py
 
@@ -29,13 +29,13 @@ def friedman(n, random):
 
 
 def skewed(n, random):
-    """Log-normal about Friedman's first function: the largest values are ten times the median."""
+    """exp of Friedman's first function plus noise: the largest values are ten times the median."""
     X, y = Friedman1().sample(n, random)
     return X, np.exp(y / 6)
 
 
 def uneven(n, random):
-    """Noise that grows from a tenth to two across the first column."""
+    """Noise whose standard deviation grows from 0.1 to 2 with the first column."""
     X = random.random((n, 4))
     spread = 0.1 + 1.9 * X[:, 0]
     return X, 3 * X[:, 1] + spread * random.standard_normal(n)
@@ -46,7 +46,7 @@ def waveform(n, random):
 
 
 def imbalanced(n, random):
-    """Threenorm with one row in twelve of class 1."""
+    """Threenorm with one twelfth of the rows in class 1."""
     X, y = Threenorm().sample(12 * n, random)
     rare, common = np.flatnonzero(y == 1), np.flatnonzero(y == 0)
     n_rare = random.binomial(n, 1 / 12)
@@ -78,7 +78,7 @@ def model_for(method: str, classes: bool, seed: int) -> Any:
 
 @dataclass
 class Measured:
-    """Means over the draws: share covered, width of an interval or number of classes in a set."""
+    """Means over the samples: coverage, and width of an interval or number of classes in a set."""
 
     coverage: float
     width: float

@@ -1,4 +1,4 @@
-"""CalibratedModel: better probabilities of any classifier, and decisions by cost."""
+"""CalibratedModel: calibrated probabilities of any classifier, and cost-sensitive predictions."""
 
 import pickle
 
@@ -37,7 +37,7 @@ FOLDS_OF_WEIGHTS = dict.fromkeys(
         "check_sample_weight_equivalence_on_dense_data",
         "check_sample_weight_equivalence_on_sparse_data",
     ],
-    "a row of weight 2 is in one fold or bag, two rows may be in two",
+    "one row of weight 2 is in one fold or bag, but two equal rows may be in different ones",
 )
 
 
@@ -52,7 +52,7 @@ def test_passes_check_estimator(estimator, check):
 @pytest.mark.slow
 @parametrize_with_checks(
     [
-        # A splitter: the checks round X for a model that takes categories, and leave a class of one row.
+        # KFold: the checks round X for a model that accepts categories, which leaves a class of one row.
         CalibratedModel(GradientBoostingClassifier(n_estimators=10), cv=KFold(2), ensemble=True),
         CalibratedModel(RandomForestClassifier(n_estimators=30, random_state=0), "beta", cv="oob"),
     ],
@@ -85,7 +85,7 @@ def test_calibration_lowers_the_brier_score_on_new_rows(
     ],
     ids=["forest", "bagging", "scikit-learn's forest"],
 )
-def test_out_of_bag_votes_calibrate_at_no_further_fits(two_classes, two_classes_later, model):
+def test_out_of_bag_calibration_needs_no_further_fits(two_classes, two_classes_later, model):
     X, y = two_classes
     X_new, y_new = two_classes_later
     calibrated = CalibratedModel(model, "beta", cv="oob").fit(X, y)
@@ -109,7 +109,7 @@ def test_several_classes_are_calibrated_one_against_the_rest(three_classes):
     )
 
 
-def test_a_fitted_model_is_calibrated_on_rows_it_has_not_seen(two_classes):
+def test_prefit_calibrates_the_fitted_model_itself(two_classes):
     X, y = two_classes
     model = GaussianNB().fit(X[:600], y[:600])
     calibrated = CalibratedModel(model, "platt", cv="prefit").fit(X[600:], y[600:])
@@ -119,14 +119,14 @@ def test_a_fitted_model_is_calibrated_on_rows_it_has_not_seen(two_classes):
 
 
 @pytest.mark.parametrize("ensemble", [True, False])
-def test_decision_functions_are_calibrated_as_scikit_learn_does(two_classes, ensemble):
+def test_calibration_of_decision_functions_matches_scikit_learn(two_classes, ensemble):
     X, y = two_classes
     mine = CalibratedModel(LinearSVC(random_state=0), "platt", cv=3, ensemble=ensemble).fit(X, y)
     theirs = CalibratedClassifierCV(LinearSVC(random_state=0), cv=3, ensemble=ensemble).fit(X, y)
     np.testing.assert_allclose(mine.predict_proba(X), theirs.predict_proba(X), atol=2e-3)
 
 
-def test_weights_count_as_rows_do(two_classes):
+def test_integer_weights_are_equivalent_to_repeated_rows(two_classes):
     X, y = two_classes[0][:300], two_classes[1][:300]
     times = np.random.default_rng(0).integers(1, 4, size=300)
     model = GaussianNB().fit(X, y)
@@ -138,9 +138,9 @@ def test_weights_count_as_rows_do(two_classes):
     )
 
 
-def test_a_model_without_weights_is_told(two_classes):
+def test_a_model_without_sample_weight_raises_a_warning(two_classes):
     X, y = two_classes
-    with pytest.warns(UserWarning, match="KNeighborsClassifier takes no sample_weight"):
+    with pytest.warns(UserWarning, match="KNeighborsClassifier has no parameter sample_weight"):
         CalibratedModel(KNeighborsClassifier(), cv=2).fit(X, y, sample_weight=y + 1.0)
 
 
@@ -161,13 +161,13 @@ def test_costs_move_the_threshold(two_classes, two_classes_later):
 @pytest.mark.parametrize(
     ("costs", "message"),
     [
-        ([[0, 1, 2], [1, 0, 1]], "line for each true class"),
-        ([[0, np.inf], [1, 0]], "finite"),
-        ([[0, 0], [1, 0]], "taking class 0 for the other one costs no more"),
-        ([[0, 1], [1, 2]], "taking class 1 for the other one costs no more"),
+        ([[0, 1, 2], [1, 0, 1]], "a row per true class"),
+        ([[0, np.inf], [1, 0]], r"costs\[0, 1\] is inf"),
+        ([[0, 0], [1, 0]], r"costs\[0, 1\] must exceed costs\[0, 0\]"),
+        ([[0, 1], [1, 2]], r"costs\[1, 0\] must exceed costs\[1, 1\]"),
     ],
 )
-def test_costs_without_a_threshold_are_refused(costs, message):
+def test_costs_without_a_threshold_raise(costs, message):
     with pytest.raises(ValueError, match=message):
         cost_threshold(costs)
 
@@ -176,18 +176,18 @@ def test_gains_are_negative_costs():
     assert cost_threshold([[-2, 1], [1, 0]]) == pytest.approx(3 / 4)
 
 
-def test_bad_input_is_named(two_classes):
+def test_invalid_input_raises(two_classes):
     X, y = two_classes
     cases = [
         (CalibratedModel(GaussianNB(), "cubic"), y, "method='cubic' is out of range"),
         (CalibratedModel(RandomForestRegressor()), y, r"is a regressor.*bosquet\.ConformalModel"),
         (CalibratedModel(GaussianNB(), cv="folds"), y, "cv='folds' must be a number of folds"),
-        (CalibratedModel(GaussianNB(), cv="oob"), y, "GaussianNB has no out-of-bag votes"),
-        (CalibratedModel(GaussianNB()), np.zeros(y.size), "y holds one class only"),
+        (CalibratedModel(GaussianNB(), cv="oob"), y, "GaussianNB has no out-of-bag predictions"),
+        (CalibratedModel(GaussianNB()), np.zeros(y.size), "y has 1 class"),
         (CalibratedModel(GaussianNB()), np.arange(y.size) < 3, "True has 3 row.*cv=5"),
         (CalibratedModel(GaussianNB), y, "is not an estimator"),
         (CalibratedModel(GaussianNB(), costs=[1, 2]), y, "costs has shape"),
-        (CalibratedModel(GaussianNB().fit(X, y), cv="prefit"), y * 0, "y holds one class only"),
+        (CalibratedModel(GaussianNB().fit(X, y), cv="prefit"), y * 0, "y has 1 class"),
     ]
     for model, target, message in cases:
         with pytest.raises(ValueError, match=message):
@@ -196,19 +196,19 @@ def test_bad_input_is_named(two_classes):
         CalibratedModel(GaussianNB()).predict_proba(X)
 
 
-def test_sigmoid_is_scikit_learns_name_of_platts_map(two_classes):
+def test_sigmoid_is_an_alias_of_platt(two_classes):
     X, y = two_classes
-    said = [
+    probabilities = [
         CalibratedModel(GaussianNB(), method, cv=2).fit(X, y).predict_proba(X)
         for method in ("platt", "sigmoid")
     ]
-    np.testing.assert_array_equal(*said)
+    np.testing.assert_array_equal(*probabilities)
 
 
 def test_a_class_without_rows_cannot_be_calibrated(three_classes):
     X, y = three_classes
     model = CalibratedModel(GaussianNB().fit(X, y), cv="prefit")
-    with pytest.raises(ValueError, match="no row of the class 2"):
+    with pytest.raises(ValueError, match="no row of class 2"):
         model.fit(X[y != 2], y[y != 2])
 
 
@@ -216,7 +216,7 @@ def test_a_failed_fit_leaves_the_model_as_it_was(two_classes):
     X, y = two_classes
     model = CalibratedModel(GaussianNB(), cv=3).fit(X, y)
     before = model.predict_proba(X)
-    with pytest.raises(ValueError, match="one class"):
+    with pytest.raises(ValueError, match="y has 1 class"):
         model.fit(X, np.zeros(y.size))
     np.testing.assert_array_equal(model.predict_proba(X), before)
 

@@ -1,4 +1,4 @@
-"""The maps from scores to probabilities: those of the references, and what they promise."""
+"""Calibrators: comparison with reference implementations, and properties of the maps."""
 
 import numpy as np
 import pytest
@@ -32,15 +32,15 @@ def noisy_scores(random, n=300):
 def test_isotonic_is_pooling_of_adjacent_violators(rows):
     score, outcome, weight = rows
     mine = IsotonicCalibrator().fit(score, outcome, weight)
-    places = np.unique(score)
-    mass = [weight[score == place].sum() for place in places]
-    mean = [np.average(outcome[score == place], weights=weight[score == place]) for place in places]
+    distinct = np.unique(score)
+    total = [weight[score == z].sum() for z in distinct]
+    mean = [np.average(outcome[score == z], weights=weight[score == z]) for z in distinct]
     np.testing.assert_allclose(
-        mine(places), reference.pool_adjacent_violators(mean, mass), atol=1e-12
+        mine(distinct), reference.pool_adjacent_violators(mean, total), atol=1e-12
     )
 
 
-def test_isotonic_goes_straight_between_blocks_as_scikit_learn_does(random):
+def test_isotonic_is_linear_between_blocks_as_in_scikit_learn(random):
     score, outcome = noisy_scores(random)
     theirs = IsotonicRegression(out_of_bounds="clip").fit(score, outcome)
     at = np.linspace(-8, 8, 401)
@@ -57,7 +57,7 @@ def test_platt_is_scikit_learns_sigmoid(random):
 
 
 @pytest.mark.parametrize("method", ["platt", "beta"])
-def test_no_other_coefficients_are_likelier(random, method):
+def test_coefficients_maximize_the_likelihood(random, method):
     score, outcome = noisy_scores(random, 80)
     weight = random.random(80) + 0.5
     make = getattr(reference, method)
@@ -75,9 +75,9 @@ def test_no_other_coefficients_are_likelier(random, method):
 @settings(max_examples=40, deadline=None)
 @given(SOME_ROWS, st.sampled_from(sorted(CALIBRATORS)))
 @example((np.full(2, 0.5), np.zeros(2), np.ones(2)), "platt")
-def test_every_map_rises_and_gives_probabilities(rows, method):
+def test_every_map_is_non_decreasing_and_returns_probabilities(rows, method):
     score, outcome, weight = rows
-    # Platt's sigmoid follows scores that point the wrong way; they are turned round here.
+    # Platt's sigmoid decreases if scores and outcomes are negatively correlated, so reverse such scores.
     if np.cov(score, outcome, aweights=weight)[0, 1] < 0:
         score = -score
     mapped = CALIBRATORS[method]().fit(score, outcome, weight)(np.linspace(-4, 4, 33))
@@ -85,7 +85,7 @@ def test_every_map_rises_and_gives_probabilities(rows, method):
     assert (np.diff(mapped) >= -1e-9).all()
 
 
-def test_beta_leaves_calibrated_scores_alone_where_platt_cannot_bend(random):
+def test_beta_does_not_change_calibrated_scores(random):
     score = random.normal(size=20_000) * 1.5
     probability = 1 / (1 + np.exp(-score))
     outcome = (random.random(score.size) < probability).astype(float)
@@ -94,7 +94,7 @@ def test_beta_leaves_calibrated_scores_alone_where_platt_cannot_bend(random):
     assert (beta.coefficients_ >= 0).all()
 
 
-def test_scores_that_part_the_classes_wholly_stay_finite():
+def test_scores_that_separate_the_classes_give_finite_coefficients():
     score, outcome = np.r_[np.full(20, -3.0), np.full(20, 3.0)], np.repeat([0.0, 1.0], 20)
     for method in ("platt", "beta"):
         mapped = CALIBRATORS[method]().fit(score, outcome, np.ones(40))(np.array([-3.0, 3.0]))
@@ -102,7 +102,7 @@ def test_scores_that_part_the_classes_wholly_stay_finite():
 
 
 @pytest.mark.parametrize("method", sorted(CALIBRATORS))
-def test_a_map_survives_its_state(random, method):
+def test_a_map_is_restored_from_its_state(random, method):
     score, outcome = noisy_scores(random)
     map_ = CALIBRATORS[method]().fit(score, outcome, np.ones(300))
     again = CALIBRATORS[method].from_state(map_.to_state())
@@ -121,6 +121,6 @@ def test_a_map_survives_its_state(random, method):
         ("beta", {"coefficients": [1.0, "2"], "intercept": 0.0}),
     ],
 )
-def test_a_state_that_no_fit_could_leave_is_refused(method, state):
-    with pytest.raises(ValueError, match=r"calibration|isotonic"):
+def test_an_invalid_state_raises(method, state):
+    with pytest.raises(ValueError, match=r"isotonic map|Calibrator needs|state of a calibrator"):
         CALIBRATORS[method].from_state(state)

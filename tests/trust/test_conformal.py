@@ -1,4 +1,4 @@
-"""ConformalModel gives the reference's intervals and sets."""
+"""ConformalModel returns the intervals and sets of the reference implementation."""
 
 import pickle
 from fractions import Fraction
@@ -45,7 +45,7 @@ NINE_TENTHS = Fraction(9, 10)
             "check_sample_weight_equivalence_on_dense_data",
             "check_sample_weight_equivalence_on_sparse_data",
         ],
-        "two rows fall into parts or folds apart, where one row of weight 2 does not",
+        "one row of weight 2 is in one fold, but two equal rows may be in different ones",
     ),
 )
 def test_passes_check_estimator(estimator, check):
@@ -54,17 +54,17 @@ def test_passes_check_estimator(estimator, check):
 
 # ------------------------------------------------------------------------------------------- ranks
 @given(st.integers(1, 400), st.integers(1, 99))
-def test_the_rank_is_that_of_n_plus_one(n, percent):
+def test_ranks_match_the_reference(n, percent):
     coverage = Fraction(percent, 100)
-    assert upper_rank(n, percent / 100) == reference.rank_for(n, coverage)
-    assert (n >= rows_needed(percent / 100)) == (reference.rank_for(n, coverage) <= n)
+    assert upper_rank(n, percent / 100) == reference.conformal_rank(n, coverage)
+    assert (n >= rows_needed(percent / 100)) == (reference.conformal_rank(n, coverage) <= n)
 
 
-def test_the_quantile_of_one_to_a_hundred_is_the_ninety_first():
+def test_the_conformal_quantile_of_1_to_100_is_91():
     assert conformal_quantile(np.arange(1.0, 101), 0.9) == 91
 
 
-def test_a_new_score_is_covered_with_exactly_the_chance_of_its_rank(random):
+def test_a_new_score_is_covered_with_the_nominal_probability(random):
     covered = []
     for _ in range(4000):
         scores = random.random(20)
@@ -73,20 +73,21 @@ def test_a_new_score_is_covered_with_exactly_the_chance_of_its_rank(random):
 
 
 # --------------------------------------------------------------------------------------- intervals
-def test_split_intervals_are_the_references(numbers):
+def test_split_intervals_match_the_reference(numbers):
     X, y = numbers
     fitted = LinearRegression().fit(X[:300], y[:300])
     model = ConformalModel(fitted, prefit=True).fit(X[300:400], y[300:400])
     residuals = y[300:400] - fitted.predict(X[300:400])
-    for bounds, said in zip(
+    for bounds, prediction in zip(
         model.predict_interval(X[400:420]), model.predict(X[400:420]), strict=True
     ):
-        np.testing.assert_allclose(bounds, reference.split_interval(said, residuals, NINE_TENTHS))
+        expected = reference.split_interval(prediction, residuals, NINE_TENTHS)
+        np.testing.assert_allclose(bounds, expected)
 
 
-def test_calibration_rows_are_not_fitted_to(numbers):
+def test_the_model_is_not_fitted_to_calibration_rows(numbers):
     X, y = numbers
-    # One neighbour knows its own row by heart: seen rows would have residuals of 0.
+    # One nearest neighbour memorises its training rows: their residuals would be 0.
     model = ConformalModel(KNeighborsRegressor(1), calibration_size=40, random_state=0).fit(X, y)
     assert model.n_calibration_ == 40
     low, high = model.predict_interval(X, 0.5).T
@@ -94,7 +95,7 @@ def test_calibration_rows_are_not_fitted_to(numbers):
 
 
 @pytest.mark.parametrize("method", ["cv+", "jackknife+"])
-def test_jackknife_plus_is_the_references(numbers, method):
+def test_jackknife_plus_matches_the_reference(numbers, method):
     X, y = numbers[0][:60], numbers[1][:60]
     model = ConformalModel(LinearRegression(), method, cv=KFold(5)).fit(X, y)
     folds = [rows for _, rows in KFold(60 if method == "jackknife+" else 5).split(X)]
@@ -131,16 +132,20 @@ def test_out_of_bag_intervals_are_the_jackknife_plus_after_the_bootstrap(numbers
         of_new = np.array([tree.predict(new[:, some]) for tree, some in both])
         of_old = np.array([tree.predict(X[:, some]) for tree, some in both])
     rows = [i for i in range(80) if (counts[:, i] == 0).any()]
-    residuals = np.array([y[i] - reference.mean_without(counts, of_old[:, i], i) for i in rows])
+    residuals = np.array(
+        [y[i] - reference.leave_one_out_mean(counts, of_old[:, i], i) for i in rows]
+    )
     assert model.n_calibration_ == len(rows)
     np.testing.assert_allclose(model.predict(new), fitted.predict(new))
     for column, bounds in enumerate(model.predict_interval(new)):
-        without = np.array([reference.mean_without(counts, of_new[:, column], i) for i in rows])
+        without = np.array(
+            [reference.leave_one_out_mean(counts, of_new[:, column], i) for i in rows]
+        )
         expected = reference.jackknife_plus_interval(without, residuals, NINE_TENTHS)
         np.testing.assert_allclose(bounds, expected, rtol=1e-9)
 
 
-def test_a_forests_out_of_bag_predictions_are_those_its_intervals_are_made_of(numbers):
+def test_out_of_bag_residuals_come_from_the_forests_oob_prediction(numbers):
     X, y = numbers
     forest = RandomForestRegressor(n_estimators=50, oob_score=True, random_state=0)
     model = ConformalModel(forest, "oob").fit(X, y)
@@ -150,18 +155,18 @@ def test_a_forests_out_of_bag_predictions_are_those_its_intervals_are_made_of(nu
     )
 
 
-def test_conformalised_quantiles_are_the_references(numbers):
+def test_conformalised_quantiles_match_the_reference(numbers):
     X, y = numbers
     boosted = GradientBoostingRegressor(
         "quantile", quantile=[0.05, 0.25, 0.5, 0.75, 0.95], n_estimators=20, random_state=0
     ).fit(X[:300], y[:300])
     model = ConformalModel(boosted, "cqr", prefit=True).fit(X[300:450], y[300:450])
-    said, new = np.sort(boosted.predict(X[300:450])), np.sort(boosted.predict(X[450:]))
+    old, new = np.sort(boosted.predict(X[300:450])), np.sort(boosted.predict(X[450:]))
     for coverage, pair in ((Fraction(9, 10), (0, 4)), (Fraction(1, 2), (1, 3))):
         bounds = model.predict_interval(X[450:], float(coverage))
         for row in range(10):
             expected = reference.quantile_interval(
-                *new[row, pair], *said[:, pair].T, y[300:450], coverage
+                *new[row, pair], *old[:, pair].T, y[300:450], coverage
             )
             np.testing.assert_allclose(bounds[row], expected)
     np.testing.assert_array_equal(model.predict(X[450:]), boosted.predict(X[450:])[:, 2])
@@ -185,7 +190,7 @@ def test_every_kind_of_quantile_model_is_conformalised(numbers, model):
     assert np.ptp(high - low) > 0
 
 
-def test_more_coverage_means_wider_intervals(numbers):
+def test_a_larger_coverage_gives_wider_intervals(numbers):
     X, y = numbers
     for method in ("split", "cv+", "oob"):
         forest = RandomForestRegressor(n_estimators=30, random_state=0)
@@ -196,36 +201,36 @@ def test_more_coverage_means_wider_intervals(numbers):
 
 # -------------------------------------------------------------------------------------------- sets
 @given(st.integers(0, 10**6), st.booleans(), st.integers(2, 4))
-def test_adaptive_scores_are_the_references(seed, randomised, classes):
+def test_adaptive_scores_match_the_reference(seed, randomised, classes):
     random = np.random.default_rng(seed)
-    p = random.dirichlet([1] * classes, size=5).round(1)  # rounded: equal probabilities too
-    chance = random.random(5) if randomised else None
-    mine = class_scores(p, "adaptive", chance)
+    p = random.dirichlet([1] * classes, size=5).round(1)  # rounding makes some probabilities equal
+    uniform = random.random(5) if randomised else None
+    mine = class_scores(p, "adaptive", uniform)
     for row in range(5):
-        u = 1.0 if chance is None else chance[row]
+        u = 1.0 if uniform is None else uniform[row]
         expected = [reference.adaptive_score(p[row].tolist(), k, u) for k in range(classes)]
         np.testing.assert_allclose(mine[row], expected, atol=1e-12)
 
 
-def test_sets_may_be_empty_by_default_and_never_are_without_chance(three_classes):
+def test_sets_may_be_empty_with_randomize_only(three_classes):
     X, y = three_classes
     fitted = GaussianNB().fit(X[:300], y[:300])
     sets = {
-        chance: ConformalModel(fitted, prefit=True, randomize=chance, random_state=0)
+        randomize: ConformalModel(fitted, prefit=True, randomize=randomize, random_state=0)
         .fit(X[300:500], y[300:500])
         .predict_set(X[500:], coverage=0.6)
-        for chance in (True, False)
+        for randomize in (True, False)
     }
-    sure = fitted.predict_proba(X[500:]).max(axis=1)
+    largest = fitted.predict_proba(X[500:]).max(axis=1)
     empty = ~sets[True].any(axis=1)
     assert empty.sum() > 0
-    assert sure[empty].mean() > sure.mean()
+    assert largest[empty].mean() > largest.mean()
     assert sets[False].any(axis=1).all()
     assert sets[False].sum() > sets[True].sum()
 
 
 @pytest.mark.parametrize("sets", ["adaptive", "score"])
-def test_split_sets_are_the_references(three_classes, sets):
+def test_split_sets_match_the_reference(three_classes, sets):
     X, y = three_classes
     fitted = GaussianNB().fit(X[:300], y[:300])
     model = ConformalModel(fitted, prefit=True, sets=sets, randomize=False)
@@ -245,11 +250,11 @@ def test_split_sets_are_the_references(three_classes, sets):
     ):
         expected = set(reference.split_set(scores(p), own, NINE_TENTHS))
         if sets == "adaptive":
-            expected.add(int(np.argmax(p)))  # never empty without chance
+            expected.add(int(np.argmax(p)))  # randomize=False: the set is never empty
         assert set(np.flatnonzero(row)) == expected
 
 
-def test_sets_by_folds_are_the_references(three_classes):
+def test_cv_plus_sets_match_the_reference(three_classes):
     X, y, new = three_classes[0][:90], three_classes[1][:90], three_classes[0][90:110]
     model = ConformalModel(GaussianNB(), "cv+", cv=KFold(3), randomize=False).fit(X, y)
     without, own = np.empty((90, 20, 3)), np.empty(90)
@@ -274,7 +279,7 @@ def test_sets_by_folds_are_the_references(three_classes):
     ],
     ids=["forest", "hard votes", "bagging", "their forest"],
 )
-def test_out_of_bag_sets_cover(three_classes, ensemble):
+def test_out_of_bag_sets_reach_the_coverage(three_classes, ensemble):
     X, y = three_classes[0], np.array(["a", "b", "c"])[three_classes[1]]
     model = ConformalModel(ensemble, "oob", random_state=0).fit(X[:400], y[:400])
     within = model.predict_set(X[400:], 0.9)
@@ -292,7 +297,7 @@ def test_the_same_seed_gives_the_same_sets(three_classes):
 
 
 # ----------------------------------------------------------------------------------------- groups
-def test_groups_are_calibrated_by_their_own_rows(numbers, random):
+def test_each_group_is_calibrated_with_its_own_rows(numbers, random):
     X, y = numbers
     groups = np.where(random.random(500) < 0.3, "noisy", "calm")
     y = y + np.where(groups == "noisy", 10, 0) * random.normal(size=500)
@@ -304,7 +309,7 @@ def test_groups_are_calibrated_by_their_own_rows(numbers, random):
         assert width["noisy"] > 2 * width["calm"]
 
 
-def test_a_group_by_itself_is_a_model_of_its_rows(numbers):
+def test_one_group_is_equivalent_to_a_model_of_its_rows(numbers):
     X, y = numbers
     groups = np.arange(500) % 2
     fitted = LinearRegression().fit(X[:200], y[:200])
@@ -315,7 +320,7 @@ def test_a_group_by_itself_is_a_model_of_its_rows(numbers):
     )
 
 
-def test_coverage_within_each_class_of_unequal_sizes(random):
+def test_per_class_reaches_the_coverage_in_a_rare_class(random):
     X = random.normal(size=(6000, 2))
     y = (X[:, 0] + random.normal(size=6000) > 2).astype(int)  # about 8 % are of class 1
     for per_class, reaches in ((False, False), (True, True)):
@@ -327,7 +332,7 @@ def test_coverage_within_each_class_of_unequal_sizes(random):
         assert (of_rare > 0.84) == reaches
 
 
-def test_rows_of_weight_zero_do_not_matter(numbers):
+def test_rows_of_weight_zero_have_no_effect(numbers):
     X, y = numbers
     weight = np.r_[np.ones(400), np.zeros(100)]
     wrong = np.r_[y[:400], np.full(100, 1e6)]

@@ -1,4 +1,4 @@
-"""Reliability curves, the Brier score's parts and the calibration error mean what they say."""
+"""Reliability curve, Brier score decomposition and calibration error."""
 
 import numpy as np
 import pytest
@@ -35,7 +35,7 @@ def total(parts):
     st.integers(1, 12),
     st.sampled_from(["quantile", "uniform"]),
 )
-def test_the_parts_of_the_brier_score_add_up(rows, n_bins, strategy):
+def test_the_terms_add_up_to_the_brier_score(rows, n_bins, strategy):
     p, y, weight = rows
     parts = brier_decomposition(
         y, p, n_bins=n_bins, strategy=strategy, sample_weight=weight, classes=[0, 1]
@@ -45,7 +45,7 @@ def test_the_parts_of_the_brier_score_add_up(rows, n_bins, strategy):
     assert min(parts.reliability, parts.resolution, parts.within_variance) >= 0
 
 
-def test_the_parts_are_those_of_the_reference(random):
+def test_the_terms_match_the_reference(random):
     p = random.random(200)
     y = (random.random(200) < p).astype(int)
     weight = random.random(200) + 0.1
@@ -55,14 +55,14 @@ def test_the_parts_are_those_of_the_reference(random):
         assert getattr(mine, name) == pytest.approx(value, abs=1e-12)
 
 
-def test_equal_scores_in_a_bin_leave_nothing_within_it(random):
+def test_the_within_terms_are_zero_for_equal_scores_in_a_bin(random):
     p = random.choice([0.1, 0.4, 0.8], size=300)
     parts = brier_decomposition(random.random(300) < p, p)
     assert parts.within_variance == pytest.approx(0, abs=1e-15)
     assert parts.within_covariance == pytest.approx(0, abs=1e-15)
 
 
-def test_several_classes_are_summed(random):
+def test_the_terms_are_summed_over_classes(random):
     p = random.dirichlet([1, 1, 1], size=400)
     y = np.array(["a", "b", "c"])[[random.choice(3, p=row) for row in p]]
     parts = brier_decomposition(y, p)
@@ -70,7 +70,7 @@ def test_several_classes_are_summed(random):
     assert total(parts) == pytest.approx(parts.score)
 
 
-def test_bins_hold_what_scikit_learn_puts_in_them(random):
+def test_uniform_bins_match_scikit_learn(random):
     p = random.random(500)
     y = (random.random(500) < p).astype(int)
     observed, score = calibration_curve(y, p, n_bins=8, strategy="uniform")
@@ -79,7 +79,7 @@ def test_bins_hold_what_scikit_learn_puts_in_them(random):
     np.testing.assert_allclose(curve.score, score)
 
 
-def test_quantile_bins_hold_equal_numbers_and_never_part_equal_scores(random):
+def test_quantile_bins_hold_equal_numbers_and_keep_equal_scores_together(random):
     p = random.random(1000)
     assert (reliability_curve(random.random(1000) < p, p, n_bins=10).count == 100).all()
     few = random.choice([0.0, 0.5, 1.0], size=1000)
@@ -88,7 +88,7 @@ def test_quantile_bins_hold_equal_numbers_and_never_part_equal_scores(random):
     np.testing.assert_allclose(curve.score, [0, 0.5, 1])
 
 
-def test_a_weight_of_two_is_two_rows(random):
+def test_integer_weights_are_equivalent_to_repeated_rows(random):
     p = random.random(60)
     y = (random.random(60) < p).astype(int)
     times = random.integers(1, 4, size=60)
@@ -99,14 +99,14 @@ def test_a_weight_of_two_is_two_rows(random):
 
 
 @pytest.mark.parametrize("share", [0.02, 0.3, 0.5])
-def test_the_interval_of_a_bin_covers_the_true_share(share):
-    happened = np.arange(201)
-    low, high = wilson_interval(happened / 200, np.full(201, 200.0), 0.95)
-    chance = binom.pmf(happened, 200, share)
-    assert 0.93 < chance[(low <= share) & (share <= high)].sum() < 0.98
+def test_wilson_intervals_cover_the_true_probability(share):
+    count = np.arange(201)
+    low, high = wilson_interval(count / 200, np.full(201, 200.0), 0.95)
+    probability = binom.pmf(count, 200, share)
+    assert 0.93 < probability[(low <= share) & (share <= high)].sum() < 0.98
 
 
-def test_the_calibration_error_is_that_of_the_reference(random):
+def test_the_calibration_error_matches_the_reference(random):
     p = random.random(300)
     y = (random.random(300) < p**2).astype(int)
     bins = np.searchsorted(bin_edges(p, np.ones(300), 10, "quantile")[1:-1], p, side="left")
@@ -114,19 +114,19 @@ def test_the_calibration_error_is_that_of_the_reference(random):
     assert error.value == pytest.approx(expected_calibration_error(p, y, bins), abs=1e-12)
 
 
-def test_the_bias_of_the_calibration_error_is_taken_off(random):
-    # Calibrated by construction, so that all there is to see is chance.
+def test_the_bias_of_the_calibration_error_is_subtracted(random):
+    # The scores are calibrated by construction, so the true error is 0.
     errors = []
     for _ in range(40):
         p = random.random(400)
         errors.append(calibration_error(random.random(400) < p, p, n_bootstrap=100))
-    seen = np.mean([error.value for error in errors])
-    assert seen > 0.03
-    assert np.mean([error.corrected for error in errors]) < 0.6 * seen
+    biased = np.mean([error.value for error in errors])
+    assert biased > 0.03
+    assert np.mean([error.corrected for error in errors]) < 0.6 * biased
     assert np.mean([error.low < 0.01 for error in errors]) > 0.8
 
 
-def test_the_interval_covers_the_calibration_error_there_is(random):
+def test_the_interval_covers_the_true_calibration_error(random):
     covered = []
     for _ in range(40):
         p = random.random(600)
@@ -135,7 +135,7 @@ def test_the_interval_covers_the_calibration_error_there_is(random):
     assert np.mean(covered) > 0.85
 
 
-def test_the_named_class_of_several_is_looked_at(random):
+def test_of_selects_the_class_of_the_curve(random):
     p = random.dirichlet([1, 1, 1], size=500)
     y = np.array(["a", "b", "c"])[[random.choice(3, p=row) for row in p]]
     top = reliability_curve(y, p, n_bins=4)
@@ -150,16 +150,16 @@ def test_the_named_class_of_several_is_looked_at(random):
         (([0, 1], [0.2, 1.2]), r"probabilities\[1\] is 1.2"),
         (([0, 0], [0.2, 0.3]), "y holds 1 class"),
         (([0, 1, 1], [0.2, 0.3]), "inconsistent numbers of samples"),
-        (([0, 1, 2], [0.2, 0.3, 0.1]), "3 class.*probabilities are of 2"),
+        (([0, 1, 2], [0.2, 0.3, 0.1]), "3 class.*probabilities has 2"),
     ],
 )
-def test_what_cannot_be_judged_is_named(arguments, message):
+def test_invalid_input_raises(arguments, message):
     for function in (reliability_curve, brier_decomposition, calibration_error):
         with pytest.raises(ValueError, match=message):
             function(*arguments)
 
 
-def test_a_class_that_is_not_there_is_named(random):
+def test_an_unknown_class_raises(random):
     p = random.dirichlet([1, 1, 1], size=9)
     with pytest.raises(ValueError, match="of='d' is not one of the classes"):
         reliability_curve(list("abcabcabc"), p, of="d")

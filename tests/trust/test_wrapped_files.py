@@ -1,4 +1,4 @@
-"""Calibrated and conformal models are saved whole, and a file that was tampered with is refused."""
+"""Files of calibrated and conformal models: round trips, and errors for invalid files."""
 
 import json
 
@@ -35,7 +35,7 @@ def saved(model, tmp_path):
 
 @pytest.mark.parametrize("method", ["isotonic", "platt", "beta"])
 @pytest.mark.parametrize("data", ["two_classes", "three_classes"])
-def test_a_calibrated_model_is_loaded_with_its_probabilities(method, data, tmp_path, request):
+def test_a_loaded_calibrated_model_predicts_the_same(method, data, tmp_path, request):
     X, y = request.getfixturevalue(data)
     labels = np.array(["a", "b", "c"])[y]
     model = CalibratedModel(OF_CLASSES, method, cv=3).fit(X, labels)
@@ -46,7 +46,7 @@ def test_a_calibrated_model_is_loaded_with_its_probabilities(method, data, tmp_p
     np.testing.assert_allclose(again.fit(X, labels).predict_proba(X), model.predict_proba(X))
 
 
-def test_folds_bags_and_costs_are_kept(two_classes, tmp_path):
+def test_files_keep_folds_bags_and_costs(two_classes, tmp_path):
     X, y = two_classes
     costs = [[0, 1], [5, 0]]
     forest = RandomForestClassifier(n_estimators=30, random_state=0)
@@ -73,7 +73,7 @@ def test_folds_bags_and_costs_are_kept(two_classes, tmp_path):
     ],
     ids=["split", "cv+", "forest", "bagging", "levels", "level by level"],
 )
-def test_intervals_are_loaded_to_the_bit(numbers, model, tmp_path):
+def test_a_loaded_model_predicts_identical_intervals(numbers, model, tmp_path):
     X, y = numbers
     for groups in (None, np.where(X[:, 0] < 0.5, "low", "high")):
         model.fit(X, y, groups=groups)
@@ -96,13 +96,13 @@ def test_intervals_are_loaded_to_the_bit(numbers, model, tmp_path):
     ],
     ids=["split", "cv+", "oob"],
 )
-def test_sets_are_loaded_to_the_bit(three_classes, model, tmp_path):
+def test_a_loaded_model_predicts_identical_sets(three_classes, model, tmp_path):
     X, y = three_classes
     again = saved(model.fit(X, y), tmp_path)
     np.testing.assert_array_equal(again.predict_set(X), model.predict_set(X))
 
 
-def test_models_of_other_libraries_are_left_to_pickle(numbers, two_classes, tmp_path):
+def test_models_of_other_libraries_cannot_be_saved(numbers, two_classes, tmp_path):
     with pytest.raises(ValueError, match=r"the wrapped model .* a sklearn.*use pickle"):
         ConformalModel(LinearRegression()).fit(*numbers).save(tmp_path / "model")
     with pytest.raises(ValueError, match=r"the wrapped model .* a sklearn.*use pickle"):
@@ -116,7 +116,7 @@ def tampered(model, **changes):
     return save_parts(parts, json.loads(json.dumps(metadata)) | changes)
 
 
-def test_a_description_that_does_not_fit_is_refused(numbers, two_classes):
+def test_an_inconsistent_description_raises(numbers, two_classes):
     X, y = numbers
     split = ConformalModel(BOOSTED, random_state=0).fit(X, y)
     plus = ConformalModel(BOOSTED, "cv+", cv=3, random_state=0).fit(X, y)

@@ -1,10 +1,10 @@
-"""Small images whose classes a few Haar features tell apart."""
+"""Small images whose classes are separable by a few Haar features."""
 
 import numpy as np
 
 
 def bars(n=120, side=8, seed=0, depth=2):
-    """Noise with a dark bar, upright for class 0 and level for class 1."""
+    """Noise with a dark bar, vertical for class 0 and horizontal for class 1."""
     random = np.random.default_rng(seed)
     images = random.integers(40, 220, size=(n, side, side), dtype=np.uint8)
     y = random.integers(0, 2, size=n)

@@ -1,4 +1,4 @@
-"""Cascades and pictures made by chance, for tests of what reads and runs them."""
+"""Random cascades and images for tests."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ WEIGHTS = np.array([-1.0, 2.0, 3.0, 0.5], np.float32)
 
 
 def random_boxes(random, window, tilted):
-    """Two or three rectangles in the window, and weights that cancel on a flat one."""
+    """Two or three rectangles in the window, and weights for which a constant image gives 0."""
     width, height = window
     rectangles, weights = np.zeros((3, 4), int), np.zeros(3, np.float32)
-    for place in range(random.integers(2, 4)):
+    for i in range(random.integers(2, 4)):
         while True:
             x, y = random.integers(0, width), random.integers(0, height)
             w, h = random.integers(1, width + 1), random.integers(1, height + 1)
@@ -37,15 +37,15 @@ def random_boxes(random, window, tilted):
                 inside = x + w <= width and y + h <= height
             if inside:
                 break
-        rectangles[place], weights[place] = (x, y, w, h), random.choice(WEIGHTS)
+        rectangles[i], weights[i] = (x, y, w, h), random.choice(WEIGHTS)
     areas = rectangles[:, 2] * rectangles[:, 3]
-    weights[place] = -(weights[:place] * areas[:place]).sum() / areas[place]
+    weights[i] = -(weights[:i] * areas[:i]).sum() / areas[i]
     return rectangles, weights
 
 
 def random_tree(random, n_features, n_nodes):
-    """A tree of any shape: each node but the root hangs on a free end of an earlier one."""
-    ends = [(0, 0), (0, 1)]
+    """A tree of random shape: each node is a child of a random earlier node."""
+    ends = [(0, 0), (0, 1)]  # (node, side) without a child
     children = np.zeros((n_nodes, 2), int)
     for node in range(1, n_nodes):
         parent, side = ends.pop(random.integers(len(ends)))
@@ -63,14 +63,14 @@ def random_tree(random, n_features, n_nodes):
 
 
 def random_cascade(seed, window=(10, 8), n_features=12, stages=3, trees=4, nodes=1, tilted=False):
-    """Stages that pass about two windows in three of a picture each."""
+    """A cascade whose stages each accept about two thirds of the windows of an image."""
     random = np.random.default_rng(seed)
-    leaning = random.random(n_features) < 0.5 if tilted else np.zeros(n_features, bool)
-    boxes = [random_boxes(random, window, leans) for leans in leaning]
+    is_tilted = random.random(n_features) < 0.5 if tilted else np.zeros(n_features, bool)
+    boxes = [random_boxes(random, window, tilt) for tilt in is_tilted]
     features = (
         np.array([rectangles for rectangles, _ in boxes]),
         np.array([weights for _, weights in boxes]),
-        leaning,
+        is_tilted,
     )
     windows = windows_of(picture(seed, window[0] + 20, window[1] + 20), window)[::7]
     made = []
@@ -92,7 +92,7 @@ def windows_of(image, window):
 
 
 def picture(seed, width=60, height=45):
-    """Blobs, edges and noise."""
+    """An image of blobs, edges and noise."""
     random = np.random.default_rng(seed)
     rows, columns = np.mgrid[:height, :width]
     image = 120 + 60 * np.sin(rows / 5 + seed) * np.cos(columns / 7)

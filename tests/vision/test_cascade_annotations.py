@@ -1,4 +1,4 @@
-"""Lists of images and boxes, as OpenCV's tools write them."""
+"""read_annotations: lists of images and boxes in the format of OpenCV's tools."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ def test_a_line_is_a_path_a_number_and_boxes(tmp_path):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("a.png 2 1 2 3 4", r"info\.dat, line 2: 2 objects have 8 numbers .*, not 4"),
-        ("a.png 1 1 2 3 4 5", "line 2: 1 objects have 4 numbers .*, not 5"),
-        ("a.png 1 1 2 0 4", "line 2: a box has no width or no height"),
+        ("a.png 2 1 2 3 4", r"info\.dat, line 2: 2 objects need 8 numbers .* has 4"),
+        ("a.png 1 1 2 3 4 5", "line 2: 1 objects need 4 numbers .* has 5"),
+        ("a.png 1 1 2 0 4", "line 2: the width and height of a box"),
     ],
 )
-def test_a_line_that_does_not_add_up_is_refused_by_number(tmp_path, line, message):
+def test_an_invalid_line_raises_with_its_number(tmp_path, line, message):
     with pytest.raises(ValueError, match=message):
         read_annotations(written(tmp_path, f"first.png 0\n{line}\n"))
 
 
-def test_objects_are_cut_out_and_found_again_and_what_cannot_be_read_is_named(tmp_path):
+def test_crops_and_evaluate_skip_unreadable_files_with_a_warning(tmp_path):
     image_module = pytest.importorskip("PIL.Image")
     image = picture(0, 90, 70)
     image_module.fromarray(image).save(tmp_path / "a.png")
@@ -65,9 +65,9 @@ def test_objects_are_cut_out_and_found_again_and_what_cannot_be_read_is_named(tm
     assert result.table["hits"].tolist() == [len(boxes)]
 
 
-def test_a_box_outside_its_image_is_refused_with_the_file(tmp_path):
+def test_a_box_outside_its_image_raises_with_the_name_of_the_file(tmp_path):
     image_module = pytest.importorskip("PIL.Image")
     image_module.fromarray(picture(0)).save(tmp_path / "a.png")
     marked = read_annotations(written(tmp_path, "a.png 1 400 400 10 10\n"))
-    with pytest.raises(ValueError, match=r"a\.png: box 0 lies outside the image of 60 × 45"):
+    with pytest.raises(ValueError, match=r"a\.png: boxes\[0\] lies outside the image of 60 × 45"):
         marked.crops((10, 8))

@@ -1,4 +1,4 @@
-"""The native detector finds what its reference finds, with any number of threads and on every processor."""
+"""The native detector matches its reference, for any number of threads and any instruction set."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ def test_every_window_passes_as_many_stages_as_in_the_reference(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS[:4])
-def test_a_search_at_one_scale_is_that_of_the_reference(kind):
+def test_a_search_at_one_scale_matches_the_reference(kind):
     image = picture(2, 36, 22)
     cascade = random_cascade(5, **kind)
     expected = reference.passing_windows(cascade, image, step=2)
     for isa in ISAS:
         options = scan_options(1.1, None, cascade.window, 1, isa)
         _, hits, _ = cascade._native.scan(image, options)
-        # OpenCV's strips may end a row early; see the tests against it.
+        # OpenCV's strips may end one row early; see test_cascade_opencv.py.
         wanted = [place for place in expected if place[1] <= hits[:, 2].max()]
         assert [tuple(hit) for hit in hits[:, 1:].tolist()] == wanted
         assert len(wanted) > 5
@@ -64,8 +64,8 @@ def test_threads_and_instruction_sets_give_the_same_detections(isa):
         np.testing.assert_array_equal(score, expected.score)
 
 
-def test_a_search_leaves_its_options_as_they_were():
-    # An earlier version emptied them, so that only the first of many images was searched by them.
+def test_a_search_does_not_change_its_options():
+    # An earlier version cleared them, so that they applied only to the first of many images.
     cascade, image = random_cascade(8, window=(12, 12)), picture(3, 60, 50)
     options = scan_options(1.7, None, None, 1)
     before = dict(options)
@@ -74,7 +74,7 @@ def test_a_search_leaves_its_options_as_they_were():
     np.testing.assert_array_equal(cascade._native.scan(image, options)[0], first[0])
 
 
-def test_windows_of_fewer_stages_are_those_of_the_shorter_cascade():
+def test_min_depth_is_equivalent_to_a_shorter_cascade():
     image, cascade = picture(4, 120, 90), random_cascade(2, stages=4)
     windows = detect(cascade, image, min_neighbors=0, min_depth=2)
     for stages in (2, 3, 4):
@@ -82,13 +82,13 @@ def test_windows_of_fewer_stages_are_those_of_the_shorter_cascade():
         np.testing.assert_array_equal(windows.boxes[windows.depth >= stages], shorter.boxes)
 
 
-def test_detections_can_be_looped_over_and_printed():
+def test_detections_can_be_iterated_and_printed():
     found = detect(random_cascade(8, window=(12, 12)), picture(3, 200, 150), min_neighbors=0)
     assert len(found) > 20
     assert [list(box) for box in found] == found.boxes.tolist()
     assert all(type(side) is int for box in found for side in box)
     assert repr(found).startswith(f"{len(found)} detections")
-    assert len(repr(found).splitlines()) == 22  # the first twenty, and that there are more
+    assert len(repr(found).splitlines()) == 22  # header, 20 detections, "..."
 
 
 def test_flat_windows_never_pass():
@@ -98,7 +98,7 @@ def test_flat_windows_never_pass():
     assert len(cascade.detect(np.zeros((40, 40), np.uint8), min_neighbors=0)) == 0
 
 
-def test_an_image_that_is_a_view_with_a_stride_gives_the_same():
+def test_strided_images_give_the_same_detections():
     large = picture(5, 120, 90)
     cascade = random_cascade(1)
     view, copy = large[10:70, 20:100], large[10:70, 20:100].copy()
@@ -109,7 +109,7 @@ def test_an_image_that_is_a_view_with_a_stride_gives_the_same():
     )
 
 
-def test_detections_at_once_from_many_threads_are_those_of_one():
+def test_concurrent_detections_match_sequential_ones():
     from concurrent.futures import ThreadPoolExecutor
 
     images = [picture(seed, 90 + 7 * seed, 80) for seed in range(6)]
@@ -125,13 +125,13 @@ def test_detections_at_once_from_many_threads_are_those_of_one():
 
 @given(st.integers(0, 10_000))
 @settings(max_examples=25, deadline=None)
-def test_the_tilted_sum_of_the_reference_is_the_core_s(seed):
+def test_tilted_sums_match_the_reference(seed):
     cascade = random_cascade(seed, window=(9, 9), n_features=3, stages=1, trees=2, tilted=True)
     window = picture(seed, 9, 9)
     assert depths(cascade, window[None])[0][0] == reference.stages_passed(cascade, window)
 
 
-def test_grouping_joins_windows_around_one_object_and_drops_the_lonely():
+def test_grouping_merges_overlapping_windows_and_drops_single_ones():
     found = detect(random_cascade(0), picture(0), min_neighbors=0)
     boxes = np.array(
         [[10, 10, 20, 20], [11, 10, 20, 20], [10, 12, 21, 21], [60, 60, 20, 20]], np.int32

@@ -1,4 +1,4 @@
-"""Detection rates and false positives are counted as a person with the boxes in hand would."""
+"""Cascade.evaluate: detection rates and false positives."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ def found_at(boxes):
     )
 
 
-def test_overlap_is_the_common_area_over_both():
+def test_overlap_is_intersection_over_union():
     shared = overlaps(
         np.array([[0, 0, 10, 10]]), np.array([[0, 0, 10, 10], [5, 0, 10, 10], [20, 0, 5, 5]])
     )
     np.testing.assert_allclose(shared, [[1, 1 / 3, 0]])
 
 
-def test_an_object_is_found_once():
+def test_an_object_is_matched_at_most_once():
     truth = np.array([[0, 0, 10, 10], [30, 30, 10, 10]])
     assert matched(found_at([[1, 0, 10, 10], [0, 1, 10, 10]]), truth, 0.5) == 1
     assert matched(found_at([[1, 0, 10, 10], [30, 31, 10, 10]]), truth, 0.5) == 2
@@ -32,10 +32,10 @@ def test_an_object_is_found_once():
     assert matched(found_at([]), truth, 0.5) == 0
 
 
-def test_the_table_counts_what_detect_finds():
+def test_the_table_agrees_with_detect():
     cascade = random_cascade(4, stages=4)
     images = [picture(seed, 90, 70) for seed in range(3)]
-    # The truth: what the cascade itself finds in the first two images.
+    # The objects are the detections of the cascade itself in the first two images.
     truth = [detect(cascade, image, min_neighbors=2, cut=False).boxes for image in images[:2]] + [
         []
     ]
@@ -55,7 +55,7 @@ def test_the_table_counts_what_detect_finds():
     assert "detection rate" in str(result)
 
 
-def test_groups_of_windows_are_those_of_detect():
+def test_grouped_agrees_with_detect():
     cascade, image = random_cascade(4), picture(0, 90, 70)
     windows = detect(cascade, image, min_neighbors=0, cut=False)
     again, direct = grouped(windows, 3), detect(cascade, image, min_neighbors=3, cut=False)
@@ -64,6 +64,6 @@ def test_groups_of_windows_are_those_of_detect():
     np.testing.assert_array_equal(again.neighbors, direct.neighbors)
 
 
-def test_images_without_boxes_are_refused():
-    with pytest.raises(ValueError, match="2 images have 1 lists"):
+def test_a_different_number_of_images_and_boxes_raises():
+    with pytest.raises(ValueError, match="boxes has 1 entries, but there are 2 images"):
         random_cascade(0).evaluate([picture(0), picture(1)], [[]])

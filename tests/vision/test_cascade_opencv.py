@@ -1,4 +1,4 @@
-"""What is written for OpenCV decides there as it does here; what OpenCV ships decides here as there."""
+"""Cascades give the same detections in Bosquet and in OpenCV, in both directions of conversion."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bosquet.vision import Cascade, CascadeFileError
 from bosquet.vision.opencv_xml import cascade_from_xml, cascade_to_xml
 
 cv2 = pytest.importorskip("cv2")
-# Stumps; trees; trees and tilted features; the old format.
+# With stumps, with trees, with trees and tilted features, in the old format.
 VARIED = ("eye", "frontalface_alt2", "lefteye_2splits", "license_plate_rus_16stages")
 SHIPPED = (
     sorted(Path(cv2.data.haarcascades).glob("haarcascade_*.xml")) if hasattr(cv2, "data") else []
@@ -34,7 +34,7 @@ def own_boxes(cascade, image, neighbors=0, **sizes):
 
 @pytest.mark.parametrize("nodes", [1, 5])
 @pytest.mark.parametrize("tilted", [False, True])
-def test_single_windows_are_decided_alike(tmp_path, nodes, tilted):
+def test_single_windows_get_the_same_decision(tmp_path, nodes, tilted):
     image, path = picture(7, 50, 40), tmp_path / "cascade.xml"
     decided = 0
     for seed in range(3):
@@ -59,7 +59,7 @@ def test_the_same_windows_are_found_at_all_scales(tmp_path, size):
             assert own_boxes(cascade, image, neighbors) == opencv_boxes(path, image, neighbors)
 
 
-def test_smallest_and_largest_sizes_mean_the_same(tmp_path):
+def test_min_size_and_max_size_match_opencv(tmp_path):
     path, image = tmp_path / "cascade.xml", picture(9, 180, 140)
     cascade = random_cascade(33)
     cascade.to_opencv(path)
@@ -78,7 +78,7 @@ def test_cascades_that_opencv_ships_find_the_same_windows(path, tmp_path):
     cascade = Cascade.from_opencv(path)
     image = picture(11, 160, 120)
     assert own_boxes(cascade, image) == opencv_boxes(path, image)
-    # All stages pass few windows of a made-up picture; the first ones pass many.
+    # Few windows of a synthetic image pass all stages, but many pass the first ones.
     start = cascade.first(3)
     start.to_opencv(tmp_path / "start.xml")
     ours = own_boxes(start, image)
@@ -86,10 +86,10 @@ def test_cascades_that_opencv_ships_find_the_same_windows(path, tmp_path):
 
 
 @pytest.mark.parametrize("name", VARIED)
-def test_a_file_written_and_read_again_is_the_same_to_the_bit(name):
+def test_writing_and_reading_preserves_all_bits(name):
     path = Path(cv2.data.haarcascades) / f"haarcascade_{name}.xml"
     if not path.exists():
-        pytest.skip("this release of OpenCV does not ship it")
+        pytest.skip("this release of OpenCV does not include the file")
     cascade = Cascade.from_opencv(path)
     again = cascade_from_xml(cascade_to_xml(cascade).encode())
     assert again.window == cascade.window
@@ -112,18 +112,18 @@ def test_a_file_written_and_read_again_is_the_same_to_the_bit(name):
         ((1, 9), (4, 2)),
     ],
 )
-def test_images_are_made_smaller_to_the_same_bits(old, new):
+def test_resizing_matches_opencv_exactly(old, new):
     image = np.random.default_rng(0).integers(0, 256, (old[1], old[0])).astype(np.uint8)
     theirs = cv2.resize(image, new, interpolation=cv2.INTER_LINEAR_EXACT)
     np.testing.assert_array_equal(_core.resize_image(image, *new), theirs)
 
 
 def test_a_cascade_without_stages_cannot_be_written(tmp_path):
-    with pytest.raises(ValueError, match="without stages"):
+    with pytest.raises(ValueError, match="the cascade has no stages"):
         Cascade.empty((8, 8)).to_opencv(tmp_path / "cascade.xml")
 
 
-def test_a_cascade_of_other_features_is_refused_by_name(tmp_path):
+def test_a_cascade_of_other_features_raises(tmp_path):
     text = cascade_to_xml(random_cascade(0)).replace("HAAR", "LBP")
     (tmp_path / "lbp.xml").write_text(text)
     with pytest.raises(CascadeFileError, match=r"lbp\.xml: .*'LBP'"):

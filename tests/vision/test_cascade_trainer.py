@@ -1,4 +1,4 @@
-"""Training: targets kept, negatives mined, the same after a kill, and an end that says why."""
+"""CascadeTrainer: targets of the stages, mining of negatives, checkpoints and stopping reasons."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ NAMES = ("feature", "threshold", "left", "right", "leaves")
 
 
 def rings(n, random, side=12):
-    """Bright rings on a dark ground, with noise."""
+    """Bright rings on a dark background, with noise."""
     rows, columns = np.mgrid[:side, :side] - (side - 1) / 2
-    away = np.hypot(rows, columns)
+    distance = np.hypot(rows, columns)
     out = []
     for _ in range(n):
         radius, light = random.uniform(3.5, 4.5), random.uniform(80, 150)
-        ring = light * (np.abs(away - radius) < 1.2)
+        ring = light * (np.abs(distance - radius) < 1.2)
         out.append(np.clip(40 + ring + random.normal(0, 14, ring.shape), 0, 255))
     return np.array(out).astype(np.uint8)
 
@@ -74,23 +74,23 @@ def same(one: Cascade, other: Cascade) -> bool:
     )
 
 
-def test_stages_reach_their_targets_on_what_they_were_trained_on(trained, material):
+def test_stages_reach_their_targets_on_their_training_images(trained, material):
     assert 2 <= len(trained.stages_) == len(trained.cascade_.stages)
     for stage in trained.stages_:
         assert stage.reached
         assert stage.hit_rate >= 0.995
         assert stage.false_alarm <= 0.3
-    # What the detector decides is what the boosting promised.
+    # The detector makes the same decisions as the training.
     expected = np.prod([stage.hit_rate for stage in trained.stages_])
     assert trained.cascade_.passes(material[0]).mean() == pytest.approx(expected, abs=0.003)
 
 
-def test_each_stage_makes_background_windows_rarer(trained):
+def test_each_stage_reduces_the_acceptance_of_background_windows(trained):
     acceptance = [stage.acceptance for stage in trained.stages_]
     assert all(later < earlier for earlier, later in pairwise(acceptance))
 
 
-def test_objects_put_into_a_new_scene_are_found_there(trained):
+def test_objects_in_a_new_scene_are_detected(trained):
     random = np.random.default_rng(7)
     image = scenes(1, random, 150)[0]
     places = np.array([[20, 30, 36, 36], [90, 100, 36, 36], [100, 20, 36, 36]])
@@ -98,10 +98,10 @@ def test_objects_put_into_a_new_scene_are_found_there(trained):
         image[y : y + h, x : x + w] = resized(ring, (w, h))
     found = trained.cascade_.detect(image, min_neighbors=0).boxes
     assert overlaps(places, found).max(axis=1).min() > 0.6
-    assert len(found) < 100  # of some twenty thousand windows
+    assert len(found) < 100  # of about 20,000 windows
 
 
-def test_opencv_decides_as_the_trained_cascade_does(trained, tmp_path):
+def test_opencv_makes_the_same_decisions_as_the_trained_cascade(trained, tmp_path):
     cv2 = pytest.importorskip("cv2")
     trained.cascade_.to_opencv(tmp_path / "rings.xml")
     theirs = cv2.CascadeClassifier(str(tmp_path / "rings.xml"))
@@ -126,21 +126,21 @@ def test_mined_windows_pass_the_cascade_and_come_from_the_backgrounds(trained, m
     assert 0 < mined.acceptance < 1
 
 
-def test_the_number_of_threads_does_not_matter(trained, material):
+def test_the_number_of_threads_does_not_change_the_cascade(trained, material):
     again = clone(trained).set_params(n_jobs=1).fit(*material)
     assert same(again.cascade_, trained.cascade_)
 
 
-def test_training_goes_on_after_a_kill_as_if_there_had_been_none(trained, material, tmp_path):
+def test_a_resumed_training_gives_the_same_cascade(trained, material, tmp_path):
     path = tmp_path / "rings.json"
     clone(trained).set_params(n_stages=2, checkpoint=path).fit(*material)
-    # n_stages says when to stop, and so may be another the second time.
+    # n_stages only decides when to stop, so it may differ in the second fit.
     again = clone(trained).set_params(n_stages=5, checkpoint=path).fit(*material)
     assert same(again.cascade_, trained.cascade_)
     assert len(json.loads(path.read_text())["stages"]) == len(trained.stages_)
 
 
-def test_a_kill_in_the_middle_of_a_stage_loses_that_stage_alone(
+def test_an_interrupt_within_a_stage_loses_only_that_stage(
     trained, material, tmp_path, monkeypatch
 ):
     path, stages = tmp_path / "rings.json", []
@@ -162,7 +162,7 @@ def test_a_kill_in_the_middle_of_a_stage_loses_that_stage_alone(
     assert same(trainer.fit(*material).cascade_, trained.cascade_)
 
 
-def test_folders_of_files_are_trained_on_and_what_cannot_be_used_is_named(material, tmp_path):
+def test_folders_are_read_and_unusable_files_are_skipped_with_a_warning(material, tmp_path):
     image_module = pytest.importorskip("PIL.Image")
     for folder, images in (("objects", material[0][:60]), ("scenes", material[1])):
         (tmp_path / folder).mkdir()
@@ -174,27 +174,27 @@ def test_folders_of_files_are_trained_on_and_what_cannot_be_used_is_named(materi
         (tmp_path / folder / "broken.jpg").write_bytes(b"no image")
     image_module.new("L", (9, 9)).save(tmp_path / "scenes" / "small.png")
     trainer = CascadeTrainer((12, 12), n_stages=1, n_negatives=100)
-    with warnings.catch_warnings(record=True) as said:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         trainer.fit(tmp_path / "objects", str(tmp_path / "scenes"))
-    texts = [str(warning.message) for warning in said]
+    texts = [str(warning.message) for warning in caught]
     assert ["objects" in text and "broken.jpg" in text for text in texts] == [True, False, False]
     assert "scenes" in texts[1]
     assert texts[2].startswith("1 of 13 backgrounds are smaller than the window of 12 × 12")
-    assert all(warning.filename == __file__ for warning in said)
+    assert all(warning.filename == __file__ for warning in caught)
     assert trainer.cascade_.window == (12, 12)
     assert trainer.stages_[0].n_positives == 60
 
 
-def test_a_checkpoint_of_another_training_is_refused_by_name(material, tmp_path):
+def test_a_checkpoint_of_another_training_raises(material, tmp_path):
     path = tmp_path / "rings.json"
     trainer = CascadeTrainer(n_stages=1, n_negatives=100, checkpoint=path).fit(*material)
-    with pytest.raises(ValueError, match="with other max_stumps"):
+    with pytest.raises(ValueError, match="with different max_stumps"):
         clone(trainer).set_params(max_stumps=7).fit(*material)
-    with pytest.raises(ValueError, match="with other images"):
+    with pytest.raises(ValueError, match="with different images"):
         clone(trainer).fit(material[0][1:], material[1])
     path.write_text("{")
-    with pytest.raises(CascadeFileError, match=r"rings\.json: damaged"):
+    with pytest.raises(CascadeFileError, match=r"rings\.json: the checkpoint is damaged"):
         clone(trainer).fit(*material)
 
 
@@ -209,7 +209,7 @@ def test_a_checkpoint_of_another_training_is_refused_by_name(material, tmp_path)
         ("cascade", 1),
     ],
 )
-def test_a_checkpoint_that_was_changed_is_refused_in_one_line(key, value, tmp_path):
+def test_a_modified_checkpoint_raises_an_error_of_one_line(key, value, tmp_path):
     path = tmp_path / "rings.json"
     stage = TrainedStage(1, 1, 1.0, 0.5, True, 10, 10, 0.5, 1.0)
     cascade = random_cascade(0, stages=1)
@@ -221,24 +221,24 @@ def test_a_checkpoint_that_was_changed_is_refused_in_one_line(key, value, tmp_pa
     assert "\n" not in str(caught.value)
 
 
-def test_a_checkpoint_nested_too_deeply_is_refused(tmp_path):
+def test_a_deeply_nested_checkpoint_raises(tmp_path):
     (tmp_path / "deep").write_text("[" * 100_000)
-    with pytest.raises(CascadeFileError, match="deep: damaged"):
+    with pytest.raises(CascadeFileError, match="deep: the checkpoint is damaged"):
         load_checkpoint(tmp_path / "deep", {})
 
 
-def test_training_ends_with_a_valid_cascade_when_nothing_is_left_to_mine(material):
+def test_training_ends_with_a_valid_cascade_if_too_few_negatives_pass(material):
     random = np.random.default_rng(5)
     tiny = scenes(1, random, 20)
     trainer = CascadeTrainer(n_stages=30, n_negatives=200, max_false_alarm=0.4).fit(
         material[0], tiny
     )
     assert 1 <= len(trainer.stages_) < 30
-    assert trainer.message_.startswith("no negatives are left to mine: ")
+    assert trainer.message_.startswith("too few negatives: ")
     assert trainer.cascade_.passes(material[0]).mean() > 0.9
 
 
-def test_a_target_that_cannot_be_reached_is_said(material):
+def test_a_missed_target_raises_a_warning(material):
     trainer = CascadeTrainer(n_stages=2, n_negatives=200, max_stumps=1, max_false_alarm=0.001)
     with pytest.warns(UserWarning, match=r"did not reach max_false_alarm=0\.001 with max_stumps=1"):
         trainer.fit(*material)
@@ -246,12 +246,12 @@ def test_a_target_that_cannot_be_reached_is_said(material):
     assert len(trainer.cascade_.stages) == len(trainer.stages_) == 2
 
 
-def test_what_cannot_be_told_apart_at_all_ends_training_with_a_warning():
+def test_inseparable_classes_end_training_with_a_warning():
     random = np.random.default_rng(0)
     noise = random.integers(0, 256, (200, 10, 10)).astype(np.uint8)
     backgrounds = list(random.integers(0, 256, (6, 60, 60)).astype(np.uint8))
     trainer = CascadeTrainer(n_stages=3, n_negatives=300, max_stumps=2, min_hit_rate=0.999)
-    with pytest.warns(UserWarning, match="stage 1 would let .* cannot be told from the positives"):
+    with pytest.warns(UserWarning, match="stage 1 accepts .* cannot be separated from"):
         trainer.fit(noise, backgrounds)
     assert trainer.stages_ == []
 
@@ -259,23 +259,23 @@ def test_what_cannot_be_told_apart_at_all_ends_training_with_a_warning():
 def test_a_failed_fit_leaves_the_trainer_as_it_was(trained, material):
     trainer = clone(trained).set_params(n_stages=1).fit(*material)
     before = trainer.cascade_
-    with pytest.raises(ValueError, match="no positives"):
+    with pytest.raises(ValueError, match="positives is empty"):
         trainer.fit(material[0][:0], material[1])
     assert trainer.cascade_ is before
 
 
-def test_what_is_missing_is_said(material):
+def test_invalid_input_raises(material):
     objects, backgrounds = material
     with (
         pytest.raises(ValueError, match="no backgrounds"),
         pytest.warns(UserWarning, match="smaller"),
     ):
         CascadeTrainer().fit(objects, [np.zeros((5, 5), np.uint8)])
-    with pytest.raises(ValueError, match=r"positives are 12 × 12 pixels, not 10 × 10"):
+    with pytest.raises(ValueError, match="positives have 12 × 12 pixels, but the window has 10"):
         CascadeTrainer(window=(10, 10)).fit(objects, backgrounds)
     with pytest.raises(ValueError, match="max_false_alarm=2"):
         CascadeTrainer(max_false_alarm=2).fit(objects, backgrounds)
-    with pytest.raises(ValueError, match="has any contrast"):
+    with pytest.raises(ValueError, match="all windows of the backgrounds are flat"):
         CascadeTrainer().fit(objects, [np.full((50, 50), 9, np.uint8)])
 
 
@@ -287,7 +287,7 @@ def test_a_bar_shows_stage_hit_rate_and_false_alarms(material, capsys):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not (DATA / "uiuc_cars").exists(), reason="the UIUC cars are not there")
+@pytest.mark.skipif(not (DATA / "uiuc_cars").exists(), reason="the UIUC cars data set is missing")
 def test_a_cascade_trained_on_cars_is_the_same_in_opencv_on_ten_test_images(tmp_path):
     cv2 = pytest.importorskip("cv2")
     pandas = pytest.importorskip("pandas")

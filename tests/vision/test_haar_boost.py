@@ -1,4 +1,4 @@
-"""HaarBoostClassifier: the reference's vote, the certificate, scikit-learn's manners, bad input."""
+"""HaarBoostClassifier: comparison with the reference, certificate, scikit-learn API, invalid input."""
 
 import pickle
 import re
@@ -25,7 +25,7 @@ def fitted():
     return HaarBoostClassifier(12).fit(images, y), images, y
 
 
-def test_the_vote_is_the_references():
+def test_the_vote_matches_the_reference():
     images, y = bars(40, side=6, seed=2)
     model = HaarBoostClassifier(4).fit(images, y)
     wanted = reference.adaboost(images, 2 * y - 1, reference.enumerate_features(6, 6), rounds=4)
@@ -35,7 +35,7 @@ def test_the_vote_is_the_references():
         assert model.thresholds_[t] == pytest.approx(threshold, rel=1e-5)
 
 
-def test_bars_are_told_apart_on_images_not_seen(fitted):
+def test_bars_in_new_images_are_classified(fitted):
     model, _, _ = fitted
     images, y = bars(300, seed=9)
     assert model.score(images, y) > 0.95
@@ -60,7 +60,7 @@ def test_stages_add_up_to_the_vote(variant):
     stages = list(model.staged_decision_function(images))
     assert len(stages) == len(model) == model.n_estimators_
     assert np.array_equal(stages[-1], model.decision_function(images))
-    errors = [np.mean(said != y) for said in model.staged_predict(images)]
+    errors = [np.mean(predicted != y) for predicted in model.staged_predict(images)]
     np.testing.assert_allclose(errors, model.train_score_)
     assert list(model.staged_score(images, y))[-1] == model.score(images, y)
     proba = list(model.staged_predict_proba(images))[-1]
@@ -69,7 +69,7 @@ def test_stages_add_up_to_the_vote(variant):
     np.testing.assert_allclose(np.exp(model.predict_log_proba(images)), proba)
 
 
-def test_a_perfect_stump_ends_the_fit_and_wins_the_vote():
+def test_a_perfect_stump_ends_the_fit():
     images, y = bars(40, seed=4)
     images[y == 1, 0:4], images[y == 1, 4:] = 200, 20
     images[y == 0, 0:4], images[y == 0, 4:] = 20, 200
@@ -87,7 +87,7 @@ def test_the_model_is_the_same_for_any_number_of_threads_and_any_memory(fitted):
         assert np.array_equal(other.leaves_, model.leaves_)
 
 
-def test_chosen_features_are_those_of_their_numbers(fitted):
+def test_feature_numbers_are_indices_of_the_selected_features(fitted):
     model, _, _ = fitted
     every = haar_features(model.window_, "basic")
     assert model.window_ == (8, 8)
@@ -100,7 +100,7 @@ def test_the_mean_image_is_that_of_the_second_class(fitted):
     np.testing.assert_allclose(model.mean_image_, images[y == 1].mean(axis=0))
 
 
-def test_weights_count_as_copies_of_an_image():
+def test_integer_weights_are_equivalent_to_repeated_images():
     images, y = bars(80, seed=5, depth=3)
     weight = np.random.default_rng(0).integers(0, 3, size=80)
     weighted = HaarBoostClassifier(5).fit(images, y, sample_weight=weight)
@@ -120,14 +120,14 @@ def test_balanced_classes_start_with_half_of_the_weight_each():
     np.testing.assert_allclose(balanced.estimator_errors_, weighted.estimator_errors_)
 
 
-def test_trimming_leaves_the_certificate_true():
+def test_the_certificate_holds_with_weight_trimming():
     images, y = bars(300, seed=7, depth=3)
     model = HaarBoostClassifier(20, weight_trim=0.9).fit(images, y)
     assert model.certificate_.holds()
     assert model.score(images, y) > 0.95
 
 
-def test_rows_of_pixels_are_images_with_a_window():
+def test_flat_rows_of_pixels_are_reshaped_to_the_window():
     images = np.random.default_rng(1).integers(0, 256, size=(60, 5, 7), dtype=np.uint8)
     y = np.array(["no", "yes"])[(images[:, :, :3].mean(axis=(1, 2)) > 127).astype(int)]
     stacked = HaarBoostClassifier(5).fit(images, y)
@@ -137,16 +137,16 @@ def test_rows_of_pixels_are_images_with_a_window():
 
 
 @pytest.mark.parametrize(
-    ("convert", "told"),
+    ("convert", "message"),
     [
         (lambda images: images / 255, "multiplied by 255"),
-        (lambda images: images.astype(np.float32), "rounded to whole"),
+        (lambda images: images.astype(np.float32), "rounded to integer"),
         (lambda images: np.repeat(images[..., None], 3, axis=3), "colour becomes grey"),
     ],
 )
-def test_colour_and_floats_are_converted_and_that_is_said_once(fitted, convert, told):
+def test_colour_and_floats_are_converted_with_one_warning(fitted, convert, message):
     model, images, y = fitted
-    with pytest.warns(UserWarning, match=told):
+    with pytest.warns(UserWarning, match=message):
         other = clone(model).fit(convert(images), y)
     assert np.array_equal(other.feature_numbers_, model.feature_numbers_)
     with warnings.catch_warnings():
@@ -164,7 +164,7 @@ def test_colours_become_the_same_grey_levels_as_in_a_detector(fitted):
 
 def test_a_dark_float_image_is_read_on_the_scale_of_the_fit():
     images, y = bars(100, seed=8)
-    with pytest.warns(UserWarning, match="rounded to whole"):
+    with pytest.warns(UserWarning, match="rounded to integer"):
         model = HaarBoostClassifier(3).fit(images.astype(float), y)
     dark = np.minimum(images[:5], 1)
     assert np.array_equal(
@@ -178,30 +178,30 @@ def test_a_dark_float_image_is_read_on_the_scale_of_the_fit():
         (
             np.zeros((4, 8, 8), np.uint8),
             [0, 0, 0, 0],
-            "^y holds one class only, 0: a classifier needs",
+            "^y has one class only, 0: a classifier needs",
         ),
-        (np.zeros((4, 8, 8), np.uint8), [0, 1, 2, 2], "takes two classes, and y holds 3"),
+        (np.zeros((4, 8, 8), np.uint8), [0, 1, 2, 2], "needs two classes, but y has 3"),
         (np.zeros((4, 8, 8), np.uint8), [0, 1, 1], "inconsistent numbers of samples"),
         (np.zeros((4, 64), np.uint8), [0, 1, 0, 1], r"window=\(width, height\)"),
-        (np.zeros((4, 2, 8), np.uint8), [0, 1, 0, 1], "8 × 2 pixels are too small"),
+        (np.zeros((4, 2, 8), np.uint8), [0, 1, 0, 1], "have 8 × 2 pixels; at least 3 × 3"),
         (np.zeros((4, 8, 8, 5), np.uint8), [0, 1, 0, 1], "has shape"),
         (np.zeros((0, 8, 8), np.uint8), [], "is empty"),
         (np.full((4, 8, 8), 300), [0, 1, 0, 1], "image 0 has pixels from 300 to 300"),
         (np.full((4, 8, 8), np.nan), [0, 1, 0, 1], "image 0 has NaN"),
-        ([np.zeros((8, 8)), np.zeros((9, 9))], [0, 1], "a stack of images of one size"),
+        ([np.zeros((8, 8)), np.zeros((9, 9))], [0, 1], "images of equal size"),
         ([["a"]], [0], "array of numbers"),
     ],
 )
-def test_bad_input_is_refused_with_a_reason(X, y, message):
+def test_invalid_input_raises(X, y, message):
     with pytest.raises(ValueError, match=message):
         HaarBoostClassifier(2).fit(X, y)
 
 
-def test_images_smaller_than_the_window_are_refused(fitted):
+def test_images_of_another_size_than_the_window_raise(fitted):
     model, images, y = fitted
-    with pytest.raises(ValueError, match="smaller than the window of 24 × 24"):
+    with pytest.raises(ValueError, match="8 × 8 pixels, but the window has 24 × 24"):
         HaarBoostClassifier(2, window=(24, 24)).fit(images, y)
-    with pytest.raises(ValueError, match="6 × 6 pixels, smaller than the window of 8 × 8"):
+    with pytest.raises(ValueError, match="6 × 6 pixels, but the window has 8 × 8"):
         model.predict(images[:, :6, :6])
 
 
@@ -218,7 +218,7 @@ def test_images_smaller_than_the_window_are_refused(fitted):
         ("window", (2, 2)),
     ],
 )
-def test_a_parameter_out_of_range_is_named(name, value, fitted):
+def test_a_parameter_out_of_range_raises(name, value, fitted):
     _, images, y = fitted
     with pytest.raises(ValueError, match=f"{name}="):
         HaarBoostClassifier(**{name: value}).fit(images, y)
@@ -232,13 +232,13 @@ def test_a_failed_fit_leaves_the_model_as_it_was(fitted):
     assert np.array_equal(model.predict(images), before)
 
 
-def test_images_without_any_difference_have_no_edge():
+def test_identical_images_of_both_classes_raise():
     y = np.arange(20) % 2
     with pytest.raises(ValueError, match="no better than chance"):
         HaarBoostClassifier(3).fit(np.full((20, 6, 6), 7, np.uint8), y)
 
 
-def test_a_model_that_is_not_fitted_says_so():
+def test_predict_before_fit_raises():
     with pytest.raises(NotFittedError):
         HaarBoostClassifier().predict(np.zeros((1, 8, 8), np.uint8))
 
@@ -266,24 +266,24 @@ def test_several_classes_go_through_one_against_the_rest():
 
 
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="needs Linux's /proc")
-def test_all_values_are_never_in_memory_at_once():
+def test_the_matrix_of_all_values_is_never_in_memory():
     images, y = bars(2000, side=14, seed=12)
     as_floats = 4 * len(haar_features((14, 14))) * len(images) / 1e6  # 150 MB
     try:
-        Path("/proc/self/clear_refs").write_text("5")  # the peak is that of now
+        Path("/proc/self/clear_refs").write_text("5")  # resets the peak to the current value
     except OSError:
-        pytest.skip("the peak of memory cannot be reset here")
+        pytest.skip("the memory peak cannot be reset on this system")
     before = memory_in_megabytes("VmRSS")
     HaarBoostClassifier(2, memory=0.005, n_jobs=1).fit(images, y)
     assert memory_in_megabytes("VmHWM") - before < as_floats / 3
 
 
-def memory_in_megabytes(what):
+def memory_in_megabytes(field):
     status = Path("/proc/self/status").read_text()
-    return int(re.search(rf"{what}:\s+(\d+) kB", status)[1]) / 1e3
+    return int(re.search(rf"{field}:\s+(\d+) kB", status)[1]) / 1e3
 
 
-def test_check_estimator_leaves_stacks_of_images_alone():
+def test_check_estimator_skips_estimators_of_images():
     with pytest.warns(Warning, match="Can't test estimator"):
         check_estimator(HaarBoostClassifier())
 

@@ -1,4 +1,4 @@
-"""Integral images and Haar features: counts, order and values against the reference and against OpenCV."""
+"""Integral images and Haar features: counts, order and values, compared with the reference and OpenCV."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ def test_a_window_of_24_by_24_has_as_many_features_as_opencv_counts(kind, count)
 
 @pytest.mark.parametrize("kind", ["basic", "core", "all"])
 @pytest.mark.parametrize("window", [(3, 3), (9, 7), (6, 11)])
-def test_features_are_those_of_the_reference_in_the_same_order(window, kind):
+def test_features_and_their_order_match_the_reference(window, kind):
     features = haar_features(window, kind)
     wanted = reference.enumerate_features(*window, kind)
     assert len(features) == len(wanted)
@@ -37,7 +37,7 @@ def test_features_are_those_of_the_reference_in_the_same_order(window, kind):
             assert there == (rectangles[k] if k < len(rectangles) else (0, 0, 0, 0, 0))
 
 
-def test_every_feature_balances_on_an_image_without_contrast():
+def test_every_feature_is_zero_on_a_constant_image():
     features = haar_features((10, 12), "all")
     grey = np.full((1, 12, 10), 77, dtype=np.uint8)
     assert np.abs(feature_values(grey, features, normalise=False)).max() < 1e-3
@@ -50,7 +50,7 @@ def test_every_feature_balances_on_an_image_without_contrast():
     st.integers(0, 9),
 )
 @settings(max_examples=60, deadline=None)
-def test_integral_images_are_the_references(height, width, kind, seed):
+def test_integral_images_match_the_reference(height, width, kind, seed):
     image = random_images(1, height, width, seed)[0]
     if kind == "tilted":
         wanted = reference.tilted_integral(image)
@@ -59,7 +59,7 @@ def test_integral_images_are_the_references(height, width, kind, seed):
     assert np.array_equal(integral_image(image, kind), wanted)
 
 
-def test_integral_images_are_opencvs():
+def test_integral_images_match_opencv():
     cv2 = pytest.importorskip("cv2")
     image = random_images(1, 31, 44)[0]
     plain, squared, tilted = cv2.integral3(image)
@@ -81,7 +81,7 @@ def test_values_are_the_weighted_sums_of_the_reference(kind):
         ]
 
 
-def test_normalised_values_are_divided_by_the_contrast_inside_the_rim():
+def test_normalised_values_are_divided_by_the_contrast_without_the_border():
     images = random_images(6, 8, 9, seed=2)
     features = haar_features((9, 8))[::50]
     plain = feature_values(images, features, normalise=False)
@@ -117,7 +117,7 @@ def test_values_are_the_same_for_any_number_of_threads_and_instruction_set(monke
     assert np.array_equal(feature_values(images, features), wanted)
 
 
-def test_blocks_together_are_all_values():
+def test_the_blocks_contain_all_values():
     images, features = random_images(9, 6, 7, seed=5), haar_features((7, 6))
     blocks = list(feature_blocks(images, features, block=100))
     assert [first for first, _ in blocks] == list(range(0, len(features), 100))
@@ -127,12 +127,12 @@ def test_blocks_together_are_all_values():
 
 
 @pytest.mark.parametrize("window", [(2, 8), (8,), (8.0, 8.0), (5000, 5000), "24x24"])
-def test_a_window_that_is_none_is_refused(window):
+def test_an_invalid_window_raises(window):
     with pytest.raises(ValueError, match="window="):
         haar_features(window)
 
 
-def test_a_kind_that_is_none_is_refused():
+def test_an_invalid_kind_raises():
     with pytest.raises(ValueError, match="kind='tilted' is out of range"):
         haar_features((8, 8), "tilted")
 
@@ -140,7 +140,7 @@ def test_a_kind_that_is_none_is_refused():
 @pytest.mark.parametrize(
     ("rectangle", "tilted"), [((5, 0, 4, 4), False), ((-1, 0, 3, 3), False), ((1, 0, 2, 2), True)]
 )
-def test_a_rectangle_outside_the_window_is_refused_by_number(rectangle, tilted):
+def test_a_rectangle_outside_the_window_raises(rectangle, tilted):
     features = haar_features((8, 8))[:3]
     features.rectangles[1, 1] = rectangle
     features.tilted[1] = tilted
@@ -148,9 +148,9 @@ def test_a_rectangle_outside_the_window_is_refused_by_number(rectangle, tilted):
         feature_values(random_images(1, 8, 8), features)
 
 
-def test_an_image_of_another_size_than_the_window_is_refused():
+def test_an_image_of_another_size_than_the_window_raises():
     features = haar_features((8, 8))
-    with pytest.raises(ValueError, match="7 × 6 pixels, smaller than the window of 8 × 8"):
+    with pytest.raises(ValueError, match="7 × 6 pixels, but the window has 8 × 8"):
         feature_values(random_images(1, 6, 7), features)
-    with pytest.raises(ValueError, match="not of the size of the window"):
+    with pytest.raises(ValueError, match="8 × 9 pixels, but the window has 8 × 8"):
         feature_values(random_images(1, 9, 8), features)

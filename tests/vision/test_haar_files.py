@@ -1,4 +1,4 @@
-"""Files of HaarBoostClassifier: the same model comes back, and no file crashes the reader."""
+"""Files of HaarBoostClassifier: round trips, and errors for invalid files."""
 
 import copy
 
@@ -19,7 +19,7 @@ def saved(request):
     return model.fit(images, names), images
 
 
-def test_a_loaded_model_says_the_same(saved, tmp_path):
+def test_a_loaded_model_predicts_the_same(saved, tmp_path):
     model, images = saved
     model.save(tmp_path / "model.bosquet")
     again = bosquet.load(tmp_path / "model.bosquet")
@@ -32,12 +32,12 @@ def test_a_loaded_model_says_the_same(saved, tmp_path):
     assert again.get_params() == model.get_params()
 
 
-def test_saved_loaded_and_saved_again_the_bytes_are_the_same(saved):
+def test_saving_a_loaded_model_gives_the_same_bytes(saved):
     data = model_bytes(saved[0])
     assert model_bytes(model_from_bytes(data)) == data
 
 
-def places(node, path=()):
+def paths(node, path=()):
     yield path
     items = (
         node.items()
@@ -48,14 +48,14 @@ def places(node, path=()):
     )
     for key, value in items:
         if not isinstance(key, int) or key < 2:
-            yield from places(value, (*path, key))
+            yield from paths(value, (*path, key))
 
 
 @pytest.mark.parametrize("wrong", [None, -1, "text", [], {}, [1, 2], 1e300, True, 10**30], ids=repr)
-def test_a_wrong_value_anywhere_is_refused_or_harmless(saved, wrong):
+def test_a_wrong_value_anywhere_raises_or_is_harmless(saved, wrong):
     model, images = saved
     ensemble, metadata = load_bytes(model_bytes(model))
-    for path in places(metadata):
+    for path in paths(metadata):
         if not path:
             continue
         changed = copy.deepcopy(metadata)
@@ -71,7 +71,7 @@ def test_a_wrong_value_anywhere_is_refused_or_harmless(saved, wrong):
             assert read.decision_function(images).shape == (80,)
 
 
-def test_a_rectangle_outside_the_window_is_refused(saved):
+def test_a_rectangle_outside_the_window_raises(saved):
     ensemble, metadata = load_bytes(model_bytes(saved[0]))
     metadata["rectangles"][2][0] = [5, 5, 5, 5]
     with pytest.raises(ModelFileError, match="rectangle 0 of feature 2 is not inside the window"):

@@ -1,4 +1,4 @@
-"""The search over all features is that of sorting each one, whatever is kept in memory."""
+"""The search for the best Haar stump gives the same result as sorting every feature."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from bosquet import _core
 from bosquet.reference import haar as reference
 from bosquet.vision import feature_values, haar_features
-from bosquet.vision.haar_stumps import HaarLearner, _heaviest
+from bosquet.vision.haar_stumps import HaarLearner, _trimmed_weights
 from bosquet.vision.integral import feature_arrays
 
 CRITERIA = ("error", "exponential", "squared")
@@ -28,14 +28,14 @@ def search(images, y, features, memory=10**9, isa="auto", threads=1, normalise=T
 
 
 def sorted_search(images, y, features, weight, criterion):
-    """The best stump by the core's search of columns that are given as numbers."""
+    """The best stump by the core's exact search on the matrix of feature values."""
     values = feature_values(images, features)
     return _core.best_of_blocks([(0, values)], 2.0 * y - 1, weight, criterion)
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)
 @pytest.mark.parametrize("seed", range(4))
-def test_the_best_stump_is_that_of_an_exact_search(criterion, seed):
+def test_the_best_stump_matches_an_exact_search(criterion, seed):
     images, y = bars(90 + 400 * seed, seed=seed, depth=3)
     features = haar_features((8, 8), "all")
     weight = np.random.default_rng(seed).random(y.size) ** 3
@@ -52,7 +52,7 @@ def test_the_best_stump_is_that_of_an_exact_search(criterion, seed):
 
 @given(st.integers(0, 10**6))
 @settings(max_examples=25, deadline=None)
-def test_the_best_stump_is_exact_whatever_the_weights(seed):
+def test_the_best_stump_is_exact_for_random_weights(seed):
     random = np.random.default_rng(seed)
     images = random.integers(0, random.integers(2, 256), size=(40, 5, 6), dtype=np.uint8)
     y = random.integers(0, 2, size=40)
@@ -69,9 +69,9 @@ def test_the_best_stump_is_exact_whatever_the_weights(seed):
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)
-def test_windows_whose_values_are_far_beyond_all_others_are_searched_exactly(criterion):
+def test_the_search_is_exact_with_outlying_values(criterion):
     images, y = bars(400, seed=11, depth=3)
-    images[::40, 1:-1, 1:-1] = 30  # no contrast inside the rim: values stay in grey levels
+    images[::40, 1:-1, 1:-1] = 30  # no contrast without the border: values are not normalised
     features = haar_features((8, 8))
     assert np.abs(feature_values(images, features)).max() > 100
     weight = np.random.default_rng(0).random(400)
@@ -93,13 +93,13 @@ def test_the_result_does_not_depend_on_memory_threads_or_instructions(criterion)
     assert whole.n_kept == len(features)
     assert [other.n_kept for other in others] == [0, 100_000 // 304, len(features)]
     random = np.random.default_rng(0)
-    for _ in range(5):  # later rounds begin with what was good in the last one
+    for _ in range(5):  # later rounds start with the best features of the previous one
         weight = random.random(y.size)
         wanted = whole.best(weight, criterion)
         assert all(other.best(weight, criterion) == wanted for other in others)
 
 
-def test_the_stump_of_least_error_is_the_references():
+def test_the_stump_of_lowest_error_matches_the_reference():
     images, y = bars(60, side=6, seed=6)
     features = haar_features((6, 6))
     weight = np.random.default_rng(1).random(60)
@@ -118,7 +118,7 @@ def test_the_stump_of_least_error_is_the_references():
     assert found[4] == pytest.approx(error)
 
 
-def test_rows_without_weight_do_not_count():
+def test_windows_of_weight_zero_have_no_effect():
     images, y = bars(200, seed=7)
     features = haar_features((8, 8))
     weight = np.random.default_rng(2).random(200)
@@ -131,7 +131,7 @@ def test_rows_without_weight_do_not_count():
     assert found[4] == pytest.approx(alone[4], rel=1e-12)
 
 
-def test_windows_that_are_all_alike_have_a_constant_stump():
+def test_identical_windows_give_a_constant_stump():
     images = np.full((20, 6, 6), 9, dtype=np.uint8)
     y = np.arange(20) % 4 == 0
     _, _, left, right, merit, gain = search(images, y, haar_features((6, 6))).best(
@@ -144,19 +144,19 @@ def test_windows_that_are_all_alike_have_a_constant_stump():
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=30).filter(any), st.floats(0.05, 1))
 @settings(max_examples=60, deadline=None)
-def test_trimming_keeps_the_heaviest_rows_and_at_least_the_share_asked_for(weight, share):
+def test_trimming_keeps_the_largest_weights_and_at_least_their_share(weight, share):
     weight = np.array(weight)
-    kept = _heaviest(weight, share)
+    kept = _trimmed_weights(weight, share)
     assert kept.sum() >= share * weight.sum() * (1 - 1e-12)
     dropped = (kept == 0) & (weight > 0)
     if dropped.any():
         assert weight[dropped].max() < kept[kept > 0].min()
 
 
-def test_a_trimmed_search_finds_the_stump_of_the_heavy_rows():
+def test_a_trimmed_search_finds_the_stump_of_the_largest_weights():
     images, y = bars(200, seed=8)
     weight = np.where(np.arange(200) < 100, 1.0, 1e-4)
-    options = {"says": "signs", "normalise": True, "memory": 1.0, "threads": 1}
+    options = {"output_kind": "signs", "normalise": True, "memory": 1.0, "threads": 1}
     features = haar_features((8, 8))
     trimmed = HaarLearner(images, y == 1, features, trim=0.9, **options)
     heavy = HaarLearner(images[:100], y[:100] == 1, features, trim=1.0, **options)
@@ -167,12 +167,12 @@ def test_a_trimmed_search_finds_the_stump_of_the_heavy_rows():
     assert (found.feature, found.left, found.right) == (wanted.feature, wanted.left, wanted.right)
 
 
-def test_bad_weights_are_refused():
+def test_invalid_weights_raise():
     images, y = bars(20)
     ready = search(images, y, haar_features((8, 8))[:50])
     with pytest.raises(ValueError, match="one entry per window"):
         ready.best(np.ones(19), "error")
     with pytest.raises(ValueError, match="row 3 is -1"):
         ready.best(np.where(np.arange(20) == 3, -1.0, 1.0), "error")
-    with pytest.raises(ValueError, match="criterion must be"):
+    with pytest.raises(ValueError, match="criterion='gini' is unknown"):
         ready.best(np.ones(20), "gini")

@@ -1,4 +1,4 @@
-"""Stages of a cascade: their targets, and sums as a detector adds them."""
+"""boost_stage: targets, thresholds and reports of the stages of a cascade."""
 
 import numpy as np
 import pytest
@@ -35,7 +35,7 @@ def test_a_stage_reaches_its_targets(boost):
     assert report.false_alarm == passes[~labels].mean() <= 0.2
 
 
-def test_a_harder_target_takes_more_stumps():
+def test_a_harder_target_needs_more_stumps():
     images, labels = windows()
     easy = boost_stage(images, labels, FEATURES, max_false_alarm=0.5)[1]
     hard = boost_stage(images, labels, FEATURES, max_false_alarm=0.01)[1]
@@ -50,7 +50,7 @@ def test_the_threshold_is_the_largest_that_keeps_the_hit_rate():
     assert above.size / sums.size < 0.9 <= report.hit_rate
 
 
-def test_a_target_that_cannot_be_reached_ends_with_a_valid_stage_and_says_why():
+def test_a_missed_target_gives_a_valid_stage_and_the_reason():
     random = np.random.default_rng(0)
     images = random.integers(0, 256, size=(300, 8, 8), dtype=np.uint8)
     labels = random.random(300) < 0.5
@@ -60,7 +60,7 @@ def test_a_target_that_cannot_be_reached_ends_with_a_valid_stage_and_says_why():
     assert "max_stumps=3" in report.message
 
 
-def test_flat_images_teach_nothing_and_never_pass():
+def test_flat_images_are_not_used_for_training():
     images, labels = windows()
     flat = np.full((60, 8, 8), 90, dtype=np.uint8)
     more = np.concatenate([images, flat])
@@ -83,35 +83,35 @@ def test_the_stage_is_the_same_for_any_number_of_threads():
         assert np.array_equal(a.leaves, b.leaves)
 
 
-def test_progress_is_told_and_may_end_the_stage():
+def test_progress_is_called_and_may_end_the_stage():
     images, labels = windows()
-    seen = []
+    calls = []
 
-    def watch(stumps, hit_rate, false_alarm):
-        seen.append((stumps, hit_rate, false_alarm))
+    def progress(stumps, hit_rate, false_alarm):
+        calls.append((stumps, hit_rate, false_alarm))
         return stumps == 2
 
-    _, report = boost_stage(images, labels, FEATURES, max_false_alarm=0.001, progress=watch)
-    assert [stumps for stumps, _, _ in seen] == [1, 2]
-    assert report.message == "it was stopped"
-    assert seen[-1][1:] == (report.hit_rate, report.false_alarm)
+    _, report = boost_stage(images, labels, FEATURES, max_false_alarm=0.001, progress=progress)
+    assert [stumps for stumps, _, _ in calls] == [1, 2]
+    assert report.message == "stopped by progress"
+    assert calls[-1][1:] == (report.hit_rate, report.false_alarm)
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"labels": np.ones(400, bool)}, "there are no negatives"),
-        ({"labels": np.zeros(400, bool)}, "there are no positives"),
-        ({"labels": np.zeros(3, bool)}, "for each image"),
-        ({"images": np.zeros((400, 9, 9), np.uint8)}, "not of the size of the window"),
+        ({"labels": np.ones(400, bool)}, "there are no negative images"),
+        ({"labels": np.zeros(400, bool)}, "there are no positive images"),
+        ({"labels": np.zeros(3, bool)}, "one bool per image"),
+        ({"images": np.zeros((400, 9, 9), np.uint8)}, "9 × 9 pixels, but the window has 8 × 8"),
         ({"images": np.zeros((400, 8, 8))}, "uint8"),
         ({"min_hit_rate": 1.5}, "min_hit_rate=1.5"),
         ({"max_false_alarm": 0}, "max_false_alarm=0"),
         ({"boost": "logit"}, "boost='logit'"),
     ],
 )
-def test_bad_input_of_a_stage_is_refused_with_a_reason(change, message):
+def test_invalid_input_raises(change, message):
     images, labels = windows()
-    given = {"images": images, "labels": labels, "features": FEATURES, **change}
+    arguments = {"images": images, "labels": labels, "features": FEATURES, **change}
     with pytest.raises(ValueError, match=message):
-        boost_stage(**given)
+        boost_stage(**arguments)

@@ -1,11 +1,11 @@
-"""What the rows left out of bags tell: out-of-bag errors, the jackknife after the bootstrap."""
+"""Estimates from out-of-bag rows: out-of-bag errors, the jackknife after the bootstrap."""
 
 from .jackknife import Bags, jackknife_variance
-from .outofbag import OutOfBag, has_settled, misclassified, squared_errors
+from .out_of_bag import OutOfBagRecord, has_settled, misclassified, squared_errors
 
 __all__ = [
     "Bags",
-    "OutOfBag",
+    "OutOfBagRecord",
     "has_settled",
     "jackknife_variance",
     "misclassified",

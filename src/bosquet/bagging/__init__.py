@@ -1,4 +1,4 @@
-"""Combining models: bags of rows, votes, and what a combination gains."""
+"""Bagging, voting ensembles, and the gain of an ensemble over its members."""
 
 from bosquet.bagging.bagged import BaggingClassifier, BaggingRegressor
 from bosquet.bagging.bootstrap import distinct_samples, probability_drawn

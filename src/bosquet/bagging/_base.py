@@ -1,4 +1,4 @@
-"""What the bagging classifier and regressor share: the loop over bags, and asking the learners."""
+"""Base class of the bagging estimators: fits learners to bags of rows and averages their votes."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from bosquet._bags import Bags, OutOfBag, has_settled, jackknife_variance
-from bosquet._explained import Explained
-from bosquet._fitted import Saved, fits_aside, reads_one_fit
+from bosquet._bags import Bags, OutOfBagRecord, has_settled, jackknife_variance
+from bosquet._explain_mixin import ExplainMixin
+from bosquet._fitted import SaveMixin, publishes_fit_atomically, reads_fit_snapshot
 from bosquet._parameters import (
     Check,
     boolean,
     check_parameters,
     choice,
-    count_or_share,
+    count_or_fraction,
     integer,
     number_of_features,
     or_auto,
@@ -30,21 +30,27 @@ from bosquet._sklearn import (
     tags_of,
 )
 from bosquet._targets import check_same_length, check_sample_weight
-from bosquet.bagging._learners import Plan, Vote, check_learner, default_estimator, some_columns
-from bosquet.bagging._sampling import Sampler, how_many, plain_sampler
-from bosquet.bagging._tables import copy_input_tags, table_for
+from bosquet.bagging._learners import (
+    BagFitter,
+    Vote,
+    check_learner,
+    default_estimator,
+    select_columns,
+)
+from bosquet.bagging._sampling import Sampler, plain_sampler, resolve_count
+from bosquet.bagging._tables import copy_input_tags, validate_table
 
-# n_estimators="auto": learners come in batches until the out-of-bag error settles, its mean over a
-# window no further below that over the window before than this share of its standard error.
-AUTO_BATCH, AUTO_WINDOW, AUTO_CLOSE, AUTO_MOST = 10, 20, 0.1, 500
-# With out-of-bag votes to count, no more learners than this are fitted before they are counted.
-JUDGED_AT_A_TIME = 64
-# Votes are added up in runs of this many learners, whatever n_jobs is: the same bits for any.
-ADDED_AT_A_TIME = 16
+# n_estimators="auto" fits learners in batches until the out-of-bag error has settled: the mean over a
+# window of learners is at most AUTO_TOLERANCE standard errors below the mean over the window before.
+AUTO_BATCH, AUTO_WINDOW, AUTO_TOLERANCE, AUTO_MAX_ESTIMATORS = 10, 20, 0.1, 500
+# Each fitted learner carries its out-of-bag votes until they are counted; a batch limits their memory.
+OOB_BATCH = 64
+# Votes are summed in blocks of fixed size, so that the result has the same bits for any n_jobs.
+SUM_BATCH = 16
 
-KINDS: dict[str, Check] = {
+CHECKS: dict[str, Check] = {
     "n_estimators": or_auto(integer(1)),
-    "max_samples": count_or_share(1, "rows"),
+    "max_samples": count_or_fraction(1, "rows"),
     "max_features": number_of_features(),
     "bootstrap": boolean(),
     "bootstrap_features": boolean(),
@@ -56,26 +62,26 @@ KINDS: dict[str, Check] = {
 }
 
 
-class BaseBagging(Saved, Explained, BaseEstimator):
-    """Fitting on bags, and what is known from the rows out of them."""
+class BaseBagging(SaveMixin, ExplainMixin, BaseEstimator):
+    """Fit learners to bags of rows; compute out-of-bag errors."""
 
-    _classifier: bool  # said by the subclasses
+    _classifier: bool  # set by the subclasses
     _sampler: Sampler
     _vote: Vote
 
     # ------------------------------------------------------------------ fitting
-    @fits_aside
+    @publishes_fit_atomically
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Fit a learner on each bag.
+        """Fit one learner to each bag.
 
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
-            pandas and polars frames reach the learners as frames, anything else as an array.
-        y : array of shape (n_samples,); for regression also (n_samples, n_targets)
+            pandas and polars frames are passed to the learners as frames, other tables as arrays.
+        y : array of shape (n_samples,), for regression also (n_samples, n_targets)
         sample_weight : array of shape (n_samples,), optional
-            A learner that takes weights is given the times a row was drawn times its weight; for
-            one that does not, rows are drawn in proportion to their weights instead.
+            If the learner accepts weights, each row gets its weight times the number of times that it
+            was drawn. Otherwise rows are drawn with probabilities proportional to their weights.
 
         Returns
         -------
@@ -84,50 +90,50 @@ class BaseBagging(Saved, Explained, BaseEstimator):
         return self._fit(X, y, sample_weight)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
-        check_parameters(self, KINDS)
+        check_parameters(self, CHECKS)
         template = self._chosen_estimator()
         check_learner(template, "estimator")
         continuing = self.warm_start and hasattr(self, "estimators_")
-        X = table_for(
+        X = validate_table(
             self, X, [template], reset=not continuing, keep_frame=not self.bootstrap_features
         )
         n_rows = X.shape[0]
-        given, target = self._check_target(y, continuing)
+        learner_y, target = self._check_target(y, continuing)
         check_same_length(len(target), n_rows)
         weight = check_sample_weight(sample_weight, n_rows, scale_matters=True)
         if not continuing:
             self._start(target, weight, template)
         elif n_rows != self._sampler.n_rows:
             raise ValueError(
-                f"warm_start=True adds learners on the same rows: X has {n_rows}, but the model was fitted"
-                f" on {self._sampler.n_rows}"
+                f"X has {n_rows} rows, but the model was fitted to {self._sampler.n_rows};"
+                " warm_start=True adds learners for the same rows"
             )
-        judge = self.oob_score or self.n_estimators == "auto"
-        self._check_rows_are_left_out(judge)
-        plan = Plan(
+        needs_oob = self.oob_score or self.n_estimators == "auto"
+        self._check_rows_are_left_out(needs_oob)
+        fitter = BagFitter(
             template,
             self._sampler,
             self.n_features_in_,
-            how_many(self.max_features, self.n_features_in_, "max_features", "features of X"),
+            resolve_count(self.max_features, self.n_features_in_, "max_features", "features of X"),
             bool(self.bootstrap_features),
             self._vote,
-            judge,
+            needs_oob,
         )
-        account = self._open_account(plan, X, target, weight) if judge else None
-        self._add_learners(plan, account, X, given, weight)
-        self._publish(account)
+        record = self._new_oob_record(fitter, X, target, weight) if needs_oob else None
+        self._add_learners(fitter, record, X, learner_y, weight)
+        self._set_oob_attributes(record)
         return self
 
     def _start(self, target: np.ndarray, weight: np.ndarray, template: Any) -> None:
-        """Forget an earlier fit, and lay down how bags are drawn."""
-        for name in [name for name in self.__dict__ if name.startswith(("oob_", "_account"))]:
+        """Delete the attributes of an earlier fit, and define how bags are drawn."""
+        for name in [name for name in self.__dict__ if name.startswith(("oob_", "_oob_record"))]:
             if name != "oob_score":
                 del self.__dict__[name]
         by_weight = bool(weight.size) and not has_fit_parameter(template, "sample_weight")
         if by_weight and not self.bootstrap:
             raise ValueError(
-                f"{type(template).__name__} takes no sample_weight, and with bootstrap=False rows are not"
-                " drawn by weight either; set bootstrap=True or leave sample_weight out"
+                f"{type(template).__name__}.fit has no parameter sample_weight, and bootstrap=False does not"
+                " draw rows by weight; set bootstrap=True or do not pass sample_weight"
             )
         self.estimator_ = template
         self._sampler = self._make_sampler(seed_from(self.random_state), target, weight, by_weight)
@@ -146,74 +152,81 @@ class BaseBagging(Saved, Explained, BaseEstimator):
             replace=bool(self.bootstrap),
         )
 
-    def _check_rows_are_left_out(self, judge: bool) -> None:
+    def _check_rows_are_left_out(self, needs_oob: bool) -> None:
         if self.n_estimators == "auto" and not self.bootstrap:
             raise ValueError(
-                "n_estimators='auto' watches the out-of-bag error of bootstrap samples; set bootstrap=True"
+                "n_estimators='auto' needs the out-of-bag error, but bootstrap=False; set bootstrap=True"
             )
-        if judge and not self._sampler.leaves_rows_out:
+        if needs_oob and not self._sampler.leaves_rows_out:
             raise ValueError(
-                "oob_score=True needs rows that a learner did not draw, but bootstrap=False with"
-                f" max_samples={self.max_samples!r} draws them all; set bootstrap=True or lower max_samples"
+                "oob_score=True needs out-of-bag rows, but bootstrap=False with"
+                f" max_samples={self.max_samples!r} draws all rows; set bootstrap=True or lower max_samples"
             )
 
-    def _open_account(self, plan: Plan, X: Any, target: np.ndarray, weight: np.ndarray) -> OutOfBag:
-        """The out-of-bag account of the learners there are: kept, or reckoned up anew."""
-        # A copy, so that a fit that fails leaves the fitted model's account alone.
-        account = deepcopy(getattr(self, "_account", None))
-        account = account or OutOfBag(target, weight, self._vote.losses)
-        missing = range(account.n_learners, len(self.estimators_))
+    def _new_oob_record(
+        self, fitter: BagFitter, X: Any, target: np.ndarray, weight: np.ndarray
+    ) -> OutOfBagRecord:
+        """Return the out-of-bag record of the learners that are already fitted."""
+        # A copy, so that a fit that fails does not change the record of the fitted model.
+        record = deepcopy(getattr(self, "_oob_record", None))
+        record = record or OutOfBagRecord(target, weight, self._vote.losses)
+        missing = range(record.n_learners, len(self.estimators_))
         calls = [(t, self.estimators_[t], self._features[t], X) for t in missing]
-        votes = in_parallel(plan.votes_left_out, calls, n_jobs=self.n_jobs, verbose=self.verbose)
-        for t, some in zip(missing, votes, strict=True):
-            account.add(self._sampler.left_out(t), some)
-        return account
+        votes = in_parallel(fitter.oob_votes, calls, n_jobs=self.n_jobs, verbose=self.verbose)
+        for t, learner_votes in zip(missing, votes, strict=True):
+            record.add(self._sampler.left_out(t), learner_votes)
+        return record
 
     def _add_learners(
-        self, plan: Plan, account: OutOfBag | None, X: Any, y: np.ndarray, weight: np.ndarray
+        self,
+        fitter: BagFitter,
+        record: OutOfBagRecord | None,
+        X: Any,
+        y: np.ndarray,
+        weight: np.ndarray,
     ) -> None:
         have = len(self.estimators_)
         if self.n_estimators != "auto" and self.n_estimators < have:
             raise ValueError(
-                f"n_estimators={self.n_estimators} is below the {have} learners that the model has; with"
-                " warm_start=True it can only grow"
+                f"n_estimators={self.n_estimators} is smaller than the number of fitted learners ({have});"
+                f" with warm_start=True, pass a value >= {have}"
             )
-        # A copy, so that a fit that fails leaves the fitted model alone.
+        # A copy, so that a fit that fails does not change the fitted model.
         self.estimators_, self._features = list(self.estimators_), list(self._features)
-        while batch := self._next_batch(account):
+        while batch := self._next_batch(record):
             numbers = range(len(self.estimators_), len(self.estimators_) + batch)
             calls = [(t, X, y, weight) for t in numbers]
-            done = in_parallel(plan.fit, calls, n_jobs=self.n_jobs, verbose=self.verbose)
-            for t, bagged in zip(numbers, done, strict=True):
-                self.estimators_.append(bagged.learner)
-                self._features.append(bagged.features)
-                if account is not None:
-                    account.add(self._sampler.left_out(t), bagged.left_out_votes)
+            results = in_parallel(fitter.fit, calls, n_jobs=self.n_jobs, verbose=self.verbose)
+            for t, fitted in zip(numbers, results, strict=True):
+                self.estimators_.append(fitted.learner)
+                self._features.append(fitted.features)
+                if record is not None:
+                    record.add(self._sampler.left_out(t), fitted.oob_votes)
 
-    def _next_batch(self, account: OutOfBag | None) -> int:
-        """How many learners to fit next, 0 when there are enough."""
+    def _next_batch(self, record: OutOfBagRecord | None) -> int:
+        """Return how many learners to fit next; 0 if there are enough."""
         have = len(self.estimators_)
         if self.n_estimators != "auto":
             left = int(self.n_estimators) - have
-            return left if account is None else min(left, JUDGED_AT_A_TIME)
-        if account is None:
+            return left if record is None else min(left, OOB_BATCH)
+        if record is None:
             return 0
-        if account.curve and has_settled(
-            account.curve, AUTO_WINDOW, AUTO_CLOSE * account.standard_error
+        if record.curve and has_settled(
+            record.curve, AUTO_WINDOW, AUTO_TOLERANCE * record.standard_error
         ):
             return 0
-        return min(AUTO_BATCH, max(0, AUTO_MOST - have))
+        return min(AUTO_BATCH, max(0, AUTO_MAX_ESTIMATORS - have))
 
-    def _publish(self, account: OutOfBag | None) -> None:
-        if account is None:
+    def _set_oob_attributes(self, record: OutOfBagRecord | None) -> None:
+        if record is None:
             return
-        self.oob_error_ = account.error
-        self.oob_learner_error_ = account.learner_error
-        self.oob_curve_ = np.asarray(account.curve)
-        self._publish_votes(account)
-        account.warn_of_rows_in_every_bag()
+        self.oob_error_ = record.error
+        self.oob_learner_error_ = record.learner_error
+        self.oob_curve_ = np.asarray(record.curve)
+        self._set_oob_predictions(record)
+        record.warn_of_rows_in_every_bag()
         if self.warm_start:
-            self._account = account
+            self._oob_record = record
 
     # --------------------------------------------------------------- the learner
     def _chosen_estimator(self) -> Any:
@@ -227,7 +240,7 @@ class BaseBagging(Saved, Explained, BaseEstimator):
             tags.target_tags.multi_output = tags_of(learner).target_tags.multi_output
         return tags
 
-    # ------------------------------------------------------------------- asking
+    # --------------------------------------------------------------- predicting
     @property
     def n_estimators_(self) -> int:
         """Number of learners in the model."""
@@ -235,43 +248,41 @@ class BaseBagging(Saved, Explained, BaseEstimator):
         return len(self.estimators_)
 
     @property
-    @reads_one_fit
+    @reads_fit_snapshot
     def estimators_samples_(self) -> list[np.ndarray]:
-        """The rows each learner drew, one entry a draw; drawn anew from the seed when asked for."""
+        """Rows that each learner drew, one entry per draw; computed again from the seed at each access."""
         check_is_fitted(self, "estimators_")
         return [self._sampler.rows(t) for t in range(len(self.estimators_))]
 
     @property
-    @reads_one_fit
+    @reads_fit_snapshot
     def estimators_features_(self) -> list[np.ndarray]:
-        """The columns each learner was given."""
+        """Columns that each learner was fitted to."""
         check_is_fitted(self, "estimators_")
-        every = np.arange(self.n_features_in_)
-        return [every if some is None else some for some in self._features]
+        all_features = np.arange(self.n_features_in_)
+        return [all_features if drawn is None else drawn for drawn in self._features]
 
     def _table(self, X: Any) -> Any:
         check_is_fitted(self, "estimators_")
-        return table_for(
+        return validate_table(
             self, X, [self.estimator_], reset=False, keep_frame=not self.bootstrap_features
         )
 
-    def _ask(self, number: int, X: Any, vote: Vote | None = None) -> np.ndarray:
+    def _learner_votes(self, number: int, X: Any, vote: Vote | None = None) -> np.ndarray:
         vote = vote or self._vote
-        return vote(self.estimators_[number], some_columns(X, self._features[number]))
+        return vote(self.estimators_[number], select_columns(X, self._features[number]))
 
     def _sum_of_votes(self, first: int, last: int, X: Any) -> np.ndarray:
-        total = self._ask(first, X).copy()
+        total = self._learner_votes(first, X).copy()
         for number in range(first + 1, last):
-            total += self._ask(number, X)
+            total += self._learner_votes(number, X)
         return total
 
     def _mean_votes(self, X: Any) -> np.ndarray:
-        """Mean of the learners' votes, (rows, columns)."""
+        """Return the mean of the learners' votes, shape (rows, columns)."""
         X = self._table(X)
         n = len(self.estimators_)
-        calls = [
-            (first, min(first + ADDED_AT_A_TIME, n), X) for first in range(0, n, ADDED_AT_A_TIME)
-        ]
+        calls = [(first, min(first + SUM_BATCH, n), X) for first in range(0, n, SUM_BATCH)]
         sums = in_parallel(self._sum_of_votes, calls, n_jobs=self.n_jobs, threads=True)
         return sum(sums[1:], sums[0]) / n
 
@@ -279,30 +290,31 @@ class BaseBagging(Saved, Explained, BaseEstimator):
         X = self._table(X)
         total: Any = 0.0
         for number in range(len(self.estimators_)):
-            total = total + self._ask(number, X)
+            total = total + self._learner_votes(number, X)
             yield total / (number + 1)
 
     def _all_votes(self, X: Any) -> np.ndarray:
-        """Each learner's votes, (learners, rows, columns)."""
+        """Return the votes of each learner, shape (learners, rows, columns)."""
         X = self._table(X)
         calls = [(number, X) for number in range(len(self.estimators_))]
-        return np.stack(in_parallel(self._ask, calls, n_jobs=self.n_jobs, threads=True))
+        return np.stack(in_parallel(self._learner_votes, calls, n_jobs=self.n_jobs, threads=True))
 
     def _jackknife(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "estimators_")
         if not self._sampler.replace:
             raise ValueError(
-                "jackknife_standard_errors needs bootstrap samples; fit with bootstrap=True"
+                "jackknife_standard_errors needs bootstrap samples, but bootstrap=False; fit the model with"
+                " bootstrap=True"
             )
         votes = self._all_votes(X)
         bags = Bags(self._sampler.counts, self._sampler.leave_one_out_factors())
         variance = jackknife_variance(bags, votes.reshape(len(votes), -1))
         return np.sqrt(variance).reshape(votes.shape[1:])
 
-    # --------------------------------------------------------- for the subclasses
+    # ------------------------------------------------- implemented by subclasses
     def _check_target(self, y: Any, continuing: bool) -> tuple[np.ndarray, np.ndarray]:
-        """y as learners are given it, and as votes are compared with."""
+        """Return y as passed to the learners, and y as compared with the votes."""
         raise NotImplementedError
 
-    def _publish_votes(self, account: OutOfBag) -> None:
+    def _set_oob_predictions(self, record: OutOfBagRecord) -> None:
         raise NotImplementedError

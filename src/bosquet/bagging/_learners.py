@@ -1,4 +1,4 @@
-"""One learner: where it comes from, how it is fitted on its bag, what it votes."""
+"""A single learner of an ensemble: its default, its fit to a bag of rows, its votes."""
 
 from __future__ import annotations
 
@@ -13,28 +13,30 @@ from bosquet.bagging._sampling import Sampler
 
 
 def default_estimator(classifier: bool) -> Any:
-    """What is bagged when no estimator is given: a full decision tree."""
+    """Return the learner for estimator=None: a full decision tree."""
     from bosquet.trees import DecisionTreeClassifier, DecisionTreeRegressor
 
     return DecisionTreeClassifier() if classifier else DecisionTreeRegressor()
 
 
 def check_learner(learner: Any, parameter: str) -> None:
-    """Raise a TypeError unless `learner` is an estimator that can be cloned, fitted and asked."""
+    """Raise a TypeError unless `learner` is an estimator with `fit`, `predict` and `get_params`."""
     if isinstance(learner, type) or not all(
         hasattr(learner, method) for method in ("fit", "predict", "get_params")
     ):
         raise TypeError(
-            f"{parameter}={learner!r} must be an estimator with fit and predict: an object, not its class"
+            f"{parameter}={learner!r} is not an estimator; pass an instance, not its class, with the methods"
+            " fit, predict and get_params"
         )
 
 
 @dataclass(frozen=True)
-class ClassVotes:
-    """What a classifier says, in one column a class of the ensemble.
+class ClassifierVotes:
+    """Function that returns the votes of a classifier, one column per class of the ensemble.
 
-    A bag may lack a class, so a learner's columns are placed by label. Without `soft`, or from a
-    learner that has no probabilities, a vote is 1 for the class it predicts.
+    With `soft`, the votes are the probabilities of the learner. Otherwise, or if the learner has no
+    `predict_proba`, a vote is 1 for the predicted class. A bag may lack a class, so the columns of the
+    learner are matched by label.
     """
 
     classes: np.ndarray
@@ -44,101 +46,103 @@ class ClassVotes:
 
     def __call__(self, learner: Any, X: Any) -> np.ndarray:
         if self.soft and hasattr(learner, "predict_proba"):
-            given = np.asarray(learner.predict_proba(X), dtype=float)
-            if given.shape[1] == self.classes.size:
-                return given
-            votes = np.zeros((given.shape[0], self.classes.size))
-            votes[:, self.numbers(learner.classes_)] = given
+            probabilities = np.asarray(learner.predict_proba(X), dtype=float)
+            if probabilities.shape[1] == self.classes.size:
+                return probabilities
+            votes = np.zeros((probabilities.shape[0], self.classes.size))
+            votes[:, self.columns(learner.classes_)] = probabilities
             return votes
-        said = self.numbers(learner.predict(X))
-        votes = np.zeros((said.size, self.classes.size))
-        votes[np.arange(said.size), said] = 1
+        predicted = self.columns(learner.predict(X))
+        votes = np.zeros((predicted.size, self.classes.size))
+        votes[np.arange(predicted.size), predicted] = 1
         return votes
 
-    def numbers(self, labels: Any) -> np.ndarray:
-        """The columns of some labels."""
+    def columns(self, labels: Any) -> np.ndarray:
+        """Return the column of each label."""
         return np.searchsorted(self.classes, np.asarray(labels))
 
 
 @dataclass(frozen=True)
-class Predictions:
-    """What a regressor says, in one column a target."""
+class RegressorVotes:
+    """Function that returns the predictions of a regressor, one column per target."""
 
     losses = staticmethod(squared_errors)
 
     def __call__(self, learner: Any, X: Any) -> np.ndarray:
-        said = np.asarray(learner.predict(X), dtype=float)
-        return said[:, None] if said.ndim == 1 else said
+        predictions = np.asarray(learner.predict(X), dtype=float)
+        return predictions[:, None] if predictions.ndim == 1 else predictions
 
 
-Vote = ClassVotes | Predictions
+Vote = ClassifierVotes | RegressorVotes
 
 
 @dataclass(frozen=True)
-class Bagged:
-    """A fitted learner, its columns (None: all), and its votes on the rows it did not draw."""
+class FittedLearner:
+    """A fitted learner, its columns (None: all), and its votes on the rows that it did not draw."""
 
     learner: Any
     features: np.ndarray | None
-    left_out_votes: np.ndarray | None = None
+    oob_votes: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
-class Plan:
-    """All that a worker needs to know to fit learner number t, for any t."""
+class BagFitter:
+    """Fits learner number t to its bag, for any t; holds all that a parallel worker needs."""
 
     template: Any
     sampler: Sampler
     n_features: int
-    features_drawn: int
+    n_features_drawn: int
     replace_features: bool
     vote: Vote
-    judge: bool
+    needs_oob: bool
 
-    def fit(self, number: int, X: Any, y: np.ndarray, weight: np.ndarray) -> Bagged:
+    def fit(self, number: int, X: Any, y: np.ndarray, weight: np.ndarray) -> FittedLearner:
+        """Return learner `number`, fitted to its bag."""
         features = self.sampler.features(
-            number, self.n_features, self.features_drawn, self.replace_features
+            number, self.n_features, self.n_features_drawn, self.replace_features
         )
         learner = seeded_clone(self.template, self.sampler.learner_seed(number))
-        learner = self._fit_on_bag(learner, number, some_columns(X, features), y, weight)
-        votes = self.votes_left_out(number, learner, features, X) if self.judge else None
-        return Bagged(learner, features, votes)
+        learner = self._fit_to_bag(learner, number, select_columns(X, features), y, weight)
+        votes = self.oob_votes(number, learner, features, X) if self.needs_oob else None
+        return FittedLearner(learner, features, votes)
 
-    def votes_left_out(
+    def oob_votes(
         self, number: int, learner: Any, features: np.ndarray | None, X: Any
     ) -> np.ndarray | None:
-        """The learner's votes on the rows it did not draw, None where it drew them all."""
+        """Return the votes of a learner on the rows that it did not draw; None if it drew all rows."""
         rows = self.sampler.left_out(number)
         if rows.size == 0:
             return None
-        return self.vote(learner, rows_of(some_columns(X, features), rows))
+        return self.vote(learner, rows_of(select_columns(X, features), rows))
 
-    def _fit_on_bag(
+    def _fit_to_bag(
         self, learner: Any, number: int, X: Any, y: np.ndarray, weight: np.ndarray
     ) -> Any:
         if not has_fit_parameter(learner, "sample_weight"):
             rows = self.sampler.rows(number)
             return self._fit_or_constant(learner, rows_of(X, rows), y[rows])
-        # A row drawn k times is one row of weight k: the same to a learner, and fewer rows.
+        # A row drawn k times is passed once with weight k: an equivalent fit with fewer rows.
         counts = self.sampler.counts(number)
         rows = np.flatnonzero(counts)
-        importance = counts[rows].astype(float)
+        bag_weight = counts[rows].astype(float)
         if weight.size:
-            importance *= weight[rows]
-        given = {} if (importance == 1).all() else {"sample_weight": importance}
-        return self._fit_or_constant(learner, rows_of(X, rows), y[rows], **given)
+            bag_weight *= weight[rows]
+        weights = {} if (bag_weight == 1).all() else {"sample_weight": bag_weight}
+        return self._fit_or_constant(learner, rows_of(X, rows), y[rows], **weights)
 
     def _fit_or_constant(self, learner: Any, X: Any, y: np.ndarray, **weight: np.ndarray) -> Any:
-        """The fitted learner; where it cannot learn from a single class, one that always says it."""
+        """Return the fitted learner; if it rejects a bag of one class, a constant classifier instead."""
         try:
             return learner.fit(X, y, **weight)
         except ValueError:
-            if not isinstance(self.vote, ClassVotes) or (y != y[0]).any():
+            if not isinstance(self.vote, ClassifierVotes) or (y != y[0]).any():
                 raise
         from sklearn.dummy import DummyClassifier
 
         return DummyClassifier(strategy="most_frequent").fit(X, y)
 
 
-def some_columns(X: Any, features: np.ndarray | None) -> Any:
+def select_columns(X: Any, features: np.ndarray | None) -> Any:
+    """Return the columns `features` of X; None: all columns."""
     return X if features is None else columns_of(X, features)

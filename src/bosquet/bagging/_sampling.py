@@ -1,4 +1,4 @@
-"""Who draws what: the bag of a learner follows from a seed and its number."""
+"""Samples of rows and columns for each learner, computed from a seed and the index of the learner."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from typing import Any
 
 import numpy as np
 
-# A learner has three streams of random numbers: its rows, its features, its own random_state.
+# Each learner has three independent streams of random numbers: rows, features, its own random_state.
 _ROWS, _FEATURES, _LEARNER = range(3)
 
 
 @dataclass(frozen=True)
 class Group:
-    """Rows that are drawn from together: `size` of them for each bag.
+    """A group of rows (a stratum); each bag draws `size` rows from it.
 
-    `members` None stands for every row, `probability` None for equal chances.
+    `members` are the rows of the group; None: all rows. `probability` is the probability of each member
+    per draw; None: equal probabilities.
     """
 
     n_members: int
@@ -46,24 +47,29 @@ class Group:
     def from_state(cls, state: dict[str, Any], n_rows: int, replace: bool) -> Group:
         n, size = state["n_members"], state["size"]
         if any(type(count) is not int or not 1 <= count < 2**32 for count in (n, size)):
-            raise ValueError("the size of a bag is not valid")
+            raise ValueError("n_members and size of a bag must be integers in [1, 2**32)")
         if n > n_rows or size > n:
-            raise ValueError("a bag draws more rows than there are")
+            raise ValueError(
+                f"a bag draws {size} of {n} rows, but size <= n_members <= {n_rows} is required"
+            )
         members = probability = None
         if state["members"] is not None:
             members = np.asarray(state["members"], dtype=np.intp)
             inside = members.shape == (n,) and members[0] >= 0 and members[-1] < n_rows
             if not inside or (np.diff(members) <= 0).any():
-                raise ValueError("the rows that a bag is drawn from are not valid")
+                raise ValueError(f"members must hold {n} increasing row numbers in [0, {n_rows})")
         elif n != n_rows:
-            raise ValueError("a bag is drawn from rows that are not named")
+            raise ValueError(f"members is missing: {n} of {n_rows} rows can be drawn")
         if state["probability"] is not None:
             probability = np.asarray(state["probability"], dtype=float)
-            sound = probability.shape == (n,) and (probability >= 0).all()
-            if not sound or abs(probability.sum() - 1) > 1e-9:
-                raise ValueError("the probabilities of a bag's rows are not valid")
+            valid = probability.shape == (n,) and (probability >= 0).all()
+            if not valid or abs(probability.sum() - 1) > 1e-9:
+                raise ValueError(f"probability must hold {n} non-negative numbers with sum 1")
             if not replace and np.count_nonzero(probability) < size:
-                raise ValueError("a bag draws more rows than have a chance")
+                raise ValueError(
+                    f"a bag draws {size} rows without replacement, but only"
+                    f" {np.count_nonzero(probability)} have a probability above 0"
+                )
         return cls(n, size, members, probability)
 
 
@@ -71,9 +77,9 @@ class Group:
 class Sampler:
     """The bags of an ensemble.
 
-    Nothing of a bag is stored: it is drawn again, the same, whenever it is asked for. The draws
-    are those of `RandomState`, whose streams no later NumPy changes, so that a pickled model knows
-    its bags in another version too.
+    Bags are not stored: the same bag is drawn again from the seed at each call. The draws use
+    `RandomState`, whose streams are frozen, so that a pickled model gives the same bags with any later
+    version of NumPy.
     """
 
     seed: int
@@ -83,26 +89,26 @@ class Sampler:
 
     @property
     def leaves_rows_out(self) -> bool:
-        """Whether a bag can lack a row that it might have drawn."""
+        """Whether there can be out-of-bag rows."""
         return self.replace or any(group.size < group.n_members for group in self.groups)
 
     def rows(self, number: int) -> np.ndarray:
-        """The rows that learner `number` draws, one entry a draw."""
+        """Return the rows that learner `number` draws, one entry per draw."""
         random = self._random(number, _ROWS)
         drawn = [group.draw(random, self.replace) for group in self.groups]
-        # Classes drawn one after the other are mixed: some learners go by the order of their rows.
+        # Shuffle rows of different classes: some learners depend on the order of the rows.
         return drawn[0] if len(drawn) == 1 else random.permutation(np.concatenate(drawn))
 
     def counts(self, number: int) -> np.ndarray:
-        """How often learner `number` draws each row."""
+        """Return how often learner `number` draws each row."""
         return np.bincount(self.rows(number), minlength=self.n_rows)
 
     def left_out(self, number: int) -> np.ndarray:
-        """The rows that learner `number` does not draw."""
+        """Return the out-of-bag rows of learner `number`."""
         return np.flatnonzero(self.counts(number) == 0)
 
     def leave_one_out_factors(self) -> np.ndarray:
-        """(n-1)/n of the group that each row is drawn from, 0 for rows that are never drawn."""
+        """Return (n-1)/n for each row, with n the size of its group; 0 for rows that are never drawn."""
         factor = np.zeros(self.n_rows)
         for group in self.groups:
             members = slice(None) if group.members is None else group.members
@@ -110,7 +116,7 @@ class Sampler:
         return factor
 
     def features(self, number: int, n_features: int, size: int, replace: bool) -> np.ndarray | None:
-        """The columns of learner `number`, None for all of them as they are."""
+        """Return the columns of learner `number`; None: all columns in their order."""
         if size == n_features and not replace:
             return None
         random = self._random(number, _FEATURES)
@@ -119,11 +125,11 @@ class Sampler:
         return np.sort(random.permutation(n_features)[:size])
 
     def learner_seed(self, number: int) -> np.random.RandomState:
-        """What the learner's own random_state is drawn from."""
+        """Return the generator from which the random_state of the learner is drawn."""
         return self._random(number, _LEARNER)
 
     def to_state(self) -> dict[str, Any]:
-        """The bags in values that JSON has: the model file keeps this."""
+        """Return the parameters of the sampler as JSON values, for the model file."""
         return {
             "seed": self.seed,
             "n_rows": self.n_rows,
@@ -133,15 +139,17 @@ class Sampler:
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Sampler:
-        """The sampler of a state; a ValueError says what is wrong with any other value."""
+        """Build a sampler from the result of `to_state`; raises ValueError for invalid values."""
         seed, n_rows, replace = state["seed"], state["n_rows"], state["replace"]
         if type(seed) is not int or not 0 <= seed < 2**32:
-            raise ValueError("the seed of the bags is not valid")
+            raise ValueError("seed of the bags must be an integer in [0, 2**32)")
         if type(n_rows) is not int or not 1 <= n_rows < 2**32 or type(replace) is not bool:
-            raise ValueError("the rows of the bags are not valid")
+            raise ValueError(
+                "n_rows of the bags must be an integer in [1, 2**32), and replace a bool"
+            )
         groups = tuple(Group.from_state(group, n_rows, replace) for group in state["groups"])
         if not groups:
-            raise ValueError("the bags are drawn from no rows")
+            raise ValueError("groups is empty; at least one group of rows is required")
         return cls(seed, n_rows, groups, replace)
 
     def _random(self, number: int, stream: int) -> np.random.RandomState:
@@ -151,16 +159,16 @@ class Sampler:
 def plain_sampler(
     seed: int, n_rows: int, weight: np.ndarray, *, by_weight: bool, max_samples: Any, replace: bool
 ) -> Sampler:
-    """Bags of rows that all have the same chance, or one in proportion to their weight.
+    """Return a sampler that draws rows uniformly, or with probabilities proportional to their weights.
 
-    A row of weight 0 is never drawn: it must not matter.
+    Rows of weight 0 are never drawn, because they must not affect the model.
     """
     members = np.flatnonzero(weight) if weight.size and not weight.all() else None
     n = n_rows if members is None else members.size
     probability = None
     if by_weight:
         probability = weight[weight > 0] / weight.sum()
-    size = how_many(max_samples, n, "max_samples", "rows of X")
+    size = resolve_count(max_samples, n, "max_samples", "rows of X")
     return Sampler(seed, n_rows, (Group(n, size, members, probability),), replace)
 
 
@@ -173,11 +181,14 @@ def balanced_sampler(
     max_samples: Any,
     replace: bool,
 ) -> Sampler:
-    """Bags with as many rows of each class as the smallest class has (or a share of them)."""
-    counting = np.ones(codes.size, dtype=bool) if not weight.size else weight > 0
-    classes = [np.flatnonzero((codes == k) & counting) for k in np.unique(codes[counting])]
+    """Return a sampler whose bags hold the same number of rows of each class.
+
+    The number is that of the smallest class, or the part of it that `max_samples` specifies.
+    """
+    has_weight = np.ones(codes.size, dtype=bool) if not weight.size else weight > 0
+    classes = [np.flatnonzero((codes == k) & has_weight) for k in np.unique(codes[has_weight])]
     smallest = min(rows.size for rows in classes)
-    size = how_many(max_samples, smallest, "max_samples", "rows of the smallest class")
+    size = resolve_count(max_samples, smallest, "max_samples", "rows of the smallest class")
     groups = []
     for rows in classes:
         probability = weight[rows] / weight[rows].sum() if by_weight else None
@@ -185,14 +196,17 @@ def balanced_sampler(
     return Sampler(seed, codes.size, tuple(groups), replace)
 
 
-def how_many(value: Any, n: int, name: str, of: str) -> int:
-    """The number that a share or a count of n stands for, at least 1."""
+def resolve_count(value: Any, n: int, name: str, of: str) -> int:
+    """Return the number of rows or features that a count, a fraction of n, "sqrt" or "log2" means."""
     if value == "sqrt":
         return max(1, math.isqrt(n))
     if value == "log2":
         return max(1, int(math.log2(n)))
     if isinstance(value, Integral):
         if int(value) > n:
-            raise ValueError(f"{name}={value} is more than the {n} {of}")
+            raise ValueError(
+                f"{name}={value} exceeds the number of {of} ({n});"
+                f" pass a value <= {n} or a fraction in (0, 1]"
+            )
         return int(value)
     return max(1, round(float(value) * n))

@@ -1,4 +1,4 @@
-"""X as the learners see it: frames stay frames, everything else becomes an array."""
+"""Validation of X for ensembles: data frames stay data frames, other tables become arrays."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ def is_frame(X: Any) -> bool:
     return bool(libraries.is_pandas_dataframe(X) or libraries.is_polars_dataframe(X))
 
 
-def table_for(
+def validate_table(
     owner: Any, X: Any, learners: Sequence[Any], *, reset: bool, keep_frame: bool = True
 ) -> Any:
-    """X, checked against what `owner` was fitted on, or (with `reset`) noted as that.
+    """Return X, validated; with `reset`, store its columns in `owner`, otherwise compare them.
 
-    A frame is handed on as it is: a learner may pick columns by name or take categories. An array
-    is held to what the learners say they take, so that an error does not hang on which rows a
-    learner happens to see. A learner made of others is left to check for itself: a pipeline says
-    nothing of the missing values or the text that its first step takes.
+    A data frame is passed on unchanged: a learner may select columns by name or accept categories. An
+    array must satisfy the input tags of the learners, so that an error does not depend on the rows that a
+    learner happens to draw. The tags of meta-estimators are ignored: the tags of a pipeline do not state
+    whether its first step accepts missing values or text.
     """
     if keep_frame and is_frame(X):
         validate_data(owner, X, reset=reset, skip_check_array=True)
         for count, what in zip(X.shape, ("sample", "feature"), strict=True):
             if count == 0:
                 raise ValueError(
-                    f"Found array with 0 {what}(s) (shape={X.shape}) while a minimum of 1 is required"
+                    f"Found array with 0 {what}(s) (shape={X.shape}) while a minimum of 1 is required."
                 )
         return X
-    tags = [tags_of(learner).input_tags for learner in learners if not _is_made_of_others(learner)]
+    tags = [tags_of(learner).input_tags for learner in learners if not _is_meta_estimator(learner)]
     return validate_data(
         owner,
         decode_dictionaries(X),
@@ -44,12 +44,12 @@ def table_for(
     )
 
 
-def _is_made_of_others(learner: Any) -> bool:
+def _is_meta_estimator(learner: Any) -> bool:
     return any(hasattr(value, "fit") for value in learner.get_params(deep=True).values())
 
 
 def copy_input_tags(tags: Any, learners: Sequence[Any]) -> None:
-    """Say of an ensemble's X what all of its learners say of theirs."""
+    """Set the input tags of an ensemble to those that all its learners have."""
     for name in ("allow_nan", "sparse", "categorical", "string"):
-        every = all(getattr(tags_of(learner).input_tags, name) for learner in learners)
-        setattr(tags.input_tags, name, every)
+        in_all = all(getattr(tags_of(learner).input_tags, name) for learner in learners)
+        setattr(tags.input_tags, name, in_all)

@@ -1,4 +1,4 @@
-"""Bagging: the same learner on many samples of the rows, and the mean of what they say."""
+"""Bagging: the same learner fitted to many samples of the rows; votes or predictions are averaged."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from bosquet._bags import OutOfBag
-from bosquet._fitted import reads_one_fit
+from bosquet._bags import OutOfBagRecord
+from bosquet._fitted import reads_fit_snapshot
 from bosquet._sklearn import (
     ClassifierMixin,
     RegressorMixin,
@@ -16,70 +16,70 @@ from bosquet._sklearn import (
 )
 from bosquet._targets import check_finite_target, check_labels
 from bosquet.bagging._base import BaseBagging
-from bosquet.bagging._learners import ClassVotes, Predictions
+from bosquet.bagging._learners import ClassifierVotes, RegressorVotes
 from bosquet.bagging._sampling import Sampler, balanced_sampler
 
 _PARAMETERS_DOC = """
     estimator : scikit-learn estimator, default=None
-        What is fitted on each bag; None is a full decision tree. Bagging helps learners that change
-        much with the rows they see. Small trees are ``DecisionTreeClassifier(max_leaf_nodes=d)``,
-        trees pruned by cross-validation a ``GridSearchCV`` over their ``ccp_alpha``. Each clone's
-        random_state is drawn from `random_state`.
+        The learner that is cloned and fitted to each bag; None: a full decision tree. Bagging improves
+        unstable learners, whose predictions change strongly with the training rows. For small trees use
+        ``DecisionTreeClassifier(max_leaf_nodes=d)``; for trees pruned by cross-validation use a
+        ``GridSearchCV`` over ``ccp_alpha``. The random_state of each clone is drawn from `random_state`.
     n_estimators : int or "auto", default=10
-        Learners. "auto" adds 10 at a time until the out-of-bag error has settled: its mean over the
-        last 20 learners is less than a tenth of its standard error below its mean over the 20
-        before, or has risen. At most 500. It needs ``bootstrap=True``, and leaves the attributes of
-        ``oob_score=True``.
+        Number of learners. "auto" adds 10 at a time until the out-of-bag error has settled: its mean
+        over the last 20 learners is at most a tenth of its standard error below its mean over the 20
+        before, or has risen. At most 500. "auto" needs ``bootstrap=True`` and sets the same attributes
+        as ``oob_score=True``.
     max_samples : int or float, default=1.0
-        Rows that a bag draws: a number, or a share of those of X.{balanced_size}
+        Number of rows drawn per bag, or a fraction of the rows of X.{balanced_size}
     max_features : int, float, "sqrt" or "log2", default=1.0
-        Columns that each learner is given: a number, or a share of those of X.
+        Number of columns drawn per learner, or a fraction of the columns of X.
     bootstrap : bool, default=True
-        Draw rows with replacement.
+        Whether to draw rows with replacement.
     bootstrap_features : bool, default=False
-        Draw columns with replacement. Learners then see arrays, not frames: a column may be there
-        twice, its name may not.
+        Whether to draw columns with replacement. Learners then get arrays instead of data frames,
+        because a column may be drawn twice and column names must be unique.
     """
 
 _SHARED_DOC = """
     oob_score : bool, default=False
-        Judge each row by the learners that did not draw it.
+        Whether to compute out-of-bag errors: each row is predicted by the learners that did not draw it.
     warm_start : bool, default=False
-        Add learners to the fitted model instead of starting anew. The bags stay those of the first
-        fit: adding 5 to 5 gives the same model as 10 at once.
+        Whether `fit` adds learners to the fitted model instead of starting again. The bags of the first
+        fit are kept: 5 learners and then 5 more give the same model as 10 learners in one fit.
     n_jobs : int or None, default=None
-        Learners fitted at a time, by joblib: None is 1 unless a ``joblib.parallel_config`` says
-        otherwise, -1 all processors. The model is the same for any number.
+        Number of learners fitted in parallel by joblib. None: 1, unless set by
+        ``joblib.parallel_config``; -1: all processors. The model does not depend on it.
     random_state : int, RandomState or None, default=None
-        What the bags are drawn from.
+        Random seed of the bags.
     verbose : int, default=0
-        Progress messages of joblib, more with larger numbers.
+        Verbosity of joblib's progress messages.
     """
 
 _ATTRIBUTES_DOC = """
     estimators_ : list
         The fitted learners.
     estimators_samples_ : list of arrays
-        The rows each of them drew, one entry a draw. Not stored, but drawn again from the seed.
+        Rows that each learner drew, one entry per draw. Not stored, but computed again from the seed.
     estimators_features_ : list of arrays
-        The columns each of them was given.
+        Columns that each learner was fitted to.
     n_estimators_ : int
         Number of learners.
     oob_score_ : float
-        {score} of the out-of-bag votes.
+        {score} of the out-of-bag predictions.
     oob_error_ : float
-        Error ({error}) of the vote over the learners that did not draw a row. Rows
-        that every learner drew are left out, and told in a warning.
+        Out-of-bag error of the ensemble ({error}). Each row is predicted by
+        the learners that did not draw it. Rows that all learners drew are ignored, with a warning.
     oob_learner_error_ : float
-        Mean over the learners of each one's error on the rows that it did not draw: what one
-        learner is worth, where `oob_error_` is what all are worth together.
+        Mean over the learners of the error of a single learner on the rows that it did not draw.
+        Compare with `oob_error_`, the error of the ensemble.
     oob_curve_ : array of shape (n_estimators_,)
         `oob_error_` after 1, 2, ... learners.
     """
 
 
 def _with_common_docs(**words: str) -> Any:
-    """Fill the shared parameters and attributes into a class's docstring."""
+    """Insert the shared parameters and attributes into the docstring of a class."""
 
     def fill(cls: type) -> type:
         doc = cls.__doc__ or ""
@@ -101,33 +101,33 @@ def _with_common_docs(**words: str) -> Any:
     score="Accuracy",
     error="share of misclassified rows",
     balanced_size="""
-        With ``balanced=True`` of each class: a number, or a share of the smallest class.""",
+        With ``balanced=True``, the number of rows per class, or a fraction of the smallest class.""",
 )
 class BaggingClassifier(ClassifierMixin, BaseBagging):
-    """Bagging for classes: learners on bootstrap samples vote.
+    """Bagging classifier: learners fitted to bootstrap samples vote.
 
-    Bag t holds rows drawn with replacement, about 63 % of the different ones; the learner h_t
-    fitted on it votes, and the class with the largest mean vote wins. A bag may hold one class only:
-    its learner then votes for that class.
+    Bag t holds rows drawn with replacement, about 63 % of the distinct rows. Learner h_t is fitted to bag
+    t, and the ensemble predicts the class with the largest mean vote. If a bag holds a single class, its
+    learner always votes for that class.
 
     Parameters
     ----------
     {parameters}
     voting : {"soft", "hard"}, default="soft"
-        A vote is the learner's probabilities, or 1 for the class it predicts. Learners that have no
-        ``predict_proba`` vote hard either way.
+        What a vote is. "soft": the probabilities of the learner. "hard": 1 for the predicted class.
+        Learners without ``predict_proba`` always cast hard votes.
     balanced : bool, default=False
-        Each bag draws as many rows of every class as the smallest class has. For rare classes; the
-        probabilities are then those of equally frequent classes.
+        Whether each bag draws as many rows of every class as the smallest class has. Useful for rare
+        classes. The predicted probabilities are then those of equally frequent classes.
     {shared}
 
     Attributes
     ----------
     classes_ : array
-        The classes, sorted.
+        The class labels, sorted.
     {attributes}
     oob_decision_function_ : array of shape (n_samples, n_classes)
-        Mean out-of-bag vote, NaN for rows that every learner drew.
+        Mean out-of-bag vote; NaN for rows that all learners drew.
 
     Examples
     --------
@@ -149,7 +149,7 @@ class BaggingClassifier(ClassifierMixin, BaseBagging):
 
     _classifier = True
     classes_: np.ndarray
-    _vote: ClassVotes
+    _vote: ClassifierVotes
 
     def __init__(
         self,
@@ -187,15 +187,16 @@ class BaggingClassifier(ClassifierMixin, BaseBagging):
         check_classification_targets(labels)
         classes, codes = np.unique(labels, return_inverse=True)
         if continuing:
-            strange = np.setdiff1d(classes, self.classes_)
-            if strange.size:
+            unknown = np.setdiff1d(classes, self.classes_)
+            if unknown.size:
                 raise ValueError(
-                    f"y holds the class {strange[0]!r}, which is not one of {list(self.classes_)}"
+                    f"y has the class {unknown.tolist()[0]!r}, but the model was fitted to the classes"
+                    f" {self.classes_.tolist()}; warm_start=True needs the same classes"
                 )
             codes = np.searchsorted(self.classes_, labels)
         else:
             self.classes_ = classes
-            self._vote = ClassVotes(classes, soft=self.voting == "soft")
+            self._vote = ClassifierVotes(classes, soft=self.voting == "soft")
         return labels, codes
 
     def _make_sampler(
@@ -212,58 +213,58 @@ class BaggingClassifier(ClassifierMixin, BaseBagging):
             replace=bool(self.bootstrap),
         )
 
-    def _publish_votes(self, account: OutOfBag) -> None:
-        self.oob_score_ = 1 - account.error
-        self.oob_decision_function_ = account.mean_votes(self.classes_.size)
+    def _set_oob_predictions(self, record: OutOfBagRecord) -> None:
+        self.oob_score_ = 1 - record.error
+        self.oob_decision_function_ = record.mean_votes(self.classes_.size)
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def predict(self, X: Any) -> np.ndarray:
-        """The class with the largest mean vote; of equal ones, the first in `classes_`."""
+        """Predict the class with the largest mean vote; ties go to the first class in `classes_`."""
         largest = self.predict_proba(X).argmax(axis=1)
         return self.classes_[largest]
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Mean vote for each class: mean probability, or with voting="hard" the share of votes."""
+        """Mean probability of each class; with voting="hard", the fraction of votes."""
         return self._mean_votes(X)
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Logarithms of the probabilities."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
-        """Mean votes of the first 1, 2, ... learners."""
+        """Yield the probabilities predicted by the first 1, 2, ... learners."""
         yield from self._staged_mean_votes(X)
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
-        """Classes by the first 1, 2, ... learners."""
+        """Yield the classes predicted by the first 1, 2, ... learners."""
         for votes in self._staged_mean_votes(X):
             yield self.classes_[votes.argmax(axis=1)]
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def votes(self, X: Any) -> np.ndarray:
-        """What each learner says.
+        """Return the vote of each learner.
 
         Returns
         -------
-        array of shape (n_samples, n_estimators_, n_classes) of probabilities with voting="soft";
-        (n_samples, n_estimators_) of classes with voting="hard"
+        array of shape (n_samples, n_estimators_, n_classes) or (n_samples, n_estimators_)
+            Probabilities with voting="soft", predicted classes with voting="hard".
         """
         votes = self._all_votes(X).transpose(1, 0, 2)
         return votes if self._vote.soft else self.classes_[votes.argmax(axis=2)]
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def jackknife_standard_errors(self, X: Any) -> np.ndarray:
-        """How far each probability would move if other rows had been drawn from the population.
+        """Standard error of each probability, by the jackknife after the bootstrap.
 
-        The jackknife after the bootstrap: a probability is compared with that of the learners which
-        did not draw row i, for each training row i. What the finite number of learners adds is taken
-        off, which may leave 0. It takes many learners, about as many as rows; a warning tells when
-        they are far too few.
+        It estimates how much the probability would vary over other training samples. For each training
+        row i, the probability is compared with that of the learners that did not draw row i. The noise
+        due to the finite number of learners is subtracted, which may give 0. The estimate needs many
+        learners, about as many as rows; a warning is given if there are far too few.
 
         Parameters
         ----------
@@ -289,10 +290,10 @@ class BaggingClassifier(ClassifierMixin, BaseBagging):
     balanced_size="",
 )
 class BaggingRegressor(RegressorMixin, BaseBagging):
-    """Bagging for numbers: the mean of learners on bootstrap samples.
+    """Bagging regressor: the mean of learners fitted to bootstrap samples.
 
-    Bag t holds rows drawn with replacement, about 63 % of the different ones, h_t is the learner
-    fitted on it, and the prediction is H_T = (1/T) Σ h_t.
+    Bag t holds rows drawn with replacement, about 63 % of the distinct rows. Learner h_t is fitted to bag
+    t, and the ensemble predicts H_T = (1/T) Σ h_t.
 
     Parameters
     ----------
@@ -303,7 +304,7 @@ class BaggingRegressor(RegressorMixin, BaseBagging):
     ----------
     {attributes}
     oob_prediction_ : array of shape (n_samples,) or (n_samples, n_targets)
-        Mean out-of-bag prediction, NaN for rows that every learner drew.
+        Mean out-of-bag prediction; NaN for rows that all learners drew.
 
     Examples
     --------
@@ -311,9 +312,9 @@ class BaggingRegressor(RegressorMixin, BaseBagging):
     >>> from bosquet import BaggingRegressor
     >>> X, y = load_diabetes(return_X_y=True)
     >>> model = BaggingRegressor(n_estimators=200, oob_score=True, random_state=0).fit(X, y)
-    >>> one, all_of_them = model.oob_learner_error_**0.5, model.oob_error_**0.5
-    >>> print(f"one tree errs by {one:.0f}, all of them by {all_of_them:.0f}")
-    one tree errs by 81, all of them by 59
+    >>> tree, ensemble = model.oob_learner_error_**0.5, model.oob_error_**0.5
+    >>> print(f"RMSE of one tree {tree:.0f}, of the ensemble {ensemble:.0f}")
+    RMSE of one tree 81, of the ensemble 59
     >>> print(f"standard error of a prediction {model.jackknife_standard_errors(X).mean():.0f}")
     standard error of a prediction 30
 
@@ -356,48 +357,50 @@ class BaggingRegressor(RegressorMixin, BaseBagging):
         target = check_finite_target(y).T
         if continuing and target.shape[1] != self._n_targets:
             raise ValueError(
-                f"y has {target.shape[1]} targets, but the model was fitted to {self._n_targets}"
+                f"y has {target.shape[1]} targets, but the model was fitted to {self._n_targets};"
+                " warm_start=True needs the same targets"
             )
         self._n_targets = target.shape[1]
-        self._vote = Predictions()
+        self._vote = RegressorVotes()
         return (target[:, 0] if target.shape[1] == 1 else target), target
 
-    def _publish_votes(self, account: OutOfBag) -> None:
-        self.oob_score_ = account.r2()
-        self.oob_prediction_ = self._shaped(account.mean_votes(self._n_targets))
+    def _set_oob_predictions(self, record: OutOfBagRecord) -> None:
+        self.oob_score_ = record.r2()
+        self.oob_prediction_ = self._without_target_axis(record.mean_votes(self._n_targets))
 
-    def _shaped(self, values: np.ndarray) -> np.ndarray:
+    def _without_target_axis(self, values: np.ndarray) -> np.ndarray:
+        """Drop the last axis if there is a single target."""
         return values[..., 0] if values.shape[-1] == 1 else values
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def predict(self, X: Any) -> np.ndarray:
-        """Mean prediction of the learners: (n_samples,), or a column for each target."""
-        return self._shaped(self._mean_votes(X))
+        """Mean prediction of the learners, shape (n_samples,) or (n_samples, n_targets)."""
+        return self._without_target_axis(self._mean_votes(X))
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
-        """Mean predictions of the first 1, 2, ... learners."""
+        """Yield the mean predictions of the first 1, 2, ... learners."""
         for votes in self._staged_mean_votes(X):
-            yield self._shaped(votes)
+            yield self._without_target_axis(votes)
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def votes(self, X: Any) -> np.ndarray:
-        """What each learner says.
+        """Return the prediction of each learner.
 
         Returns
         -------
         array of shape (n_samples, n_estimators_), or (n_samples, n_estimators_, n_targets)
         """
-        return self._shaped(self._all_votes(X).transpose(1, 0, 2))
+        return self._without_target_axis(self._all_votes(X).transpose(1, 0, 2))
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def jackknife_standard_errors(self, X: Any) -> np.ndarray:
-        """How far each prediction would move if other rows had been drawn from the population.
+        """Standard error of each prediction, by the jackknife after the bootstrap.
 
-        The jackknife after the bootstrap: a prediction is compared with that of the learners which
-        did not draw row i, for each training row i. What the finite number of learners adds is taken
-        off, which may leave 0. It takes many learners, about as many as rows; a warning tells when
-        they are far too few.
+        It estimates how much the prediction would vary over other training samples. For each training
+        row i, the prediction is compared with that of the learners that did not draw row i. The noise
+        due to the finite number of learners is subtracted, which may give 0. The estimate needs many
+        learners, about as many as rows; a warning is given if there are far too few.
 
         Parameters
         ----------
@@ -414,4 +417,4 @@ class BaggingRegressor(RegressorMixin, BaseBagging):
         Wager, Hastie and Efron, "Confidence intervals for random forests: the jackknife and the
         infinitesimal jackknife", Journal of Machine Learning Research 2014.
         """
-        return self._shaped(self._jackknife(X))
+        return self._without_target_axis(self._jackknife(X))

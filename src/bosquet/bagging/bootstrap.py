@@ -1,4 +1,4 @@
-"""Two facts about a bootstrap sample: m rows drawn with replacement from m."""
+"""Properties of a bootstrap sample: m rows drawn with replacement from m rows."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 
 
 def probability_drawn(m: int) -> float:
-    """The chance that a given row is in a bootstrap sample: 1 - (1 - 1/m)^m.
+    """Return the probability that a given row is in a bootstrap sample: 1 - (1 - 1/m)^m.
 
-    It falls to 1 - 1/e = 63.2 % as m grows: the remaining 36.8 % of the rows are out of the bag.
+    It decreases to 1 - 1/e = 63.2 % as m grows; the remaining 36.8 % of the rows are out of bag.
 
     Parameters
     ----------
     m : int
-        Number of rows, and of draws.
+        Number of rows and of draws.
 
     Returns
     -------
@@ -34,20 +34,20 @@ def probability_drawn(m: int) -> float:
 
 
 def distinct_samples(m: int) -> int:
-    """The number of different bootstrap samples of m rows: C(2m - 1, m).
+    """Return the number of distinct bootstrap samples of m rows: C(2m - 1, m).
 
-    A sample is how often each row was drawn, whatever the order: m draws over m rows, which m - 1
-    bars among m stars can write down.
+    Two samples are the same if each row was drawn equally often, in any order. They are counted by the
+    stars-and-bars argument: m draws (stars) are distributed over m rows (separated by m - 1 bars).
 
     Parameters
     ----------
     m : int
-        Number of rows, and of draws.
+        Number of rows and of draws.
 
     Returns
     -------
     int
-        Exact, however large.
+        Exact for any m.
 
     Examples
     --------

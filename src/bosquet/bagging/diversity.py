@@ -1,4 +1,4 @@
-"""What the mean of several predictions gains over one of them."""
+"""The ambiguity decomposition: error of an averaged prediction compared with its members."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 
 class Ambiguity(NamedTuple):
-    """The ambiguity decomposition of a mean of learners.
+    """Result of `ambiguity`: the ambiguity decomposition of an average of learners.
 
     Attributes
     ----------
@@ -17,10 +17,10 @@ class Ambiguity(NamedTuple):
     mean_error : float
         (Weighted) mean of the learners' own mean squared errors.
     ambiguity : float
-        Mean squared distance of the learners from their mean: how much they disagree.
+        Mean squared difference between the learners and their mean: how much they disagree.
     correlation : float
         Mean correlation between the errors of two learners; NaN for a single learner. Learners
-        whose error is the same on every row have no correlation and are left out.
+        whose error is the same in every row are ignored, because their correlation is undefined.
     """
 
     error_of_mean: float
@@ -30,24 +30,25 @@ class Ambiguity(NamedTuple):
 
 
 def ambiguity(predictions: Any, y: Any, weights: Any = None) -> Ambiguity:
-    r"""Error of the mean, mean error, and the disagreement that makes up the difference.
+    r"""Decompose the error of an average of learners into their mean error and their ambiguity.
 
-    For f̄ = Σ w_t f_t with weights that sum to 1, on every row
+    For f̄ = Σ w_t f_t with weights that sum to 1, each row satisfies
 
-    (f̄ - y)² = Σ w_t (f_t - y)² - Σ w_t (f_t - f̄)²,
+    (f̄ - y)² = Σ w_t (f_t - y)² - Σ w_t (f_t - f̄)².
 
-    so the mean is never worse than its learners are on average, and the better the more they
-    disagree. Where errors are centred and uncorrelated, the error of the plain mean of T learners
-    is the mean error divided by T.
+    So the squared error of the average is never larger than the average squared error of the learners,
+    and the difference is the amount by which the learners disagree. If the errors have mean 0 and are
+    uncorrelated, the error of the unweighted mean of T learners is the mean error divided by T.
 
     Parameters
     ----------
     predictions : array of shape (n_samples, n_learners)
-        What each learner says, as ``votes(X)`` of `BaggingRegressor` and `VotingRegressor` returns.
+        Prediction of each learner, as returned by ``votes(X)`` of `BaggingRegressor` and
+        `VotingRegressor`.
     y : array of shape (n_samples,)
-        The truth.
+        True targets.
     weights : array of shape (n_learners,), optional
-        Weights of the learners, not negative; they are divided by their sum. Equal if not given.
+        Non-negative weights of the learners; they are divided by their sum. Default: equal weights.
 
     Returns
     -------
@@ -56,7 +57,7 @@ def ambiguity(predictions: Any, y: Any, weights: Any = None) -> Ambiguity:
 
     Examples
     --------
-    Two learners that err in opposite directions half of the time:
+    Two learners with errors of ±1 that have opposite signs in half of the rows:
 
     >>> from bosquet.bagging import ambiguity
     >>> parts = ambiguity([[1, 1], [1, -1], [-1, 1], [-1, -1]], [0, 0, 0, 0])
@@ -70,15 +71,20 @@ def ambiguity(predictions: Any, y: Any, weights: Any = None) -> Ambiguity:
     values = np.asarray(predictions, dtype=float)
     if values.ndim != 2 or values.size == 0:
         raise ValueError(
-            f"predictions must have shape (n_samples, n_learners), got {values.shape}: one column a learner"
+            f"predictions has shape {values.shape}; pass an array of shape (n_samples, n_learners), with one"
+            " column per learner"
         )
     truth = np.asarray(y, dtype=float)
     if truth.shape != (values.shape[0],):
-        raise ValueError(f"y has shape {truth.shape}, but predictions have {values.shape[0]} rows")
+        raise ValueError(
+            f"y has shape {truth.shape}, but predictions has {values.shape[0]} rows; pass one target per row"
+        )
     for name, array in (("predictions", values), ("y", truth)):
         if not np.isfinite(array).all():
             row = int(np.argwhere(~np.isfinite(array))[0][0])
-            raise ValueError(f"{name}[{row}] is not finite; leave such rows out")
+            raise ValueError(
+                f"{name}[{row}] is not finite; remove rows with NaN or infinite values"
+            )
     share = check_weights(weights, values.shape[1])
     share = share / share.sum()
 
@@ -93,28 +99,29 @@ def ambiguity(predictions: Any, y: Any, weights: Any = None) -> Ambiguity:
 
 
 def check_weights(weights: Any, n_learners: int) -> np.ndarray:
-    """Weights of learners as an array of floats; ones if None."""
+    """Return the weights of learners as a float array; ones if None."""
     if weights is None:
         return np.ones(n_learners)
     array = np.asarray(weights, dtype=float)
     if array.shape != (n_learners,):
         raise ValueError(
-            f"weights has shape {array.shape}, but there are {n_learners} learners to weigh"
+            f"weights has shape {array.shape}, but there are {n_learners} learners;"
+            " pass one weight per learner"
         )
     wrong = np.flatnonzero(~(np.isfinite(array) & (array >= 0)))
     if wrong.size:
         raise ValueError(
-            f"weights[{wrong[0]}] is {array[wrong[0]]:g}; weights must be finite and not negative"
+            f"weights[{wrong[0]}] is {array[wrong[0]]:g}; weights must be finite and >= 0"
         )
     if not array.any():
-        raise ValueError("every weight in weights is zero: no learner would have a say")
+        raise ValueError("all weights are zero; at least one weight must be > 0")
     return array
 
 
 def _mean_correlation(errors: np.ndarray) -> float:
     centred = errors - errors.mean(axis=0)
     size = np.sqrt((centred**2).sum(axis=0))
-    # A constant error leaves rounding behind when its mean is taken off.
+    # Subtracting the mean from a constant error leaves rounding errors, not exact zeros.
     varies = size > 1e-12 * np.sqrt((errors**2).sum(axis=0))
     n = int(varies.sum())
     if n < 2:

@@ -1,4 +1,4 @@
-"""One method with many settings, as a committee."""
+"""An ensemble of one estimator with all hyper-parameter values of a grid."""
 
 from __future__ import annotations
 
@@ -9,28 +9,30 @@ from bosquet.bagging.voting import VotingClassifier, VotingRegressor
 
 
 def over_settings(estimator: Any, param_grid: Any, **options: Any) -> Any:
-    r"""A vote of one method over values of its hyper-parameters, none of which is chosen.
+    r"""Return a voting ensemble of one estimator over all settings of a grid of hyper-parameters.
 
     .. math:: H(x) = \frac1S \sum_{s} h_s(x), \qquad s \text{ every setting of the grid.}
 
-    Settings make learners that differ, which a mean makes use of, and a bad value among good ones is
-    outvoted. But the mean pays for every learner that is poor: a grid of reasonable values is wanted.
-    What cross-validation is for changes, too. It no longer has a choice to make; and if it is used to
-    weigh the settings (`SuperLearnerClassifier`) or to leave some out, its scores are no longer those
-    of rows that had no part in the fit. `bosquet.theory.selection_optimism` measures by how much.
+    Instead of selecting one setting, the ensemble averages over all of them. Different settings give
+    diverse learners, which is what an average benefits from, and a bad setting among good ones is
+    outvoted. But every poor learner worsens the average, so the grid should hold reasonable values only.
+
+    No cross-validation is needed to select a setting; it can still estimate the error of the ensemble. If
+    it is used to weight the settings (`SuperLearnerClassifier`) or to remove some of them, its scores are
+    no longer estimates on unseen data. `bosquet.theory.selection_optimism` measures this optimism.
 
     Parameters
     ----------
     estimator : classifier or regressor
     param_grid : dict of lists, or list of such dicts
-        As of scikit-learn's `GridSearchCV`.
+        As in scikit-learn's `GridSearchCV`.
     **options
-        Of `VotingClassifier` (`voting`, `weights`, `n_jobs`) or `VotingRegressor`.
+        Parameters of `VotingClassifier` (`voting`, `weights`, `n_jobs`) or `VotingRegressor`.
 
     Returns
     -------
     VotingClassifier or VotingRegressor
-        Not fitted. Its learners are called by their settings.
+        Not fitted. The names of its estimators are their settings, such as "n_neighbors=5".
 
     Examples
     --------
@@ -49,11 +51,13 @@ def over_settings(estimator: Any, param_grid: Any, **options: Any) -> Any:
 
     learners = []
     for setting in ParameterGrid(param_grid):
-        # A double underscore would be read as a parameter of a parameter.
+        # scikit-learn reads a double underscore as the parameter of a nested estimator.
         name = ", ".join(f"{key.replace('__', '.')}={value!r}" for key, value in setting.items())
         learners.append((name, clone(estimator).set_params(**setting)))
     if is_classifier(estimator):
         return VotingClassifier(learners, **options)
     if is_regressor(estimator):
         return VotingRegressor(learners, **options)
-    raise TypeError(f"{type(estimator).__name__} is neither a classifier nor a regressor")
+    raise TypeError(
+        f"estimator={type(estimator).__name__} is neither a classifier nor a regressor; pass one of these"
+    )

@@ -1,4 +1,4 @@
-"""Voting: different learners on the same rows, and a weighted mean of what they say."""
+"""Voting ensembles: different learners fitted to the same rows, with a weighted mean of their votes."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from bosquet._explained import Explained
-from bosquet._fitted import Saved, fits_aside, reads_one_fit
+from bosquet._explain_mixin import ExplainMixin
+from bosquet._fitted import SaveMixin, publishes_fit_atomically, reads_fit_snapshot
 from bosquet._parameters import Check, check_parameters, choice, integer
 from bosquet._sklearn import (
     BaseEstimator,
@@ -29,37 +29,37 @@ from bosquet._targets import (
     check_labels,
     check_same_length,
     check_sample_weight,
-    only_class,
+    single_class_message,
 )
-from bosquet.bagging._learners import ClassVotes, Predictions, check_learner
-from bosquet.bagging._tables import copy_input_tags, table_for
+from bosquet.bagging._learners import ClassifierVotes, RegressorVotes, check_learner
+from bosquet.bagging._tables import copy_input_tags, validate_table
 from bosquet.bagging.diversity import check_weights
 
-KINDS: dict[str, Check] = {
+CHECKS: dict[str, Check] = {
     "voting": choice("hard", "soft", "real"),
     "verbose": integer(0),
 }
 
 
-class BaseVoting(Saved, Explained, BaseEstimator):
-    """Fitting and asking a list of named learners."""
+class BaseVoting(SaveMixin, ExplainMixin, BaseEstimator):
+    """Fits and combines a list of named learners."""
 
     estimators: Any
     weights: Any
     n_jobs: Any
     verbose: Any
 
-    @fits_aside
+    @publishes_fit_atomically
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Fit a clone of every learner on all rows.
+        """Fit a clone of each learner to all rows.
 
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
-            pandas and polars frames reach the learners as frames, anything else as an array.
+            pandas and polars frames are passed to the learners as frames, other tables as arrays.
         y : array of shape (n_samples,)
         sample_weight : array of shape (n_samples,), optional
-            Handed on; every learner has to take it.
+            Passed to the learners; each of them must accept it.
 
         Returns
         -------
@@ -68,19 +68,19 @@ class BaseVoting(Saved, Explained, BaseEstimator):
         return self._fit(X, y, sample_weight)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
-        check_parameters(self, KINDS)
+        check_parameters(self, CHECKS)
         self._check_estimators()
         kept = self._kept()
-        self._kept_weights()  # so that wrong ones are told before any work is done
-        X = table_for(self, X, [learner for _, learner in kept], reset=True)
+        self._kept_weights()  # raises for invalid weights before anything is fitted
+        X = validate_table(self, X, [learner for _, learner in kept], reset=True)
         target = self._check_target(y)
         check_same_length(len(target), X.shape[0])
         weight = check_sample_weight(sample_weight, X.shape[0], scale_matters=True)
         for name, learner in kept if weight.size else []:
             if not has_fit_parameter(learner, "sample_weight"):
                 raise ValueError(
-                    f"the learner {name!r} ({type(learner).__name__}) takes no sample_weight; leave the"
-                    " weights or the learner out"
+                    f"estimator {name!r}: {type(learner).__name__}.fit has no parameter sample_weight; remove"
+                    " this estimator or do not pass sample_weight"
                 )
         calls = [(clone(learner), X, target, weight) for _, learner in kept]
         self.estimators_ = in_parallel(
@@ -91,7 +91,7 @@ class BaseVoting(Saved, Explained, BaseEstimator):
 
         self.named_estimators_ = Bunch(
             **{
-                name: "drop" if _dropped(learner) else next(fitted)
+                name: "drop" if _is_dropped(learner) else next(fitted)
                 for name, learner in self.estimators
             }
         )
@@ -102,41 +102,48 @@ class BaseVoting(Saved, Explained, BaseEstimator):
         pairs = _pairs(self.estimators)
         if not pairs:
             raise ValueError(
-                f"estimators={self.estimators!r} must be a list of (name, estimator) pairs, at least one"
+                f"estimators={self.estimators!r} is not valid; pass a list of (name, estimator) pairs with at"
+                " least one pair"
             )
         names = [name for name, _ in pairs]
         parameters = self.get_params(deep=False)
         for name, times in Counter(names).items():
             if times > 1:
-                raise ValueError(f"estimators holds the name {name!r} more than once")
+                raise ValueError(
+                    f"estimators has the name {name!r} {times} times; names must be unique"
+                )
             if "__" in name or name in parameters:
                 raise ValueError(
-                    f"a learner cannot be named {name!r}: it would clash with parameters of that name"
+                    f"estimators has the name {name!r}, which conflicts with a parameter; use a name that is"
+                    " not a constructor argument and does not contain '__'"
                 )
         for name, learner in self._kept():
             check_learner(learner, name)
         if not self._kept():
-            raise ValueError("every learner in estimators is 'drop': at least one has to stay")
+            raise ValueError("all estimators are 'drop'; at least one estimator is required")
         self._check_votes()
 
     def _check_votes(self) -> None:
-        """Whether the learners can vote as they are to."""
+        """Raise a ValueError if a learner lacks the method that `voting` needs."""
 
     def _kept(self) -> list[tuple[str, Any]]:
+        """Return the (name, estimator) pairs that are not dropped."""
         return [
-            (name, learner) for name, learner in _pairs(self.estimators) if not _dropped(learner)
+            (name, learner) for name, learner in _pairs(self.estimators) if not _is_dropped(learner)
         ]
 
     def _kept_weights(self) -> np.ndarray:
-        """Weights of the learners that stay, with sum 1."""
-        every = check_weights(self.weights, len(self.estimators))
-        kept = np.array([not _dropped(learner) for _, learner in self.estimators])
-        if not every[kept].any():
-            raise ValueError("weights are zero for every learner that is not dropped")
-        return every[kept] / every[kept].sum()
+        """Return the weights of the learners that are not dropped, with sum 1."""
+        weights = check_weights(self.weights, len(self.estimators))
+        kept = np.array([not _is_dropped(learner) for _, learner in self.estimators])
+        if not weights[kept].any():
+            raise ValueError(
+                "weights are zero for all estimators that are not dropped; at least one must be > 0"
+            )
+        return weights[kept] / weights[kept].sum()
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Parameters; with `deep`, the learners by their names and their parameters too."""
+        """Return the parameters; with `deep`, also the learners by name and their parameters."""
         parameters = super().get_params(deep=False)
         for name, learner in _pairs(self.estimators) if deep else []:
             parameters[name] = learner
@@ -146,7 +153,7 @@ class BaseVoting(Saved, Explained, BaseEstimator):
         return parameters
 
     def set_params(self, **params: Any) -> Any:
-        """Set parameters; a learner's name replaces it, ``name__key`` sets a parameter of its own."""
+        """Set parameters; ``name=`` replaces a learner, ``name__key=`` sets a parameter of a learner."""
         if "estimators" in params:
             self.estimators = params.pop("estimators")
         names = [name for name, _ in _pairs(self.estimators)]
@@ -162,11 +169,11 @@ class BaseVoting(Saved, Explained, BaseEstimator):
         copy_input_tags(tags, [learner for _, learner in self._kept()])
         return tags
 
-    # ------------------------------------------------------------------- asking
-    def _ask(self, X: Any, vote: Callable[[Any, Any], np.ndarray]) -> np.ndarray:
-        """Each learner's votes, (learners, rows, columns)."""
+    # --------------------------------------------------------------- predicting
+    def _learner_votes(self, X: Any, vote: Callable[[Any, Any], np.ndarray]) -> np.ndarray:
+        """Return the votes of each learner, shape (learners, rows, columns)."""
         check_is_fitted(self, "estimators_")
-        X = table_for(self, X, self.estimators_, reset=False)
+        X = validate_table(self, X, self.estimators_, reset=False)
         calls = [(learner, X) for learner in self.estimators_]
         return np.stack(in_parallel(vote, calls, n_jobs=self.n_jobs, threads=True))
 
@@ -175,20 +182,20 @@ class BaseVoting(Saved, Explained, BaseEstimator):
 
 
 def _pairs(estimators: Any) -> list[tuple[str, Any]]:
-    """The (name, estimator) pairs, none if `estimators` holds anything else.
+    """Return the (name, estimator) pairs; an empty list if `estimators` is not valid.
 
-    Parameters may be asked for before `fit` has had a chance to complain.
+    `get_params` must work before `fit` validates the parameters.
     """
     if not isinstance(estimators, list | tuple):
         return []
-    good = all(
+    valid = all(
         isinstance(pair, list | tuple) and len(pair) == 2 and isinstance(pair[0], str)
         for pair in estimators
     )
-    return [(name, learner) for name, learner in estimators] if good else []
+    return [(name, learner) for name, learner in estimators] if valid else []
 
 
-def _dropped(learner: Any) -> bool:
+def _is_dropped(learner: Any) -> bool:
     return isinstance(learner, str) and learner == "drop"
 
 
@@ -196,43 +203,44 @@ def _fit_learner(learner: Any, X: Any, y: np.ndarray, weight: np.ndarray) -> Any
     return learner.fit(X, y, sample_weight=weight) if weight.size else learner.fit(X, y)
 
 
-def _real(model: VotingClassifier) -> bool:
+def _has_decision_function(model: VotingClassifier) -> bool:
     return model.voting == "real"
 
 
-def _shares(model: VotingClassifier) -> bool:
+def _has_predict_proba(model: VotingClassifier) -> bool:
     return model.voting != "real"
 
 
 class VotingClassifier(ClassifierMixin, BaseVoting):
-    """Different classifiers vote.
+    """Voting ensemble of different classifiers.
 
-    Each learner casts a vote for every class; the votes are added with the learners' weights and
-    the class with the largest sum wins.
+    Each learner gives a vote for each class. The prediction is the class with the largest weighted sum of
+    votes.
 
     Parameters
     ----------
     estimators : list of (name, estimator)
-        The learners. "drop" in place of an estimator leaves it out.
+        The learners. "drop" instead of an estimator excludes it from the ensemble.
     voting : {"hard", "soft", "real"}, default="hard"
-        "hard": 1 for the class that the learner predicts, so with `weights` a weighted majority.
-        "soft": the learner's probabilities. "real": its ``decision_function``, for two classes the
-        sign of Σ w_t h_t(x) with real-valued h_t: a learner that is surer of itself counts more.
+        What a vote is. "hard": 1 for the predicted class, which gives a majority vote (weighted by
+        `weights`). "soft": the probabilities of the learner. "real": its ``decision_function``; for two
+        classes the ensemble predicts the sign of Σ w_t h_t(x) with real-valued h_t, so that learners
+        with larger confidence count more.
     weights : list of floats, default=None
-        One for each of `estimators`, not negative; None: all the same.
+        Non-negative weight of each of `estimators`; None: equal weights.
     n_jobs : int or None, default=None
-        Learners fitted at a time, by joblib.
+        Number of learners fitted in parallel by joblib.
     verbose : int, default=0
-        Progress messages of joblib.
+        Verbosity of joblib's progress messages.
 
     Attributes
     ----------
     classes_ : array
-        The classes, sorted.
+        The class labels, sorted.
     estimators_ : list
-        The fitted learners, without those dropped.
+        The fitted learners that are not dropped.
     named_estimators_ : Bunch
-        The same by name.
+        The fitted learners by name.
 
     Examples
     --------
@@ -278,8 +286,8 @@ class VotingClassifier(ClassifierMixin, BaseVoting):
         for name, learner in self._kept() if needed else []:
             if not hasattr(learner, str(needed)):
                 raise ValueError(
-                    f"voting={self.voting!r} needs {needed}, which the learner {name!r}"
-                    f" ({type(learner).__name__}) does not have; use voting='hard'"
+                    f"voting={self.voting!r} needs {needed}, but estimator {name!r}"
+                    f" ({type(learner).__name__}) does not have it; use voting='hard'"
                 )
 
     def _check_target(self, y: Any) -> np.ndarray:
@@ -288,78 +296,79 @@ class VotingClassifier(ClassifierMixin, BaseVoting):
         self.classes_ = np.unique(labels)
         if self.voting == "real" and self.classes_.size < 2:
             raise ValueError(
-                f"{only_class(self.classes_)}: voting='real' needs at least two classes"
+                f"{single_class_message(self.classes_)}: voting='real' needs at least two classes"
             )
         return labels
 
     def _mean_votes(self, X: Any) -> np.ndarray:
-        votes = self._ask(X, self._vote())
+        votes = self._learner_votes(X, self._vote())
         return weighted_sum(self._kept_weights(), votes)
 
     def _vote(self) -> Callable[[Any, Any], np.ndarray]:
         check_is_fitted(self, "estimators_")
         if self.voting == "real":
             return _real_votes
-        return ClassVotes(self.classes_, soft=self.voting == "soft")
+        return ClassifierVotes(self.classes_, soft=self.voting == "soft")
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def predict(self, X: Any) -> np.ndarray:
-        """The class with the largest sum of votes; of equal ones, the first in `classes_`."""
+        """Predict the class with the largest sum of votes; ties go to the first class in `classes_`."""
         largest = self._mean_votes(X).argmax(axis=1)
         return self.classes_[largest]
 
-    @available_if(_shares)
-    @reads_one_fit
+    @available_if(_has_predict_proba)
+    @reads_fit_snapshot
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Weighted mean of the probabilities; with voting="hard", each class's share of the vote."""
+        """Weighted mean of the probabilities; with voting="hard", the fraction of votes for each class."""
         return self._mean_votes(X)
 
-    @available_if(_real)
-    @reads_one_fit
+    @available_if(_has_decision_function)
+    @reads_fit_snapshot
     def decision_function(self, X: Any) -> np.ndarray:
-        """Weighted mean of the decision functions: one column a class, one in all for two classes."""
+        """Weighted mean of the decision functions: one column per class; for two classes a 1-D array."""
         votes = self._mean_votes(X)
         return votes[:, 1] if votes.shape[1] == 2 else votes
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def votes(self, X: Any) -> np.ndarray:
-        """What each learner says.
+        """Return the vote of each learner.
 
         Returns
         -------
-        array of shape (n_samples, n_learners) of classes with voting="hard"; of shape (n_samples,
-        n_learners, n_classes) of probabilities or decisions otherwise
+        array of shape (n_samples, n_learners) or (n_samples, n_learners, n_classes)
+            With voting="hard" the predicted classes; otherwise probabilities or decision values of each
+            class.
         """
-        votes = self._ask(X, self._vote()).transpose(1, 0, 2)
+        votes = self._learner_votes(X, self._vote()).transpose(1, 0, 2)
         return self.classes_[votes.argmax(axis=2)] if self.voting == "hard" else votes
 
 
 def _real_votes(learner: Any, X: Any) -> np.ndarray:
-    """Decisions in one column a class; two classes get -h and +h."""
+    """Return decision values with one column per class; two classes get the columns -h and +h."""
     decision = np.asarray(learner.decision_function(X), dtype=float)
     return np.column_stack([-decision, decision]) if decision.ndim == 1 else decision
 
 
 class VotingRegressor(RegressorMixin, BaseVoting):
-    """The mean of different regressors, weighted if asked for.
+    """Voting ensemble of different regressors: the (weighted) mean of their predictions.
 
     Parameters
     ----------
     estimators : list of (name, estimator)
-        The learners. "drop" in place of an estimator leaves it out.
+        The learners. "drop" instead of an estimator excludes it from the ensemble.
     weights : list of floats, default=None
-        One for each of `estimators`, not negative; None: all the same.
+        Non-negative weight of each of `estimators`; None: equal weights.
     n_jobs : int or None, default=None
-        Learners fitted at a time, by joblib.
+        Number of learners fitted in parallel by joblib.
     verbose : int, default=0
-        Progress messages of joblib.
+        Verbosity of joblib's progress messages.
 
     Attributes
     ----------
     estimators_ : list
-        The fitted learners, without those dropped.
+        The fitted learners that are not dropped.
     named_estimators_ : Bunch
-        The same by name.
+        The fitted learners by name.
 
     Examples
     --------
@@ -398,22 +407,22 @@ class VotingRegressor(RegressorMixin, BaseVoting):
         target = check_finite_target(y).T
         return target[:, 0] if target.shape[1] == 1 else target
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def predict(self, X: Any) -> np.ndarray:
-        """Weighted mean of the predictions: (n_samples,), or a column for each target."""
-        votes = self._ask(X, Predictions())
+        """Weighted mean of the predictions, shape (n_samples,) or (n_samples, n_targets)."""
+        votes = self._learner_votes(X, RegressorVotes())
         mean = weighted_sum(self._kept_weights(), votes)
         return mean[:, 0] if mean.shape[1] == 1 else mean
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def votes(self, X: Any) -> np.ndarray:
-        """What each learner says.
+        """Return the prediction of each learner.
 
         Returns
         -------
         array of shape (n_samples, n_learners), or (n_samples, n_learners, n_targets)
         """
-        votes = self._ask(X, Predictions()).transpose(1, 0, 2)
+        votes = self._learner_votes(X, RegressorVotes()).transpose(1, 0, 2)
         return votes[:, :, 0] if votes.shape[2] == 1 else votes
 
     def __sklearn_tags__(self) -> Any:

@@ -1,4 +1,4 @@
-"""Tables in, columns for the core out."""
+"""Conversion of tables of any container to columns that the compiled core can read."""
 
 from .arrow_tables import decode_dictionaries
 from .columns import Columns, n_rows, take_rows

@@ -1,4 +1,4 @@
-"""Arrow tables, and whatever hands out an Arrow stream."""
+"""Arrow tables, and objects that export an Arrow stream."""
 
 from __future__ import annotations
 
@@ -11,42 +11,41 @@ from .table import (
     BYTES_ADVICE,
     DATE_ADVICE,
     NESTED_ADVICE,
-    Coded,
+    CodedColumn,
     Column,
-    Numbers,
+    NumericColumn,
     Table,
-    place,
-    unsupported,
+    column_label,
+    unsupported_type_error,
 )
 
 
-def table_of_arrow(X: Any) -> Table:
-    """A pyarrow Table or RecordBatch, or an object with `__arrow_c_stream__`."""
+def table_from_arrow(X: Any) -> Table:
+    """Read a pyarrow Table or RecordBatch, or an object with `__arrow_c_stream__`."""
     try:
         import pyarrow
     except ImportError as error:
         raise ImportError(
-            f"Reading a {type(X).__name__} through Arrow needs pyarrow: "
-            "pip install 'bosquet[arrow]'."
+            f"Reading a {type(X).__name__} needs pyarrow; install it with pip install 'bosquet[arrow]'."
         ) from error
     try:
         table = _as_pyarrow(X, pyarrow)
     except pyarrow.ArrowInvalid as error:
         raise ValueError(
-            f"Expected 2D array, got a {type(X).__name__} that is no Arrow table ({error})"
+            f"Expected 2D array, got a {type(X).__name__} that is not an Arrow table ({error})"
         ) from error
     names = table.column_names
     return Table(
         table.shape,
         names,
-        column=lambda index: read_arrow(table.column(index), place(index, names)),
+        column=lambda index: read_arrow(table.column(index), column_label(index, names)),
     )
 
 
 def decode_dictionaries(X: Any) -> Any:
-    """An Arrow table with plain columns in place of dictionaries; anything else as it is.
+    """Return an Arrow table with its dictionary columns decoded; return any other object unchanged.
 
-    NumPy's view of a dictionary column shows a missing value as the last level.
+    Without decoding, NumPy shows a missing value of a dictionary column as the last level.
     """
     pyarrow = sys.modules.get("pyarrow")
     if pyarrow is None or not isinstance(X, (pyarrow.Table, pyarrow.RecordBatch)):
@@ -67,7 +66,7 @@ def _as_pyarrow(X: Any, pyarrow: Any) -> Any:
 
 
 def read_arrow(column: Any, where: str) -> Column:
-    """A pyarrow Array or ChunkedArray."""
+    """Read a pyarrow Array or ChunkedArray."""
     import pyarrow
     from pyarrow import compute, types
 
@@ -83,27 +82,27 @@ def read_arrow(column: Any, where: str) -> Column:
     if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
         return _coded(column.dictionary_encode())
     if types.is_null(kind):
-        return Coded(np.full(len(column), -1), [])
+        return CodedColumn(np.full(len(column), -1), [])
     if types.is_boolean(kind):
         return _numbers(column.cast(pyarrow.uint8()))
     if types.is_decimal(kind):
-        # By way of text, which is rounded to the nearest double.
+        # Arrow rounds text, but not decimals, to the nearest double.
         return _numbers(column.cast(pyarrow.string()).cast(pyarrow.float64()))
     if types.is_temporal(kind):
-        raise unsupported(where, kind, DATE_ADVICE)
+        raise unsupported_type_error(where, kind, DATE_ADVICE)
     binary = types.is_binary(kind) or types.is_large_binary(kind)
-    raise unsupported(where, kind, BYTES_ADVICE if binary else NESTED_ADVICE)
+    raise unsupported_type_error(where, kind, BYTES_ADVICE if binary else NESTED_ADVICE)
 
 
-def _numbers(column: Any) -> Numbers:
+def _numbers(column: Any) -> NumericColumn:
     if column.null_count == 0:
-        return Numbers(_to_numpy(column))
+        return NumericColumn(_to_numpy(column))
     import pyarrow
     from pyarrow import types
 
     if types.is_float16(column.type):
-        column = column.cast(pyarrow.float32())  # Arrow 16 cannot fill the gaps of halves
-    return Numbers(_to_numpy(column.fill_null(0)), _to_numpy(column.is_null()))
+        column = column.cast(pyarrow.float32())  # Arrow 16 cannot fill missing values of float16
+    return NumericColumn(_to_numpy(column.fill_null(0)), _to_numpy(column.is_null()))
 
 
 def _to_numpy(column: Any) -> np.ndarray:
@@ -112,28 +111,28 @@ def _to_numpy(column: Any) -> np.ndarray:
     if isinstance(column, pyarrow.ChunkedArray):
         if column.num_chunks != 1:
             return column.to_numpy()
-        column = column.chunk(0)  # one chunk is seen where it lies, several are put together
+        column = column.chunk(0)  # a single chunk is not copied, several chunks are concatenated
     return column.to_numpy(zero_copy_only=False)
 
 
-def _coded(column: Any) -> Coded:
+def _coded(column: Any) -> CodedColumn:
     import pyarrow
 
     if isinstance(column, pyarrow.ChunkedArray):
         column = column.unify_dictionaries().combine_chunks()
         if isinstance(column, pyarrow.ChunkedArray):
-            # Too long for one array of text: the dictionary is the same in every chunk by now.
+            # The text is too long for one array. All chunks have the same dictionary here.
             parts = [_coded(chunk) for chunk in column.chunks]
             codes = np.concatenate([part.codes for part in parts])
-            return Coded(codes, parts[0].levels, parts[0].ordered)
+            return CodedColumn(codes, parts[0].levels, parts[0].ordered)
     codes = column.indices.cast(pyarrow.int64()).fill_null(-1)
-    return Coded(_to_numpy(codes), column.dictionary.to_pylist(), bool(column.type.ordered))
+    return CodedColumn(_to_numpy(codes), column.dictionary.to_pylist(), bool(column.type.ordered))
 
 
 def _check_one_order(column: Any, where: str) -> None:
     dictionaries = [chunk.dictionary for chunk in getattr(column, "chunks", ())]
     if any(not other.equals(dictionaries[0]) for other in dictionaries[1:]):
         raise ValueError(
-            f"{where} has ordered categories, but its chunks order them differently: give all chunks "
+            f"{where} has ordered categories, but its chunks have different dictionaries; give all chunks "
             "the same dictionary."
         )

@@ -1,4 +1,4 @@
-"""What the core takes: one matrix, or a list of equally long columns."""
+"""Input of the compiled core: one matrix, or a list of columns of equal length."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from typing import TypeAlias
 
 import numpy as np
 
-# Quantitative columns hold floats (NaN is missing), integers or booleans; categorical ones hold
+# Quantitative columns contain floats (NaN is missing), integers or booleans. Categorical columns contain
 # int32 codes (-1 is missing).
 Columns: TypeAlias = np.ndarray | list[np.ndarray]
 
-# Float types other than these, and anything in a foreign byte order, are converted.
+# Other floating types, and arrays in a non-native byte order, are converted.
 _CORE_TYPES = frozenset(np.dtype(code) for code in "?bBhHiIlLqQfd")
 
 
 def n_rows(columns: Columns) -> int:
-    """Number of rows of a table that is ready for the core.
+    """Return the number of rows of an encoded table.
 
     >>> n_rows([np.zeros(3), np.ones(3)])
     3
@@ -24,7 +24,7 @@ def n_rows(columns: Columns) -> int:
 
 
 def take_rows(columns: Columns, index: np.ndarray | slice) -> Columns:
-    """Rows of a table: by position, by a boolean mask, or a slice (which copies nothing).
+    """Select rows of an encoded table by position, by a boolean mask, or by a slice (which makes no copy).
 
     >>> take_rows(np.array([[1, 2], [3, 4], [5, 6]]), np.array([2, 0]))
     array([[5, 6],
@@ -34,17 +34,19 @@ def take_rows(columns: Columns, index: np.ndarray | slice) -> Columns:
         return [column[index] for column in columns]
     if isinstance(index, slice) or columns.flags.c_contiguous or not columns.flags.f_contiguous:
         return columns[index]
-    # Taking from the transpose walks each column in turn and keeps the order of the memory.
+    # Indexing the transpose reads one column after the other and keeps the memory layout.
     positions = np.flatnonzero(index) if index.dtype == bool else index
     return np.take(columns.T, positions, axis=1).T
 
 
 def ready_for_core(array: np.ndarray) -> np.ndarray:
-    """The array itself where the core can read it, a converted copy where not."""
+    """Return the array if the core can read it, otherwise a converted copy."""
     if array.dtype not in _CORE_TYPES:
         native = array.dtype.newbyteorder("=")
         wanted = native if native in _CORE_TYPES else np.dtype(np.float64)
-        with np.errstate(over="ignore"):  # a long double beyond the doubles becomes infinite
+        with np.errstate(
+            over="ignore"
+        ):  # a long double that is too large for a double becomes infinite
             return array.astype(wanted)
-    # A field of a packed record lies at odd addresses.
+    # A field of a packed structured array may be misaligned.
     return array if array.flags.aligned else array.copy()

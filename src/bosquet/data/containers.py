@@ -1,7 +1,7 @@
-"""Recognises the container that was passed, and refuses what is no table.
+"""Detection of the container of a table; any other object is an error.
 
-pandas, polars and pyarrow are looked up among the modules that are loaded already: an object of
-theirs cannot exist before they are, and importing them would cost more than a small fit.
+pandas, polars and pyarrow are looked up in `sys.modules` instead of being imported. X can only be one of
+their objects if they are loaded, and importing them would take longer than a small fit.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from .numpy_arrays import as_array, table_of_array, table_of_sparse
+from .numpy_arrays import as_array, table_from_array, table_from_sparse
 from .table import Table
 
 
 def open_table(X: Any, owner: str) -> Table:
-    """Reads the shape and the names of X; columns are read later, one by one."""
-    table = _recognise(X, owner)
+    """Read the shape and the column names of X; the columns are read later, one by one."""
+    table = _detect(X, owner)
     for count, what in zip(table.shape, ("sample", "feature"), strict=True):
         if count == 0:
             raise ValueError(
@@ -25,39 +25,39 @@ def open_table(X: Any, owner: str) -> Table:
     return table
 
 
-def _recognise(X: Any, owner: str) -> Table:
+def _detect(X: Any, owner: str) -> Table:
     if _is_a(X, "pandas", "DataFrame"):
-        from .pandas_frames import table_of_pandas
+        from .pandas_frames import table_from_pandas
 
-        return table_of_pandas(X)
+        return table_from_pandas(X)
     if _is_a(X, "polars", "DataFrame"):
-        from .polars_frames import table_of_polars
+        from .polars_frames import table_from_polars
 
-        return table_of_polars(X)
+        return table_from_polars(X)
     if _is_a(X, "polars", "LazyFrame"):
-        raise TypeError("X is a polars LazyFrame: call .collect() on it first.")
+        raise TypeError("X is a polars LazyFrame; pass X.collect().")
     for module, name in (("pandas", "Series"), ("polars", "Series"), ("pyarrow", "ChunkedArray")):
         if _is_a(X, module, name):
             raise _one_dimensional(f"{module}.{name}", "X.to_frame()" if name == "Series" else "")
     if _is_a(X, "scipy.sparse", "spmatrix") or _is_a(X, "scipy.sparse", "sparray"):
         if X.ndim != 2:
             raise _wrong_dimension(X.ndim, owner)
-        return table_of_sparse(X)
+        return table_from_sparse(X)
     if hasattr(X, "__arrow_c_stream__") or _is_a(X, "pyarrow", "RecordBatch"):
-        from .arrow_tables import table_of_arrow
+        from .arrow_tables import table_from_arrow
 
-        return table_of_arrow(X)
+        return table_from_arrow(X)
     if hasattr(X, "columns") and not hasattr(X, "__array_interface__"):
         return _other_frame(X, owner)
     array = as_array(X)
     if array.ndim == 0:
         raise ValueError(
-            f"Expected 2D array, got {type(X).__name__} instead: pass an array, nested lists, a "
-            "data frame, an Arrow table or a sparse matrix."
+            f"Expected 2D array, got {type(X).__name__} instead; pass an array, nested lists, a data frame,"
+            " an Arrow table or a sparse matrix."
         )
     if array.ndim != 2:
         raise _wrong_dimension(array.ndim, owner)
-    return table_of_array(array)
+    return table_from_array(array)
 
 
 def _is_a(X: Any, module: str, name: str) -> bool:
@@ -66,22 +66,22 @@ def _is_a(X: Any, module: str, name: str) -> bool:
 
 
 def _other_frame(X: Any, owner: str) -> Table:
-    """Frames of other libraries, such as Modin's, by way of narwhals."""
+    """Read a data frame of another library, such as Modin, through narwhals."""
     import narwhals
 
     frame = narwhals.from_native(X, pass_through=True)
     if isinstance(frame, narwhals.LazyFrame):
         raise TypeError(
-            f"X is a {type(X).__name__} that is not in memory yet: call .collect() or .compute() "
-            "on it first."
+            f"X is a lazy {type(X).__name__} that is not in memory; call .collect() or .compute() on it and "
+            "pass the result."
         )
     if not isinstance(frame, narwhals.DataFrame):
         raise TypeError(
-            f"X is a {type(X).__module__}.{type(X).__name__}, which is no table {owner} can read: "
-            "pass an array, a pandas or polars data frame, or an Arrow table."
+            f"X is a {type(X).__module__}.{type(X).__name__}, which {owner} cannot read; pass an array, a "
+            "pandas or polars data frame, or an Arrow table."
         )
     native = narwhals.to_native(frame)
-    return _recognise(native if native is not X else frame.to_pandas(), owner)
+    return _detect(native if native is not X else frame.to_pandas(), owner)
 
 
 def _wrong_dimension(dimensions: int, owner: str) -> ValueError:
@@ -92,7 +92,7 @@ def _wrong_dimension(dimensions: int, owner: str) -> ValueError:
 
 def _one_dimensional(what: str, instead: str) -> ValueError:
     return ValueError(
-        f"Expected 2D array, got {what} instead. Reshape your data: X.reshape(-1, 1) if it has a "
-        "single feature, X.reshape(1, -1) if it is a single sample"
-        f"{f', {instead} for a frame of one column' if instead else ''}."
+        f"Expected 2D array, got {what} instead. Reshape your data: X.reshape(-1, 1) if it has a single"
+        " feature, X.reshape(1, -1) if it is a single"
+        f" sample{f', {instead} for a frame of one column' if instead else ''}."
     )

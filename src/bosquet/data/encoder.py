@@ -1,4 +1,4 @@
-"""TableEncoder: from any table to the columns the core takes, the same way every time."""
+"""TableEncoder: converts tables of any container to the columns that the compiled core reads."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from bosquet._digits import EXACT, warn_of_lost_digits
+from bosquet._digits import LARGEST_EXACT_INTEGER, warn_of_lost_digits
 
-from .choice import FROM_DTYPE, chosen_columns
+from .categorical_features import FROM_DTYPE, categorical_mask
 from .columns import Columns
 from .containers import open_table
-from .levels import MOST_LEVELS, Levels, quantities
-from .names import check_names, names_of
-from .table import Coded, Column, Numbers, Table, place
+from .levels import MAX_LEVELS, Levels, numeric_values
+from .names import check_names, feature_names_from
+from .table import CodedColumn, Column, NumericColumn, Table, column_label
 
 _FLOAT32 = np.dtype(np.float32)
 _FLOAT64 = np.dtype(np.float64)
@@ -22,45 +22,43 @@ _STATE_KEYS = {"feature_names", "named_by_hand", "levels"}
 
 
 class TableEncoder:
-    """What was learned of a table's columns: their names, which are categorical, their levels.
+    """Fitted description of the columns of a table: their names, which are categorical, and their levels.
 
-    Tables are NumPy arrays, nested lists, pandas and polars data frames, Arrow tables and
-    whatever else hands out an Arrow stream, and scipy's sparse matrices (what is not stored there
-    is the value 0). NaN, None, null and pandas' NA are missing values in all of them; infinite
-    values are ordinary, very large ones. The same values give the same numbers and the same codes
-    whichever container holds them.
+    A table is a NumPy array, nested lists, a pandas or polars data frame, an Arrow table or another object
+    that exports an Arrow stream, or a SciPy sparse matrix (entries that are not stored are 0). NaN, None,
+    null and pandas' NA are missing values in all of them. Infinite values are treated as very large numbers.
+    The same values give the same numbers and codes in every container.
 
-    **Categorical columns** become int32 codes, with -1 for a missing value. A level is known by its
-    value: numbers by number (1, 1.0 and True are one level), text by text, and anything else a
-    category column may hold (dates, intervals) by its `str`. Codes follow the order of the levels,
-    numbers ascending and then text by code point, so they depend on the values alone. A level not
-    seen in training counts as missing, without an error; but a column in which only text was seen
-    must not hold only numbers later, nor the reverse, which is an error that names the column.
+    **Categorical columns** become int32 codes, with -1 for a missing value. Levels are compared by value:
+    numbers as numbers (1, 1.0 and True are the same level), text as text, and other objects that a category
+    column may contain (dates, intervals) by their `str`. Codes follow the order of the levels, numbers
+    ascending and then text by code point, so they depend on the values only. A level that did not occur in
+    training is treated as missing, without an error. However, if a column had only text in training and has
+    only numbers later, or the reverse, an error names the column.
 
     **Ordinal columns** are those of an ordered category type: pandas' ``Categorical(ordered=True)``,
-    polars' ``Enum``, Arrow's ordered dictionaries. They become quantities, the place of each level in the
-    type's order, also of levels that training did not see; whatever the type does not name is missing.
-    Named in `categorical_features`, such a column is categorical instead.
+    polars' ``Enum``, Arrow's ordered dictionaries. They become quantities: the position of each level in the
+    order of the type, also for levels that do not occur in training. Values that are not levels of the type
+    are missing. If such a column is listed in `categorical_features`, it is categorical instead.
 
-    **Many levels.** The `max_categories` most frequent levels of a column keep a code each; of
-    equally frequent ones, those first in level order. The rarer levels count as missing, in
-    training as later, and need not be remembered. A level never seen is the rarest of all: it is
-    then answered as the rare ones taught, where otherwise no training row would have told the
-    model what to do with it.
+    **Many levels.** The `max_categories` most frequent levels of a column get a code each; ties are resolved
+    by the order of the levels. Rarer levels are treated as missing, in training and later, and are not
+    stored. An unseen level is then predicted like the rare levels of training, which is better than a value
+    that no training row had.
 
-    **A column with nothing in it** and no numeric type (all None, or text that is all missing)
-    has no levels, and whatever stands in it later is missing.
+    **A column without any value** and without a numeric type (all None, or text that is all missing)
+    has no levels. All its later values are treated as missing.
 
     Attributes
     ----------
     n_features : int
         Number of columns.
     feature_names : list of str or None
-        Names, when the table had string column names or they were given.
+        Names, if the table had string column names or `feature_names` was given.
     levels : list
-        For each column its levels in code order, or None when it is quantitative.
+        For each column its levels in the order of their codes, or None if it is quantitative.
     categories : list of int
-        For each column the number of its levels, 0 when it is quantitative or ordinal or has none.
+        For each column the number of its levels; 0 if it is quantitative or ordinal, or has no levels.
 
     Examples
     --------
@@ -75,7 +73,7 @@ class TableEncoder:
     >>> encoder.transform([[0, "green"]])
     [array([0]), array([-1], dtype=int32)]
 
-    Numbers in an array go through as they are:
+    A numeric array is returned without a copy:
 
     >>> X = np.arange(6.0).reshape(3, 2)
     >>> encoder, columns = TableEncoder.fit(X)
@@ -98,7 +96,7 @@ class TableEncoder:
         self._levels = levels
         self._named_by_hand = named_by_hand
         self._quantitative = all(known is None for known in levels)
-        # An array has nothing to check but its shape then.
+        # Then only the shape of an array has to be checked.
         self._takes_arrays_as_they_are = self._quantitative and (
             feature_names is None or named_by_hand
         )
@@ -113,31 +111,31 @@ class TableEncoder:
         max_categories: int = 4095,
         owner: str = "TableEncoder",
     ) -> tuple[TableEncoder, Columns]:
-        """Learns the columns of X and encodes them.
+        """Fit an encoder to X and return it with the encoded columns.
 
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
             The training table.
         categorical_features : "from_dtype", None, or array-like of bool, int or str
-            With "from_dtype", columns of text and of category types are categorical, but for those of
-            ordered types, which are ordinal. None says that none is; a mask, indices or names say
-            which are. A column of text that is not among them is then an error, and a column of
-            numbers that is has its values as levels.
+            With "from_dtype", columns of text and of category types are categorical, and columns of ordered
+            category types are ordinal. With None, no column is categorical. A mask, indices or names select
+            the categorical columns: a column of text that is not selected is then an error, and the levels of
+            a selected column of numbers are its values.
         feature_names : sequence of str, optional
-            Names for the columns of a table that has none of its own.
-        max_categories : int
-            How many levels of a column keep a code of their own, 1 to 65535.
+            Names for the columns of a table that has no column names.
+        max_categories : int, default=4095
+            Maximum number of levels per column that get a code, in [1, 65535].
         owner : str
-            Who to name in error messages.
+            Name of the estimator in error messages.
         """
         _check_max_categories(max_categories)
         table = open_table(X, owner)
-        names = names_of(table.names)
+        names = feature_names_from(table.names)
         named_by_hand = names is None and feature_names is not None
         if feature_names is not None:
-            names = _names_by_hand(feature_names, names, table.n_columns)
-        chosen = chosen_columns(categorical_features, table.n_columns, names)
+            names = _check_given_names(feature_names, names, table.n_columns)
+        chosen = categorical_mask(categorical_features, table.n_columns, names)
         if chosen is None or not chosen.any():
             matrix = table.matrix()
             if matrix is not None:
@@ -148,11 +146,11 @@ class TableEncoder:
         lost: dict[int, int] = {}
         for index in range(table.n_columns):
             column = table.column(index)
-            where = place(index, names)
+            where = column_label(index, names)
             known = _levels_of(column, None if chosen is None else chosen[index], max_categories)
             levels.append(known)
             if known is None:
-                columns.append(quantities(column, where, in_training=True))
+                columns.append(numeric_values(column, where, in_training=True))
                 _note_lost(lost, index, column)
             else:
                 columns.append(known.encode(_as_coded(column), where))
@@ -160,14 +158,14 @@ class TableEncoder:
         return cls(levels, names, named_by_hand), columns
 
     def transform(self, X: Any, *, owner: str = "TableEncoder") -> Columns:
-        """Encodes another table with what was learned; its names and their number must match.
+        """Encode another table, which must have the column names of training.
 
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
-            Any container, not necessarily the one of training.
+            A table in any container, which may differ from the one of training.
         owner : str
-            Who to name in error messages.
+            Name of the estimator in error messages.
         """
         if (
             type(X) is np.ndarray
@@ -188,15 +186,15 @@ class TableEncoder:
         columns = []
         for index, known in enumerate(self._levels):
             column = table.column(index)
-            where = place(index, self.feature_names)
+            where = column_label(index, self.feature_names)
             if known is None:
-                columns.append(quantities(column, where, in_training=False))
+                columns.append(numeric_values(column, where, in_training=False))
             else:
                 columns.append(known.encode(_as_coded(column), where))
         return columns
 
     def _check(self, table: Table, owner: str) -> None:
-        names = names_of(table.names)
+        names = feature_names_from(table.names)
         if names is not None or not self._named_by_hand:
             check_names(self.feature_names, names, owner)
         if table.n_columns != self.n_features:
@@ -206,7 +204,7 @@ class TableEncoder:
             )
 
     def to_state(self) -> dict[str, Any]:
-        """What was learned, in values that JSON has: the model file keeps this."""
+        """Return the fitted encoder as JSON values for a model file."""
         return {
             "feature_names": self.feature_names,
             "named_by_hand": self._named_by_hand,
@@ -215,16 +213,18 @@ class TableEncoder:
 
     @classmethod
     def from_state(cls, state: Any) -> TableEncoder:
-        """The encoder of a state; a ValueError says what is wrong with any other value.
+        """Build the encoder from the result of `to_state`; raise ValueError for an invalid state.
 
-        Keys that a later version may have added are not looked at.
+        Unknown keys, which a later version may have added, are ignored.
         """
         if not isinstance(state, dict) or not set(state) >= _STATE_KEYS:
-            raise ValueError(f"an encoder's state must hold {sorted(_STATE_KEYS)}.")
+            raise ValueError(
+                f"the state of an encoder must be an object with the keys {sorted(_STATE_KEYS)}."
+            )
         parts, names, by_hand = state["levels"], state["feature_names"], state["named_by_hand"]
         if not isinstance(parts, list) or not parts:
             raise ValueError(
-                "'levels' of an encoder's state must be a list with an entry a column."
+                "'levels' in the state of an encoder must be a list with one entry per column."
             )
         if names is not None and not (
             isinstance(names, list)
@@ -232,15 +232,16 @@ class TableEncoder:
             and len(names) == len(set(names)) == len(parts)
         ):
             raise ValueError(
-                "'feature_names' of an encoder's state must be None, or a list of as many "
-                "different strings as there are columns."
+                "'feature_names' in the state of an encoder must be null or a list of distinct strings, "
+                f"one for each of the {len(parts)} columns."
             )
         if type(by_hand) is not bool or (by_hand and names is None):
             raise ValueError(
-                "'named_by_hand' of an encoder's state must be a boolean, and needs names."
+                f"'named_by_hand' in the state of an encoder is {by_hand!r}; it must be false, or true if"
+                " there are feature names."
             )
         levels = [
-            None if part is None else Levels.from_state(part, place(index, names))
+            None if part is None else Levels.from_state(part, column_label(index, names))
             for index, part in enumerate(parts)
         ]
         return cls(levels, None if names is None else list(names), by_hand)
@@ -248,33 +249,38 @@ class TableEncoder:
 
 def _check_max_categories(most: Any) -> None:
     if isinstance(most, bool) or not isinstance(most, (int, np.integer)):
-        raise TypeError(f"max_categories={most!r} must be an integer.")
-    if not 1 <= most <= MOST_LEVELS:
-        raise ValueError(f"max_categories={most} must be in 1..{MOST_LEVELS}.")
+        raise TypeError(f"max_categories={most!r} must be an integer in [1, {MAX_LEVELS}].")
+    if not 1 <= most <= MAX_LEVELS:
+        raise ValueError(f"max_categories={most} must be in [1, {MAX_LEVELS}].")
 
 
 def _levels_of(column: Column, chosen: bool | None, max_categories: int) -> Levels | None:
-    """Levels of a column that has some; `chosen` tells whether it was named as categorical."""
-    if not chosen and isinstance(column, Coded) and column.ordered:
-        return Levels.in_their_order(column)
-    if isinstance(column, Coded) if chosen is None else chosen:
+    """Return the levels of a categorical or ordinal column, None for a quantitative one.
+
+    `chosen` is whether `categorical_features` lists the column, None if its type decides.
+    """
+    if not chosen and isinstance(column, CodedColumn) and column.ordered:
+        return Levels.from_ordered_type(column)
+    if isinstance(column, CodedColumn) if chosen is None else chosen:
         return Levels.learn(_as_coded(column), max_categories)
     return None
 
 
 def _note_lost(lost: dict[int, int], index: int, column: Column) -> None:
-    """Keep an integer of the column that changes as a quantity, if there is one."""
-    example = column.changed_by_float64() if isinstance(column, Numbers) else None
+    """Record the first integer of the column that loses digits as float64, if there is one."""
+    example = column.first_inexact_integer() if isinstance(column, NumericColumn) else None
     if example is not None:
         lost[index] = example
 
 
 def _lost_in_matrix(table: Table, matrix: np.ndarray) -> dict[int, int]:
-    """By column an integer that changes as a quantity; only columns of large numbers are looked into."""
+    """Return, by column, the first integer that loses digits as float64; only large numbers are examined."""
     lost: dict[int, int] = {}
     if table.holds_integers():
         high, low = np.fmax.reduce(matrix), np.fmin.reduce(matrix)
-        for index in np.flatnonzero((high > EXACT) | (low < -EXACT)).tolist():
+        for index in np.flatnonzero(
+            (high > LARGEST_EXACT_INTEGER) | (low < -LARGEST_EXACT_INTEGER)
+        ).tolist():
             _note_lost(lost, index, table.column(index))
     return lost
 
@@ -282,24 +288,30 @@ def _lost_in_matrix(table: Table, matrix: np.ndarray) -> dict[int, int]:
 def _warn_of_lost_digits(lost: dict[int, int], names: Sequence[str] | None) -> None:
     if lost:
         warn_of_lost_digits(
-            [place(index, names) for index in lost],
+            [column_label(index, names) for index in lost],
             next(iter(lost.values())),
-            "drop an identifier, name a category in categorical_features, subtract a constant from the rest",
+            "drop identifiers, list categories in categorical_features, subtract a constant from other"
+            " columns",
         )
 
 
-def _as_coded(column: Column) -> Coded:
-    return column.as_coded() if isinstance(column, Numbers) else column
+def _as_coded(column: Column) -> CodedColumn:
+    return column.as_coded() if isinstance(column, NumericColumn) else column
 
 
-def _names_by_hand(given: Sequence[str], own: list[str] | None, n_features: int) -> list[str]:
+def _check_given_names(given: Sequence[str], own: list[str] | None, n_features: int) -> list[str]:
     if isinstance(given, str) or not all(isinstance(name, str) for name in given):
         raise TypeError(f"feature_names={given!r} must be a sequence of strings.")
     names = [str(name) for name in given]
     if len(names) != n_features:
-        raise ValueError(f"feature_names has {len(names)} names, but X has {n_features} features.")
+        raise ValueError(
+            f"feature_names has {len(names)} names, but X has {n_features} features; pass one name per"
+            " feature."
+        )
     if len(set(names)) < len(names):
-        raise ValueError(f"feature_names={names} holds a name more than once.")
+        raise ValueError(f"feature_names={names} contains duplicates; names must be distinct.")
     if own is not None and own != names:
-        raise ValueError(f"feature_names={names} differ from the column names of X, {own}.")
+        raise ValueError(
+            f"feature_names={names} differs from the column names of X, {own}; omit feature_names."
+        )
     return names

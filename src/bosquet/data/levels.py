@@ -1,4 +1,4 @@
-"""The levels of a categorical column: learned once, then looked up by value."""
+"""Levels of a categorical column, and their codes."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from .python_objects import is_missing_type
-from .table import Coded, Column, Numbers
+from .table import CodedColumn, Column, NumericColumn
 
-# Numbers are whole (int) wherever they can be, so that 1, 1.0 and True are one level.
+# Numbers are stored as int if they are integers, so that 1, 1.0 and True are the same level.
 Level: TypeAlias = int | float | str
 
-MOST_LEVELS = 65_535  # the core's bins have two bytes at most, and one bin is for missing values
+MAX_LEVELS = 65_535  # bins of the core have at most two bytes, and one bin is for missing values
 
 
 class Levels:
-    """Levels in code order: numbers ascending, then text by code point.
+    """Levels in the order of their codes: numbers ascending, then text by code point.
 
-    The order depends on the values alone, never on who held them or on which came first. Unless it
-    means something: *ordinal* levels keep the order that they were given in.
+    The order depends on the values only, not on the container or on the order of the rows. *Ordinal* levels
+    keep the order of their category type.
     """
 
     def __init__(self, ordered: list[Level], ordinal: bool = False) -> None:
@@ -34,8 +34,8 @@ class Levels:
         self._code_of = {level: code for code, level in enumerate(ordered)}
 
     @classmethod
-    def learn(cls, coded: Coded, max_categories: int) -> Levels:
-        """Levels that occur; of more than `max_categories`, the most frequent ones."""
+    def learn(cls, coded: CodedColumn, max_categories: int) -> Levels:
+        """Return the levels that occur, at most `max_categories`: the most frequent ones."""
         shifted = coded.codes.astype(np.intp) + 1  # -1 is missing
         counts = np.bincount(shifted, minlength=len(coded.levels) + 1)[1:]
         occurring = np.flatnonzero(counts)
@@ -46,21 +46,21 @@ class Levels:
         return cls(_in_order(canonical))
 
     @classmethod
-    def in_their_order(cls, coded: Coded) -> Levels:
-        """Ordinal levels: all that the column's type names, for those that do not occur have a place too."""
+    def from_ordered_type(cls, coded: CodedColumn) -> Levels:
+        """Return ordinal levels: all levels of the type, since those that do not occur have a rank too."""
         canonical = [level for level in map(canonical_level, coded.levels) if level is not None]
         return cls(list(dict.fromkeys(canonical)), ordinal=True)
 
-    def encode(self, coded: Coded, where: str) -> np.ndarray:
-        """The code of each row's level as int32; -1 where it is missing, rare or unseen.
+    def encode(self, coded: CodedColumn, where: str) -> np.ndarray:
+        """Return the code of the level of each row as int32; -1 if it is missing, rare or unseen.
 
-        Codes of ordinal levels are quantities: doubles, NaN for -1. Where no level was ever seen,
-        everything is missing and the column is all NaN, as an empty column of numbers would be.
+        Codes of ordinal levels are quantities: float64, with NaN instead of -1. If there are no levels, the
+        result is all NaN, like a numeric column without values.
         """
         codes, levels = coded.codes, coded.levels
         if not self.ordered:
             return np.full(len(codes), np.nan)
-        if len(levels) > len(codes):  # a few rows of a column with a long list of categories
+        if len(levels) > len(codes):  # few rows, but a type with many categories
             coded = _used_only(coded)
             codes, levels = coded.codes, coded.levels
         if _equal_as_they_are(levels):
@@ -68,22 +68,23 @@ class Levels:
         else:
             looked_up = [self._look_up(level) for level in levels]
         if max(looked_up, default=-1) < 0:
-            self._refuse_other_kind(coded, where)
-        looked_up.append(-1)  # found by the code -1
+            self._check_kind(coded, where)
+        looked_up.append(-1)  # the last entry, which the code -1 selects
         if self.ordinal:
-            places = np.array(looked_up, dtype=float)
-            places[places < 0] = np.nan
-            return places[codes]
+            ranks = np.array(looked_up, dtype=float)
+            ranks[ranks < 0] = np.nan
+            return ranks[codes]
         return np.array(looked_up, dtype=np.int32)[codes]
 
     def _look_up(self, level: Any) -> int:
         canonical = canonical_level(level)
         return -1 if canonical is None else self._code_of.get(canonical, -1)
 
-    def _refuse_other_kind(self, coded: Coded, where: str) -> None:
-        """Numbers where only text was seen are a mistake rather than new levels; so is the reverse.
+    def _check_kind(self, coded: CodedColumn, where: str) -> None:
+        """Raise a ValueError if the column has numbers but had only text in training, or the reverse.
 
-        Treating them as unseen would answer every row as if the column were missing.
+        This is a mistake of the caller. Without the error, the column would be treated as missing in all
+        rows.
         """
         found = [canonical_level(level) for level in _used_only(coded).levels]
         now = {isinstance(level, str) for level in found if level is not None}
@@ -92,14 +93,14 @@ class Levels:
             example = next(level for level in found if level is not None)
             kinds = ("numbers", "text")
             raise ValueError(
-                f"{where} held {kinds[then.pop()]} such as {self.ordered[0]!r} in training and "
-                f"holds {kinds[now.pop()]} such as {example!r} now: pass the values as they were."
+                f"{where} had {kinds[then.pop()]} such as {self.ordered[0]!r} in training, but now has "
+                f"{kinds[now.pop()]} such as {example!r}; pass values of the same type as in training."
             )
 
     def to_state(self) -> dict[str, list[Any]]:
-        """Numbers and text apart, so that reading needs no guess; infinities as text.
+        """Return the levels as JSON values: numbers and text in two ascending lists, infinities as text.
 
-        Both ascend. Ordinal levels have an `order` besides: the place of each in numbers, then texts.
+        Ordinal levels also have an `order`: the position of each level in the numbers followed by the texts.
         """
         ascending = _in_order(self.ordered) if self.ordinal else self.ordered
         numbers = [level for level in ascending if not isinstance(level, str)]
@@ -108,123 +109,134 @@ class Levels:
                   for level in numbers]  # fmt: skip
         state: dict[str, list[Any]] = {"numbers": finite, "texts": texts}
         if self.ordinal:
-            place_of = {level: place for place, level in enumerate(ascending)}
-            state["order"] = [place_of[level] for level in self.ordered]
+            position = {level: index for index, level in enumerate(ascending)}
+            state["order"] = [position[level] for level in self.ordered]
         return state
 
     @classmethod
     def from_state(cls, state: Any, where: str) -> Levels:
-        """Checks everything: the state may come from a file of any origin."""
+        """Build levels from the result of `to_state`, with full checks: the file may come from any source."""
         if not isinstance(state, dict) or not set(state) >= {"numbers", "texts"}:
-            raise ValueError(f"levels of {where} must hold 'numbers' and 'texts'.")
+            raise ValueError(
+                f"the levels of {where} must be an object with the keys 'numbers' and 'texts'."
+            )
         known = [state[key] for key in ("numbers", "texts", "order") if key in state]
         if not all(isinstance(part, list) for part in known):
-            raise ValueError(f"levels of {where} must be lists.")
+            raise ValueError(
+                f"'numbers', 'texts' and 'order' of the levels of {where} must be lists."
+            )
         numbers = [_number_of_state(item, where) for item in state["numbers"]]
         texts = state["texts"]
         if not all(isinstance(text, str) for text in texts):
-            raise ValueError(f"text levels of {where} must be strings.")
+            raise ValueError(f"'texts' of the levels of {where} must be a list of strings.")
         for part in (numbers, texts):
             if any(not low < high for low, high in pairwise(part)):
-                raise ValueError(f"levels of {where} must ascend, without repeats.")
+                raise ValueError(
+                    f"the levels of {where} must be in ascending order, without duplicates."
+                )
         ascending: list[Level] = [*numbers, *texts]
         if "order" in state:
             order = state["order"]
-            if any(type(place) is not int for place in order) or sorted(order) != list(
+            if any(type(index) is not int for index in order) or sorted(order) != list(
                 range(len(ascending))
             ):
-                raise ValueError(f"the order of the levels of {where} must name each place once.")
-            return cls([ascending[place] for place in order], ordinal=True)
-        if len(ascending) > MOST_LEVELS:
-            raise ValueError(f"{where} has more than {MOST_LEVELS} levels.")
+                raise ValueError(
+                    f"'order' of the levels of {where} must be a permutation of 0 to {len(ascending) - 1}."
+                )
+            return cls([ascending[index] for index in order], ordinal=True)
+        if len(ascending) > MAX_LEVELS:
+            raise ValueError(
+                f"{where} has {len(ascending)} levels; at most {MAX_LEVELS} are supported."
+            )
         return cls(ascending)
 
 
 def canonical_level(level: Any) -> Level | None:
-    """One form for equal values; None for a missing one.
+    """Return the same object for equal levels, None for a missing value.
 
-    A level that is neither number nor text (a date, an interval) is known by its text.
+    A level that is neither a number nor text (a date, an interval) is represented by its `str`.
     """
     if isinstance(level, str):
         return str(level)
     if level is None or is_missing_type(type(level)):
         return None
     if isinstance(level, (int, np.integer, np.bool_)):
-        whole = int(level)
-        if _fits(whole):
-            return whole
+        integer = int(level)
+        if _fits_64_bits(integer):
+            return integer
     if isinstance(level, (Real, Decimal)):
         try:
             return _canonical_double(float(level))
         except OverflowError:
             raise ValueError(
-                "a category is a number too large for a double: turn it into text."
+                "a category is a number that is too large for float64; convert the categories to text."
             ) from None
     return str(level)
 
 
-def quantities(column: Column, where: str, *, in_training: bool) -> np.ndarray:
-    """A column as numbers, or an error that names it when it holds text."""
-    if isinstance(column, Numbers):
+def numeric_values(column: Column, where: str, *, in_training: bool) -> np.ndarray:
+    """Return a column as numbers; raise a ValueError that names the column if it contains text."""
+    if isinstance(column, NumericColumn):
         return column.as_quantities()
     coded = _used_only(column)
-    values = np.full(len(coded.levels) + 1, np.nan)  # the last is found by the code -1
+    values = np.full(len(coded.levels) + 1, np.nan)  # the code -1 selects the last entry
     for code, level in enumerate(map(canonical_level, coded.levels)):
         if isinstance(level, str):
-            before = "" if in_training else "held numbers in training and "
-            advice = "name it in categorical_features, or " if in_training else ""
+            before = "" if in_training else "was numeric in training, but "
+            advice = "list it in categorical_features, or " if in_training else ""
             raise ValueError(
-                f"{where} {before}holds text such as {level!r}: {advice}turn it into numbers."
+                f"{where} {before}contains text such as {level!r}; {advice}convert it to numbers."
             )
         if level is not None:
             values[code] = level
     return values[coded.codes]
 
 
-def _fits(whole: int) -> bool:
-    return -(2**63) <= whole < 2**64
+def _fits_64_bits(integer: int) -> bool:
+    return -(2**63) <= integer < 2**64
 
 
 def _canonical_double(value: float) -> int | float | None:
     if math.isnan(value):
         return None
-    return int(value) if value.is_integer() and _fits(int(value)) else value
+    return int(value) if value.is_integer() and _fits_64_bits(int(value)) else value
 
 
 def _number_of_state(item: Any, where: str) -> int | float:
     if item in ("inf", "-inf"):
         return float(item)
     if type(item) not in (int, float):
-        raise ValueError(f"a numeric level of {where} is {item!r}, which is no number.")
-    if type(item) is int and not _fits(item):
-        raise ValueError(f"a numeric level of {where} is a whole number beyond 64 bits.")
+        raise ValueError(f"a numeric level of {where} is {item!r}, which is not a number.")
+    if type(item) is int and not _fits_64_bits(item):
+        raise ValueError(f"a numeric level of {where} is an integer of more than 64 bits.")
     number = canonical_level(item)
     if number is None or isinstance(number, str) or math.isinf(number):
         raise ValueError(f"a numeric level of {where} is {item!r}, which is not finite.")
     return number
 
 
-def _used_only(coded: Coded) -> Coded:
+def _used_only(coded: CodedColumn) -> CodedColumn:
+    """Return the column without the levels that do not occur."""
     used = np.unique(coded.codes)
     used = used[used >= 0]
     levels = [coded.levels[code] for code in used.tolist()]
-    # Codes of -1 fall before the first used one, and are -1 again.
+    # -1 is less than all used codes, so searchsorted maps it to -1 again.
     codes = np.searchsorted(used, coded.codes, side="right") - 1
-    return Coded(codes, levels)
+    return CodedColumn(codes, levels)
 
 
 def _equal_as_they_are(levels: list[Any]) -> bool:
-    """Whether Python's own equality serves: it does for the levels of one typed column."""
+    """Return whether Python's equality is that of `canonical_level`, as for the levels of a typed column."""
     kinds = set(map(type, levels))
     if kinds == {int}:
-        return _fits(min(levels)) and _fits(max(levels))
+        return _fits_64_bits(min(levels)) and _fits_64_bits(max(levels))
     return kinds <= {str, float, bool, type(None)}
 
 
 def _merged(levels: list[Any], counts: np.ndarray) -> tuple[list[Any], np.ndarray]:
-    """Canonical levels without the missing ones; counts of those that turn out equal add up."""
+    """Return canonical levels without missing ones; the counts of equal levels are added."""
     if _equal_as_they_are(levels) and len(set(levels)) == len(levels):
-        present = [level is not None and level == level for level in levels]  # NaN is not itself
+        present = [level is not None and level == level for level in levels]  # NaN != NaN
         return list(compress(levels, present)), counts[present]
     totals: dict[Level, int] = {}
     for level, count in zip(map(canonical_level, levels), counts.tolist(), strict=True):
@@ -234,7 +246,7 @@ def _merged(levels: list[Any], counts: np.ndarray) -> tuple[list[Any], np.ndarra
 
 
 def _most_frequent(levels: list[Level], counts: np.ndarray, most: int) -> list[Level]:
-    """Of equally frequent levels at the limit, those that come first in level order."""
+    """Return the `most` most frequent levels; ties are resolved by the order of the levels."""
     if len(levels) <= most:
         return levels
     limit = np.partition(counts, len(counts) - most)[len(counts) - most]
@@ -248,7 +260,7 @@ def _in_order(levels: list[Level]) -> list[Level]:
 
 
 def _order_key(levels: list[Level]) -> Callable[[Any], tuple[bool, Any]] | None:
-    """Numbers before text; None where the levels are all of one kind."""
+    """Return a sort key that places numbers before text, None if the levels are all of one kind."""
     if len({isinstance(level, str) for level in levels}) < 2:
         return None
     return lambda level: (isinstance(level, str), level)

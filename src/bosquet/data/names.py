@@ -1,4 +1,4 @@
-"""Feature names: which a table has, and whether they are those of training."""
+"""Feature names of a table, and their comparison with those of training."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Hashable, Iterable, Sequence
 
 from bosquet._warnings import warn_user
 
-_SHOWN = 5
+_MAX_SHOWN = 5
 
 
-def names_of(labels: Sequence[Hashable] | None) -> list[str] | None:
-    """Column labels as feature names: None unless they are strings, each of them once."""
+def feature_names_from(labels: Sequence[Hashable] | None) -> list[str] | None:
+    """Return column labels as feature names, None if they are not strings; raise an error for duplicates."""
     if labels is None:
         return None
     kinds = set(map(type, labels))
@@ -22,19 +22,18 @@ def names_of(labels: Sequence[Hashable] | None) -> list[str] | None:
         if not all(texts):
             found = sorted(kind.__name__ for kind in kinds)
             raise TypeError(
-                "Feature names are only supported if all input features have string names, but "
-                f"X has column names of types {found}. X.columns = X.columns.astype(str) makes "
-                "strings of them all."
+                "Feature names are only supported if all input features have string names, but X has"
+                f" column names of types {found}. Convert them with X.columns = X.columns.astype(str)."
             )
     names = [str(label) for label in labels]
     if len(set(names)) < len(names):
         repeated = [name for name, times in Counter(names).items() if times > 1]
-        raise ValueError(f"Feature names must differ, but X has these more than once: {repeated}.")
+        raise ValueError(f"Feature names must be unique, but X has duplicates: {repeated}.")
     return names
 
 
 def check_names(fitted: list[str] | None, given: list[str] | None, owner: str) -> None:
-    """Raises where names differ; warns where only one side has any."""
+    """Raise a ValueError if the names differ; warn if only one of the two tables has names."""
     if fitted == given:
         return
     if given is None:
@@ -48,7 +47,7 @@ def check_names(fitted: list[str] | None, given: list[str] | None, owner: str) -
 
 
 def _difference(fitted: list[str], given: list[str]) -> str:
-    # scikit-learn's words, which its users know and its own checks look for.
+    # The wording of scikit-learn, which its estimator checks expect.
     message = "The feature names should match those that were passed during fit.\n"
     unexpected = sorted(set(given) - set(fitted))
     missing = sorted(set(fitted) - set(given))
@@ -63,4 +62,4 @@ def _difference(fitted: list[str], given: list[str]) -> str:
 
 def _bullets(names: Iterable[str]) -> str:
     lines = [f"- {name}\n" for name in names]
-    return "".join(lines[:_SHOWN]) + ("- ...\n" if len(lines) > _SHOWN else "")
+    return "".join(lines[:_MAX_SHOWN]) + ("- ...\n" if len(lines) > _MAX_SHOWN else "")

@@ -1,4 +1,4 @@
-"""NumPy arrays, nested lists, scipy's sparse matrices."""
+"""NumPy arrays, nested lists, and SciPy's sparse matrices."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from bosquet._sparse import checked_sparse
 
 from .columns import ready_for_core
 from .python_objects import holds_numbers_only, read_objects
-from .table import BYTES_ADVICE, DATE_ADVICE, Column, Numbers, Table, place
+from .table import BYTES_ADVICE, DATE_ADVICE, Column, NumericColumn, Table, column_label
 
 
 def as_array(X: Any) -> np.ndarray:
-    """An array of whatever NumPy can read; masked values become missing ones."""
+    """Convert X to an array; masked values become missing values."""
     if isinstance(X, np.ma.MaskedArray):
         return _without_mask(X)
     if isinstance(X, np.ndarray):
@@ -23,52 +23,52 @@ def as_array(X: Any) -> np.ndarray:
         array = np.asarray(X)
     except ValueError as error:
         raise ValueError(
-            f"X is a {type(X).__name__} that is no table, in which every row has the same number "
-            f"of values ({error})"
+            f"X is a {type(X).__name__} that cannot be converted to an array; all rows must have the same "
+            f"number of values ({error})"
         ) from error
-    # [[1.5, "a"]] would become text throughout; as objects each column keeps its own kind.
+    # NumPy would convert all of [[1.5, "a"]] to text; as objects, each column keeps its type.
     if array.dtype.kind == "U" and isinstance(X, (list, tuple)):
         array = np.array(X, dtype=object)
     return array
 
 
-def table_of_array(array: np.ndarray) -> Table:
-    """A matrix of numbers, of text, or of objects that are looked at column by column."""
+def table_from_array(array: np.ndarray) -> Table:
+    """Read a matrix of numbers, or of text or objects, whose types may differ by column."""
     kind = array.dtype.kind
     if kind in "biuf":
         return Table(
             array.shape,
             None,
-            column=lambda index: Numbers(array[:, index]),
+            column=lambda index: NumericColumn(array[:, index]),
             matrix=lambda: ready_for_core(array),
             holds_integers=lambda: kind in "iu" and array.dtype.itemsize == 8,
         )
-    _refuse_other_types(array.dtype)
+    _check_dtype(array.dtype)
 
     def column(index: int) -> Column:
-        return read_objects(array[:, index].tolist(), place(index, None))
+        return read_objects(array[:, index].tolist(), column_label(index, None))
 
     return Table(array.shape, None, column, matrix=lambda: _objects_as_doubles(array))
 
 
-def table_of_sparse(X: Any) -> Table:
-    """A sparse matrix: what is not stored is the value 0, what is stored as NaN is missing.
+def table_from_sparse(X: Any) -> Table:
+    """Read a sparse matrix: entries that are not stored are 0, a stored NaN is missing.
 
-    The core wants dense columns, so they are written in the narrowest type that holds the
-    stored numbers exactly: a matrix of counts takes a byte a value.
+    The core reads dense columns. They are made in the narrowest type that represents the stored numbers
+    exactly, so a matrix of small counts takes one byte per value.
     """
     if X.dtype.kind not in "biuf":
-        _refuse_other_types(X.dtype)
+        _check_dtype(X.dtype)
     by_column = checked_sparse(X, "csc")
     narrow = _narrowest(by_column.data)
     if narrow is not by_column.data and not _has_repeats(by_column):
         parts = (narrow, by_column.indices, by_column.indptr)
         by_column = type(by_column)(parts, shape=by_column.shape)
-    return table_of_array(by_column.toarray(order="F"))
+    return table_from_array(by_column.toarray(order="F"))
 
 
 def _has_repeats(by_column: Any) -> bool:
-    # Entries at the same place are added up, and the sum of narrow numbers may not be narrow.
+    # Duplicate entries are summed, and the sum may not fit in the narrow type.
     return not by_column.has_canonical_format
 
 
@@ -105,23 +105,24 @@ def _objects_as_doubles(array: np.ndarray) -> np.ndarray | None:
     try:
         doubles = array.astype(np.float64)
     except (ValueError, TypeError, OverflowError):
-        return None  # read column by column, for a message that names the one at fault
-    # A column of nothing but None is not known to be numeric.
+        return None  # reading column by column raises an error that names the column
+    # A column of only None is not known to be numeric.
     return None if np.isnan(doubles).all(axis=0).any() else doubles
 
 
-def _refuse_other_types(dtype: np.dtype) -> None:
+def _check_dtype(dtype: np.dtype) -> None:
+    """Raise an error that names the type of an array that contains neither objects nor text."""
     if dtype.kind in "OUT":
         return
     if dtype.kind == "c":
-        raise ValueError(f"Complex data not supported: X has type {dtype}.")
+        raise ValueError(f"Complex data not supported: X has type {dtype}; pass real numbers.")
     if dtype.kind in "mM":
-        raise TypeError(f"X has type {dtype}: {DATE_ADVICE}")
+        raise TypeError(f"X has type {dtype}; {DATE_ADVICE}")
     if dtype.kind == "S":
-        raise TypeError(f"X has type {dtype}: {BYTES_ADVICE} X.astype(str) does.")
+        raise TypeError(f"X has type {dtype}; {BYTES_ADVICE} For ASCII, X.astype(str) does this.")
     if dtype.names is not None:
         raise TypeError(
-            f"X is a structured array with fields {list(dtype.names)}: pass a matrix, or a data "
-            "frame such as pandas.DataFrame(X)."
+            f"X is a structured array with fields {list(dtype.names)}; pass a 2D array, or a data frame such "
+            "as pandas.DataFrame(X)."
         )
-    raise TypeError(f"X has type {dtype}, which is neither numeric nor text.")
+    raise TypeError(f"X has type {dtype}, which is neither numeric nor text; pass numbers or text.")

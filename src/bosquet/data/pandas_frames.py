@@ -1,4 +1,4 @@
-"""pandas data frames: each of pandas' many column types as numbers or levels."""
+"""pandas data frames: conversion of pandas' column types to numbers or levels."""
 
 from __future__ import annotations
 
@@ -9,22 +9,31 @@ import numpy as np
 from .arrow_tables import read_arrow
 from .columns import ready_for_core
 from .python_objects import read_objects
-from .table import DATE_ADVICE, NESTED_ADVICE, Coded, Column, Numbers, Table, place, unsupported
+from .table import (
+    DATE_ADVICE,
+    NESTED_ADVICE,
+    CodedColumn,
+    Column,
+    NumericColumn,
+    Table,
+    column_label,
+    unsupported_type_error,
+)
 
-# Taking a column out of a frame costs pandas some 20 microseconds; below this many values a
-# frame of nothing but numbers is copied whole instead, and a larger one whose columns are short.
-_SMALL_FRAME, _SHORT_COLUMNS, _MOST_VALUES = 100_000, 4000, 8_000_000
+# Selecting a column takes pandas about 20 microseconds. A numeric frame is therefore copied as one matrix if
+# it has at most _SMALL_FRAME values, or if its columns are short and it has at most _MAX_VALUES values.
+_SMALL_FRAME, _SHORT_COLUMNS, _MAX_VALUES = 100_000, 4000, 8_000_000
 
 
-def table_of_pandas(frame: Any) -> Table:
-    """Reads columns by position: labels may be of any type."""
+def table_from_pandas(frame: Any) -> Table:
+    """Read a data frame by column position, since column labels may be of any type."""
     names = frame.columns.tolist()
     series: list[Any] = []
 
     def column(index: int) -> Column:
         if not series:
             series.extend(one for _, one in frame.items())
-        return _read(series[index], place(index, names))
+        return _read(series[index], column_label(index, names))
 
     return Table(
         frame.shape,
@@ -36,13 +45,13 @@ def table_of_pandas(frame: Any) -> Table:
 
 
 def _small_matrix(frame: Any) -> np.ndarray | None:
-    short = len(frame) <= _SHORT_COLUMNS and frame.size <= _MOST_VALUES
+    short = len(frame) <= _SHORT_COLUMNS and frame.size <= _MAX_VALUES
     if frame.size > _SMALL_FRAME and not short:
         return None
     kinds = {
         dtype.kind if isinstance(dtype, np.dtype) else "other" for dtype in frame.dtypes.tolist()
     }
-    # Mixed with numbers, pandas makes objects of booleans.
+    # pandas converts a mix of booleans and numbers to objects.
     if kinds <= {"i", "u", "f"} or kinds == {"b"}:
         return ready_for_core(frame.to_numpy())
     return None
@@ -55,10 +64,10 @@ def _read(series: Any, where: str) -> Column:
     family = type(dtype).__name__
     if family == "CategoricalDtype":
         categories = series.array.categories.tolist()
-        return Coded(series.array.codes, categories, ordered=bool(series.array.ordered))
+        return CodedColumn(series.array.codes, categories, ordered=bool(series.array.ordered))
     if family == "StringDtype":
         codes, levels = series.array.factorize()
-        return Coded(codes, levels.tolist())
+        return CodedColumn(codes, levels.tolist())
     if family == "ArrowDtype":
         import pyarrow
 
@@ -66,25 +75,25 @@ def _read(series: Any, where: str) -> Column:
     if family == "SparseDtype":
         return _read(series.sparse.to_dense(), where)
     if family in ("DatetimeTZDtype", "PeriodDtype"):
-        raise unsupported(where, dtype, DATE_ADVICE)
+        raise unsupported_type_error(where, dtype, DATE_ADVICE)
     numpy_type = getattr(dtype, "numpy_dtype", None)
     if numpy_type is None or numpy_type.kind not in "biuf":
-        raise unsupported(where, dtype, NESTED_ADVICE)
+        raise unsupported_type_error(where, dtype, NESTED_ADVICE)
     return _read_nullable(series, numpy_type)
 
 
 def _read_numpy(series: Any, dtype: np.dtype, where: str) -> Column:
     if dtype.kind in "biuf":
-        return Numbers(series.to_numpy())
+        return NumericColumn(series.to_numpy())
     if dtype.kind == "O":
         return read_objects(series.tolist(), where)
     if dtype.kind == "c":
         raise ValueError(f"Complex data not supported: {where} has type {dtype}.")
-    raise unsupported(where, dtype, DATE_ADVICE if dtype.kind in "mM" else NESTED_ADVICE)
+    raise unsupported_type_error(where, dtype, DATE_ADVICE if dtype.kind in "mM" else NESTED_ADVICE)
 
 
-def _read_nullable(series: Any, numpy_type: np.dtype) -> Numbers:
+def _read_nullable(series: Any, numpy_type: np.dtype) -> NumericColumn:
     missing = series.isna().to_numpy()
     if not missing.any():
-        return Numbers(series.to_numpy(dtype=numpy_type))
-    return Numbers(series.to_numpy(dtype=numpy_type, na_value=numpy_type.type(0)), missing)
+        return NumericColumn(series.to_numpy(dtype=numpy_type))
+    return NumericColumn(series.to_numpy(dtype=numpy_type, na_value=numpy_type.type(0)), missing)

@@ -10,22 +10,22 @@ from .table import (
     BYTES_ADVICE,
     DATE_ADVICE,
     NESTED_ADVICE,
-    Coded,
+    CodedColumn,
     Column,
-    Numbers,
+    NumericColumn,
     Table,
-    place,
-    unsupported,
+    column_label,
+    unsupported_type_error,
 )
 
 
-def table_of_polars(frame: Any) -> Table:
-    """Reads columns by polars' own means, so that pyarrow is not needed."""
+def table_from_polars(frame: Any) -> Table:
+    """Read a data frame with polars' own methods, so that pyarrow is not needed."""
     names = frame.columns
     return Table(
         frame.shape,
         names,
-        column=lambda index: _read(frame.to_series(index), place(index, names)),
+        column=lambda index: _read(frame.to_series(index), column_label(index, names)),
     )
 
 
@@ -41,45 +41,47 @@ def _read(series: Any, where: str) -> Column:
     if dtype == polars.Boolean:
         return _numbers(series.cast(polars.UInt8))
     if dtype.is_decimal():
-        # By way of text, which is rounded to the nearest double.
+        # polars rounds text, but not decimals, to the nearest double.
         return _numbers(series.cast(polars.String).cast(polars.Float64))
     if dtype == polars.String:
         return _text(series)
     if dtype == polars.Enum:
         codes = series.to_physical().cast(polars.Int64).fill_null(-1)
-        return Coded(codes.to_numpy(), dtype.categories.to_list(), ordered=True)
+        return CodedColumn(codes.to_numpy(), dtype.categories.to_list(), ordered=True)
     if dtype == polars.Categorical:
         return _category(series)
     if dtype == polars.Null:
-        return Coded(np.full(len(series), -1), [])
+        return CodedColumn(np.full(len(series), -1), [])
     if dtype.is_temporal():
-        raise unsupported(where, dtype, DATE_ADVICE)
-    raise unsupported(where, dtype, BYTES_ADVICE if dtype == polars.Binary else NESTED_ADVICE)
+        raise unsupported_type_error(where, dtype, DATE_ADVICE)
+    raise unsupported_type_error(
+        where, dtype, BYTES_ADVICE if dtype == polars.Binary else NESTED_ADVICE
+    )
 
 
-def _numbers(series: Any) -> Numbers:
+def _numbers(series: Any) -> NumericColumn:
     if series.null_count() == 0:
-        return Numbers(series.to_numpy())
-    return Numbers(series.fill_null(0).to_numpy(), series.is_null().to_numpy())
+        return NumericColumn(series.to_numpy())
+    return NumericColumn(series.fill_null(0).to_numpy(), series.is_null().to_numpy())
 
 
-def _text(series: Any) -> Coded:
-    # An Enum of the column's own levels: a cast to Categorical would leave them in a
-    # dictionary that polars keeps for the whole process.
+def _text(series: Any) -> CodedColumn:
+    # Cast to an Enum of the levels of this column: a cast to Categorical would add them to a global
+    # dictionary that polars keeps until the process ends.
     import polars
 
     levels = series.drop_nulls().unique()
     physical = series.cast(polars.Enum(levels)).to_physical()
     codes = physical.cast(polars.Int64).fill_null(-1)
-    return Coded(codes.to_numpy(), levels.to_list())
+    return CodedColumn(codes.to_numpy(), levels.to_list())
 
 
-def _category(series: Any) -> Coded:
-    # The physical codes may point anywhere into a dictionary shared with other columns.
+def _category(series: Any) -> CodedColumn:
+    # The physical codes refer to a dictionary that is shared with other columns.
     import polars
 
     coded = _numbers(series.to_physical()).as_coded()
     distinct = series.drop_nulls().unique()
     texts = distinct.cast(polars.String).to_list()
     text_of = dict(zip(distinct.to_physical().to_list(), texts, strict=True))
-    return Coded(coded.codes, [text_of[physical] for physical in coded.levels])
+    return CodedColumn(coded.codes, [text_of[physical] for physical in coded.levels])

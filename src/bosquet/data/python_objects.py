@@ -1,4 +1,4 @@
-"""Columns of Python objects: lists, NumPy and pandas columns of type object, arrays of text."""
+"""Columns of Python objects: from lists, object columns of NumPy and pandas, and arrays of text."""
 
 from __future__ import annotations
 
@@ -8,54 +8,61 @@ from typing import Any
 
 import numpy as np
 
-from .table import BYTES_ADVICE, DATE_ADVICE, Column, Numbers, code_objects, unsupported
+from .table import (
+    BYTES_ADVICE,
+    DATE_ADVICE,
+    Column,
+    NumericColumn,
+    encode_objects,
+    unsupported_type_error,
+)
 
 _INTEGERS = (int, np.integer, np.bool_)
 
 
 def read_objects(items: list[Any], where: str) -> Column:
-    """Numbers if every value is a number or missing; levels if text is among them.
+    """Read a column as numbers if all values are numbers or missing, as levels if there is text.
 
-    A column in which nothing but missing values stand is read as levels, of which there are none.
+    A column with missing values only is read as a column without levels.
     """
     types = set(map(type, items))
     present = {kind for kind in types if not is_missing_type(kind)}
     for kind in present:
         if not issubclass(kind, (str, Real, Decimal, np.bool_)):
-            raise _not_a_value(items, kind, where)
+            raise _invalid_value_error(items, kind, where)
     if not present or any(issubclass(kind, str) for kind in present):
-        return code_objects(items)
+        return encode_objects(items)
     marks = types - present
     if all(issubclass(kind, _INTEGERS) for kind in present):
         return _integers(items, marks, where)
     if marks - {type(None)}:
         items = [None if type(item) in marks else item for item in items]
-    return Numbers(_floats(items, where))
+    return NumericColumn(_floats(items, where))
 
 
 def holds_numbers_only(types: set[type]) -> bool:
-    """Whether NumPy's own conversion to doubles is right for objects of these types."""
+    """Return whether NumPy converts objects of these types to float64 correctly."""
     return all(kind is type(None) or issubclass(kind, (Real, np.bool_)) for kind in types)
 
 
 def is_missing_type(kind: type) -> bool:
-    """None, pandas' NA and NaT; known by name, so that pandas need not be imported."""
+    """Return whether a type is that of None, pandas.NA or pandas.NaT, without importing pandas."""
     return kind is type(None) or (
         kind.__name__ in ("NAType", "NaTType") and kind.__module__.startswith("pandas.")
     )
 
 
-def _integers(items: list[Any], marks: set[type], where: str) -> Numbers:
+def _integers(items: list[Any], marks: set[type], where: str) -> NumericColumn:
     missing = None
     if marks:
         missing = np.fromiter((type(item) in marks for item in items), bool, len(items))
         items = [0 if gone else item for item, gone in zip(items, missing, strict=True)]
     values = np.array(items)
     if values.dtype.kind in "iub":
-        return Numbers(values, missing)
+        return NumericColumn(values, missing)
     doubles = _floats(items, where)
     rounded = next((int(item) for item in items if int(float(item)) != item), None)
-    return Numbers(doubles, missing, rounded)
+    return NumericColumn(doubles, missing, rounded)
 
 
 def _floats(items: list[Any], where: str) -> np.ndarray:
@@ -64,18 +71,20 @@ def _floats(items: list[Any], where: str) -> np.ndarray:
     try:
         return column.astype(np.float64)  # None becomes NaN
     except (ValueError, TypeError, OverflowError) as error:
-        raise ValueError(f"{where} holds a value that does not fit a double: {error}") from error
+        raise ValueError(
+            f"{where} contains a value that cannot be converted to float64: {error}"
+        ) from error
 
 
-def _not_a_value(items: list[Any], kind: type, where: str) -> TypeError | ValueError:
+def _invalid_value_error(items: list[Any], kind: type, where: str) -> TypeError | ValueError:
     row, value = next((i, item) for i, item in enumerate(items) if type(item) is kind)
     if issubclass(kind, (complex, np.complexfloating)):
-        return ValueError(f"Complex data not supported: {where} holds {value!r} in row {row}.")
+        return ValueError(f"Complex data not supported: {where} contains {value!r} in row {row}.")
     if issubclass(kind, (bytes, bytearray)):
-        return unsupported(where, kind.__name__, BYTES_ADVICE)
+        return unsupported_type_error(where, kind.__name__, BYTES_ADVICE)
     if kind.__module__ == "datetime" or kind.__name__ in ("Timestamp", "Timedelta", "datetime64"):
-        return unsupported(where, kind.__name__, DATE_ADVICE)
+        return unsupported_type_error(where, kind.__name__, DATE_ADVICE)
     return TypeError(
-        f"{where} holds {value!r} in row {row}: the argument must be a string or a number, "
+        f"{where} contains {value!r} in row {row}: the argument must be a string or a number, "
         f"not {kind.__name__!r}."
     )

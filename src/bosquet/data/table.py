@@ -1,4 +1,4 @@
-"""What every container is read as: numbers, or codes into a list of levels."""
+"""Common representation of all containers: columns of numbers, or of codes into a list of levels."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from bosquet._digits import changed_by_float64
+from bosquet._digits import first_inexact_integer
 
 from .columns import ready_for_core
 
 
 @dataclass(frozen=True, slots=True)
-class Coded:
-    """A column of levels: row i holds `levels[codes[i]]`, or nothing where the code is -1.
+class CodedColumn:
+    """A column of levels: the value of row i is `levels[codes[i]]`, or missing if the code is -1.
 
-    Levels are those of the container, in its order; some may not occur, and a missing value may
-    stand among them. `ordered` says that their order means something.
+    The levels are those of the container, in its order. Some may not occur, and one of them may be a missing
+    value. `ordered` is whether they belong to an ordered category type.
     """
 
     codes: np.ndarray
@@ -27,22 +27,22 @@ class Coded:
     ordered: bool = False
 
 
-def code_objects(items: list[Any]) -> Coded:
-    """Codes in order of first appearance. Equal numbers of different types are one level."""
-    # One pass of hashing, in C: for each item the row in which its like came first.
+def encode_objects(items: list[Any]) -> CodedColumn:
+    """Encode objects by their first appearance. Equal numbers of different types are the same level."""
+    # One pass of hashing in C: for each item, the row in which an equal item came first.
     row_of: dict[Any, int] = {}
     first_rows = np.fromiter(map(row_of.setdefault, items, count()), np.intp, len(items))
     code_of_row = np.empty(len(items), dtype=np.intp)
     code_of_row[np.fromiter(row_of.values(), np.intp, len(row_of))] = np.arange(len(row_of))
-    return Coded(code_of_row[first_rows], list(row_of))
+    return CodedColumn(code_of_row[first_rows], list(row_of))
 
 
 @dataclass(frozen=True, slots=True)
-class Numbers:
-    """A column of numbers. What is missing is NaN, or marked in `missing`.
+class NumericColumn:
+    """A column of numbers. Missing values are NaN, or marked in the mask `missing`.
 
-    The mark keeps integers whole: a 64-bit identifier does not survive a turn as a double. One that has more
-    than 64 bits becomes a double all the same; `rounded` is the first such integer.
+    With the mask, integers are not converted to float64, which would change 64-bit identifiers. Integers of
+    more than 64 bits are converted nevertheless; `rounded` is the first one that changed.
     """
 
     values: np.ndarray
@@ -50,7 +50,7 @@ class Numbers:
     rounded: int | None = None
 
     def as_quantities(self) -> np.ndarray:
-        """The values with NaN where missing; the caller's own memory where nothing is marked."""
+        """Return the values with NaN for missing ones; without a copy if no value is marked as missing."""
         if self.missing is None or not self.missing.any():
             return ready_for_core(self.values)
         narrow = self.values.dtype == np.float32
@@ -58,40 +58,40 @@ class Numbers:
         filled[self.missing] = np.nan
         return filled
 
-    def changed_by_float64(self) -> int | None:
-        """The first integer that loses digits as a quantity; None if none does."""
-        return changed_by_float64(self.values) if self.rounded is None else self.rounded
+    def first_inexact_integer(self) -> int | None:
+        """Return the first integer that loses digits as float64, or None."""
+        return first_inexact_integer(self.values) if self.rounded is None else self.rounded
 
-    def as_coded(self) -> Coded:
-        """The distinct values as levels."""
+    def as_coded(self) -> CodedColumn:
+        """Return the column as codes, with its distinct values as levels."""
         values = ready_for_core(self.values)
         missing = self.missing
         if len(values) < _FEW and missing is None:
-            return code_objects(values.tolist())  # NaN among the levels is no value to anyone
+            return encode_objects(values.tolist())  # a level NaN is treated as missing later
         if values.dtype.kind == "f":
             nan = np.isnan(values)
             missing = nan if missing is None else missing | nan
         if missing is None or not missing.any():
             codes, levels = _distinct(values)
-            return Coded(codes, levels)
+            return CodedColumn(codes, levels)
         codes = np.full(len(values), -1, dtype=np.int64)
         codes[~missing], levels = _distinct(values[~missing])
-        return Coded(codes, levels)
+        return CodedColumn(codes, levels)
 
 
-# So few values are coded faster one by one than by NumPy's machinery.
+# Below this number of values, encoding them one by one is faster than NumPy.
 _FEW = 100
 
-Column = Numbers | Coded
+Column = NumericColumn | CodedColumn
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A container that was recognised.
+    """A table in a supported container.
 
-    `column(i)` reads a column when it is wanted; `matrix()` gives all columns at once, where the
-    container is or cheaply makes one matrix of numbers, and None elsewhere. `holds_integers()` is False
-    where the container is known to hold no integers of 64 bits.
+    `column(i)` reads one column. `matrix()` returns all columns at once if the container is a numeric matrix
+    or can be converted to one at low cost, otherwise None. `holds_integers()` is False if the container is
+    known to contain no 64-bit integers.
     """
 
     shape: tuple[int, int]
@@ -105,31 +105,31 @@ class Table:
         return self.shape[1]
 
 
-def place(index: int, names: Sequence[Hashable] | None) -> str:
-    """How a message names a column."""
+def column_label(index: int, names: Sequence[Hashable] | None) -> str:
+    """Return the name of a column in messages."""
     return f"column {index}" if names is None else f"column {names[index]!r}"
 
 
-def unsupported(where: str, kind: object, advice: str) -> TypeError:
-    """The error for a column that is neither numbers nor levels."""
-    return TypeError(f"{where} has type {kind}, which is neither numeric nor text: {advice}")
+def unsupported_type_error(where: str, kind: object, advice: str) -> TypeError:
+    """Return the error for a column that is neither numeric nor text."""
+    return TypeError(f"{where} has type {kind}, which is neither numeric nor text; {advice}")
 
 
 DATE_ADVICE = (
-    "turn dates and durations into numbers (days since a date, hour of the day, ...), "
-    "or into text to have them as categories."
+    "convert dates and durations to numbers (days since a date, hour of the day, ...), "
+    "or to text to use them as categories."
 )
-BYTES_ADVICE = "decode the bytes into text."
-NESTED_ADVICE = "give each value a column of its own, or turn the column into numbers or text."
+BYTES_ADVICE = "decode the bytes to text."
+NESTED_ADVICE = "split it into one column per value, or convert it to numbers or text."
 
 
 def _distinct(values: np.ndarray) -> tuple[np.ndarray, list[Any]]:
-    """Codes and ascending distinct values of numbers without missing ones."""
+    """Return codes and ascending distinct values of numbers without missing values."""
     if values.dtype.kind == "f":
         with np.errstate(invalid="ignore"):  # infinities
-            whole = values.astype(np.int64)
-        if np.array_equal(whole, values):
-            values = whole
+            integers = values.astype(np.int64)
+        if np.array_equal(integers, values):
+            values = integers
     if values.dtype.kind in "iub" and len(values):
         low, high = int(values.min()), int(values.max())
         span = high - low + 1
@@ -140,7 +140,7 @@ def _distinct(values: np.ndarray) -> tuple[np.ndarray, list[Any]]:
 
 
 def _distinct_in_span(values: np.ndarray, low: int, span: int) -> tuple[np.ndarray, list[int]]:
-    """Counting beats sorting tenfold where whole numbers lie close together."""
+    """Return the same for integers in a small range, by counting, which is ten times as fast as sorting."""
     if values.dtype.kind == "u":
         offset = (values - values.dtype.type(low)).astype(np.intp)
     else:

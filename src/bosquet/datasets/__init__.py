@@ -1,14 +1,15 @@
-"""Data drawn from a known truth.
+"""Simulated data from known distributions.
 
-A generator is an object: ``sample(n_samples, random_state)`` draws rows, ``probability(X)`` or
-``mean(X)`` is the truth, ``bayes_predict(X)`` the best rule there is and ``bayes_error`` its risk.
-The functions ``make_*`` return rows alone, as scikit-learn's do.
+A generator is an object with the methods ``sample(n_samples, random_state)``, which draws rows,
+``probability(X)`` or ``mean(X)``, the true class probabilities or means, ``bayes_predict(X)``, the
+predictions of the Bayes rule (the best possible rule), and the attribute ``bayes_error``, its error. The
+``make_*`` functions only return X and y, as those of scikit-learn do.
 
 >>> from bosquet.datasets import Twonorm
 >>> twonorm = Twonorm()
 >>> X, y = twonorm.sample(10_000, random_state=0)
->>> print(f"{twonorm.bayes_error:.4f}, seen {(twonorm.bayes_predict(X) != y).mean():.4f}")
-0.0228, seen 0.0206
+>>> print(f"{twonorm.bayes_error:.4f}, in the sample {(twonorm.bayes_predict(X) != y).mean():.4f}")
+0.0228, in the sample 0.0206
 """
 
 from bosquet.datasets.friedman import (

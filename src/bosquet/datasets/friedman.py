@@ -15,14 +15,14 @@ from bosquet.datasets.generator import RegressionGenerator
 class Friedman1(RegressionGenerator):
     """y = 10 sin(π x₁ x₂) + 20 (x₃ - ½)² + 10 x₄ + 5 x₅ + ε, columns uniform on [0, 1].
 
-    Columns beyond the fifth say nothing.
+    y does not depend on the columns after the fifth.
 
     Parameters
     ----------
     n_features : int, default=10
         At least 5.
     noise : float, default=1
-        Standard deviation of ε; the error of the best rule is its square.
+        Standard deviation of ε; the error of the Bayes rule is its square.
 
     Examples
     --------
@@ -53,7 +53,7 @@ class Friedman1(RegressionGenerator):
 
 @dataclass(frozen=True)
 class _Circuit(RegressionGenerator):
-    """What Friedman's second and third have in common: resistance and reactance of a circuit."""
+    """Base class of `Friedman2` and `Friedman3`: resistance and reactance of an electric circuit."""
 
     noise: float = 0.0
 
@@ -66,7 +66,7 @@ class _Circuit(RegressionGenerator):
         low = np.array([0, 40 * np.pi, 0, 1])
         return low + random.random((n, 4)) * np.array([100, 520 * np.pi, 1, 10])
 
-    def _parts(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+    def _resistance_and_reactance(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         resistance, frequency, inductance, capacitance = self._rows(X).T
         return resistance, frequency * inductance - 1 / (frequency * capacitance)
 
@@ -80,7 +80,7 @@ class Friedman2(_Circuit):
     Parameters
     ----------
     noise : float, default=125
-        Standard deviation of ε, a third of that of the signal.
+        Standard deviation of ε, about a third of that of E[y | X].
 
     Examples
     --------
@@ -97,7 +97,7 @@ class Friedman2(_Circuit):
     noise: float = 125.0
 
     def mean(self, X: Any) -> np.ndarray:
-        return np.hypot(*self._parts(X))
+        return np.hypot(*self._resistance_and_reactance(X))
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class Friedman3(_Circuit):
     Parameters
     ----------
     noise : float, default=0.1
-        Standard deviation of ε, a third of that of the signal.
+        Standard deviation of ε, about a third of that of E[y | X].
 
     Examples
     --------
@@ -124,26 +124,26 @@ class Friedman3(_Circuit):
     noise: float = 0.1
 
     def mean(self, X: Any) -> np.ndarray:
-        resistance, reactance = self._parts(X)
+        resistance, reactance = self._resistance_and_reactance(X)
         return np.arctan2(reactance, resistance)
 
 
 def make_friedman1(
     n_samples: int = 100, n_features: int = 10, *, noise: float = 0.0, random_state: Any = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of `Friedman1`; without noise unless asked for, as scikit-learn's function of that name."""
+    """Draw rows from `Friedman1`; the default is no noise, as in the scikit-learn function of this name."""
     return Friedman1(n_features, noise).sample(n_samples, random_state)
 
 
 def make_friedman2(
     n_samples: int = 100, *, noise: float = 0.0, random_state: Any = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of `Friedman2`; without noise unless asked for, as scikit-learn's function of that name."""
+    """Draw rows from `Friedman2`; the default is no noise, as in the scikit-learn function of this name."""
     return Friedman2(noise).sample(n_samples, random_state)
 
 
 def make_friedman3(
     n_samples: int = 100, *, noise: float = 0.0, random_state: Any = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of `Friedman3`; without noise unless asked for, as scikit-learn's function of that name."""
+    """Draw rows from `Friedman3`; the default is no noise, as in the scikit-learn function of this name."""
     return Friedman3(noise).sample(n_samples, random_state)

@@ -1,4 +1,4 @@
-"""What a generator of data is: rows can be drawn from it, and the truth can be asked of it."""
+"""Base classes of data generators: distributions of (X, y) that can be sampled and are known exactly."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class Generator(ABC):
     n_features : int
         Number of columns of X.
     bayes_error : float or None
-        The risk of the best rule there is; None where nobody has worked it out, which is for
-        `bosquet.theory.bayes_error` to estimate.
+        The error of the Bayes rule, the best possible rule. None if it is not known exactly;
+        `bosquet.theory.bayes_error` estimates it then.
     """
 
     n_features: int
@@ -29,7 +29,7 @@ class Generator(ABC):
         return None
 
     def sample(self, n_samples: int, random_state: Any = None) -> tuple[np.ndarray, np.ndarray]:
-        """Rows and their targets, drawn independently.
+        """Draw independent rows and their targets.
 
         Parameters
         ----------
@@ -50,34 +50,36 @@ class Generator(ABC):
 
     @abstractmethod
     def bayes_predict(self, X: Any) -> np.ndarray:
-        """What the best rule says of each row."""
+        """Return the predictions of the Bayes rule."""
 
     @abstractmethod
     def bayes_error_at(self, X: Any) -> np.ndarray:
-        """The risk of the best rule at each row; its mean over X is `bayes_error`."""
+        """Return the expected loss of the Bayes rule at each row; its expectation is `bayes_error`."""
 
     def _rows(self, X: Any) -> np.ndarray:
         rows = np.asarray(X, dtype=float)
         if rows.ndim != 2 or rows.shape[1] != self.n_features:
-            raise ValueError(f"X must have shape (n_samples, {self.n_features}), got {rows.shape}")
+            raise ValueError(
+                f"X has shape {rows.shape}, but {type(self).__name__} needs (n_samples, {self.n_features})"
+            )
         return rows
 
 
 class ClassGenerator(Generator):
-    """A generator of classes: P(Y = k | X = x) is known.
+    """A generator for classification, with known probabilities P(Y = k | X = x).
 
-    The best rule names the most probable class, the first of equal ones. Its error is
+    The Bayes rule predicts the most probable class, the first one in a tie. Its error is
     E[1 - max_k P(Y = k | X)].
     """
 
     @property
     def classes(self) -> np.ndarray:
-        """The labels, in the order of the columns of `probability`."""
+        """Class labels, in the order of the columns of `probability`."""
         return np.array([0, 1])
 
     @abstractmethod
     def probability(self, X: Any) -> np.ndarray:
-        """P(Y = k | X = x), of shape (n_samples, n_classes)."""
+        """Return P(Y = k | X = x), of shape (n_samples, n_classes)."""
 
     def bayes_predict(self, X: Any) -> np.ndarray:
         return self.classes[self.probability(X).argmax(axis=1)]
@@ -87,29 +89,29 @@ class ClassGenerator(Generator):
 
 
 class LabelledInputs(ClassGenerator):
-    """A generator that draws X first, and the label of a row by its probabilities."""
+    """A generator that draws X, then the label of each row from its class probabilities."""
 
     @abstractmethod
     def _inputs(self, n: int, random: np.random.Generator) -> np.ndarray: ...
 
     def _draw(self, n: int, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         X = self._inputs(n, random)
-        below = self.probability(X).cumsum(axis=1)
-        # The last sum is 1 but for rounding: it must not be what stops a draw.
-        numbers = (random.random(n)[:, None] >= below[:, :-1]).sum(axis=1)
+        cumulative = self.probability(X).cumsum(axis=1)
+        # The last sum may be rounded to less than 1; without it, the last class takes the remaining draws.
+        numbers = (random.random(n)[:, None] >= cumulative[:, :-1]).sum(axis=1)
         return X, self.classes[numbers]
 
 
 class ClassMixture(ClassGenerator):
-    """A generator that draws the class first, all equally likely, and X by the class's density."""
+    """A generator that draws the class (all equally likely), then X from the density of the class."""
 
     @abstractmethod
     def _inputs_of(self, number: int, n: int, random: np.random.Generator) -> np.ndarray:
-        """n rows of the class with that number."""
+        """Draw n rows of the class with the given number."""
 
     @abstractmethod
     def _log_densities(self, rows: np.ndarray) -> np.ndarray:
-        """Logarithms of the classes' densities up to one constant, (n_samples, n_classes)."""
+        """Return the log-densities of the classes up to a common constant: (n_samples, n_classes)."""
 
     def _draw(self, n: int, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         numbers = random.integers(self.classes.size, size=n)
@@ -120,22 +122,22 @@ class ClassMixture(ClassGenerator):
         return X, self.classes[numbers]
 
     def probability(self, X: Any) -> np.ndarray:
-        logarithm = self._log_densities(self._rows(X))
-        share = np.exp(logarithm - logarithm.max(axis=1, keepdims=True))
-        return share / share.sum(axis=1, keepdims=True)
+        log_density = self._log_densities(self._rows(X))
+        density = np.exp(log_density - log_density.max(axis=1, keepdims=True))
+        return density / density.sum(axis=1, keepdims=True)
 
 
 class RegressionGenerator(Generator):
-    """A generator of numbers Y = f(X) + ε, with f known and ε ~ N(0, noise²) independent of X.
+    """A generator for regression: Y = f(X) + ε, with f known and ε ~ N(0, noise²) independent of X.
 
-    The best rule under squared error is f, and its error is noise².
+    The Bayes rule for squared error is f, and its error is noise².
     """
 
     noise: float
 
     @abstractmethod
     def mean(self, X: Any) -> np.ndarray:
-        """f(x) = E[Y | X = x]."""
+        """Return f(x) = E[Y | X = x] for each row."""
 
     @abstractmethod
     def _inputs(self, n: int, random: np.random.Generator) -> np.ndarray: ...
@@ -156,20 +158,20 @@ class RegressionGenerator(Generator):
 
 
 def random_numbers(random_state: Any) -> np.random.Generator:
-    """A source of random numbers of its own, never NumPy's global one."""
+    """Return a NumPy generator for a seed or random state; the global state of NumPy is never used."""
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(np.iinfo(np.int32).max))
     try:
         return np.random.default_rng(random_state)
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"random_state={random_state!r} is not a seed: give an integer >= 0, a"
+            f"random_state={random_state!r} is not a valid seed; pass an integer >= 0, a"
             " numpy.random.Generator, a RandomState or None"
         ) from error
 
 
 def noisy_labels(number: np.ndarray, n_classes: int, label_noise: float) -> np.ndarray:
-    """Probabilities where a label is as it should be, or with `label_noise` one of the others."""
-    shares = np.full((number.size, n_classes), label_noise / (n_classes - 1))
-    shares[np.arange(number.size), number] = 1 - label_noise
-    return shares
+    """Return class probabilities: 1 - `label_noise` for the true class, the rest divided among the others."""
+    probability = np.full((number.size, n_classes), label_noise / (n_classes - 1))
+    probability[np.arange(number.size), number] = 1 - label_noise
+    return probability

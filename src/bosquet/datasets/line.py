@@ -1,4 +1,4 @@
-"""Data on a line: functions in pieces, and a polynomial seen with noise."""
+"""Data with one feature: piecewise-constant labels, and a polynomial with noise."""
 
 from __future__ import annotations
 
@@ -14,20 +14,21 @@ from bosquet.datasets.spheres import check_label_noise
 
 @dataclass(frozen=True)
 class Pieces(LabelledInputs):
-    """A line cut into pieces whose labels alternate between +1 and -1.
+    """The interval [0, 1] cut into pieces whose labels alternate between +1 and -1; X is uniform.
 
-    With two cuts these are the three-piece functions b, -b, b, for which stumps are a weak learner
-    with γ = 1/12: whatever the distribution, one of the three pieces weighs at most 1/3, and a stump
-    can be right on the other two (`bosquet.theory.weak_learnability`). X is uniform on [0, 1].
+    With two cuts these are the three-piece functions b, -b, b of the lectures. Stumps are a weak learner
+    for them with γ = 1/12: under any distribution, one of the three pieces has a weight of at most 1/3, and
+    some stump is right on the other two (see `bosquet.theory.weak_learnability`).
 
     Parameters
     ----------
     cuts : sequence of float, default=(1/3, 2/3)
-        Ends of the pieces inside (0, 1), growing. A value at a cut belongs to the piece before it.
+        Ends of the pieces in (0, 1), in increasing order. A value equal to a cut belongs to the piece
+        before it.
     first : {1, -1}, default=1
         Label of the first piece.
     label_noise : float, default=0
-        The chance that a label is turned round, below 1/2; it is the error of the best rule.
+        Probability that a label is flipped, below 1/2; it is the error of the Bayes rule.
 
     Examples
     --------
@@ -47,7 +48,7 @@ class Pieces(LabelledInputs):
         inside = cuts.ndim == 1 and ((cuts > 0) & (cuts < 1)).all() and (np.diff(cuts) > 0).all()
         if not inside:
             raise ValueError(
-                f"cuts={self.cuts!r} is out of range: cuts must be growing numbers inside (0, 1)"
+                f"cuts={self.cuts!r} is out of range; pass numbers in (0, 1), in increasing order"
             )
         object.__setattr__(self, "cuts", tuple(float(cut) for cut in cuts))
         check_value("first", self.first, choice(1, -1))
@@ -72,15 +73,16 @@ class Pieces(LabelledInputs):
 
 @dataclass(frozen=True)
 class Polynomial(RegressionGenerator):
-    """y_i = f(i/n) + ε_i for i = 1, ..., n: a polynomial seen with noise at equal distances.
+    """y_i = f(i/n) + ε_i for i = 1, ..., n: a polynomial with noise at equally spaced points.
 
-    The inputs are fixed; only the noise is drawn. See `bosquet.theory.polynomial_degree` for the
-    degree that such data call for.
+    The inputs are fixed; only the noise is random. `bosquet.theory.polynomial_degree` chooses the degree of a
+    polynomial fitted to such data.
 
     Parameters
     ----------
     coefficients : sequence of float, default=(0, 10, -30, 20)
-        Of 1, x, x², ...; by default f(x) = 10 x (1 - x)(1 - 2x), a cubic with one bump up and one down.
+        Coefficients of 1, x, x², ... The default is f(x) = 10 x (1 - x)(1 - 2x), a cubic with one maximum and
+        one minimum.
     noise : float, default=0.3
         Standard deviation of ε.
 
@@ -101,8 +103,7 @@ class Polynomial(RegressionGenerator):
         values = np.asarray(self.coefficients, dtype=float)
         if values.ndim != 1 or values.size == 0 or not np.isfinite(values).all():
             raise ValueError(
-                f"coefficients={self.coefficients!r} is out of range: coefficients must be one or more"
-                " finite numbers"
+                f"coefficients={self.coefficients!r} is out of range; pass one or more finite numbers"
             )
         object.__setattr__(self, "coefficients", tuple(float(value) for value in values))
         check_value("noise", self.noise, number(0))
@@ -121,9 +122,9 @@ def make_three_pieces(
     label_noise: float = 0.0,
     random_state: Any = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of `Pieces` with two cuts: +1, -1, +1 along a line."""
+    """Draw rows from `Pieces` with two cuts: the labels +1, -1, +1 along a line."""
     if len(cuts) != 2:
-        raise ValueError(f"cuts={cuts!r} is out of range: three pieces have two cuts")
+        raise ValueError(f"cuts={cuts!r} has length {len(cuts)}; pass two cuts, for three pieces")
     return Pieces(tuple(cuts), label_noise=label_noise).sample(n_samples, random_state)
 
 
@@ -134,5 +135,5 @@ def make_polynomial(
     noise: float = 0.3,
     random_state: Any = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of `Polynomial`: f(i/n) + ε."""
+    """Draw rows from `Polynomial`: y_i = f(i/n) + ε_i."""
     return Polynomial(coefficients, noise).sample(n_samples, random_state)

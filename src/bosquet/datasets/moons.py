@@ -1,4 +1,4 @@
-"""Two half circles that reach into each other."""
+"""Two interleaving half circles."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from scipy.special import logsumexp
 from bosquet._parameters import check_value, number
 from bosquet.datasets.generator import ClassMixture
 
-# Rows times points on the arc that are held at a time, 8 bytes each.
-BLOCK = 2_000_000
+# Largest number of rows times quadrature points in memory at a time, 8 bytes each.
+BLOCK_SIZE = 2_000_000
 
 
 @dataclass(frozen=True)
 class Moons(ClassMixture):
-    r"""Two half circles, each point moved by Gaussian noise.
+    r"""Two half circles with Gaussian noise.
 
     A row of class 0 is (cos t, sin t), one of class 1 is (1 - cos t, 1/2 - sin t), with t uniform
     on [0, π], plus N(0, noise² I). The density of a class is therefore a Gaussian averaged along
@@ -27,22 +27,22 @@ class Moons(ClassMixture):
     .. math:: p_k(x) = \frac1\pi \int_0^\pi \frac{1}{2\pi\sigma^2}
               \exp\left(-\frac{\|x - c_k(t)\|^2}{2\sigma^2}\right) dt,
 
-    which Gauss-Legendre quadrature gives to machine precision; so the best rule is known. The
-    classes are equally likely. scikit-learn's `make_moons` puts the points at equal distances
-    along the arcs, and half of them on each.
+    which Gauss-Legendre quadrature computes to machine precision. The Bayes rule is therefore known. The
+    classes are equally likely. In contrast, scikit-learn's `make_moons` puts equally spaced points on the
+    arcs, half of them on each.
 
     Parameters
     ----------
     noise : float, default=0.3
-        Standard deviation of the noise, at least 0.01: without any, classes do not overlap.
+        Standard deviation of the noise, at least 0.01. Without noise the classes would not overlap.
 
     Examples
     --------
     >>> from bosquet.datasets import Moons
     >>> moons = Moons(noise=0.3)
     >>> X, y = moons.sample(5000, random_state=0)
-    >>> print(f"{moons.bayes_error:.4f}, seen {(moons.bayes_predict(X) != y).mean():.4f}")
-    0.0855, seen 0.0788
+    >>> print(f"{moons.bayes_error:.4f}, in the sample {(moons.bayes_predict(X) != y).mean():.4f}")
+    0.0855, in the sample 0.0788
     """
 
     noise: float = 0.3
@@ -58,7 +58,7 @@ class Moons(ClassMixture):
 
     def _log_densities(self, rows: np.ndarray) -> np.ndarray:
         nodes, weights = self._quadrature
-        at_once = max(1, BLOCK // nodes.size)
+        at_once = max(1, BLOCK_SIZE // nodes.size)
         result = np.empty((rows.shape[0], 2))
         for start in range(0, rows.shape[0], at_once):
             block = rows[start : start + at_once]
@@ -73,22 +73,22 @@ class Moons(ClassMixture):
     @staticmethod
     def _arc(number: int, t: np.ndarray) -> np.ndarray:
         outer = np.column_stack([np.cos(t), np.sin(t)])
-        # The inner arc is the outer one turned by half a turn about (1/2, 1/4).
+        # The inner arc is the outer arc rotated by 180 degrees about (1/2, 1/4).
         return outer if number == 0 else np.array([1, 0.5]) - outer
 
     @cached_property
     def _quadrature(self) -> tuple[np.ndarray, np.ndarray]:
-        # The integrand is a bump of width noise: nodes must lie closer than that.
+        # The integrand has a peak of width `noise`; the distance of the nodes must be smaller.
         nodes, weights = np.polynomial.legendre.leggauss(int(np.ceil(16 / self.noise)) + 32)
         return (nodes + 1) * np.pi / 2, weights / 2
 
     @cached_property
     def bayes_error(self) -> float:
-        """½ ∫ min(p_0, p_1), summed over a grid of a quarter of the noise's width."""
-        reach, step = 7 * self.noise, self.noise / 4
-        across = np.arange(-1 - reach, 2 + reach, step)
-        upward = np.arange(-0.5 - reach, 1 + reach, step)
-        grid = np.array(np.meshgrid(across, upward)).reshape(2, -1).T
+        """½ ∫ min(p_0, p_1), as a sum over a grid with steps of noise / 4."""
+        border, step = 7 * self.noise, self.noise / 4
+        horizontal = np.arange(-1 - border, 2 + border, step)
+        vertical = np.arange(-0.5 - border, 1 + border, step)
+        grid = np.array(np.meshgrid(horizontal, vertical)).reshape(2, -1).T
         smaller = np.exp(self._log_densities(grid)).min(axis=1) / (2 * np.pi * self.noise**2)
         return float(smaller.sum() * step**2 / 2)
 
@@ -96,7 +96,7 @@ class Moons(ClassMixture):
 def make_moons(
     n_samples: int = 100, *, noise: float = 0.3, random_state: Any = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of `Moons`: two half circles with Gaussian noise.
+    """Draw rows from `Moons`: two half circles with Gaussian noise.
 
     >>> from bosquet.datasets import make_moons
     >>> X, y = make_moons(200, noise=0.2, random_state=0)

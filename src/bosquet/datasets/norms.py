@@ -1,4 +1,4 @@
-"""Breiman's clouds of normal points: twonorm, threenorm, ringnorm."""
+"""Breiman's mixtures of normal distributions: twonorm, threenorm, ringnorm; and XOR."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from bosquet.datasets.generator import ClassMixture
 
 @dataclass(frozen=True)
 class Twonorm(ClassMixture):
-    """Two normal clouds: class 1 about (a, ..., a), class 0 about (-a, ..., -a), a = 2 / √d.
+    """Two normal distributions: class 1 has mean (a, ..., a), class 0 (-a, ..., -a), with a = 2 / √d.
 
-    The centres lie 4 apart whatever the number of columns, and both covariances are I. The best rule
-    asks for the sign of the sum of the columns; its error is Φ(-2) = 2.28 %.
+    The distance of the means is 4 for any number d of columns, and both covariance matrices are I. The
+    Bayes rule predicts the sign of the sum of the columns; its error is Φ(-2) = 2.28 %.
 
     Parameters
     ----------
@@ -41,15 +41,15 @@ class Twonorm(ClassMixture):
         check_value("n_features", self.n_features, integer(1))
 
     @property
-    def _centre(self) -> np.ndarray:
+    def _mean(self) -> np.ndarray:
         return np.full(self.n_features, 2 / np.sqrt(self.n_features))
 
     def _inputs_of(self, number: int, n: int, random: np.random.Generator) -> np.ndarray:
-        return random.standard_normal((n, self.n_features)) + (2 * number - 1) * self._centre
+        return random.standard_normal((n, self.n_features)) + (2 * number - 1) * self._mean
 
     def _log_densities(self, rows: np.ndarray) -> np.ndarray:
-        along = rows @ self._centre
-        return np.column_stack([-along, along])
+        projection = rows @ self._mean
+        return np.column_stack([-projection, projection])
 
     @property
     def bayes_error(self) -> float:
@@ -58,16 +58,17 @@ class Twonorm(ClassMixture):
 
 @dataclass(frozen=True)
 class Threenorm(ClassMixture):
-    r"""Three normal clouds in two classes: class 0 about (a, ..., a) and (-a, ..., -a), half each,
-    class 1 about (a, -a, a, -a, ...), with a = 2 / √d and covariance I.
+    r"""Three normal distributions in two classes, with covariance I.
 
-    All that matters lies in the plane of the centres. With u along (1, ..., 1) and v across, class 1
-    is the more likely one where
+    Class 0 has the means (a, ..., a) and (-a, ..., -a), equally likely; class 1 has the mean (a, -a, a, -a,
+    ...), with a = 2 / √d for d columns. The class probabilities only depend on the projection onto the
+    plane of the means. With the coordinate u along (1, ..., 1) and v orthogonal to it, class 1 is more
+    likely where
 
-    .. math:: v > \frac{\ln\cosh 2u - 2 c u}{2 \sqrt{1 - c^2}},
+    .. math:: v > \frac{\ln\cosh 2u - 2 c u}{2 \sqrt{1 - c^2}}.
 
-    c being the cosine between the two axes of centres: 0 where the number of columns is even, else
-    1/d. One integral over u then gives the error of the best rule, 10.5 % for 20 columns.
+    Here c is the cosine of the angle between (1, ..., 1) and the mean of class 1: 0 if d is even, else 1/d.
+    An integral over u gives the error of the Bayes rule, 10.5 % for 20 columns.
 
     Parameters
     ----------
@@ -91,50 +92,49 @@ class Threenorm(ClassMixture):
         check_value("n_features", self.n_features, integer(2))
 
     @property
-    def _centres(self) -> tuple[np.ndarray, np.ndarray]:
+    def _means(self) -> tuple[np.ndarray, np.ndarray]:
         same = np.full(self.n_features, 2 / np.sqrt(self.n_features))
         return same, same * np.where(np.arange(self.n_features) % 2 == 0, 1, -1)
 
     def _inputs_of(self, number: int, n: int, random: np.random.Generator) -> np.ndarray:
-        cloud = random.standard_normal((n, self.n_features))
+        noise = random.standard_normal((n, self.n_features))
         if number == 1:
-            return cloud + self._centres[1]
-        return cloud + random.choice([-1.0, 1.0], size=n)[:, None] * self._centres[0]
+            return noise + self._means[1]
+        return noise + random.choice([-1.0, 1.0], size=n)[:, None] * self._means[0]
 
     def _log_densities(self, rows: np.ndarray) -> np.ndarray:
-        same, alternating = (rows @ centre for centre in self._centres)
-        # ln ½(eˢ + e⁻ˢ); both classes have e^(-2) besides, from centres of squared length 4.
+        same, alternating = (rows @ mean for mean in self._means)
+        # ln ½(eˢ + e⁻ˢ); the common factor e^(-2), from means of squared length 4, is omitted.
         return np.column_stack([_log_cosh(same), alternating])
 
     @cached_property
     def bayes_error(self) -> float:
-        cosine = float(self._centres[0] @ self._centres[1]) / 4
+        cosine = float(self._means[0] @ self._means[1]) / 4
         sine = np.sqrt(1 - cosine**2)
 
-        def mistaken(u: float) -> float:
+        def error_density(u: float) -> float:
             frontier = (_log_cosh(2 * u) - 2 * cosine * u) / (2 * sine)
             of_one = stats.norm.pdf(u - 2 * cosine) * stats.norm.cdf(frontier - 2 * sine)
             of_zero = (stats.norm.pdf(u - 2) + stats.norm.pdf(u + 2)) / 2 * stats.norm.sf(frontier)
             return float(of_one + of_zero) / 2
 
-        return float(integrate.quad(mistaken, -12, 12, limit=200, epsabs=1e-12)[0])
+        return float(integrate.quad(error_density, -12, 12, limit=200, epsabs=1e-12)[0])
 
 
 def _log_cosh(x: Any) -> Any:
-    """ln cosh x, which does not overflow."""
+    """Return ln cosh x without overflow."""
     size = np.abs(x)
     return size + np.log1p(np.exp(-2 * size)) - np.log(2)
 
 
 @dataclass(frozen=True)
 class Ringnorm(ClassMixture):
-    r"""A small normal cloud inside a large one: class 0 is N(0, 4I), class 1 is N(m, I).
+    r"""A narrow normal distribution inside a wide one: class 0 is N(0, 4I), class 1 is N(m, I).
 
-    Class 1 is the more likely one where |x - m|² - |x|²/4 < d ln 4: a ball. The chance to fall into
-    a ball is a noncentral chi-square probability in both classes, so the error of the best rule is
-    exact: 1.24 % with the mean of length 2 (a = 2 / √20 in each of 20 columns), which Breiman
-    rounds to 1.3 %. Some descriptions, R's mlbench among them, have a mean of length 1
-    (``shift=1``): 1.50 %.
+    Class 1 is more likely in the ball |x - m|² - |x|²/4 < d ln 4, for d columns. The probability of a ball
+    is a noncentral chi-square probability in both classes. The exact error of the Bayes rule is 1.24 % for
+    a mean m of length 2 (a = 2 / √20 in each of 20 columns); Breiman gives 1.3 %. Other descriptions, for
+    example that of R's mlbench, have a mean of length 1 (``shift=1``), with an error of 1.50 %.
 
     Parameters
     ----------
@@ -161,29 +161,30 @@ class Ringnorm(ClassMixture):
         check_value("shift", self.shift, number(0))
 
     @property
-    def _centre(self) -> np.ndarray:
+    def _mean(self) -> np.ndarray:
         return np.full(self.n_features, self.shift / np.sqrt(self.n_features))
 
     def _inputs_of(self, number: int, n: int, random: np.random.Generator) -> np.ndarray:
-        cloud = random.standard_normal((n, self.n_features))
-        return 2 * cloud if number == 0 else cloud + self._centre
+        noise = random.standard_normal((n, self.n_features))
+        return 2 * noise if number == 0 else noise + self._mean
 
     def _log_densities(self, rows: np.ndarray) -> np.ndarray:
         wide = -(rows**2).sum(axis=1) / 8 - self.n_features * np.log(2)
-        return np.column_stack([wide, -((rows - self._centre) ** 2).sum(axis=1) / 2])
+        return np.column_stack([wide, -((rows - self._mean) ** 2).sum(axis=1) / 2])
 
     @property
     def bayes_error(self) -> float:
-        d, length = self.n_features, self.shift**2
-        # Completing the square: with x = m + z the ball is |z - m/3|² < 4/3 r, with x = 2w it is
-        # |w - 2m/3|² < r/3, where r = d ln 4 + |m|²/3.
-        reach = d * np.log(4) + length / 3
-        outside = _chi2_cdf_complement(4 / 3 * reach, d, length / 9)
-        inside = 1 - _chi2_cdf_complement(reach / 3, d, 4 * length / 9)
+        d, squared_shift = self.n_features, self.shift**2
+        # Completing the square with r = d ln 4 + |m|²/3: for x = m + z the ball is |z - m/3|² < 4/3 r, and
+        # for x = 2w it is |w - 2m/3|² < r/3.
+        r = d * np.log(4) + squared_shift / 3
+        outside = _chi2_survival(4 / 3 * r, d, squared_shift / 9)
+        inside = 1 - _chi2_survival(r / 3, d, 4 * squared_shift / 9)
         return float((outside + inside) / 2)
 
 
-def _chi2_cdf_complement(x: float, degrees: int, noncentrality: float) -> float:
+def _chi2_survival(x: float, degrees: int, noncentrality: float) -> float:
+    """Return the probability that a noncentral chi-square variable exceeds x."""
     if noncentrality == 0:
         return float(stats.chi2.sf(x, degrees))
     return float(stats.ncx2.sf(x, degrees, noncentrality))
@@ -191,16 +192,16 @@ def _chi2_cdf_complement(x: float, degrees: int, noncentrality: float) -> float:
 
 @dataclass(frozen=True)
 class Xor(ClassMixture):
-    """Four normal clouds at the corners of a square: class 1 where x₁ and x₂ have different signs.
+    """Four normal distributions at the corners of a square; opposite corners have the same class.
 
-    The centres are (±1, ±1), the noise N(0, spread² I); further columns are N(0, 1) and say nothing.
-    No line, and no single stump, does better than a coin; the product x₁ x₂ is all that is needed.
-    With p = Φ(-1/spread) the best rule, the sign of x₁ x₂, errs with probability 2p(1 - p).
+    The means are (±1, ±1) and the covariance is spread² I; class 1 has the means with different signs.
+    Further columns are N(0, 1) noise. The Bayes rule predicts by the sign of x₁ x₂. Its error is 2p(1 - p)
+    with p = Φ(-1/spread). A line or a single stump is hardly better than random guessing.
 
     Parameters
     ----------
     spread : float, default=0.4
-        Standard deviation of each cloud.
+        Standard deviation of each normal distribution.
     n_features : int, default=2
         At least 2.
 
@@ -234,33 +235,33 @@ class Xor(ClassMixture):
 
     @property
     def bayes_error(self) -> float:
-        crossed = float(stats.norm.cdf(-1 / self.spread))
-        return 2 * crossed * (1 - crossed)
+        p = float(stats.norm.cdf(-1 / self.spread))
+        return 2 * p * (1 - p)
 
 
 def make_twonorm(
     n_samples: int = 300, n_features: int = 20, *, random_state: Any = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of `Twonorm`: two normal clouds, 2.3 % Bayes error."""
+    """Draw rows from `Twonorm`: two normal distributions, Bayes error 2.3 %."""
     return Twonorm(n_features).sample(n_samples, random_state)
 
 
 def make_threenorm(
     n_samples: int = 300, n_features: int = 20, *, random_state: Any = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of `Threenorm`: one class of two normal clouds, one of one."""
+    """Draw rows from `Threenorm`: three normal distributions in two classes."""
     return Threenorm(n_features).sample(n_samples, random_state)
 
 
 def make_ringnorm(
     n_samples: int = 300, n_features: int = 20, *, shift: float = 2.0, random_state: Any = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of `Ringnorm`: a small normal cloud inside a large one."""
+    """Draw rows from `Ringnorm`: a narrow normal distribution inside a wide one."""
     return Ringnorm(n_features, shift).sample(n_samples, random_state)
 
 
 def make_xor(
     n_samples: int = 100, *, spread: float = 0.4, n_features: int = 2, random_state: Any = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of `Xor`: four clouds, opposite corners of one class."""
+    """Draw rows from `Xor`: four normal distributions; opposite corners have the same class."""
     return Xor(spread, n_features).sample(n_samples, random_state)

@@ -1,4 +1,4 @@
-"""Who earns a high salary, given age and years of study."""
+"""The probability of a high salary, given age and years of study."""
 
 from __future__ import annotations
 
@@ -13,20 +13,22 @@ from bosquet.datasets.generator import LabelledInputs
 
 @dataclass(frozen=True)
 class Salaries(LabelledInputs):
-    r"""A high salary (class 1) by age and years of study, with the chance
+    r"""High salaries (class 1), depending on age and years of study.
+
+    The probability of class 1 is
 
     .. math:: \eta(x) = P(Y = 1 \mid \text{age}, \text{studies})
               = \max\left(\frac{\text{studies}}{20} - \frac{(\text{age} - 45)^2}{500},\ 0\right),
 
-    at most 1. Age and studies are uniform and independent. The frontier of the best rule, η = ½, is
-    the parabola studies = 10 + (age - 45)² / 25.
+    cut off at 1. Age and studies are uniform and independent. The decision boundary of the Bayes rule, η =
+    ½, is the parabola studies = 10 + (age - 45)² / 25.
 
     Parameters
     ----------
     ages : (float, float), default=(20, 70)
-        Youngest and oldest.
+        Smallest and largest age.
     studies : (float, float), default=(0, 20)
-        Fewest and most years of study.
+        Smallest and largest number of years of study.
 
     Examples
     --------
@@ -48,8 +50,8 @@ class Salaries(LabelledInputs):
             span = np.asarray(getattr(self, name), dtype=float)
             if span.shape != (2,) or not np.isfinite(span).all() or not span[0] < span[1]:
                 raise ValueError(
-                    f"{name}={getattr(self, name)!r} is out of range: {name} must be two numbers,"
-                    " the smaller first"
+                    f"{name}={getattr(self, name)!r} is out of range; pass two finite numbers, the smaller"
+                    " one first"
                 )
 
     def _inputs(self, n: int, random: np.random.Generator) -> np.ndarray:
@@ -63,23 +65,23 @@ class Salaries(LabelledInputs):
         return np.column_stack([1 - high, high])
 
     def frontier(self, age: Any) -> np.ndarray:
-        """The years of study from which on a high salary is more likely than not, at each age."""
+        """Return the years of study above which a high salary is more likely than not, for each age."""
         return 10 + (np.asarray(age, dtype=float) - 45) ** 2 / 25
 
     @cached_property
     def bayes_error(self) -> float:
-        """E[min(η, 1 - η)]: the integral over studies in closed form, that over age by Simpson."""
+        """E[min(η, 1 - η)]: closed form for the integral over studies, Simpson's rule for that over age."""
         from scipy.integrate import simpson
 
         age = np.linspace(*self.ages, 20_001)
         low, high = (years / 20 - (age - 45) ** 2 / 500 for years in self.studies)
         span = (self.studies[1] - self.studies[0]) / 20
-        inner = (_area_of_smaller(high) - _area_of_smaller(low)) / span
+        inner = (_integral_of_smaller(high) - _integral_of_smaller(low)) / span
         return float(simpson(inner, x=age) / (self.ages[1] - self.ages[0]))
 
 
-def _area_of_smaller(v: np.ndarray) -> np.ndarray:
-    """∫ min(u, 1 - u) du from 0 to v, where u below 0 counts as 0 and above 1 as 1."""
+def _integral_of_smaller(v: np.ndarray) -> np.ndarray:
+    """Return ∫ min(u, 1 - u) du from 0 to v, with v clipped to [0, 1]."""
     v = np.clip(v, 0, 1)
     return np.where(v < 0.5, v**2 / 2, 0.25 - (1 - v) ** 2 / 2)
 
@@ -87,11 +89,11 @@ def _area_of_smaller(v: np.ndarray) -> np.ndarray:
 def make_salaries(
     n_samples: int = 100, *, random_state: Any = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of `Salaries`: columns age and years of study, class 1 for a high salary.
+    """Draw rows from `Salaries`: columns age and years of study, class 1 for a high salary.
 
     >>> from bosquet.datasets import make_salaries
     >>> X, y = make_salaries(1000, random_state=0)
-    >>> print(f"{y.mean():.2f} of them earn much")
-    0.23 of them earn much
+    >>> print(f"share of high salaries: {y.mean():.2f}")
+    share of high salaries: 0.23
     """
     return Salaries().sample(n_samples, random_state)

@@ -1,4 +1,4 @@
-"""Shells of a ball: classes by the distance from the origin."""
+"""Classes that depend on the distance from the origin."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from bosquet.datasets.generator import LabelledInputs, noisy_labels
 
 @dataclass(frozen=True)
 class NestedSpheres(LabelledInputs):
-    """X ~ N(0, I), and the class is the shell about the origin that a row lies in.
+    """X ~ N(0, I); the class is the spherical shell around the origin that contains the row.
 
-    The squared radii that part the shells are quantiles of the chi-square distribution, so that the
-    classes are equally likely. With `label_noise` a label is replaced by one of the others. The best
-    rule knows the shells, and its error is the label noise.
+    The squared radii between the shells are quantiles of the chi-square distribution, so that the classes
+    are equally likely. With probability `label_noise` a label is replaced by one of the others, which is
+    the error of the Bayes rule.
 
     Parameters
     ----------
     n_features : int, default=10
     n_classes : int, default=2
     label_noise : float, default=0
-        Below 1 - 1 / n_classes, beyond which a label says nothing.
+        Below 1 - 1 / n_classes; at this value labels would be independent of X.
 
     Examples
     --------
@@ -49,7 +49,7 @@ class NestedSpheres(LabelledInputs):
 
     @property
     def thresholds(self) -> np.ndarray:
-        """The squared radii between the shells."""
+        """Squared radii between the shells."""
         from scipy.stats import chi2
 
         return chi2.ppf(np.arange(1, self.n_classes) / self.n_classes, self.n_features)
@@ -68,10 +68,10 @@ class NestedSpheres(LabelledInputs):
 
 @dataclass(frozen=True)
 class ChiSquare(LabelledInputs):
-    """Example 10.2 of *The Elements of Statistical Learning*: is |X|² above 9.34?
+    """Example 10.2 of *The Elements of Statistical Learning*: y = +1 if |X|² > 9.34, else -1.
 
-    X has ten independent standard normal columns, and y is +1 where |X|² > 9.34, the median of the
-    chi-square distribution with ten degrees of freedom, else -1. Labels have no noise.
+    X has ten independent standard normal columns, and 9.34 is the median of the chi-square distribution
+    with ten degrees of freedom. Labels have no noise.
 
     Parameters
     ----------
@@ -110,6 +110,7 @@ class ChiSquare(LabelledInputs):
 
 
 def check_label_noise(label_noise: Any, n_classes: int) -> None:
+    """Raise a ValueError unless `label_noise` is in [0, 1 - 1 / n_classes)."""
     limit = 1 - 1 / n_classes
     ok, _ = number(0)
     check_value(
@@ -127,12 +128,12 @@ def make_nested_spheres(
     label_noise: float = 0.0,
     random_state: Any = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of `NestedSpheres`: classes that are shells about the origin."""
+    """Draw rows from `NestedSpheres`: classes are spherical shells around the origin."""
     return NestedSpheres(n_features, n_classes, label_noise).sample(n_samples, random_state)
 
 
 def make_hastie_10_2(
     n_samples: int = 12_000, *, random_state: Any = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of `ChiSquare`, under the name scikit-learn gives them; labels -1 and +1."""
+    """Draw rows from `ChiSquare`, with the labels -1 and +1; scikit-learn has a function of this name."""
     return ChiSquare().sample(n_samples, random_state)

@@ -1,7 +1,7 @@
-"""Discriminant analysis without a model of the classes: densities by kernels or by neighbours.
+"""Non-parametric discriminant analysis: class densities estimated by kernels or nearest neighbours.
 
-With Gaussian classes there are scikit-learn's linear and quadratic discriminant analysis, and its nearest
-centroid; all are methods of a study.
+For Gaussian classes use scikit-learn's linear and quadratic discriminant analysis or its nearest centroid
+classifier. All of them are methods of a study.
 
 >>> from sklearn.datasets import load_iris
 >>> from bosquet.discriminant import DensityDiscriminant

@@ -1,6 +1,6 @@
-"""Aggregation of experts: rules that weigh them, and what they guarantee (docs/experts.md)."""
+"""Online aggregation of experts, regret bounds, oracles, super learners and portfolios (docs/experts.md)."""
 
-from bosquet.experts._game import RangeWarning
+from bosquet.experts._base_mixture import RangeWarning
 from bosquet.experts.adahedge import AdaHedge
 from bosquet.experts.boa import BOA
 from bosquet.experts.ewa import ExponentialWeights

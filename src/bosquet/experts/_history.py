@@ -1,4 +1,4 @@
-"""What happened at every step, if it is kept."""
+"""The recorded steps of a mixture."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ Piece = dict[str, np.ndarray]
 
 
 class History:
-    """Arrays by name, one entry a step. A longer history is another object, and leaves this one as it is."""
+    """Arrays by name with one entry per step. Immutable: `plus` returns a longer history."""
 
     def __init__(self, before: History | None = None, piece: Piece | None = None):
-        # The steps before, and those that came last; once somebody looks, nothing and all of them.
+        # A linked list: the earlier steps and the latest piece. `merged` replaces it by one piece.
         self._parts: tuple[History | None, Piece] = (before, piece or {})
 
     def plus(self, piece: Piece) -> History:
-        """This history, and what came after it."""
+        """Return this history followed by the steps in `piece`."""
         return History(self, piece) if piece else self
 
     def merged(self) -> Piece:
-        """All steps in one piece."""
+        """Return all steps as one dict of arrays."""
         pieces: list[Piece] = []
         history: History | None = self
         while history is not None:
@@ -37,13 +37,16 @@ class History:
         return whole
 
     def get(self, name: str) -> Any:
-        found = self.merged().get(name)
-        if found is None:
+        values = self.merged().get(name)
+        if values is None:
             raise AttributeError(
-                f"there is no record of {name}: it is kept by fit, and by update and partial_fit with"
-                " history=True"
+                f"{name}_ was not recorded: fit records the steps unless history=False, update and"
+                " partial_fit only with history=True"
             )
-        return found
+        return values
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return History, (None, self.merged())  # a chain would be pickled link inside link
+        return History, (
+            None,
+            self.merged(),
+        )  # pickling the linked list would recurse once per piece

@@ -1,4 +1,4 @@
-"""A list of named learners: their parameters, the table they are given, what they answer."""
+"""Named learners: access to their parameters, validation of X, and their predictions."""
 
 from __future__ import annotations
 
@@ -13,42 +13,47 @@ from bosquet.data import decode_dictionaries
 
 
 class NamedLearners(BaseEstimator):
-    """Parameters of `estimators`, a list of (name, estimator), reached by name."""
+    """Base class of estimators with a parameter `estimators`, a list of (name, estimator) pairs."""
 
     estimators: Any
     n_features_in_: int
 
-    def _pairs(self) -> list[tuple[str, Any]]:
-        """None if `estimators` holds anything else: parameters may be asked for before fit complains."""
-        given = self.estimators if isinstance(self.estimators, list | tuple) else []
-        good = all(
-            isinstance(p, list | tuple) and len(p) == 2 and isinstance(p[0], str) for p in given
+    def _named_pairs(self) -> list[tuple[str, Any]]:
+        """Return the pairs, or an empty list if `estimators` is invalid: get_params must not raise."""
+        pairs = self.estimators if isinstance(self.estimators, list | tuple) else []
+        valid = all(
+            isinstance(p, list | tuple) and len(p) == 2 and isinstance(p[0], str) for p in pairs
         )
-        return [(name, learner) for name, learner in given] if good else []
+        return [(name, learner) for name, learner in pairs] if valid else []
 
     def _checked_pairs(self) -> list[tuple[str, Any]]:
-        pairs = self._pairs()
+        pairs = self._named_pairs()
         if not pairs:
             raise ValueError(
-                f"estimators={self.estimators!r} must be a list of (name, estimator) pairs, at least one"
+                f"estimators={self.estimators!r} must be a non-empty list of (name, estimator) pairs"
             )
         times = Counter(name for name, _ in pairs)
         own = super().get_params(deep=False)
         for name, learner in pairs:
             if times[name] > 1:
-                raise ValueError(f"estimators holds the name {name!r} more than once")
+                raise ValueError(
+                    f"estimators contains the name {name!r} more than once; names must be unique"
+                )
             if "__" in name or name in own:
-                raise ValueError(f"a learner cannot be named {name!r}: parameters go by that name")
+                raise ValueError(
+                    f"an estimator cannot be named {name!r}: a name must not contain '__' and must not be a"
+                    f" parameter of {type(self).__name__}"
+                )
             if not (hasattr(learner, "fit") and hasattr(learner, "predict")):
                 raise ValueError(
-                    f"the learner {name!r} is {learner!r}, which has no fit and predict"
+                    f"estimator {name!r} is {learner!r}, which has no fit or no predict method"
                 )
         return pairs
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Parameters; with `deep`, the learners by their names and their parameters too."""
+        """Return the parameters; with `deep`, also the learners by name and their parameters."""
         parameters = super().get_params(deep=deep)
-        for name, learner in self._pairs() if deep else []:
+        for name, learner in self._named_pairs() if deep else []:
             parameters[name] = learner
             if hasattr(learner, "get_params"):
                 for key, value in learner.get_params(deep=True).items():
@@ -56,32 +61,32 @@ class NamedLearners(BaseEstimator):
         return parameters
 
     def set_params(self, **params: Any) -> Any:
-        """Set parameters; a learner's name replaces it, ``name__key`` sets one of its own."""
+        """Set parameters: ``name`` replaces a learner, ``name__key`` sets one of its parameters."""
         if "estimators" in params:
             self.estimators = params.pop("estimators")
-        names = [name for name, _ in self._pairs()]
+        names = [name for name, _ in self._named_pairs()]
         replaced = {name: params.pop(name) for name in names if name in params}
         if replaced:
-            self.estimators = [(name, replaced.get(name, old)) for name, old in self._pairs()]
+            self.estimators = [(name, replaced.get(name, old)) for name, old in self._named_pairs()]
         return super().set_params(**params)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        learners = [learner for _, learner in self._pairs() if hasattr(learner, "fit")]
+        learners = [learner for _, learner in self._named_pairs() if hasattr(learner, "fit")]
         for name in ("allow_nan", "sparse", "categorical", "string"):
             every = all(getattr(tags_of(learner).input_tags, name) for learner in learners)
             setattr(tags.input_tags, name, bool(learners) and every)
         return tags
 
-    def _table(self, X: Any, *, reset: bool, rows: int = 1) -> Any:
-        """X as the learners are given it: frames as they are, anything else as an array."""
+    def _validate_X(self, X: Any, *, reset: bool, rows: int = 1) -> Any:
+        """Return X as it is passed to the learners: a data frame unchanged, anything else as an array."""
         if libraries.is_pandas_dataframe(X) or libraries.is_polars_dataframe(X):
             validate_data(self, X, reset=reset, skip_check_array=True)
             if X.shape[0] < rows:
-                raise ValueError(f"X has {X.shape[0]} sample(s), but at least {rows} are needed")
+                raise ValueError(f"X has {X.shape[0]} sample(s); at least {rows} are required")
             return X
-        # Predictions depend on the fitted estimators, not on what `set_params` replaced since then.
-        learners = [one for _, one in self._pairs()] if reset else self.estimators_
+        # At predict, only the fitted estimators matter, even if `set_params` has replaced some of them.
+        learners = [learner for _, learner in self._named_pairs()] if reset else self.estimators_
         tags = [tags_of(learner).input_tags for learner in learners]
         return validate_data(
             self,
@@ -94,24 +99,41 @@ class NamedLearners(BaseEstimator):
         )
 
 
-def numbers_said(learner: Any, X: Any, name: str) -> np.ndarray:
-    """The predictions of a regressor, (rows,)."""
-    said = np.asarray(learner.predict(X), dtype=float)
-    if said.ndim == 2 and said.shape[1] == 1:
-        said = said[:, 0]
-    if said.ndim != 1 or not np.isfinite(said).all():
-        raise ValueError(f"the learner {name!r} must predict one finite number a row")
-    return said
+def predicted_numbers(learner: Any, X: Any, name: str) -> np.ndarray:
+    """Return the predictions of a regressor, of shape (n_samples,)."""
+    predictions = np.asarray(learner.predict(X), dtype=float)
+    if predictions.ndim == 2 and predictions.shape[1] == 1:
+        predictions = predictions[:, 0]
+    if predictions.ndim != 1:
+        raise ValueError(
+            f"estimator {name!r} returned predictions of shape {predictions.shape}; it must predict one"
+            " number per row"
+        )
+    wrong = np.flatnonzero(~np.isfinite(predictions))
+    if wrong.size:
+        raise ValueError(
+            f"estimator {name!r} predicted {predictions[wrong[0]]} for row {wrong[0]}; predictions must"
+            " be finite"
+        )
+    return predictions
 
 
-def probabilities_said(learner: Any, X: Any, classes: np.ndarray, name: str) -> np.ndarray:
-    """The probabilities of all classes, (rows, classes); 0 for those that the learner never saw."""
+def predicted_probabilities(learner: Any, X: Any, classes: np.ndarray, name: str) -> np.ndarray:
+    """Return the probabilities of all classes, of shape (n_samples, n_classes).
+
+    A class that was not in the training rows of the learner has probability 0.
+    """
     if not hasattr(learner, "predict_proba"):
-        raise ValueError(f"the learner {name!r} ({type(learner).__name__}) has no predict_proba")
-    said = np.asarray(learner.predict_proba(X), dtype=float)
-    if not np.isfinite(said).all():
-        raise ValueError(f"the learner {name!r} gave probabilities that are not finite")
-    every = np.zeros((len(said), len(classes)))
-    every[:, np.searchsorted(classes, learner.classes_)] = said
-    total = every.sum(axis=1, keepdims=True)
-    return np.where(total > 0, every / np.where(total > 0, total, 1), 1 / len(classes))
+        raise ValueError(
+            f"estimator {name!r} ({type(learner).__name__}) has no predict_proba, which is needed to combine"
+            " probabilities"
+        )
+    predicted = np.asarray(learner.predict_proba(X), dtype=float)
+    if not np.isfinite(predicted).all():
+        raise ValueError(
+            f"estimator {name!r} returned NaN or infinite probabilities; probabilities must be finite"
+        )
+    probabilities = np.zeros((len(predicted), len(classes)))
+    probabilities[:, np.searchsorted(classes, learner.classes_)] = predicted
+    total = probabilities.sum(axis=1, keepdims=True)
+    return np.where(total > 0, probabilities / np.where(total > 0, total, 1), 1 / len(classes))

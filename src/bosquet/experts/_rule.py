@@ -1,4 +1,4 @@
-"""What the rules have in common: parameters, and what they tell the core."""
+"""Base class of the aggregation rules."""
 
 from __future__ import annotations
 
@@ -8,30 +8,32 @@ from bosquet._parameters import Check, check_parameters
 from bosquet._sklearn import BaseEstimator
 
 
-class Rule(BaseEstimator):
-    """A way to weigh experts. Its parameters are scikit-learn's in manner, so that
-    ``rule__learning_rate`` can be searched over."""
+class ExpertRule(BaseEstimator):
+    """A rule that weights experts.
+
+    It is a scikit-learn estimator without fit, so that ``rule__learning_rate`` can be tuned by a search.
+    """
 
     name: ClassVar[str]
-    bandit: ClassVar[bool] = False  # sees the loss of the expert it drew, and no other
+    bandit: ClassVar[bool] = False  # observes only the loss of the expert that it drew
     checks: ClassVar[dict[str, Check]] = {}
 
-    def settings(
+    def core_options(
         self, n_experts: int, n_steps: int | None, loss_range: float | None
     ) -> dict[str, Any]:
-        """What the core's rule is made from, once the number of experts is known.
+        """Return the options of the core's rule; they may depend on the number of experts and steps.
 
         Parameters
         ----------
         n_experts : int
         n_steps : int or None
-            How many steps there will be; None in a stream.
+            Number of steps; None in a stream, where it is unknown.
         loss_range : float or None
         """
         check_parameters(self, self.checks)
-        return self._settings(n_experts, n_steps, loss_range)
+        return self._core_options(n_experts, n_steps, loss_range)
 
-    def _settings(
+    def _core_options(
         self, n_experts: int, n_steps: int | None, loss_range: float | None
     ) -> dict[str, Any]:
         return {}

@@ -1,4 +1,4 @@
-"""The best fixed combination of some columns, for each loss."""
+"""Weights of the best fixed combination of columns, for each loss."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog, minimize, nnls
 
-MOST_STEPS = 200  # of Newton's method; a dozen is usual
+MAX_NEWTON_STEPS = 200  # about 12 steps are usual
 
 
 def simplex_least_squares(
     X: np.ndarray, y: np.ndarray, row_weight: np.ndarray | None = None
 ) -> np.ndarray:
-    r"""The w ≥ 0 with sum 1 for which the (row-weighted) ‖y - X w‖ is least, exactly.
+    r"""Return the w ≥ 0 with sum 1 that minimises ‖y - X w‖, optionally with row weights; exact.
 
-    On the simplex y - X w = E w with E = y 1ᵀ - X: the point of the columns' convex hull nearest to
-    the origin. Among u ≥ 0, ‖E u‖² + c² (1 - Σu)² has its minimum at a multiple of that point,
-    whatever c is, so that non-negative least squares finds it.
+    On the simplex y - X w = E w with E = y 1ᵀ - X, so E w is the point nearest to the origin in the
+    convex hull of the columns of E. Over u ≥ 0, ‖E u‖² + c² (1 - Σu)² is minimised by a multiple of
+    this w for any c > 0. Non-negative least squares solves this problem.
     """
     residuals = y[:, None] - X
     if row_weight is not None:
@@ -37,21 +37,21 @@ def simplex_least_squares(
 
 
 def simplex_log_loss(P: np.ndarray, row_weight: np.ndarray | None = None) -> np.ndarray:
-    r"""The w ≥ 0 with sum 1 for which -Σ ln(P w) is least, by Newton's method on the simplex.
+    r"""Return the w ≥ 0 with sum 1 that minimises -Σ ln(P w), by Newton's method on the simplex.
 
-    With A = P / (P w) the quadratic model at w is ½ ‖A w' - 2‖² up to a constant, so that each step
-    is a least squares problem on the simplex; then a step length that surely gains.
+    With A = P / (P w) the quadratic model at w is ½ ‖A w' - 2‖² up to a constant, so each step is a
+    least squares problem on the simplex. A backtracking line search makes every step an improvement.
     """
     n = P.shape[1]
-    top = P.max(axis=1, keepdims=True)
-    told = top[:, 0] > 0  # rows that no column explains cost the same for all
-    P = P[told] / top[told]
-    share = np.ones(len(P)) if row_weight is None else row_weight[told]
+    largest = P.max(axis=1, keepdims=True)
+    positive = largest[:, 0] > 0  # a row of zeros costs the same for all weights
+    P = P[positive] / largest[positive]
+    share = np.ones(len(P)) if row_weight is None else row_weight[positive]
     w = np.full(n, 1 / n)
     if len(P) == 0:
         return w
     value = -(share @ np.log(P @ w))
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_NEWTON_STEPS):
         A = P / (P @ w)[:, None]
         direction = simplex_least_squares(A, np.full(len(A), 2.0), share) - w
         slope = -float(share @ (A @ direction))
@@ -59,8 +59,8 @@ def simplex_log_loss(P: np.ndarray, row_weight: np.ndarray | None = None) -> np.
             break
         length = 1.0
         while length > 1e-12:
-            said = P @ (w + length * direction)
-            if (said > 0).all() and -(share @ np.log(said)) <= value + 1e-4 * length * slope:
+            mixed = P @ (w + length * direction)
+            if (mixed > 0).all() and -(share @ np.log(mixed)) <= value + 1e-4 * length * slope:
                 break
             length /= 2
         else:
@@ -71,13 +71,13 @@ def simplex_log_loss(P: np.ndarray, row_weight: np.ndarray | None = None) -> np.
     return w / w.sum()
 
 
-def least_pinball(
+def pinball_minimum(
     X: np.ndarray, y: np.ndarray, quantile: float, row_weight: np.ndarray | None, *, simplex: bool
 ) -> np.ndarray:
-    """The w for which the (row-weighted) pinball loss of X w is least, by linear programming."""
+    """Return the w that minimises the (row-weighted) pinball loss of X w, by linear programming."""
     rows, n = X.shape
     row_weight = np.ones(rows) if row_weight is None else row_weight
-    # y = X w + u - v: u where the truth lies above, v where it lies below.
+    # y = X w + u - v with u, v >= 0: u is the part of y above the prediction, v the part below.
     cost = np.concatenate([np.zeros(n), quantile * row_weight, (1 - quantile) * row_weight])
     equal = sparse.hstack([sparse.csr_array(X), sparse.eye_array(rows), -sparse.eye_array(rows)])
     right = y
@@ -85,19 +85,19 @@ def least_pinball(
         ones = sparse.csr_array(np.concatenate([np.ones(n), np.zeros(2 * rows)])[None, :])
         equal, right = sparse.vstack([equal, ones]), np.append(y, 1.0)
     bounds = [(0, None) if simplex else (None, None)] * n + [(0, None)] * (2 * rows)
-    found = linprog(cost, A_eq=equal.tocsr(), b_eq=right, bounds=bounds, method="highs")
-    if found.x is None:
-        raise RuntimeError(f"the linear programme for the best combination failed: {found.message}")
-    w = found.x[:n]
+    result = linprog(cost, A_eq=equal.tocsr(), b_eq=right, bounds=bounds, method="highs")
+    if result.x is None:
+        raise RuntimeError(f"the linear program for the best combination failed: {result.message}")
+    w = result.x[:n]
     return np.maximum(w, 0) / np.maximum(w, 0).sum() if simplex else w
 
 
 def simplex_minimum(value: Callable[[np.ndarray], float], n: int) -> np.ndarray:
-    """The weights for which any convex function is least, as near as a general method comes."""
+    """Return weights that approximately minimise a convex function, by a general-purpose method (SLSQP)."""
     starts = [np.full(n, 1 / n), *np.eye(n)]
     best = min(starts, key=value)
     start = 0.5 * best + 0.5 / n
-    found = minimize(
+    result = minimize(
         value,
         start,
         method="SLSQP",
@@ -105,6 +105,6 @@ def simplex_minimum(value: Callable[[np.ndarray], float], n: int) -> np.ndarray:
         constraints={"type": "eq", "fun": lambda w: w.sum() - 1, "jac": lambda w: np.ones(n)},
         options={"maxiter": 1000, "ftol": 1e-12},
     )
-    w = np.maximum(found.x, 0)
+    w = np.maximum(result.x, 0)
     w /= w.sum()
     return w if value(w) < value(best) else best

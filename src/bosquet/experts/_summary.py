@@ -1,4 +1,4 @@
-"""The table that opera prints of a mixture."""
+"""The summary of a mixture, in the layout of the R package opera."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from bosquet._text_table import text_table
 
 
 def expert_names(mixture: Any) -> list[str]:
-    """As the models or the columns of a frame were called, else X1, X2, ... as in R."""
+    """Return the names of the models or columns; without names X1, X2, ... as in R."""
     names = getattr(mixture, "_model_names", getattr(mixture, "feature_names_in_", None))
     if names is not None:
         return [str(name) for name in names]
     return [f"X{k + 1}" for k in range(mixture.n_features_in_)]
 
 
-def digits(value: float) -> str:
-    """Three significant digits, as opera has them."""
+def format_value(value: float) -> str:
+    """Format a number with three significant digits, as opera does."""
     return f"{value:.3g}" if not math.isfinite(value) or abs(value) < 1000 else f"{value:.0f}"
 
 
 def summary_text(mixture: Any) -> str:
-    """Rule, loss, coefficients, sizes, and the errors beside those of the uniform mean."""
-    totals, rule = mixture._now.totals, mixture._rule
-    loss = mixture._loss if isinstance(mixture._loss, str) else "of the user's own"
+    """Return the summary: rule, loss, weights, sizes, and the errors next to those of the uniform mean."""
+    totals, rule = mixture._fitted_core.totals, mixture._rule
+    loss = mixture._loss if isinstance(mixture._loss, str) else "custom"
     weights = mixture.final_weights_
     lines = [
         f"Aggregation rule: {rule.name}",
@@ -32,7 +32,8 @@ def summary_text(mixture: Any) -> str:
         f"Gradient trick: {bool(mixture._linearised)}",
         "Coefficients:",
         *text_table(
-            [["", *expert_names(mixture)], ["", *(digits(weight) for weight in weights)]], gap=" "
+            [["", *expert_names(mixture)], ["", *(format_value(weight) for weight in weights)]],
+            gap=" ",
         ),
         *_never_awake(mixture, totals),
         "",
@@ -41,7 +42,7 @@ def summary_text(mixture: Any) -> str:
         f"Dimension of the data: {max(mixture._n_classes, 1)}",
     ]
     if totals["rows"] > totals["blind"]:
-        lines += ["", *text_table(_errors(mixture, rule.name, totals), gap=" ")]
+        lines += ["", *text_table(_error_rows(mixture, rule.name, totals), gap=" ")]
     return "\n".join(lines)
 
 
@@ -51,10 +52,10 @@ def _never_awake(mixture: Any, totals: dict[str, Any]) -> list[str]:
     return [f"Never awake: {', '.join(asleep)}"] if asleep and totals["rows"] else []
 
 
-def _errors(mixture: Any, rule: str, totals: dict[str, Any]) -> list[list[str]]:
+def _error_rows(mixture: Any, rule: str, totals: dict[str, Any]) -> list[list[str]]:
     n = totals["rows"]
-    table = [["", "loss"], [rule, digits(totals["loss"] / n)]]
-    table.append(["uniform", digits(totals["uniform"] / n)])
+    table = [["", "loss"], [rule, format_value(totals["loss"] / n)]]
+    table.append(["uniform", format_value(totals["uniform"] / n)])
     numbers = mixture._n_classes == 0 and mixture._loss in (
         "square",
         "absolute",
@@ -64,6 +65,6 @@ def _errors(mixture: Any, rule: str, totals: dict[str, Any]) -> list[list[str]]:
     if numbers:
         table[0] += ["rmse", "mape"]
         for row, prefix in ((table[1], ""), (table[2], "uniform_")):
-            row.append(digits(math.sqrt(totals[prefix + "squares"] / n)))
-            row.append(digits(totals[prefix + "percents"] / n))
+            row.append(format_value(math.sqrt(totals[prefix + "squares"] / n)))
+            row.append(format_value(totals[prefix + "percents"] / n))
     return table

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from bosquet.experts._rule import Rule
+from bosquet.experts._rule import ExpertRule
 
 
-class AdaHedge(Rule):
-    r"""Exponential weights that tune their rate by what they have lost: no parameter, any scale.
+class AdaHedge(ExpertRule):
+    r"""AdaHedge: exponential weights with a learning rate that adapts to the losses.
+
+    It has no parameter, and the scale of the losses does not matter.
 
     .. math:: \eta_t = \frac{\ln N}{\Delta_{t-1}}, \qquad
               \Delta_t = \Delta_{t-1} + h_t - m_t, \qquad
               m_t = -\frac1{\eta_t} \ln \sum_j p_t(j)\, e^{-\eta_t \ell_t(j)},
 
-    h the loss of the weights. Until the experts part, the rate is infinite: all weight to the
-    leaders. The regret is at most Δ_n + ln(1/π) / η_n, which for equal prior weights is at most
-    2 √(V ln N) + S (4/3 ln N + 2), V the sum of the variances of the losses under the weights and
-    S their largest spread.
+    where h is the expected loss under the weights. As long as the losses of the experts are equal, the
+    rate is infinite and the leaders share all weight. The regret is at most Δ_n + ln(1/π) / η_n. For equal
+    prior weights this is at most 2 √(V ln N) + S (4/3 ln N + 2), where V is the sum of the variances of
+    the losses under the weights and S their largest spread.
 
     References
     ----------

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from bosquet.experts._rule import Rule
+from bosquet.experts._rule import ExpertRule
 
 
-class BOA(Rule):
-    r"""Bernstein online aggregation: exponential weights that also punish an erratic expert.
+class BOA(ExpertRule):
+    r"""Bernstein online aggregation: exponential weights that also penalise the variance of an expert.
 
     .. math:: p_{t+1}(j) \propto \pi(j)\, \eta_t(j) \exp\Bigl(\eta_t(j)
               \sum_{s \le t} \bigl(r_s(j) - \eta_{s-1}(j)\, r_s(j)^2\bigr)\Bigr)
 
-    with r(j) the loss of the mixture less that of expert j, and rates as in ML-Prod,
-    η_t(j) = min(1/(2B), √(ln N / (B² + Σ r(j)²))). B is `loss_range`, or else the largest |r| so far,
-    to which a step that exceeds it is shrunk. Since exp(x - x²) ≤ 1 + x for x ≥ -1/2, the bound of
-    ML-Prod holds word for word; the one reported is that of the proof. On independent rows and a
-    strongly convex loss the mean excess risk falls like ln N / n.
+    where r(j) is the loss of the mixture minus that of expert j. The rates are those of ML-Prod,
+    η_t(j) = min(1/(2B), √(ln N / (B² + Σ r(j)²))). B is `loss_range`; without it, B is the largest |r| so
+    far, and a step that exceeds it is scaled down to B. Since exp(x - x²) ≤ 1 + x for x ≥ -1/2, the bound
+    of ML-Prod holds unchanged; `bound_` is the bound of the proof. For independent rows and a strongly
+    convex loss the mean excess risk decreases like ln N / n.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Exponential weights, the rule of the lecture."""
+"""Exponential weights (Hedge)."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bosquet._parameters import Check, integer
-from bosquet.experts._rule import Rule
+from bosquet.experts._rule import ExpertRule
 
-# Learning rates to choose among, in units of one over the range of the losses.
+# Learning rates of "grid", in units of 1 / range of the losses.
 GRID = tuple(2.0**k for k in range(-10, 7))
-WORDS = ("anytime", "tuned", "grid")
+NAMED_RATES = ("anytime", "tuned", "grid")
 
 
 def _is_rate(value: Any) -> bool:
     if isinstance(value, str):
-        return value in WORDS
+        return value in NAMED_RATES
     if isinstance(value, bool):
         return False
     try:
@@ -27,13 +27,13 @@ def _is_rate(value: Any) -> bool:
     return rates.ndim <= 1 and rates.size > 0 and bool((np.isfinite(rates) & (rates > 0)).all())
 
 
-class ExponentialWeights(Rule):
-    r"""Exponential weights (Hedge): the weight of an expert falls exponentially with its loss.
+class ExponentialWeights(ExpertRule):
+    r"""Exponential weights (Hedge): the weight of an expert decreases exponentially with its loss.
 
     .. math:: p_t(j) \propto \pi(j)\, \exp\bigl(-\beta L_{t-1}(j)\bigr),
 
-    L the cumulative losses, raw or linearised as the mixture says, π the prior weights. For losses
-    within M of each other the regret to the best of N experts after n steps is at most
+    where L are the cumulative losses (linearised if the mixture has gradient=True) and π the prior weights.
+    If the losses of a step differ by at most M, the regret to the best of N experts after n steps is at most
 
     .. math:: \frac{\ln N}{\beta} + \frac{M^2 \beta n}{8}, \qquad
               M \sqrt{\tfrac n2 \ln N} \text{ with } \beta = \frac1M \sqrt{\frac{8 \ln N}{n}}.
@@ -41,13 +41,13 @@ class ExponentialWeights(Rule):
     Parameters
     ----------
     learning_rate : float, "anytime", "tuned", "grid" or list of floats, default="anytime"
-        A number is β itself. "tuned" is the formula above; it needs `loss_range` and the number of
-        steps. "anytime" is β_t = 2 √(ln N / t) / M_t, for which the regret is at most M √(n ln N);
-        M_t is `loss_range`, or else the largest spread so far (regret at most
-        2.5 M √(n ln N) + 2M). "grid", or a list of rates: at each step the rate that would
-        have lost least so far; no bound is known for it.
+        A number is β. "tuned" is the formula above; it needs `loss_range` and the number of steps.
+        "anytime" is β_t = 2 √(ln N / t) / M_t. M_t is `loss_range`, and the regret is at most M √(n ln N);
+        without `loss_range`, M_t is the largest spread so far, and the regret is at most
+        2.5 M √(n ln N) + 2M. "grid", or a list of rates, uses at each step the rate with the smallest loss
+        so far; no bound is known for it.
     horizon : int, default=None
-        Number of steps for "tuned"; None: the number of rows given to ``fit``.
+        Number of steps for "tuned". None: the number of rows passed to ``fit``.
 
     References
     ----------
@@ -70,7 +70,7 @@ class ExponentialWeights(Rule):
     checks: ClassVar[dict[str, Check]] = {
         "learning_rate": (
             _is_rate,
-            "a number above 0, a list of such numbers, 'anytime', 'tuned' or 'grid'",
+            "a number > 0, a list of such numbers, 'anytime', 'tuned' or 'grid'",
         ),
         "horizon": integer(1, none=True),
     }
@@ -79,7 +79,7 @@ class ExponentialWeights(Rule):
         self.learning_rate = learning_rate
         self.horizon = horizon
 
-    def _settings(
+    def _core_options(
         self, n_experts: int, n_steps: int | None, loss_range: float | None
     ) -> dict[str, Any]:
         rate = self.learning_rate
@@ -98,7 +98,7 @@ class ExponentialWeights(Rule):
         if loss_range is None or steps is None:
             missing = "loss_range" if loss_range is None else "horizon"
             raise ValueError(
-                f"learning_rate='tuned' needs {missing}: the rate is √(8 ln N / n) / M for n steps with"
-                " losses within M of each other; give it, or use learning_rate='anytime'"
+                f"learning_rate='tuned' needs {missing}: the rate is √(8 ln N / n) / M for n steps and a loss"
+                f" range of M. Pass {missing}, or use learning_rate='anytime'"
             )
         return math.sqrt(8 * math.log(max(n_experts, 2)) / steps) / loss_range

@@ -1,27 +1,27 @@
-"""EXP3 and EXP3-IX: when only the loss of the chosen expert is seen."""
+"""EXP3 and EXP3-IX: bandit rules, which observe only the loss of the chosen expert."""
 
 from __future__ import annotations
 
 from typing import Any, ClassVar
 
 from bosquet._parameters import Check, number
-from bosquet.experts._rule import Rule
+from bosquet.experts._rule import ExpertRule
 
 
-class EXP3(Rule):
-    r"""Exponential weights under partial observation (a bandit): one expert is drawn, its loss seen.
+class EXP3(ExpertRule):
+    r"""EXP3: exponential weights for bandits, where only the loss of the drawn expert is observed.
 
     .. math:: p_t(j) \propto \pi(j) \exp\bigl(-\eta_t \hat L_{t-1}(j)\bigr), \qquad
-              \hat\ell_t(j) = \frac{\ell_t(j)}{p_t(j)} \text{ for the expert drawn, else } 0:
+              \hat\ell_t(j) = \frac{\ell_t(j)}{p_t(j)} \text{ for the expert drawn, else } 0.
 
-    on average the estimate is the loss. For losses in [0, M], M = `loss_range`, the *expected* regret
-    is at most ln(1/π(j)) / η_n + (N M² / 2) Σ η_t: 2 M √(n N ln N) with the rate below.
+    The estimate of the loss is unbiased. For losses in [0, M], M = `loss_range`, the *expected* regret is
+    at most ln(1/π(j)) / η_n + (N M² / 2) Σ η_t, which is 2 M √(n N ln N) with the default rate.
 
     Parameters
     ----------
     learning_rate : float, default=None
-        η. None: √(ln N / (N t)) / M; without `loss_range` M is the largest loss seen so far, and there
-        is no bound.
+        η. None: √(ln N / (N t)) / M. Without `loss_range`, M is the largest loss observed so far, and
+        there is no bound.
 
     References
     ----------
@@ -47,19 +47,19 @@ class EXP3(Rule):
     def __init__(self, learning_rate: float | None = None):
         self.learning_rate = learning_rate
 
-    def _settings(
+    def _core_options(
         self, n_experts: int, n_steps: int | None, loss_range: float | None
     ) -> dict[str, Any]:
         return {} if self.learning_rate is None else {"rate": float(self.learning_rate)}
 
 
-class EXP3IX(Rule):
-    r"""EXP3 with implicit exploration: the same with estimates that cannot explode.
+class EXP3IX(ExpertRule):
+    r"""EXP3-IX: EXP3 with implicit exploration, which keeps the estimates of the losses bounded.
 
     .. math:: \hat\ell_t(j) = \frac{\ell_t(j)}{p_t(j) + \gamma_t}
               \text{ for the expert drawn, else } 0, \qquad \gamma_t = \eta_t M / 2
 
-    For losses in [0, M] the regret itself, not only its mean, is at most
+    For losses in [0, M] the regret itself, and not only its expectation, is at most
     (ln(1/π(j)) + ln(2N/δ)) / η_n + N M² Σ η_t + M ln(2/δ) with probability 1 - δ.
 
     Parameters
@@ -96,10 +96,10 @@ class EXP3IX(Rule):
         self.learning_rate = learning_rate
         self.confidence = confidence
 
-    def _settings(
+    def _core_options(
         self, n_experts: int, n_steps: int | None, loss_range: float | None
     ) -> dict[str, Any]:
-        settings = {"confidence": float(self.confidence)}
+        options = {"confidence": float(self.confidence)}
         if self.learning_rate is not None:
-            settings["rate"] = float(self.learning_rate)
-        return settings
+            options["rate"] = float(self.learning_rate)
+        return options

@@ -1,4 +1,4 @@
-"""Exponentiated gradient portfolios."""
+"""The exponentiated gradient portfolio."""
 
 from __future__ import annotations
 
@@ -14,22 +14,25 @@ from bosquet.experts.portfolio import Portfolio
 class ExponentiatedGradient(Portfolio):
     r"""Exponentiated gradient: :math:`b_{t+1}(j) \propto b_t(j) \exp(\eta x_t(j) / (b_t \cdot x_t))`.
 
-    Its final wealth W satisfies ln W* - ln W ≤ ln N / η + η n / (8 r²), W* the wealth of the best
-    constant rebalanced portfolio and r the smallest ratio of a day's price relative to the day's
-    largest.
+    Its final wealth W satisfies ln W* - ln W ≤ ln N / η + η n / (8 r²). W* is the wealth of the best
+    constant rebalanced portfolio. r is the smallest ratio of a price relative to the largest one of the
+    same day.
 
     Parameters
     ----------
     learning_rate : float or "tuned", default=0.05
-        η. "tuned": r √(8 ln N / n), with r seen in hindsight: for comparison, not for trading.
+        η. "tuned" is r √(8 ln N / n). It uses r of all days in hindsight, so it serves only as a benchmark.
 
     Attributes
     ----------
     portfolios_ : array of shape (n_days, n_stocks)
+        Shares of the wealth in each stock, for each day.
     final_portfolio_ : array of shape (n_stocks,)
+        The portfolio for the day after the last.
     wealth_ : array of shape (n_days,)
+        Wealth after each day, for an initial wealth of 1.
     bound_ : float
-        On the difference of the logarithms of wealth; infinite if a stock once lost everything.
+        Upper bound of ln W* - ln W; infinite if the price of a stock fell to 0.
 
     References
     ----------
@@ -48,7 +51,7 @@ class ExponentiatedGradient(Portfolio):
     checks: ClassVar[dict[str, Check]] = {
         "learning_rate": (
             lambda v: v == "tuned" if isinstance(v, str) else number(0, open_low=True)[0](v),
-            "a number above 0 or 'tuned'",
+            "a number > 0 or 'tuned'",
         )
     }
 

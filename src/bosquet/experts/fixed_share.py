@@ -1,21 +1,22 @@
-"""Fixed share: following the best expert."""
+"""Fixed share: tracking the best expert."""
 
 from __future__ import annotations
 
 from typing import Any, ClassVar
 
 from bosquet._parameters import Check, number
-from bosquet.experts._rule import Rule
+from bosquet.experts._rule import ExpertRule
 
 
-class FixedShare(Rule):
-    r"""Exponential weights for a best expert that changes (tracking the best expert).
+class FixedShare(ExpertRule):
+    r"""Fixed share: exponential weights that track a best expert which changes over time.
 
     .. math:: v(j) \propto p_t(j)\, e^{-\eta \ell_t(j)}, \qquad
-              p_{t+1}(j) = (1 - \alpha)\, v(j) + \alpha\, \pi(j):
+              p_{t+1}(j) = (1 - \alpha)\, v(j) + \alpha\, \pi(j).
 
-    a share α of the weight is handed out anew at every step, so that no expert is ever written off.
-    For losses within M of each other, the regret to any sequence of experts with m shifts is at most
+    At every step a share α of the weight is redistributed according to the prior, so that the weight of an
+    expert can recover quickly. If the losses of a step differ by at most M, the regret to any sequence of
+    experts with m shifts is at most
 
     .. math:: \frac1\eta \Bigl((m+1) \ln N + m \ln \frac1\alpha
               + (n-m-1) \ln \frac1{1-\alpha}\Bigr) + \frac{\eta M^2 n}{8}.
@@ -23,11 +24,11 @@ class FixedShare(Rule):
     Parameters
     ----------
     share : float in [0, 1), default=0.01
-        α. For m shifts expected in n steps, m / (n - 1).
+        α. If m shifts are expected in n steps, use m / (n - 1).
     learning_rate : float, default=None
-        η. None: √(8 (h(α) + α ln N)) / M, the best rate for about α n shifts, h the entropy of α in
-        nats; M is `loss_range`, or else the largest spread so far. In the latter case the rate falls
-        when a larger spread comes, and the bound has (m+1) ln(1/α) in place of m ln(1/α), with the last
+        η. None: √(8 (h(α) + α ln N)) / M, the best rate for about α n shifts, where h is the entropy of α
+        in nats. M is `loss_range`; without it, M is the largest spread so far. The rate then decreases when
+        a larger spread is observed, and the bound has (m+1) ln(1/α) instead of m ln(1/α), with the last
         rate.
 
     References
@@ -57,14 +58,14 @@ class FixedShare(Rule):
         self.share = share
         self.learning_rate = learning_rate
 
-    def _settings(
+    def _core_options(
         self, n_experts: int, n_steps: int | None, loss_range: float | None
     ) -> dict[str, Any]:
         if self.share == 0 and self.learning_rate is None:
             raise ValueError(
-                "share=0 leaves no rate to prefer: give learning_rate, or use rule='ewa'"
+                "share=0 has no default learning rate; pass learning_rate, share > 0, or use rule='ewa'"
             )
-        settings = {"share": float(self.share)}
+        options = {"share": float(self.share)}
         if self.learning_rate is not None:
-            settings["rate"] = float(self.learning_rate)
-        return settings
+            options["rate"] = float(self.learning_rate)
+        return options

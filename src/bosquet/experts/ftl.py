@@ -1,17 +1,18 @@
-"""Follow the leader, a warning."""
+"""Follow the leader."""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
-from bosquet.experts._rule import Rule
+from bosquet.experts._rule import ExpertRule
 
 
-class FollowTheLeader(Rule):
-    """All weight to the expert that lost least so far; leaders that tie share by the prior.
+class FollowTheLeader(ExpertRule):
+    """Follow the leader: all weight on the expert with the smallest loss so far.
 
-    A warning example: on two experts whose losses alternate it is wrong at nearly every step, and its
-    regret grows with n. There is no bound to report.
+    Tied leaders share the weight according to the prior. The rule is a negative example: with two experts
+    whose losses alternate it is wrong at nearly every step, and its regret grows linearly with n. It has no
+    bound, so `bound_` is NaN.
 
     References
     ----------

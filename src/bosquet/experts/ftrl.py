@@ -5,26 +5,25 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from bosquet._parameters import Check, choice, number
-from bosquet.experts._rule import Rule
+from bosquet.experts._rule import ExpertRule
 
 
-class FTRL(Rule):
-    r"""Follow the regularised leader: the leader of the past, held back by a regulariser.
+class FTRL(ExpertRule):
+    r"""Follow the regularised leader: the weights with the smallest past loss plus a regulariser.
 
     .. math:: p_{t+1} = \arg\min_{p} \frac{\psi(p)}{\eta_t} - p \cdot R_t
 
-    with R the sum of r, the loss of the mixture less that of each expert. ψ(p) = ½ ‖p - π‖² gives
-    gradient descent with lazy projections, the relative entropy Σ p ln(p/π) gives exponential
-    weights. The rate is c / √(G² + Σ|r|²), |r| the Euclidean norm of r, or for the entropy its
-    spread; G, from `loss_range` or else the largest |r| so far, to which a step that exceeds it is
-    shrunk. The regret is at most ψ(e_j) / η_n + Σ η_t |r_t|² / 2 (for the entropy / 8), and G more
-    if it had to be learned.
+    where R is the sum of r, the loss of the mixture minus that of each expert. ψ(p) = ½ ‖p - π‖² gives
+    gradient descent with lazy projections; the relative entropy Σ p ln(p/π) gives exponential weights. The
+    rate is c / √(G² + Σ|r|²), where |r| is the Euclidean norm of r, or its spread for the entropy. G follows
+    from `loss_range`; without it, G is the largest |r| so far, and a step that exceeds it is scaled down to
+    G. The regret is at most ψ(e_j) / η_n + Σ η_t |r_t|² / 2 (for the entropy / 8), plus G if G is learned.
 
     Parameters
     ----------
     regulariser : {"euclidean", "entropy"}, default="euclidean"
     learning_rate : float, default=None
-        A fixed η.
+        A fixed η. None: the rate above.
 
     References
     ----------
@@ -52,10 +51,10 @@ class FTRL(Rule):
         self.regulariser = regulariser
         self.learning_rate = learning_rate
 
-    def _settings(
+    def _core_options(
         self, n_experts: int, n_steps: int | None, loss_range: float | None
     ) -> dict[str, Any]:
-        settings: dict[str, Any] = {"entropy": self.regulariser == "entropy"}
+        options: dict[str, Any] = {"entropy": self.regulariser == "entropy"}
         if self.learning_rate is not None:
-            settings["rate"] = float(self.learning_rate)
-        return settings
+            options["rate"] = float(self.learning_rate)
+        return options

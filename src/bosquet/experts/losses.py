@@ -1,4 +1,4 @@
-"""What a forecast costs: the named losses, and losses of the user's own."""
+"""Losses of forecasts: the named ones, and custom losses."""
 
 from __future__ import annotations
 
@@ -9,51 +9,52 @@ from typing import Any
 import numpy as np
 
 NAMES = ("square", "absolute", "percentage", "pinball", "log", "zero-one", "linear")
-OF_CLASSES = ("square", "absolute", "log", "zero-one")
-# No forecast costs more than 36.04 by the logarithm: one that calls the truth impossible.
-LEAST_PROBABILITY = 2.0**-52
+CLASS_LOSSES = ("square", "absolute", "log", "zero-one")
+# Probabilities are clipped here, so that the log loss is at most 52 ln 2 = 36.04.
+MIN_PROBABILITY = 2.0**-52
 
 
 @dataclass(frozen=True)
 class UserLoss:
-    """A loss of the user's own: a value, and a gradient where it is to be linearised.
+    """A custom loss: its value and, for linearised losses, its gradient.
 
     Parameters
     ----------
     value : callable
-        ``value(forecasts, truth)``: the loss of each forecast of an array of shape (n,), with
-        `classes` (n, n_classes); returns (n,).
+        ``value(forecasts, truth)`` returns the losses, of shape (n,), of forecasts of shape (n,), or
+        (n, n_classes) with `classes`.
     gradient : callable, optional
-        ``gradient(forecast, truth)``: the derivative in one forecast, a number, with `classes` one
-        number a class.
+        ``gradient(forecast, truth)`` returns the derivative with respect to one forecast: a number, or with
+        `classes` one number per class.
     """
 
     value: Callable[[Any, Any], Any]
     gradient: Callable[[Any, Any], Any] | None = None
 
     def values(self, forecasts: np.ndarray, truth: Any) -> np.ndarray:
-        found = np.asarray(self.value(forecasts, truth), dtype=float)
-        if found.shape != forecasts.shape[:1]:
+        losses = np.asarray(self.value(forecasts, truth), dtype=float)
+        if losses.shape != forecasts.shape[:1]:
             raise ValueError(
-                f"the loss returned an array of shape {found.shape} for {len(forecasts)} forecasts; it must"
-                " return one number a forecast"
+                f"the loss returned an array of shape {losses.shape} for {len(forecasts)} forecasts; it must"
+                " return one number per forecast"
             )
-        return found
+        return losses
 
     def slope(self, forecast: np.ndarray, truth: Any) -> np.ndarray:
         assert self.gradient is not None
-        # A number is handed over as one, as the truth is.
-        given = forecast if forecast.size > 1 else float(forecast[0])
-        found = np.asarray(self.gradient(given, truth), dtype=float).ravel()
-        if found.shape != forecast.shape or not np.isfinite(found).all():
+        # A single forecast is passed as a float, like the truth.
+        argument = forecast if forecast.size > 1 else float(forecast[0])
+        derivative = np.asarray(self.gradient(argument, truth), dtype=float).ravel()
+        if derivative.shape != forecast.shape or not np.isfinite(derivative).all():
             raise ValueError(
-                f"the gradient of the loss is {found!r}; it must be {forecast.size} finite number(s)"
+                f"the gradient of the loss returned {derivative!r}; it must return {forecast.size} finite"
+                " number(s)"
             )
-        return found
+        return derivative
 
 
 def loss_of(loss: Any) -> str | UserLoss:
-    """A name, or a loss of the user's own from a function, a pair of them or an object."""
+    """Return the name of a loss, or a `UserLoss` for a function, a pair of functions or an object."""
     if isinstance(loss, str):
         if loss in NAMES:
             return loss
@@ -74,15 +75,15 @@ def loss_of(loss: Any) -> str | UserLoss:
 def loss_matrix(
     forecasts: np.ndarray, truths: np.ndarray, loss: str | UserLoss, quantile: float
 ) -> np.ndarray:
-    """Losses (steps, experts) of forecasts (steps, experts) or (steps, experts, classes).
+    """Return the losses (n_steps, n_experts) of forecasts (n_steps, n_experts[, n_classes]).
 
-    `truths` are numbers, or numbers of classes. A missing forecast has a missing loss.
+    `truths` are numbers, or indices of classes. The loss of a missing forecast is NaN.
     """
     if isinstance(loss, UserLoss):
         rows = zip(forecasts, truths, strict=True)
         return np.array([loss.values(f, y) for f, y in rows])
     if forecasts.ndim == 3:
-        return _of_classes(forecasts, truths.astype(np.intp), loss)
+        return _class_losses(forecasts, truths.astype(np.intp), loss)
     x, y = forecasts, truths[:, None]
     if loss == "square":
         return (x - y) ** 2
@@ -93,18 +94,18 @@ def loss_matrix(
     if loss == "pinball":
         return ((y < x) - quantile) * (x - y)
     if loss == "log":
-        return -np.log(np.maximum(np.where(y > 0.5, x, 1 - x), LEAST_PROBABILITY))
+        return -np.log(np.maximum(np.where(y > 0.5, x, 1 - x), MIN_PROBABILITY))
     if loss == "zero-one":
         return np.where(np.isnan(x), np.nan, x != y)
     return x.copy()
 
 
-def _of_classes(x: np.ndarray, truths: np.ndarray, loss: str) -> np.ndarray:
+def _class_losses(x: np.ndarray, truths: np.ndarray, loss: str) -> np.ndarray:
     rows = np.arange(len(truths))
     if loss == "log":
-        return -np.log(np.maximum(x[rows, :, truths], LEAST_PROBABILITY))
+        return -np.log(np.maximum(x[rows, :, truths], MIN_PROBABILITY))
     if loss == "zero-one":
         wrong = np.nan_to_num(x, nan=-1.0).argmax(axis=2) != truths[:, None]
         return np.where(np.isnan(x).any(axis=2), np.nan, wrong)
-    apart = x - np.eye(x.shape[2])[truths][:, None, :]
-    return (apart**2 if loss == "square" else np.abs(apart)).sum(axis=2)
+    difference = x - np.eye(x.shape[2])[truths][:, None, :]
+    return (difference**2 if loss == "square" else np.abs(difference)).sum(axis=2)

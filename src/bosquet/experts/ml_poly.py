@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from bosquet.experts._rule import Rule
+from bosquet.experts._rule import ExpertRule
 
 
-class MLPoly(Rule):
-    r"""Polynomial weights with a learning rate for each expert: no parameter, any scale.
+class MLPoly(ExpertRule):
+    r"""ML-Poly: polynomial weights with a learning rate for each expert.
+
+    It has no parameter, and the scale of the losses does not matter.
 
     .. math:: p_{t+1}(j) \propto \pi(j)\, \eta_t(j)\, \max(R_t(j), 0), \qquad
               \frac1{\eta_t(j)} = B_t + \sum_{s \le t} r_s(j)^2
 
-    with r(j) the loss of the mixture less that of expert j, R its sum and B_t the largest r² of any
-    expert so far (`loss_range` squared, if it is given). An expert that the mixture beats has no
-    weight at all. With a known range M the regret to expert j is at most
-    √(N (1 + ln(1 + n)) (M² + Σ r(j)²)). The bound reported is what the proof gives along the way,
-    √(Φ / (π η)) with Φ the potential's proven growth; it holds for any range.
+    where r(j) is the loss of the mixture minus that of expert j, R its sum, and B_t the largest r² of any
+    expert so far (`loss_range` squared, if it is given). An expert with a larger cumulative loss than the
+    mixture has weight 0. If the range M is known, the regret to expert j is at most
+    √(N (1 + ln(1 + n)) (M² + Σ r(j)²)). `bound_` is the bound of the proof before it is simplified,
+    √(Φ / (π η)), where Φ bounds the potential; it holds for any range.
 
-    The R package opera calls this rule MLpol, and has it as its default.
+    This is the rule MLpol of the R package opera, and opera's default.
 
     References
     ----------

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from bosquet.experts._rule import Rule
+from bosquet.experts._rule import ExpertRule
 
 
-class MLProd(Rule):
-    r"""Multiplicative weights with a learning rate for each expert: no parameter, any scale.
+class MLProd(ExpertRule):
+    r"""ML-Prod: multiplicative weights with a learning rate for each expert.
+
+    It has no parameter, and the scale of the losses does not matter.
 
     .. math:: w_t(j) = \Bigl(w_{t-1}(j)\,(1 + \eta_{t-1}(j)\, r_t(j))
                        \Bigr)^{\eta_t(j) / \eta_{t-1}(j)}, \qquad
@@ -17,11 +19,11 @@ class MLProd(Rule):
     .. math:: \eta_t(j) = \min\Bigl(\frac1{2B},
               \sqrt{\frac{\ln N}{B^2 + \sum_{s \le t} r_s(j)^2}}\Bigr)
 
-    with r(j) the loss of the mixture less that of expert j. B is `loss_range`, or else the largest
-    |r| so far, to which a step that exceeds it is shrunk. For losses within M of each other, M known,
-    the regret to expert j is at most C √((M² + Σ r²) / ln N) + 2 C M with
-    C = 3 ln N + ln(1 + N/(2e) (1 + ln(n + 1))); the bound reported is the one in the proof, before
-    it is simplified to that.
+    where r(j) is the loss of the mixture minus that of expert j. B is `loss_range`; without it, B is the
+    largest |r| so far, and a step that exceeds it is scaled down to B. If the losses of a step differ by at
+    most M and M is known, the regret to expert j is at most C √((M² + Σ r²) / ln N) + 2 C M with
+    C = 3 ln N + ln(1 + N/(2e) (1 + ln(n + 1))). `bound_` is the bound of the proof before it is simplified
+    to this.
 
     References
     ----------

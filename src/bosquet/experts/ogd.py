@@ -5,23 +5,24 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from bosquet._parameters import Check, number
-from bosquet.experts._rule import Rule
+from bosquet.experts._rule import ExpertRule
 
 
-class GradientDescent(Rule):
-    r"""Online gradient descent: a step against the losses, then back to the nearest weights.
+class GradientDescent(ExpertRule):
+    r"""Online gradient descent on the losses, projected on the simplex of weights.
 
     .. math:: p_{t+1} = \Pi\bigl(p_t + \eta_t r_t\bigr), \qquad
               \eta_t = \Bigl(\sum_{s \le t} \lVert r_s \rVert^2\Bigr)^{-1/2}
 
-    with r the loss of the mixture less that of each expert (the same as descending the losses: a
-    constant is lost in the projection Π on the simplex). The regret is at most 2 √Σ‖r‖². No
-    parameter, any scale; but it depends on the number of experts like √N, not √ln N.
+    where r is the loss of the mixture minus that of each expert, and Π the projection on the simplex, which
+    does not change if a constant is added to all losses. The regret is at most 2 √Σ‖r‖². The default has no
+    parameter to tune, and the scale of the losses does not matter. But the regret grows with the number of
+    experts like √N and not like √ln N.
 
     Parameters
     ----------
     learning_rate : float, default=None
-        A fixed η in place of the formula; the bound is then ‖e_j - π‖² / (2η) + η Σ‖r‖² / 2.
+        A fixed η instead of the formula. The bound is then ‖e_j - π‖² / (2η) + η Σ‖r‖² / 2.
 
     References
     ----------
@@ -44,7 +45,7 @@ class GradientDescent(Rule):
     def __init__(self, learning_rate: float | None = None):
         self.learning_rate = learning_rate
 
-    def _settings(
+    def _core_options(
         self, n_experts: int, n_steps: int | None, loss_range: float | None
     ) -> dict[str, Any]:
         return {} if self.learning_rate is None else {"rate": float(self.learning_rate)}

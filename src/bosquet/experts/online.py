@@ -1,4 +1,4 @@
-"""Models that learn as rows arrive, weighed as they go: a mixture over scikit-learn estimators."""
+"""Online mixtures of scikit-learn estimators that are trained while they predict."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bosquet._fitted import draft_of, fits_aside, reads_one_fit
+from bosquet._fitted import publishes_fit_atomically, reads_fit_snapshot, working_copy
 from bosquet._parameters import Check, boolean, check_parameters, integer, number
 from bosquet._sklearn import (
     ClassifierMixin,
@@ -23,10 +23,10 @@ from bosquet._targets import (
     check_labels,
     check_same_length,
     class_numbers,
-    learn_classes,
+    unique_classes,
     warn_of_column_vector,
 )
-from bosquet.experts._learners import NamedLearners, numbers_said, probabilities_said
+from bosquet.experts._learners import NamedLearners, predicted_numbers, predicted_probabilities
 from bosquet.experts.mixture import Mixture
 
 CHECKS: dict[str, Check] = {
@@ -37,7 +37,7 @@ CHECKS: dict[str, Check] = {
 
 
 class BaseOnlineMixture(NamedLearners):
-    """The loop: models predict a batch, the mixture is judged on it row by row, models learn it."""
+    """Base class: models predict a batch, the weights are updated, then models are trained on it."""
 
     rule: Any
     loss: Any
@@ -48,12 +48,12 @@ class BaseOnlineMixture(NamedLearners):
     random_state: Any
     mixture_: Mixture
 
-    @fits_aside
+    @publishes_fit_atomically
     def fit(self, X: Any, y: Any) -> Any:
-        """Learn from rows in their order.
+        """Train on the rows in their order.
 
-        The first share `warmup` of the rows teaches the models. Then, batch by batch, they predict,
-        the mixture learns from how they did, and those with ``partial_fit`` learn the batch.
+        The models are first fitted to a share `warmup` of the rows. Then, for each batch, they predict, the
+        weights of the mixture are updated, and models with ``partial_fit`` are trained on the batch.
 
         Parameters
         ----------
@@ -66,83 +66,85 @@ class BaseOnlineMixture(NamedLearners):
         """
         X, target = self._begin(X, y, rows=2)
         rows = len(target)
-        first = self._first_rows(target, max(1, int(self.warmup * rows)))
-        self._teach(rows_of(X, np.arange(first)), target[:first])
+        first = self._n_warmup_rows(target, max(1, int(self.warmup * rows)))
+        self._fit_first(rows_of(X, np.arange(first)), target[:first])
         for start in range(first, rows, self.batch_size):
             batch = np.arange(start, min(start + self.batch_size, rows))
-            self._play_and_teach(rows_of(X, batch), target[batch])
+            self._play_and_update(rows_of(X, batch), target[batch])
         if self.refit:
-            self._fit_again(X, target)
+            self._refit(X, target)
         return self
 
     def _begin(self, X: Any, y: Any, *, rows: int) -> tuple[Any, np.ndarray]:
         check_parameters(self, CHECKS)
         pairs = self._checked_pairs()
-        X = self._table(X, reset=True, rows=rows)
+        X = self._validate_X(X, reset=True, rows=rows)
         target = self._check_target(y, first=True)
         check_same_length(len(target), X.shape[0])
         random = check_random_state(seed_from(self.random_state))
         self.estimators_ = [seeded_clone(learner, random, keep_set=True) for _, learner in pairs]
         self.names_ = [name for name, _ in pairs]
         self.mixture_ = self._new_mixture()
-        self.mixture_._model_names = self.names_  # for what is printed and drawn
+        self.mixture_._model_names = self.names_  # used by its summary and by plots
         return X, target
 
     def _partial_fit(self, X: Any, y: Any) -> Any:
         if not hasattr(self, "mixture_"):
             X, target = self._begin(X, y, rows=1)
-            self._teach(X, target)
+            self._fit_first(X, target)
             return self
-        X = self._table(X, reset=False)
+        X = self._validate_X(X, reset=False)
         target = self._check_target(y, first=False)
         check_same_length(len(target), X.shape[0])
-        # What was published stays as it is: models learn on copies, and the mixture on a draft.
-        self.estimators_ = [_copy_to_go_on(learner) for learner in self.estimators_]
-        self.mixture_ = draft_of(self.mixture_)
-        self._play_and_teach(X, target)
+        # Published objects are never changed: copies of the models and a draft of the mixture are updated.
+        self.estimators_ = [_copy_if_incremental(learner) for learner in self.estimators_]
+        self.mixture_ = working_copy(self.mixture_)
+        self._play_and_update(X, target)
         return self
 
     # --------------------------------------------------------------- the learners
-    def _teach(self, X: Any, target: np.ndarray) -> None:
-        """The first rows that the models see."""
+    def _fit_first(self, X: Any, target: np.ndarray) -> None:
+        """Fit the models to their first rows."""
         for learner in self.estimators_:
-            self._learn(learner, X, target, anew=not hasattr(learner, "partial_fit"))
+            self._fit_learner(learner, X, target, from_scratch=not hasattr(learner, "partial_fit"))
 
-    def _play_and_teach(self, X: Any, target: np.ndarray) -> None:
+    def _play_and_update(self, X: Any, target: np.ndarray) -> None:
         self.mixture_.partial_fit(self._forecasts(X), target)
         for learner in self.estimators_:
             if hasattr(learner, "partial_fit"):
-                self._learn(learner, X, target, anew=False)
+                self._fit_learner(learner, X, target, from_scratch=False)
 
-    def _fit_again(self, X: Any, target: np.ndarray) -> None:
+    def _refit(self, X: Any, target: np.ndarray) -> None:
         for learner in self.estimators_:
             if not hasattr(learner, "partial_fit"):
-                self._learn(learner, X, target, anew=True)
+                self._fit_learner(learner, X, target, from_scratch=True)
 
     def _forecasts(self, X: Any) -> np.ndarray:
         named = zip(self.names_, self.estimators_, strict=True)
-        return np.stack([self._say(learner, X, name) for name, learner in named], axis=1)
+        return np.stack([self._predict_with(learner, X, name) for name, learner in named], axis=1)
 
-    def _present(self, X: Any) -> np.ndarray:
-        """What the mixture says of new rows, with the weights as they are."""
+    def _predict_mixture(self, X: Any) -> np.ndarray:
+        """Return the predictions of the mixture for new rows, with the current weights."""
         check_is_fitted(self, "mixture_")
-        forecasts = self._forecasts(self._table(X, reset=False))
-        if not self.mixture_.__sklearn_is_fitted__():  # no row was played: equal weights
+        forecasts = self._forecasts(self._validate_X(X, reset=False))
+        if not self.mixture_.__sklearn_is_fitted__():  # only warm-up so far: equal weights
             return forecasts.mean(axis=1)
         return self.mixture_.predict(forecasts)
 
     @property
-    @reads_one_fit
+    @reads_fit_snapshot
     def weights_(self) -> np.ndarray:
-        """Weights of the models now."""
+        """Current weights of the models."""
         if not hasattr(self, "mixture_"):
-            raise AttributeError("the mixture is not fitted yet")
+            raise AttributeError(
+                f"this {type(self).__name__} is not fitted yet; call fit or partial_fit"
+            )
         n = len(self.estimators_)
         played = self.mixture_.__sklearn_is_fitted__()
         return self.mixture_.final_weights_ if played else np.full(n, 1 / n)
 
-    def _first_rows(self, target: np.ndarray, wanted: int) -> int:
-        return wanted
+    def _n_warmup_rows(self, target: np.ndarray, requested: int) -> int:
+        return requested
 
     def _new_mixture(self) -> Mixture:
         raise NotImplementedError
@@ -150,45 +152,46 @@ class BaseOnlineMixture(NamedLearners):
     def _check_target(self, y: Any, *, first: bool) -> np.ndarray:
         raise NotImplementedError
 
-    def _learn(self, learner: Any, X: Any, target: np.ndarray, *, anew: bool) -> None:
+    def _fit_learner(self, learner: Any, X: Any, target: np.ndarray, *, from_scratch: bool) -> None:
         raise NotImplementedError
 
-    def _say(self, learner: Any, X: Any, name: str) -> np.ndarray:
+    def _predict_with(self, learner: Any, X: Any, name: str) -> np.ndarray:
         raise NotImplementedError
 
 
-def _copy_to_go_on(learner: Any) -> Any:
-    """A model that can go on learning, and leaves the one it was copied from alone."""
+def _copy_if_incremental(learner: Any) -> Any:
+    """Return a copy of a model that has partial_fit, and any other model itself."""
     return deepcopy(learner) if hasattr(learner, "partial_fit") else learner
 
 
 class OnlineMixtureRegressor(RegressorMixin, BaseOnlineMixture):
-    """A mixture of regressors that learn online, weighed by how they predicted what came next.
+    """Online mixture of regressors, weighted by the loss of their predictions on the following rows.
 
     Parameters
     ----------
     estimators : list of (name, estimator)
-        Those with ``partial_fit`` go on learning; the others stay as the first rows taught them.
+        Models with ``partial_fit`` are updated with every batch; the others are fitted to the warm-up rows
+        only, and again at the end with `refit`.
     rule : str or rule, default="boa"
     loss : {"square", "absolute"} or other losses of `Mixture`, default="square"
     gradient : bool, default=True
     warmup : float in (0, 1], default=0.5
-        Share of the rows given to ``fit`` that the models learn from before they are judged. The
-        first call of ``partial_fit`` is all warm-up.
+        Share of the rows of ``fit`` that the models are fitted to before the mixture starts. All rows of
+        the first call of ``partial_fit`` are warm-up.
     batch_size : int, default=100
-        Rows between two updates of the models in ``fit``. The mixture learns after each row.
+        Number of rows between two updates of the models in ``fit``. The weights change after each row.
     refit : bool, default=True
-        At the end of ``fit``, fit models without ``partial_fit`` once more, on all rows.
+        Whether models without ``partial_fit`` are fitted again to all rows at the end of ``fit``.
     random_state : int, RandomState instance or None, default=None
-        For rules that draw, and for learners whose own random_state is None.
+        Random seed for rules that draw experts, and for learners whose random_state is None.
 
     Attributes
     ----------
     mixture_ : Mixture
-        The game so far: its regret, bound, losses.
+        The mixture, with its regret, bound and losses.
     weights_ : array of shape (n_learners,)
     estimators_ : list
-        The models as they are now.
+        The current models.
 
     Examples
     --------
@@ -227,9 +230,9 @@ class OnlineMixtureRegressor(RegressorMixin, BaseOnlineMixture):
         self.refit = refit
         self.random_state = random_state
 
-    @fits_aside
+    @publishes_fit_atomically
     def partial_fit(self, X: Any, y: Any) -> Any:
-        """Predict these rows, learn from how that went, then learn the rows.
+        """Predict the rows, update the weights with the losses, then train the models on the rows.
 
         Parameters
         ----------
@@ -242,10 +245,10 @@ class OnlineMixtureRegressor(RegressorMixin, BaseOnlineMixture):
         """
         return self._partial_fit(X, y)
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def predict(self, X: Any) -> np.ndarray:
-        """The mixture of what the models say now."""
-        return self._present(X)
+        """Return the weighted predictions of the current models."""
+        return self._predict_mixture(X)
 
     def _new_mixture(self) -> Mixture:
         return Mixture(self.rule, self.loss, gradient=self.gradient, random_state=self.random_state)
@@ -253,29 +256,29 @@ class OnlineMixtureRegressor(RegressorMixin, BaseOnlineMixture):
     def _check_target(self, y: Any, *, first: bool) -> np.ndarray:
         target = check_finite_target(y)
         if len(target) > 1:
-            raise ValueError(f"y has {len(target)} targets; a mixture takes one")
+            raise ValueError(f"y has {len(target)} targets; {type(self).__name__} accepts one")
         if np.asarray(y).ndim == 2:
             warn_of_column_vector()
         return target[0]
 
-    def _learn(self, learner: Any, X: Any, target: np.ndarray, *, anew: bool) -> None:
-        (learner.fit if anew else learner.partial_fit)(X, target)
+    def _fit_learner(self, learner: Any, X: Any, target: np.ndarray, *, from_scratch: bool) -> None:
+        (learner.fit if from_scratch else learner.partial_fit)(X, target)
 
-    def _say(self, learner: Any, X: Any, name: str) -> np.ndarray:
-        return numbers_said(learner, X, name)
+    def _predict_with(self, learner: Any, X: Any, name: str) -> np.ndarray:
+        return predicted_numbers(learner, X, name)
 
 
 class OnlineMixtureClassifier(ClassifierMixin, BaseOnlineMixture):
-    """A mixture of classifiers that learn online: the probabilities of `OnlineMixtureRegressor`.
+    """Online mixture of classifiers: as `OnlineMixtureRegressor`, on probabilities.
 
     Parameters
     ----------
     estimators : list of (name, estimator)
-        Every one needs ``predict_proba``.
+        Every estimator must have ``predict_proba``.
     rule : str or rule, default="boa"
     loss : {"log", "square", "absolute", "zero-one"}, default="log"
     gradient, warmup, batch_size, refit, random_state
-        As in `OnlineMixtureRegressor`. The warm-up of ``fit`` lasts until every class was seen.
+        As in `OnlineMixtureRegressor`. The warm-up of ``fit`` lasts until every class has occurred.
 
     Attributes
     ----------
@@ -318,33 +321,33 @@ class OnlineMixtureClassifier(ClassifierMixin, BaseOnlineMixture):
         self.refit = refit
         self.random_state = random_state
 
-    @fits_aside
+    @publishes_fit_atomically
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Any:
-        """Predict these rows, learn from how that went, then learn the rows.
+        """Predict the rows, update the weights with the losses, then train the models on the rows.
 
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
         y : array of shape (n_samples,)
         classes : list of labels, optional
-            All classes that may come; needed at the first call unless y has them all.
+            All classes that may occur; required at the first call unless y contains them all.
 
         Returns
         -------
         self
         """
         if not hasattr(self, "mixture_"):
-            self._announced = None if classes is None else np.unique(np.asarray(classes))
+            self._declared_classes = None if classes is None else np.unique(np.asarray(classes))
         return self._partial_fit(X, y)
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities of the mixture, (n_samples, n_classes)."""
-        return self._present(X)
+        """Return the probabilities of the mixture, (n_samples, n_classes)."""
+        return self._predict_mixture(X)
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def predict(self, X: Any) -> np.ndarray:
-        """The class with the largest probability; of equal ones, the first in `classes_`."""
+        """Return the class with the largest probability; if tied, the first in `classes_`."""
         largest = self.predict_proba(X).argmax(axis=1)
         return self.classes_[largest]
 
@@ -360,24 +363,24 @@ class OnlineMixtureClassifier(ClassifierMixin, BaseOnlineMixture):
     def _check_target(self, y: Any, *, first: bool) -> np.ndarray:
         labels = check_labels(y)
         if first:
-            announced = self.__dict__.pop("_announced", None)
-            self.classes_ = learn_classes(labels) if announced is None else announced
+            declared = self.__dict__.pop("_declared_classes", None)
+            self.classes_ = unique_classes(labels) if declared is None else declared
         return class_numbers(labels, self.classes_)
 
-    def _first_rows(self, target: np.ndarray, wanted: int) -> int:
-        """Until every class was seen, or a model could not name it."""
-        seen = np.unique(target, return_index=True)[1]
-        return max(wanted, int(seen.max()) + 1)
+    def _n_warmup_rows(self, target: np.ndarray, requested: int) -> int:
+        """Return enough rows to contain every class: models predict only classes of their first rows."""
+        first_rows = np.unique(target, return_index=True)[1]
+        return max(requested, int(first_rows.max()) + 1)
 
-    def _learn(self, learner: Any, X: Any, target: np.ndarray, *, anew: bool) -> None:
+    def _fit_learner(self, learner: Any, X: Any, target: np.ndarray, *, from_scratch: bool) -> None:
         labels = self.classes_[target]
-        if anew:
+        if from_scratch:
             learner.fit(X, labels)
         else:
             learner.partial_fit(X, labels, classes=self.classes_)
 
-    def _say(self, learner: Any, X: Any, name: str) -> np.ndarray:
-        said = probabilities_said(learner, X, self.classes_, name)
-        if said.shape[1] == 1:  # one class: the mixture knows at least two
-            return np.column_stack([said, np.zeros(len(said))])
-        return said
+    def _predict_with(self, learner: Any, X: Any, name: str) -> np.ndarray:
+        probabilities = predicted_probabilities(learner, X, self.classes_, name)
+        if probabilities.shape[1] == 1:  # a mixture has at least two classes
+            return np.column_stack([probabilities, np.zeros(len(probabilities))])
+        return probabilities

@@ -1,4 +1,4 @@
-"""The best that could have been done, in hindsight."""
+"""Oracles: the best expert, combination or sequence of experts in hindsight."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from bosquet._parameters import Check, number
 from bosquet.experts._reading import read_classes, read_mask, read_truths
 from bosquet.experts._solvers import (
-    least_pinball,
+    pinball_minimum,
     simplex_least_squares,
     simplex_log_loss,
     simplex_minimum,
@@ -23,23 +23,24 @@ QUANTILE: Check = number(0, 1, open_low=True, open_high=True)
 
 @dataclass(frozen=True)
 class Oracle:
-    """What a competitor that knew all truths would have done.
+    """The best competitor of a kind in hindsight, chosen with knowledge of all truths.
 
     Attributes
     ----------
     kind : str
+        "uniform", "expert", "convex", "linear" or "shifts".
     losses : array of shape (n_steps,)
         Its loss at each step.
     loss : float
-        The mean of them.
+        Mean of `losses`.
     rmse : float
-        Root of the mean square error; NaN for other losses than the square.
+        Root mean squared error; NaN for losses other than the square.
     weights : array of shape (n_experts,) or None
-        Of a fixed combination.
+        Weights of a fixed combination.
     expert : int or None
-        The best expert.
+        Index of the best expert, for kind="expert".
     sequence : array of shape (n_steps,) or None
-        The expert followed at each step, of the best sequence with shifts.
+        Index of the expert followed at each step, for kind="shifts".
     """
 
     kind: str
@@ -51,23 +52,25 @@ class Oracle:
     sequence: np.ndarray | None = None
 
     def __repr__(self) -> str:
-        of = {"expert": f"best expert, number {self.expert}", "uniform": "uniform"}
-        return f"Oracle({of.get(self.kind, f'best {self.kind}')}: mean loss {self.loss:.4g})"
+        labels = {"expert": f"best expert, index {self.expert}", "uniform": "uniform"}
+        return f"Oracle({labels.get(self.kind, f'best {self.kind}')}: mean loss {self.loss:.4g})"
 
 
 @dataclass(frozen=True)
-class Problem:
-    """Forecasts, truths and a loss, read once."""
+class OracleProblem:
+    """Validated forecasts, truths and loss."""
 
-    forecasts: np.ndarray  # NaN: asleep
+    forecasts: np.ndarray  # NaN: the expert is asleep
     truths: np.ndarray
     loss: str | UserLoss
     quantile: float
-    labels: Any  # truths as a loss of the user's own sees them
-    row_weight: np.ndarray | None = None  # of steps, in the search for the best convex combination
+    labels: Any  # truths as passed to a custom loss
+    row_weight: np.ndarray | None = (
+        None  # weights of the steps, used for the best convex combination
+    )
 
     @property
-    def of_classes(self) -> bool:
+    def has_classes(self) -> bool:
         return self.forecasts.ndim == 3
 
     def losses(self, forecasts: np.ndarray) -> np.ndarray:
@@ -79,13 +82,13 @@ class Problem:
         rmse = float(np.sqrt(mean)) if self.loss == "square" else float("nan")
         return Oracle(kind, losses, mean, rmse, **details)
 
-    def combined(self, weights: np.ndarray) -> np.ndarray:
-        """Losses of a fixed combination."""
+    def combination_losses(self, weights: np.ndarray) -> np.ndarray:
+        """Return the losses of a fixed combination."""
         return self.losses(np.tensordot(self.forecasts, weights, axes=(1, 0))[:, None])[:, 0]
 
-    def stacked(self) -> tuple[np.ndarray, np.ndarray]:
-        """One equation a number to be predicted: forecasts (equations, experts) and truths."""
-        if not self.of_classes:
+    def as_regression(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return (X, y) of the regression on the experts; with classes, one row per step and class."""
+        if not self.has_classes:
             return self.forecasts, self.truths
         classes = self.forecasts.shape[2]
         columns = self.forecasts.transpose(0, 2, 1).reshape(-1, self.forecasts.shape[1])
@@ -94,13 +97,14 @@ class Problem:
 
 def read_problem(
     F: Any, y: Any, loss: Any, quantile: float, classes: Any, awake: Any = None
-) -> Problem:
+) -> OracleProblem:
     named = loss_of(loss)
     labels = read_classes(classes)
     forecasts = np.array(F, dtype=float)
     if forecasts.ndim != (2 if labels is None else 3) or 0 in forecasts.shape:
         raise ValueError(
-            f"F has shape {forecasts.shape}; it must have a row a step, a column an expert"
+            f"F has shape {forecasts.shape}; it must have shape (n_steps, n_experts), with classes (n_steps,"
+            " n_experts, n_classes)"
         )
     if not QUANTILE[0](quantile):
         raise ValueError(f"quantile={quantile!r} is out of range: it must be in (0, 1)")
@@ -112,14 +116,15 @@ def read_problem(
     if isinstance(named, UserLoss):
         truths = np.zeros(len(forecasts))
         if y is None or len(y) != len(forecasts):
-            raise ValueError("there must be one truth a step")
+            raise ValueError(f"y must have one value per step; F has {len(forecasts)} steps")
     else:
         truths = read_truths(y, len(forecasts), labels)
         if named == "percentage" and (truths == 0).any():
             raise ValueError(
-                f"y[{int(np.flatnonzero(truths == 0)[0])}] is 0, where a percentage means nothing"
+                f"y[{int(np.flatnonzero(truths == 0)[0])}] is 0; loss='percentage' requires truths"
+                " other than 0"
             )
-    return Problem(forecasts, truths, named, float(quantile), y)
+    return OracleProblem(forecasts, truths, named, float(quantile), y)
 
 
 def oracle(
@@ -133,19 +138,21 @@ def oracle(
     shifts: int = 1,
     awake: Any = None,
 ) -> Oracle:
-    """The best competitor of a kind, in hindsight.
+    """Return the best competitor of a kind in hindsight.
 
     Parameters
     ----------
     F : array of shape (n_steps, n_experts), or with `classes` (n_steps, n_experts, n_classes)
     y : array of shape (n_steps,)
     kind : {"uniform", "expert", "convex", "linear", "shifts"}, default="expert"
-        The mean of the experts; the best of them (over the steps at which it was awake, and the mean
-        of the others where it was not); their best fixed combination with weights that are shares, or
-        with any weights; the best sequence of experts that changes at most `shifts` times.
+        "uniform": the mean of the experts. "expert": the best expert; at steps at which an expert was
+        asleep, its loss is the mean loss of the others. "convex": the best fixed combination with weights
+        that are non-negative and sum to 1. "linear": the best fixed combination with any weights.
+        "shifts": the best sequence of experts that changes at most `shifts` times.
     loss, quantile, classes
         As in `Mixture`.
     shifts : int, default=1
+        Largest number of changes, for kind="shifts".
     awake : array of shape (n_steps, n_experts), optional
 
     Returns
@@ -161,7 +168,7 @@ def oracle(
     """
     check_kind(kind, "kind")
     problem = read_problem(F, y, loss, quantile, classes, awake)
-    return find(problem, kind, shifts)
+    return find_oracle(problem, kind, shifts)
 
 
 def check_kind(kind: Any, parameter: str) -> None:
@@ -169,8 +176,8 @@ def check_kind(kind: Any, parameter: str) -> None:
         raise ValueError(f"{parameter}={kind!r} must be one of {', '.join(map(repr, KINDS))}")
 
 
-def find(problem: Problem, kind: str, shifts: int = 1) -> Oracle:
-    """The oracle of a kind; ValueError where there is none for the loss or with sleeping experts."""
+def find_oracle(problem: OracleProblem, kind: str, shifts: int = 1) -> Oracle:
+    """Return the oracle of a kind; raise a ValueError if the loss or sleeping experts rule it out."""
     if kind == "uniform":
         return _uniform(problem)
     if kind == "expert":
@@ -179,13 +186,14 @@ def find(problem: Problem, kind: str, shifts: int = 1) -> Oracle:
         return _best_sequence(problem, shifts)
     if np.isnan(problem.forecasts).any():
         raise ValueError(
-            f"the best {kind} combination needs every expert at every step, and some are asleep"
+            f"the best {kind} combination requires a forecast of every expert at every step, but F contains"
+            " NaN or awake excludes experts"
         )
     weights = _best_convex(problem) if kind == "convex" else _best_linear(problem)
-    return problem.oracle(kind, problem.combined(weights), weights=weights)
+    return problem.oracle(kind, problem.combination_losses(weights), weights=weights)
 
 
-def _uniform(problem: Problem) -> Oracle:
+def _uniform(problem: OracleProblem) -> Oracle:
     n = problem.forecasts.shape[1]
     if problem.loss == "zero-one":
         votes = [_vote(f[~np.isnan(f).reshape(n, -1).any(axis=1)]) for f in problem.forecasts]
@@ -196,14 +204,14 @@ def _uniform(problem: Problem) -> Oracle:
 
 
 def _vote(labels: np.ndarray) -> Any:
-    """The commonest label, of equal ones the first; the mean of probabilities."""
+    """Return the most frequent label, the first if tied; for probabilities, their mean."""
     if labels.ndim == 2:
         return labels.mean(axis=0)
     counts = (labels[:, None] == labels).sum(axis=1)
     return labels[counts.argmax()]
 
 
-def _best_expert(problem: Problem) -> Oracle:
+def _best_expert(problem: OracleProblem) -> Oracle:
     losses = problem.losses(problem.forecasts)
     if np.isnan(losses).any():
         mean = np.nanmean(losses, axis=1, keepdims=True)
@@ -213,72 +221,78 @@ def _best_expert(problem: Problem) -> Oracle:
     return problem.oracle("expert", losses[:, best], weights=weights, expert=best)
 
 
-def _best_convex(problem: Problem) -> np.ndarray:
-    X, y = problem.stacked()
+def _best_convex(problem: OracleProblem) -> np.ndarray:
+    X, y = problem.as_regression()
     loss = problem.loss
     weight = problem.row_weight
     if loss == "square":
-        each = None if weight is None else np.repeat(weight, len(y) // len(weight))
-        return simplex_least_squares(X, y, each)
+        repeated = None if weight is None else np.repeat(weight, len(y) // len(weight))
+        return simplex_least_squares(X, y, repeated)
     if loss == "absolute":
-        return least_pinball(X, y, 0.5, weight, simplex=True)
+        return pinball_minimum(X, y, 0.5, weight, simplex=True)
     if loss == "pinball":
-        return least_pinball(X, y, problem.quantile, None, simplex=True)
+        return pinball_minimum(X, y, problem.quantile, None, simplex=True)
     if loss == "percentage":
-        return least_pinball(X, y, 0.5, 1 / np.abs(y), simplex=True)
+        return pinball_minimum(X, y, 0.5, 1 / np.abs(y), simplex=True)
     if loss == "log":
-        return simplex_log_loss(_of_truth(problem), weight)
+        return simplex_log_loss(_truth_probabilities(problem), weight)
     if loss == "linear":
         return np.eye(X.shape[1])[X.mean(axis=0).argmin()]
     if loss == "zero-one":
-        raise ValueError("the zero-one loss is not convex: there is no best combination to find")
-    return simplex_minimum(lambda w: float(problem.combined(w).mean()), X.shape[1])
+        raise ValueError(
+            "the best convex combination is not available for loss='zero-one', which is not convex"
+        )
+    return simplex_minimum(lambda w: float(problem.combination_losses(w).mean()), X.shape[1])
 
 
-def _of_truth(problem: Problem) -> np.ndarray:
-    """The probability that each expert gave to what came."""
-    if problem.of_classes:
+def _truth_probabilities(problem: OracleProblem) -> np.ndarray:
+    """Return the probability that each expert assigned to the observed truth."""
+    if problem.has_classes:
         rows = np.arange(len(problem.truths))
         return problem.forecasts[rows, :, problem.truths.astype(int)]
     y = problem.truths[:, None]
     return np.where(y > 0.5, problem.forecasts, 1 - problem.forecasts)
 
 
-def _best_linear(problem: Problem) -> np.ndarray:
-    X, y = problem.stacked()
+def _best_linear(problem: OracleProblem) -> np.ndarray:
+    X, y = problem.as_regression()
     if problem.loss == "square":
         return np.linalg.lstsq(X, y, rcond=None)[0]
     if problem.loss in ("absolute", "pinball", "percentage"):
         quantile = problem.quantile if problem.loss == "pinball" else 0.5
         weight = 1 / np.abs(y) if problem.loss == "percentage" else None
-        return least_pinball(X, y, quantile, weight, simplex=False)
+        return pinball_minimum(X, y, quantile, weight, simplex=False)
     raise ValueError(
-        "a best linear combination is found for square, absolute, percentage and pinball"
+        "the best linear combination is only available for the losses 'square', 'absolute', 'percentage' and"
+        f" 'pinball', not for loss={problem.loss!r}"
     )
 
 
-def _best_sequence(problem: Problem, shifts: int) -> Oracle:
-    """By dynamic programming over (shifts so far, expert)."""
+def _best_sequence(problem: OracleProblem, shifts: int) -> Oracle:
+    """Return the best sequence of experts, by dynamic programming over (shifts so far, expert)."""
     if not isinstance(shifts, int | np.integer) or shifts < 0:
         raise ValueError(f"shifts={shifts!r} must be an integer >= 0")
     losses = problem.losses(problem.forecasts)
-    losses = np.where(np.isnan(losses), np.inf, losses)  # nobody follows an expert asleep
+    losses = np.where(np.isnan(losses), np.inf, losses)  # a sleeping expert cannot be followed
     steps, experts = losses.shape
-    most = min(int(shifts), steps - 1)
-    total = np.full((most + 1, experts), np.inf)
+    max_shifts = min(int(shifts), steps - 1)
+    total = np.full((max_shifts + 1, experts), np.inf)
     total[0] = losses[0]
-    shifted = np.zeros((steps, most + 1, experts), dtype=bool)
-    best_before = np.zeros((steps, most + 1), dtype=np.intp)
+    shifted = np.zeros((steps, max_shifts + 1, experts), dtype=bool)
+    best_before = np.zeros((steps, max_shifts + 1), dtype=np.intp)
     for t in range(1, steps):
         best = total.argmin(axis=1)
         best_before[t] = best
-        arriving = np.full_like(total, np.inf)
-        arriving[1:] = total[np.arange(most), best[:most]][:, None]
-        shifted[t] = arriving < total
-        total = np.where(shifted[t], arriving, total) + losses[t]
+        after_shift = np.full_like(total, np.inf)
+        after_shift[1:] = total[np.arange(max_shifts), best[:max_shifts]][:, None]
+        shifted[t] = after_shift < total
+        total = np.where(shifted[t], after_shift, total) + losses[t]
     m, k = np.unravel_index(total.argmin(), total.shape)
     if not np.isfinite(total[m, k]):
-        raise ValueError(f"no sequence with {shifts} shifts avoids the experts that are asleep")
+        raise ValueError(
+            f"no sequence of experts with at most {shifts} shifts avoids sleeping experts; pass a"
+            " larger shifts"
+        )
     path = np.empty(steps, dtype=np.intp)
     for t in range(steps - 1, -1, -1):
         path[t] = k

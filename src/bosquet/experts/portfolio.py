@@ -1,4 +1,4 @@
-"""Portfolios: sequential investment as a game against the market."""
+"""Portfolios: sequential investment, wealth and its best constant competitors."""
 
 from __future__ import annotations
 
@@ -7,71 +7,69 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bosquet._fitted import fits_aside
+from bosquet._fitted import publishes_fit_atomically
 from bosquet._parameters import Check, check_parameters
 from bosquet._sklearn import BaseEstimator
 from bosquet.experts._solvers import simplex_log_loss
 
 
 def read_relatives(X: Any) -> np.ndarray:
-    """Price relatives x_t(j) = z_t(j) / z_{t-1}(j), not negative, one of them positive each day."""
+    """Return price relatives x_t(j) = z_t(j) / z_{t-1}(j), checked: non-negative, not all 0 on a day."""
     relatives = np.asarray(X, dtype=float)
     if relatives.ndim != 2 or 0 in relatives.shape:
-        raise ValueError(
-            f"X has shape {relatives.shape}; it must have a row a day, a column a stock"
-        )
+        raise ValueError(f"X has shape {relatives.shape}; it must have shape (n_days, n_stocks)")
     wrong = ~np.isfinite(relatives) | (relatives < 0)
     if wrong.any():
         day, stock = np.argwhere(wrong)[0]
         raise ValueError(
-            f"X[{day}, {stock}] is {relatives[day, stock]}; a price relative (today's price over"
-            " yesterday's) is finite and not negative"
+            f"X[{day}, {stock}] is {relatives[day, stock]}; price relatives (today's price divided by"
+            " yesterday's) must be finite and non-negative"
         )
     ruined = np.flatnonzero(relatives.max(axis=1) <= 0)
     if ruined.size:
         raise ValueError(
-            f"on day {ruined[0]} every stock loses everything: there is nothing to play for"
+            f"X[{ruined[0]}] is 0 for every stock; at least one price relative per day must be positive"
         )
     return relatives
 
 
 def wealth(X: Any, portfolios: Any) -> np.ndarray:
-    """The wealth factor S_t = Π_{s ≤ t} x_s · b_s after each day.
+    """Return the wealth S_t = Π_{s ≤ t} x_s · b_s after each day.
 
     Parameters
     ----------
     X : array of shape (n_days, n_stocks)
         Price relatives.
     portfolios : array of shape (n_stocks,) or (n_days, n_stocks)
-        Shares of the wealth in each stock: rebalanced to the same every day, or day by day.
+        Shares of the wealth in each stock: the same for every day, or one row per day.
     """
     relatives = read_relatives(X)
-    held = np.asarray(portfolios, dtype=float)
-    if held.shape not in (relatives.shape, relatives.shape[1:]):
+    shares = np.asarray(portfolios, dtype=float)
+    if shares.shape not in (relatives.shape, relatives.shape[1:]):
         raise ValueError(
-            f"portfolios have shape {held.shape}; with X of {relatives.shape} they have"
-            f" {relatives.shape[1:]}, or a row a day"
+            f"portfolios has shape {shares.shape}; for X of shape {relatives.shape} it must have shape"
+            f" {relatives.shape[1:]} or {relatives.shape}"
         )
-    if not (np.isfinite(held).all() and np.allclose(held.sum(axis=-1), 1, atol=1e-6)):
-        raise ValueError("the shares of a portfolio are finite and sum to 1")
+    if not (np.isfinite(shares).all() and np.allclose(shares.sum(axis=-1), 1, atol=1e-6)):
+        raise ValueError("the shares of every portfolio must be finite and sum to 1")
     with np.errstate(over="ignore"):
-        return np.exp(log_wealth(relatives, held))
+        return np.exp(log_wealth(relatives, shares))
 
 
 def log_wealth(relatives: np.ndarray, portfolios: np.ndarray) -> np.ndarray:
-    """ln S_t: wealth itself leaves the range of numbers on a long enough way."""
+    """Return ln S_t; S_t itself may overflow or underflow."""
     with np.errstate(divide="ignore"):
         return np.log((relatives * portfolios).sum(axis=1)).cumsum()
 
 
 def best_stock(X: Any) -> int:
-    """The stock with the largest final wealth."""
+    """Return the index of the stock with the largest final wealth."""
     with np.errstate(divide="ignore"):
         return int(np.log(read_relatives(X)).sum(axis=0).argmax())
 
 
 def best_constant_rebalanced(X: Any) -> np.ndarray:
-    """The portfolio that, restored every day, would have ended with the largest wealth.
+    """Return the portfolio with the largest final wealth if it is rebalanced to the same shares every day.
 
     Examples
     --------
@@ -83,13 +81,13 @@ def best_constant_rebalanced(X: Any) -> np.ndarray:
 
 
 class Portfolio(BaseEstimator):
-    """What the strategies share: ``fit(X)`` trades day by day, each on what it saw before."""
+    """Base class of the strategies: ``fit(X)`` trades day by day, using only past days."""
 
     checks: ClassVar[dict[str, Check]] = {}
 
-    @fits_aside
+    @publishes_fit_atomically
     def fit(self, X: Any, y: Any = None) -> Any:
-        """Trade.
+        """Trade on all days in order.
 
         Parameters
         ----------
@@ -113,7 +111,7 @@ class Portfolio(BaseEstimator):
         return self
 
     def _trade(self, relatives: np.ndarray) -> np.ndarray:
-        """Portfolios of every day, and of the day after the last."""
+        """Return the portfolios of every day, and of the day after the last."""
         raise NotImplementedError
 
     def _bound(self, relatives: np.ndarray) -> float:

@@ -1,4 +1,4 @@
-"""How much worse a mixture did than what was best in hindsight, beside what its rule promised."""
+"""Regret of mixtures to oracles, with the bounds of their rules."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from typing import Any
 import numpy as np
 
 from bosquet._text_table import text_table
-from bosquet.experts._summary import digits
+from bosquet.experts._summary import format_value
 from bosquet.experts.mixture import Mixture
-from bosquet.experts.oracles import Oracle, Problem, check_kind, find, read_problem
+from bosquet.experts.oracles import Oracle, OracleProblem, check_kind, find_oracle, read_problem
 from bosquet.experts.rules import rule_of
 
 
 @dataclass(frozen=True)
 class Regret:
-    """Regret to an oracle.
+    """Regret of a mixture to an oracle.
 
     Attributes
     ----------
     oracle : Oracle
     curve : array of shape (n_steps,)
-        Cumulative loss of the mixture less that of the oracle, after each step.
+        Cumulative loss of the mixture minus that of the oracle, after each step.
     total : float
-        Its last value.
+        Last value of `curve`.
     bound : float
-        What the rule guarantees of `total`; NaN where it guarantees nothing.
+        Upper bound of `total` that the rule guarantees; NaN if it guarantees none.
     """
 
     oracle: Oracle
@@ -36,8 +36,8 @@ class Regret:
     bound: float
 
     def __repr__(self) -> str:
-        promised = "" if np.isnan(self.bound) else f", at most {digits(self.bound)}"
-        return f"Regret(to {self.oracle!r}: {digits(self.total)}{promised})"
+        bound = "" if np.isnan(self.bound) else f", at most {format_value(self.bound)}"
+        return f"Regret(to {self.oracle!r}: {format_value(self.total)}{bound})"
 
 
 def regret(
@@ -49,20 +49,22 @@ def regret(
     shifts: int = 1,
     awake: Any = None,
 ) -> Regret:
-    """Regret of a fitted mixture to the best expert, combination or sequence of experts.
+    """Return the regret of a fitted mixture to the best expert, combination or sequence of experts.
 
-    Which bound there is: to an expert, that of the rule; to a convex combination, the same if the rule
-    was told linearised losses; to a linear combination, of ridge regression alone; to a sequence
-    with shifts, of fixed share alone.
+    The bound is that of the rule for an expert, and for a convex combination if the rule receives
+    linearised losses. Only "ridge" has a bound for linear combinations, and only "fixed-share" for
+    sequences with shifts.
 
     Parameters
     ----------
     mixture : Mixture
-        Fitted on F and y, its history kept.
+        Fitted to F and y, with its steps recorded (`history` not False).
     F, y, awake
-        What it was fitted on.
+        The data that it was fitted to.
     oracle : {"uniform", "expert", "convex", "linear", "shifts"}, default="expert"
+        The competitor, as `kind` in `oracle`.
     shifts : int, default=1
+        Largest number of changes, for oracle="shifts".
 
     Returns
     -------
@@ -77,8 +79,8 @@ def regret(
     >>> F = y[:, None] + rng.normal(size=(400, 3)) + [0.5, 0.0, -0.5]
     >>> mixture = Mixture("boa").fit(F, y)
     >>> for kind in ("expert", "convex"):
-    ...     found = regret(mixture, F, y, kind)
-    ...     print(f"{kind}: {found.total:.1f}, at most {found.bound:.0f}")
+    ...     result = regret(mixture, F, y, kind)
+    ...     print(f"{kind}: {result.total:.1f}, at most {result.bound:.0f}")
     expert: -301.3, at most 77
     convex: 6.5, at most 83
     """
@@ -86,19 +88,20 @@ def regret(
     return _regret(mixture, _problem_of(mixture, F, y, awake), oracle, shifts)
 
 
-def _problem_of(mixture: Mixture, F: Any, y: Any, awake: Any) -> Problem:
+def _problem_of(mixture: Mixture, F: Any, y: Any, awake: Any) -> OracleProblem:
     problem = read_problem(F, y, mixture.loss, mixture.quantile, mixture.classes, awake)
     if len(problem.truths) != len(mixture.losses_):
         raise ValueError(
-            f"F has {len(problem.truths)} steps, but the mixture's history has {len(mixture.losses_)}"
+            f"F has {len(problem.truths)} steps, but the mixture has recorded {len(mixture.losses_)}; pass"
+            " the data that it was fitted to"
         )
     return problem
 
 
-def _regret(mixture: Mixture, problem: Problem, kind: str, shifts: int) -> Regret:
-    best = find(problem, kind, shifts)
+def _regret(mixture: Mixture, problem: OracleProblem, kind: str, shifts: int) -> Regret:
+    best = find_oracle(problem, kind, shifts)
     if kind == "expert":
-        # Experts asleep are counted as the mixture itself: the regret that bounds speak of.
+        # A sleeping expert has the loss of the mixture; the bounds hold for this regret.
         losses = problem.losses(problem.forecasts)
         own = mixture.losses_[:, None]
         excess = np.where(np.isnan(losses), 0.0, own - losses)
@@ -109,7 +112,7 @@ def _regret(mixture: Mixture, problem: Problem, kind: str, shifts: int) -> Regre
 
 
 def _bound(mixture: Mixture, best: Oracle, curve: np.ndarray, shifts: int) -> float:
-    core = mixture._now
+    core = mixture._fitted_core
     if best.kind == "expert":
         return float(mixture.bound_[mixture.regret_.argmax()])
     if best.kind == "shifts":
@@ -121,14 +124,14 @@ def _bound(mixture: Mixture, best: Oracle, curve: np.ndarray, shifts: int) -> fl
 
 
 def simple_regret(weights: Any, losses: Any) -> float:
-    """Excess over the best expert of what is recommended once exploration is over.
+    """Return the expected loss of recommended weights minus that of the best expert.
 
     Parameters
     ----------
     weights : array of shape (n_experts,)
         The recommendation, from ``mixture.recommend(how)``.
     losses : array of shape (n_experts,)
-        Expected losses of the experts, known or estimated on fresh rows.
+        Expected losses of the experts, known or estimated on new rows.
 
     Examples
     --------
@@ -143,29 +146,29 @@ def simple_regret(weights: Any, losses: Any) -> float:
     weights, losses = np.asarray(weights, dtype=float), np.asarray(losses, dtype=float)
     if weights.shape != losses.shape or weights.ndim != 1 or weights.size == 0:
         raise ValueError(
-            f"weights and losses must have one entry an expert, not {weights.shape} and {losses.shape}"
+            f"weights and losses must both have shape (n_experts,), got {weights.shape} and {losses.shape}"
         )
     return float(weights @ losses - losses.min())
 
 
-def _name_of(mixture: Mixture) -> str:
-    """The rule's, with the parameters that are not as they come."""
+def _rule_label(mixture: Mixture) -> str:
+    """Return the name of the rule, with its parameters that are not the defaults."""
     rule = rule_of(mixture.rule)
-    usual = type(rule)().get_params()
-    set_apart = {k: v for k, v in rule.get_params().items() if repr(v) != repr(usual[k])}
-    if not set_apart:
+    defaults = type(rule)().get_params()
+    changed = {k: v for k, v in rule.get_params().items() if repr(v) != repr(defaults[k])}
+    if not changed:
         return rule.name
-    return f"{rule.name} ({', '.join(f'{name}={value}' for name, value in set_apart.items())})"
+    return f"{rule.name} ({', '.join(f'{name}={value}' for name, value in changed.items())})"
 
 
 class OracleTable:
-    """Mixtures beside what was best in hindsight, one line each; ``print`` shows it.
+    """Losses of oracles and mixtures, one row each; ``print`` shows it as a table.
 
     Attributes
     ----------
     rows : list of dict
-        name, loss (the mean over steps), rmse, and for mixtures the total of the regret to the best expert
-        and its bound.
+        With `name`, `loss` (the mean over the steps), `rmse`, and for mixtures `regret` (the total regret to
+        the best expert) and its `bound`.
     """
 
     def __init__(self, rows: list[dict[str, Any]]):
@@ -181,11 +184,11 @@ class OracleTable:
         names = ["loss", "rmse", "regret", "bound"]
         if all(np.isnan(row["rmse"]) for row in self.rows):
             names.remove("rmse")
-        told = {"loss": "mean loss", "regret": "total regret", "bound": "its bound"}
-        cells = [["", *(told.get(name, name) for name in names)]]
+        titles = {"loss": "mean loss", "regret": "total regret", "bound": "its bound"}
+        cells = [["", *(titles.get(name, name) for name in names)]]
         for row in self.rows:
             values = [row.get(name, float("nan")) for name in names]
-            cells.append([row["name"], *("" if np.isnan(v) else digits(v) for v in values)])
+            cells.append([row["name"], *("" if np.isnan(v) else format_value(v) for v in values)])
         return "\n".join(text_table(cells, gap=" "))
 
     __repr__ = __str__
@@ -203,20 +206,21 @@ def oracle_table(
     awake: Any = None,
     **options: Any,
 ) -> OracleTable:
-    """The table of a study: mean of the experts, the best of them, their best combinations, the rules.
+    """Compare rules with oracles: mean of the experts, best expert, best combinations, best sequences.
 
     Parameters
     ----------
     F : array of shape (n_steps, n_experts)
     y : array of shape (n_steps,)
     rules : list of str, rules or Mixtures, or one of these, default=("ewa", "ml-poly", "boa")
-        Mixtures are fitted as they are; from a rule one is made with `loss` and `options`.
+        Mixtures are fitted with their own parameters; a rule is fitted as a mixture with `loss` and
+        `options`.
     shifts : list of int, default=(1, 5)
-        Best sequences to list.
+        Numbers of shifts for which the best sequence is listed.
     loss, quantile, classes, awake
         As in `Mixture`.
     **options
-        More parameters of the mixtures.
+        Other parameters of the mixtures.
 
     Returns
     -------
@@ -242,22 +246,23 @@ def oracle_table(
     rules = [rules] if isinstance(rules, str | Mixture) else rules
     problem = read_problem(F, y, loss, quantile, classes, awake)
     rows = []
-    wanted = [("uniform", "uniform", 0), ("best expert", "expert", 0)]
-    wanted += [("best convex", "convex", 0), ("best linear", "linear", 0)]
-    wanted += [(f"best with {m} shift{'s' * (m != 1)}", "shifts", int(m)) for m in shifts]
-    for name, kind, m in wanted:
+    oracles = [("uniform", "uniform", 0), ("best expert", "expert", 0)]
+    oracles += [("best convex", "convex", 0), ("best linear", "linear", 0)]
+    oracles += [(f"best with {m} shift{'s' * (m != 1)}", "shifts", int(m)) for m in shifts]
+    for name, kind, m in oracles:
         try:
-            found = find(problem, kind, m)
-        except ValueError:  # there is none for this loss, or with experts asleep
+            oracle = find_oracle(problem, kind, m)
+        except ValueError:  # not defined for this loss, or with sleeping experts
             continue
-        rows.append({"name": name, "loss": found.loss, "rmse": found.rmse, "oracle": found})
+        rows.append({"name": name, "loss": oracle.loss, "rmse": oracle.rmse, "oracle": oracle})
     for rule in rules:
-        given = isinstance(rule, Mixture)
         mixture = (
-            rule if given else Mixture(rule, loss, quantile=quantile, classes=classes, **options)
+            rule
+            if isinstance(rule, Mixture)
+            else Mixture(rule, loss, quantile=quantile, classes=classes, **options)
         )
         mixture.fit(F, y, awake=awake)
-        name = _name_of(mixture)
+        name = _rule_label(mixture)
         mean = mixture.loss_ / mixture.n_steps_
         leader = mixture.regret_.argmax()
         rows.append(

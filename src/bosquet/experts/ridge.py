@@ -5,24 +5,24 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from bosquet._parameters import Check, number
-from bosquet.experts._rule import Rule
+from bosquet.experts._rule import ExpertRule
 
 
-class OnlineRidge(Rule):
-    r"""The linear combination that would have been best so far, kept near the prior weights.
+class OnlineRidge(ExpertRule):
+    r"""Online ridge regression: the best linear combination so far, shrunk towards the prior weights.
 
     .. math:: w_{t+1} = \arg\min_w \sum_{s \le t} (y_s - w \cdot f_s)^2
               + \lambda\, \lVert w - \pi \rVert^2
 
-    The weights are any numbers: a bias common to all experts is corrected too. The regret to a fixed
-    combination u is at most λ ‖u - π‖² + Σ (y - ŷ)² f·A⁻¹f with A = λI + Σ f f^⊤. Square loss
-    only, and every expert has to be awake.
+    The weights may be negative and need not sum to 1, so that a bias common to all experts is corrected
+    too. The regret to a fixed combination u is at most λ ‖u - π‖² + Σ (y - ŷ)² f·A⁻¹f with
+    A = λI + Σ f f^⊤. The rule requires the square loss, and no expert may be asleep.
 
     Parameters
     ----------
     l2_regularization : float, default=None
-        λ; opera's lambda. In the unit of a squared forecast. None: a hundredth of the mean square of
-        the first step's forecasts, so that their unit does not matter.
+        λ (lambda in opera), in units of a squared forecast. None: 0.01 times the mean square of the
+        forecasts of the first step, so that the unit of the forecasts does not matter.
 
     References
     ----------
@@ -47,8 +47,8 @@ class OnlineRidge(Rule):
     def __init__(self, l2_regularization: float | None = None):
         self.l2_regularization = l2_regularization
 
-    def _settings(
+    def _core_options(
         self, n_experts: int, n_steps: int | None, loss_range: float | None
     ) -> dict[str, Any]:
-        given = self.l2_regularization
-        return {} if given is None else {"penalty": float(given)}
+        penalty = self.l2_regularization
+        return {} if penalty is None else {"penalty": float(penalty)}

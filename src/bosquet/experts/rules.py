@@ -1,10 +1,10 @@
-"""Every rule by its name."""
+"""All aggregation rules by name."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from bosquet.experts._rule import Rule
+from bosquet.experts._rule import ExpertRule
 from bosquet.experts.adahedge import AdaHedge
 from bosquet.experts.boa import BOA
 from bosquet.experts.ewa import ExponentialWeights
@@ -18,7 +18,7 @@ from bosquet.experts.ogd import GradientDescent
 from bosquet.experts.ridge import OnlineRidge
 from bosquet.experts.squint import Squint
 
-RULES: dict[str, type[Rule]] = {
+RULES: dict[str, type[ExpertRule]] = {
     rule.name: rule
     for rule in (
         ExponentialWeights,
@@ -38,13 +38,13 @@ RULES: dict[str, type[Rule]] = {
 }
 
 
-def rule_of(value: Any) -> Rule:
-    """The rule that a name stands for, or the rule itself."""
-    if isinstance(value, Rule):
+def rule_of(value: Any) -> ExpertRule:
+    """Return the rule with a name; a rule is returned unchanged."""
+    if isinstance(value, ExpertRule):
         return value
     if isinstance(value, str) and value in RULES:
         return RULES[value]()
     raise ValueError(
         f"rule={value!r} is out of range: rule must be one of {', '.join(map(repr, RULES))}, or a rule"
-        " such as ExponentialWeights(learning_rate=0.1)"
+        " object such as ExponentialWeights(learning_rate=0.1)"
     )

@@ -1,4 +1,4 @@
-"""The kernel-based semi-log-optimal strategy."""
+"""The kernel-based semi-log-optimal portfolio."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from bosquet.experts.portfolio import Portfolio
 
 
 class SemiLogOptimal(Portfolio):
-    r"""The kernel-based semi-log-optimal strategy: what was best after days like the last ones.
+    r"""Kernel-based semi-log-optimal portfolio: the best one after days similar to the last ones.
 
-    An expert (k, ℓ) looks for past days whose k days before were within a radius of the last k days,
-    and invests in the portfolio that would have been best on those days by the second-order
-    approximation of the logarithm,
+    An expert (k, ℓ) searches for past days whose k preceding days were within a radius of the last k days.
+    It invests in the portfolio that would have been best on those days, by the second-order approximation
+    of the logarithm,
 
     .. math:: b = \arg\max_b \sum_{i} h(b \cdot x_i), \qquad
               h(z) = z - 1 - \tfrac12 (z - 1)^2,
 
-    equal shares if there are none. The experts' wealths weigh their portfolios. On a stationary and
-    ergodic market its growth rate comes near that of the best strategy there is.
+    or in equal shares if there are no such days. The portfolios of the experts are weighted by their
+    wealth. On a stationary and ergodic market the growth rate converges to that of the best strategy.
 
     Parameters
     ----------
     windows : list of int, default=(1, 2, 3, 4, 5)
-        k.
+        Values of k.
     radii : int, default=10
-        ℓ = 1, ..., radii. The squared radius of (k, ℓ) is 0.0001 N k ℓ, as in the paper.
+        Number of radii: ℓ = 1, ..., radii. The squared radius of (k, ℓ) is 0.0001 N k ℓ, as in the paper.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class SemiLogOptimal(Portfolio):
     def _trade(self, relatives: np.ndarray) -> np.ndarray:
         windows = [int(k) for k in np.atleast_1d(self.windows)]
         if not windows or min(windows) < 1:
-            raise ValueError(f"windows={self.windows!r} must be integers >= 1, at least one")
+            raise ValueError(f"windows={self.windows!r} must be a non-empty list of integers >= 1")
         days, stocks = relatives.shape
         experts = [(k, level) for k in windows for level in range(1, self.radii + 1)]
         log_wealth = np.zeros(len(experts))
@@ -79,22 +79,22 @@ class SemiLogOptimal(Portfolio):
         return portfolios
 
     def _choices(self, past: np.ndarray, windows: list[int]) -> list[np.ndarray]:
-        """The portfolio of each expert for the day after `past`."""
+        """Return the portfolio of each expert for the day after `past`."""
         days, stocks = past.shape
         equal = np.full(stocks, 1 / stocks)
-        found = []
+        portfolios = []
         for k in windows:
-            # Days i whose k days before end at i - 1; the last k days are past[-k:].
+            # A window past[start : start + k] precedes day start + k; the last k days are past[-k:].
             starts = np.arange(max(days - k, 0))
-            apart = np.zeros(len(starts))
+            distances = np.zeros(len(starts))
             for j in range(k if len(starts) else 0):
-                apart += ((past[starts + j] - past[days - k + j]) ** 2).sum(axis=1)
-            known: tuple[int, np.ndarray] = (0, equal)
+                distances += ((past[starts + j] - past[days - k + j]) ** 2).sum(axis=1)
+            previous: tuple[int, np.ndarray] = (0, equal)  # number of similar days, portfolio
             for level in range(1, self.radii + 1):
-                similar = starts[apart <= 1e-4 * stocks * k * level] + k
-                # A wider radius with the same days has the same answer.
-                if len(similar) != known[0]:
+                similar = starts[distances <= 1e-4 * stocks * k * level] + k
+                # A larger radius that adds no days has the same portfolio.
+                if len(similar) != previous[0]:
                     moves = past[similar] - 1
-                    known = (len(similar), simplex_least_squares(moves, np.ones(len(similar))))
-                found.append(known[1])
-        return found
+                    previous = (len(similar), simplex_least_squares(moves, np.ones(len(similar))))
+                portfolios.append(previous[1])
+        return portfolios

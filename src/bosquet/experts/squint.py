@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from bosquet.experts._rule import Rule
+from bosquet.experts._rule import ExpertRule
 
 
-class Squint(Rule):
-    r"""Exponential weights at all learning rates at once, each expert judged at the one it needs.
+class Squint(ExpertRule):
+    r"""Squint: exponential weights averaged over a grid of learning rates.
 
     .. math:: p_{t+1}(j) \propto \pi(j) \sum_i \gamma_i \eta_i\,
               e^{\eta_i R_t(j) - \eta_i^2 V_t(j)}, \qquad V_t(j) = \sum_{s \le t} r_s(j)^2
 
-    with r(j) the loss of the mixture less that of expert j and R its sum. The rates are
-    η_i = 2^-i / (2B), their prior γ_i = 1 / ((i+1)(i+2)); B is `loss_range`, or else the largest
-    |r| so far, to which a step that exceeds it is shrunk. The regret to expert j is at most
-    min_i (η_i V(j) + ln(1/(π(j) γ_i)) / η_i), and B more if B had to be learned: of the order
-    √(V (ln 1/π + ln ln n)), small where the expert is seldom far from the mixture, and smaller for
-    experts that the prior favours.
+    where r(j) is the loss of the mixture minus that of expert j and R its sum. The rates are
+    η_i = 2^-i / (2B) with prior γ_i = 1 / ((i+1)(i+2)). B is `loss_range`; without it, B is the largest |r|
+    so far, and a step that exceeds it is scaled down to B. The regret to expert j is at most
+    min_i (η_i V(j) + ln(1/(π(j) γ_i)) / η_i), plus B if B is learned. This is of the order
+    √(V (ln 1/π + ln ln n)): small for an expert whose losses are close to those of the mixture, and smaller
+    for experts with a large prior weight.
 
     References
     ----------

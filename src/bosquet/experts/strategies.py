@@ -1,4 +1,4 @@
-"""The strategies side by side."""
+"""Comparison of portfolio strategies."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from bosquet._text_table import text_table
-from bosquet.experts._summary import digits
+from bosquet.experts._summary import format_value
 from bosquet.experts.exponentiated_gradient import ExponentiatedGradient
 from bosquet.experts.portfolio import (
     Portfolio,
@@ -25,7 +25,15 @@ from bosquet.experts.universal_portfolio import UniversalPortfolio
 
 @dataclass(frozen=True)
 class WealthTable:
-    """Final wealth of strategies beside the best stock and the best rebalanced portfolio."""
+    """Final wealth of strategies, of the best stock and of the best constant rebalanced portfolio.
+
+    Attributes
+    ----------
+    log_wealth : dict of str to float
+        Logarithm of the final wealth by strategy.
+    bound : dict of str to float
+        Upper bound of the difference to the best constant rebalanced portfolio; NaN without one.
+    """
 
     log_wealth: dict[str, float]
     bound: dict[str, float]
@@ -39,10 +47,15 @@ class WealthTable:
         best = self.log_wealth["best rebalanced"]
         rows = [["", "wealth", "log regret", "bound"]]
         for name, value in self.wealth.items():
-            behind = best - self.log_wealth[name]
+            log_regret = best - self.log_wealth[name]
             bound = self.bound.get(name, math.nan)
             rows.append(
-                [name, digits(value), digits(behind), "" if math.isnan(bound) else digits(bound)]
+                [
+                    name,
+                    format_value(value),
+                    format_value(log_regret),
+                    "" if math.isnan(bound) else format_value(bound),
+                ]
             )
         return "\n".join(text_table(rows, gap=" "))
 
@@ -50,14 +63,14 @@ class WealthTable:
 def wealth_table(
     X: Any, strategies: dict[str, Portfolio] | Sequence[Portfolio] | None = None
 ) -> WealthTable:
-    """Wealth after all days: uniform, best stock, best constant rebalanced, and each strategy.
+    """Compare the final wealth of strategies, the uniform portfolio and the best ones in hindsight.
 
     Parameters
     ----------
     X : array of shape (n_days, n_stocks)
         Price relatives.
     strategies : dict of name to Portfolio, or list of them, default=None
-        None: exponentiated gradient, Cover's and the semi-log-optimal one.
+        None: exponentiated gradient, universal and semi-log-optimal.
 
     Examples
     --------
@@ -80,7 +93,7 @@ def wealth_table(
             "semi-log-optimal": SemiLogOptimal(),
         }
     elif not isinstance(strategies, dict):
-        strategies = {type(one).__name__: one for one in strategies}
+        strategies = {type(strategy).__name__: strategy for strategy in strategies}
     stocks = relatives.shape[1]
     best = np.eye(stocks)[best_stock(relatives)]
     fixed = {

@@ -1,4 +1,4 @@
-"""The super learner: the convex combination of learners that is best in cross-validation."""
+"""Super learners: the convex combination of learners with the smallest cross-validated loss."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bosquet._fitted import reads_one_fit
+from bosquet._fitted import reads_fit_snapshot
 from bosquet._parameters import check_parameters, choice
 from bosquet._sklearn import (
     ClassifierMixin,
@@ -16,26 +16,26 @@ from bosquet._targets import (
     check_finite_target,
     check_labels,
     class_numbers,
-    learn_classes,
+    unique_classes,
     warn_of_column_vector,
 )
-from bosquet.experts._learners import numbers_said, probabilities_said
+from bosquet.experts._learners import predicted_numbers, predicted_probabilities
 from bosquet.experts._stacking import BaseSuperLearner
 
 
 class SuperLearnerRegressor(RegressorMixin, BaseSuperLearner):
-    r"""Cross-validated stacking of regressors with weights that are shares.
+    r"""Cross-validated stacking of regressors with convex weights.
 
-    Every learner predicts each row from a fit on the other folds. The weights minimise the loss of
-    the combination of these predictions,
+    Every learner predicts each row from a fit to the other folds. The weights minimise the loss of the
+    combination of these predictions,
 
     .. math:: w = \arg\min_{w \ge 0,\, \sum_k w_k = 1} \sum_i
               \ell\Bigl(\sum_k w_k\, \hat f_k^{(-i)}(x_i),\, y_i\Bigr),
 
-    and the learners are fitted once more, on all rows. As rows grow, it does as well as the best
-    combination that an oracle would choose. The learners may be one method with different
-    hyper-parameters: the combination takes the place of choosing among them. What was said of the
-    rows was then used to choose, so that `cv_table_` flatters the winner; judge the super learner by
+    and then the learners are fitted to all rows. As the number of rows grows, the loss of the super learner
+    converges to that of the best combination. The learners may be one method with different
+    hyper-parameters; the combination then replaces the choice among them. The weights are chosen on the
+    cross-validated predictions, so the losses in `cv_table_` are optimistic. For an unbiased estimate use
     ``cross_val_score``, which repeats the choice in every fold.
 
     Parameters
@@ -43,25 +43,26 @@ class SuperLearnerRegressor(RegressorMixin, BaseSuperLearner):
     estimators : list of (name, estimator)
     loss : {"square", "absolute"}, default="square"
     combination : {"convex", "best"}, default="convex"
-        "best" gives all weight to the learner with the least cross-validated loss (the discrete super
+        "best" gives all weight to the learner with the smallest cross-validated loss (the discrete super
         learner).
     cv : int or cross-validation splitter, default=5
-        An int shuffles the rows.
+        Number of folds of shuffled rows, or a splitter.
     n_jobs : int or None, default=None
-        Fits at a time, by joblib.
+        Number of fits that run in parallel, by joblib.
     verbose : int, default=0
+        Verbosity of joblib.
     random_state : int, RandomState instance or None, default=None
-        For the shuffle, and for learners whose own random_state is None.
+        Random seed for shuffling the rows, and for learners whose random_state is None.
 
     Attributes
     ----------
     weights_ : array of shape (n_learners,)
     cv_table_ : CVTable
-        Cross-validated loss of each learner, its standard error, its weight.
+        Cross-validated loss of each learner, its standard error and its weight.
     cv_predictions_ : array of shape (n_samples, n_learners)
-        What was said of each row by fits that did not see it.
+        Predictions for each row by learners that were not fitted to it.
     estimators_, named_estimators_
-        Fitted on all rows.
+        The learners fitted to all rows, as a list and as a dict.
 
     Examples
     --------
@@ -109,39 +110,39 @@ class SuperLearnerRegressor(RegressorMixin, BaseSuperLearner):
         check_parameters(self, {"loss": choice("square", "absolute")})
         target = check_finite_target(y)
         if len(target) > 1:
-            raise ValueError(f"y has {len(target)} targets; a super learner takes one")
+            raise ValueError(f"y has {len(target)} targets; SuperLearnerRegressor accepts one")
         if np.asarray(y).ndim == 2:
             warn_of_column_vector()
         return target[0], target[0]
 
-    def _say(self, learner: Any, X: Any, name: str) -> np.ndarray:
-        return numbers_said(learner, X, name)
+    def _predict_with(self, learner: Any, X: Any, name: str) -> np.ndarray:
+        return predicted_numbers(learner, X, name)
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def predict(self, X: Any) -> np.ndarray:
-        """The weighted mean of the learners."""
-        return self._combined(X)
+        """Return the weighted mean of the predictions of the learners."""
+        return self._predict_combined(X)
 
 
 class SuperLearnerClassifier(ClassifierMixin, BaseSuperLearner):
-    """Cross-validated stacking of classifiers: the best mixture of their probabilities.
+    """Cross-validated stacking of classifiers: the best convex combination of their probabilities.
 
-    As `SuperLearnerRegressor`, on probabilities.
+    It works as `SuperLearnerRegressor`, on probabilities.
 
     Parameters
     ----------
     estimators : list of (name, estimator)
-        Every one needs ``predict_proba``.
+        Every estimator must have ``predict_proba``.
     loss : {"log", "square"}, default="log"
-        The logarithm of the probability of the true class, or Brier's squared error.
+        Log loss, or the Brier score (sum of squared errors of the probabilities).
     combination, cv, n_jobs, verbose, random_state
-        As in `SuperLearnerRegressor`; the folds of an int cv share out the classes evenly.
+        As in `SuperLearnerRegressor`; the folds of an int `cv` are stratified by class.
 
     Attributes
     ----------
     classes_ : array
     weights_, cv_table_, cv_predictions_, estimators_, named_estimators_
-        As in `SuperLearnerRegressor`; predictions have a column a class.
+        As in `SuperLearnerRegressor`; predictions have one column per class.
 
     Examples
     --------
@@ -186,26 +187,26 @@ class SuperLearnerClassifier(ClassifierMixin, BaseSuperLearner):
 
     def _check_target(self, y: Any) -> tuple[np.ndarray, np.ndarray]:
         check_parameters(self, {"loss": choice("log", "square")})
-        for name, learner in self._pairs():
+        for name, learner in self._named_pairs():
             if not hasattr(learner, "predict_proba"):
                 raise ValueError(
-                    f"the learner {name!r} ({type(learner).__name__}) has no predict_proba, which a"
-                    " mixture of probabilities needs"
+                    f"estimator {name!r} ({type(learner).__name__}) has no predict_proba, which is needed to"
+                    " combine probabilities"
                 )
         labels = check_labels(y)
-        self.classes_ = learn_classes(labels)
+        self.classes_ = unique_classes(labels)
         return labels, class_numbers(labels, self.classes_)
 
-    def _say(self, learner: Any, X: Any, name: str) -> np.ndarray:
-        return probabilities_said(learner, X, self.classes_, name)
+    def _predict_with(self, learner: Any, X: Any, name: str) -> np.ndarray:
+        return predicted_probabilities(learner, X, self.classes_, name)
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def predict_proba(self, X: Any) -> np.ndarray:
-        """The weighted mean of the learners' probabilities, (n_samples, n_classes)."""
-        return self._combined(X)
+        """Return the weighted mean of the probabilities of the learners, (n_samples, n_classes)."""
+        return self._predict_combined(X)
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def predict(self, X: Any) -> np.ndarray:
-        """The class with the largest probability; of equal ones, the first in `classes_`."""
+        """Return the class with the largest probability; if tied, the first in `classes_`."""
         largest = self.predict_proba(X).argmax(axis=1)
         return self.classes_[largest]

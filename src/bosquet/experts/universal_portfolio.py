@@ -13,20 +13,20 @@ from bosquet.experts.portfolio import Portfolio
 
 
 class UniversalPortfolio(Portfolio):
-    r"""Cover's universal portfolio: the mean of all constant rebalanced ones, weighed by their wealth.
+    r"""Cover's universal portfolio: the mean of all constant rebalanced portfolios, weighted by wealth.
 
     .. math:: b_{t+1} = \frac{\int b\, S_t(b)\, db}{\int S_t(b)\, db}, \qquad
               W_n = \int S_n(b)\, db
 
-    over the uniform distribution on portfolios. ln W* - ln W_n ≤ (N - 1) ln(n + 1). With two stocks
-    the integral is exact, by Gauss-Legendre quadrature; with more it is the mean over drawn
-    portfolios, of which the best may lie far from the best there is: the bound is then not kept, and
-    `bound_` is NaN.
+    over the uniform distribution on portfolios. It satisfies ln W* - ln W_n ≤ (N - 1) ln(n + 1), where W* is
+    the wealth of the best constant rebalanced portfolio. With two stocks the integral is exact, by
+    Gauss-Legendre quadrature. With more stocks it is a mean over random portfolios, which may all be far
+    from the best one, so the bound does not hold and `bound_` is NaN.
 
     Parameters
     ----------
     n_samples : int, default=10000
-        Portfolios to draw, with more than two stocks.
+        Number of random portfolios, used with more than two stocks.
     random_state : int, RandomState instance or None, default=None
 
     Attributes
@@ -55,11 +55,11 @@ class UniversalPortfolio(Portfolio):
         self.random_state = random_state
 
     def _nodes(self, days: int, stocks: int) -> tuple[np.ndarray, np.ndarray]:
-        """Portfolios (nodes, stocks) and their weights in the integral."""
+        """Return the nodes (n_nodes, n_stocks) of the integral and their weights."""
         if stocks == 1:
             return np.ones((1, 1)), np.ones(1)
         if stocks == 2:
-            # S_n(b) b is a polynomial of degree n + 1 in b: that many nodes integrate it exactly.
+            # S_n(b) b is a polynomial of degree n + 1 in b; this number of nodes integrates it exactly.
             nodes, weights = np.polynomial.legendre.leggauss(days // 2 + 2)
             first = (nodes + 1) / 2
             return np.column_stack([first, 1 - first]), weights / 2

@@ -1,4 +1,4 @@
-"""Why a model says what it says.
+"""Explanations of fitted models: Shapley values, feature importance, dependence curves, counterfactuals.
 
 >>> from sklearn.datasets import load_breast_cancer
 >>> from bosquet import GradientBoostingClassifier

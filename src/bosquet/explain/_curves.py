@@ -1,4 +1,4 @@
-"""What the curves of a feature, or the surface of two, are: points, averages, single rows."""
+"""The result of partial dependence, ICE and ALE: a grid, mean predictions, and curves of single rows."""
 
 from __future__ import annotations
 
@@ -7,20 +7,27 @@ from typing import Any
 
 import numpy as np
 
-from bosquet._shown import as_frame
+from bosquet._tabular_result import as_frame
 
 
 @dataclass(repr=False)
 class Dependence:
-    """A prediction along a grid of one feature, or of two.
+    """Predictions along a grid of one or two features.
 
     Attributes
     ----------
-    features : the names of the one or two features
-    grid : a list with an array of values for each feature
-    average : (points,) or (points, points), and (..., outputs) where the model has several
-    individual : (rows, points, ...) or None; the curves of single rows (ICE)
-    kind : what is on the axis: "response" or "raw"
+    features : list of str
+        Names of the one or two features.
+    grid : list of arrays
+        Grid values of each feature.
+    average : array of shape (points,) or (points, points)
+        Mean predictions, with a last axis for the outputs if the model has several.
+    individual : array of shape (rows, points, ...) or None
+        Curves of single rows (ICE).
+    kind : {"response", "raw"}
+        Scale of the predictions.
+    output_names : list of str or None
+        Names of the outputs.
     """
 
     features: list[str]
@@ -31,26 +38,26 @@ class Dependence:
     output_names: list[str] | None = None
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
-        """The curve, or the surface of two features; options of `bosquet.plot.dependence`."""
+        """Plot the curve, or the surface of two features; options as in `bosquet.plot.dependence`."""
         from bosquet.plot import dependence
 
         return dependence(self, axes=ax, **options)[0]
 
     def columns(self) -> dict[str, Any]:
-        """The points of the grid and the average there; a column for each of several outputs."""
-        places = np.meshgrid(*self.grid, indexing="ij")
-        named = {name: p.ravel() for name, p in zip(self.features, places, strict=True)}
+        """The grid points and the mean predictions; one column per output."""
+        points = np.meshgrid(*self.grid, indexing="ij")
+        grid = {name: p.ravel() for name, p in zip(self.features, points, strict=True)}
         if self.average.ndim == len(self.grid):
-            return {**named, self.kind: self.average.ravel()}
+            return {**grid, self.kind: self.average.ravel()}
         outputs = np.moveaxis(self.average, -1, 0)
         names = self.output_names or [f"output {k}" for k in range(len(outputs))]
         if len(names) != len(outputs):
             names = [f"output {k}" for k in range(len(outputs))]
-        told = {f"{self.kind} {n}": o.ravel() for n, o in zip(names, outputs, strict=True)}
-        return {**named, **told}
+        averages = {f"{self.kind} {n}": o.ravel() for n, o in zip(names, outputs, strict=True)}
+        return {**grid, **averages}
 
     def to_frame(self) -> Any:
-        """The points and the average there as a pandas data frame."""
+        """The grid points and the mean predictions as a pandas data frame."""
         return as_frame(self.columns())
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""One view of every fitted model: trees of the core where it has them, else predictions alone."""
+"""A common view of fitted models that consist of trees of the C++ core."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from bosquet import _core
-from bosquet._fitted import one_fit
+from bosquet._fitted import fit_snapshot
 from bosquet._sklearn import BaseEstimator, check_is_fitted, effective_threads
-from bosquet.boosting._additive import TreeTerms
-from bosquet.boosting._base import BaseGradientBoosting
-from bosquet.boosting._binary import BinaryVote
-from bosquet.boosting._boosted_vote import BoostedVote
-from bosquet.boosting._votes import TreeVote
+from bosquet.boosting.adaboost._base import VoteClassifier
+from bosquet.boosting.adaboost._votes import TreeVote
+from bosquet.boosting.adaboost.classifier import StagewiseClassifier
+from bosquet.boosting.gradient._base import BaseGradientBoosting
+from bosquet.boosting.gradient._trees import TreeTerms
 from bosquet.data import TableEncoder
 from bosquet.forests._base import BaseForest
 from bosquet.trees._base import BaseTree
@@ -27,8 +27,8 @@ Link = Callable[[np.ndarray], np.ndarray]
 class TreeModel:
     """A model as `scale` times a sum of trees over encoded columns.
 
-    `response` turns raw predictions (rows, outputs) into what `predict_proba` or `predict` says, as an
-    array (rows, columns).
+    `response` maps raw predictions (rows, outputs) to those of `predict_proba` or `predict`, as an array
+    (rows, columns).
     """
 
     ensemble: _core.Ensemble
@@ -37,24 +37,27 @@ class TreeModel:
     threads: int
     output_names: list[str] | None
     response: Link
-    linear: bool = False  # whether the mean response is the response of the mean
-    unfollowed: bool = False  # whether missing values follow surrogates and not the trees
+    linear: bool = False  # whether the mean of the responses is the response of the mean
+    has_surrogates: bool = (
+        False  # whether missing values follow surrogate splits, which the core ignores
+    )
 
     @property
     def feature_names(self) -> list[str]:
-        return names_of_features(self.encoder.n_features, self.encoder.feature_names)
+        return feature_names(self.encoder.n_features, self.encoder.feature_names)
 
     def columns(self, X: Any, owner: str) -> Any:
-        """Encoded columns of X; an error where the model would not predict by its trees alone."""
+        """Encoded columns of X; raises ValueError for rows that the trees alone cannot predict."""
         columns = self.encoder.transform(X, owner=owner)
-        if self.unfollowed:
-            for column, levels in zip(_each(columns), self.encoder.levels, strict=True):
-                # A missing category is coded -1, an ordered one NaN as a missing number is.
+        if self.has_surrogates:
+            for column, levels in zip(_as_list(columns), self.encoder.levels, strict=True):
+                # The code of a missing category is -1; of a missing number or ordered category, NaN.
                 missing = column != column
                 if np.any(missing | (column < 0) if levels is not None else missing):
                     raise ValueError(
-                        "rows with missing values follow surrogate splits in this tree, which have no"
-                        " exact Shapley values; fit it with missing='direction' or fill the values in"
+                        "X has missing values, which follow surrogate splits in this tree, and explanations"
+                        " do not support surrogate splits; fit the tree with missing='direction', or"
+                        " impute the missing values"
                     )
         return columns
 
@@ -64,21 +67,21 @@ class TreeModel:
         return self.scale * self.ensemble.predict_raw(columns, 0, trees, self.threads)
 
 
-def names_of_features(count: int, names: Any) -> list[str]:
-    """The names of columns, or x0, x1, ... where they have none."""
+def feature_names(count: int, names: Any) -> list[str]:
+    """Names of the columns (default: x0, x1, ...)."""
     return [f"x{f}" for f in range(count)] if names is None else [str(name) for name in names]
 
 
-def _each(columns: Any) -> list[np.ndarray]:
+def _as_list(columns: Any) -> list[np.ndarray]:
     if isinstance(columns, np.ndarray):
         return list(columns.T)
     return [np.asarray(column) for column in columns]
 
 
 def tree_model(model: Any) -> TreeModel | None:
-    """The trees of a fitted Bosquet model; None for a model that is not made of the core's trees."""
-    if isinstance(model, BaseGradientBoosting | BaseForest | BaseTree | BoostedVote | BinaryVote):
-        model = one_fit(model)
+    """The trees of a fitted Bosquet model, or None if it does not consist of the core's trees."""
+    if isinstance(model, BaseGradientBoosting | BaseForest | BaseTree | VoteClassifier):
+        model = fit_snapshot(model)
     if isinstance(model, BaseGradientBoosting):
         check_is_fitted(model, "_terms")
         if not isinstance(model._terms, TreeTerms):
@@ -88,7 +91,7 @@ def tree_model(model: Any) -> TreeModel | None:
         return _forest(model)
     if isinstance(model, BaseTree):
         return _single_tree(model)
-    if isinstance(model, BoostedVote | BinaryVote):
+    if isinstance(model, VoteClassifier):
         check_is_fitted(model, "_vote")
         if not isinstance(model._vote, TreeVote):
             return None
@@ -96,17 +99,17 @@ def tree_model(model: Any) -> TreeModel | None:
     return None
 
 
-def tree_model_or_error(model: Any, what: str) -> TreeModel:
-    """The same, for what needs trees."""
+def tree_model_or_error(model: Any, function: str) -> TreeModel:
+    """The trees of a fitted Bosquet model; raises TypeError, with the name of `function`, if it has none."""
     if isinstance(model, BaseEstimator):
         check_is_fitted(model)
-    found = tree_model(model)
-    if found is None:
+    trees = tree_model(model)
+    if trees is None:
         raise TypeError(
-            f"{what} needs the trees of a Bosquet model (boosted trees, a forest, a tree), and"
-            f" {type(model).__name__} has none that it can read"
+            f"{function} does not support {type(model).__name__}; it needs a Bosquet model made of trees"
+            " (gradient boosting, AdaBoost, a forest or a decision tree)"
         )
-    return found
+    return trees
 
 
 def _boosted(model: Any, ensemble: _core.Ensemble) -> TreeModel:
@@ -120,7 +123,7 @@ def _boosted(model: Any, ensemble: _core.Ensemble) -> TreeModel:
         model._encoder,
         1.0,
         effective_threads(model.n_jobs),
-        names_of_outputs(ensemble.n_outputs, classes),
+        output_names(ensemble.n_outputs, classes),
         response,
         linear=classes is None and _is_identity(response, ensemble.n_outputs),
     )
@@ -142,8 +145,8 @@ def _forest(model: Any) -> TreeModel:
         model._encoder,
         1 / ensemble.n_trees,
         effective_threads(model.n_jobs),
-        names_of_outputs(ensemble.n_outputs, classes),
-        _shares if classes is not None else _as_it_is,
+        output_names(ensemble.n_outputs, classes),
+        _probabilities if classes is not None else _identity,
         linear=True,
     )
 
@@ -156,16 +159,17 @@ def _single_tree(model: Any) -> TreeModel:
         model._encoder,
         1.0,
         effective_threads(None),
-        names_of_outputs(model._ensemble.n_outputs, classes),
-        _shares if classes is not None else _as_it_is,
+        output_names(model._ensemble.n_outputs, classes),
+        _probabilities if classes is not None else _identity,
         linear=True,
-        unfollowed=model.tree_.surrogates.n_splits > 0,
+        has_surrogates=model.tree_.surrogates.n_splits > 0,
     )
 
 
 def _voted(model: Any, ensemble: _core.Ensemble) -> TreeModel:
-    """AdaBoost and its relatives: a weighted vote of trees."""
-    decision: Any = getattr(model, "_decision", None)  # votes of two classes may have none
+    """AdaBoost and its variants: a weighted vote of trees."""
+    # BrownBoost and LPBoost are explained by their sums, not by probabilities.
+    decision: Any = model._decision if isinstance(model, StagewiseClassifier) else None
 
     def response(raw: np.ndarray) -> np.ndarray:
         return two_dimensional(decision.probabilities(decision.decision(raw)))
@@ -175,17 +179,17 @@ def _voted(model: Any, ensemble: _core.Ensemble) -> TreeModel:
         model._encoder,
         1.0,
         effective_threads(model.n_jobs),
-        names_of_outputs(ensemble.n_outputs, model.classes_),
-        _as_it_is if decision is None else response,
+        output_names(ensemble.n_outputs, model.classes_),
+        _identity if decision is None else response,
         linear=decision is None,
     )
 
 
-def _as_it_is(raw: np.ndarray) -> np.ndarray:
+def _identity(raw: np.ndarray) -> np.ndarray:
     return raw
 
 
-def _shares(raw: np.ndarray) -> np.ndarray:
+def _probabilities(raw: np.ndarray) -> np.ndarray:
     return raw if raw.shape[1] > 1 else np.column_stack([1 - raw[:, 0], raw[:, 0]])
 
 
@@ -193,8 +197,8 @@ def two_dimensional(values: np.ndarray) -> np.ndarray:
     return values[:, None] if values.ndim == 1 else values
 
 
-def names_of_outputs(outputs: int, classes: Any) -> list[str] | None:
-    """One stored output stands for the second of two classes, or for a number."""
+def output_names(outputs: int, classes: Any) -> list[str] | None:
+    """Names of the outputs, or None for a single number; a single output of two classes is the second."""
     if classes is None:
         return None if outputs == 1 else [f"target {k}" for k in range(outputs)]
     if isinstance(classes, list):

@@ -1,4 +1,4 @@
-"""Tables with some columns changed, as what they were: arrays stay arrays and frames frames."""
+"""Access to columns and rows of arrays and data frames, and copies with changed columns of the same type."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import numpy as np
 from scipy import sparse
 
 from bosquet._sparse import checked_sparse
-from bosquet.explain._models import names_of_features
+from bosquet.explain._models import feature_names
 
 
-def plain(X: Any) -> Any:
-    """A frame as it is, anything else as an array."""
+def as_table(X: Any) -> Any:
+    """A data frame unchanged, anything else as a dense array."""
     if hasattr(X, "columns") and hasattr(X, "shape"):
         return X
     return checked_sparse(X).toarray() if sparse.issparse(X) else np.asarray(X)
@@ -21,7 +21,7 @@ def plain(X: Any) -> Any:
 
 def column_count(X: Any) -> int:
     """Number of columns."""
-    return int(plain(X).shape[1])
+    return int(as_table(X).shape[1])
 
 
 def row_count(X: Any) -> int:
@@ -30,28 +30,28 @@ def row_count(X: Any) -> int:
 
 
 def column_names(X: Any) -> list[str]:
-    """Names of the columns; x0, x1, ... where there are none."""
-    X = plain(X)
-    return names_of_features(X.shape[1], getattr(X, "columns", None))
+    """Names of the columns (default: x0, x1, ...)."""
+    X = as_table(X)
+    return feature_names(X.shape[1], getattr(X, "columns", None))
 
 
 def column_number(X: Any, feature: Any) -> int:
-    """The number of a column given by number or name; an error names what there is."""
+    """Index of a column that is given by index or name; raises ValueError if X has no such column."""
     names = column_names(X)
     if isinstance(feature, str):
         if feature not in names:
             shown = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
-            raise ValueError(f"there is no feature {feature!r} in X, which has {shown}")
+            raise ValueError(f"X has no feature {feature!r}; its features are {shown}")
         return names.index(feature)
     number = int(feature)
     if not 0 <= number < len(names):
-        raise ValueError(f"there is no feature {number} in X: it has {len(names)} columns")
+        raise ValueError(f"X has no feature {number}; it has {len(names)} columns, numbered from 0")
     return number
 
 
 def column_values(X: Any, column: int) -> np.ndarray:
-    """The values of a column, numbers as floats, anything else as objects."""
-    X = plain(X)
+    """The values of a column: numbers as floats, anything else as objects."""
+    X = as_table(X)
     if isinstance(X, np.ndarray):
         values = X[:, column]
     elif hasattr(X, "iloc"):
@@ -59,7 +59,7 @@ def column_values(X: Any, column: int) -> np.ndarray:
     else:
         values = X[X.columns[column]].to_numpy()
     if any(isinstance(value, str) for value in np.ravel(values)[:1000].tolist()):
-        return np.asarray(values, dtype=object)  # levels called "1", "2" are no numbers
+        return np.asarray(values, dtype=object)  # the levels "1", "2" are not numbers
     try:
         return np.asarray(values, dtype=float)
     except (TypeError, ValueError):
@@ -67,7 +67,7 @@ def column_values(X: Any, column: int) -> np.ndarray:
 
 
 def ordered_levels(X: Any, column: int) -> list[Any] | None:
-    """The levels of an ordered category type (pandas, or polars' Enum) in their order; else None."""
+    """The levels of an ordered category type (pandas, or polars' Enum) in their order, else None."""
     if hasattr(X, "iloc"):
         dtype = X.dtypes.iloc[column]
         return list(dtype.categories) if getattr(dtype, "ordered", False) else None
@@ -76,8 +76,8 @@ def ordered_levels(X: Any, column: int) -> list[Any] | None:
 
 
 def with_numbers(X: Any, column: int, values: Any) -> Any:
-    """X with a column of these numbers, or of one number."""
-    X = plain(X)
+    """A copy of X with a column set to these numbers, or to one number."""
+    X = as_table(X)
     if isinstance(X, np.ndarray):
         X = X.astype(float if X.dtype.kind in "iub" else X.dtype)
         X[:, column] = values
@@ -90,8 +90,8 @@ def with_numbers(X: Any, column: int, values: Any) -> Any:
 
 
 def with_rows(X: Any, columns: Sequence[int], rows: np.ndarray) -> Any:
-    """X with the values that these columns have in other rows, rows[i] in place of i."""
-    X = plain(X)
+    """A copy of X in which row i has, in these columns, the values of row rows[i]."""
+    X = as_table(X)
     if isinstance(X, np.ndarray):
         X = X.copy()
         X[:, list(columns)] = X[rows][:, list(columns)]
@@ -104,11 +104,11 @@ def with_rows(X: Any, columns: Sequence[int], rows: np.ndarray) -> Any:
 
 
 def take(X: Any, rows: Any) -> Any:
-    """Some rows."""
-    X = plain(X)
+    """The given rows of X."""
+    X = as_table(X)
     return X.iloc[rows] if hasattr(X, "iloc") else X[np.asarray(rows)]
 
 
 def without_columns(count: int, dropped: Sequence[int]) -> list[int]:
-    """The numbers of the other columns."""
+    """Indices of the columns that are not dropped."""
     return [f for f in range(count) if f not in set(dropped)]

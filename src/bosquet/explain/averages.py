@@ -1,4 +1,4 @@
-"""Averages of models: what each feature adds to an average is the average of what it adds to the members."""
+"""Shapley values of averages of models: the average of the members' Shapley values."""
 
 from __future__ import annotations
 
@@ -10,133 +10,144 @@ import numpy as np
 
 from bosquet._sklearn import check_is_fitted
 from bosquet.bagging._base import BaseBagging
-from bosquet.bagging._learners import some_columns
+from bosquet.bagging._learners import select_columns
 from bosquet.bagging.voting import BaseVoting
 from bosquet.data import decode_dictionaries
-from bosquet.explain._models import names_of_features, names_of_outputs, tree_model
+from bosquet.explain._models import feature_names, output_names, tree_model
 from bosquet.explain.explanation import Explanation
 from bosquet.forests._base import BaseForest
 from bosquet.trees._base import BaseTree
 
 
 @dataclass
-class Member:
-    """A model of an average, the columns it sees (None: all), and its share."""
+class WeightedMember:
+    """A member of an average of models, the columns it uses (None: all), and its weight."""
 
     model: Any
     features: np.ndarray | None
-    share: float
+    weight: float
 
 
 def is_average(model: Any) -> bool:
+    """Whether the model is a bagging or voting ensemble."""
     return isinstance(model, BaseBagging | BaseVoting)
 
 
 def explain_average(
     model: Any, X: Any, background: Any, interactions: bool, explain: Callable[..., Explanation]
 ) -> Explanation:
-    """The explanation of a bag or a vote of models that `explain` can explain, in units of its answer."""
+    """Explanation of a bagging or voting ensemble, on the scale of its predictions.
+
+    `explain` is the function that explains one member.
+    """
     members = _members(model)
     classes = getattr(model, "classes_", None)
     values: Any = 0.0
     base: Any = 0.0
     for member in members:
-        told = explain(
+        explanation = explain(
             member.model,
-            some_columns(X, member.features),
-            None if background is None else some_columns(background, member.features),
+            select_columns(X, member.features),
+            None if background is None else select_columns(background, member.features),
             interactions,
         )
-        its_values, its_base = _with_outputs(told)
+        member_values, member_base = _with_output_axis(explanation)
         if classes is not None:
-            its_values, its_base = _by_class(its_values, its_base, member.model.classes_, classes)
-        values = values + member.share * _in_place(
-            its_values, member.features, model.n_features_in_, interactions
+            member_values, member_base = _by_class(
+                member_values, member_base, member.model.classes_, classes
+            )
+        values = values + member.weight * _to_all_features(
+            member_values, member.features, model.n_features_in_, interactions
         )
-        base = base + member.share * its_base
+        base = base + member.weight * member_base
     if values.shape[-1] == 2 and classes is not None:
         values, base = values[..., 1:], base[1:]
-    names = names_of_outputs(values.shape[-1], classes)
+    names = output_names(values.shape[-1], classes)
     if values.shape[-1] == 1:
         values, base = values[..., 0], float(base[0])
     return Explanation(
         values,
         base,
         np.asarray(decode_dictionaries(X)),
-        names_of_features(model.n_features_in_, getattr(model, "feature_names_in_", None)),
+        feature_names(model.n_features_in_, getattr(model, "feature_names_in_", None)),
         names,
         interactions,
     )
 
 
-def _members(model: Any) -> list[Member]:
+def _members(model: Any) -> list[WeightedMember]:
     check_is_fitted(model, "estimators_")
     owner = type(model).__name__
     if getattr(model, "voting", "soft") != "soft":
         raise TypeError(
-            f"explain takes {owner} apart into its members' shares of classes, and voting={model.voting!r}"
-            " does not add those up; fit it with voting='soft'"
+            f"explain does not support {owner} with voting={model.voting!r}, which does not average"
+            " probabilities; fit it with voting='soft'"
         )
     if isinstance(model, BaseBagging):
-        share = 1 / len(model.estimators_)
+        weight = 1 / len(model.estimators_)
         members = [
-            Member(one, features, share)
-            for one, features in zip(model.estimators_, model._features, strict=True)
+            WeightedMember(estimator, features, weight)
+            for estimator, features in zip(model.estimators_, model._features, strict=True)
         ]
     else:
         members = [
-            Member(one, None, float(share))
-            for one, share in zip(model.estimators_, model._kept_weights(), strict=True)
+            WeightedMember(estimator, None, float(weight))
+            for estimator, weight in zip(model.estimators_, model._kept_weights(), strict=True)
         ]
     for member in members:
-        if not _adds_up(member.model, hasattr(model, "classes_")):
+        if not _is_additive(member.model, hasattr(model, "classes_")):
             raise TypeError(
-                f"explain needs members of {owner} whose values add up to what they answer (trees,"
-                f" forests, boosted regressors of Bosquet), and {type(member.model).__name__} is none"
+                f"explain does not support a {type(member.model).__name__} as a member of {owner}; its"
+                " members must be Bosquet's decision trees, forests or, for regression, boosted trees"
             )
     return members
 
 
-def _adds_up(member: Any, classes: bool) -> bool:
-    """Whether the values explain what the member casts in the vote, and not something it is made from."""
+def _is_additive(member: Any, classes: bool) -> bool:
+    """Whether Shapley values of the member add up to the prediction that the ensemble averages."""
     if classes:
         return isinstance(member, BaseTree | BaseForest)
-    found = tree_model(member)
-    return found is not None and found.linear
+    trees = tree_model(member)
+    return trees is not None and trees.linear
 
 
-def _with_outputs(told: Explanation) -> tuple[np.ndarray, np.ndarray]:
-    if np.ndim(told.base) == 0:
-        return told.values[..., None], np.array([told.base])
-    return told.values, np.asarray(told.base)
+def _with_output_axis(explanation: Explanation) -> tuple[np.ndarray, np.ndarray]:
+    if np.ndim(explanation.base) == 0:
+        return explanation.values[..., None], np.array([explanation.base])
+    return explanation.values, np.asarray(explanation.base)
 
 
 def _by_class(
-    values: np.ndarray, base: np.ndarray, own: np.ndarray, every: np.ndarray
+    values: np.ndarray,
+    base: np.ndarray,
+    member_classes: np.ndarray,
+    all_classes: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """One output a class of the average; a member of two classes tells the second's share alone."""
-    if base.size == 1 and own.size == 2:
+    """Values and base with one output per class of the ensemble; 0 for classes the member lacks."""
+    if (
+        base.size == 1 and member_classes.size == 2
+    ):  # a binary member explains only the second class
         values = np.concatenate([-values, values], axis=-1)
         base = np.array([1 - base[0], base[0]])
-    places = np.searchsorted(every, own)
-    wide = np.zeros((*values.shape[:-1], every.size))
-    wide[..., places] = values
-    shares = np.zeros(every.size)
-    shares[places] = base
-    return wide, shares
+    columns = np.searchsorted(all_classes, member_classes)
+    all_values = np.zeros((*values.shape[:-1], all_classes.size))
+    all_values[..., columns] = values
+    all_bases = np.zeros(all_classes.size)
+    all_bases[columns] = base
+    return all_values, all_bases
 
 
-def _in_place(
+def _to_all_features(
     values: np.ndarray, features: np.ndarray | None, count: int, interactions: bool
 ) -> np.ndarray:
-    """Values at the columns of the whole table; a column drawn twice adds up."""
+    """Values for all columns of the table; values of a column that was drawn twice are added."""
     if features is None:
         return values
     rows, outputs = values.shape[0], values.shape[-1]
     if interactions:
-        whole = np.zeros((count, count, rows, outputs))
-        np.add.at(whole, np.ix_(features, features), values.transpose(1, 2, 0, 3))
-        return whole.transpose(2, 0, 1, 3)
-    whole = np.zeros((count, rows, outputs))
-    np.add.at(whole, features, values.transpose(1, 0, 2))
-    return whole.transpose(1, 0, 2)
+        all_values = np.zeros((count, count, rows, outputs))
+        np.add.at(all_values, np.ix_(features, features), values.transpose(1, 2, 0, 3))
+        return all_values.transpose(2, 0, 1, 3)
+    all_values = np.zeros((count, rows, outputs))
+    np.add.at(all_values, features, values.transpose(1, 0, 2))
+    return all_values.transpose(1, 0, 2)

@@ -1,4 +1,4 @@
-"""What would have to be different for the decision to be another one."""
+"""Counterfactual explanations: the smallest change of a row that changes the prediction."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import numpy as np
 
 from bosquet._sklearn import BaseEstimator, check_is_fitted
 from bosquet.explain._tables import (
+    as_table,
     column_names,
     column_number,
     column_values,
-    plain,
     row_count,
     take,
     with_numbers,
@@ -20,22 +20,27 @@ from bosquet.explain._tables import (
 )
 from bosquet.explain.dependence import make_grid
 
-# Partial changes that are taken further when none of them is enough.
-BEAM = 24
-HALVINGS = 12
+# Number of partial changes that the beam search extends by one more feature.
+BEAM_WIDTH = 24
+# Bisection steps that reduce a change of a number.
+BISECTIONS = 12
 
 
 @dataclass(repr=False)
 class Counterfactual:
-    """The smallest change found.
+    """The smallest change that was found.
 
     Attributes
     ----------
-    changes : feature name -> (value before, value after)
-    row : the changed row, a table of one row
-    distance : the sum over changed features of the change in units of the feature's spread (the range of its
-        middle 90 %), 1 for another level
-    before, after : what the model says
+    changes : dict
+        Maps feature names to pairs (value before, value after).
+    row : table of one row
+        The changed row.
+    distance : float
+        Sum over the changed features of |change| / (range of the middle 90 % of the feature), or 1 for a
+        change of level.
+    before, after : class or number
+        Predictions of the model.
     """
 
     changes: dict[str, tuple[Any, Any]]
@@ -45,7 +50,7 @@ class Counterfactual:
     after: Any
 
     def __repr__(self) -> str:
-        lines = [f"{self.before} would be {self.after} with"]
+        lines = [f"The prediction changes from {self.before} to {self.after} with"]
         for name, (old, new) in self.changes.items():
             lines.append(f"  {name}: {_text(old)} -> {_text(new)}")
         return "\n".join(lines)
@@ -65,34 +70,36 @@ def counterfactual(
     max_changes: int = 3,
     grid: int = 20,
 ) -> Counterfactual | None:
-    """The smallest change of a row that flips the model's decision, within the range of the data.
+    """Find the smallest change of a row, within the range of the data, that changes the prediction.
 
-    Fewest changed features come first, among them the smallest distance. All values of the grid are tried
-    for one feature, then for a second one beside each of the most promising first ones, and so on; a change
-    that is enough is then made as small as it can be.
+    Changes of fewer features are preferred, then those of smaller distance. A beam search tries all grid
+    values of each feature, then extends the most promising changes by a second feature, and so on. When a
+    change reaches the wanted prediction, bisection makes it as small as possible.
 
     Parameters
     ----------
     model : a fitted classifier, or a regressor with `wanted`
-    row : int, a row of X by its number; or the row itself, as an array or a table of one row
+    row : int, array or table of one row
+        Index of a row of X, or the row itself.
     X : table of shape (n_samples, n_features)
-        What values there are: nothing is proposed beyond them.
-    wanted : a class; or, of a regressor, a pair (low, high) that the prediction should lie in
-        What the model should say: ``wanted="granted"``, ``wanted=(0, 100)``. By default any class but the
-        one predicted; a regressor needs it. An error tells if the model says so already.
-    features : list of features that may change, by number or name; by default all
-        Leave out what nobody can change.
+        The data; new values of a feature stay within its values in X.
+    wanted : class, or for a regressor a pair (low, high), default=None
+        The wanted prediction, for example ``wanted="granted"`` or ``wanted=(0, 100)``. By default any
+        class other than the predicted one; required for a regressor. If the row already has the wanted
+        prediction, an error is raised.
+    features : list of indices or names, default=None
+        Features that may change (default: all). Omit features that cannot be changed in practice.
     max_changes : int, default=3
+        Largest number of changed features.
     grid : int, default=20
-        Values tried of a feature, quantiles of its column; of levels, all.
+        Number of quantiles of a numeric feature to try; all levels of a categorical one are tried.
 
     Returns
     -------
     Counterfactual or None
-        None: no change was found. No value of a single feature on the grid is enough, and none of the
-        combinations of up to `max_changes` features that were tried. It does not prove that there is none:
-        beyond one feature only the most promising combinations are taken further. Allow more
-        `max_changes`, a finer `grid` or more `features`, or want less.
+        None if no change was found. This does not prove that there is none: beyond one feature, only the
+        most promising combinations are tried. Increase `max_changes`, `grid` or the list of `features`,
+        or relax `wanted`.
 
     Examples
     --------
@@ -104,7 +111,7 @@ def counterfactual(
     >>> found = counterfactual(forest, 60, X, wanted=2)
     >>> found.before, found.after, len(found.changes)
     (1, 2, 1)
-    >>> counterfactual(forest, 0, X, wanted=2, features=[0, 1]) is None  # a sepal is not enough
+    >>> counterfactual(forest, 0, X, wanted=2, features=[0, 1]) is None
     True
 
     References
@@ -114,64 +121,66 @@ def counterfactual(
     """
     if isinstance(model, BaseEstimator):
         check_is_fitted(model)
-    search = _Search(model, _one_row(row, X), plain(X), wanted, grid)
+    search = _CounterfactualSearch(model, _one_row(row, X), as_table(X), wanted, grid)
     names = column_names(X)
     allowed = range(len(names)) if features is None else [column_number(X, f) for f in features]
-    if search.reached(search.said(search.row))[0]:
-        raise ValueError(f"the model says {search.before!r} of the row already")
-    partial: list[dict[int, int]] = [{}]
+    if search.reached(search.predict(search.row))[0]:
+        raise ValueError(
+            f"the prediction for the row is already {search.before!r}, which satisfies wanted={wanted!r}"
+        )
+    beam: list[dict[int, int]] = [{}]
     for _ in range(max_changes):
-        tried = search.extended(partial, list(allowed))
-        if not tried:
+        candidates = search.extended(beam, list(allowed))
+        if not candidates:
             return None
-        enough, closeness = search.judge(tried)
-        distances = np.array([search.distance(change) for change in tried])
-        if enough.any():
-            best = np.flatnonzero(enough)[np.argmin(distances[enough])]
-            return search.report(tried[best], names)
-        promising = np.lexsort((distances, -closeness))
-        partial = _best_of_each(tried, promising)
+        reached, closeness = search.evaluate(candidates)
+        distances = np.array([search.distance(change) for change in candidates])
+        if reached.any():
+            best = np.flatnonzero(reached)[np.argmin(distances[reached])]
+            return search.result(candidates[best], names)
+        order = np.lexsort((distances, -closeness))
+        beam = _next_beam(candidates, order)
     return None
 
 
 def _one_row(row: Any, X: Any) -> Any:
     if isinstance(row, int | np.integer):
         if not 0 <= row < row_count(X):
-            raise ValueError(f"row={row} is not a row of X, which has {row_count(X)}")
+            raise ValueError(f"row={row} is out of range; X has {row_count(X)} rows")
         return take(X, [int(row)])
-    if hasattr(row, "to_frame") and hasattr(row, "index"):  # a row taken out of a pandas frame
-        row = row.to_frame().T.astype(plain(X).dtypes)
+    if hasattr(row, "to_frame") and hasattr(row, "index"):  # a row of a pandas data frame
+        row = row.to_frame().T.astype(as_table(X).dtypes)
     if isinstance(row, np.ndarray) and row.ndim == 1:
         row = row[None, :]
-    row = plain(row)
-    if row_count(row) != 1 or row.shape[1] != plain(X).shape[1]:
+    row = as_table(row)
+    if row_count(row) != 1 or row.shape[1] != as_table(X).shape[1]:
         raise ValueError(
-            f"row must be one row of {plain(X).shape[1]} features, not of shape {row.shape}"
+            f"row has shape {row.shape}; it must be one row of {as_table(X).shape[1]} features"
         )
     return row
 
 
-def _best_of_each(tried: list[dict[int, int]], order: np.ndarray) -> list[dict[int, int]]:
-    """The most promising changes, no two of them of the same features more than a few times."""
+def _next_beam(candidates: list[dict[int, int]], order: np.ndarray) -> list[dict[int, int]]:
+    """The first candidates in this order, at most four with the same set of features."""
     kept: list[dict[int, int]] = []
-    seen: dict[frozenset[int], int] = {}
-    for place in order:
-        key = frozenset(tried[place])
-        if seen.get(key, 0) < 4:
-            seen[key] = seen.get(key, 0) + 1
-            kept.append(tried[place])
-        if len(kept) == BEAM:
+    counts: dict[frozenset[int], int] = {}
+    for i in order:
+        key = frozenset(candidates[i])
+        if counts.get(key, 0) < 4:
+            counts[key] = counts.get(key, 0) + 1
+            kept.append(candidates[i])
+        if len(kept) == BEAM_WIDTH:
             break
     return kept
 
 
-class _Search:
-    """Changes of a row, as numbers of grid points by column."""
+class _CounterfactualSearch:
+    """Candidate changes of a row: dicts that map a column to the row of X with the new value."""
 
     def __init__(self, model: Any, row: Any, X: Any, wanted: Any, grid: int):
         self.model, self.row, self.X = model, row, X
-        self.classes = hasattr(model, "classes_")
-        self.wanted = self._checked(wanted)
+        self.is_classifier = hasattr(model, "classes_")
+        self.wanted = self._check_wanted(wanted)
         self.before = model.predict(row)[0]
         count = X.shape[1]
         self.values = [column_values(X, f) for f in range(count)]
@@ -179,23 +188,26 @@ class _Search:
         self.sources = [self._sources(f, grid) for f in range(count)]
         self.spread = [self._spread(f) for f in range(count)]
 
-    def _checked(self, wanted: Any) -> Any:
-        if self.classes:
+    def _check_wanted(self, wanted: Any) -> Any:
+        if self.is_classifier:
             known = self.model.classes_.tolist()
             if wanted is not None and wanted not in known:
-                raise ValueError(f"wanted={wanted!r} is none of the classes {known}")
+                raise ValueError(f"wanted={wanted!r} is not one of the classes {known}")
             return wanted
         if wanted is None:
-            raise ValueError("a regressor decides nothing: say wanted=(low, high)")
+            raise ValueError(
+                "wanted is missing; for a regressor, pass the wanted range of the prediction as"
+                " wanted=(low, high)"
+            )
         if np.shape(wanted) != (2,) or not wanted[0] <= wanted[1]:
             raise ValueError(
-                f"wanted={wanted!r}: of a regressor give a pair (low, high) that the prediction should"
-                " lie in, for example (0, float('inf'))"
+                f"wanted={wanted!r} must be a pair (low, high) with low <= high for a regressor, for example"
+                " (0, float('inf'))"
             )
         return wanted
 
     def _sources(self, column: int, grid: int) -> np.ndarray:
-        """Rows of X whose value of the column is tried, other than the row's own."""
+        """Rows of X whose values of the column are tried; the row's own value is not."""
         values = self.values[column]
         if values.dtype == object:
             points: Any = make_grid(self.X, column, grid)
@@ -205,8 +217,8 @@ class _Search:
             if finite.size == 0:
                 return np.array([], dtype=int)
             ordered = finite[np.argsort(values[finite], kind="stable")]
-            places = np.unique(np.linspace(0, ordered.size - 1, grid).round().astype(int))
-            rows = ordered[places].tolist()
+            ranks = np.unique(np.linspace(0, ordered.size - 1, grid).round().astype(int))
+            rows = ordered[ranks].tolist()
         return np.array([r for r in rows if values[r] != self.own[column]], dtype=int)
 
     def _spread(self, column: int) -> float:
@@ -228,10 +240,10 @@ class _Search:
             return 1.0
         return abs(float(value) - float(old)) / self.spread[column]
 
-    def extended(self, partial: list[dict[int, int]], allowed: list[int]) -> list[dict[int, int]]:
-        """Each partial change with one more column changed."""
+    def extended(self, changes: list[dict[int, int]], allowed: list[int]) -> list[dict[int, int]]:
+        """All extensions of the changes by one more column."""
         found = {}
-        for change in partial:
+        for change in changes:
             for column in allowed:
                 if column in change:
                     continue
@@ -240,82 +252,85 @@ class _Search:
                     found[frozenset(longer.items())] = longer
         return list(found.values())
 
-    def judge(self, changes: list[dict[int, int]]) -> tuple[np.ndarray, np.ndarray]:
-        """Whether each change is enough, and how close it comes."""
+    def evaluate(self, changes: list[dict[int, int]]) -> tuple[np.ndarray, np.ndarray]:
+        """Whether each change reaches the wanted prediction, and how close it comes."""
         table = self.table(changes)
-        return self.reached(self.said(table)), self.closeness(table)
+        return self.reached(self.predict(table)), self.closeness(table)
 
     def table(self, changes: list[dict[int, int]]) -> Any:
-        """The changed rows, in a table like X."""
-        # The row itself is put before X, so that a value not changed is taken from there.
-        together = _stacked(self.row, self.X)
-        table = take(together, np.zeros(len(changes), dtype=int))
-        wide = _stacked(table, together)
+        """The changed rows, in a table of the same type as X."""
+        # One copy of the row per change, followed by the row and X: `with_rows` takes new values from there.
+        original = _stack(self.row, self.X)
+        copies = take(original, np.zeros(len(changes), dtype=int))
+        stacked = _stack(copies, original)
         n = len(changes)
         for column in {column for change in changes for column in change}:
-            rows = np.arange(row_count(wide))
+            rows = np.arange(row_count(stacked))
             for i, change in enumerate(changes):
                 if column in change:
                     rows[i] = n + 1 + change[column]
-            wide = with_rows(wide, [column], rows)
-        return take(wide, np.arange(n))
+            stacked = with_rows(stacked, [column], rows)
+        return take(stacked, np.arange(n))
 
-    def said(self, table: Any) -> np.ndarray:
+    def predict(self, table: Any) -> np.ndarray:
         return np.asarray(self.model.predict(table))
 
-    def reached(self, said: np.ndarray) -> np.ndarray:
-        if not self.classes:
+    def reached(self, predictions: np.ndarray) -> np.ndarray:
+        """Whether each prediction is a wanted one."""
+        if not self.is_classifier:
             low, high = self.wanted
-            return (said >= low) & (said <= high)
-        return said != self.before if self.wanted is None else said == self.wanted
+            return (predictions >= low) & (predictions <= high)
+        return predictions != self.before if self.wanted is None else predictions == self.wanted
 
     def closeness(self, table: Any) -> np.ndarray:
-        if not self.classes:
+        """How close the model comes to the wanted prediction; larger is closer."""
+        if not self.is_classifier:
             low, high = self.wanted
-            said = self.said(table)
-            return -np.maximum(np.maximum(low - said, said - high), 0)
+            predictions = self.predict(table)
+            return -np.maximum(np.maximum(low - predictions, predictions - high), 0)
         if not hasattr(self.model, "predict_proba"):
             return np.zeros(row_count(table))
-        shares = np.asarray(self.model.predict_proba(table))
+        probabilities = np.asarray(self.model.predict_proba(table))
         labels = list(self.model.classes_)
         if self.wanted is None:
-            return -shares[:, labels.index(self.before)]
-        return shares[:, labels.index(self.wanted)]
+            return -probabilities[:, labels.index(self.before)]
+        return probabilities[:, labels.index(self.wanted)]
 
-    def report(self, change: dict[int, int], names: list[str]) -> Counterfactual:
+    def result(self, change: dict[int, int], names: list[str]) -> Counterfactual:
+        """Reduce the numeric changes by bisection, and describe the change."""
         table = self.table([change])
         for column in change:
-            table = self._closer(table, column)
+            table = self._bisect(table, column)
         values = {column: column_values(table, column)[0] for column in change}
         return Counterfactual(
-            {names[f]: (_plain(self.own[f]), _plain(values[f])) for f in change},
+            {names[f]: (_to_python(self.own[f]), _to_python(values[f])) for f in change},
             table,
             float(sum(self._step(f, value) for f, value in values.items())),
-            _plain(self.before),
-            _plain(self.said(table)[0]),
+            _to_python(self.before),
+            _to_python(self.predict(table)[0]),
         )
 
-    def _closer(self, table: Any, column: int) -> Any:
-        """The table's one row with a number moved back as far as the decision allows."""
+    def _bisect(self, table: Any, column: int) -> Any:
+        """Move a number as close to its old value as the wanted prediction allows."""
         old = self.own[column]
         if self.values[column].dtype == object or old != old:
             return table
         far, near = float(column_values(table, column)[0]), float(old)
-        for _ in range(HALVINGS):
+        for _ in range(BISECTIONS):
             middle = (far + near) / 2
             moved = with_numbers(table, column, middle)
-            if self.reached(self.said(moved))[0]:
+            if self.reached(self.predict(moved))[0]:
                 table, far = moved, middle
             else:
                 near = middle
         return table
 
 
-def _plain(value: Any) -> Any:
+def _to_python(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _stacked(first: Any, second: Any) -> Any:
+def _stack(first: Any, second: Any) -> Any:
     if isinstance(first, np.ndarray):
         return np.concatenate([first, second])
     if hasattr(first, "iloc"):

@@ -1,4 +1,4 @@
-"""How the prediction depends on one feature or two: partial dependence and the curves of single rows."""
+"""Partial dependence and individual conditional expectation of one feature or a pair."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from bosquet.explain._tables import (
     with_rows,
 )
 
-# Curves of rows that are held at once, in numbers.
-CURVES_AT_A_TIME = 4_000_000
+# Limits the memory for curves of rows, as a number of predictions.
+MAX_PREDICTIONS_IN_MEMORY = 4_000_000
 
 
 def partial_dependence(
@@ -37,7 +37,7 @@ def partial_dependence(
     response: str = "auto",
     sample_weight: Any = None,
 ) -> Any:
-    r"""The mean prediction when a feature is set to a value and the other features stay as they are.
+    r"""Partial dependence: the mean prediction if a feature is set to a value in all rows.
 
     .. math:: \bar f_S(x_S) = \frac{1}{\sum w_i} \sum_i w_i\, f(x_S, x_{i, -S})
 
@@ -45,20 +45,22 @@ def partial_dependence(
     ----------
     model : a fitted model, Bosquet's or one with scikit-learn's methods
     X : table of shape (n_samples, n_features)
-    features : a feature, a pair of features, or a list of these; by default each feature
-        By number or name. A feature of text or category type takes its levels as grid.
+    features : index, name, tuple of two, or list of these, default=None
+        A feature, a pair of features as a tuple, or a list of them (default: each feature). The grid of a
+        feature of text or category type is the list of its levels.
     grid : int or array, default=50
-        Number of points, quantiles of the column, or the points themselves. Fewer distinct values are all
-        taken.
-    percentiles : what part of the column the grid spans
-    method : "auto", "trees", "predict" or "recursion"
-        Three ways to the same mean: "trees" reads it off Bosquet's trees, all features in one walk of each
-        row; "predict" asks the model about changed rows, for models of any kind. "recursion" does without
-        rows: the other features are averaged by the shares of training rows below each split, on the raw
-        scale.
-    response : "auto", "response" or "raw"
-        Probabilities (of the second class, if there are two) and predicted numbers, or what is before the
-        link; "auto" is "response", with method="recursion" it is "raw".
+        Number of grid points, which are quantiles of the column, or the points themselves. If the column
+        has no more distinct values than that, all of them are used.
+    percentiles : tuple of float, default=(0.05, 0.95)
+        Quantiles between which the grid lies.
+    method : {"auto", "trees", "predict", "recursion"}, default="auto"
+        "trees" and "predict" compute the same mean. "trees" needs Bosquet's trees and is faster: one pass
+        over the rows serves all features. "predict" calls the model on changed rows, and works for any
+        model. "recursion" needs no rows: it averages over the other features with the fractions of
+        training rows below each split, on the raw scale. "auto" uses "trees" if possible.
+    response : {"auto", "response", "raw"}, default="auto"
+        "response": probabilities (of the second class, if there are two) or predicted numbers. "raw":
+        values before the inverse link. "auto" is "raw" for method="recursion", else "response".
     sample_weight : array of shape (n_samples,), optional
 
     Returns
@@ -81,7 +83,7 @@ def partial_dependence(
     Friedman, "Greedy function approximation: a gradient boosting machine", Annals of Statistics 2001.
     """
     return _dependences(
-        model, X, features, grid, percentiles, method, response, sample_weight, keep=False
+        model, X, features, grid, percentiles, method, response, sample_weight, keep_rows=False
     )
 
 
@@ -96,10 +98,10 @@ def individual_conditional_expectation(
     response: str = "auto",
     centre: bool = False,
 ) -> Dependence:
-    """The prediction of each row along the values of a feature (ICE).
+    """Individual conditional expectation (ICE): the prediction of each row along the values of a feature.
 
-    Parameters are those of `partial_dependence`. With `centre` each curve starts from 0 at the first point,
-    which shows where rows part.
+    The parameters are those of `partial_dependence`. With `centre`, each curve starts from 0 at the first
+    grid point, which shows where the curves of the rows diverge.
 
     References
     ----------
@@ -107,9 +109,20 @@ def individual_conditional_expectation(
     Statistics 2015.
     """
     if method == "recursion":
-        raise ValueError("method='recursion' has no rows, and so no curves of rows")
+        raise ValueError(
+            "method='recursion' gives no curves of single rows; use method='auto', 'trees' or 'predict'"
+        )
     found = _dependences(
-        model, X, feature, grid, percentiles, method, response, None, keep=True, alone=True
+        model,
+        X,
+        feature,
+        grid,
+        percentiles,
+        method,
+        response,
+        None,
+        keep_rows=True,
+        one_feature=True,
     )
     if centre:
         found.individual = found.individual - found.individual[:, :1]
@@ -127,60 +140,70 @@ def _dependences(
     response: str,
     sample_weight: Any,
     *,
-    keep: bool,
-    alone: bool = False,
+    keep_rows: bool,
+    one_feature: bool = False,
 ) -> Any:
     if method not in ("auto", "trees", "predict", "recursion"):
         raise ValueError(f"method={method!r} must be 'auto', 'trees', 'predict' or 'recursion'")
     if response not in ("auto", "response", "raw"):
         raise ValueError(f"response={response!r} must be 'auto', 'response' or 'raw'")
-    asked, single = _asked(X, features)
-    if alone and len(asked[0]) != 1:
-        raise ValueError("curves of rows are drawn along one feature")
+    column_sets, single = _column_sets(X, features)
+    if one_feature and len(column_sets[0]) != 1:
+        raise ValueError(f"feature={features!r} must be one feature; ICE curves need exactly one")
     trees = tree_model(model)
     if trees is None and method in ("trees", "recursion"):
-        raise TypeError(f"method={method!r} needs Bosquet's trees; use method='predict'")
+        raise TypeError(
+            f"method={method!r} needs a Bosquet model made of trees, but the model is a"
+            f" {type(model).__name__}; use method='predict'"
+        )
     weight = _weights(sample_weight, row_count(X))
-    grids = {f: make_grid(X, f, grid, percentiles) for some in asked for f in some}
+    grids = {f: make_grid(X, f, grid, percentiles) for columns in column_sets for f in columns}
     if method == "recursion":
         assert trees is not None
-        found = [_recursion(trees, X, some, grids, response) for some in asked]
+        found = [_recursion(trees, X, columns, grids, response) for columns in column_sets]
     else:
         kind = "raw" if response == "raw" else "response"
-        work = Evaluation(model, trees if method != "predict" else None, X, kind, weight, keep)
-        found = work.all(asked, grids)
+        evaluator = GridEvaluator(
+            model, trees if method != "predict" else None, X, kind, weight, keep_rows
+        )
+        found = evaluator.dependences(column_sets, grids)
     return found[0] if single else found
 
 
-def _asked(X: Any, features: Any) -> tuple[list[tuple[int, ...]], bool]:
-    """Tuples of one or two columns, and whether only one was asked for."""
+def _column_sets(X: Any, features: Any) -> tuple[list[tuple[int, ...]], bool]:
+    """Tuples of one or two columns, and whether `features` is a single feature or pair."""
     if features is None:
         return [(f,) for f in range(len(column_names(X)))], False
     if isinstance(features, str | int | np.integer):
         return [(column_number(X, features),)], True
     if isinstance(features, tuple):
         if len(features) != 2:
-            raise ValueError(f"features={features!r}: dependence is on one feature or on a pair")
+            raise ValueError(
+                f"features={features!r} has {len(features)} entries; a tuple must be a pair of features"
+            )
         pair = (column_number(X, features[0]), column_number(X, features[1]))
         if pair[0] == pair[1]:
-            raise ValueError(f"features={features!r}: a pair needs two different features")
+            raise ValueError(f"features={features!r} must be a pair of two different features")
         return [pair], True
-    return [_asked(X, one)[0][0] for one in features], False
+    return [_column_sets(X, feature)[0][0] for feature in features], False
 
 
-def _weights(given: Any, rows: int) -> np.ndarray:
-    if given is None:
+def _weights(sample_weight: Any, rows: int) -> np.ndarray:
+    """Weights of sum 1 (default: equal)."""
+    if sample_weight is None:
         return np.full(rows, 1 / rows)
-    weight = np.asarray(given, dtype=float)
+    weight = np.asarray(sample_weight, dtype=float)
     if weight.shape != (rows,) or (weight < 0).any() or not weight.sum() > 0:
-        raise ValueError(f"sample_weight must hold {rows} numbers, none below 0 and not all 0")
+        raise ValueError(
+            f"sample_weight must hold {rows} numbers, one per row, that are not negative and not all 0"
+        )
     return weight / weight.sum()
 
 
 def make_grid(
     X: Any, column: int, grid: Any, percentiles: tuple[float, float] = (0, 1)
 ) -> np.ndarray:
-    """Points for a column: quantiles or all its values, or for levels the levels."""
+    """Grid points of a column: quantiles or all distinct values of numbers, or all levels."""
     values = column_values(X, column)
     if values.dtype == object:
         present = {value for value in values if value is not None and value == value}
@@ -192,21 +215,27 @@ def make_grid(
     if not isinstance(grid, int | np.integer):
         return np.unique(np.asarray(grid, dtype=float))
     if grid < 2:
-        raise ValueError(f"grid={grid} must be at least 2 points, or an array of them")
+        raise ValueError(
+            f"grid={grid} is out of range; pass a number of points of at least 2, or an array of points"
+        )
     low, high = percentiles
     if not 0 <= low < high <= 1:
-        raise ValueError(f"percentiles={percentiles!r} must be two shares, the first the smaller")
+        raise ValueError(
+            f"percentiles={percentiles!r} must be two numbers in [0, 1], the first smaller than the second"
+        )
     values = values[np.isfinite(values)]
     if values.size == 0:
-        raise ValueError(f"feature {column_names(X)[column]!r} has no values to make a grid of")
+        raise ValueError(
+            f"feature {column_names(X)[column]!r} has no finite values; pass the grid points as an array"
+        )
     distinct = np.unique(values)
     if distinct.size <= grid:
         return distinct
     return np.unique(np.quantile(values, np.linspace(low, high, int(grid))))
 
 
-class Evaluation:
-    """Predictions of rows with one or two columns set to the points of a grid."""
+class GridEvaluator:
+    """Predictions for the rows of X with one or two columns set to the points of a grid."""
 
     def __init__(
         self,
@@ -215,31 +244,33 @@ class Evaluation:
         X: Any,
         kind: str,
         weight: np.ndarray,
-        keep: bool,
+        keep_rows: bool,
     ):
         self.model, self.trees, self.X = model, trees, X
-        self.kind, self.weight, self.keep = kind, weight, keep
+        self.kind, self.weight, self.keep_rows = kind, weight, keep_rows
         self.names = column_names(X)
         self.output_names = trees.output_names if trees else None
 
-    def all(self, asked: Sequence[tuple[int, ...]], grids: dict[int, np.ndarray]) -> list[Any]:
-        """A Dependence for each tuple of columns; quantitative single ones of trees in one go."""
-        walked = [
-            some[0]
-            for some in asked
-            if self.trees and len(some) == 1 and self._quantitative(some[0])
+    def dependences(
+        self, column_sets: Sequence[tuple[int, ...]], grids: dict[int, np.ndarray]
+    ) -> list[Any]:
+        """A Dependence for each tuple of columns; single numeric features of trees need one pass."""
+        numeric = [
+            columns[0]
+            for columns in column_sets
+            if self.trees and len(columns) == 1 and self._is_numeric(columns[0])
         ]
-        curves = self._walk(walked, grids) if walked else {}
+        curves = self._curves_from_trees(numeric, grids) if numeric else {}
         found = []
-        for some in asked:
-            if len(some) == 1 and some[0] in curves:
-                average, individual = curves[some[0]]
+        for columns in column_sets:
+            if len(columns) == 1 and columns[0] in curves:
+                average, individual = curves[columns[0]]
             else:
-                average, individual = self._ask(some, grids)
+                average, individual = self._curves_from_predictions(columns, grids)
             found.append(
                 Dependence(
-                    [self.names[f] for f in some],
-                    [grids[f] for f in some],
+                    [self.names[f] for f in columns],
+                    [grids[f] for f in columns],
                     _squeezed(average),
                     None if individual is None else _squeezed(individual),
                     self.kind,
@@ -248,19 +279,22 @@ class Evaluation:
             )
         return found
 
-    def _quantitative(self, column: int) -> bool:
+    def _is_numeric(self, column: int) -> bool:
         assert self.trees is not None
         return self.trees.encoder.levels[column] is None
 
-    def _respond(self, raw: np.ndarray) -> np.ndarray:
-        """Raw predictions (rows, outputs) on the scale asked for; of two classes the second."""
+    def _to_scale(self, raw: np.ndarray) -> np.ndarray:
+        """Convert raw predictions (rows, outputs) to the scale `kind`; with two classes, the second."""
         assert self.trees is not None
         if self.kind == "raw":
             return raw
-        answer = self.trees.response(raw)
-        return answer[:, 1:] if answer.shape[1] == 2 and raw.shape[1] == 1 else answer
+        response = self.trees.response(raw)
+        return response[:, 1:] if response.shape[1] == 2 and raw.shape[1] == 1 else response
 
-    def _walk(self, columns: list[int], grids: dict[int, np.ndarray]) -> dict[int, Any]:
+    def _curves_from_trees(
+        self, columns: list[int], grids: dict[int, np.ndarray]
+    ) -> dict[int, Any]:
+        """Average and individual curves of several columns, read from the trees in one pass."""
         assert self.trees is not None
         trees = self.trees
         columns = list(dict.fromkeys(columns))
@@ -268,68 +302,72 @@ class Evaluation:
         points = sum(grids[f].size for f in columns)
         rows = n_rows(data)
         ends = np.cumsum([grids[f].size for f in columns])[:-1]
-        points_of = [grids[f].tolist() for f in columns]
-        if not self.keep and (self.kind == "raw" or trees.linear):
+        grid_points = [grids[f].tolist() for f in columns]
+        if not self.keep_rows and (self.kind == "raw" or trees.linear):
             raw = trees.scale * _core.mean_predictions(
-                trees.ensemble, data, columns, points_of, self.weight, trees.threads
+                trees.ensemble, data, columns, grid_points, self.weight, trees.threads
             )
-            averages = np.split(self._respond(raw), ends, axis=0)
+            averages = np.split(self._to_scale(raw), ends, axis=0)
             return {f: (mean, None) for f, mean in zip(columns, averages, strict=True)}
-        step = max(1, CURVES_AT_A_TIME // (points * trees.ensemble.n_outputs))
+        step = max(1, MAX_PREDICTIONS_IN_MEMORY // (points * trees.ensemble.n_outputs))
         total, kept = None, []
         for begin in range(0, rows, step):
-            some = np.arange(begin, min(begin + step, rows))
-            part = data if some.size == rows else take_rows(data, some)
+            chunk = np.arange(begin, min(begin + step, rows))
+            chunk_data = data if chunk.size == rows else take_rows(data, chunk)
             raw = _core.conditional_predictions(
-                trees.ensemble, part, columns, points_of, trees.threads
+                trees.ensemble, chunk_data, columns, grid_points, trees.threads
             )
             if trees.scale != 1:
                 raw *= trees.scale
-            answer = self._respond(raw.reshape(-1, raw.shape[2])).reshape(some.size, points, -1)
-            added = np.tensordot(self.weight[some], answer, axes=1)
-            total = added if total is None else total + added
-            if self.keep:
-                kept.append(answer)
+            scaled = self._to_scale(raw.reshape(-1, raw.shape[2])).reshape(chunk.size, points, -1)
+            weighted = np.tensordot(self.weight[chunk], scaled, axes=1)
+            total = weighted if total is None else total + weighted
+            if self.keep_rows:
+                kept.append(scaled)
         assert total is not None
         averages = np.split(total, ends, axis=0)
         curves = (
-            np.split(np.concatenate(kept), ends, axis=1) if self.keep else [None] * len(columns)
+            np.split(np.concatenate(kept), ends, axis=1)
+            if self.keep_rows
+            else [None] * len(columns)
         )
         return {f: pair for f, *pair in zip(columns, averages, curves, strict=True)}
 
-    def _ask(self, some: tuple[int, ...], grids: dict[int, np.ndarray]) -> tuple[Any, Any]:
-        """By predictions of changed tables."""
-        shape = tuple(grids[f].size for f in some)
-        answers = []
+    def _curves_from_predictions(
+        self, columns: tuple[int, ...], grids: dict[int, np.ndarray]
+    ) -> tuple[Any, Any]:
+        """Average and individual curves from predictions of changed tables."""
+        shape = tuple(grids[f].size for f in columns)
+        predictions = []
         for point in np.ndindex(*shape):
             changed = self.X
-            for column, place in zip(some, point, strict=True):
-                changed = set_column(changed, self.X, column, grids[column][place])
-            answers.append(self.predictions(changed))
-        stacked = np.stack(answers, axis=1)  # (rows, points, outputs)
+            for column, i in zip(columns, point, strict=True):
+                changed = set_column(changed, self.X, column, grids[column][i])
+            predictions.append(self.predictions(changed))
+        stacked = np.stack(predictions, axis=1)  # (rows, points, outputs)
         average = np.tensordot(self.weight, stacked, axes=1).reshape(*shape, -1)
-        individual = stacked.reshape(len(stacked), *shape, -1) if self.keep else None
+        individual = stacked.reshape(len(stacked), *shape, -1) if self.keep_rows else None
         return average, individual
 
     def predictions(self, X: Any) -> np.ndarray:
-        """(rows, outputs)."""
+        """Predictions for the rows of X on the scale `kind`, (rows, outputs)."""
         if self.trees is not None:
-            return self._respond(self.trees.raw(self.trees.columns(X, type(self.model).__name__)))
-        return plain_predictions(self.model, X, self.kind)
+            return self._to_scale(self.trees.raw(self.trees.columns(X, type(self.model).__name__)))
+        return model_predictions(self.model, X, self.kind)
 
 
-def plain_predictions(model: Any, X: Any, kind: str = "response") -> np.ndarray:
-    """What any model with scikit-learn's methods says: (rows, outputs); of two classes the second."""
+def model_predictions(model: Any, X: Any, kind: str = "response") -> np.ndarray:
+    """Predictions of any model with scikit-learn's methods, (rows, outputs); with two classes, the second."""
     if kind == "raw" and hasattr(model, "decision_function"):
         return two_dimensional(np.asarray(model.decision_function(X)))
     if hasattr(model, "predict_proba"):
-        answer = np.asarray(model.predict_proba(X))
-        return answer[:, 1:] if answer.shape[1] == 2 else answer
+        probabilities = np.asarray(model.predict_proba(X))
+        return probabilities[:, 1:] if probabilities.shape[1] == 2 else probabilities
     return two_dimensional(np.asarray(model.predict(X), dtype=float))
 
 
 def set_column(changed: Any, source: Any, column: int, value: Any) -> Any:
-    """A table with one value in a column: a number, or a level that `source` has somewhere."""
+    """A copy of a table with one value in a column: a number, or a level that occurs in `source`."""
     values = column_values(source, column)
     if values.dtype != object:
         return with_numbers(changed, column, value)
@@ -342,22 +380,23 @@ def _squeezed(values: np.ndarray) -> np.ndarray:
 
 
 def _recursion(
-    trees: TreeModel, X: Any, some: tuple[int, ...], grids: dict[int, np.ndarray], response: str
+    trees: TreeModel, X: Any, columns: tuple[int, ...], grids: dict[int, np.ndarray], response: str
 ) -> Dependence:
+    """Dependence averaged over the training rows below each split, without rows of X."""
     if response == "response":
         raise ValueError(
-            "method='recursion' averages raw predictions: use response='raw', or another method"
+            "method='recursion' supports raw predictions only; use response='raw', or another method"
         )
-    codes = [_codes(trees, X, f, grids[f]) for f in some]
-    points = np.stack(np.meshgrid(*codes, indexing="ij"), axis=-1).reshape(-1, len(some))
+    codes = [_codes(trees, X, f, grids[f]) for f in columns]
+    points = np.stack(np.meshgrid(*codes, indexing="ij"), axis=-1).reshape(-1, len(columns))
     raw = trees.scale * _core.expected_predictions(
-        trees.ensemble, list(some), np.ascontiguousarray(points, dtype=float)
+        trees.ensemble, list(columns), np.ascontiguousarray(points, dtype=float)
     )
-    average = raw.reshape(*(grids[f].size for f in some), -1)
+    average = raw.reshape(*(grids[f].size for f in columns), -1)
     names = column_names(X)
     return Dependence(
-        [names[f] for f in some],
-        [grids[f] for f in some],
+        [names[f] for f in columns],
+        [grids[f] for f in columns],
         _squeezed(average),
         None,
         "raw",
@@ -366,7 +405,7 @@ def _recursion(
 
 
 def _codes(trees: TreeModel, X: Any, column: int, grid: np.ndarray) -> np.ndarray:
-    """Points of a grid as the core knows them."""
+    """Grid points as encoded values."""
     if trees.encoder.levels[column] is None:
         return grid.astype(float)
     values = column_values(X, column)

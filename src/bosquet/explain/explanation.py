@@ -1,4 +1,4 @@
-"""Shapley values of predictions, and what can be done with them."""
+"""Shapley values of predictions."""
 
 from __future__ import annotations
 
@@ -12,31 +12,32 @@ from bosquet.explain._models import TreeModel, tree_model_or_error
 
 
 class Explanation:
-    r"""What each feature adds to each prediction.
+    r"""Shapley values: the contribution of each feature to each prediction.
 
-    A prediction is a game that features play together: v(S) is what the model says when only the features
-    in S are known. The Shapley value of feature i shares out the winnings,
+    Let v(S) be the prediction of the model if only the features in S are known, and M the number of
+    features. The Shapley value of feature i is
 
-    .. math:: \phi_i = \sum_{S \not\ni i} \frac{|S|!\,(M - 1 - |S|)!}{M!}\,[v(S \cup i) - v(S)],
+    .. math:: \phi_i = \sum_{S \not\ni i} \frac{|S|!\,(M - 1 - |S|)!}{M!}\,[v(S \cup i) - v(S)].
 
-    so that base + Σ φ_i is the raw prediction exactly. Lectures speak of the contribution of a feature, the
-    `shap` package of its SHAP value.
+    base + Σ φ_i is exactly the raw prediction. The `shap` package calls φ_i a SHAP value.
 
     Attributes
     ----------
-    values : array (n_rows, n_features), or (n_rows, n_features, n_outputs) of several outputs
-        With interactions (n_rows, n_features, n_features), and n_outputs behind it: half of what a pair
-        does together at each of its two places, and on the diagonal what a feature does alone. A row of
-        the matrix adds up to the feature's Shapley value.
+    values : array (n_rows, n_features), or (n_rows, n_features, n_outputs) for several outputs
+        With interactions, (n_rows, n_features, n_features), with a last axis n_outputs for several
+        outputs. The interaction of a pair is split equally between its two entries. The diagonal holds the
+        effects of the features alone. Each row of the matrix sums to the Shapley value of its feature.
     base : float, or array (n_outputs,)
-        What is predicted when no feature is known.
+        Prediction if no feature is known.
     data : array (n_rows, n_features)
-        The rows, categories as their levels.
+        The explained rows, with categories as levels.
     feature_names : list of str
     output_names : list of str or None
-        What the outputs are: classes, or targets. Of two classes only the second is explained.
+        Names of the outputs: classes or targets. With two classes, only the second is explained.
     interactions : bool
-    plot : with `.bar()`, `.beeswarm()` and `.waterfall(row)`; see `bosquet.plot`.
+        Whether `values` holds interactions of pairs.
+    plot : ExplanationPlots
+        Has `.bar()`, `.beeswarm()` and `.waterfall(row)`; see `bosquet.plot`.
 
     Examples
     --------
@@ -71,23 +72,23 @@ class Explanation:
 
     @property
     def n_outputs(self) -> int:
-        """Number of raw predictions a row."""
+        """Number of raw predictions per row."""
         return 1 if np.ndim(self.base) == 0 else len(self.base)
 
     @property
     def main_values(self) -> np.ndarray:
-        """Shapley values of the features, also where `values` holds those of pairs."""
+        """Shapley values of the features, summed over pairs if `values` holds interactions."""
         return self.values.sum(axis=2) if self.interactions else self.values
 
     @property
     def prediction(self) -> np.ndarray:
-        """The raw predictions: base plus the values of all features."""
+        """Raw predictions: base plus the values of all features."""
         return self.base + self.main_values.sum(axis=1)
 
     @property
-    def plot(self) -> Plots:
-        """Pictures of the values."""
-        return Plots(self)
+    def plot(self) -> ExplanationPlots:
+        """Plots of the values."""
+        return ExplanationPlots(self)
 
     def __len__(self) -> int:
         return len(self.values)
@@ -97,7 +98,7 @@ class Explanation:
         return f"Explanation of {len(self)} rows by {len(self.feature_names)} {of}"
 
     def __getitem__(self, rows: Any) -> Explanation:
-        """Some of the rows."""
+        """The explanation of some of the rows."""
         rows = [rows] if isinstance(rows, int | np.integer) else rows
         return Explanation(
             self.values[rows],
@@ -109,47 +110,52 @@ class Explanation:
         )
 
     def output(self, which: Any = None) -> Explanation:
-        """The explanation of one output: by number, or by the name of its class or target."""
+        """The explanation of one output, given by index or by the name of its class or target."""
         if self.n_outputs == 1 and np.ndim(self.base) == 0:
             return self
         names = self.output_names or []
         if which is None:
             raise ValueError(
-                f"the model has {self.n_outputs} outputs; say which to look at:"
-                f" output={names[0] if names else 0!r}, for example"
+                f"the model has {self.n_outputs} outputs; select one, for example with"
+                f" output={names[0] if names else 0!r}"
             )
         if str(which) in names:
-            place = names.index(str(which))
+            index = names.index(str(which))
         elif isinstance(which, int | np.integer) and 0 <= which < self.n_outputs:
-            place = int(which)
+            index = int(which)
         else:
-            raise ValueError(f"output={which!r} is none of {names or list(range(self.n_outputs))}")
+            raise ValueError(
+                f"output={which!r} is not an output of the model; its outputs are"
+                f" {names or list(range(self.n_outputs))}"
+            )
         return Explanation(
-            self.values[..., place],
-            float(self.base[place]),
+            self.values[..., index],
+            float(self.base[index]),
             self.data,
             self.feature_names,
-            names[place : place + 1] or None,
+            names[index : index + 1] or None,
             self.interactions,
         )
 
     def importance(self) -> np.ndarray:
-        """Mean |φ| of each feature over rows, added up over outputs; shape (n_features,)."""
+        """Mean |φ| of each feature over the rows, summed over outputs; shape (n_features,)."""
         means = np.abs(self.main_values).mean(axis=0)
         return means if means.ndim == 1 else means.sum(axis=1)
 
     def ranking(self) -> list[tuple[str, float]]:
-        """Features and mean |φ|, the most important first."""
+        """Pairs (feature, mean |φ|), in descending order of importance."""
         means = self.importance()
         order = np.argsort(-means, kind="stable")
         return [(self.feature_names[f], float(means[f])) for f in order]
 
     def to_shap(self) -> Any:
-        """The same as an Explanation of the `shap` package, which has to be installed."""
+        """Convert to an Explanation of the `shap` package, which must be installed."""
         try:
             import shap
         except ImportError:
-            raise ImportError("to_shap() needs the shap package: pip install shap") from None
+            raise ImportError(
+                "to_shap() requires the shap package; install it with: pip install shap"
+            ) from None
         base = np.broadcast_to(np.asarray(self.base), (len(self), *np.shape(self.base)))
         return shap.Explanation(
             values=self.values,
@@ -160,33 +166,33 @@ class Explanation:
         )
 
 
-class Plots:
-    """`explanation.plot`: pictures, each of which takes `ax` to draw into and returns it."""
+class ExplanationPlots:
+    """Plots of an `Explanation`; each method accepts `ax` and returns the axes."""
 
     def __init__(self, explanation: Explanation):
         self._explanation = explanation
 
     def bar(self, **options: Any) -> Any:
-        """Mean |φ| of the most important features; see `bosquet.plot.shap_bar`."""
+        """Bar chart of the mean |φ| of the most important features; see `bosquet.plot.shap_bar`."""
         from bosquet.plot import shap_bar
 
         return shap_bar(self._explanation, **options)
 
     def beeswarm(self, **options: Any) -> Any:
-        """A point for each row and feature; see `bosquet.plot.shap_beeswarm`."""
+        """Beeswarm plot, with one point per row and feature; see `bosquet.plot.shap_beeswarm`."""
         from bosquet.plot import shap_beeswarm
 
         return shap_beeswarm(self._explanation, **options)
 
     def waterfall(self, row: int, **options: Any) -> Any:
-        """From the base to one row's prediction; see `bosquet.plot.shap_waterfall`."""
+        """Waterfall plot from the base to the prediction of a row; see `bosquet.plot.shap_waterfall`."""
         from bosquet.plot import shap_waterfall
 
         return shap_waterfall(self._explanation, row, **options)
 
 
 def explain(model: Any, X: Any, background: Any = None, interactions: bool = False) -> Explanation:
-    """Exact Shapley values of a model made of trees; see `model.explain`."""
+    """Exact Shapley values of a model made of trees; parameters as in `model.explain`."""
     from bosquet.explain.averages import explain_average, is_average
 
     if is_average(model):
@@ -194,13 +200,13 @@ def explain(model: Any, X: Any, background: Any = None, interactions: bool = Fal
     owner = type(model).__name__
     trees = tree_model_or_error(model, "explain")
     columns = trees.columns(X, owner)
-    against = None
+    background_columns = None
     if background is not None:
-        against = trees.columns(_as_table(background), owner)
-        if n_rows(against) == 0:
-            raise ValueError("background has no rows: give at least one to compare with")
+        background_columns = trees.columns(_row_as_table(background), owner)
+        if n_rows(background_columns) == 0:
+            raise ValueError("background has no rows; pass at least one row")
     values, base = _core.shap_values(
-        trees.ensemble, columns, against, bool(interactions), trees.threads
+        trees.ensemble, columns, background_columns, bool(interactions), trees.threads
     )
     values *= trees.scale
     base *= trees.scale
@@ -209,32 +215,32 @@ def explain(model: Any, X: Any, background: Any = None, interactions: bool = Fal
     return Explanation(
         values,
         base,
-        shown_data(trees, columns),
+        decoded_data(trees, columns),
         trees.feature_names,
         trees.output_names,
         bool(interactions),
     )
 
 
-def _as_table(background: Any) -> Any:
-    """A background of one row may come as the row itself."""
+def _row_as_table(background: Any) -> Any:
+    """A one-dimensional background as a table of one row."""
     is_row = isinstance(background, np.ndarray) and background.ndim == 1
     return background[None, :] if is_row else background
 
 
-def shown_data(trees: TreeModel, columns: Any) -> np.ndarray:
-    """Encoded columns as people know them: levels in place of codes, None for missing ones."""
+def decoded_data(trees: TreeModel, columns: Any) -> np.ndarray:
+    """Encoded columns with levels instead of codes, and None for missing levels."""
     if isinstance(columns, np.ndarray):
         return np.array(columns)
     if all(levels is None for levels in trees.encoder.levels):
         return np.column_stack([np.asarray(column, dtype=float) for column in columns])
-    shown = np.empty((n_rows(columns), trees.encoder.n_features), dtype=object)
+    data = np.empty((n_rows(columns), trees.encoder.n_features), dtype=object)
     for f, (column, levels) in enumerate(zip(columns, trees.encoder.levels, strict=True)):
         if levels is None:
-            shown[:, f] = np.asarray(column)
+            data[:, f] = np.asarray(column)
         else:
-            # Codes of ordered categories are floats, NaN where a value is missing; of others it is -1.
+            # The code of a missing value is NaN for ordered categories, -1 for others.
             codes = np.nan_to_num(np.asarray(column, dtype=float), nan=-1).astype(np.intp)
-            by_code = np.array([*levels, None], dtype=object)  # code -1 is the last
-            shown[:, f] = by_code[codes]
-    return shown
+            by_code = np.array([*levels, None], dtype=object)  # index -1 is the last entry, None
+            data[:, f] = by_code[codes]
+    return data

@@ -1,4 +1,4 @@
-"""How much features matter, by five measures on one scale."""
+"""Feature importance by five measures on one scale."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from bosquet import _core
-from bosquet._shown import Shown
 from bosquet._sklearn import check_random_state, clone, columns_of
+from bosquet._tabular_result import TabularResult
 from bosquet.explain._models import tree_model_or_error
 from bosquet.explain._tables import column_names, row_count, with_rows, without_columns
 from bosquet.explain.explanation import explain
@@ -21,16 +21,19 @@ KINDS = ("gain", "split", "permutation", "shap", "drop-column")
 
 
 @dataclass(repr=False)
-class Importance(Shown):
-    """Importances of features or of groups of them.
+class Importance(TabularResult):
+    """Importances of features or of groups of features.
 
-    Printed, it shows the most important ones; `to_frame()` has all.
+    `print` shows the most important ones; `to_frame()` returns all.
 
     Attributes
     ----------
     kind : str
-    mean : (n_groups,), in the measure's own unit
-    std : (n_groups,), the standard error of `mean`; NaN where there was one number only
+        The measure.
+    mean : array of shape (n_groups,)
+        Importances in the unit of the measure.
+    std : array of shape (n_groups,)
+        Standard errors of `mean`; NaN if the mean is of one number.
     names : list of str
     """
 
@@ -41,12 +44,12 @@ class Importance(Shown):
 
     @property
     def feature_names(self) -> list[str]:
-        """The names, as `bosquet.plot.importances` asks for them."""
+        """Same as `names`, for `bosquet.plot.importances`."""
         return self.names
 
     @property
     def scaled(self) -> np.ndarray:
-        """`mean` with 100 for the largest."""
+        """`mean`, scaled so that the largest is 100."""
         return self.mean * self._factor
 
     @property
@@ -60,19 +63,19 @@ class Importance(Shown):
         return 100 / top if top > 0 else 0.0
 
     def ranking(self) -> list[tuple[str, float]]:
-        """Names and scaled importances, the most important first."""
+        """Pairs (name, scaled importance), in descending order."""
         order = np.argsort(-self.mean, kind="stable")
         return [(self.names[f], float(self.scaled[f])) for f in order]
 
     def columns(self) -> dict[str, Any]:
-        """Feature, importance with 100 for the largest, its mean and standard error; the first leads."""
+        """Columns of the table: feature, scaled importance, mean and standard error, in descending order."""
         return ranked_columns(self.names, self.scaled, self.mean, self.std)
 
     def _caption(self) -> str:
         return f"Importance by {self.kind} of {len(self.names)} features"
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Bars, the most important first; options of `bosquet.plot.importances`."""
+        """Bar chart in descending order; options as in `bosquet.plot.importances`."""
         from bosquet.plot import importances
 
         return importances(self, axes=ax, **options)[0]
@@ -90,29 +93,31 @@ def importance(
     cv: int = 5,
     random_state: Any = 0,
 ) -> Importance:
-    r"""How much each feature matters to a model.
+    r"""Importance of each feature for a model.
 
     Parameters
     ----------
     model : a fitted model
-        Gain, split and shap need trees of Bosquet's; permutation and drop-column take any model with
-        scikit-learn's methods.
-    X, y : rows and targets
-        For kind="permutation" better rows that were not fitted on. A forest with bags that is given the
-        rows it was fitted to is judged on each tree's out-of-bag rows.
-    kind : "gain", "split", "permutation", "shap" or "drop-column"
-        - gain: how much the splits on the feature lowered impurity (Gini's in a classification tree) or
-          loss, as a share of each tree's total; spread over trees.
-        - split: the share of the splits that use it; spread over trees.
-        - permutation: how much the score falls when its values are permuted among rows; spread over
-          repeats, or over trees where rows are out of bag.
-        - shap: the mean of \|φ\| over rows; spread over rows.
-        - drop-column: how much the cross-validated score falls when the model is fitted without it; spread
-          over folds. Slow, and the only one that asks what would be missed.
+        "gain", "split" and "shap" need a Bosquet model made of trees; "permutation" and "drop-column"
+        accept any model with scikit-learn's methods.
+    X, y : table and targets
+        For "permutation", preferably rows that the model was not fitted to. For a forest with bootstrap
+        samples and its own training rows, the out-of-bag rows of each tree are used.
+    kind : {"gain", "split", "permutation", "shap", "drop-column"}, default="gain"
+        - gain: reduction of impurity (the Gini index for a classification tree) or loss by the splits on
+          the feature, as a fraction of the total of each tree. Standard error over trees.
+        - split: fraction of the splits that use the feature. Standard error over trees.
+        - permutation: decrease of the score when the values of the feature are permuted among the rows.
+          Standard error over repeats, or over trees for out-of-bag rows.
+        - shap: mean of \|φ\| over the rows. Standard error over rows.
+        - drop-column: decrease of the cross-validated score when the model is fitted without the feature.
+          Standard error over folds. It is slow, and the only measure that shows whether other features
+          can replace this one.
     groups : mapping of names to lists of columns, optional
-        Columns (by name or number) that are counted together: their gains are added, they are permuted and
-        dropped together. Columns in no group stay by themselves.
-    scoring, n_repeats, cv, random_state : for permutation and drop-column, as in scikit-learn.
+        Columns (by name or index) that count as one: their gains are added, and they are permuted and
+        dropped together. Columns in no group are treated singly.
+    scoring, n_repeats, cv, random_state : as in scikit-learn
+        Used by "permutation" and "drop-column".
 
     Returns
     -------
@@ -133,7 +138,7 @@ def importance(
       feature  scaled  ...
       bmi         100  ...
     ...
-      ... and 2 more: to_frame() has them all
+      ... and 2 more: to_frame() returns all of them
 
     References
     ----------
@@ -142,16 +147,16 @@ def importance(
     if kind not in KINDS:
         raise ValueError(f"kind={kind!r} must be one of {', '.join(map(repr, KINDS))}")
     if kind in ("gain", "split"):
-        return _by_tree(model, kind, groups)
+        return _tree_importance(model, kind, groups)
     if X is None:
-        raise ValueError(f"kind={kind!r} needs X, the rows to look at")
+        raise ValueError(f"kind={kind!r} needs X; pass a table of rows")
     if kind == "shap":
-        return _by_shap(model, X, groups)
+        return _shap_importance(model, X, groups)
     if y is None:
-        raise ValueError(f"kind={kind!r} needs y, the targets of the rows")
+        raise ValueError(f"kind={kind!r} needs y; pass the targets of the rows of X")
     if kind == "drop-column":
-        return _by_dropping(model, X, y, groups, scoring, cv)
-    return _by_permuting(model, X, y, groups, scoring, n_repeats, random_state)
+        return _drop_column_importance(model, X, y, groups, scoring, cv)
+    return _permutation_importance(model, X, y, groups, scoring, n_repeats, random_state)
 
 
 @dataclass
@@ -160,49 +165,52 @@ class _Group:
     columns: list[int]
 
 
-def _groups(names: list[str], given: Mapping[str, Sequence[Any]] | None) -> list[_Group]:
-    """The groups, in the order of their first columns."""
-    taken: dict[int, str] = {}
-    places: dict[str, list[int]] = {}
-    for group, members in (given or {}).items():
-        places[group] = []
+def _make_groups(
+    names: list[str], column_groups: Mapping[str, Sequence[Any]] | None
+) -> list[_Group]:
+    """The groups, in the order of their first columns; each remaining column is a group."""
+    group_of: dict[int, str] = {}
+    columns_of_group: dict[str, list[int]] = {}
+    for group, members in (column_groups or {}).items():
+        columns_of_group[group] = []
         for member in members:
             if isinstance(member, str):
                 if member not in names:
-                    raise ValueError(f"groups[{group!r}]: there is no column {member!r}")
+                    raise ValueError(f"groups[{group!r}] holds {member!r}, which is not a column")
                 column = names.index(member)
             else:
                 column = int(member)
                 if not 0 <= column < len(names):
                     raise ValueError(
-                        f"groups[{group!r}]: there is no column {column}, the last is {len(names) - 1}"
+                        f"groups[{group!r}] holds {column}, but the columns are 0 to {len(names) - 1}"
                     )
-            if column in taken:
+            if column in group_of:
                 raise ValueError(
-                    f"column {names[column]!r} is in groups {taken[column]!r} and {group!r}"
+                    f"column {names[column]!r} is in the groups {group_of[column]!r} and {group!r}; it may be"
+                    " in one group only"
                 )
-            taken[column] = group
-            places[group].append(column)
-        if not places[group]:
-            raise ValueError(f"groups[{group!r}] has no columns")
-    result = [_Group(name, columns) for name, columns in places.items()]
-    result += [_Group(name, [f]) for f, name in enumerate(names) if f not in taken]
+            group_of[column] = group
+            columns_of_group[group].append(column)
+        if not columns_of_group[group]:
+            raise ValueError(f"groups[{group!r}] is empty; a group needs at least one column")
+    result = [_Group(name, columns) for name, columns in columns_of_group.items()]
+    result += [_Group(name, [f]) for f, name in enumerate(names) if f not in group_of]
     return sorted(result, key=lambda group: min(group.columns))
 
 
 def _summary(kind: str, groups: list[_Group], samples: np.ndarray) -> Importance:
-    """From samples (n, n_groups) to their mean and its standard error."""
+    """Mean of samples (n, n_groups) and its standard error."""
     n = len(samples)
-    spread = samples.std(axis=0, ddof=1) / np.sqrt(n) if n > 1 else samples[0] * np.nan
-    return Importance(kind, samples.mean(axis=0), spread, [group.name for group in groups])
+    error = samples.std(axis=0, ddof=1) / np.sqrt(n) if n > 1 else samples[0] * np.nan
+    return Importance(kind, samples.mean(axis=0), error, [group.name for group in groups])
 
 
-def _by_tree(model: Any, kind: str, given: Any) -> Importance:
+def _tree_importance(model: Any, kind: str, column_groups: Any) -> Importance:
     trees = tree_model_or_error(model, f"kind={kind!r}")
-    groups = _groups(trees.feature_names, given)
+    groups = _make_groups(trees.feature_names, column_groups)
     by_tree = np.asarray(_core.importance_by_tree(trees.ensemble, kind))
     if isinstance(model, BaseForest):
-        # Trees of a forest are equals; of a boosted model the later ones have less left to gain.
+        # All trees of a forest have the same weight. In a boosted model, later trees gain less.
         totals = by_tree.sum(axis=1, keepdims=True)
         by_tree = np.divide(by_tree, totals, out=np.zeros_like(by_tree), where=totals > 0)
     else:
@@ -211,10 +219,11 @@ def _by_tree(model: Any, kind: str, given: Any) -> Importance:
     return _summary(kind, groups, samples)
 
 
-def _by_shap(model: Any, X: Any, given: Any) -> Importance:
-    found = explain(model, X)
-    groups = _groups(found.feature_names, given)
-    values = found.values if found.values.ndim == 3 else found.values[..., None]
+def _shap_importance(model: Any, X: Any, column_groups: Any) -> Importance:
+    explanation = explain(model, X)
+    groups = _make_groups(explanation.feature_names, column_groups)
+    values = explanation.values
+    values = values if values.ndim == 3 else values[..., None]
     samples = [np.abs(values[:, group.columns].sum(axis=1)).sum(axis=1) for group in groups]
     return _summary("shap", groups, np.column_stack(samples))
 
@@ -226,42 +235,45 @@ def _score(model: Any, scoring: Any) -> Callable[[Any, Any], float]:
     return lambda X, y: float(scorer(model, X, y))
 
 
-def _by_permuting(
-    model: Any, X: Any, y: Any, given: Any, scoring: Any, n_repeats: int, random_state: Any
+def _permutation_importance(
+    model: Any, X: Any, y: Any, column_groups: Any, scoring: Any, n_repeats: int, random_state: Any
 ) -> Importance:
-    groups = _groups(column_names(X), given)
-    alone = all(len(group.columns) == 1 for group in groups)
-    if alone and scoring is None and _fitted_to(model, len(y)):
-        found = model.importance("permutation", X, y, random_state=0)
-        return Importance(found.kind, found.mean, found.std, [group.name for group in groups])
+    groups = _make_groups(column_names(X), column_groups)
+    single_columns = all(len(group.columns) == 1 for group in groups)
+    if single_columns and scoring is None and _may_have_out_of_bag_rows(model, len(y)):
+        result = model.importance("permutation", X, y, random_state=0)
+        return Importance(result.kind, result.mean, result.std, [group.name for group in groups])
     score = _score(model, scoring)
     random = check_random_state(random_state)
-    whole = score(X, y)
+    baseline = score(X, y)
     samples = np.empty((n_repeats, len(groups)))
     for repeat in range(n_repeats):
         order = random.permutation(row_count(X))
-        for place, group in enumerate(groups):
-            samples[repeat, place] = whole - score(with_rows(X, group.columns, order), y)
+        for i, group in enumerate(groups):
+            samples[repeat, i] = baseline - score(with_rows(X, group.columns, order), y)
     return _summary("permutation", groups, samples)
 
 
-def _fitted_to(model: Any, rows: int) -> bool:
-    """Whether these may be the rows that a forest has bags of."""
+def _may_have_out_of_bag_rows(model: Any, rows: int) -> bool:
+    """Whether the rows may be the training rows of a forest with bootstrap samples, by their number."""
     return isinstance(model, BaseForest) and model.bootstrap and rows == model.n_samples_fit_
 
 
-def _by_dropping(model: Any, X: Any, y: Any, given: Any, scoring: Any, cv: int) -> Importance:
+def _drop_column_importance(
+    model: Any, X: Any, y: Any, column_groups: Any, scoring: Any, cv: int
+) -> Importance:
     from sklearn.model_selection import cross_val_score
 
     names = column_names(X)
-    groups = _groups(names, given)
+    groups = _make_groups(names, column_groups)
     if len(groups) < 2:
-        raise ValueError("kind='drop-column' needs at least two columns or groups")
-    whole = cross_val_score(clone(model), X, y, scoring=scoring, cv=cv)
+        raise ValueError(
+            "kind='drop-column' needs at least two columns or groups, but there is one"
+        )
+    baseline = cross_val_score(clone(model), X, y, scoring=scoring, cv=cv)
     samples = []
     for group in groups:
         kept = without_columns(len(names), group.columns)
-        samples.append(
-            whole - cross_val_score(clone(model), columns_of(X, kept), y, scoring=scoring, cv=cv)
-        )
+        scores = cross_val_score(clone(model), columns_of(X, kept), y, scoring=scoring, cv=cv)
+        samples.append(baseline - scores)
     return _summary("drop-column", groups, np.column_stack(samples))

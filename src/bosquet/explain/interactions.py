@@ -1,4 +1,4 @@
-"""How strongly features act together: Friedman's H."""
+"""Strength of interactions between pairs of features: Friedman's H."""
 
 from __future__ import annotations
 
@@ -8,30 +8,36 @@ from typing import Any
 
 import numpy as np
 
-from bosquet._shown import Shown
 from bosquet._sklearn import check_random_state
+from bosquet._tabular_result import TabularResult
 from bosquet.explain._tables import column_names, column_number, row_count, take, with_rows
-from bosquet.explain.dependence import Evaluation
-from bosquet.explain.effects import evaluation
+from bosquet.explain.dependence import GridEvaluator
+from bosquet.explain.effects import make_evaluator
 
 
 @dataclass(repr=False)
-class InteractionStrength(Shown):
-    """Friedman's H of pairs: `pairs` of names, and `strength` between 0 and about 1 of each.
+class InteractionStrength(TabularResult):
+    """Friedman's H of pairs of features.
 
-    Printed, it shows the strongest; `to_frame()` has all.
+    `print` shows the strongest interactions; `to_frame()` returns all.
+
+    Attributes
+    ----------
+    pairs : list of tuples of names
+    strength : array
+        H of each pair, from 0 to about 1.
     """
 
     pairs: list[tuple[str, str]]
     strength: np.ndarray
 
     def ranking(self) -> list[tuple[tuple[str, str], float]]:
-        """Pairs and their H, the strongest first."""
+        """Tuples (pair, H), in descending order of H."""
         order = np.argsort(-self.strength, kind="stable")
         return [(self.pairs[i], float(self.strength[i])) for i in order]
 
     def columns(self) -> dict[str, Any]:
-        """The two features of a pair and their H, the strongest first."""
+        """Columns of the table: the two features of each pair and H, in descending order of H."""
         ranking = self.ranking()
         return {
             "first": [pair[0] for pair, _ in ranking],
@@ -54,27 +60,28 @@ def interaction_strength(
     response: str = "raw",
     random_state: Any = 0,
 ) -> InteractionStrength:
-    r"""Friedman's H: the share of a pair's joint effect that is not the sum of the two alone.
+    r"""Friedman's H: how far the joint effect of a pair differs from the sum of its two main effects.
 
     .. math:: H_{jk}^2 = \frac{\sum_i [\bar f_{jk}(x_i) - \bar f_j(x_i) - \bar f_k(x_i)]^2}
                               {\sum_i \bar f_{jk}(x_i)^2}
 
-    with partial dependences that are centred. 0: the two effects add up.
+    where the partial dependence functions are centred. H = 0 means that the two effects are additive.
 
     Parameters
     ----------
     model : a fitted model, Bosquet's or one with scikit-learn's methods
     X : table of shape (n_samples, n_features)
-    features : a list of features, whose pairs are all looked at, or a pair as a tuple; by default all
-        By number or name.
-    pairs : a list of pairs, or one, in place of `features`
-        Only these are looked at: ``pairs=[("age", "bmi"), ("age", "s5")]``. All pairs of p features are
-        p (p - 1) / 2, which takes long where there are many.
+    features : list or tuple of indices or names, default=None
+        H is computed for all pairs of these features (default: all features).
+    pairs : list of pairs, or one pair, default=None
+        Compute H only for these pairs, for example ``pairs=[("age", "bmi"), ("age", "s5")]``. Use it instead
+        of `features` if there are many features, because p features have p (p - 1) / 2 pairs.
     max_rows : int, default=150
-        Rows that are drawn; the work grows with their square.
-    response : "raw" or "response"
-        H is zero for an additive model on the scale on which it adds up.
-    random_state : seed of the draw
+        Number of rows to sample; the cost grows with its square.
+    response : {"raw", "response"}, default="raw"
+        Scale of the predictions. H of an additive model is 0 only on the scale on which it is additive.
+    random_state : int, RandomState or None, default=0
+        Random seed of the sampled rows.
 
     Returns
     -------
@@ -98,51 +105,53 @@ def interaction_strength(
     Friedman and Popescu, "Predictive learning via rule ensembles", Annals of Applied Statistics 2008.
     """
     names = column_names(X)
-    asked = _asked_pairs(X, features, pairs)
+    column_pairs = _column_pairs(X, features, pairs)
     if row_count(X) > max_rows:
-        chosen = check_random_state(random_state).choice(row_count(X), max_rows, replace=False)
-        X = take(X, np.sort(chosen))
-    ask = evaluation(model, X, response)
-    columns = dict.fromkeys(f for pair in asked for f in pair)
-    alone = {f: _centred_dependence(ask, X, [f]) for f in columns}
+        sample = check_random_state(random_state).choice(row_count(X), max_rows, replace=False)
+        X = take(X, np.sort(sample))
+    evaluator = make_evaluator(model, X, response)
+    columns = dict.fromkeys(f for pair in column_pairs for f in pair)
+    main = {f: _centred_dependence(evaluator, X, [f]) for f in columns}
     strength = []
-    for a, b in asked:
-        both = _centred_dependence(ask, X, [a, b])
-        left_over = ((both - alone[a] - alone[b]) ** 2).sum()
-        whole = (both**2).sum()
-        strength.append(np.sqrt(left_over / whole) if whole > 1e-12 else 0.0)
-    return InteractionStrength([(names[a], names[b]) for a, b in asked], np.array(strength))
+    for a, b in column_pairs:
+        joint = _centred_dependence(evaluator, X, [a, b])
+        interaction = ((joint - main[a] - main[b]) ** 2).sum()
+        total = (joint**2).sum()
+        strength.append(np.sqrt(interaction / total) if total > 1e-12 else 0.0)
+    return InteractionStrength([(names[a], names[b]) for a, b in column_pairs], np.array(strength))
 
 
-def _asked_pairs(X: Any, features: Any, pairs: Any) -> list[tuple[int, int]]:
-    """Pairs of columns: those given, or all of the features given."""
+def _column_pairs(X: Any, features: Any, pairs: Any) -> list[tuple[int, int]]:
+    """The given pairs of columns, or all pairs of the given features."""
     if pairs is None:
-        asked = range(len(column_names(X))) if features is None else features
-        columns = list(dict.fromkeys(column_number(X, feature) for feature in asked))
+        chosen = range(len(column_names(X))) if features is None else features
+        columns = list(dict.fromkeys(column_number(X, feature) for feature in chosen))
         if len(columns) < 2:
-            raise ValueError("interactions need at least two different features")
+            raise ValueError(
+                f"features={features!r} has fewer than two different features; a pair needs two"
+            )
         return list(combinations(columns, 2))
     if features is not None:
-        raise ValueError("give features, whose pairs are all looked at, or pairs, not both")
+        raise ValueError("features and pairs were both passed; pass only one of them")
     if isinstance(pairs, tuple) and len(pairs) == 2 and not isinstance(pairs[0], tuple | list):
         pairs = [pairs]
     found = []
     for pair in pairs:
         if isinstance(pair, str) or np.size(pair) != 2:
-            raise ValueError(f"pairs holds {pair!r}, which is no pair of features")
+            raise ValueError(f"pairs holds {pair!r}, which is not a pair of features")
         first, second = (column_number(X, feature) for feature in pair)
         if first == second:
-            raise ValueError(f"pairs holds {pair!r}: a pair needs two different features")
+            raise ValueError(f"pairs holds {pair!r}; a pair needs two different features")
         found.append((first, second))
     if not found:
-        raise ValueError("pairs is empty: give at least one pair of features")
+        raise ValueError("pairs is empty; pass at least one pair of features")
     return found
 
 
-def _centred_dependence(ask: Evaluation, X: Any, columns: list[int]) -> np.ndarray:
-    """Partial dependence at the rows' own values: (rows, outputs), of mean 0."""
+def _centred_dependence(evaluator: GridEvaluator, X: Any, columns: list[int]) -> np.ndarray:
+    """Partial dependence at the values of each row, (rows, outputs), with mean 0."""
     rows = row_count(X)
-    every = take(X, np.tile(np.arange(rows), rows))
-    changed = with_rows(every, columns, np.repeat(np.arange(rows), rows))
-    means = ask.predictions(changed).reshape(rows, rows, -1).mean(axis=1)
+    repeated = take(X, np.tile(np.arange(rows), rows))
+    changed = with_rows(repeated, columns, np.repeat(np.arange(rows), rows))
+    means = evaluator.predictions(changed).reshape(rows, rows, -1).mean(axis=1)
     return means - means.mean(axis=0)

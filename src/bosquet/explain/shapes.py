@@ -1,4 +1,4 @@
-"""A sum of trees of one or two features each is an additive model: its shape functions, exactly."""
+"""Shape functions of a sum of trees that use at most two features each, which is an additive model."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from typing import Any
 
 import numpy as np
 
-from bosquet._shown import Shown
+from bosquet._tabular_result import TabularResult
 from bosquet.explain._models import TreeModel, tree_model_or_error
 
-# Means of pairs are moved into the single features until none is larger than this share.
-SETTLED = 1e-12
-MOST_SWEEPS = 200
+# Means of pairs are moved into the functions of single features until all are below this relative size.
+TOLERANCE = 1e-12
+MAX_SWEEPS = 200
 
 
 @dataclass
 class Cells:
-    """The parts into which a model's thresholds cut a feature, the last one for missing values.
+    """The intervals into which the thresholds of a model divide a feature; the last is for missing values.
 
-    `edges` ascend, and cell k holds values above edge k - 1 and up to edge k; for a feature with levels they
-    are None and cell k holds level k.
+    Cell k holds the values above edge k - 1 and up to edge k. A categorical feature has no `edges`, and cell
+    k holds level k.
     """
 
     name: str
@@ -29,18 +29,18 @@ class Cells:
 
     @property
     def count(self) -> int:
-        """Number of cells, that of missing values included."""
+        """Number of cells, including the one of missing values."""
         return (len(self.levels or []) if self.edges is None else self.edges.size + 1) + 1
 
     @property
     def representatives(self) -> np.ndarray:
-        """A value in each cell, as the trees see it."""
+        """One encoded value in each cell."""
         if self.edges is None:
             return np.append(np.arange(len(self.levels or []), dtype=float), np.nan)
         return np.concatenate([self.edges, [np.inf, np.nan]])
 
     def of(self, column: np.ndarray) -> np.ndarray:
-        """The cell of each encoded value."""
+        """Index of the cell of each encoded value."""
         column = np.asarray(column, dtype=float)
         if self.edges is None:
             codes = np.where(np.isnan(column), -1, column).astype(int)
@@ -50,18 +50,22 @@ class Cells:
 
 
 @dataclass(repr=False)
-class ShapeFunctions(Shown):
-    """intercept + Σ f_j(x_j) + Σ f_jk(x_j, x_k), which is the model.
+class ShapeFunctions(TabularResult):
+    """A model as intercept + Σ f_j(x_j) + Σ f_jk(x_j, x_k).
 
-    Printed, it shows the functions of the largest spread; `to_frame()` has the spread of all.
+    `print` shows the functions of largest range; `to_frame()` returns the range of all functions.
 
     Attributes
     ----------
     intercept : array (n_outputs,)
-    cells : the cells of each feature that the model uses, by its number
-    single : feature number -> array (cells, n_outputs)
-    pairs : (feature, feature) -> array (cells of the first, cells of the second, n_outputs)
-    centred : whether functions have mean 0 over the rows given, pairs in each direction
+    cells : dict
+        Maps the index of each feature that the model uses to its `Cells`.
+    single : dict
+        Maps the index of a feature to an array (cells, n_outputs).
+    pairs : dict
+        Maps pairs of indices to arrays (cells of the first, cells of the second, n_outputs).
+    centred : bool
+        Whether the functions have mean 0 over the given rows; functions of pairs in each direction.
     """
 
     intercept: np.ndarray
@@ -72,19 +76,20 @@ class ShapeFunctions(Shown):
     _trees: TreeModel
 
     def predict(self, X: Any) -> np.ndarray:
-        """The raw prediction (n_samples, n_outputs), added up from the functions."""
-        place = self._places(self._trees.columns(X, "ShapeFunctions"))
-        total = np.tile(self.intercept, (len(next(iter(place.values()))), 1))
+        """Raw predictions (n_samples, n_outputs), as the sum of the functions."""
+        cell = self._cell_indices(self._trees.columns(X, "ShapeFunctions"))
+        total = np.tile(self.intercept, (len(next(iter(cell.values()))), 1))
         for f, values in self.single.items():
-            total += values[place[f]]
+            total += values[cell[f]]
         for (f, g), values in self.pairs.items():
-            total += values[place[f], place[g]]
+            total += values[cell[f], cell[g]]
         return total
 
-    def _places(self, columns: Any) -> dict[int, np.ndarray]:
-        array = isinstance(columns, np.ndarray)
+    def _cell_indices(self, columns: Any) -> dict[int, np.ndarray]:
+        """For each feature that is used, the index of the cell of each row."""
+        is_array = isinstance(columns, np.ndarray)
         used = list(self.cells) or [0]
-        found = {f: columns[:, f] if array else np.asarray(columns[f]) for f in used}
+        found = {f: columns[:, f] if is_array else np.asarray(columns[f]) for f in used}
         for f, column in found.items():
             if f in self.cells:
                 if self.cells[f].edges is None and column.dtype.kind in "iu":
@@ -93,13 +98,13 @@ class ShapeFunctions(Shown):
         return found
 
     def plot(self, **options: Any) -> Any:
-        """A panel for each of the strongest functions; options of `bosquet.plot.shapes`."""
+        """Plot the strongest functions, one per panel; options as in `bosquet.plot.shapes`."""
         from bosquet.plot import shapes
 
         return shapes(self, **options)
 
     def strength(self) -> dict[str, float]:
-        """The spread of each function over its cells: how far it moves the prediction at most."""
+        """Range (maximum minus minimum) of each function over its cells, in descending order."""
         sizes = {self.cells[f].name: float(np.ptp(v, axis=0).max()) for f, v in self.single.items()}
         for (f, g), values in self.pairs.items():
             name = f"{self.cells[f].name} x {self.cells[g].name}"
@@ -107,7 +112,7 @@ class ShapeFunctions(Shown):
         return dict(sorted(sizes.items(), key=lambda item: -item[1]))
 
     def columns(self) -> dict[str, Any]:
-        """Each function by the name of its feature or pair, and its spread; the widest leads."""
+        """Columns of the table: feature or pair of each function and its range, in descending order."""
         strength = self.strength()
         return {"function": list(strength), "spread": list(strength.values())}
 
@@ -115,24 +120,24 @@ class ShapeFunctions(Shown):
         pairs = f" and {len(self.pairs)} pairs" if self.pairs else ""
         return (
             f"Shape functions of {len(self.single)} features{pairs},"
-            f" {'centred' if self.centred else 'as the trees add up'}"
+            f" {'centred' if self.centred else 'not centred'}"
         )
 
 
 def shape_functions(model: Any, X: Any = None) -> ShapeFunctions:
-    """The shape functions of a model whose trees use one feature each, or two.
+    """Shape functions of a model whose trees use at most two features each.
 
-    Boosted stumps are a generalised additive model: every tree is a step in one feature, and steps in the
-    same feature add up to one curve. With trees of two features (max_depth=2, or interaction_cst) there are
-    surfaces of pairs besides. Nothing is approximated: the functions add up to the raw prediction.
+    Boosted stumps are a generalised additive model: each tree is a step function of one feature, and the
+    steps of a feature add up to one curve. With trees of two features (max_depth=2, or interaction_cst)
+    there are also surfaces of pairs. The functions are exact: they sum to the raw prediction.
 
     Parameters
     ----------
     model : a fitted Bosquet model of trees
     X : table, optional
-        With rows the functions are centred over them: a single feature's function has mean 0, a pair's has
-        mean 0 in each direction, and what was taken out is in the single functions and the intercept. Without
-        them functions stand as the trees add up.
+        Rows over which the functions are centred. The function of a single feature then has mean 0, that
+        of a pair has mean 0 in each direction, and the means are moved to the functions of single features
+        and the intercept. By default the functions are not centred.
 
     Returns
     -------
@@ -188,47 +193,46 @@ def _cells(trees: TreeModel, arrays: list[dict[str, Any]]) -> dict[int, Cells]:
 def _add_leaves(found: ShapeFunctions, tree: dict[str, Any], into: Any, number: int) -> None:
     """Add all leaves of a tree.
 
-    A node waits with the numbers of the cells that lead to it, for each feature on its path. The
-    cells of two children are disjoint, so that all that wait take little memory, however deep the
-    tree is.
+    The stack holds nodes with the cells that lead to them, for each feature on the path. The cells of two
+    children are disjoint, so that the stack takes little memory even for a deep tree.
     """
     representatives = {f: cells.representatives for f, cells in found.cells.items()}
-    waiting: list[tuple[int, dict[int, np.ndarray]]] = [(0, {})]
-    while waiting:
-        node, met = waiting.pop()
+    stack: list[tuple[int, dict[int, np.ndarray]]] = [(0, {})]
+    while stack:
+        node, path_cells = stack.pop()
         if tree["left"][node] < 0:
-            _add_leaf(found, found._trees.scale * tree["value"][node], met, into)
+            _add_leaf(found, found._trees.scale * tree["value"][node], path_cells, into)
             continue
         feature = int(tree["feature"][node])
-        if feature not in met and len(met) == 2:
-            names = ", ".join(found.cells[f].name for f in (*met, feature))
+        if feature not in path_cells and len(path_cells) == 2:
+            names = ", ".join(found.cells[f].name for f in (*path_cells, feature))
             raise ValueError(
-                f"a path of tree {number} uses more than two features ({names}): it has no shape"
-                " functions. Fit with max_leaf_nodes=2 or max_depth=2, or use explain"
+                f"a path of tree {number} uses more than two features ({names}), so the model has no shape"
+                " functions; fit it with max_leaf_nodes=2 or max_depth=2, or use explain"
             )
-        before = met.get(feature, np.arange(found.cells[feature].count))
-        left = _goes_left(tree, node, representatives[feature][before])
+        cells = path_cells.get(feature, np.arange(found.cells[feature].count))
+        left = _goes_left(tree, node, representatives[feature][cells])
         for child, side in ((tree["right"][node], ~left), (tree["left"][node], left)):
-            waiting.append((int(child), {**met, feature: before[side]}))
+            stack.append((int(child), {**path_cells, feature: cells[side]}))
 
 
 def _add_leaf(
-    found: ShapeFunctions, value: np.ndarray, met: dict[int, np.ndarray], into: Any
+    found: ShapeFunctions, value: np.ndarray, path_cells: dict[int, np.ndarray], into: Any
 ) -> None:
-    """A leaf is its value where all conditions on the way are met: a function of those features."""
+    """Add the value of a leaf to the function of the features on its path, in the cells of the path."""
     outputs = found.intercept.size
-    if not met:
+    if not path_cells:
         found.intercept[into] += value
-    elif len(met) == 1:
-        ((feature, cells),) = met.items()
+    elif len(path_cells) == 1:
+        ((feature, cells),) = path_cells.items()
         count = found.cells[feature].count
         single = found.single.setdefault(feature, np.zeros((count, outputs)))
         single[cells, into] += value
     else:
-        first, second = sorted(met)
+        first, second = sorted(path_cells)
         shape = (found.cells[first].count, found.cells[second].count, outputs)
         pair = found.pairs.setdefault((first, second), np.zeros(shape))
-        pair[(*np.ix_(met[first], met[second]), into)] += value
+        pair[(*np.ix_(path_cells[first], path_cells[second]), into)] += value
 
 
 def _goes_left(tree: dict[str, Any], node: int, values: np.ndarray) -> np.ndarray:
@@ -240,16 +244,17 @@ def _goes_left(tree: dict[str, Any], node: int, values: np.ndarray) -> np.ndarra
 
 
 def _centre(found: ShapeFunctions, columns: Any) -> None:
-    place = found._places(columns)
+    """Centre the functions over rows: purify pairs by repeated sweeps, then centre single features."""
+    cell = found._cell_indices(columns)
     outputs = found.intercept.size
-    counts = {f: np.bincount(place[f], minlength=c.count) for f, c in found.cells.items()}
+    counts = {f: np.bincount(cell[f], minlength=c.count) for f, c in found.cells.items()}
     for (f, g), values in found.pairs.items():
         joint = np.zeros(values.shape[:2])
-        np.add.at(joint, (place[f], place[g]), 1.0)
+        np.add.at(joint, (cell[f], cell[g]), 1.0)
         for feature in (f, g):
             found.single.setdefault(feature, np.zeros((found.cells[feature].count, outputs)))
         size = max(float(np.abs(values).max()), 1e-300)
-        for _ in range(MOST_SWEEPS):
+        for _ in range(MAX_SWEEPS):
             largest = 0.0
             for axis, feature in ((1, f), (0, g)):
                 weight = np.maximum(joint.sum(axis=axis), 1e-300)
@@ -257,7 +262,7 @@ def _centre(found: ShapeFunctions, columns: Any) -> None:
                 values -= np.expand_dims(mean, axis)
                 found.single[feature] += mean
                 largest = max(largest, float(np.abs(mean).max()))
-            if largest <= SETTLED * size:
+            if largest <= TOLERANCE * size:
                 break
     for f, values in found.single.items():
         mean = counts[f] @ values / counts[f].sum()

@@ -1,4 +1,4 @@
-"""One small tree that says nearly what a large model says, and how nearly."""
+"""Surrogate trees: a small tree that approximates a large model, with its fidelity."""
 
 from __future__ import annotations
 
@@ -14,16 +14,19 @@ from bosquet.trees import DecisionTreeClassifier, DecisionTreeRegressor
 
 @dataclass(repr=False)
 class Surrogate:
-    """A readable tree in place of a model.
+    """A readable tree that approximates a model.
 
     Attributes
     ----------
-    tree : the fitted tree, with `export_text()`, `plot()` and the rest
-    fidelity : on rows that the tree did not see, the share on which it says the model's class, or R² with the
-        model's predictions
-    fidelity_seen : the same on the rows that it was fitted to
-    accuracy : its own score against the truth on the unseen rows, if y was given
-    model_accuracy : the model's score there
+    tree : DecisionTreeClassifier or DecisionTreeRegressor
+        The fitted tree, with `export_text()`, `plot()` and the other methods.
+    fidelity : float
+        Agreement of the tree with the model on the validation set: accuracy, or R² for a regressor, with
+        the model's predictions as targets.
+    fidelity_seen : float
+        Agreement on the training set of the tree.
+    accuracy, model_accuracy : float or None
+        Scores of the tree and of the model on the validation set, if y was passed.
     """
 
     tree: Any
@@ -33,12 +36,12 @@ class Surrogate:
     model_accuracy: float | None = None
 
     def __repr__(self) -> str:
-        told = (
+        text = (
             f"Surrogate: a tree of {self.tree.get_n_leaves()} leaves, fidelity {self.fidelity:.3f}"
         )
         if self.accuracy is None:
-            return told
-        return f"{told}, score {self.accuracy:.3f} (the model's {self.model_accuracy:.3f})"
+            return text
+        return f"{text}, score {self.accuracy:.3f} (model: {self.model_accuracy:.3f})"
 
     def __str__(self) -> str:
         return f"{self!r}\n{self.tree.export_text()}"
@@ -54,21 +57,23 @@ def surrogate_tree(
     random_state: int = 0,
     **options: Any,
 ) -> Surrogate:
-    """A pruned tree that imitates a model, with its fidelity.
+    """Fit a pruned tree that approximates a model, and measure its fidelity.
 
-    The tree is grown on the model's predictions in place of the truth, and cut back by cross-validation. What
-    it cannot say in a few leaves is lost; `fidelity` tells how much.
+    The tree is fitted to the predictions of the model instead of the targets, and pruned by
+    cross-validation. `fidelity` measures how well its few leaves reproduce the model.
 
     Parameters
     ----------
     model : a fitted classifier or regressor
-    X : rows that look like those it is used on
-    y : their targets, optional, to see what the tree itself is worth
+    X : table of shape (n_samples, n_features)
+        Rows from the distribution on which the model is used.
+    y : array of shape (n_samples,), optional
+        Targets, to compute the scores of the tree and of the model.
     max_leaf_nodes : int, default=16
-        How many leaves one is willing to read.
+        Largest number of leaves.
     validation_fraction : float, default=0.25
-        Share of the rows on which fidelity is measured.
-    random_state : int
+        Fraction of the rows in the validation set, on which fidelity is measured.
+    random_state : int, default=0
     **options : other parameters of the decision tree
 
     Returns
@@ -91,34 +96,38 @@ def surrogate_tree(
     if isinstance(model, BaseEstimator):
         check_is_fitted(model)
     rows = row_count(X)
-    held = int(np.ceil(validation_fraction * rows))
-    if not 0 < validation_fraction < 1 or rows - held < 2:
+    n_validation = int(np.ceil(validation_fraction * rows))
+    if not 0 < validation_fraction < 1 or rows - n_validation < 2:
         raise ValueError(
-            f"validation_fraction={validation_fraction!r} must leave rows on both sides of {rows}"
+            f"validation_fraction={validation_fraction!r} must be in (0, 1) and leave at least 2 of the"
+            f" {rows} rows for training"
         )
     order = check_random_state(random_state).permutation(rows)
-    unseen, seen = np.sort(order[:held]), np.sort(order[held:])
-    said = np.asarray(model.predict(X))
-    if said.ndim != 1:
-        raise ValueError("a surrogate tree imitates a model of one target")
-    classes = hasattr(model, "classes_")
-    kind = DecisionTreeClassifier if classes else DecisionTreeRegressor
-    if classes and np.unique(said[seen]).size < 2:
+    validation, training = np.sort(order[:n_validation]), np.sort(order[n_validation:])
+    predictions = np.asarray(model.predict(X))
+    if predictions.ndim != 1:
         raise ValueError(
-            f"the model says {said[seen][0]!r} of every row: there is nothing to imitate"
+            f"the model predicts {predictions.shape[1]} targets; a surrogate tree supports one target"
+        )
+    is_classifier = hasattr(model, "classes_")
+    kind = DecisionTreeClassifier if is_classifier else DecisionTreeRegressor
+    if is_classifier and np.unique(predictions[training]).size < 2:
+        label = predictions[training].tolist()[0]
+        raise ValueError(
+            f"the model predicts {label!r} for every row; pass rows for which it predicts two or more classes"
         )
     settings = {"pruning": "cv", "pruning_rule": "min", **options}
-    if classes and np.unique(said[seen], return_counts=True)[1].min() < 10:
-        settings.update(pruning=options.get("pruning"))  # folds need each class
+    if is_classifier and np.unique(predictions[training], return_counts=True)[1].min() < 10:
+        settings.update(pruning=options.get("pruning"))  # each fold needs rows of every class
     tree = kind(max_leaf_nodes=max_leaf_nodes, random_state=random_state, **settings)
-    tree.fit(take(X, seen), said[seen])
+    tree.fit(take(X, training), predictions[training])
     found = Surrogate(
         tree,
-        float(tree.score(take(X, unseen), said[unseen])),
-        float(tree.score(take(X, seen), said[seen])),
+        float(tree.score(take(X, validation), predictions[validation])),
+        float(tree.score(take(X, training), predictions[training])),
     )
     if y is not None:
-        truth = np.asarray(y)[unseen]
-        found.accuracy = float(tree.score(take(X, unseen), truth))
-        found.model_accuracy = float(model.score(take(X, unseen), truth))
+        y_validation = np.asarray(y)[validation]
+        found.accuracy = float(tree.score(take(X, validation), y_validation))
+        found.model_accuracy = float(model.score(take(X, validation), y_validation))
     return found

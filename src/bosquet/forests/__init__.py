@@ -1,4 +1,4 @@
-"""Random forests, extremely randomised trees, and what they know besides predictions."""
+"""Random forests and extremely randomised trees, with importances and merging of forests."""
 
 from .forest import (
     ExtraTreesClassifier,

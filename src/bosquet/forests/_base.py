@@ -1,4 +1,4 @@
-"""What the four forests share: fitting, voting, the out-of-bag record."""
+"""Base class of the four forests: fitting, averaging over trees, out-of-bag errors."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from typing import Any
 import numpy as np
 
 from bosquet import _core
-from bosquet._bags import OutOfBag, has_settled
-from bosquet._explained import Explained
-from bosquet._fitted import Saved, fits_aside, remember_columns
+from bosquet._bags import OutOfBagRecord, has_settled
+from bosquet._explain_mixin import ExplainMixin
+from bosquet._fitted import SaveMixin, publishes_fit_atomically, set_feature_attributes
 from bosquet._parameters import (
     boolean,
     check_parameters,
     choice,
-    count_or_share,
+    count_or_fraction,
     integer,
     number,
     number_of_features,
     or_auto,
 )
-from bosquet._progress import Bar
+from bosquet._progress import ProgressBar
 from bosquet._sklearn import (
     BaseEstimator,
     check_is_fitted,
@@ -29,35 +29,35 @@ from bosquet._sklearn import (
 )
 from bosquet._targets import check_sample_weight
 from bosquet.data import TableEncoder, n_rows, take_rows
-from bosquet.forests._questions import Questions
+from bosquet.forests._inspection import ForestInspection
 from bosquet.trees._growing import (
-    Target,
+    TreeTarget,
     cart_fit,
     code_table,
     empty_ensemble,
     growing_options,
 )
 
-# n_estimators="auto" grows until the mean of the out-of-bag error over a window of trees is no further
-# below that over the window before than this share of its standard error, and stops here at the latest.
-AUTO_WINDOW, AUTO_CLOSE, MOST_TREES = 40, 0.1, 1000
-# Trees grown between two looks at Ctrl-C, the progress bar and the out-of-bag error.
+# n_estimators="auto" grows trees until the out-of-bag error has settled: the mean over a window of trees
+# is at most AUTO_TOLERANCE standard errors below the mean over the window before.
+AUTO_WINDOW, AUTO_TOLERANCE, MAX_TREES = 40, 0.1, 1000
+# Number of trees between two checks for Ctrl-C and updates of progress bar and out-of-bag error.
 BATCH = 20
-# Keys of the trees of a seed lie this far apart, so that seeds next to each other share no tree.
+# Distance between the keys of two trees. It is large so that consecutive seeds share no tree.
 KEY_STEP = 0x9E3779B97F4A7C15
 
 CHECKS = {
     "n_estimators": or_auto(integer(1)),
     "max_depth": integer(1, none=True),
-    "min_samples_split": count_or_share(2, "rows"),
-    "min_samples_leaf": count_or_share(1, "rows"),
+    "min_samples_split": count_or_fraction(2, "rows"),
+    "min_samples_leaf": count_or_fraction(1, "rows"),
     "min_weight_fraction_leaf": number(0, 0.5),
     "max_features": number_of_features(),
     "max_leaf_nodes": integer(2, none=True),
     "min_impurity_decrease": number(0),
     "bootstrap": boolean(),
     "oob_score": boolean(),
-    "max_samples": count_or_share(1, "rows", none=True),
+    "max_samples": count_or_fraction(1, "rows", none=True),
     "split": choice("histogram", "exact"),
     "max_bins": integer(2, 255),
     "voting": choice("soft", "hard"),
@@ -66,8 +66,8 @@ CHECKS = {
     "verbose": integer(0),
 }
 
-# What a fit may leave or not: an earlier fit's must not be taken for this one's.
-_OF_ONE_FIT = (
+# Attributes that only some fits set; `fit` deletes those of an earlier fit.
+_FIT_ATTRIBUTES = (
     "_row_leaves",
     "_row_targets",
     "_row_weights",
@@ -81,19 +81,19 @@ _OF_ONE_FIT = (
 )
 
 
-class BaseForest(Questions, Saved, Explained, BaseEstimator):
-    """Trees grown on bags of rows, with some of the features drawn at each node."""
+class BaseForest(ForestInspection, SaveMixin, ExplainMixin, BaseEstimator):
+    """An ensemble of trees grown on bags of rows, with features drawn at random at each node."""
 
     _random_thresholds = False
     _encoder: TableEncoder
     _ensemble: _core.Ensemble
-    _hardened: _core.Ensemble | None  # the same trees with votes in place of shares
-    _keys: list[int]  # by tree: what its bag and its draws follow from
+    _hardened: _core.Ensemble | None  # the same trees with hard votes in the leaves
+    _keys: list[int]  # random seed of each tree, for its bag and its draws of features
     n_outputs_: int
-    n_samples_fit_: int  # rows that trees are grown on: those of weight above 0
+    n_samples_fit_: int  # number of rows with a weight above 0, which the trees are grown on
 
     # ------------------------------------------------------------------ fitting
-    @fits_aside
+    @publishes_fit_atomically
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Grow the forest.
 
@@ -102,7 +102,7 @@ class BaseForest(Questions, Saved, Explained, BaseEstimator):
         X : table of shape (n_samples, n_features)
             NumPy array, pandas or polars frame, Arrow table, SciPy sparse matrix or nested lists.
             NaN, null and pd.NA are missing values.
-        y : array of shape (n_samples,), or (n_samples, n_outputs)
+        y : array of shape (n_samples,) or (n_samples, n_outputs)
         sample_weight : array of shape (n_samples,), optional
 
         Returns
@@ -111,9 +111,10 @@ class BaseForest(Questions, Saved, Explained, BaseEstimator):
         """
         if self.warm_start and hasattr(self, "merged_rows_"):
             raise ValueError(
-                "warm_start=True adds trees on the same rows, which a merged forest does not have"
+                "warm_start=True is not supported for a merged forest, because its trees were grown on"
+                " different tables; set warm_start=False or fit the parts"
             )
-        for name in _OF_ONE_FIT:
+        for name in _FIT_ATTRIBUTES:
             self.__dict__.pop(name, None)
         return self._fit(X, y, sample_weight)
 
@@ -132,22 +133,22 @@ class BaseForest(Questions, Saved, Explained, BaseEstimator):
         own_weight = check_sample_weight(sample_weight, rows)
         weight = self._check_weight(own_weight, target, y)
         self._check_bags()
-        record = self._open_record(target, own_weight, weight)
+        record = self._new_oob_record(target, own_weight, weight)
 
-        # A row of weight 0 must not matter, not even by being drawn.
+        # Rows of weight 0 are removed, so that they cannot affect the bags either.
         self._kept_rows = None
         if weight.size and (weight == 0).any():
             self._kept_rows = np.flatnonzero(weight)
             columns, target = take_rows(columns, self._kept_rows), target.take(self._kept_rows)
             weight, rows = weight[self._kept_rows], self._kept_rows.size
         if continuing and rows != self.n_samples_fit_:
-            # Bags are drawn again from the seed and the number of rows whenever they are asked for.
+            # Bags are not stored but drawn again from the seed and the number of rows.
             raise ValueError(
-                f"warm_start=True adds trees on the same rows: here are {rows}, but the forest was fitted"
-                f" to {self.n_samples_fit_}"
+                f"X has {rows} rows of weight > 0, but the forest was fitted to {self.n_samples_fit_};"
+                " warm_start=True adds trees for the same rows"
             )
 
-        remember_columns(self, encoder)
+        set_feature_attributes(self, encoder)
         self.n_samples_fit_ = rows
         self._draws = self._bag_size(rows)
         if continuing:
@@ -160,13 +161,13 @@ class BaseForest(Questions, Saved, Explained, BaseEstimator):
         if getattr(self, "voting", "soft") == "hard":
             self._hardened = self._harden()
         if record is not None:
-            self._publish(record)
+            self._set_oob_attributes(record)
         if self.keep_rows:
-            self._remember_rows(columns, target, weight)
+            self._store_training_rows(columns, target, weight)
         return self
 
     def _grow(
-        self, columns: Any, target: Target, weight: np.ndarray, record: OutOfBag | None
+        self, columns: Any, target: TreeTarget, weight: np.ndarray, record: OutOfBagRecord | None
     ) -> None:
         threads = effective_threads(self.n_jobs)
         table = code_table(
@@ -177,35 +178,37 @@ class BaseForest(Questions, Saved, Explained, BaseEstimator):
             max_bins=self.max_bins,
             seed=self._seed,
         )
-        weight_of_all = float(weight.sum()) if weight.size else float(target.rows)
-        options = growing_options(self, self._encoder, weight_of_all)
+        total_weight = float(weight.sum()) if weight.size else float(target.rows)
+        options = growing_options(self, self._encoder, total_weight)
         options["random_thresholds"] = self._random_thresholds
         fit = cart_fit(table, target, weight, options, threads)
         automatic = self.n_estimators == "auto"
-        wanted = MOST_TREES if automatic else self.n_estimators
-        if wanted < len(self._keys):
+        n_trees = MAX_TREES if automatic else self.n_estimators
+        if n_trees < len(self._keys):
             raise ValueError(
-                f"n_estimators={wanted} is below the {len(self._keys)} trees that the forest has;"
-                " with warm_start=True it can only grow"
+                f"n_estimators={n_trees} is smaller than the number of fitted trees ({len(self._keys)});"
+                f" with warm_start=True, pass a value >= {len(self._keys)}"
             )
         if record is not None:
-            self._replay(record, columns, 0)
-        bar = Bar(wanted) if self.verbose else None
+            self._add_oob_votes(record, columns, 0)
+        bar = ProgressBar(n_trees) if self.verbose else None
         try:
-            while len(self._keys) < wanted:
+            while len(self._keys) < n_trees:
                 first = len(self._keys)
-                keys = [self._key(t) for t in range(first, min(first + BATCH, wanted))]
+                keys = [self._key(t) for t in range(first, min(first + BATCH, n_trees))]
                 fit.grow(self._ensemble, keys, self._draws, self.bootstrap, self._balances_bags())
                 self._keys.extend(keys)
                 if record is not None:
-                    self._replay(record, columns, first)
+                    self._add_oob_votes(record, columns, first)
                 if bar:
                     error = f"out-of-bag error {record.error:.5g}" if record is not None else ""
                     bar.show(len(self._keys), error)
                 if (
                     automatic
                     and record is not None
-                    and has_settled(record.curve, AUTO_WINDOW, AUTO_CLOSE * record.standard_error)
+                    and has_settled(
+                        record.curve, AUTO_WINDOW, AUTO_TOLERANCE * record.standard_error
+                    )
                 ):
                     break
         finally:
@@ -213,23 +216,23 @@ class BaseForest(Questions, Saved, Explained, BaseEstimator):
                 bar.close()
 
     # --------------------------------------------------------------- out of bag
-    def _open_record(
-        self, target: Target, own_weight: np.ndarray, weight: np.ndarray
-    ) -> OutOfBag | None:
-        """The out-of-bag record of all rows given, if it is wanted.
+    def _new_oob_record(
+        self, target: TreeTarget, own_weight: np.ndarray, weight: np.ndarray
+    ) -> OutOfBagRecord | None:
+        """Return an empty out-of-bag record of all rows; None if it is not needed.
 
-        Rows count by their own weight there: that of their class is for growing trees. Rows that no tree
-        is grown on (their `weight` is 0) count for nothing.
+        The errors weight rows by `own_weight`, their sample_weight without class weights, which are for
+        growing trees only. Rows that no tree is grown on (`weight` 0) do not enter the errors.
         """
         if not self.oob_score and self.n_estimators != "auto":
             return None
-        counted = own_weight if own_weight.size else np.ones(target.rows)
+        error_weight = own_weight if own_weight.size else np.ones(target.rows)
         if weight.size:
-            counted = np.where(weight > 0, counted, 0.0)
-        return OutOfBag(target.by_row, counted, self._oob_losses())
+            error_weight = np.where(weight > 0, error_weight, 0.0)
+        return OutOfBagRecord(target.by_row, error_weight, self._oob_losses())
 
-    def _replay(self, record: OutOfBag, columns: Any, first: int) -> None:
-        """Show the record the trees from `first` on, each with the rows that it did not see."""
+    def _add_oob_votes(self, record: OutOfBagRecord, columns: Any, first: int) -> None:
+        """Add the out-of-bag votes of the trees from number `first` on to the record."""
         threads = effective_threads(self.n_jobs)
         for t in range(first, len(self._keys)):
             rows = np.flatnonzero(self._bag_counts(t) == 0)
@@ -239,14 +242,14 @@ class BaseForest(Questions, Saved, Explained, BaseEstimator):
                 votes = self._votes(raw)
             record.add(rows if self._kept_rows is None else self._kept_rows[rows], votes)
 
-    def _publish(self, record: OutOfBag) -> None:
+    def _set_oob_attributes(self, record: OutOfBagRecord) -> None:
         self.oob_curve_ = np.asarray(record.curve)
         self.oob_error_ = record.error
         self.oob_tree_error_ = record.learner_error
-        self._publish_votes(record)
+        self._set_oob_predictions(record)
         record.warn_of_rows_in_every_bag()
 
-    def _remember_rows(self, columns: Any, target: Target, weight: np.ndarray) -> None:
+    def _store_training_rows(self, columns: Any, target: TreeTarget, weight: np.ndarray) -> None:
         self._row_leaves = self._ensemble.apply(columns, effective_threads(self.n_jobs))
         self._row_targets = target.values
         self._row_weights = weight
@@ -254,14 +257,18 @@ class BaseForest(Questions, Saved, Explained, BaseEstimator):
     def _training_rows(
         self, columns: Any, truth: np.ndarray
     ) -> tuple[Any, np.ndarray, np.ndarray | None]:
-        """Those of the rows given to `fit` that the trees were grown on, and which they are."""
+        """Select the rows of the training data that the trees were grown on.
+
+        Returns the columns and the targets of these rows, and their numbers (None: all rows).
+        """
         kept = None
         if self._kept_rows is not None and len(truth) > self._kept_rows.max(initial=0):
             kept = self._kept_rows
             columns, truth = take_rows(columns, kept), truth[kept]
         if len(truth) != self.n_samples_fit_:
             raise ValueError(
-                f"the forest was fitted to {self.n_samples_fit_} rows, but here are {len(truth)}"
+                f"X has {len(truth)} rows, but the forest was fitted to {self.n_samples_fit_};"
+                " pass the training data"
             )
         return columns, truth, kept
 
@@ -274,15 +281,18 @@ class BaseForest(Questions, Saved, Explained, BaseEstimator):
         if isinstance(self.max_samples, float | np.floating):
             return max(1, round(self.max_samples * rows))
         if self.max_samples > rows:
-            raise ValueError(f"max_samples={self.max_samples} is more than the {rows} rows of X")
+            raise ValueError(
+                f"max_samples={self.max_samples} exceeds the number of rows ({rows});"
+                f" pass a value <= {rows} or a fraction in (0, 1]"
+            )
         return int(self.max_samples)
 
     def _bag_counts(self, tree: int) -> np.ndarray:
-        """How often each training row is in the bag of a tree."""
+        """Return how often each training row is in the bag of a tree."""
         if hasattr(self, "merged_rows_"):
             raise ValueError(
-                f"this forest was merged of {len(self.merged_rows_)} parts: its trees have bags of different"
-                " tables, which it does not know"
+                f"this forest was merged from {len(self.merged_rows_)} parts, whose bags belong to different"
+                " tables; use the forests of the parts for results that need the bags"
             )
         return _core.bag_counts(self.n_samples_fit_, self._draws, self.bootstrap, self._keys[tree])
 
@@ -291,14 +301,18 @@ class BaseForest(Questions, Saved, Explained, BaseEstimator):
             return
         if self.oob_score:
             raise ValueError(
-                "oob_score=True needs bootstrap=True: without it every tree sees every row"
+                "oob_score=True needs out-of-bag rows, but bootstrap=False grows every tree on all rows;"
+                " set bootstrap=True"
             )
         if self.n_estimators == "auto":
             raise ValueError(
-                "n_estimators='auto' watches the out-of-bag error, and so needs bootstrap=True"
+                "n_estimators='auto' needs the out-of-bag error, but bootstrap=False; set bootstrap=True"
             )
         if self.max_samples is not None:
-            raise ValueError("max_samples needs bootstrap=True")
+            raise ValueError(
+                f"max_samples={self.max_samples!r} needs bootstrap samples, but bootstrap=False; set"
+                " bootstrap=True or max_samples=None"
+            )
 
     def _balances_bags(self) -> bool:
         return False
@@ -314,7 +328,7 @@ class BaseForest(Questions, Saved, Explained, BaseEstimator):
         return self.n_estimators_
 
     def _mean(self, X: Any, ensemble: Any = None) -> np.ndarray:
-        """The mean over trees of what leaves hold: (rows, stored outputs)."""
+        """Return the mean over the trees of the leaf values, shape (rows, stored outputs)."""
         check_is_fitted(self, "_ensemble")
         ensemble = ensemble or self._ensemble
         trees = ensemble.n_trees

@@ -1,4 +1,4 @@
-"""What a forest is for: classes that trees vote for, or numbers that are averaged."""
+"""Base classes of forests for classification and for regression."""
 
 from __future__ import annotations
 
@@ -7,89 +7,99 @@ from typing import Any
 import numpy as np
 
 from bosquet import _core
-from bosquet._bags import OutOfBag, misclassified, squared_errors
-from bosquet._fitted import reads_one_fit
+from bosquet._bags import OutOfBagRecord, misclassified, squared_errors
+from bosquet._fitted import reads_fit_snapshot
 from bosquet._sklearn import ClassifierMixin, RegressorMixin, check_is_fitted
 from bosquet._targets import (
+    apply_class_weight,
     check_finite_target,
     check_labels,
     check_same_length,
     check_single_target,
     class_numbers,
-    weigh_classes,
 )
 from bosquet.forests._base import BaseForest
 from bosquet.trees._class_targets import (
-    SharesWrong,
+    MisclassifiedShare,
     by_target,
     class_counts,
     class_target,
-    classes_among,
+    find_classes,
+    hard_votes,
     most_probable,
-    votes_for_the_largest,
 )
-from bosquet.trees._growing import Target, class_shares
+from bosquet.trees._growing import TreeTarget, class_shares
 
 
-class ForestOfClasses(ClassifierMixin, BaseForest):
-    """Trees that vote for classes."""
+class BaseForestClassifier(ClassifierMixin, BaseForest):
+    """A forest for classification: the trees vote for classes."""
 
-    classes_: Any  # an array, or of several targets a list of arrays
+    classes_: Any  # array of labels; a list of arrays for several targets
     n_classes_: Any
 
     def _check_criterion(self) -> None:
         if self.criterion not in ("gini", "entropy", "log_loss"):
             raise ValueError(
-                f"criterion={self.criterion!r} must be 'gini', 'entropy' or 'log_loss'"
+                f"criterion={self.criterion!r} is not supported; use 'gini', 'entropy' or 'log_loss'"
             )
 
-    def _check_target(self, y: Any, rows: int, continuing: bool) -> Target:
+    def _check_target(self, y: Any, rows: int, continuing: bool) -> TreeTarget:
         labels = check_labels(y, several=True)
         check_same_length(len(labels), rows)
         if not continuing:
-            self.classes_ = classes_among(labels)
+            self.classes_ = find_classes(labels)
         several = isinstance(self.classes_, list)
         self.n_outputs_ = len(self.classes_) if several else 1
         self.n_classes_ = [c.size for c in self.classes_] if several else self.classes_.size
         if several and self._balances_bags():
-            raise ValueError("class_weight='balanced_subsample' takes one target; use 'balanced'")
+            raise ValueError(
+                f"class_weight='balanced_subsample' needs one target, but y has {self.n_outputs_};"
+                " use 'balanced'"
+            )
         return class_target(labels, self.classes_)
 
-    def _check_weight(self, weight: np.ndarray, target: Target, y: Any) -> np.ndarray:
+    def _check_weight(self, weight: np.ndarray, target: TreeTarget, y: Any) -> np.ndarray:
         if self._balances_bags():
             return weight
-        return weigh_classes(self.class_weight, check_labels(y, several=True), weight)
+        return apply_class_weight(self.class_weight, check_labels(y, several=True), weight)
 
-    def _check_one_target(self, what: str) -> None:
+    def _check_one_target(self, method: str) -> None:
         check_is_fitted(self, "_ensemble")
         if isinstance(self.classes_, list):
-            raise ValueError(f"{what} takes a forest of one target, not of {len(self.classes_)}")
+            raise ValueError(
+                f"{method} needs a forest with one target, but this one has {len(self.classes_)}"
+            )
 
     def _balances_bags(self) -> bool:
         return isinstance(self.class_weight, str) and self.class_weight == "balanced_subsample"
 
     def _oob_losses(self) -> Any:
-        return SharesWrong(self.classes_) if isinstance(self.classes_, list) else misclassified
+        return (
+            MisclassifiedShare(self.classes_) if isinstance(self.classes_, list) else misclassified
+        )
 
     def _votes(self, raw: np.ndarray) -> np.ndarray:
         shares = class_shares(raw)
-        return shares if self.voting == "soft" else votes_for_the_largest(shares, self.classes_)
+        return shares if self.voting == "soft" else hard_votes(shares, self.classes_)
 
     def _harden(self) -> Any:
         return _core.hardened(self._ensemble, list(class_counts(self.classes_)))
 
-    def _publish_votes(self, record: OutOfBag) -> None:
+    def _set_oob_predictions(self, record: OutOfBagRecord) -> None:
         means = record.mean_votes(int(np.sum(self.n_classes_)))
         self.oob_decision_function_ = by_target(means, self.classes_)
         self.oob_score_ = 1 - record.error
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def predict_proba(self, X: Any) -> Any:
-        """Mean over trees of the class shares in a row's leaf, or with voting="hard" shares of votes.
+        """Mean over the trees of the class shares in the leaf of a row.
 
-        Of several targets a list with an array for each. A class that none of a row's leaves holds has the
-        probability 0, as in scikit-learn: its log loss is infinite if it was the right one.
-        `CalibratedModel`, a larger `min_samples_leaf`, or bags of trees with `smoothing` keep away from 0.
+        With voting="hard", the fraction of trees that vote for each class. For several targets, a list
+        with one array per target.
+
+        As in scikit-learn, a class that is in none of the leaves of a row has probability 0, so its log
+        loss is infinite if it is the true class. `CalibratedModel`, a larger `min_samples_leaf`, or
+        bagging of trees with `smoothing` avoid probabilities of 0.
         """
         shares = self._shares(X)
         return by_target(shares, self.classes_)
@@ -100,36 +110,37 @@ class ForestOfClasses(ClassifierMixin, BaseForest):
             return class_shares(self._mean(X))
         return class_shares(self._mean(X, self._hardened or self._harden()))
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def predict(self, X: Any) -> np.ndarray:
-        """The class with the largest share of the vote: (n_samples,), or (n_samples, n_outputs)."""
+        """Predict the class with the most votes, shape (n_samples,) or (n_samples, n_outputs)."""
         shares = self._shares(X)
         return most_probable(shares, self.classes_)
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def predict_log_proba(self, X: Any) -> Any:
         """Logarithms of the probabilities."""
         shares = self._shares(X)
         with np.errstate(divide="ignore"):
             return by_target(np.log(shares), self.classes_)
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def jackknife_standard_errors(self, X: Any) -> Any:
         errors = super().jackknife_standard_errors(X)
         return by_target(errors, self.classes_)
 
     jackknife_standard_errors.__doc__ = BaseForest.jackknife_standard_errors.__doc__
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def strength_and_correlation(self, X: Any, y: Any) -> tuple[float, float]:
-        """Breiman's two numbers of a forest, from the out-of-bag votes.
+        """Return Breiman's strength s and correlation ρ of a forest, from the out-of-bag votes.
 
-        Strength is the mean margin, the share of votes for the true class less the largest other share.
-        Correlation is that between the trees' margins. The error is at most ρ (1 - s²) / s².
+        The strength is the mean margin: the fraction of votes for the true class minus the largest
+        fraction for another class. The correlation is the mean correlation between the raw margins of two
+        trees. The generalisation error is at most ρ (1 - s²) / s².
 
         Parameters
         ----------
-        X, y : the data that the forest was fitted to.
+        X, y : training data of the forest
 
         Returns
         -------
@@ -140,12 +151,13 @@ class ForestOfClasses(ClassifierMixin, BaseForest):
         self._check_one_target("strength_and_correlation")
         return strength_and_correlation(self, X, y)
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def outlier_scores(self, X: Any, y: Any) -> np.ndarray:
-        """How far each row lies from the others of its class, by proximities (Breiman 2001).
+        """Return Breiman's outlier score of each row within its class, from the proximities.
 
-        The number of rows of the class over the sum of squared proximities to them, less its median in the
-        class, over its mean absolute deviation; above 10 is far out.
+        The raw score is the number of rows of the class divided by the sum of squared proximities to these
+        rows. The median of the class is subtracted, and the result is divided by the mean absolute
+        deviation in the class. Scores above 10 indicate outliers.
         """
         from bosquet.forests.proximity import outlier_scores
 
@@ -158,31 +170,33 @@ class ForestOfClasses(ClassifierMixin, BaseForest):
         return tags
 
 
-class ForestOfNumbers(RegressorMixin, BaseForest):
-    """Trees whose numbers are averaged."""
+class BaseForestRegressor(RegressorMixin, BaseForest):
+    """A forest for regression: the predictions of the trees are averaged."""
 
     def _check_criterion(self) -> None:
         if self.criterion not in ("squared_error", "absolute_error", "poisson"):
             raise ValueError(
-                f"criterion={self.criterion!r} must be 'squared_error', 'absolute_error' or 'poisson'"
+                f"criterion={self.criterion!r} is not supported; use 'squared_error', 'absolute_error' or"
+                " 'poisson'"
             )
         if self._random_thresholds and self.criterion == "absolute_error":
             raise ValueError(
-                "criterion='absolute_error' is for random forests; extra trees take 'squared_error'"
+                "criterion='absolute_error' is not supported by extra trees; use 'squared_error' or 'poisson'"
             )
 
-    def _check_target(self, y: Any, rows: int, continuing: bool) -> Target:
+    def _check_target(self, y: Any, rows: int, continuing: bool) -> TreeTarget:
         numbers = check_finite_target(y)
         check_same_length(numbers.shape[1], rows)
         if continuing and numbers.shape[0] != self.n_outputs_:
             raise ValueError(
-                f"y has {numbers.shape[0]} targets, but the forest was fitted to {self.n_outputs_}"
+                f"y has {numbers.shape[0]} targets, but the forest was fitted to {self.n_outputs_};"
+                " warm_start=True needs the same targets"
             )
         check_single_target(y, numbers, self.criterion)
         self.n_outputs_ = numbers.shape[0]
-        return Target.of_numbers(numbers)
+        return TreeTarget.of_numbers(numbers)
 
-    def _check_weight(self, weight: np.ndarray, target: Target, y: Any) -> np.ndarray:
+    def _check_weight(self, weight: np.ndarray, target: TreeTarget, y: Any) -> np.ndarray:
         return weight
 
     def _oob_losses(self) -> Any:
@@ -191,25 +205,30 @@ class ForestOfNumbers(RegressorMixin, BaseForest):
     def _votes(self, raw: np.ndarray) -> np.ndarray:
         return raw
 
-    def _publish_votes(self, record: OutOfBag) -> None:
+    def _set_oob_predictions(self, record: OutOfBagRecord) -> None:
         means = record.mean_votes(self.n_outputs_)
         self.oob_prediction_ = means[:, 0] if means.shape[1] == 1 else means
         self.oob_score_ = record.r2()
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def predict(self, X: Any) -> np.ndarray:
-        """Mean over trees: (n_samples,), or (n_samples, n_outputs)."""
+        """Mean prediction of the trees, shape (n_samples,) or (n_samples, n_outputs)."""
         mean = self._mean(X)
         return mean[:, 0] if mean.shape[1] == 1 else mean
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def predict_quantiles(self, X: Any, quantiles: Any = (0.05, 0.5, 0.95)) -> np.ndarray:
-        """Quantiles of the target given a row, shape (n_samples, n_quantiles).
+        """Predict conditional quantiles of the target, shape (n_samples, n_quantiles).
 
-        Every training row counts by how often it shares a leaf with the row, each leaf's weight shared out
-        evenly; the quantiles are those of the training targets so weighted.
+        The quantiles are weighted quantiles of the training targets. In each tree, the training rows in
+        the same leaf as the row share a weight of 1; these weights are added over the trees.
 
         The forest must have been fitted with ``keep_rows=True``.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+        quantiles : array of levels in [0, 1], default=(0.05, 0.5, 0.95)
 
         References
         ----------
@@ -219,7 +238,9 @@ class ForestOfNumbers(RegressorMixin, BaseForest):
 
         check_is_fitted(self, "_ensemble")
         if not hasattr(self, "_row_leaves"):
-            raise ValueError("predict_quantiles needs a forest fitted with keep_rows=True")
+            raise ValueError(
+                "predict_quantiles needs the stored training rows; fit the forest with keep_rows=True"
+            )
         return leaf_quantiles(self, self.apply(X), quantiles)
 
     def __sklearn_tags__(self) -> Any:

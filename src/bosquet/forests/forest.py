@@ -1,50 +1,59 @@
-"""Random forests and extremely randomised trees, for classes and for numbers."""
+"""Random forests and extremely randomised trees, for classification and regression."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from bosquet.forests._tasks import ForestOfClasses, ForestOfNumbers
+from bosquet.forests._tasks import BaseForestClassifier, BaseForestRegressor
 
 _PARAMETERS = """
     n_estimators : int or "auto", default=100
-        Number of trees. "auto" grows until the out-of-bag error has settled: until its mean over the
-        last 40 trees is within a tenth of a standard error of its mean over the 40 before; 1000 at most.
+        Number of trees. "auto" adds trees until the out-of-bag error has settled: its mean over the last
+        40 trees is at most a tenth of its standard error below its mean over the 40 before, or has
+        risen. At most 1000.
     criterion : {criteria}
     max_depth : int, default=None
-    min_samples_split : int or share of the rows, default=2
-        A node with fewer rows is a leaf.
-    min_samples_leaf : int or share of the rows, default=1
+        Maximum depth of a tree; None: no limit.
+    min_samples_split : int or fraction of the rows, default=2
+        Minimum number of rows of a node that is split.
+    min_samples_leaf : int or fraction of the rows, default=1
+        Minimum number of rows in a leaf.
     min_weight_fraction_leaf : float, default=0.0
-    max_features : int, share, "sqrt", "log2" or None, default={max_features}
-        How many features are drawn at each node.
+        Minimum fraction of the total weight in a leaf.
+    max_features : int, fraction, "sqrt", "log2" or None, default={max_features}
+        Number of features drawn at each node; None: all features.
     max_leaf_nodes : int, default=None
-        With a limit, the split that gains most comes first.
+        Maximum number of leaves; nodes are then split in the order of their gain. None: no limit.
     min_impurity_decrease : float, default=0.0
+        Minimum weighted decrease of impurity of a split.
     bootstrap : bool, default={bootstrap}
-        Whether each tree has a bag of rows drawn with replacement, or all rows.
-    max_samples : int, share or None, default=None
-        Size of a bag; None: as many as there are rows.
+        Whether each tree is grown on a bootstrap sample; otherwise on all rows.
+    max_samples : int, fraction or None, default=None
+        Number of rows drawn per bag; None: the number of rows of X.
     oob_score : bool, default=False
-        Whether to keep the out-of-bag record.
+        Whether to compute out-of-bag errors.
     split : "histogram" or "exact", default={split}
-        Whether thresholds are sought between the bins of a feature (255 at most) or between all values.
+        Candidate thresholds: "histogram" tries those between the bins of a feature, "exact" all those
+        between two values.
     max_bins : int, default=255
+        Maximum number of bins per feature for split="histogram"; at most 255.
     categorical_features : "from_dtype", None, or array-like, default="from_dtype"
-        Which columns are categorical; "from_dtype": those of text or category type. Ordered categories
-        are split by their order unless they are named here.
+        Categorical columns. "from_dtype": columns of text or category type. Ordered categories are split
+        by their order unless they are listed here.
     monotonic_cst : array or dict, default=None
-        For each feature -1, 0 or +1: whether predictions may only fall or rise with it. For one target of
-        numbers or of two classes; not with criterion="absolute_error".
+        For each feature -1 (predictions decrease), 0 (no constraint) or +1 (predictions increase). For
+        regression with one target or two classes; not with criterion="absolute_error".
     keep_rows : bool, default=False
-        Whether to remember which training rows each leaf holds{keep_rows_for}.
+        Whether to store the leaf of each training row{keep_rows_for}.
     warm_start : bool, default=False
-        Whether `fit` adds trees to those that are there.
+        Whether `fit` adds trees to the fitted ones.
     n_jobs : int, default=None
-        Threads; None: all processors. The forest is the same for any number.
+        Number of threads; None: all processors. The forest does not depend on it.
     random_state : int, RandomState or None, default=None
+        Random seed of the bags, the features drawn and the random thresholds.
     verbose : int, default=0
-        Above 0 a line tells trees grown, the out-of-bag error if it is kept, and the time left."""
+        Above 0, a progress bar shows the number of trees, the out-of-bag error if it is computed, and the
+        remaining time."""
 
 
 def _documented(**words: str) -> Any:
@@ -58,8 +67,8 @@ def _documented(**words: str) -> Any:
     return write
 
 
-def _set_parameters(forest: Any, given: dict[str, Any]) -> None:
-    for name, value in given.items():
+def _set_parameters(forest: Any, arguments: dict[str, Any]) -> None:
+    for name, value in arguments.items():
         if name not in ("self", "__class__"):
             setattr(forest, name, value)
 
@@ -71,29 +80,36 @@ def _set_parameters(forest: Any, given: dict[str, Any]) -> None:
     split='"histogram"',
     keep_rows_for="",
 )
-class RandomForestClassifier(ForestOfClasses):
-    """A random forest for classes, of one target or of several at once.
+class RandomForestClassifier(BaseForestClassifier):
+    """Random forest classifier for one or several targets.
 
-    Each tree is grown to full depth on a bootstrap sample of the rows; at each node √p of the p
-    features are drawn and the best split on one of them is taken. The trees vote. With several targets
-    impurity is the mean over them, `predict` gives (n_samples, n_outputs), and `predict_proba` a list.
+    Each tree is grown to full depth on a bootstrap sample of the rows. At each node √p of the p features
+    are drawn, and the best split on one of them is used. The trees vote. With several targets, the
+    impurity is the mean over the targets, `predict` returns shape (n_samples, n_outputs), and
+    `predict_proba` returns a list.
 
     Parameters
     ----------
     {parameters}
     class_weight : dict, "balanced", "balanced_subsample" or None, default=None
-        Of several targets a list of dicts, or "balanced": the weights are multiplied.
+        Weights of the classes. For several targets a list of dicts, or "balanced"; the weights of the
+        targets are multiplied.
     voting : "soft" or "hard", default="soft"
-        Whether trees are averaged by the class shares of their leaves, or each has one vote.
+        "soft": the class shares in the leaves are averaged. "hard": each tree has one vote for a class.
 
     Attributes
     ----------
-    classes_ : array of the class labels; of several targets a list of arrays.
-    oob_score_, oob_error_ : accuracy and error of the vote over the trees that did not see a row.
-    oob_tree_error_ : mean over trees of a tree's error on the rows that it did not see.
-    oob_curve_ : `oob_error_` after each number of trees.
-    oob_decision_function_ : out-of-bag probabilities, (n_samples, n_classes); NaN for a row that was in
-        every bag, or whose weight is 0. Errors count rows by their `sample_weight`.
+    classes_ : array, or list of arrays for several targets
+        The class labels.
+    oob_score_, oob_error_ : float
+        Out-of-bag accuracy and error rate, weighted by `sample_weight`: each row is predicted by the
+        trees that did not draw it.
+    oob_tree_error_ : float
+        Mean error of a single tree on the rows that it did not draw.
+    oob_curve_ : array of shape (n_estimators_,)
+        `oob_error_` after 1, 2, ... trees.
+    oob_decision_function_ : array of shape (n_samples, n_classes)
+        Out-of-bag probabilities; NaN for rows that all trees drew and for rows of weight 0.
 
     Examples
     --------
@@ -144,13 +160,14 @@ class RandomForestClassifier(ForestOfClasses):
     max_features="1/3",
     bootstrap="True",
     split='"histogram"',
-    keep_rows_for=", for `predict_quantiles`",
+    keep_rows_for=", needed by `predict_quantiles`",
 )
-class RandomForestRegressor(ForestOfNumbers):
-    """A random forest for numbers, one target or several at once.
+class RandomForestRegressor(BaseForestRegressor):
+    """Random forest regressor for one or several targets.
 
-    Each tree is grown to full depth on a bootstrap sample of the rows; at each node a third of the features
-    are drawn and the best split on one of them is taken. The trees are averaged.
+    Each tree is grown to full depth on a bootstrap sample of the rows. At each node a third of the
+    features is drawn, and the best split on one of them is used. The predictions of the trees are
+    averaged.
 
     Parameters
     ----------
@@ -158,11 +175,15 @@ class RandomForestRegressor(ForestOfNumbers):
 
     Attributes
     ----------
-    oob_score_ : coefficient of determination of the out-of-bag predictions.
-    oob_error_ : their mean squared error; `oob_curve_` is the same after each number of trees.
-    oob_tree_error_ : mean over trees of a tree's squared error on the rows that it did not see.
-    oob_prediction_ : out-of-bag predictions; NaN for a row that was in every bag, or whose weight is 0.
-        Errors count rows by their `sample_weight`.
+    oob_score_, oob_error_ : float
+        R² and mean squared error of the out-of-bag predictions, weighted by `sample_weight`: each row is
+        predicted by the trees that did not draw it.
+    oob_tree_error_ : float
+        Mean squared error of a single tree on the rows that it did not draw.
+    oob_curve_ : array of shape (n_estimators_,)
+        `oob_error_` after 1, 2, ... trees.
+    oob_prediction_ : array of shape (n_samples,) or (n_samples, n_outputs)
+        Out-of-bag predictions; NaN for rows that all trees drew and for rows of weight 0.
 
     Examples
     --------
@@ -216,18 +237,20 @@ class RandomForestRegressor(ForestOfNumbers):
     split='"exact"',
     keep_rows_for="",
 )
-class ExtraTreesClassifier(ForestOfClasses):
-    """Extremely randomised trees for classes, of one target or of several at once.
+class ExtraTreesClassifier(BaseForestClassifier):
+    """Extremely randomised trees classifier for one or several targets.
 
-    As a random forest, but the threshold of each feature drawn at a node is drawn too, evenly between
-    the least and the greatest value there, and each tree sees all rows.
+    Like a random forest, but the threshold of each feature drawn at a node is drawn uniformly between the
+    smallest and the largest value in the node, and each tree is grown on all rows.
 
     Parameters
     ----------
     {parameters}
     class_weight : dict, "balanced", "balanced_subsample" or None, default=None
-        Of several targets a list of dicts, or "balanced": the weights are multiplied.
+        Weights of the classes. For several targets a list of dicts, or "balanced"; the weights of the
+        targets are multiplied.
     voting : "soft" or "hard", default="soft"
+        "soft": the class shares in the leaves are averaged. "hard": each tree has one vote for a class.
 
     Examples
     --------
@@ -279,13 +302,13 @@ class ExtraTreesClassifier(ForestOfClasses):
     max_features="None (all)",
     bootstrap="False",
     split='"exact"',
-    keep_rows_for=", for `predict_quantiles`",
+    keep_rows_for=", needed by `predict_quantiles`",
 )
-class ExtraTreesRegressor(ForestOfNumbers):
-    """Extremely randomised trees for numbers, one target or several at once.
+class ExtraTreesRegressor(BaseForestRegressor):
+    """Extremely randomised trees regressor for one or several targets.
 
-    As a random forest, but the threshold of each feature drawn at a node is drawn too, evenly between
-    the least and the greatest value there, and each tree sees all rows.
+    Like a random forest, but the threshold of each feature drawn at a node is drawn uniformly between the
+    smallest and the largest value in the node, and each tree is grown on all rows.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How much a forest's prediction would change with another sample of training rows."""
+"""Standard errors of the predictions of a forest."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from bosquet._sklearn import effective_threads
 from bosquet.trees._growing import class_shares
 
 
-def tree_answers(forest: Any, columns: Any) -> np.ndarray:
-    """What each tree says of each row: (trees, rows, outputs)."""
+def tree_predictions(forest: Any, columns: Any) -> np.ndarray:
+    """Return the prediction of each tree for each row, shape (trees, rows, outputs)."""
     ensemble, threads = forest._ensemble, effective_threads(forest.n_jobs)
-    answers = [ensemble.predict_raw(columns, t, t + 1, threads) for t in range(ensemble.n_trees)]
+    raw = [ensemble.predict_raw(columns, t, t + 1, threads) for t in range(ensemble.n_trees)]
     return np.stack(
-        [class_shares(answer) if hasattr(forest, "classes_") else answer for answer in answers]
+        [class_shares(values) if hasattr(forest, "classes_") else values for values in raw]
     )
 
 
 def jackknife_standard_errors(forest: Any, columns: Any) -> np.ndarray:
-    """The jackknife after bootstrap, corrected for the number of trees.
+    """Return standard errors by the jackknife after the bootstrap, corrected for the number of trees.
 
-    For each training row the trees that did not see it are a forest without that row, so leaving rows
-    out costs nothing.
+    The trees that did not draw a training row are a forest that was fitted without that row, so no tree
+    has to be grown again.
     """
-    answers = tree_answers(forest, columns)
-    trees, rows, outputs = answers.shape
+    predictions = tree_predictions(forest, columns)
+    trees, rows, outputs = predictions.shape
     n = forest.n_samples_fit_
     bags = Bags(forest._bag_counts, np.full(n, (n - 1) / n), forest._kept_rows)
-    variance = jackknife_variance(bags, answers.reshape(trees, rows * outputs))
+    variance = jackknife_variance(bags, predictions.reshape(trees, rows * outputs))
     errors = np.sqrt(variance).reshape(rows, outputs)
     return errors[:, 0] if outputs == 1 else errors

@@ -1,4 +1,4 @@
-"""Forests of parts: grown apart, on other rows or other machines, and made one."""
+"""Merging of forests that were fitted to different parts of the data, possibly on several machines."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from bosquet._fitted import remember_columns
+from bosquet._fitted import set_feature_attributes
 from bosquet._sklearn import check_is_fitted, clone, seed_from
-from bosquet._targets import check_sample_weight, learn_classes
+from bosquet._targets import check_sample_weight, unique_classes
 from bosquet.data import TableEncoder, n_rows
 from bosquet.forests._base import BaseForest
 from bosquet.trees._copying import add_copy
@@ -17,27 +17,27 @@ from bosquet.trees._growing import empty_ensemble
 
 
 def merge_forests(forests: Iterable[Any]) -> Any:
-    """One forest with the trees of several: the *reduce* of map and reduce.
+    """Merge several forests into one that has all their trees.
 
-    Forests that were fitted apart, to parts of a table or on other machines, vote together. With T_k
-    trees in forest k,
+    This is the *reduce* step of map and reduce: the forests may have been fitted to parts of a table or on
+    several machines. With T_k trees in forest k, the merged forest predicts
 
     F(x) = Σ_k T_k F_k(x) / Σ_k T_k.
 
-    The same trees are asked in one pass, are saved in one file, explained as one model.
+    It can be saved and explained like any other forest.
 
     Parameters
     ----------
     forests : iterable of fitted forests of the same class
-        They must agree on columns, categories and classes: numbers and text are the same in all
-        parts if each has every category and class. `fit_in_parts` sees to that by itself.
+        They must have the same columns, categories and classes. Forests that are fitted separately meet
+        this condition if each part contains all categories and classes; `fit_in_parts` ensures it.
 
     Returns
     -------
     forest
-        Of the class and with the parameters of the first. Its bags are of different tables, so that
-        nothing that draws them again is to be had from it: out-of-bag errors, jackknife, importance by
-        permuting out-of-bag rows.
+        With the class and the parameters of the first forest. The bags of its trees belong to different
+        tables, so methods that need the bags are not available: out-of-bag errors, jackknife standard
+        errors and permutation importance.
 
     Examples
     --------
@@ -56,12 +56,12 @@ def merge_forests(forests: Iterable[Any]) -> Any:
     """
     parts = list(forests)
     if not parts:
-        raise ValueError("there is no forest to merge")
-    for place, forest in enumerate(parts):
-        _check_alike(parts[0], forest, place)
+        raise ValueError("forests is empty; pass at least one fitted forest")
+    for number, forest in enumerate(parts):
+        _check_compatible(parts[0], forest, number)
     first = parts[0]
     merged = clone(first).set_params(n_estimators=sum(len(forest) for forest in parts))
-    remember_columns(merged, first._encoder)
+    set_feature_attributes(merged, first._encoder)
     for name in ("classes_", "n_classes_", "n_outputs_"):
         if hasattr(first, name):
             setattr(merged, name, getattr(first, name))
@@ -86,30 +86,30 @@ def merge_forests(forests: Iterable[Any]) -> Any:
 def fit_in_parts(
     forest: Any, parts: Iterable[Sequence[Any]], *, classes: Any = None, encoder: Any = None
 ) -> Any:
-    """A forest for a table that does not fit into memory: some trees from each part of it.
+    """Fit a forest to a table that does not fit into memory, part by part.
 
-    Parts are read one after the other and forgotten; `n_estimators` trees are grown on each, and all
-    vote. A tree sees the rows of its part alone, so that parts should be as good as drawn at random
-    (rows in the order of time make trees that know one period each, which is what one may want of a
-    stream that drifts).
+    The parts are read one after the other, and only one is in memory at a time. `n_estimators` trees are
+    grown on each part, and all trees are merged into one forest. A tree is grown on the rows of one part
+    only, so each part should be a random sample of the table. If the rows are ordered by time, each tree
+    learns a single period, which may be desired for a stream with concept drift.
 
     Parameters
     ----------
-    forest : forest, not necessarily fitted
-        Its parameters are what parts are fitted with. Part k is grown as by ``random_state`` + k, if that is
-        an integer.
+    forest : forest
+        Need not be fitted. Its parameters are used for all parts. If ``random_state`` is an integer, part
+        k uses ``random_state`` + k.
     parts : iterable of (X, y) or (X, y, sample_weight)
-        A generator will do.
+        May be a generator.
     classes : array, optional
-        All class labels. By default those of the first part; a label that is not among them is an error.
+        All class labels. Default: the labels in the first part. Other labels raise an error.
     encoder : bosquet.data.TableEncoder, optional
-        What is known of the columns. By default the first part tells: categories that come later count as
-        missing.
+        Names, types and categories of the columns. Default: those of the first part. Categories that are
+        not in the encoder are treated as missing values.
 
     Returns
     -------
     forest
-        A new one, as `merge_forests` would make it.
+        A new forest, merged as by `merge_forests`.
 
     Examples
     --------
@@ -123,42 +123,50 @@ def fit_in_parts(
     (100, True)
     """
     if not isinstance(forest, BaseForest):
-        raise TypeError(f"forest must be one of Bosquet's forests, got {type(forest).__name__}")
+        raise TypeError(
+            f"forest has the type {type(forest).__name__}; pass a random forest or extra trees of Bosquet"
+        )
     for name in ("oob_score", "keep_rows"):
         if getattr(forest, name):
-            raise ValueError(f"{name}=True is about one table; a forest of parts has none")
+            raise ValueError(
+                f"{name}=True is not supported when a forest is fitted in parts; set {name}=False"
+            )
     if classes is not None:
-        classes = learn_classes(np.asarray(classes))
+        classes = unique_classes(np.asarray(classes))
     grown: list[Any] = []
-    for place, part in enumerate(parts):
+    for number, part in enumerate(parts):
         if len(part) not in (2, 3):
-            raise ValueError(f"part {place} must be (X, y) or (X, y, sample_weight)")
+            raise ValueError(
+                f"part {number} has {len(part)} elements; pass (X, y) or (X, y, sample_weight)"
+            )
         X, y, weight = (*part, None)[:3]
-        known = grown[0] if grown else None
-        if known is not None:
-            encoder, classes = known._encoder, getattr(known, "classes_", None)
+        if grown:
+            encoder, classes = grown[0]._encoder, getattr(grown[0], "classes_", None)
         model = clone(forest)
-        model.set_params(random_state=_seed_of_part(forest.random_state, place))
+        model.set_params(random_state=_seed_of_part(forest.random_state, number))
         if encoder is None and classes is None:
             model.fit(X, y, weight)
         else:
-            _fit_as_known(model, X, y, weight, encoder, classes)
+            _fit_with_encoder(model, X, y, weight, encoder, classes)
         grown.append(model)
     if not grown:
-        raise ValueError("there are no parts to fit to")
+        raise ValueError("parts is empty; pass at least one (X, y)")
     return merge_forests(grown).set_params(
         warm_start=forest.warm_start, random_state=forest.random_state
     )
 
 
-def _seed_of_part(random_state: Any, place: int) -> int:
+def _seed_of_part(random_state: Any, number: int) -> int:
     if isinstance(random_state, int | np.integer):
-        return int(random_state) + place
+        return int(random_state) + number
     return seed_from(random_state)
 
 
-def _fit_as_known(model: Any, X: Any, y: Any, weight: Any, encoder: Any, classes: Any) -> None:
-    """Fit to a table whose columns and classes were learned elsewhere: as more trees of a forest of none."""
+def _fit_with_encoder(model: Any, X: Any, y: Any, weight: Any, encoder: Any, classes: Any) -> None:
+    """Fit a forest with a given encoder and given classes.
+
+    The forest starts without trees but with encoder and classes, and a warm start adds the trees.
+    """
     owner = type(model).__name__
     if encoder is None:
         encoder, columns = TableEncoder.fit(
@@ -167,39 +175,46 @@ def _fit_as_known(model: Any, X: Any, y: Any, weight: Any, encoder: Any, classes
     else:
         columns = encoder.transform(X, owner=owner)
     model._encoder = encoder
-    knows_classes = classes is not None
-    if knows_classes:
+    has_classes = classes is not None
+    if has_classes:
         model.classes_ = classes
     rows = n_rows(columns)
-    given = check_sample_weight(weight, rows)
-    target = model._check_target(y, rows, knows_classes)
+    row_weight = check_sample_weight(weight, rows)
+    target = model._check_target(y, rows, has_classes)
     model._ensemble, model._keys = empty_ensemble(encoder, target), []
     model._seed = seed_from(model.random_state)
-    model.n_samples_fit_ = int(np.count_nonzero(given)) if given.size else rows
+    model.n_samples_fit_ = int(np.count_nonzero(row_weight)) if row_weight.size else rows
     model.set_params(warm_start=True).fit(X, y, weight)
 
 
-def _check_alike(first: Any, forest: Any, place: int) -> None:
+def _check_compatible(first: Any, forest: Any, number: int) -> None:
     if not isinstance(forest, BaseForest):
-        raise TypeError(f"forest {place} is no forest of Bosquet's but {type(forest).__name__}")
+        raise TypeError(
+            f"forests[{number}] has the type {type(forest).__name__}; pass random forests or extra trees of"
+            " Bosquet"
+        )
     check_is_fitted(forest, "_ensemble")
     if type(forest) is not type(first):
         raise ValueError(
-            f"forest {place} is a {type(forest).__name__}, forest 0 a {type(first).__name__}"
+            f"forests[{number}] is a {type(forest).__name__}, but forests[0] is a {type(first).__name__};"
+            " all forests must be of the same class"
         )
     if forest._encoder.to_state() != first._encoder.to_state():
         raise ValueError(
-            f"forest {place} was fitted to other columns or categories than forest 0; fit_in_parts gives"
-            " all parts those of the first"
+            f"forests[{number}] was fitted to other columns or categories than forests[0]; use fit_in_parts,"
+            " which uses the columns of the first part for all parts"
         )
     own, others = getattr(first, "classes_", None), getattr(forest, "classes_", None)
     if not _same_classes(own, others):
         raise ValueError(
-            f"forest {place} knows other classes than forest 0: {others} and {own}; fit_in_parts"
-            " takes all classes beforehand"
+            f"forests[{number}] has the classes {others}, but forests[0] has {own}; use fit_in_parts with"
+            " classes="
         )
     if forest._ensemble.n_outputs != first._ensemble.n_outputs:
-        raise ValueError(f"forest {place} has another number of targets than forest 0")
+        raise ValueError(
+            f"forests[{number}] has {forest._ensemble.n_outputs} outputs, but forests[0] has"
+            f" {first._ensemble.n_outputs}"
+        )
 
 
 def _same_classes(own: Any, others: Any) -> bool:

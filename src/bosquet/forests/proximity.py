@@ -1,4 +1,4 @@
-"""Proximities: the share of trees in which two rows fall into the same leaf."""
+"""Proximities: the fraction of trees in which two rows fall into the same leaf."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from scipy import sparse
 
 
 def leaf_indicators(leaves: np.ndarray, sizes: np.ndarray) -> sparse.csr_matrix:
-    """One column a leaf of each tree, a 1 where the row is in it; `sizes` has the trees' node counts."""
+    """Return a matrix with one column per node of each tree, with 1 if the row is in that leaf.
+
+    `sizes` are the numbers of nodes of the trees.
+    """
     rows, trees = leaves.shape
     starts = np.concatenate([[0], np.cumsum(sizes[:-1])])
     columns = (leaves + starts[None, :]).ravel()
@@ -25,25 +28,25 @@ def _both_indicators(first: np.ndarray, second: np.ndarray) -> tuple[Any, Any]:
 
 
 def proximities(first: np.ndarray, second: np.ndarray) -> sparse.csr_matrix:
-    """From the leaves (rows, trees) of two sets of rows, the sparse matrix of their proximities."""
+    """Return the sparse matrix of proximities of two sets of rows, from their leaves (rows, trees)."""
     a, b = _both_indicators(first, second)
     return (a @ b.T) / first.shape[1]
 
 
-def outlier_scores(leaves: np.ndarray, numbers: np.ndarray) -> np.ndarray:
-    """Breiman's outlier measure of each row within its class."""
-    scores = np.zeros(len(numbers))
-    for which in np.unique(numbers):
-        rows = np.flatnonzero(numbers == which)
+def outlier_scores(leaves: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """Return Breiman's outlier measure of each row within its class; `codes` are class numbers."""
+    scores = np.zeros(len(codes))
+    for code in np.unique(codes):
+        rows = np.flatnonzero(codes == code)
         own = leaves[rows]
         indicators, _ = _both_indicators(own, own)
         raw = np.empty(rows.size)
-        # A few rows at a time: only those pairs are held that meet in some leaf.
+        # Blocks of rows limit the memory for pairs of rows that share a leaf.
         for begin in range(0, rows.size, 1024):
             block = (indicators[begin : begin + 1024] @ indicators.T) / leaves.shape[1]
             block.data **= 2
             raw[begin : begin + 1024] = rows.size / np.asarray(block.sum(axis=1)).ravel()
-        middle = np.median(raw)
-        spread = np.mean(np.abs(raw - middle))
-        scores[rows] = (raw - middle) / spread if spread > 0 else 0.0
+        median = np.median(raw)
+        deviation = np.mean(np.abs(raw - median))
+        scores[rows] = (raw - median) / deviation if deviation > 0 else 0.0
     return scores

@@ -1,4 +1,4 @@
-"""Quantile forests: the training rows that share leaves with a row, as its distribution."""
+"""Quantile regression forests: weighted quantiles of the training rows that share leaves with a row."""
 
 from __future__ import annotations
 
@@ -11,32 +11,36 @@ from bosquet.forests.proximity import leaf_indicators
 
 
 def leaf_quantiles(forest: Any, leaves: np.ndarray, quantiles: Any) -> np.ndarray:
-    """Weighted quantiles of the training targets for rows that fall into these leaves."""
+    """Return weighted quantiles of the training targets for rows that fall into these leaves."""
     levels = np.atleast_1d(np.asarray(quantiles, dtype=float))
     if levels.ndim != 1 or not ((levels >= 0) & (levels <= 1)).all():
-        raise ValueError(f"quantiles={quantiles!r} must hold levels in [0, 1]")
+        raise ValueError(f"quantiles={quantiles!r} is out of range: levels must be in [0, 1]")
     if forest._row_targets.shape[0] != 1:
-        raise ValueError("predict_quantiles takes a forest of one target")
+        raise ValueError(
+            "predict_quantiles needs a forest with one target, but this one has"
+            f" {forest._row_targets.shape[0]}"
+        )
     trained = forest._row_leaves
     sizes = np.maximum(trained.max(axis=0), leaves.max(axis=0)).astype(np.int64) + 1
     members = leaf_indicators(trained, sizes)
     if forest._row_weights.size:
         members = sparse.diags(forest._row_weights) @ members
-    # Each leaf has weight 1 to share out among its training rows.
+    # The training rows in a leaf share a weight of 1.
     mass = np.asarray(members.sum(axis=0)).ravel()
     mass[mass == 0] = 1
     members = (members @ sparse.diags(1 / mass)).T.tocsr()
     target = forest._row_targets[0]
     order = np.argsort(target, kind="stable")
     members, target = members[:, order], target[order]
-    asked = leaf_indicators(leaves, sizes)
+    indicators = leaf_indicators(leaves, sizes)
     result = np.empty((leaves.shape[0], levels.size))
     for begin in range(0, leaves.shape[0], 256):
-        weights = (asked[begin : begin + 256] @ members).tocsr()
+        weights = (indicators[begin : begin + 256] @ members).tocsr()
         weights.sort_indices()
         for i in range(weights.shape[0]):
             span = slice(weights.indptr[i], weights.indptr[i + 1])
-            below = np.cumsum(weights.data[span])
-            place = np.searchsorted(below, levels * below[-1] * (1 - 1e-12))
-            result[begin + i] = target[weights.indices[span][np.minimum(place, below.size - 1)]]
+            cumulated = np.cumsum(weights.data[span])
+            position = np.searchsorted(cumulated, levels * cumulated[-1] * (1 - 1e-12))
+            position = np.minimum(position, cumulated.size - 1)
+            result[begin + i] = target[weights.indices[span][position]]
     return result

@@ -1,6 +1,9 @@
-"""Regression models with tests, intervals and odds, on statsmodels (``pip install bosquet[glm]``)."""
+"""Generalised linear models with tests, confidence intervals and odds ratios, fitted by statsmodels.
 
-from bosquet._lazy import looked_up
+Install them with ``pip install bosquet[glm]``.
+"""
+
+from bosquet._lazy import lazy_getattr
 
 _HOME = {
     "BinomialRegression": "bosquet.glm.binomial",
@@ -30,7 +33,7 @@ __all__ = [
     "contingency",
 ]
 
-__getattr__ = looked_up(__name__, _HOME)
+__getattr__ = lazy_getattr(__name__, _HOME)
 
 
 def __dir__() -> list[str]:

@@ -1,4 +1,4 @@
-"""The matrix of a table without a formula: every column a main effect."""
+"""The design matrix without a formula: every column is a main effect."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from bosquet._parameters import feature_number
+from bosquet._parameters import feature_index
 from bosquet.data import TableEncoder
 from bosquet.glm._terms import INTERCEPT, Term
 
 
 class ColumnDesign:
-    """A constant, the quantitative columns as they are, and an indicator for each level but the first.
+    """Design of main effects: an intercept, the numerical columns, and indicators of levels but the first.
 
-    Names of columns are those that a formula would give: ``famhist[T.Present]``. Columns of an array are
-    x0, x1, ... as scikit-learn calls them. `levels` are the codes that occur in each categorical column.
+    The columns of the matrix have the names that a formula gives them, such as ``famhist[T.Present]``. The
+    columns of an array are called x0, x1, ... as in scikit-learn. `levels` maps each categorical column to
+    the codes that occur in it.
     """
 
     def __init__(
@@ -41,11 +42,11 @@ class ColumnDesign:
         chosen: Sequence[int],
         intercept: bool,
     ) -> ColumnDesign:
-        """The design of a fit, which has the matrix of its rows."""
-        design = cls(encoder, chosen, intercept, _occurring(encoder, columns, chosen))
-        return design._with_rows(columns)
+        """Return the design of a fit, which includes the matrix of the training rows."""
+        design = cls(encoder, chosen, intercept, _occurring_codes(encoder, columns, chosen))
+        return design._with_training_rows(columns)
 
-    def _with_rows(self, columns: list[np.ndarray]) -> ColumnDesign:
+    def _with_training_rows(self, columns: list[np.ndarray]) -> ColumnDesign:
         self._training, self.matrix = columns, self._matrix(columns)
         return self
 
@@ -57,20 +58,24 @@ class ColumnDesign:
         for feature in self.chosen:
             name, first = self.names[feature], len(columns)
             columns += [
-                f"{name}[T.{level}]" if level is not None else name for level in self._told(feature)
+                f"{name}[T.{level}]" if level is not None else name
+                for level in self._indicator_levels(feature)
             ]
             terms.append(Term(name, frozenset({name}), tuple(range(first, len(columns)))))
         return tuple(terms), tuple(columns)
 
-    def _told(self, feature: int) -> list[Any]:
-        """The levels that have an indicator of their own; None for a quantity."""
-        known = self.encoder.levels[feature]
-        if feature not in self.levels or known is None:
+    def _indicator_levels(self, feature: int) -> list[Any]:
+        """Return the levels that have an indicator; [None] for a numerical column."""
+        names = self.encoder.levels[feature]
+        if feature not in self.levels or names is None:
             return [None]
-        return [known[code] for code in self._indicators(feature)]
+        return [names[code] for code in self._indicators(feature)]
 
     def _indicators(self, feature: int) -> np.ndarray:
-        """Codes of the levels with an indicator: without a constant, one factor has all of them."""
+        """Return the codes of the levels with an indicator: all but the first.
+
+        Without an intercept, the first factor has indicators of all its levels.
+        """
         codes = self.levels[feature]
         first = next(other for other in self.chosen if other in self.levels)
         return codes if not self.intercept and feature == first else codes[1:]
@@ -88,7 +93,7 @@ class ColumnDesign:
 
     @property
     def spec(self) -> list[str] | list[int]:
-        """What to give as `formula` to get this design again."""
+        """Value of the parameter `formula` that gives this design."""
         if self.encoder.feature_names is None:
             return list(self.chosen)
         return [self.names[feature] for feature in self.chosen]
@@ -102,53 +107,56 @@ class ColumnDesign:
         return tuple(self.names[feature] for feature in self.chosen)
 
     def rows(self, X: Any, owner: str) -> np.ndarray:
-        """The matrix of other rows; a missing value or an unknown level is named."""
+        """Return the matrix of new rows; raise a ValueError for a missing value or an unknown level."""
         refuse_sparse(X, owner)
-        columns = as_list(self.encoder.transform(X, owner=owner))
+        columns = column_list(self.encoder.transform(X, owner=owner))
         check_columns(self.encoder, columns, self.chosen, fitting=False)
         for feature, codes in self.levels.items():
-            strange = ~np.isin(columns[feature], codes)
-            if strange.any():
-                known = self.encoder.levels[feature]
-                assert known is not None
-                level = known[int(columns[feature][strange][0])]
+            unknown = ~np.isin(columns[feature], codes)
+            if unknown.any():
+                names = self.encoder.levels[feature]
+                assert names is not None
+                level = names[int(columns[feature][unknown][0])]
                 raise ValueError(
-                    f"the column {self.names[feature]!r} holds {level!r}, of which fit kept no row"
+                    f"column {self.names[feature]!r} contains the level {level!r}, which no training row has"
                 )
         return self._matrix(columns)
 
     def without(self, removed: set[str]) -> ColumnDesign:
-        """The design without some terms."""
+        """Return the design without some terms."""
         kept = [feature for feature in self.chosen if self.names[feature] not in removed]
         intercept = self.intercept and INTERCEPT not in removed
         levels = {feature: codes for feature, codes in self.levels.items() if feature in kept}
         smaller = ColumnDesign(self.encoder, kept, intercept, levels)
-        return smaller._with_rows(self._training)
+        return smaller._with_training_rows(self._training)
 
     def sum_coded(self) -> tuple[np.ndarray, list[tuple[int, ...]]]:
-        """Without interactions the coding makes no difference to what leaving a term out does."""
+        """Return the matrix and the columns of each term.
+
+        Without interactions, the coding does not change the tests of terms, so the matrix is not recoded.
+        """
         return self.matrix, [term.columns for term in self.terms]
 
 
 def read_columns(
     X: Any, chosen: Any, owner: str, missing: str
 ) -> tuple[TableEncoder, list[np.ndarray], list[int], np.ndarray]:
-    """The encoder, its columns, the places of the chosen ones, and which rows have no gap in these."""
+    """Return the encoder, its columns, the indices of the chosen ones, and which rows are complete there."""
     refuse_sparse(X, owner)
     encoder, encoded = TableEncoder.fit(X, owner=owner)
-    columns = as_list(encoded)
-    places = list(range(encoder.n_features))
+    columns = column_list(encoded)
+    indices = list(range(encoder.n_features))
     if chosen is not None:
         names = encoder.feature_names
-        places = [feature_number(key, encoder.n_features, names, "formula") for key in chosen]
-    check_columns(encoder, columns, places, fitting=True, gaps=missing == "raise")
-    whole = np.ones(len(columns[0]), dtype=bool)
-    for place in places:
-        whole &= ~gaps_in(encoder, columns, place)
-    return encoder, columns, places, whole
+        indices = [feature_index(key, encoder.n_features, names, "formula") for key in chosen]
+    check_columns(encoder, columns, indices, fitting=True, raise_missing=missing == "raise")
+    complete = np.ones(len(columns[0]), dtype=bool)
+    for index in indices:
+        complete &= ~is_missing(encoder, columns, index)
+    return encoder, columns, indices, complete
 
 
-def as_list(columns: Any) -> list[np.ndarray]:
+def column_list(columns: Any) -> list[np.ndarray]:
     return list(columns.T) if isinstance(columns, np.ndarray) else list(columns)
 
 
@@ -156,13 +164,13 @@ def refuse_sparse(X: Any, owner: str) -> None:
     from scipy.sparse import issparse
 
     if issparse(X):
-        raise TypeError(f"sparse data was passed, but {owner} needs dense columns: use X.toarray()")
+        raise TypeError(f"X is sparse, but {owner} requires dense data; pass X.toarray()")
 
 
-def gaps_in(encoder: TableEncoder, columns: list[np.ndarray], place: int) -> np.ndarray:
-    """Rows where a column has no value, or a level that was not there in fit."""
-    values = columns[place]
-    if encoder.categories[place] and values.dtype.kind != "f":
+def is_missing(encoder: TableEncoder, columns: list[np.ndarray], index: int) -> np.ndarray:
+    """Return which rows have no value in a column, or a level that was unknown in fit."""
+    values = columns[index]
+    if encoder.categories[index] and values.dtype.kind != "f":
         return values == -1
     return np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), dtype=bool)
 
@@ -170,27 +178,25 @@ def gaps_in(encoder: TableEncoder, columns: list[np.ndarray], place: int) -> np.
 def check_columns(
     encoder: TableEncoder,
     columns: list[np.ndarray],
-    places: Sequence[int],
+    indices: Sequence[int],
     *,
     fitting: bool,
-    gaps: bool = True,
+    raise_missing: bool = True,
 ) -> None:
-    """No gaps, nothing infinite; the first column with either is named."""
-    for place in places:
-        name = names_of(encoder)[place]
-        missing = int(gaps_in(encoder, columns, place).sum())
-        if missing and gaps:
-            what = (
-                "missing values"
-                if fitting
-                else "missing values or levels that were not there in fit"
-            )
-            advice = "; fill them in, or leave such rows out with missing='drop'" if fitting else ""
+    """Raise a ValueError that names the first column with missing or infinite values."""
+    for index in indices:
+        name = names_of(encoder)[index]
+        missing = int(is_missing(encoder, columns, index).sum())
+        if missing and raise_missing:
+            what = "missing values" if fitting else "missing values or levels unknown in fit"
+            advice = "; impute them, or pass missing='drop' to drop these rows" if fitting else ""
             raise ValueError(f"Input X contains NaN: {missing} {what} in column {name!r}{advice}")
-        values = columns[place]
+        values = columns[index]
         if values.dtype.kind == "f" and np.isinf(values).any():
             row = int(np.flatnonzero(np.isinf(values))[0])
-            raise ValueError(f"Input X contains infinity: column {name!r}, row {row}")
+            raise ValueError(
+                f"Input X contains infinity: column {name!r}, row {row}; values must be finite"
+            )
 
 
 def names_of(encoder: TableEncoder) -> list[str]:
@@ -198,8 +204,8 @@ def names_of(encoder: TableEncoder) -> list[str]:
     return [f"x{i}" for i in range(encoder.n_features)] if names is None else list(names)
 
 
-def _occurring(
+def _occurring_codes(
     encoder: TableEncoder, columns: list[np.ndarray], chosen: Sequence[int]
 ) -> dict[int, np.ndarray]:
-    """Codes that occur, of each categorical column."""
+    """Return the codes that occur in each categorical column."""
     return {f: np.unique(columns[f]) for f in chosen if encoder.categories[f]}

@@ -1,7 +1,7 @@
-"""The two formula engines that statsmodels knows, patsy and formulaic, behind one face.
+"""The two formula engines of statsmodels, patsy and formulaic, with a common interface.
 
-An engine turns the right-hand side of a formula and a frame into a matrix and its terms, and later the
-same way other frames. What is said wrongly is a `FormulaError` of one line, whoever noticed it.
+An engine turns the right-hand side of a formula and a data frame into a matrix and its terms, and later
+other data frames into matrices of the same columns. Both report an error as a `FormulaError` of one line.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ import numpy as np
 
 from bosquet.glm._terms import INTERCEPT, Term
 
-# What a formula may use besides columns and the engine's own C, I, Q, center, bs, ...
+# Names that a formula may use besides columns and the functions of the engine (C, I, Q, center, bs, ...).
 FUNCTIONS = {"np": np, "log": np.log, "log10": np.log10, "exp": np.exp, "sqrt": np.sqrt}
 
 
 class FormulaError(ValueError):
-    """A formula that cannot be read, or not with the table given."""
+    """Error for a formula that cannot be parsed, or that does not match the data."""
 
 
 @dataclass
-class Built:
+class BuiltDesign:
     """The matrix of a formula, and what is needed to build it for other rows."""
 
     matrix: np.ndarray
     columns: tuple[str, ...]
     terms: tuple[Term, ...]
-    categorical: frozenset[str]  # factors, by their code
-    state: Any  # the engine's own
+    categorical: frozenset[str]  # names of the categorical factors
+    state: Any  # state of the engine
 
     def has_intercept(self) -> bool:
         return any(not term.factors for term in self.terms)
@@ -41,10 +41,11 @@ class Built:
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a matrix follows from its factors, which are known by their code.
+    """How the columns of a matrix are computed from factors, without an engine.
 
-    `levels` are those of the categorical factors. A column of the matrix is the product, in this order, of
-    its factors: a number as it is (None), a category by what each of its levels counts.
+    `levels` are those of the categorical factors, by the name of the factor. A column of the matrix is the
+    product of its factors in this order. The coding of a factor is None for a number, and for a category an
+    array with one value per level.
     """
 
     levels: dict[str, list[Any]]
@@ -52,50 +53,54 @@ class Recipe:
 
 
 class Patsy:
-    """The formulas of patsy, which all releases of statsmodels know."""
+    """The engine patsy, which all versions of statsmodels support."""
 
-    def build(self, rhs: str, frame: Any) -> Built:
+    def build(self, rhs: str, frame: Any) -> BuiltDesign:
         import patsy
 
         environment = patsy.EvalEnvironment([FUNCTIONS])
         try:
-            matrix = patsy.dmatrix(rhs, frame, eval_env=environment, NA_action=_no_gaps())
+            matrix = patsy.dmatrix(rhs, frame, eval_env=environment, NA_action=_keep_all_rows())
         except patsy.PatsyError as error:
-            raise FormulaError(_reworded(rhs, error)) from None
+            raise FormulaError(_one_line(rhs, error)) from None
         info = matrix.design_info
-        # patsy puts factors first; a table of terms in order wants the formula's, interactions last.
+        # patsy puts categorical factors first; here terms keep the order of the formula, interactions last.
         written = patsy.ModelDesc.from_formula(rhs).rhs_termlist
         ordered = sorted(written, key=lambda term: len(term.factors))
         order: list[int] = []
         terms = []
         for term in ordered:
-            places = range(*info.term_slices[term].indices(matrix.shape[1]))
-            columns = tuple(range(len(order), len(order) + len(places)))
+            indices = range(*info.term_slices[term].indices(matrix.shape[1]))
+            columns = tuple(range(len(order), len(order) + len(indices)))
             terms.append(Term(term.name(), frozenset(f.name() for f in term.factors), columns))
-            order.extend(places)
+            order.extend(indices)
         categorical = frozenset(
             factor.name()
-            for factor, known in info.factor_infos.items()
-            if known.type == "categorical"
+            for factor, factor_info in info.factor_infos.items()
+            if factor_info.type == "categorical"
         )
-        names = tuple(info.column_names[place] for place in order)
-        return Built(np.asarray(matrix)[:, order], names, tuple(terms), categorical, (info, order))
+        names = tuple(info.column_names[index] for index in order)
+        return BuiltDesign(
+            np.asarray(matrix)[:, order], names, tuple(terms), categorical, (info, order)
+        )
 
-    def rows(self, rhs: str, built: Built, frame: Any) -> np.ndarray:
+    def rows(self, rhs: str, built: BuiltDesign, frame: Any) -> np.ndarray:
         import patsy
 
         info, order = built.state
         try:
-            made = patsy.build_design_matrices([info], frame, NA_action=_no_gaps())
+            matrices = patsy.build_design_matrices([info], frame, NA_action=_keep_all_rows())
         except patsy.PatsyError as error:
-            raise FormulaError(_reworded(rhs, error)) from None
-        return np.asarray(made[0])[:, order]
+            raise FormulaError(_one_line(rhs, error)) from None
+        return np.asarray(matrices[0])[:, order]
 
-    def recipe(self, built: Built) -> Recipe:
-        """How the matrix is made."""
+    def recipe(self, built: BuiltDesign) -> Recipe:
+        """Return how the matrix is computed from factors."""
         info, order = built.state
-        known = info.factor_infos
-        levels = {f.name(): list(i.categories) for f, i in known.items() if i.type == "categorical"}
+        factor_infos = info.factor_infos
+        levels = {
+            f.name(): list(i.categories) for f, i in factor_infos.items() if i.type == "categorical"
+        }
         columns: list[list[tuple[str, np.ndarray | None]]] = []
         for part in (part for parts in info.term_codings.values() for part in parts):
             codings: list[list[tuple[str, np.ndarray | None]]] = []
@@ -104,29 +109,29 @@ class Patsy:
                     matrix = np.asarray(part.contrast_matrices[factor].matrix, dtype=float)
                     codings.append([(factor.name(), column) for column in matrix.T])
                 else:
-                    codings.append([(factor.name(), None)] * known[factor].num_columns)
+                    codings.append([(factor.name(), None)] * factor_infos[factor].num_columns)
             columns += _first_fastest(codings)
-        return Recipe(levels, [columns[place] for place in order])
+        return Recipe(levels, [columns[index] for index in order])
 
     def quoted(self, column: str) -> str:
-        return column if _plain(column) else f'Q("{column}")'
+        return column if _is_plain_name(column) else f'Q("{column}")'
 
     def sum_coded(self, factor: str) -> str:
         return f"C({factor}, Sum)"
 
 
-def _no_gaps() -> Any:
+def _keep_all_rows() -> Any:
     from patsy import NAAction
 
-    # Rows with gaps are gone by now; what a function makes of the others is looked at afterwards.
+    # Rows with missing values were dropped before, and `check_finite` checks the result of functions.
     return NAAction(on_NA="drop", NA_types=[])
 
 
 class Formulaic:
-    """The formulas of formulaic, which statsmodels 0.15 can be set to use."""
+    """The engine formulaic, which statsmodels supports from version 0.15 on."""
 
-    def build(self, rhs: str, frame: Any) -> Built:
-        matrix = self._made(rhs, rhs, frame)
+    def build(self, rhs: str, frame: Any) -> BuiltDesign:
+        matrix = self._model_matrix(rhs, rhs, frame)
         spec = matrix.model_spec
         terms = tuple(
             Term(
@@ -138,12 +143,12 @@ class Formulaic:
         )
         categorical = frozenset(map(str, spec.factor_contrasts))
         values = np.asarray(matrix, dtype=float)
-        return Built(values, tuple(spec.column_names), terms, categorical, spec)
+        return BuiltDesign(values, tuple(spec.column_names), terms, categorical, spec)
 
-    def rows(self, rhs: str, built: Built, frame: Any) -> np.ndarray:
-        return np.asarray(self._made(rhs, built.state, frame), dtype=float)
+    def rows(self, rhs: str, built: BuiltDesign, frame: Any) -> np.ndarray:
+        return np.asarray(self._model_matrix(rhs, built.state, frame), dtype=float)
 
-    def _made(self, rhs: str, spec: Any, frame: Any) -> Any:
+    def _model_matrix(self, rhs: str, spec: Any, frame: Any) -> Any:
         import formulaic
         from formulaic.errors import DataMismatchWarning, FormulaicError
 
@@ -154,10 +159,10 @@ class Formulaic:
                     spec, frame, context=FUNCTIONS, output="numpy", na_action="ignore"
                 )
         except (FormulaicError, DataMismatchWarning, SyntaxError) as error:
-            raise FormulaError(_reworded(rhs, error)) from None
+            raise FormulaError(_one_line(rhs, error)) from None
 
-    def recipe(self, built: Built) -> Recipe:
-        """How the matrix is made."""
+    def recipe(self, built: BuiltDesign) -> Recipe:
+        """Return how the matrix is computed from factors."""
         spec = built.state
         contrasts = {str(factor): state for factor, state in spec.factor_contrasts.items()}
         columns: list[list[tuple[str, np.ndarray | None]]] = []
@@ -174,34 +179,36 @@ class Formulaic:
         return Recipe({name: list(state.levels) for name, state in contrasts.items()}, columns)
 
     def quoted(self, column: str) -> str:
-        return column if _plain(column) else f"`{column}`"
+        return column if _is_plain_name(column) else f"`{column}`"
 
     def sum_coded(self, factor: str) -> str:
         return f"C({factor}, contr.sum)"
 
 
 def _first_fastest(codings: list[list[Any]]) -> list[list[Any]]:
-    """All combinations of the columns of some factors, those of the first running fastest."""
-    return [list(reversed(one)) for one in itertools.product(*reversed(codings))]
+    """Return all combinations of the columns of some factors; the first factor varies fastest."""
+    return [list(reversed(combination)) for combination in itertools.product(*reversed(codings))]
 
 
-def _plain(column: str) -> bool:
-    """Whether a column's name may stand in a formula as it is."""
+def _is_plain_name(column: str) -> bool:
+    """Whether the name of a column can be used in a formula without quotes."""
     reserved = keyword.iskeyword(column) or column in FUNCTIONS or column in ("C", "I", "Q")
     return column.isidentifier() and not reserved
 
 
-def engine_named(name: str) -> Patsy | Formulaic:
+def get_engine(name: str) -> Patsy | Formulaic:
     return Formulaic() if name == "formulaic" else Patsy()
 
 
-def _reworded(rhs: str, error: BaseException) -> str:
-    """One line of an engine's message, without its drawing of where in the formula it stumbled."""
-    told = str(error)
+def _one_line(rhs: str, error: BaseException) -> str:
+    """Return the message of an engine as one line, without its marker of the place in the formula."""
+    message = str(error)
     unknown = re.search(
-        r"(?:name '|variable named `|`)(\w+)(?:' is not defined|` is not|`[^`]*not)", told
+        r"(?:name '|variable named `|`)(\w+)(?:' is not defined|` is not|`[^`]*not)", message
     )
     if unknown:
-        return f"the formula {rhs!r} uses {unknown[1]!r}, which is neither a column nor a function"
-    first = next((line.strip() for line in told.splitlines() if line.strip()), type(error).__name__)
-    return f"the formula {rhs!r} cannot be used: {first}"
+        return f"the formula {rhs!r} uses {unknown[1]!r}, which is neither a column of X nor a known function"
+    first = next(
+        (line.strip() for line in message.splitlines() if line.strip()), type(error).__name__
+    )
+    return f"the formula {rhs!r} is invalid: {first}"

@@ -1,4 +1,4 @@
-"""A fit as numbers: what statsmodels returns, in the form that tests, bands and selection read."""
+"""Maximum likelihood estimates of generalised linear models, fitted by statsmodels."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 
 from bosquet._sums import weighted_sum
-from bosquet.glm._statsmodels import from_statsmodels, quietly
+from bosquet.glm._statsmodels import from_statsmodels, suppress_warnings
 
-# Between two entries of a covariance that should be equal, relative to the standard errors.
+# Largest difference between cov[i, j] and cov[j, i], relative to the standard errors.
 ASYMMETRY = 1e-6
 
 
 @dataclass(frozen=True)
 class Response:
-    """The target as a likelihood takes it.
+    """The target, weights and offset of a likelihood.
 
-    `values` has one column, or for grouped data two: successes and failures. A weight counts rows: 2 is
-    the row twice. The offset is added to the linear predictor.
+    `values` has one column, or two for grouped data: successes and failures. Weights are frequencies: a row
+    of weight 2 counts twice. The offset is added to the linear predictor.
     """
 
     values: np.ndarray
@@ -29,12 +29,12 @@ class Response:
 
 @dataclass(frozen=True)
 class Estimate:
-    """Maximum of a likelihood: coefficients (those of several classes one after another), and its height."""
+    """A maximum likelihood estimate; with several classes, their coefficients are concatenated."""
 
-    result: Any  # statsmodels' own
+    result: Any  # the result object of statsmodels
     coefficients: np.ndarray
     covariance: np.ndarray
-    deviance: float  # a linear model's: the residual sum of squares
+    deviance: float  # residual sum of squares in a linear model
     log_likelihood: float
     df_residual: float
     iterations: int
@@ -53,18 +53,21 @@ class Estimate:
 
 
 def is_symmetric(covariance: np.ndarray) -> bool:
-    """Whether a covariance is symmetric but for rounding, relative to the variances."""
+    """Whether a covariance is symmetric up to rounding, relative to the variances."""
     scale = np.sqrt(np.abs(np.diag(covariance)))
     with np.errstate(invalid="ignore"):
-        apart = np.abs(covariance - covariance.T) > ASYMMETRY * np.outer(scale, scale)
+        differs = np.abs(covariance - covariance.T) > ASYMMETRY * np.outer(scale, scale)
     missing = ~np.isfinite(covariance)
-    return not (apart & ~missing).any() and bool((missing == missing.T).all())
+    return not (differs & ~missing).any() and bool((missing == missing.T).all())
 
 
 def symmetric(covariance: Any) -> np.ndarray:
-    """The covariance as it is; its symmetric part where rounding shows, of columns all but collinear."""
-    found = np.asarray(covariance, dtype=float)
-    return found if is_symmetric(found) else (found + found.T) / 2
+    """Return the covariance, or its symmetric part if it is not symmetric because of rounding.
+
+    Rounding errors are large for nearly collinear columns.
+    """
+    values = np.asarray(covariance, dtype=float)
+    return values if is_symmetric(values) else (values + values.T) / 2
 
 
 def estimate_glm(
@@ -77,14 +80,14 @@ def estimate_glm(
     offset: np.ndarray | None = None,
     start: np.ndarray | None = None,
 ) -> Estimate:
-    """A generalised linear model by Newton's method with expected second derivatives (IRLS).
+    """Fit a generalised linear model by Newton's method with expected second derivatives (IRLS).
 
-    `offset` comes on top of the response's own. A large one needs a `start` near the maximum: steps are
-    shortened only where the whole ones have gone too far (see `_shortened`).
+    `offset` is added to that of the response. With a large offset, pass a `start` near the maximum: steps
+    are halved only if full steps increase the deviance (see `_step_halving`).
     """
     GLM = from_statsmodels("genmod.generalized_linear_model").GLM
     offsets = [part for part in (response.offset, offset) if part is not None]
-    with quietly():
+    with suppress_warnings():
         model = GLM(
             response.values,
             matrix,
@@ -92,19 +95,19 @@ def estimate_glm(
             freq_weights=response.weight,
             offset=sum(offsets) if offsets else None,
         )
-        # The tolerance is relative too: the last digits of a sum over many rows are noise. A deviance of
-        # small weights is small itself.
+        # A relative tolerance is needed too, because the last digits of a sum over many rows are noise. With
+        # small weights the deviance is small, so the absolute tolerance is scaled by their mean.
         unit = 1.0 if response.weight is None else min(1.0, float(response.weight.mean()))
         result = model.fit(start_params=start, maxiter=max_iter, tol=unit * tol, rtol=1e-13)
-        best = _best_before(result, given_start=start is not None)
+        best = _best_earlier(result, given_start=start is not None)
         if best is not None:
-            near = _shortened(model, best, max_iter)
-            # "eim": the covariance is that of the expected second derivatives, as everywhere else.
+            near = _step_halving(model, best, max_iter)
+            # "eim": covariance from the expected second derivatives, as in IRLS.
             again = model.fit(
                 start_params=near, method="newton", cov_type="eim", max_start_irls=0, disp=0
             )
-            # Where weights differ by many orders the deviance wavers in digits that are noise, and
-            # Newton's method may leave a maximum that was found.
+            # If weights differ by many orders of magnitude, the last digits of the deviance are noise, and
+            # Newton's method may move away from the maximum.
             if not again.deviance > result.deviance and np.isfinite(again.params).all():
                 result = again
                 result.converged = bool(result.mle_retvals["converged"])
@@ -120,9 +123,9 @@ def estimate_glm(
         )
 
 
-def _best_before(result: Any, given_start: bool) -> np.ndarray | None:
-    """The coefficients of least deviance on the way, if the last ones are worse: steps went too far."""
-    # Before any step there is no deviance, and without a start none that belongs to coefficients.
+def _best_earlier(result: Any, given_start: bool) -> np.ndarray | None:
+    """Return the coefficients of the iteration with the smallest deviance, None if that is the last one."""
+    # The first entry is infinite; without a start the second one belongs to no coefficients.
     begin = 1 if given_start else 2
     past = np.asarray(result.fit_history["deviance"][begin:], dtype=float)
     if not past.size or np.isnan(past).all() or result.deviance <= np.nanmin(past) * (1 + 1e-8):
@@ -130,36 +133,36 @@ def _best_before(result: Any, given_start: bool) -> np.ndarray | None:
     return np.asarray(result.fit_history["params"][begin + int(np.nanargmin(past))], dtype=float)
 
 
-def _shortened(model: Any, coefficients: np.ndarray, max_iter: int) -> np.ndarray:
-    """Coefficients near the maximum, by steps that are halved until the deviance falls.
+def _step_halving(model: Any, coefficients: np.ndarray, max_iter: int) -> np.ndarray:
+    """Return coefficients near the maximum, by steps that are halved until the deviance decreases.
 
-    Whole steps mostly do. With the complementary log-log link, whose expected second derivatives may be
-    half of the true ones, they can swing about the maximum further and further.
+    Full steps usually converge. With the complementary log-log link, whose expected second derivatives may
+    be half of the observed ones, full steps can oscillate around the maximum with growing amplitude.
     """
 
-    def deviance(at: np.ndarray) -> float:
-        mean = model.family.fitted(model.exog @ at + model._offset_exposure)
-        found = model.family.deviance(model.endog, mean, model.var_weights, model.freq_weights)
-        return float(found) if np.isfinite(found) else np.inf
+    def deviance(candidate: np.ndarray) -> float:
+        mean = model.family.fitted(model.exog @ candidate + model._offset_exposure)
+        value = model.family.deviance(model.endog, mean, model.var_weights, model.freq_weights)
+        return float(value) if np.isfinite(value) else np.inf
 
-    now = deviance(coefficients)
+    current = deviance(coefficients)
     for _ in range(max_iter):
-        whole = np.asarray(model.fit(start_params=coefficients, maxiter=1).params, dtype=float)
-        step = whole - coefficients
-        while not (then := deviance(coefficients + step)) < now:
+        full = np.asarray(model.fit(start_params=coefficients, maxiter=1).params, dtype=float)
+        step = full - coefficients
+        while not (reduced := deviance(coefficients + step)) < current:
             step = step / 2
             if not np.abs(step).max() > 1e-10 * (1 + np.abs(coefficients).max()):
                 return coefficients
-        coefficients, gained, now = coefficients + step, now - then, then
-        if gained <= 1e-9 * (1 + now):
+        coefficients, decrease, current = coefficients + step, current - reduced, reduced
+        if decrease <= 1e-9 * (1 + current):
             break
     return coefficients
 
 
 def deviance_at(family: Any, response: Response, predictor: np.ndarray) -> float:
-    """The deviance of a linear predictor that nothing is fitted to."""
+    """Return the deviance of a given linear predictor, without fitting."""
     GLM = from_statsmodels("genmod.generalized_linear_model").GLM
-    with quietly():
+    with suppress_warnings():
         model = GLM(
             response.values,
             np.ones((len(predictor), 1)),
@@ -173,7 +176,7 @@ def deviance_at(family: Any, response: Response, predictor: np.ndarray) -> float
 def predictor_and_error(
     matrix: np.ndarray, estimate: Estimate, offset: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The linear predictor of rows, and its standard error sqrt(x' V x)."""
+    """Return the linear predictor of rows, and its standard error sqrt(x' V x)."""
     predictor = weighted_sum(estimate.coefficients, matrix.T)
     variance = ((matrix @ estimate.covariance) * matrix).sum(axis=1)
     return predictor if offset is None else predictor + offset, np.sqrt(np.maximum(variance, 0))

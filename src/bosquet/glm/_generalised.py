@@ -1,4 +1,4 @@
-"""Generalised linear models: a family, a link, and what follows for both binomial and Poisson."""
+"""Base class of the binomial and Poisson models: fits, confidence bands, profiles and diagnostics."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import stats
 
-from bosquet._fitted import reads_one_fit
+from bosquet._fitted import reads_fit_snapshot
 from bosquet._parameters import Check, check_value, choice
 from bosquet._sklearn import check_is_fitted
 from bosquet._sums import weighted_sum
 from bosquet._warnings import warn_user
-from bosquet._weights import LEAST_MEAN
+from bosquet._weights import MIN_MEAN
 from bosquet.glm._estimates import (
     Estimate,
     Response,
@@ -22,14 +22,14 @@ from bosquet.glm._estimates import (
     predictor_and_error,
 )
 from bosquet.glm._model import LEVEL, FormulaModel
-from bosquet.glm._profile import profile_ends
-from bosquet.glm._statsmodels import pandas_or_error, quietly
+from bosquet.glm._profile import profile_interval
+from bosquet.glm._statsmodels import pandas_or_error, suppress_warnings
 from bosquet.glm.separation import Separation, SeparationWarning
 
 ON_SEPARATION: Check = choice("warn", "raise", "ignore")
 
-# g⁻¹ of each link, in statsmodels' own operations: the same bits, and predictions that need no statsmodels.
-INVERSES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+# g⁻¹ of each link, by the operations of statsmodels: predictions have the same bits and do not need it.
+INVERSE_LINKS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "logit": lambda predictor: 1.0 / (1.0 + np.exp(-predictor)),
     "probit": stats.norm.cdf,
     "cloglog": lambda predictor: 1 - np.exp(-np.exp(predictor)),
@@ -38,7 +38,7 @@ INVERSES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 
 class GeneralisedModel(FormulaModel):
-    """A model that statsmodels' GLM fits."""
+    """A generalised linear model, fitted by the class GLM of statsmodels."""
 
     _CHECKS: ClassVar[Mapping[str, Check]] = {
         **FormulaModel._CHECKS,
@@ -49,29 +49,29 @@ class GeneralisedModel(FormulaModel):
         raise NotImplementedError
 
     def _separation(self) -> Separation | None:
-        """Looks for separation where the fit leaves room for it."""
+        """Return the separation, None if there is none."""
         raise NotImplementedError
 
     def _check_scale(self, response: Response) -> None:
-        if response.weight is None or response.weight.mean() >= LEAST_MEAN:
+        if response.weight is None or response.weight.mean() >= MIN_MEAN:
             return
         rows, total = response.weight.size, response.weight.sum()
         warn_user(
-            f"sample_weight counts rows, and sums to {total:.3g} for {rows} rows: standard errors, tests and"
-            f" intervals are those of {total:.3g} rows; pass sample_weight / np.mean(sample_weight) if the"
-            " weights are relative"
+            f"sample_weight sums to {total:.3g} for {rows} rows. Weights are frequencies, so standard errors,"
+            f" tests and intervals are those of {total:.3g} rows; if the weights are relative, pass"
+            " sample_weight / np.mean(sample_weight)"
         )
 
     def _estimate(self, matrix: np.ndarray, response: Response) -> Estimate:
         if matrix.shape[1] == 0:
-            return self._nothing_fitted(response)
+            return self._empty_estimate(response)
         return estimate_glm(self._family(), matrix, response, max_iter=self.max_iter, tol=self.tol)
 
-    def _nothing_fitted(self, response: Response) -> Estimate:
-        """A linear predictor without a term: zero, or the offset."""
+    def _empty_estimate(self, response: Response) -> Estimate:
+        """Return the estimate of a model without terms: the linear predictor is zero, or the offset."""
         predictor = np.zeros(len(response.values)) if response.offset is None else response.offset
         deviance = deviance_at(self._family(), response, predictor)
-        # Relative to the fitted model's likelihood, so that AIC may be compared.
+        # Computed from the likelihood of the fitted model, so that AIC can be compared.
         best = self._fitted
         likelihood = best.log_likelihood - (deviance - best.deviance) / 2
         rows = best.df_residual + best.coefficients.size
@@ -85,45 +85,49 @@ class GeneralisedModel(FormulaModel):
             self._warn_unless_converged()
             return
         if self.on_separation == "raise":
-            raise ValueError(f"{self.separation_}; leave a term out, or merge levels")
+            raise ValueError(f"{self.separation_}; remove a term, or merge levels")
         if self.on_separation == "warn":
             warn_user(
-                f"{self.separation_}. Their values, standard errors and Wald tests mean nothing;"
-                " likelihood-ratio tests and probabilities of other rows do",
+                f"{self.separation_}. Do not use these coefficients, their standard errors or Wald tests; use"
+                " likelihood-ratio tests and predictions instead, remove a term, or merge levels",
                 SeparationWarning,
             )
 
-    def _scores_of(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
-        """The linear predictor and its standard error."""
-        return predictor_and_error(self._rows(X), self._fitted)
+    def _predictor_and_error(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Return the linear predictor and its standard error."""
+        return predictor_and_error(self._design_rows(X), self._fitted)
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def linear_predictor(self, X: Any) -> np.ndarray:
-        """x'β for each row: the probability, or the mean, seen through the link."""
-        rows = self._rows(X)
+        """Return x'β for each row: the link function of the predicted probability or mean."""
+        rows = self._design_rows(X)
         return weighted_sum(self._fitted.coefficients, rows.T)
 
     def _link(self) -> str:
-        """The name of the link, one of `INVERSES`."""
+        """Return the name of the link, one of `INVERSE_LINKS`."""
         raise NotImplementedError
 
-    def _inverse(self, predictor: np.ndarray) -> np.ndarray:
-        with quietly():
-            return np.asarray(INVERSES[self._link()](predictor), dtype=float)
+    def _inverse_link(self, predictor: np.ndarray) -> np.ndarray:
+        with suppress_warnings():
+            return np.asarray(INVERSE_LINKS[self._link()](predictor), dtype=float)
 
     def _band(self, predictor: np.ndarray, error: np.ndarray, level: float, X: Any) -> Any:
         check_value("level", level, LEVEL)
-        reach = stats.norm.ppf((1 + level) / 2) * error
-        columns = {"estimate": predictor, "low": predictor - reach, "high": predictor + reach}
-        made = {name: self._inverse(values) for name, values in columns.items()}
-        return pandas_or_error().DataFrame(made, index=self._index_of(X))
+        half_width = stats.norm.ppf((1 + level) / 2) * error
+        ends = {
+            "estimate": predictor,
+            "low": predictor - half_width,
+            "high": predictor + half_width,
+        }
+        columns = {name: self._inverse_link(values) for name, values in ends.items()}
+        return pandas_or_error().DataFrame(columns, index=self._index_of(X))
 
-    def _profile(self, level: float) -> tuple[np.ndarray, np.ndarray]:
+    def _profile_limits(self, level: float) -> tuple[np.ndarray, np.ndarray]:
         self._check_has_rows("a profile interval")
         rise = float(stats.chi2.ppf(level, 1))
         ends = [
-            profile_ends(self._profile_deviance(place), at, self.deviance_, error, rise)
-            for place, (at, error) in enumerate(
+            profile_interval(self._profile_deviance(index), at, self.deviance_, error, rise)
+            for index, (at, error) in enumerate(
                 zip(
                     self._fitted.coefficients.tolist(),
                     self._fitted.std_errors.tolist(),
@@ -134,61 +138,62 @@ class GeneralisedModel(FormulaModel):
         low, high = np.array(ends).reshape(-1, 2).T
         return low, high
 
-    def _profile_deviance(self, place: int) -> Callable[[float], float]:
-        """The least deviance as a function of one coefficient."""
+    def _profile_deviance(self, index: int) -> Callable[[float], float]:
+        """Return the profile deviance: the smallest deviance as a function of one coefficient."""
         matrix, family, response = self._design.matrix, self._family(), self._response
-        column, rest = matrix[:, place], np.delete(matrix, place, axis=1)
-        start = np.delete(self._fitted.coefficients, place)
-        settings = {"max_iter": self.max_iter, "tol": self.tol}
+        column, rest = matrix[:, index], np.delete(matrix, index, axis=1)
+        start = np.delete(self._fitted.coefficients, index)
+        options = {"max_iter": self.max_iter, "tol": self.tol}
 
         def deviance(value: float) -> float:
             nonlocal start
             if rest.shape[1] == 0:
                 shift = value * column + (0.0 if response.offset is None else response.offset)
                 return deviance_at(family, response, shift)
-            found = estimate_glm(
-                family, rest, response, offset=value * column, start=start, **settings
+            estimate = estimate_glm(
+                family, rest, response, offset=value * column, start=start, **options
             )
-            if found.converged:
-                start = found.coefficients  # the next value asked for is not far
-            return found.deviance
+            if estimate.converged:
+                start = estimate.coefficients  # the next value is close to this one
+            return estimate.deviance
 
         return deviance
 
     def _ratios(self, name: str, level: float, interval: str, units: Any) -> Any:
-        """e^β with its interval, for an increment of one unit or of as many as `units` says."""
+        """Return e^β with its interval, for an increment of one unit or of the number in `units`."""
         table = self.coefficients(level, interval)
         table = table.drop(index="Intercept", errors="ignore")
         units = dict(units or {})
-        strange = [key for key in units if key not in table.index]
-        if strange:
+        unknown = [key for key in units if key not in table.index]
+        if unknown:
             raise ValueError(
-                f"units names {strange[0]!r}, which is no coefficient: {', '.join(table.index)}"
+                f"units contains {unknown[0]!r}, which is not a coefficient; the coefficients are"
+                f" {', '.join(table.index)}"
             )
         size = np.array([float(units.get(key, 1)) for key in table.index])
         with np.errstate(over="ignore"):
             ends = np.exp(table[["estimate", "low", "high"]].to_numpy() * size[:, None])
-        ends[:, 1:] = np.sort(ends[:, 1:], axis=1)  # a negative unit turns the interval round
+        ends[:, 1:] = np.sort(ends[:, 1:], axis=1)  # a negative unit swaps the ends
         columns = {name: ends[:, 0], "low": ends[:, 1], "high": ends[:, 2]}
-        made = pandas_or_error().DataFrame(columns, index=table.index)
-        made["p_value"] = table["p_value"]
+        ratios = pandas_or_error().DataFrame(columns, index=table.index)
+        ratios["p_value"] = table["p_value"]
         if units:
-            made.insert(0, "unit", size)
-        return made
+            ratios.insert(0, "unit", size)
+        return ratios
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def diagnostics(self) -> Any:
-        """Row by row: fitted value, residuals, leverage and Cook's distance.
+        """Return the fitted value, residuals, leverage and Cook's distance of each row.
 
         Returns
         -------
         pandas.DataFrame
-            With `fitted`, `residual` (observed less fitted), `pearson`, `deviance`, `standardised`
-            (Pearson's over the square root of 1 - leverage), `leverage`, `cook`.
+            With `fitted`, `residual` (observed minus fitted), `pearson`, `deviance`, `standardised`
+            (the Pearson residual divided by √(1 - leverage)), `leverage` and `cook`.
         """
-        self._check_has_rows("a look at each row")
+        self._check_has_rows("diagnostics")
         result = self._fitted.result
-        with quietly():
+        with suppress_warnings():
             leverage = np.asarray(result.get_hat_matrix_diag(observed=False), dtype=float)
             pearson = np.asarray(result.resid_pearson, dtype=float)
             standardised = pearson / np.sqrt(1 - leverage)
@@ -204,34 +209,34 @@ class GeneralisedModel(FormulaModel):
             }
         return pandas_or_error().DataFrame(columns)
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def goodness_of_fit(self) -> Any:
-        """The deviance and Pearson's statistic against a model with a parameter for each row.
+        """Test the fit by the deviance and the Pearson statistic against the saturated model.
 
         Returns
         -------
         pandas.DataFrame
-            With rows "deviance" and "pearson", columns `statistic`, `df`, `p_value`. The p-values are those
-            of chi-squared, good where expected counts are above five or so.
+            With rows "deviance" and "pearson", columns `statistic`, `df`, `p_value`. The p-values use the
+            chi-squared distribution, which is accurate if expected counts are at least about 5.
         """
         check_is_fitted(self, "_fitted")
-        self._check_counts_enough()
+        self._check_chi_squared_valid()
         df = self.df_residual_
-        found = {"deviance": self.deviance_, "pearson": self._pearson}
+        statistics = {"deviance": self.deviance_, "pearson": self._pearson}
         rows = {
             name: {
                 "statistic": value,
                 "df": df,
                 "p_value": float(stats.chi2.sf(value, df)) if df > 0 else np.nan,
             }
-            for name, value in found.items()
+            for name, value in statistics.items()
         }
         return pandas_or_error().DataFrame.from_dict(rows, orient="index")
 
-    def _check_counts_enough(self) -> None:
-        """Refuses where the statistics do not follow chi-squared."""
+    def _check_chi_squared_valid(self) -> None:
+        """Raise a ValueError if the statistics do not follow a chi-squared distribution."""
 
     def _null_deviance(self) -> float:
-        """The deviance of a constant alone."""
+        """Return the deviance of the model with an intercept only."""
         ones = np.ones((len(self._design.matrix), 1))
         return self._estimate(ones, self._response).deviance

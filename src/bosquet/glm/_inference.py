@@ -1,4 +1,4 @@
-"""Tests of terms: Wald's, by the likelihood ratio, and tables of them term by term."""
+"""Wald and likelihood-ratio tests of terms, and tables of deviance and variance."""
 
 from __future__ import annotations
 
@@ -17,19 +17,24 @@ from bosquet.glm._terms import Term, containing
 
 @dataclass(frozen=True)
 class TermTest:
-    """That some coefficients are zero: the statistic, its distribution under that, the p-value.
+    """Result of a test that some coefficients are zero.
 
     Attributes
     ----------
     terms : tuple of str
+        The tested terms.
     kind : "wald" or "lr"
+        Wald test or likelihood-ratio test.
     statistic : float
-        Distributed as chi-squared with `df` degrees of freedom, or as F where `df_residual` is given.
+        Under the hypothesis it follows a chi-squared distribution with `df` degrees of freedom, or an F
+        distribution with `df` and `df_residual` degrees of freedom.
     df : int
+        Number of tested coefficients.
     df_residual : float or None
+        Residual degrees of freedom of an F test; None for chi-squared.
     p_value : float
     note : str
-        What to keep in mind; mostly empty.
+        A remark on the interpretation; usually empty.
     """
 
     terms: tuple[str, ...]
@@ -41,14 +46,15 @@ class TermTest:
     note: str = ""
 
     def __str__(self) -> str:
-        by = {"wald": "Wald", "lr": "likelihood ratio"}[self.kind]
-        law = (
+        test = {"wald": "Wald", "lr": "likelihood ratio"}[self.kind]
+        distribution = (
             f"chi2({self.df})"
             if self.df_residual is None
             else f"F({self.df}, {self.df_residual:g})"
         )
-        told = f"{', '.join(self.terms)} = 0: {law} = {self.statistic:.4g}, p {told_p(self.p_value)} ({by})"
-        return f"{told}\n{self.note}" if self.note else told
+        value = f"{distribution} = {self.statistic:.4g}, p {format_p(self.p_value)}"
+        text = f"{', '.join(self.terms)} = 0: {value} ({test})"
+        return f"{text}\n{self.note}" if self.note else text
 
     def __repr__(self) -> str:
         return str(self)
@@ -57,15 +63,15 @@ class TermTest:
         return "<p>" + html.escape(str(self)).replace("\n", "<br>") + "</p>"
 
 
-def told_p(p: float) -> str:
-    """A p-value after the letter p: "= 0.0123", "< 0.001"."""
+def format_p(p: float) -> str:
+    """Format a p-value for use after the letter p: "= 0.0123", "< 0.001"."""
     if np.isnan(p):
         return "undefined"
     return "< 0.001" if p < 0.001 else f"= {p:.3f}" if p >= 0.01 else f"= {p:.4f}"
 
 
-def tail(statistic: float, df: float, df_residual: float | None) -> float:
-    """The chance of a statistic as large; of an F statistic if there are residual degrees of freedom."""
+def upper_tail(statistic: float, df: float, df_residual: float | None) -> float:
+    """Return the p-value of a chi-squared statistic, or of an F statistic if `df_residual` is given."""
     if df == 0 or (df_residual is not None and df_residual <= 0) or np.isnan(statistic):
         return float("nan")
     if df_residual is None:
@@ -73,26 +79,26 @@ def tail(statistic: float, df: float, df_residual: float | None) -> float:
     return float(stats.f.sf(statistic, df, df_residual))
 
 
-def wald_statistic(estimate: Estimate, places: np.ndarray) -> float:
-    """b' V⁻¹ b of some coefficients b and their covariance V."""
-    part = estimate.coefficients[places]
-    block = estimate.covariance[np.ix_(places, places)]
+def wald_statistic(estimate: Estimate, indices: np.ndarray) -> float:
+    """Return b' V⁻¹ b for some coefficients b and their covariance V."""
+    part = estimate.coefficients[indices]
+    block = estimate.covariance[np.ix_(indices, indices)]
     if not np.isfinite(block).all():  # as many coefficients as rows
         return float("nan")
-    # A separated fit has a covariance that is next to singular.
+    # After separation the covariance is nearly singular.
     return float(part @ np.linalg.lstsq(block, part, rcond=None)[0])
 
 
 def term_pairs(terms: Sequence[Term], kind: int) -> list[tuple[Term, set[str], set[str]]]:
-    """For each term, what is left out of the larger model and of the smaller one that test it.
+    """Return for each term the names left out of the larger and of the smaller model of its test.
 
-    Type 1 adds the terms one after another. Type 2 tests a term beside all others that do not contain it.
+    Type 1 adds the terms one after another. Type 2 tests a term given all others that do not contain it.
     """
     pairs = []
     tested = [term for term in terms if term.factors]
-    for place, term in enumerate(tested):
+    for index, term in enumerate(tested):
         if kind == 1:
-            left_out = {later.name for later in tested[place + 1 :]}
+            left_out = {later.name for later in tested[index + 1 :]}
         else:
             left_out = {other.name for other in containing(term, tested)}
         pairs.append((term, left_out, left_out | {term.name}))
@@ -100,54 +106,54 @@ def term_pairs(terms: Sequence[Term], kind: int) -> list[tuple[Term, set[str], s
 
 
 @dataclass(frozen=True)
-class Step:
-    """A term, what its leaving costs in deviance, and the model with it."""
+class TermDeviance:
+    """A term, the increase in deviance if it is removed, and the fit that contains it."""
 
     term: Term
     df: int
     deviance: float
-    with_it: Estimate
+    larger_fit: Estimate
 
 
-def deviance_steps(
+def term_deviances(
     terms: Sequence[Term],
     kind: int,
-    fitted_without: Callable[[set[str]], Estimate],
-    recoded: Callable[[], tuple[Estimate, Callable[[Term], Estimate]]],
-) -> list[Step]:
-    """Term by term, of type 1, 2 or 3."""
-    steps = []
+    fit_without: Callable[[set[str]], Estimate],
+    sum_coded_fits: Callable[[], tuple[Estimate, Callable[[Term], Estimate]]],
+) -> list[TermDeviance]:
+    """Return the deviance of each term, of type 1, 2 or 3."""
+    deviances = []
     if kind == 3:
-        full, fitted_without_columns_of = recoded()
+        full, fit_without_term = sum_coded_fits()
         for term in terms:
             if term.factors:
-                steps.append(_step(term, full, fitted_without_columns_of(term)))
-        return steps
+                deviances.append(_term_deviance(term, full, fit_without_term(term)))
+        return deviances
     for term, larger, smaller in term_pairs(terms, kind):
-        steps.append(_step(term, fitted_without(larger), fitted_without(smaller)))
-    return steps
+        deviances.append(_term_deviance(term, fit_without(larger), fit_without(smaller)))
+    return deviances
 
 
-def _step(term: Term, larger: Estimate, smaller: Estimate) -> Step:
+def _term_deviance(term: Term, larger: Estimate, smaller: Estimate) -> TermDeviance:
     df = larger.coefficients.size - smaller.coefficients.size
-    return Step(term, df, max(smaller.deviance - larger.deviance, 0.0), larger)
+    return TermDeviance(term, df, max(smaller.deviance - larger.deviance, 0.0), larger)
 
 
-def chi_squared_table(steps: Sequence[Step], kind: int, null: Estimate | None) -> Any:
-    """Analysis of deviance; with type 1 the deviance that is left, from the constant on."""
+def chi_squared_table(deviances: Sequence[TermDeviance], kind: int, null: Estimate | None) -> Any:
+    """Return the table of deviance; type 1 adds the residual deviance, starting with the intercept."""
     pandas = pandas_or_error()
     rows = {
-        step.term.name: {
-            "df": step.df,
-            "deviance": step.deviance,
-            "p_value": tail(step.deviance, step.df, None),
+        entry.term.name: {
+            "df": entry.df,
+            "deviance": entry.deviance,
+            "p_value": upper_tail(entry.deviance, entry.df, None),
         }
-        for step in steps
+        for entry in deviances
     }
     table = pandas.DataFrame.from_dict(rows, orient="index", columns=["df", "deviance", "p_value"])
     if kind == 1 and null is not None:
-        table.insert(2, "residual_df", [step.with_it.df_residual for step in steps])
-        table.insert(3, "residual_deviance", [step.with_it.deviance for step in steps])
+        table.insert(2, "residual_df", [entry.larger_fit.df_residual for entry in deviances])
+        table.insert(3, "residual_deviance", [entry.larger_fit.deviance for entry in deviances])
         first = {"residual_df": null.df_residual, "residual_deviance": null.deviance}
         table = pandas.concat(
             [pandas.DataFrame([first], index=["constant"], columns=table.columns), table]
@@ -155,29 +161,29 @@ def chi_squared_table(steps: Sequence[Step], kind: int, null: Estimate | None) -
     return table.rename_axis("term")
 
 
-def variance_table(steps: Sequence[Step], full: Estimate) -> Any:
-    """Analysis of variance: sums of squares against the residual one of the whole model."""
+def variance_table(deviances: Sequence[TermDeviance], full: Estimate) -> Any:
+    """Return the analysis of variance: sums of squares, and F tests with the residual of the full model."""
     pandas = pandas_or_error()
     df_residual = full.df_residual
-    noise = full.deviance / df_residual if df_residual > 0 else float("nan")
+    residual_mean_sq = full.deviance / df_residual if df_residual > 0 else float("nan")
     rows = {}
-    for step in steps:
-        mean = step.deviance / step.df if step.df else float("nan")
-        ratio = mean / noise if noise > 0 else float("nan")
-        rows[step.term.name] = {
-            "df": step.df, "sum_sq": step.deviance, "mean_sq": mean, "F": ratio,
-            "p_value": tail(ratio, step.df, df_residual),
+    for entry in deviances:
+        mean = entry.deviance / entry.df if entry.df else float("nan")
+        ratio = mean / residual_mean_sq if residual_mean_sq > 0 else float("nan")
+        rows[entry.term.name] = {
+            "df": entry.df, "sum_sq": entry.deviance, "mean_sq": mean, "F": ratio,
+            "p_value": upper_tail(ratio, entry.df, df_residual),
         }  # fmt: skip
-    rows["residual"] = {"df": df_residual, "sum_sq": full.deviance, "mean_sq": noise}
+    rows["residual"] = {"df": df_residual, "sum_sq": full.deviance, "mean_sq": residual_mean_sq}
     columns = ["df", "sum_sq", "mean_sq", "F", "p_value"]
     return pandas.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("term")
 
 
 def check_nested(smaller: np.ndarray, larger: np.ndarray) -> None:
-    """That every column of the smaller model's matrix is a combination of the larger one's."""
-    share = np.linalg.lstsq(larger, smaller, rcond=None)[0]
-    left_over = np.abs(larger @ share - smaller).max(initial=0)
-    if left_over > 1e-6 * max(1.0, np.abs(smaller).max(initial=0)):
+    """Raise a ValueError unless the columns of the smaller matrix are combinations of those of the larger."""
+    weights = np.linalg.lstsq(larger, smaller, rcond=None)[0]
+    residual = np.abs(larger @ weights - smaller).max(initial=0)
+    if residual > 1e-6 * max(1.0, np.abs(smaller).max(initial=0)):
         raise ValueError(
-            "the models are not nested: neither is the other with terms left out; compare their AIC"
+            "the models are not nested: the terms of one are not among those of the other; compare their AIC"
         )

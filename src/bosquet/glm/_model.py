@@ -1,4 +1,4 @@
-"""What the regression models share: reading, fitting, intervals, tests, tables, selection."""
+"""Base class of the regression models: fitting, intervals, tests, tables and selection."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import stats
 
-from bosquet._fitted import Saved, reads_one_fit
+from bosquet._fitted import SaveMixin, reads_fit_snapshot
 from bosquet._parameters import (
     Check,
     boolean,
@@ -25,24 +25,24 @@ from bosquet.glm._inference import (
     TermTest,
     check_nested,
     chi_squared_table,
-    deviance_steps,
-    tail,
+    term_deviances,
+    upper_tail,
     wald_statistic,
 )
-from bosquet.glm._reading import Design, Table, check_formula, read_table
+from bosquet.glm._reading import Design, RegressionData, check_formula, read_data
 from bosquet.glm._selection import CRITERIA, select_backward
 from bosquet.glm._statsmodels import from_statsmodels, pandas_or_error
 from bosquet.glm._summary import Summary
-from bosquet.glm._terms import Term, check_independent, containing, named
+from bosquet.glm._terms import Term, check_independent, containing, find_terms
 
 LEVEL = number(0, 1, open_low=True)
 
 
-class FormulaModel(Saved, BaseEstimator):
-    """A linear predictor, given by a formula or by the columns of a table, and a likelihood.
+class FormulaModel(SaveMixin, BaseEstimator):
+    """Base class of models with a likelihood and a linear predictor of a formula or of columns.
 
-    A model of a kind says how a target is read (`_read_target`), how it is fitted (`_estimate`), and what
-    its coefficients are called.
+    A subclass defines how the target is read (`_read_target`), how the model is fitted (`_estimate`), and the
+    names of the coefficients (`_coefficient_index`).
     """
 
     _CHECKS: ClassVar[Mapping[str, Check]] = {
@@ -53,22 +53,22 @@ class FormulaModel(Saved, BaseEstimator):
     }
     _STATISTIC = "z"
 
-    # ---- what a kind of model has to say --------------------------------------------------------
+    # ---- methods that subclasses define ---------------------------------------------------------
 
-    def _read_target(self, table: Table) -> Response:
+    def _read_target(self, table: RegressionData) -> Response:
         raise NotImplementedError
 
     def _estimate(self, matrix: np.ndarray, response: Response) -> Estimate:
         raise NotImplementedError
 
     def _check_scale(self, response: Response) -> None:
-        """Warns of weights of a scale that changes what a fit tells."""
+        """Warn if the scale of the weights makes standard errors misleading."""
 
     def _after_fit(self) -> None:
-        """Looks at a fit before it is handed over: separation, and the like."""
+        """Compute attributes that need the training rows, and check for separation."""
 
-    def _places(self, columns: Any, width: int) -> np.ndarray:
-        """Places among the coefficients of some columns of a matrix that is so wide."""
+    def _coefficient_indices(self, columns: Any, width: int) -> np.ndarray:
+        """Return the indices of the coefficients of some columns of a matrix with `width` columns."""
         return np.asarray(sorted(columns), dtype=int)
 
     def _coefficient_index(self) -> Any:
@@ -79,13 +79,13 @@ class FormulaModel(Saved, BaseEstimator):
 
     # ---- fitting --------------------------------------------------------------------------------
 
-    def _fit(self, X: Any, y: Any, formula: Any, beside: Mapping[str, Any]) -> Any:
+    def _fit(self, X: Any, y: Any, formula: Any, per_row: Mapping[str, Any]) -> Any:
         check_parameters(self, self._CHECKS)
-        from_statsmodels("base")  # said before anything else
+        from_statsmodels("base")  # raise the ImportError before other errors
         formula = self.formula if formula is None else formula
         check_formula(formula)
-        table = read_table(
-            X, y, formula, beside,
+        table = read_data(
+            X, y, formula, per_row,
             owner=type(self).__name__, intercept=getattr(self, "fit_intercept", True),
             missing=self.missing,
         )  # fmt: skip
@@ -99,24 +99,24 @@ class FormulaModel(Saved, BaseEstimator):
         self.n_dropped_ = table.dropped
         self._target = table.target
         self.__dict__.pop("selection_", None)
-        self._settle(table.design, response)
+        self._fit_design(table.design, response)
         return self
 
-    def _settle(self, design: Design, response: Response) -> None:
-        """Fits a design, and keeps what comes of it."""
+    def _fit_design(self, design: Design, response: Response) -> None:
+        """Fit a design, and set the fitted attributes."""
         check_independent(design.matrix, design.columns)
         self._design, self._response = design, response
         self._fitted = self._estimate(design.matrix, response)
         self._after_fit()
         self.n_rows_ = self._count_rows(response)
-        self._tell_fit()
+        self._set_fitted_attributes()
 
     def _count_rows(self, response: Response) -> float:
         weight = response.weight
         return float(len(response.values) if weight is None else weight.sum())
 
-    def _tell_fit(self) -> None:
-        """What follows from the design and the estimate: of a fit, and of a model file."""
+    def _set_fitted_attributes(self) -> None:
+        """Set the attributes that follow from the design and the estimate, after a fit or a load."""
         fitted = self._fitted
         self.result_ = fitted.result
         self.formula_ = f"{self._target or 'y'} ~ {self._design.rhs}"
@@ -127,12 +127,12 @@ class FormulaModel(Saved, BaseEstimator):
         self.converged_, self.n_iter_ = fitted.converged, fitted.iterations
 
     def _check_has_rows(self, what: str) -> None:
-        """A model file holds no training rows: what fits again, or looks at them, cannot be had from it."""
+        """Raise a ValueError for a model loaded from a file, which does not contain the training rows."""
         check_is_fitted(self, "_fitted")
         if self._response is None:
             raise ValueError(
-                f"{what} needs the training rows, and this {type(self).__name__} was loaded from a model"
-                " file, which holds none: fit it again, or keep the fitted model as a pickle"
+                f"{what} needs the training rows, but this {type(self).__name__} was loaded from a model"
+                " file, which does not contain them; fit it again, or save it with pickle"
             )
 
     def _warn_unless_converged(self) -> None:
@@ -140,8 +140,8 @@ class FormulaModel(Saved, BaseEstimator):
             from sklearn.exceptions import ConvergenceWarning
 
             warn_user(
-                f"the likelihood was still rising after max_iter={self.max_iter} steps; allow more, or bring"
-                " the columns to similar scales",
+                f"the fit did not converge in max_iter={self.max_iter} iterations; increase max_iter, or"
+                " scale the columns to similar ranges",
                 ConvergenceWarning,
             )
 
@@ -149,14 +149,14 @@ class FormulaModel(Saved, BaseEstimator):
 
     @property
     def params_(self) -> Any:
-        """Coefficients by name, a pandas.Series."""
+        """Coefficients by name, as a pandas.Series."""
         self._check_attribute("params_")
         values = self._fitted.coefficients
         return pandas_or_error().Series(values, index=self._coefficient_index(), name="estimate")
 
     @property
     def covariance_(self) -> Any:
-        """Covariance of the coefficients, a pandas.DataFrame."""
+        """Covariance of the coefficients, as a pandas.DataFrame."""
         self._check_attribute("covariance_")
         index = self._coefficient_index()
         return pandas_or_error().DataFrame(self._fitted.covariance, index=index, columns=index)
@@ -164,20 +164,20 @@ class FormulaModel(Saved, BaseEstimator):
     def _check_attribute(self, name: str) -> None:
         if not hasattr(self, "_fitted"):
             raise AttributeError(
-                f"{type(self).__name__} has no attribute {name!r}: it is not fitted"
+                f"{type(self).__name__} has no attribute {name!r}: it is not fitted; call fit first"
             )
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def coefficients(self, level: float = 0.95, interval: str = "wald") -> Any:
-        """Estimates, standard errors, tests that each is zero, and confidence intervals.
+        """Return the estimates with standard errors, Wald tests and confidence intervals.
 
         Parameters
         ----------
         level : float, default=0.95
             Coverage of the intervals.
         interval : "wald" or "profile"
-            Estimate plus and minus a quantile of standard errors, or where the likelihood with the
-            coefficient held fixed has fallen significantly.
+            "wald": the estimate ± a quantile times its standard error. "profile": the values that a
+            likelihood-ratio test does not reject.
 
         Returns
         -------
@@ -192,48 +192,50 @@ class FormulaModel(Saved, BaseEstimator):
             "estimate": estimate,
             "std_error": error,
             self._STATISTIC: ratio,
-            "p_value": 2 * self._reference().sf(np.abs(ratio)),
+            "p_value": 2 * self._reference_distribution().sf(np.abs(ratio)),
             "low": ends["low"].to_numpy(),
             "high": ends["high"].to_numpy(),
         }
         return pandas_or_error().DataFrame(columns, index=self._coefficient_index())
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def confidence_intervals(self, level: float = 0.95, kind: str = "wald") -> Any:
-        """The ends of each coefficient's interval, as columns `low` and `high`."""
+        """Return the confidence interval of each coefficient, as columns `low` and `high`."""
         check_is_fitted(self, "_fitted")
         check_value("level", level, LEVEL)
         check_value("kind", kind, choice("wald", "profile"))
         if kind == "profile":
-            low, high = self._profile(level)
+            low, high = self._profile_limits(level)
         else:
-            reach = self._reference().ppf((1 + level) / 2) * self._fitted.std_errors
-            low, high = self._fitted.coefficients - reach, self._fitted.coefficients + reach
+            quantile = self._reference_distribution().ppf((1 + level) / 2)
+            half_width = quantile * self._fitted.std_errors
+            coefficients = self._fitted.coefficients
+            low, high = coefficients - half_width, coefficients + half_width
         return pandas_or_error().DataFrame(
             {"low": low, "high": high}, index=self._coefficient_index()
         )
 
-    def _profile(self, level: float) -> tuple[np.ndarray, np.ndarray]:
+    def _profile_limits(self, level: float) -> tuple[np.ndarray, np.ndarray]:
         raise ValueError(f"{type(self).__name__} has no profile intervals; use kind='wald'")
 
-    def _reference(self) -> Any:
-        """The distribution of an estimate over its standard error."""
+    def _reference_distribution(self) -> Any:
+        """Return the distribution of an estimate divided by its standard error."""
         return stats.norm
 
     # ---- tests ----------------------------------------------------------------------------------
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def test(self, terms: Any, kind: str = "lr") -> TermTest:
-        """That terms have no effect, by Wald's test or by the likelihood ratio.
+        """Test that terms have no effect, by the likelihood ratio or the Wald test.
 
         Parameters
         ----------
         terms : str or list of str
-            Names of terms (``"tobacco:famhist"``), tested together; or of single coefficients
-            (``"famhist[T.Present]"``).
+            Names of terms (``"tobacco:famhist"``) or of single coefficients (``"famhist[T.Present]"``).
+            Several are tested jointly.
         kind : "lr" or "wald"
-            The likelihood ratio compares the model with the one without these columns; Wald's looks at
-            the estimates alone, and is misled where they are near infinite.
+            "lr" compares the model with the one without these terms. "wald" uses only the estimates and
+            their covariance; it is unreliable for very large estimates.
 
         Returns
         -------
@@ -243,42 +245,43 @@ class FormulaModel(Saved, BaseEstimator):
         check_is_fitted(self, "_fitted")
         check_value("kind", kind, choice("lr", "wald"))
         design = self._design
-        found, columns = named(terms, design.terms, design.columns)
+        tested_terms, columns = find_terms(terms, design.terms, design.columns)
         tested = tuple([terms] if isinstance(terms, str) else terms)
-        places = self._places(columns, len(design.columns))
+        indices = self._coefficient_indices(columns, len(design.columns))
         if kind == "wald":
-            statistic = wald_statistic(self._fitted, places)
+            statistic = wald_statistic(self._fitted, indices)
         else:
             self._check_has_rows("a likelihood-ratio test")
             kept = [c for c in range(len(design.columns)) if c not in columns]
-            statistic = self._rise(design.matrix[:, kept])
-        df = places.size
-        statistic, df_residual = self._scaled(statistic, df, self._fitted, kind)
-        p_value = tail(statistic, df, df_residual)
-        note = _note(found, columns, design.terms)
+            statistic = self._deviance_increase(design.matrix[:, kept])
+        df = indices.size
+        statistic, df_residual = self._scale_statistic(statistic, df, self._fitted, kind)
+        p_value = upper_tail(statistic, df, df_residual)
+        note = _interaction_note(tested_terms, columns, design.terms)
         return TermTest(tested, kind, statistic, df, df_residual, p_value, note)
 
-    def _rise(self, matrix: np.ndarray) -> float:
-        """What the deviance rises by when only these columns are left."""
+    def _deviance_increase(self, matrix: np.ndarray) -> float:
+        """Return the increase in deviance if only these columns of the matrix are used."""
         return max(self._estimate(matrix, self._response).deviance - self._fitted.deviance, 0.0)
 
-    def _scaled(
+    def _scale_statistic(
         self, statistic: float, df: int, fitted: Estimate, kind: str
     ) -> tuple[float, float | None]:
-        """A statistic of chi-squared as it is; of F, divided, and with its residual degrees of freedom."""
+        """Return the statistic and None (chi-squared), or the F statistic and its residual df."""
         return statistic, None
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def anova(self, other: Any = None, *, type: int = 2) -> Any:
-        """The table of deviance term by term, or a comparison with another, nested model.
+        """Return the analysis of deviance by term, or the comparison with a nested model.
 
         Parameters
         ----------
         other : fitted model of the same kind, optional
-            One whose terms are among this one's, or the reverse, fitted to the same rows.
+            A model nested in this one, or the reverse, fitted to the same rows.
         type : 1, 2 or 3
-            1 adds the terms in their order. 2 tests a term beside all that do not contain it: a main effect
-            without its interactions. 3 tests it beside all others, with factors coded to sum to zero.
+            1: terms are added in their order. 2: each term is tested given all terms that do not contain it;
+            a main effect is tested without its interactions. 3: each term is tested given all others, with
+            factors coded to sum to zero.
 
         Returns
         -------
@@ -288,50 +291,53 @@ class FormulaModel(Saved, BaseEstimator):
         check_value("type", type, choice(1, 2, 3))
         self._check_has_rows("anova")
         if other is not None:
-            return self._compared(other)
-        steps = deviance_steps(self._design.terms, type, self._without, self._recoded)
-        return self._term_table(steps, type)
+            return self._compare(other)
+        deviances = term_deviances(
+            self._design.terms, type, self._fit_without, self._sum_coded_fits
+        )
+        return self._term_table(deviances, type)
 
-    def _term_table(self, steps: Any, type: int) -> Any:
+    def _term_table(self, deviances: Any, type: int) -> Any:
         null = None
         if type == 1 and any(not term.factors for term in self._design.terms):
-            null = self._without({term.name for term in self._design.terms if term.factors})
-        return chi_squared_table(steps, type, null)
+            null = self._fit_without({term.name for term in self._design.terms if term.factors})
+        return chi_squared_table(deviances, type, null)
 
-    def _without(self, removed: set[str]) -> Estimate:
-        """The fit without some terms."""
+    def _fit_without(self, removed: set[str]) -> Estimate:
+        """Return the fit without some terms."""
         if not removed:
             return self._fitted
         return self._estimate(self._design.without(removed).matrix, self._response)
 
-    def _recoded(self) -> tuple[Estimate, Any]:
-        """The same fit with factors that sum to zero, and how to take a term's columns out of it."""
-        matrix, places = self._design.sum_coded()
+    def _sum_coded_fits(self) -> tuple[Estimate, Any]:
+        """Return the full fit, and a function that fits sum-coded factors without the columns of a term."""
+        matrix, indices = self._design.sum_coded()
 
         def without(term: Term) -> Estimate:
-            taken = places[list(self._design.terms).index(term)]
-            kept = [column for column in range(matrix.shape[1]) if column not in taken]
+            removed = indices[list(self._design.terms).index(term)]
+            kept = [column for column in range(matrix.shape[1]) if column not in removed]
             return self._estimate(matrix[:, kept], self._response)
 
         return self._fitted, without
 
-    def _compared(self, other: Any) -> Any:
+    def _compare(self, other: Any) -> Any:
         if not (isinstance(other, type(self)) or isinstance(self, type(other))):
             raise TypeError(
-                f"a {type(self).__name__} is compared with another one, not a {type(other).__name__}"
+                f"other is a {type(other).__name__}; a {type(self).__name__} can only be compared with a"
+                " model of the same kind"
             )
         other._check_has_rows("anova")
         if not _same_target(self._response, other._response):
             raise ValueError(
-                "the models were fitted to different targets, rows or weights: fit both to the same"
+                "the models were fitted to different targets, rows or weights; fit both to the same data"
             )
         if getattr(self, "link", None) != getattr(other, "link", None):
-            raise ValueError("models of different links are not nested; compare their AIC")
+            raise ValueError("models with different links are not nested; compare their AIC")
         small, large = sorted((self, other), key=lambda model: model._fitted.coefficients.size)
         check_nested(small._design.matrix, large._design.matrix)
         df = large._fitted.coefficients.size - small._fitted.coefficients.size
         rise = max(small.deviance_ - large.deviance_, 0.0)
-        statistic, df_residual = large._scaled(rise, df, large._fitted, "lr")
+        statistic, df_residual = large._scale_statistic(rise, df, large._fitted, "lr")
         blank = float("nan")
         rows = {
             "residual_df": [small.df_residual_, large.df_residual_],
@@ -341,31 +347,32 @@ class FormulaModel(Saved, BaseEstimator):
         }
         if df_residual is not None:
             rows["F"] = [blank, statistic]
-        rows["p_value"] = [blank, tail(statistic, df, df_residual)]
+        rows["p_value"] = [blank, upper_tail(statistic, df, df_residual)]
         index = pandas_or_error().Index([small.formula_, large.formula_], name="model")
         return pandas_or_error().DataFrame(rows, index=index)
 
     # ---- selection ------------------------------------------------------------------------------
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def backward(self, criterion: str = "aic", level: float = 0.05) -> Any:
-        """Leaves out one term at a time, the least useful first, and returns the model that remains.
+        """Remove one term at a time, the least useful first, and return the selected model.
 
-        A main effect stays while an interaction of it does.
+        A main effect is not removed while the model has an interaction that contains it.
 
         Parameters
         ----------
         criterion : "aic", "bic", "lr" or "wald"
-            Leave a term out while that lowers AIC or BIC; or while the least significant one has a p-value
-            above `level`, by the likelihood ratio or by Wald's test.
+            "aic", "bic": remove terms while this decreases AIC or BIC. "lr", "wald": remove the term with the
+            largest p-value while it exceeds `level`.
         level : float, default=0.05
-            For the tests.
+            Significance level of the tests.
 
         Returns
         -------
-        A fitted model of the same kind. Its `selection_` is the path: what left at each step, the test of it,
-        and deviance, AIC and BIC of the model without it. Standard errors and p-values of a model so chosen
-        are those of a model fixed in advance: too good.
+        model
+            A fitted model of the same kind. Its `selection_` is the path: the term removed at each step, its
+            test, and deviance, AIC and BIC of the model without it. Standard errors and p-values ignore the
+            selection and are too small.
         """
         check_is_fitted(self, "_fitted")
         self._check_has_rows("backward elimination")
@@ -373,17 +380,19 @@ class FormulaModel(Saved, BaseEstimator):
         check_value("level", level, LEVEL)
         return select_backward(self, criterion, level)
 
-    # ---- telling --------------------------------------------------------------------------------
+    # ---- summary --------------------------------------------------------------------------------
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def summary(self, level: float = 0.95, interval: str = "wald") -> Summary:
-        """The fit in a page: what was fitted, how well, each coefficient with its test and interval."""
+        """Return a summary: formula, goodness of fit, and coefficients with tests and intervals."""
         check_is_fitted(self, "_fitted")
         notes = list(self._notes())
         if self.n_dropped_:
-            notes.insert(0, f"{self.n_dropped_} rows with missing values were left out.")
+            notes.insert(0, f"{self.n_dropped_} rows with missing values were dropped.")
         if not self.converged_:
-            notes.append("The iteration had not converged: the figures are not the maximum's.")
+            notes.append(
+                "The fit did not converge: the estimates are not at the maximum of the likelihood."
+            )
         return Summary(
             title=f"{self._title()}: {self.formula_}",
             facts=self._facts(),
@@ -409,7 +418,7 @@ class FormulaModel(Saved, BaseEstimator):
         tags.input_tags.string = True
         return tags
 
-    def _rows(self, X: Any) -> np.ndarray:
+    def _design_rows(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "_fitted")
         return self._design.rows(X, type(self).__name__)
 
@@ -418,28 +427,29 @@ class FormulaModel(Saved, BaseEstimator):
         return X.index if isinstance(X, pandas.DataFrame) else None
 
 
-def _note(found: list[Term], columns: set[int], terms: Any) -> str:
-    """Says what a test of a main effect means while its interaction stays in the model."""
-    for term in found:
-        above = [
+def _interaction_note(tested: list[Term], columns: set[int], terms: Any) -> str:
+    """Return a note on the test of a main effect whose interaction stays in the model, or an empty string."""
+    for term in tested:
+        interactions = [
             other.name for other in containing(term, terms) if not columns.issuperset(other.columns)
         ]
-        if above and term.factors:
+        if interactions and term.factors:
             return (
-                f"{term.name} stays in {', '.join(above)}: this tests its effect where the others are 0 or at"
-                " their first level. To test whether it matters at all, name them together."
+                f"The model still contains {', '.join(interactions)}: this tests the effect of"
+                f" {term.name} where the other factors are 0 or at their first level. To test"
+                " whether it has any effect, test these terms jointly."
             )
     return ""
 
 
-def _same_target(mine: Response, its: Response) -> bool:
+def _same_target(one: Response, other: Response) -> bool:
     def same(a: Any, b: Any) -> bool:
         return (a is None and b is None) or (
             a is not None and b is not None and np.array_equal(a, b)
         )
 
     return (
-        same(mine.values, its.values)
-        and same(mine.weight, its.weight)
-        and same(mine.offset, its.offset)
+        same(one.values, other.values)
+        and same(one.weight, other.weight)
+        and same(one.offset, other.offset)
     )

@@ -1,4 +1,4 @@
-"""Intervals from the profile of the likelihood."""
+"""Profile likelihood intervals."""
 
 from __future__ import annotations
 
@@ -7,30 +7,31 @@ from collections.abc import Callable
 
 from scipy.optimize import brentq
 
-# A side on which the deviance has not risen enough after so many doublings of a step has no end.
-MOST_DOUBLINGS = 12
+# If the deviance is still too small after this many doublings of the step, the interval is unbounded there.
+MAX_DOUBLINGS = 12
 
 
-def profile_ends(
+def profile_interval(
     deviance: Callable[[float], float], at: float, lowest: float, step: float, rise: float
 ) -> tuple[float, float]:
-    """Where the least deviance with one coefficient held fixed is `rise` above the lowest of all.
+    """Return the interval in which the profile deviance exceeds its minimum by at most `rise`.
 
-    `deviance` gives it for a value of the coefficient, `at` is its estimate, `step` about its standard
-    error. A side without such a place is infinite.
+    `deviance` returns the smallest deviance with the coefficient fixed at a value, `at` is the estimate of
+    the coefficient, `lowest` the deviance there, and `step` about its standard error. An end that does not
+    exist is infinite.
     """
-    # An estimate that is infinite in truth has a standard error that says nothing.
+    # If the true estimate is infinite, the standard error is meaningless and may be huge.
     step = min(step, 1.0 + abs(at)) if step > 0 and math.isfinite(step) else 1.0 + abs(at)
 
     def excess(value: float) -> float:
         return deviance(value) - lowest - rise
 
-    return _end(excess, at, -step), _end(excess, at, step)
+    return _interval_end(excess, at, -step), _interval_end(excess, at, step)
 
 
-def _end(excess: Callable[[float], float], at: float, step: float) -> float:
+def _interval_end(excess: Callable[[float], float], at: float, step: float) -> float:
     near, far = at, at + step
-    for _ in range(MOST_DOUBLINGS):
+    for _ in range(MAX_DOUBLINGS):
         above = excess(far)
         if above >= 0:
             if above == 0:

@@ -1,4 +1,4 @@
-"""What `fit` is given, read: the design, the target, and what comes with each row."""
+"""Validation of the arguments of `fit`: the design, the target, and values per row such as weights."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from bosquet.glm._formulas import (
     as_frame,
     check_names,
     columns_used,
-    evaluate,
+    evaluate_target,
     expand_dot,
-    split,
+    split_formula,
 )
 from bosquet.glm._statsmodels import pandas_or_error
 
@@ -32,15 +32,15 @@ Design = FormulaDesign | ColumnDesign
 
 
 @dataclass
-class Table:
-    """Rows without a gap: their design, the target, and values that come with them by name."""
+class RegressionData:
+    """Complete rows: their design, their target, and other values per row (weights, trials) by name."""
 
     design: Design
     y: Any
-    target: str | None  # the left-hand side, where a formula had one
-    beside: dict[str, np.ndarray]
+    target: str | None  # left-hand side of the formula, if it has one
+    per_row: dict[str, np.ndarray]
     dropped: int
-    features: list[str] | None  # names of X's columns, less the target's
+    features: list[str] | None  # names of the columns of X without the target
     n_features: int
 
 
@@ -49,171 +49,191 @@ def check_formula(formula: Any) -> None:
         return
     if isinstance(formula, bytes | dict) or not hasattr(formula, "__iter__"):
         raise ValueError(
-            f"formula={formula!r} is out of range: formula must be a formula such as 'y ~ a * b', a list of"
-            " columns, or None for all of them"
+            f"formula={formula!r} is out of range: formula must be a string such as 'y ~ a * b', a list of"
+            " columns, or None for all columns"
         )
 
 
-def read_table(
+def read_data(
     X: Any,
     y: Any,
     formula: Any,
-    beside: Mapping[str, Any],
+    per_row: Mapping[str, Any],
     *,
     owner: str,
     intercept: bool,
     missing: str,
-) -> Table:
-    """Reads a formula's table, or every column of one without a formula.
+) -> RegressionData:
+    """Read the data of a fit, with a formula or from the columns of X.
 
-    `beside` holds weights, trials and the like, as arrays or as names of columns of X.
+    `per_row` contains values per row, such as weights or trials, as arrays or as names of columns of X.
     """
     if isinstance(formula, str):
-        return _by_formula(X, y, formula, beside, owner=owner, intercept=intercept, missing=missing)
+        return _read_formula_data(
+            X, y, formula, per_row, owner=owner, intercept=intercept, missing=missing
+        )
     if y is None:
         raise ValueError(
-            f"{owner} requires y to be passed, but the target y is None (or name it in a formula: 'y ~ .')"
+            f"{owner} requires y to be passed, but the target y is None; pass y, or name the target in a"
+            " formula ('y ~ .')"
         )
     values = {
-        name: _beside(name, given, X, owner) for name, given in beside.items() if given is not None
+        name: _read_per_row(name, value, X, owner)
+        for name, value in per_row.items()
+        if value is not None
     }
-    encoder, columns, places, whole = read_columns(X, formula, owner, missing)
+    encoder, columns, indices, complete = read_columns(X, formula, owner, missing)
     rows = len(columns[0])
-    y, values = _aligned(y, values, rows)
-    whole = whole & _present(y, values, missing)
-    dropped = int((~whole).sum())
-    whole &= _heavy(values, rows)
-    y, values = _taken(y, values, whole)
-    kept = columns if whole.all() else [column[whole] for column in columns]
-    design = ColumnDesign.of_training_rows(encoder, kept, places, intercept)
-    return Table(design, y, None, values, dropped, encoder.feature_names, encoder.n_features)
+    y, values = _check_lengths(y, values, rows)
+    complete = complete & _rows_without_missing(y, values, missing)
+    dropped = int((~complete).sum())
+    complete &= _positive_weight(values, rows)
+    y, values = _select_rows(y, values, complete)
+    kept = columns if complete.all() else [column[complete] for column in columns]
+    design = ColumnDesign.of_training_rows(encoder, kept, indices, intercept)
+    return RegressionData(
+        design, y, None, values, dropped, encoder.feature_names, encoder.n_features
+    )
 
 
-def _by_formula(
+def _read_formula_data(
     X: Any,
     y: Any,
     formula: str,
-    beside: Mapping[str, Any],
+    per_row: Mapping[str, Any],
     *,
     owner: str,
     intercept: bool,
     missing: str,
-) -> Table:
+) -> RegressionData:
     frame = as_frame(X, owner)
     columns = list(frame.columns)
-    left, right = split(formula)
+    left, right = split_formula(formula)
     if left is None and y is None:
         raise ValueError(
-            f"the formula {formula!r} has no left-hand side: name the target, or pass y"
+            f"the formula {formula!r} has no left-hand side and y is None; name the target in the formula, or"
+            " pass y"
         )
     if left is not None and y is not None and left not in columns:
         raise ValueError(
-            f"y was passed, and the formula has a target {left!r} of its own: give one of them"
+            f"y was passed, but the formula also has a target, {left!r}; use only one of them"
         )
     target = columns_used(left, columns) if left is not None else []
-    named = [given for given in beside.values() if isinstance(given, str)]
-    right = expand_dot(right, columns, [*target, *named])
+    named_columns = [value for value in per_row.values() if isinstance(value, str)]
+    right = expand_dot(right, columns, [*target, *named_columns])
     check_names(right, columns)
     values = {
-        name: _beside(name, given, frame, owner)
-        for name, given in beside.items()
-        if given is not None
+        name: _read_per_row(name, value, frame, owner)
+        for name, value in per_row.items()
+        if value is not None
     }
     if y is None:
         assert left is not None
-        y = two_counts(left, frame) if "+" in left else evaluate(left, frame)
-    y, values = _aligned(y, values, len(frame))
+        y = counts_from_formula(left, frame) if "+" in left else evaluate_target(left, frame)
+    y, values = _check_lengths(y, values, len(frame))
     used = columns_used(right, columns)
-    whole = _present(y, values, missing)
+    complete = _rows_without_missing(y, values, missing)
     if used:
-        gaps = frame[used].isna()
-        if missing == "raise" and gaps.to_numpy().any():
-            told = ", ".join(f"{name!r} ({n})" for name, n in gaps.sum().items() if n)
+        is_missing = frame[used].isna()
+        if missing == "raise" and is_missing.to_numpy().any():
+            listed = ", ".join(f"{name!r} ({n})" for name, n in is_missing.sum().items() if n)
             raise ValueError(
-                f"Input X contains NaN: missing values in {told}; fill them in, or leave such rows out"
-                " with missing='drop'"
+                f"Input X contains NaN: missing values in {listed}; impute them, or pass missing='drop' to"
+                " drop these rows"
             )
-        whole &= ~gaps.to_numpy().any(axis=1)
-    dropped = int((~whole).sum())
-    whole &= _heavy(values, len(frame))
-    y, values = _taken(y, values, whole)
-    design = FormulaDesign(right if intercept else f"0 + {right}", frame[whole])
-    features = [column for column in columns if column not in target and column not in named]
-    return Table(design, y, left, values, dropped, features, len(features))
+        complete &= ~is_missing.to_numpy().any(axis=1)
+    dropped = int((~complete).sum())
+    complete &= _positive_weight(values, len(frame))
+    y, values = _select_rows(y, values, complete)
+    design = FormulaDesign(right if intercept else f"0 + {right}", frame[complete])
+    features = [
+        column for column in columns if column not in target and column not in named_columns
+    ]
+    return RegressionData(design, y, left, values, dropped, features, len(features))
 
 
-def one_number_a_row(y: Any) -> np.ndarray:
-    """A target of numbers, finite and in one column."""
+def read_numeric_target(y: Any) -> np.ndarray:
+    """Return a target of finite numbers, of shape (n_samples,)."""
     if np.asarray(y).ndim == 2 and np.asarray(y).shape[1] == 1:
         warn_of_column_vector()
     numbers = check_finite_target(y)
     if numbers.shape[0] > 1:
-        raise ValueError(f"y must have one number a row, got {numbers.shape[0]} columns")
+        raise ValueError(f"y must have one number per row, got {numbers.shape[0]} columns")
     return numbers[0]
 
 
-def two_counts(left: str, frame: Any) -> np.ndarray:
-    """A left-hand side 'successes + failures' as two columns; anything else that holds a plus, evaluated."""
+def counts_from_formula(left: str, frame: Any) -> np.ndarray:
+    """Return a left-hand side 'successes + failures' as two columns; evaluate any other expression."""
     names = [part.strip() for part in left.split("+")]
     if len(names) == 2 and all(name in frame.columns for name in names):
         return np.column_stack([frame[name].to_numpy(dtype=float) for name in names])
-    return evaluate(left, frame)
+    return evaluate_target(left, frame)
 
 
-def _beside(name: str, given: Any, X: Any, owner: str) -> np.ndarray:
-    if isinstance(given, str):
+def _read_per_row(name: str, value: Any, X: Any, owner: str) -> np.ndarray:
+    if isinstance(value, str):
         frame = as_frame(X, owner)
-        if given not in frame.columns:
-            raise ValueError(f"{name}={given!r} names a column that the table does not have")
-        given = frame[given]
-    return np.asarray(given)
+        if value not in frame.columns:
+            raise ValueError(
+                f"{name}={value!r} is not a column of X; pass an array or the name of a column"
+            )
+        value = frame[value]
+    return np.asarray(value)
 
 
-def _aligned(
-    y: Any, beside: dict[str, np.ndarray], rows: int
+def _check_lengths(
+    y: Any, per_row: dict[str, np.ndarray], rows: int
 ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
     check_same_length(number_of_rows(y), rows)
-    for name, values in beside.items():
+    for name, values in per_row.items():
         if name == "sample_weight":
             checked = check_sample_weight(values, rows, keep_scale=True)
             if power_of_two(checked) != 1:
                 raise ValueError(
-                    f"the largest sample_weight is {checked.max():g}, and sums of such weights overflow or"
-                    " underflow: scale them, so that they are about 1"
+                    f"the largest sample_weight is {checked.max():g}; sums of such weights overflow or"
+                    " underflow. Divide the weights by their mean"
                 )
-            beside = {**beside, name: checked if checked.size else np.ones(rows)}
+            per_row = {**per_row, name: checked if checked.size else np.ones(rows)}
         elif values.shape != (rows,):
             raise ValueError(
-                f"{name} has shape {values.shape}, and the table {rows} rows: give one a row"
+                f"{name} has shape {values.shape}, but X has {rows} rows; pass one value per row"
             )
-    return np.asarray(y), beside
+    return np.asarray(y), per_row
 
 
-def _present(y: np.ndarray, beside: dict[str, np.ndarray], missing: str) -> np.ndarray:
-    """Rows whose target and values beside it are there; others are refused unless they are to be dropped."""
-    present = np.ones(len(y), dtype=bool)
-    for name, values in {"y": y, **beside}.items():
-        gaps = pandas_or_error().isna(values)
-        gaps = gaps if gaps.ndim == 1 else gaps.any(axis=1)
-        if missing == "raise" and gaps.any():
+def _rows_without_missing(
+    y: np.ndarray, per_row: dict[str, np.ndarray], missing: str
+) -> np.ndarray:
+    """Return which rows have a target and all values per row.
+
+    Raise a ValueError for missing values unless they are to be dropped.
+    """
+    complete = np.ones(len(y), dtype=bool)
+    for name, values in {"y": y, **per_row}.items():
+        is_missing = pandas_or_error().isna(values)
+        is_missing = is_missing if is_missing.ndim == 1 else is_missing.any(axis=1)
+        if missing == "raise" and is_missing.any():
             raise ValueError(
-                f"Input {name} contains NaN: {name}[{int(np.flatnonzero(gaps)[0])}] is missing; drop such"
-                " rows, or have it done with missing='drop'"
+                f"Input {name} contains NaN: {name}[{int(np.flatnonzero(is_missing)[0])}] is missing; pass"
+                " missing='drop' to drop these rows"
             )
-        present &= ~gaps
-    return present
+        complete &= ~is_missing
+    return complete
 
 
-def _heavy(beside: dict[str, np.ndarray], rows: int) -> np.ndarray:
-    """A row of weight zero is no row at all."""
-    return beside["sample_weight"] > 0 if "sample_weight" in beside else np.ones(rows, dtype=bool)
+def _positive_weight(per_row: dict[str, np.ndarray], rows: int) -> np.ndarray:
+    """Return which rows have a positive weight; rows of weight 0 are excluded from the fit."""
+    return per_row["sample_weight"] > 0 if "sample_weight" in per_row else np.ones(rows, dtype=bool)
 
 
-def _taken(
-    y: np.ndarray, beside: dict[str, np.ndarray], rows: np.ndarray
+def _select_rows(
+    y: np.ndarray, per_row: dict[str, np.ndarray], rows: np.ndarray
 ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
     if not rows.any():
-        raise ValueError("no row is left without missing values (n_samples=0)")
+        raise ValueError(
+            "no complete row is left (n_samples=0): every row has missing values or the weight 0; impute"
+            " missing values"
+        )
     if rows.all():
-        return y, beside
-    return y[rows], {name: values[rows] for name, values in beside.items()}
+        return y, per_row
+    return y[rows], {name: values[rows] for name, values in per_row.items()}

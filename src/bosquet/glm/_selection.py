@@ -1,11 +1,11 @@
-"""Backward elimination: terms leave one at a time, and a main effect not before its interactions."""
+"""Backward elimination of terms. A main effect is not removed before its interactions."""
 
 from __future__ import annotations
 
 import copy
 from typing import Any
 
-from bosquet.glm._inference import tail, wald_statistic
+from bosquet.glm._inference import upper_tail, wald_statistic
 from bosquet.glm._statsmodels import pandas_or_error
 from bosquet.glm._terms import Term, removable
 
@@ -13,34 +13,34 @@ CRITERIA = ("aic", "bic", "lr", "wald")
 
 
 def select_backward(model: Any, criterion: str, level: float) -> Any:
-    """The model that remains, with the path to it in `selection_`."""
+    """Return the selected model, with the path of the selection in `selection_`."""
     design, fitted = model._design, model._fitted
-    path = [_row("", None, float("nan"), float("nan"), fitted, model.n_rows_)]
+    path = [_path_row("", None, float("nan"), float("nan"), fitted, model.n_rows_)]
     while True:
         best = None
         for term in removable(design.terms):
             smaller = design.without({term.name})
             estimate = model._estimate(smaller.matrix, model._response)
             df = fitted.coefficients.size - estimate.coefficients.size
-            test = _test(model, fitted, estimate, design, term, df, criterion)
-            # The smaller, the sooner it leaves.
+            test = _removal_test(model, fitted, estimate, design, term, df, criterion)
+            # The term with the smallest rank is removed first.
             rank = {"aic": estimate.aic, "bic": estimate.bic(model.n_rows_)}.get(
                 criterion, -test[1]
             )
             if best is None or rank < best[0]:
                 best = rank, term, smaller, estimate, df, test
-        if best is None or not _leaves(best, fitted, model.n_rows_, criterion, level):
+        if best is None or not _should_remove(best, fitted, model.n_rows_, criterion, level):
             break
         _, term, design, fitted, df, (statistic, p_value) = best
-        path.append(_row(term.name, df, statistic, p_value, fitted, model.n_rows_))
+        path.append(_path_row(term.name, df, statistic, p_value, fitted, model.n_rows_))
     chosen = copy.copy(model)
     chosen.formula = design.spec if model._target is None else f"{model._target} ~ {design.spec}"
-    chosen._settle(design, model._response)
+    chosen._fit_design(design, model._response)
     chosen.selection_ = pandas_or_error().DataFrame(path).rename_axis("step")
     return chosen
 
 
-def _leaves(best: Any, fitted: Any, rows: float, criterion: str, level: float) -> bool:
+def _should_remove(best: Any, fitted: Any, rows: float, criterion: str, level: float) -> bool:
     rank = best[0]
     if criterion == "aic":
         return rank < fitted.aic
@@ -49,21 +49,23 @@ def _leaves(best: Any, fitted: Any, rows: float, criterion: str, level: float) -
     return -rank > level
 
 
-def _test(
+def _removal_test(
     model: Any, fitted: Any, smaller: Any, design: Any, term: Term, df: int, criterion: str
 ) -> tuple[float, float]:
-    """Statistic and p-value of leaving the term out; by Wald's test only where that is the criterion."""
+    """Return statistic and p-value of a term: Wald test for criterion="wald", else likelihood ratio."""
     if criterion == "wald":
-        statistic = wald_statistic(fitted, model._places(term.columns, len(design.columns)))
+        statistic = wald_statistic(
+            fitted, model._coefficient_indices(term.columns, len(design.columns))
+        )
     else:
         statistic = max(smaller.deviance - fitted.deviance, 0.0)
-    statistic, df_residual = model._scaled(
+    statistic, df_residual = model._scale_statistic(
         statistic, df, fitted, "wald" if criterion == "wald" else "lr"
     )
-    return statistic, tail(statistic, df, df_residual)
+    return statistic, upper_tail(statistic, df, df_residual)
 
 
-def _row(
+def _path_row(
     removed: str, df: int | None, statistic: float, p_value: float, fitted: Any, rows: float
 ) -> dict[str, Any]:
     return {

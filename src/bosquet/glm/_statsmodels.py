@@ -1,4 +1,4 @@
-"""The seam to statsmodels: looked up when first used, asked for by name where it is missing."""
+"""Access to statsmodels and pandas: imported on first use, with an error that says how to install them."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 
-_ADVICE = "regression models need statsmodels and pandas: pip install bosquet[glm]"
+_ADVICE = (
+    "regression models require statsmodels and pandas; install them with pip install bosquet[glm]"
+)
 
 
 def from_statsmodels(module: str) -> Any:
-    """A module of statsmodels, or an ImportError of one line that says how to get it."""
+    """Import a module of statsmodels; raise an ImportError of one line if it is not installed."""
     try:
         return importlib.import_module(f"statsmodels.{module}")
     except ImportError:
@@ -30,14 +32,14 @@ def pandas_or_error() -> Any:
 
 
 def formula_engine() -> str:
-    """The engine that statsmodels is set to: patsy, or formulaic from its release 0.15 on."""
+    """Return the formula engine that statsmodels is set to: patsy or, from its version 0.15 on, formulaic."""
     options = getattr(from_statsmodels("formula"), "options", None)
     return "patsy" if options is None else str(options.formula_engine)
 
 
 @contextmanager
-def quietly() -> Iterator[None]:
-    """Without the warnings of an iteration: what comes of it is judged, and said, afterwards."""
+def suppress_warnings() -> Iterator[None]:
+    """Suppress the warnings of an iteration; its result is checked and reported afterwards."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         yield

@@ -1,4 +1,4 @@
-"""A fit told in a page, as text and as HTML."""
+"""The summary of a fit, as text and as HTML."""
 
 from __future__ import annotations
 
@@ -13,16 +13,18 @@ from bosquet._text_table import text_table
 
 @dataclass(frozen=True)
 class Summary:
-    """What was fitted, how well, and the coefficients; print it, or let a notebook show it.
+    """Summary of a fit: the formula, the goodness of fit and the coefficients; ``print`` shows it.
 
     Attributes
     ----------
     title : str
     facts : list of str
     table : pandas.DataFrame
-        From `coefficients`.
-    level, interval
-        Of the intervals in it.
+        Result of `coefficients`.
+    level : float
+        Coverage of the intervals in `table`.
+    interval : "wald" or "profile"
+        Kind of these intervals.
     notes : list of str
     """
 
@@ -88,7 +90,7 @@ def _name(key: Any) -> str:
 
 
 def _number(value: float) -> str:
-    """Four decimals; of large and of tiny numbers, four digits."""
+    """Format a number with four decimals; large and tiny ones with four significant digits."""
     if value == 0 or not np.isfinite(value) or 1e-3 <= abs(value) < 1e5:
         return f"{value:.4f}"
     return f"{value:.3e}"
@@ -99,5 +101,5 @@ def p_cell(p: float) -> str:
 
 
 def stars(p: float) -> str:
-    """One for 5 %, two for 1 %, three for 0.1 %."""
+    """Return one star for p < 5 %, two for p < 1 %, three for p < 0.1 %."""
     return "*" * sum(p < bound for bound in (0.05, 0.01, 0.001))

@@ -1,4 +1,4 @@
-"""Terms of a linear predictor, and which of them contains which."""
+"""Terms of a linear predictor, and their marginality."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ INTERCEPT = "Intercept"
 
 @dataclass(frozen=True)
 class Term:
-    """A main effect or an interaction: the factors it is made of, and its columns in the matrix.
+    """A main effect or an interaction: its factors, and its columns in the matrix.
 
     The intercept is the term without factors.
     """
@@ -26,78 +26,78 @@ class Term:
 
 
 def containing(term: Term, terms: Iterable[Term]) -> list[Term]:
-    """The terms that `term` is marginal to: a is contained in a:b."""
+    """Return the terms that contain `term`: a:b contains a."""
     return [other for other in terms if term.factors < other.factors]
 
 
 def removable(terms: Sequence[Term]) -> list[Term]:
-    """Terms that no other one contains. The intercept, which all contain, always stays."""
+    """Return the terms that no other term contains, except the intercept, which is never removed."""
     return [term for term in terms if term.factors and not containing(term, terms)]
 
 
-def named(
-    wanted: Any, terms: Sequence[Term], columns: Sequence[str]
+def find_terms(
+    requested: Any, terms: Sequence[Term], columns: Sequence[str]
 ) -> tuple[list[Term], set[int]]:
-    """The terms, and the columns, that one name or several stand for.
+    """Return the terms and the columns of the matrix with the given names.
 
-    A name is a term's or, where no term has it, that of a single column.
+    A name is that of a term or, if there is no such term, of a single column.
     """
-    names = [wanted] if isinstance(wanted, str) else list(wanted)
+    names = [requested] if isinstance(requested, str) else list(requested)
     if not names:
-        raise ValueError("name at least one term to test")
+        raise ValueError("terms is empty; name at least one term to test")
     by_name = {term.name: term for term in terms}
     found: list[Term] = []
-    places: set[int] = set()
+    indices: set[int] = set()
     for name in names:
         if name in by_name:
             found.append(by_name[name])
-            places.update(by_name[name].columns)
+            indices.update(by_name[name].columns)
         elif name in columns:
-            places.add(list(columns).index(name))
+            indices.add(list(columns).index(name))
         else:
-            raise ValueError(_unknown(name, [*by_name, *columns]))
-    return found, places
+            raise ValueError(_unknown_term_message(name, [*by_name, *columns]))
+    return found, indices
 
 
-def _unknown(name: Any, known: Sequence[str]) -> str:
+def _unknown_term_message(name: Any, known: Sequence[str]) -> str:
     near = nearest(str(name), known)
-    meant = "." if near is None else f"; did you mean {near!r}?"
-    return f"the model has no term {name!r}{meant} It has {', '.join(dict.fromkeys(known))}"
+    suggestion = "." if near is None else f"; did you mean {near!r}?"
+    return f"the model has no term {name!r}{suggestion} Its terms are {', '.join(dict.fromkeys(known))}"
 
 
 def check_independent(matrix: np.ndarray, columns: Sequence[str], tolerance: float = 1e-9) -> None:
-    """Raise a ValueError that names a column which the columns before it give.
+    """Raise a ValueError that names a column which is a linear combination of the columns before it.
 
-    With such a column the likelihood has no single maximum. Columns are scaled to length one first, so
-    that units do not matter.
+    With such a column the maximum of the likelihood is not unique. Columns are first scaled to length one,
+    so that units do not matter.
     """
     rows, width = matrix.shape
     if width == 0:
         return
     if rows < width:
         raise ValueError(
-            f"{rows} row{'s' * (rows > 1)} (n_samples={rows}) cannot determine {width} coefficients:"
+            f"{width} coefficients cannot be estimated from {rows} row{'s' * (rows > 1)} (n_samples={rows});"
             " use fewer columns or more rows"
         )
     length = np.sqrt((matrix**2).sum(axis=0))
     if not length.all():
         empty = columns[int(np.flatnonzero(length == 0)[0])]
-        raise ValueError(f"the column {empty!r} is zero in every row: leave it out")
+        raise ValueError(f"column {empty!r} is zero in every row; remove it")
     scaled = matrix / length
-    left_over = np.abs(np.diag(np.linalg.qr(scaled, mode="r")))
-    dependent = np.flatnonzero(left_over < tolerance)
+    residual = np.abs(np.diag(np.linalg.qr(scaled, mode="r")))
+    dependent = np.flatnonzero(residual < tolerance)
     if dependent.size == 0:
         return
-    place = int(dependent[0])
-    share = np.linalg.lstsq(scaled[:, :place], scaled[:, place], rcond=None)[0]
-    involved = np.flatnonzero(np.abs(share) > 1e-6)
-    factor = share[involved] * length[place] / length[involved]
+    index = int(dependent[0])
+    weights = np.linalg.lstsq(scaled[:, :index], scaled[:, index], rcond=None)[0]
+    involved = np.flatnonzero(np.abs(weights) > 1e-6)
+    factor = weights[involved] * length[index] / length[involved]
     parts = [
         columns[i] if abs(f - 1) < 1e-6 else f"{f:.4g} × {columns[i]}"
         for i, f in zip(involved.tolist(), factor.tolist(), strict=True)
     ]
-    told = " + ".join(parts[:6]).replace("+ -", "- ") + (" + ..." if len(parts) > 6 else "")
+    combination = " + ".join(parts[:6]).replace("+ -", "- ") + (" + ..." if len(parts) > 6 else "")
     raise ValueError(
-        f"the column {columns[place]!r} is collinear with those before it: it equals {told};"
-        " leave one of them out"
+        f"column {columns[index]!r} is collinear with the columns before it: it equals {combination};"
+        " remove one of them"
     )

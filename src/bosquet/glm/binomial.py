@@ -1,4 +1,4 @@
-"""BinomialRegression: the probability of one of two classes, and its odds."""
+"""Binomial regression: logistic, probit and complementary log-log models."""
 
 from __future__ import annotations
 
@@ -8,91 +8,97 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import expit
 
-from bosquet._fitted import fits_aside, reads_one_fit
+from bosquet._fitted import publishes_fit_atomically, reads_fit_snapshot
 from bosquet._parameters import Check, choice
 from bosquet._sklearn import ClassifierMixin, check_is_fitted
-from bosquet._targets import check_labels, learn_classes
+from bosquet._targets import check_labels, unique_classes
 from bosquet.glm._estimates import Response, estimate_glm
 from bosquet.glm._generalised import GeneralisedModel
-from bosquet.glm._reading import Table
+from bosquet.glm._reading import RegressionData
 from bosquet.glm._statsmodels import from_statsmodels
 from bosquet.glm.separation import Separation, certain_maximum, find_separation
 
-# e to this is a number still, and so is e to minus this.
+# Neither exp(709) nor exp(-709) overflows or underflows to 0.
 LARGEST_EXPONENT = 709.0
 LINKS = {"logit": "Logit", "probit": "Probit", "cloglog": "CLogLog"}
 
 
 class BinomialRegression(ClassifierMixin, GeneralisedModel):
-    r"""Two classes, or counts of successes, explained through a link: logistic regression and its kin.
+    r"""Binomial regression of two classes or of counts of successes, with a logit, probit or cloglog link.
 
-    The probability π of the second class (a "success") is modelled through a monotone map g of (0, 1) to the
-    line, linear in the columns x:
+    A link function g of the probability π of the second class (a "success") is linear in the columns x:
 
     .. math:: g(\pi) = x'\beta, \qquad
         L(\beta) = \sum_i y_i \ln \pi_i + (n_i - y_i) \ln(1 - \pi_i),
 
-    with n = 1 for single rows. β maximises L, found by Newton's method. With the logit, g(π) = ln(π / (1 -
-    π)), the odds π / (1 - π) are e^{x'β}, and one unit more of x_j multiplies them by e^{β_j}: the odds
-    ratio.
+    with n = 1 for single rows. β maximises L and is found by Newton's method. With the logit link,
+    g(π) = ln(π / (1 - π)), the odds π / (1 - π) are e^{x'β}, and one unit more of x_j multiplies them by
+    e^{β_j}, the odds ratio.
 
-    Unlike scikit-learn's ``LogisticRegression`` nothing is penalised: estimates have standard errors, tests
-    and intervals. statsmodels does the fitting; `result_` is its own result.
+    Unlike scikit-learn's ``LogisticRegression``, nothing is penalised, so that estimates have standard
+    errors, tests and confidence intervals. statsmodels fits the model; `result_` is its result object.
 
     Parameters
     ----------
     formula : str, list or None, default=None
-        ``"chd ~ tobacco * famhist + age"``: the target, and main effects and interactions; a dot stands for
-        all other columns. Without a left-hand side the target is the `y` given to `fit`. A list names the
-        columns to use, None takes them all, each as a main effect.
+        ``"chd ~ tobacco * famhist + age"``: the target, main effects and interactions; a dot means all
+        other columns. Without a left-hand side the target is the `y` passed to `fit`. A list of columns
+        uses these as main effects, None uses all columns.
     link : "logit", "probit" or "cloglog", default="logit"
-        g(π): ln(π / (1 - π)); the quantile of the normal distribution; ln(-ln(1 - π)), called "log-log" in
-        some lectures, which is not symmetric.
+        g(π) = ln(π / (1 - π)); the quantile function of the normal distribution; or ln(-ln(1 - π)), which
+        is not symmetric and sometimes called "log-log".
     fit_intercept : bool, default=True
-        Whether there is a constant; a formula can also say so by a 0.
+        Whether the model has an intercept. In a formula, 0 also removes it.
     missing : "raise" or "drop", default="raise"
-        Whether a missing value is an error that names its column, or its row is left out (`n_dropped_`).
+        Whether a missing value raises an error that names its column, or its row is dropped
+        (`n_dropped_` counts them).
     on_separation : "warn", "raise" or "ignore", default="warn"
-        What to do when the classes are separated, so that no estimate exists; `separation_` tells by what.
+        What to do if the classes are separated, so that the estimate does not exist. `separation_` holds
+        the terms that separate them.
     max_iter : int, default=50
-        Most steps of Newton's method.
+        Largest number of iterations of Newton's method.
     tol : float, default=1e-10
-        Stop when the deviance changes by less.
+        The iteration stops when the deviance changes by less than this.
 
     Attributes
     ----------
     classes_ : array of shape (2,)
-        The labels; 0 and 1 for grouped data. Probabilities and odds are of the second.
+        The labels; 0 and 1 for grouped data. Probabilities and odds refer to the second.
     params_ : pandas.Series
         Coefficients by name.
     covariance_ : pandas.DataFrame
-        Of the coefficients.
+        Covariance of the coefficients.
     deviance_, null_deviance_ : float
-        Twice what the log-likelihood falls short of a parameter for each row: of the model, of a constant.
+        Deviance of the model, and of the model with an intercept only: twice the difference of the
+        log-likelihood to that of the saturated model.
     log_likelihood_, aic_, bic_, df_residual_ : float
     separation_ : Separation or None
+        None if the classes are not separated.
     formula_ : str
+        The formula of the fit.
     terms_ : list of str
+        Names of the terms.
     selection_ : pandas.DataFrame
-        The path, of a model that `backward` returned.
+        Path of the selection, only for a model returned by `backward`.
     result_ : statsmodels' GLMResults
-        None in a model that was loaded from a model file.
+        None for a model loaded from a file.
     n_features_in_, feature_names_in_, n_rows_, n_dropped_, n_iter_, converged_
 
     Notes
     -----
-    Weights count: a row of weight 2 is that row twice. For groups of n_i trials with y_i successes give
-    ``fit(X, y, trials=n)``, or ``"dead + alive ~ dose"`` as a formula.
+    Weights are frequencies: a row of weight 2 counts twice. For groups of n_i trials with y_i successes call
+    ``fit(X, y, trials=n)``, or use a formula such as ``"dead + alive ~ dose"``.
 
-    ``save(path)`` writes the coefficients, their covariance and the design to a model file: predictions,
-    intervals, odds, Wald tests and the summary survive to the bit, and need no statsmodels. The file holds no
-    training rows and no code: likelihood-ratio tests, `anova`, `backward`, profile intervals and
-    `diagnostics` need a fit, and a formula is held as expressions of columns (docs/glm.md tells
-    which). A pickle holds the columns that were fitted to, and all of that with them.
+    ``save(path)`` writes the coefficients, their covariance and the design to a model file. A loaded model
+    gives the same bits for predictions, intervals, odds, Wald tests and the summary, and does not need
+    statsmodels. The file contains neither training rows nor code. Likelihood-ratio tests, `anova`,
+    `backward`, profile intervals and `diagnostics` need the training rows, so they raise an error on a
+    loaded model. A formula is stored as expressions of columns (docs/glm.md lists the supported functions).
+    A pickle contains the training columns and supports all methods.
 
     Examples
     --------
-    Beetles and poison (Bliss, 1935): eight doses, how many beetles each, how many died.
+    Mortality of beetles (Bliss, 1935): eight doses of a poison, the number of beetles, and how many died.
 
     >>> import pandas as pd
     >>> from bosquet import BinomialRegression
@@ -144,7 +150,7 @@ class BinomialRegression(ClassifierMixin, GeneralisedModel):
         self.max_iter = max_iter
         self.tol = tol
 
-    @fits_aside
+    @publishes_fit_atomically
     def fit(
         self,
         X: Any,
@@ -159,36 +165,36 @@ class BinomialRegression(ClassifierMixin, GeneralisedModel):
         Parameters
         ----------
         X : table of shape (rows, columns)
-            An array or a data frame; with a formula, a frame. Columns of text and of category types get an
-            indicator for each level but the first.
+            An array or a data frame; with a formula, a data frame. Columns of text or of a categorical type
+            are coded by an indicator for each level but the first.
         y : array of shape (rows,) or (rows, 2), optional
-            Class labels; with `trials`, numbers of successes; two columns are successes and failures. Not
-            needed where a formula names the target.
+            Class labels; with `trials`, numbers of successes; with two columns, successes and failures. Not
+            needed if a formula names the target.
         formula : optional
-            In place of the parameter of that name.
+            Replaces the parameter `formula`.
         trials : array of shape (rows,) or str, optional
-            How many trials each row stands for, or the column that says so.
+            Number of trials of each row, or the name of its column.
         sample_weight : array of shape (rows,) or str, optional
-            How many times each row counts: of weights that sum to 1, standard errors are those of one
-            row.
+            Frequency of each row, or the name of its column. If the weights sum to 1, standard errors are
+            those of a single row.
         """
-        beside = {"trials": trials, "sample_weight": sample_weight}
-        return self._fit(X, y, formula, beside)
+        per_row = {"trials": trials, "sample_weight": sample_weight}
+        return self._fit(X, y, formula, per_row)
 
-    def _read_target(self, table: Table) -> Response:
-        weight = table.beside.get("sample_weight")
+    def _read_target(self, table: RegressionData) -> Response:
+        weight = table.per_row.get("sample_weight")
         values = np.asarray(table.y)
-        trials = table.beside.get("trials")
+        trials = table.per_row.get("trials")
         if trials is not None or (values.ndim == 2 and values.shape[1] == 2):
             self.classes_ = np.array([0, 1])
             self._grouped = True
-            return Response(_counts(values, trials), weight)
+            return Response(_check_counts(values, trials), weight)
         labels = check_labels(values)
-        self.classes_ = learn_classes(labels)
+        self.classes_ = unique_classes(labels)
         if self.classes_.size < 2:
             raise ValueError(
-                f"y holds one class only, {self.classes_.tolist()[0]!r}: there is nothing to tell apart"
-                f" (n_samples={labels.size})"
+                f"y contains one class only, {self.classes_.tolist()[0]!r} (n_samples={labels.size}); at"
+                " least two classes are required"
             )
         if self.classes_.size > 2:
             raise ValueError(
@@ -217,58 +223,63 @@ class BinomialRegression(ClassifierMixin, GeneralisedModel):
             success, failure = values == 1, values == 0
         else:
             success, failure = values[:, 1] == 0, values[:, 0] == 0
-        asking = np.vstack([matrix[success], -matrix[failure]])
-        level = matrix[~(success | failure)]
-        return find_separation(asking, level, self._design.columns, self._design.terms)
+        signed_rows = np.vstack([matrix[success], -matrix[failure]])
+        tied_rows = matrix[~(success | failure)]
+        return find_separation(signed_rows, tied_rows, self._design.columns, self._design.terms)
 
     def _logit_has_maximum(self) -> bool:
-        """Separation is a matter of the rows, the same for every link: the logit's fit can rule it out."""
+        """Whether the fit of the logit model proves that the classes are not separated.
+
+        Separation is a property of the rows and does not depend on the link.
+        """
         matrix, response = self._design.matrix, self._response
         fitted = self._fitted
         if self.link != "logit":
             family = from_statsmodels("genmod.families").Binomial()
             fitted = estimate_glm(family, matrix, response, max_iter=self.max_iter, tol=self.tol)
-        done, trials = response.values, np.ones(len(matrix))
+        successes, trials = response.values, np.ones(len(matrix))
         if self._grouped:
-            done, trials = response.values[:, 0], response.values.sum(axis=1)
+            successes, trials = response.values[:, 0], response.values.sum(axis=1)
         weight = 1.0 if response.weight is None else response.weight
-        chance = expit(matrix @ fitted.coefficients)
-        missed = weight * (done - trials * chance)
-        return certain_maximum(matrix, missed, weight * trials * chance * (1 - chance))
+        probability = expit(matrix @ fitted.coefficients)
+        residual = weight * (successes - trials * probability)
+        return certain_maximum(matrix, residual, weight * trials * probability * (1 - probability))
 
     def _title(self) -> str:
         return f"BinomialRegression ({self.link})"
 
     def _facts(self) -> list[str]:
-        null = f"{self.null_deviance_:.2f} of a constant"
-        told = f"deviance {self.deviance_:.2f} on {self.df_residual_:g} degrees of freedom ({null})"
-        return [f"{self.n_rows_:g} rows", told, f"AIC {self.aic_:.2f}"]
+        null = f"null deviance {self.null_deviance_:.2f}"
+        deviance = (
+            f"deviance {self.deviance_:.2f} on {self.df_residual_:g} degrees of freedom ({null})"
+        )
+        return [f"{self.n_rows_:g} rows", deviance, f"AIC {self.aic_:.2f}"]
 
     def _notes(self) -> list[str]:
         notes = (
             []
             if self._grouped
-            else [f"Probabilities are of the class {self.classes_.tolist()[1]!r}."]
+            else [f"Probabilities refer to the class {self.classes_.tolist()[1]!r}."]
         )
         return notes if self.separation_ is None else [*notes, self.separation_.sentence()]
 
     # ---- predicting -----------------------------------------------------------------------------
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities of the two classes, in the order of `classes_`."""
-        second = self._inverse(self.linear_predictor(X))
+        """Return the probabilities of the two classes, in the order of `classes_`."""
+        second = self._inverse_link(self.linear_predictor(X))
         return np.column_stack([1 - second, second])
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def predict(self, X: Any) -> np.ndarray:
-        """The class with the larger probability."""
+        """Return the class with the larger probability."""
         second = self.decision_function(X) > 0
         return self.classes_[second.astype(int)]
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def decision_function(self, X: Any) -> np.ndarray:
-        """The log odds of the second class: with the logit, the linear predictor itself."""
+        """Return the log odds of the second class; with the logit link, the linear predictor."""
         predictor = self.linear_predictor(X)
         if self.link == "logit":
             return predictor
@@ -279,39 +290,41 @@ class BinomialRegression(ClassifierMixin, GeneralisedModel):
                 return log_ndtr(predictor) - log_ndtr(-predictor)
             hazard = np.exp(np.minimum(predictor, LARGEST_EXPONENT))  # ln(1 - π) = -hazard
             small = np.log(np.expm1(np.minimum(hazard, 1)))
-            # Next to 0 it is the predictor itself, also where the hazard is too small for a number.
+            # For small hazards the log odds equal the predictor, also where the hazard underflows.
             small = np.where(predictor < -LARGEST_EXPONENT, predictor, small)
             return np.where(hazard > 1, hazard + np.log1p(-np.exp(-hazard)), small)
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def odds(self, X: Any, j: Any = None, k: Any = None) -> np.ndarray:
-        """The odds of class j against class k, π_j / π_k, for each row.
+        """Return the odds of class j against class k, π_j / π_k, for each row.
 
         Parameters
         ----------
         X : table
         j, k : labels, optional
-            Two of `classes_`; the second against the first by default.
+            Two of `classes_`. Default: the second against the first.
         """
         check_is_fitted(self, "_fitted")
-        j = self.classes_[1] if j is None else _known(j, self.classes_)
-        k = self.classes_[0] if k is None else _known(k, self.classes_)
+        j = self.classes_[1] if j is None else check_class(j, self.classes_)
+        k = self.classes_[0] if k is None else check_class(k, self.classes_)
         if j == k:
-            return np.ones(len(self._rows(X)))
+            return np.ones(len(self._design_rows(X)))
         sign = 1 if j == self.classes_[1] else -1
         with np.errstate(over="ignore"):
             return np.exp(sign * self.decision_function(X))
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def odds_ratios(self, level: float = 0.95, interval: str = "wald", units: Any = None) -> Any:
-        """What one unit more of each column multiplies the odds of the second class by: e^β.
+        """Return the odds ratios e^β, by which one unit more of a column multiplies the odds.
 
         Parameters
         ----------
         level : float, default=0.95
+            Coverage of the intervals.
         interval : "wald" or "profile"
+            As in `coefficients`.
         units : dict, optional
-            ``{"age": 10}``: for an increment of so many units.
+            ``{"age": 10}`` gives the odds ratio for an increment of 10 units.
 
         Returns
         -------
@@ -321,30 +334,30 @@ class BinomialRegression(ClassifierMixin, GeneralisedModel):
         check_is_fitted(self, "_fitted")
         if self.link != "logit":
             raise ValueError(
-                f"odds ratios are constant with link='logit' alone, and this model has link={self.link!r}:"
-                " compare model.odds(X) at rows of your choice"
+                f"odds ratios are only constant for link='logit', but this model has link={self.link!r};"
+                " compare model.odds(X) at chosen rows instead"
             )
         return self._ratios("odds_ratio", level, interval, units)
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def confidence_band(self, X: Any, level: float = 0.95) -> Any:
-        """The probability of the second class with its confidence interval, through the inverse link.
+        """Return the probability of the second class with its confidence interval.
 
-        The interval of the linear predictor, x'b ± z sqrt(x'Vx), is carried over by g⁻¹, and so stays in
-        (0, 1).
+        The interval x'b ± z sqrt(x'Vx) of the linear predictor is transformed by g⁻¹, so that it stays
+        within (0, 1).
 
         Returns
         -------
         pandas.DataFrame
-            With `estimate`, `low` and `high`; a row for each of X.
+            With `estimate`, `low` and `high`, one row per row of X.
         """
-        return self._band(*self._scores_of(X), level, X)
+        return self._band(*self._predictor_and_error(X), level, X)
 
-    def _check_counts_enough(self) -> None:
+    def _check_chi_squared_valid(self) -> None:
         if not self._grouped:
             raise ValueError(
-                "with one trial a row the deviance says nothing of the fit: it does not follow chi-squared;"
-                " group the rows, or compare with a larger model by anova(other)"
+                "with one trial per row the deviance does not follow a chi-squared distribution and does not"
+                " measure the fit; group the rows, or compare with a larger model by anova(other)"
             )
 
     def __sklearn_tags__(self) -> Any:
@@ -353,40 +366,42 @@ class BinomialRegression(ClassifierMixin, GeneralisedModel):
         return tags
 
 
-def _counts(values: np.ndarray, trials: np.ndarray | None) -> np.ndarray:
-    """Successes and failures as two columns, checked."""
+def _check_counts(values: np.ndarray, trials: np.ndarray | None) -> np.ndarray:
+    """Return successes and failures as two columns; raise a ValueError for invalid counts."""
     try:
         values = np.asarray(values, dtype=float)
     except (TypeError, ValueError):
-        raise ValueError("with trials, y must hold numbers of successes") from None
+        raise ValueError("with trials, y must contain numbers of successes") from None
     if trials is not None:
         if values.ndim != 1:
-            raise ValueError("with trials, y must have one column: numbers of successes")
+            raise ValueError(
+                f"with trials, y must have shape (n_samples,), the numbers of successes; got {values.shape}"
+            )
         values = np.column_stack([values, np.asarray(trials, dtype=float) - values])
     if not np.isfinite(values).all():
-        raise ValueError("Input y contains NaN or infinity among its counts")
+        raise ValueError("Input y contains NaN or infinity; counts must be finite")
     if (values < 0).any():
         row = int(np.flatnonzero((values < 0).any(axis=1))[0])
-        done, failed = values[row]
-        told = (
-            f"{done:g} successes of {done + failed:g} trials"
+        successes, failures = values[row]
+        counts = (
+            f"{successes:g} successes of {successes + failures:g} trials"
             if trials is not None
-            else f"counts {done:g} and {failed:g}"
+            else f"counts {successes:g} and {failures:g}"
         )
         raise ValueError(
-            f"row {row} has {told}: counts must not be negative, nor successes more than trials"
+            f"row {row} has {counts}; counts must not be negative, and successes must not exceed trials"
         )
     if not values.sum(axis=1).all():
         row = int(np.flatnonzero(values.sum(axis=1) == 0)[0])
-        raise ValueError(f"row {row} has no trials: leave it out")
+        raise ValueError(f"row {row} has 0 trials; remove this row")
     if not values.sum(axis=0).all():
         raise ValueError(
-            "y has successes only, or failures only: one class, and nothing to tell apart"
+            "y contains successes only or failures only (one class); both are required"
         )
     return values
 
 
-def _known(label: Any, classes: np.ndarray) -> Any:
+def check_class(label: Any, classes: np.ndarray) -> Any:
     if label not in classes.tolist():
         raise ValueError(f"{label!r} is not one of the classes {classes.tolist()}")
     return label

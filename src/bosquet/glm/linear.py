@@ -1,4 +1,4 @@
-"""LinearModel: least squares with tests, analysis of variance and covariance."""
+"""The Gaussian linear model: least squares, analysis of variance and of covariance."""
 
 from __future__ import annotations
 
@@ -7,28 +7,27 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from bosquet._fitted import fits_aside, reads_one_fit
+from bosquet._fitted import publishes_fit_atomically, reads_fit_snapshot
 from bosquet._parameters import check_value
 from bosquet._sklearn import RegressorMixin
 from bosquet._sums import weighted_sum
 from bosquet.glm._estimates import Estimate, Response, predictor_and_error, symmetric
 from bosquet.glm._inference import variance_table
 from bosquet.glm._model import LEVEL, FormulaModel
-from bosquet.glm._reading import Table, one_number_a_row
-from bosquet.glm._statsmodels import from_statsmodels, pandas_or_error, quietly
+from bosquet.glm._reading import RegressionData, read_numeric_target
+from bosquet.glm._statsmodels import from_statsmodels, pandas_or_error, suppress_warnings
 
 
 class LinearModel(RegressorMixin, FormulaModel):
     r"""The Gaussian linear model: regression, analysis of variance and of covariance.
 
-    A number y is x'β plus noise of constant variance σ²; β is found by least squares. With factors alone it
-    is the analysis of variance, with factors and quantities the analysis of covariance: `anova` tests the
-    terms by
+    The target y is x'β plus noise of constant variance σ²; β is estimated by least squares. With factors only
+    it is the analysis of variance, with factors and numerical columns the analysis of covariance. `anova`
+    tests the terms by
 
     .. math:: F = \frac{(\mathrm{RSS}_0 - \mathrm{RSS}_1) / (p_1 - p_0)}{\mathrm{RSS} / (n - p)} .
 
-    Called after the lecture's name for it; scikit-learn's ``LinearRegression`` gives the same predictions,
-    and none of the tests.
+    scikit-learn's ``LinearRegression`` gives the same predictions, without tests and intervals.
 
     Parameters
     ----------
@@ -38,20 +37,23 @@ class LinearModel(RegressorMixin, FormulaModel):
     Attributes
     ----------
     params_ : pandas.Series
+        Coefficients by name.
     covariance_ : pandas.DataFrame
+        Covariance of the coefficients.
     deviance_ : float
-        The residual sum of squares.
+        Residual sum of squares.
     sigma_ : float
-        The standard deviation of the noise.
+        Estimated standard deviation of the noise.
     r2_, adjusted_r2_ : float
-        The share of variance that is explained; the second takes the number of coefficients into account.
+        Share of the variance that is explained, without and with a correction for the number of
+        coefficients.
     log_likelihood_, aic_, bic_, df_residual_, formula_, terms_, selection_, result_
         As in `BinomialRegression`; `result_` is statsmodels' RegressionResults.
 
     Examples
     --------
-    Growth by light and by soil: is there an effect of soil once light is accounted for, and is it the same
-    at every light?
+    Growth of plants by light and soil: does soil have an effect given light, and does this effect depend on
+    light?
 
     >>> import numpy as np, pandas as pd
     >>> from bosquet import LinearModel
@@ -81,7 +83,7 @@ class LinearModel(RegressorMixin, FormulaModel):
         self.fit_intercept = fit_intercept
         self.missing = missing
 
-    @fits_aside
+    @publishes_fit_atomically
     def fit(
         self, X: Any, y: Any = None, *, formula: Any = None, sample_weight: Any = None
     ) -> LinearModel:
@@ -90,28 +92,28 @@ class LinearModel(RegressorMixin, FormulaModel):
         Parameters
         ----------
         X, y, formula
-            As in `BinomialRegression.fit`; y holds numbers.
+            As in `BinomialRegression.fit`; y contains numbers.
         sample_weight : array of shape (rows,) or str, optional
-            Precisions: a row of weight w has noise of variance σ² / w. (They do not count rows: standard
-            errors of a row of weight 2 and of that row twice differ.)
+            Precisions: a row of weight w has noise of variance σ² / w. They are not frequencies: a row of
+            weight 2 and two copies of the row give different standard errors.
         """
         return self._fit(X, y, formula, {"sample_weight": sample_weight})
 
-    def _read_target(self, table: Table) -> Response:
-        values = one_number_a_row(table.y)
+    def _read_target(self, table: RegressionData) -> Response:
+        values = read_numeric_target(table.y)
         if values.size == 1:
-            raise ValueError("one row (n_samples=1) says nothing of a slope: use more rows")
+            raise ValueError("X has one row (n_samples=1); at least two rows are required")
         if (values == values[0]).all():
-            raise ValueError(f"y is {values[0]:g} in every row: there is nothing to explain")
-        return Response(values, table.beside.get("sample_weight"))
+            raise ValueError(f"y is {values[0]:g} in every row; a target that varies is required")
+        return Response(values, table.per_row.get("sample_weight"))
 
     def _estimate(self, matrix: np.ndarray, response: Response) -> Estimate:
         rows = len(response.values)
         weight = np.ones(rows) if response.weight is None else response.weight
         if matrix.shape[1] == 0:
-            return _nothing_fitted(response.values, weight)
+            return _empty_estimate(response.values, weight)
         model = from_statsmodels("regression.linear_model")
-        with quietly():
+        with suppress_warnings():
             result = model.WLS(response.values, matrix, weights=weight).fit(method="qr")
         return Estimate(
             result=result,
@@ -140,16 +142,16 @@ class LinearModel(RegressorMixin, FormulaModel):
         self.adjusted_r2_ = 1 - (self.sigma_**2) / (total / free) if free > 0 else np.nan
 
     def _count_rows(self, response: Response) -> float:
-        return float(len(response.values))  # precisions count no rows
+        return float(len(response.values))  # precisions are not frequencies
 
-    def _tell_fit(self) -> None:
-        super()._tell_fit()
-        del self.n_iter_  # there is no iteration
+    def _set_fitted_attributes(self) -> None:
+        super()._set_fitted_attributes()
+        del self.n_iter_  # least squares does not iterate
 
-    def _reference(self) -> Any:
+    def _reference_distribution(self) -> Any:
         return stats.t(self.df_residual_) if self.df_residual_ > 0 else stats.norm(np.nan, np.nan)
 
-    def _scaled(
+    def _scale_statistic(
         self, statistic: float, df: int, fitted: Estimate, kind: str
     ) -> tuple[float, float | None]:
         if df == 0 or fitted.df_residual <= 0 or fitted.deviance <= 0:
@@ -157,55 +159,60 @@ class LinearModel(RegressorMixin, FormulaModel):
         noise = 1.0 if kind == "wald" else fitted.deviance / fitted.df_residual
         return statistic / df / noise, fitted.df_residual
 
-    def _term_table(self, steps: Any, type: int) -> Any:
-        return variance_table(steps, self._fitted)
+    def _term_table(self, deviances: Any, type: int) -> Any:
+        return variance_table(deviances, self._fitted)
 
     def _facts(self) -> list[str]:
         return [
             f"{self.n_rows_:g} rows",
             f"R2 {self.r2_:.4f} (adjusted {self.adjusted_r2_:.4f})",
-            f"noise {self.sigma_:.4g} on {self.df_residual_:g} degrees of freedom",
+            f"residual standard error {self.sigma_:.4g} on {self.df_residual_:g} degrees of freedom",
             f"AIC {self.aic_:.2f}",
         ]
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def predict(self, X: Any) -> np.ndarray:
-        """The mean of y in each row."""
-        rows = self._rows(X)
+        """Return the predicted mean of y for each row."""
+        rows = self._design_rows(X)
         return weighted_sum(self._fitted.coefficients, rows.T)
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def confidence_band(self, X: Any, level: float = 0.95) -> Any:
-        """The mean with its confidence interval, as columns `estimate`, `low` and `high`."""
+        """Return the mean of y with its confidence interval, as columns `estimate`, `low` and `high`."""
         return self._interval(X, level, 0.0)
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def predict_interval(self, X: Any, level: float = 0.95) -> Any:
-        """The prediction with an interval for a new y, noise included."""
+        """Return the prediction with an interval for a new observation, which includes the noise."""
         return self._interval(X, level, 1.0)
 
     def _interval(self, X: Any, level: float, noise: float) -> Any:
         check_value("level", level, LEVEL)
-        predictor, error = predictor_and_error(self._rows(X), self._fitted)
-        reach = self._reference().ppf((1 + level) / 2) * np.sqrt(error**2 + noise * self.sigma_**2)
-        columns = {"estimate": predictor, "low": predictor - reach, "high": predictor + reach}
+        predictor, error = predictor_and_error(self._design_rows(X), self._fitted)
+        quantile = self._reference_distribution().ppf((1 + level) / 2)
+        half_width = quantile * np.sqrt(error**2 + noise * self.sigma_**2)
+        columns = {
+            "estimate": predictor,
+            "low": predictor - half_width,
+            "high": predictor + half_width,
+        }
         return pandas_or_error().DataFrame(columns, index=self._index_of(X))
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def diagnostics(self) -> Any:
-        """Row by row: fitted value, residuals, leverage and Cook's distance.
+        """Return the fitted value, residuals, leverage and Cook's distance of each row.
 
         Returns
         -------
         pandas.DataFrame
-            With `fitted`, `residual`, `standardised` (by their own standard deviations), `studentised` (by
-            the noise of a fit without the row), `leverage`, `cook`.
+            With `fitted`, `residual`, `standardised` (residuals divided by their standard errors),
+            `studentised` (the same with the noise estimated without the row), `leverage` and `cook`.
         """
-        self._check_has_rows("a look at each row")
-        with quietly():
+        self._check_has_rows("diagnostics")
+        with suppress_warnings():
             weighted = self._fitted.result.model
             OLS = from_statsmodels("regression.linear_model").OLS
-            # Of rows multiplied by the root of their weight, which all have the same noise.
+            # Rows multiplied by the square root of their weight have noise of the same variance.
             influence = OLS(weighted.wendog, weighted.wexog).fit().get_influence()
             columns = {
                 "fitted": np.asarray(self._fitted.result.fittedvalues, dtype=float),
@@ -217,36 +224,36 @@ class LinearModel(RegressorMixin, FormulaModel):
             }
         return pandas_or_error().DataFrame(columns)
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def checks(self) -> Any:
-        """Whether the residuals are as the model wants them, by three tests.
+        """Test three assumptions of the model on the residuals.
 
         Returns
         -------
         pandas.DataFrame
-            Rows "constant variance" (Breusch and Pagan), "normal noise" (Shapiro and Wilk) and "no
-            curvature" (RESET: squares and cubes of the fitted values add nothing); columns `statistic`,
-            `p_value`. A small p-value speaks against the assumption.
+            Rows "constant variance" (Breusch-Pagan test), "normal noise" (Shapiro-Wilk test) and "no
+            curvature" (Ramsey's RESET: squares and cubes of the fitted values have no effect); columns
+            `statistic` and `p_value`. A small p-value is evidence against the assumption.
         """
-        self._check_has_rows("a check of the residuals")
+        self._check_has_rows("checks")
         residuals = np.asarray(self._fitted.result.wresid, dtype=float)
-        with quietly():
+        with suppress_warnings():
             normal = stats.shapiro(
                 residuals[:5000]
             )  # beyond so many its p-value is not to be trusted
-            found = {
-                "constant variance": self._spread(residuals),
+            tests = {
+                "constant variance": self._breusch_pagan(residuals),
                 "normal noise": (float(normal.statistic), float(normal.pvalue)),
-                "no curvature": self._curvature(),
+                "no curvature": self._ramsey_reset(),
             }
         rows = {
             name: dict(zip(("statistic", "p_value"), pair, strict=True))
-            for name, pair in found.items()
+            for name, pair in tests.items()
         }
         return pandas_or_error().DataFrame.from_dict(rows, orient="index").rename_axis("assumption")
 
-    def _spread(self, residuals: np.ndarray) -> tuple[float, float]:
-        """Breusch and Pagan's test, of squared residuals on the columns."""
+    def _breusch_pagan(self, residuals: np.ndarray) -> tuple[float, float]:
+        """Return statistic and p-value of the Breusch-Pagan test."""
         matrix = self._design.matrix
         if not any(not term.factors for term in self._design.terms):
             matrix = np.column_stack([np.ones(len(matrix)), matrix])
@@ -257,22 +264,22 @@ class LinearModel(RegressorMixin, FormulaModel):
         )[:2]
         return float(statistic), float(p_value)
 
-    def _curvature(self) -> tuple[float, float]:
-        """Ramsey's RESET: the F test that powers of the fitted values add nothing."""
+    def _ramsey_reset(self) -> tuple[float, float]:
+        """Return statistic and p-value of Ramsey's RESET, the F test of powers of the fitted values."""
         fitted = np.asarray(self._fitted.result.fittedvalues, dtype=float)
         scaled = (fitted - fitted.mean()) / (fitted.std() or 1.0)
-        more = np.column_stack([self._design.matrix, scaled**2, scaled**3])
-        added = int(np.linalg.matrix_rank(more)) - self._design.matrix.shape[1]
-        bent = self._estimate(more, self._response)
-        free = len(more) - self._design.matrix.shape[1] - added
-        if added < 1 or free < 1 or bent.deviance <= 0:
+        extended_matrix = np.column_stack([self._design.matrix, scaled**2, scaled**3])
+        added = int(np.linalg.matrix_rank(extended_matrix)) - self._design.matrix.shape[1]
+        extended = self._estimate(extended_matrix, self._response)
+        free = len(extended_matrix) - self._design.matrix.shape[1] - added
+        if added < 1 or free < 1 or extended.deviance <= 0:
             return np.nan, np.nan
-        ratio = max(self.deviance_ - bent.deviance, 0.0) / added / (bent.deviance / free)
+        ratio = max(self.deviance_ - extended.deviance, 0.0) / added / (extended.deviance / free)
         return ratio, float(stats.f.sf(ratio, added, free))
 
 
-def _nothing_fitted(values: np.ndarray, weight: np.ndarray) -> Estimate:
-    """The model that says zero."""
+def _empty_estimate(values: np.ndarray, weight: np.ndarray) -> Estimate:
+    """Return the estimate of a model without terms, which predicts 0."""
     rows, none = len(values), np.empty(0)
     squares = float((weight * values**2).sum())
     likelihood = -rows / 2 * (np.log(2 * np.pi * squares / rows) + 1) + np.log(weight).sum() / 2

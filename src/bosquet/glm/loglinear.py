@@ -1,4 +1,4 @@
-"""LogLinearModel: tables of counts, and which of their factors are independent."""
+"""Log-linear models of contingency tables."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from bosquet._fitted import fits_aside, reads_one_fit
+from bosquet._fitted import publishes_fit_atomically, reads_fit_snapshot
 from bosquet._sklearn import check_is_fitted
-from bosquet.glm._formulas import as_frame, columns_used, evaluate, expand_dot, split
+from bosquet.glm._formulas import as_frame, columns_used, evaluate_target, expand_dot, split_formula
 from bosquet.glm._statsmodels import pandas_or_error
 from bosquet.glm.poisson import PoissonRegression
 
@@ -17,36 +17,37 @@ COUNT = "count"
 
 
 class LogLinearModel(PoissonRegression):
-    r"""The log-linear model of a contingency table: which factors depend on which.
+    r"""Log-linear model of a contingency table, for the (conditional) independence of its factors.
 
-    The expected count of a cell is e to a sum of terms, one for each level or combination of levels:
+    The logarithm of the expected count of a cell is a sum of terms of levels and combinations of levels:
 
     .. math:: \ln \mu_{ijk} = \lambda + \lambda^A_i + \lambda^B_j + \lambda^C_k + \lambda^{AB}_{ij} + \dots
 
-    ``A + B + C`` says that all are independent, ``A * C + B * C`` that A and B are independent given C, and
-    ``A * B * C`` is saturated: it says nothing. The deviance (G²) and Pearson's X² test a model against the
-    saturated one (`goodness_of_fit`), `anova` one model against another. It is fitted as a Poisson model of
-    the counts, which gives the same estimates as a multinomial table of fixed total.
+    With ``A + B + C`` all factors are independent. With ``A * C + B * C``, A and B are independent given C.
+    ``A * B * C`` is the saturated model, which fits any table. `goodness_of_fit` tests a model against the
+    saturated one by the deviance (G²) and Pearson's X²; `anova` compares two models. The model is fitted as a
+    Poisson model of the counts, which gives the same estimates as a multinomial model with a fixed total.
 
     Parameters
     ----------
     formula : str
-        ``"count ~ sex * class + survived"`` for a table with a row for each cell; without a left-hand side,
-        for one with a row for each case, the factors are counted first.
+        ``"count ~ sex * class + survived"`` for a table with one row per cell. Without a left-hand side the
+        table has one row per case, and the cases are counted first.
     missing, on_separation, max_iter, tol
-        As in `PoissonRegression`. Separation is here a margin that is zero.
+        As in `PoissonRegression`. Separation occurs if a margin is zero.
 
     Attributes
     ----------
     table_ : pandas.DataFrame
-        The cells: factors, `count`, `expected`, `residual` (Pearson's) and `adjusted` (with variance 1
-        where the model is true: beyond ±2 or 3 a cell does not fit).
+        The cells: factors, `count`, `expected`, `residual` (Pearson residual) and `adjusted` (with variance
+        1 if the model is true; beyond ±2 or 3 the model does not fit the cell).
     factors_ : list of str
+        Names of the factors.
     params_, deviance_, df_residual_, aic_, bic_, result_ and the others of `PoissonRegression`
 
     Examples
     --------
-    Admissions to six departments of Berkeley in 1973 (Bickel and others, 1975): given the department, are
+    Admissions to six departments of Berkeley in 1973 (Bickel et al., 1975): given the department, are
     admission and sex independent?
 
     >>> import pandas as pd
@@ -85,35 +86,37 @@ class LogLinearModel(PoissonRegression):
             formula, missing=missing, on_separation=on_separation, max_iter=max_iter, tol=tol
         )
 
-    @fits_aside
+    @publishes_fit_atomically
     def fit(self, X: Any, y: Any = None, *, formula: Any = None) -> LogLinearModel:  # type: ignore[override]
         """Fit the table X.
 
         Parameters
         ----------
         X : data frame
-            A row for each cell with its count, or a row for each case.
+            One row per cell with its count, or one row per case.
         y : array, optional
-            Counts, where they are no column of X.
+            Counts, if they are not a column of X.
         formula : optional
-            In place of the parameter of that name.
+            Replaces the parameter `formula`.
         """
         formula = self.formula if formula is None else formula
         if not isinstance(formula, str):
-            raise ValueError("a log-linear model needs a formula, such as 'count ~ a * b + c'")
+            raise ValueError(
+                f"formula={formula!r}: LogLinearModel needs a formula, such as 'count ~ a * b + c'"
+            )
         frame = as_frame(X, type(self).__name__)
-        left, right = split(formula)
+        left, right = split_formula(formula)
         counted = columns_used(left, frame.columns) if left is not None else []
         right = expand_dot(right, list(frame.columns), counted)
         factors = columns_used(right, frame.columns)
         if left is not None and y is None:
-            counts = evaluate(left, frame)
+            counts = evaluate_target(left, frame)
         elif y is not None:
             counts = np.asarray(y)
         else:
             frame = contingency(frame, *factors)
             counts, left = frame[COUNT].to_numpy(), COUNT
-        # Numbers that name levels are levels here.
+        # Numerical columns are factors here, too.
         cells = frame[factors].astype(
             {name: object for name in factors if not _has_levels(frame[name])}
         )
@@ -121,40 +124,40 @@ class LogLinearModel(PoissonRegression):
         self._target = left or COUNT
         self.formula_ = f"{self._target} ~ {self._design.rhs}"
         self.factors_ = factors
-        self._tell_cells(cells, counts)
+        self._set_table(cells, counts)
         return self
 
-    def _tell_cells(self, cells: Any, counts: np.ndarray) -> None:
+    def _set_table(self, cells: Any, counts: np.ndarray) -> None:
         table = cells.copy()
         if self.n_dropped_:
             whole = ~pandas_or_error().isna(cells).any(axis=1).to_numpy() & ~pandas_or_error().isna(
                 counts
             )
             table, counts = table[whole], np.asarray(counts)[whole]
-        found = self.diagnostics()
+        diagnostics = self.diagnostics()
         table[COUNT] = counts
         for name, source in (
             ("expected", "fitted"),
             ("residual", "pearson"),
             ("adjusted", "standardised"),
         ):
-            table[name] = found[source].to_numpy()
+            table[name] = diagnostics[source].to_numpy()
         self.table_ = table
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def backward(self, criterion: str = "aic", level: float = 0.05) -> Any:
         cells, counts = self.table_[self.factors_], self.table_[COUNT].to_numpy()
         chosen = super().backward(criterion, level)
-        chosen._tell_cells(cells, counts)
+        chosen._set_table(cells, counts)
         return chosen
 
     backward.__doc__ = PoissonRegression.backward.__doc__
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def independences(self) -> list[str]:
-        """What the model says of pairs of factors: independent, and given which others.
+        """Return the pairs of factors that are independent in the model, and given which others.
 
-        Two factors that no term holds together are independent given those on every path between them.
+        Two factors that have no common term are independent given the factors on the paths between them.
         """
         check_is_fitted(self, "_fitted")
         neighbours: dict[str, set[str]] = {factor: set() for factor in self.factors_}
@@ -163,27 +166,27 @@ class LogLinearModel(PoissonRegression):
             for one, other in combinations(together, 2):
                 neighbours[one].add(other)
                 neighbours[other].add(one)
-        told = []
+        statements = []
         for one, other in combinations(self.factors_, 2):
             if other in neighbours[one]:
                 continue
             given = [
                 factor
                 for factor in self.factors_
-                if factor in neighbours[one] and _leads(factor, other, neighbours, {one})
+                if factor in neighbours[one] and _is_connected(factor, other, neighbours, {one})
             ]
-            told.append(
+            statements.append(
                 f"{one} and {other} are independent"
                 + (f" given {' and '.join(given)}" if given else "")
             )
-        return told
+        return statements
 
 
-def _leads(start: str, end: str, neighbours: dict[str, set[str]], seen: set[str]) -> bool:
-    """Whether a path leads from one factor to another without those that were seen."""
-    seen = seen | {start}
+def _is_connected(start: str, end: str, neighbours: dict[str, set[str]], visited: set[str]) -> bool:
+    """Whether a path of common terms connects two factors without those in `visited`."""
+    visited = visited | {start}
     return end in neighbours[start] or any(
-        _leads(factor, end, neighbours, seen) for factor in neighbours[start] - seen
+        _is_connected(factor, end, neighbours, visited) for factor in neighbours[start] - visited
     )
 
 
@@ -192,19 +195,19 @@ def _has_levels(column: Any) -> bool:
 
 
 def contingency(data: Any, *factors: str) -> Any:
-    """Cases counted by the combinations of some factors, zero counts included.
+    """Count cases by the combinations of some factors, including empty cells.
 
     Parameters
     ----------
     data : data frame
-        A row for each case.
+        One row per case.
     *factors : str
-        The columns to count by; all of them by default.
+        The columns to count by. Default: all columns.
 
     Returns
     -------
     pandas.DataFrame
-        A row for each cell: the factors and `count`.
+        One row per cell: the factors and `count`.
 
     Examples
     --------
@@ -220,11 +223,13 @@ def contingency(data: Any, *factors: str) -> Any:
     pandas = pandas_or_error()
     frame = as_frame(data, "contingency")
     names = list(factors) or list(frame.columns)
-    strange = [name for name in names if name not in frame.columns]
-    if strange:
-        raise ValueError(f"the table has no column {strange[0]!r}: {', '.join(frame.columns)}")
+    unknown = [name for name in names if name not in frame.columns]
+    if unknown:
+        raise ValueError(
+            f"data has no column {unknown[0]!r}; its columns are {', '.join(frame.columns)}"
+        )
     if not names:
-        raise ValueError("name at least one factor to count by")
+        raise ValueError("data has no columns; name at least one factor to count by")
     levels = [_levels(frame[name]) for name in names]
     cells = pandas.MultiIndex.from_product(levels, names=names)
     counts = frame[names].dropna().value_counts().reindex(cells, fill_value=0)

@@ -1,4 +1,4 @@
-"""MultinomialRegression: several classes, by the odds of each against the first."""
+"""Multinomial regression: the log odds of each class against the first are linear."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ import numpy as np
 from scipy import stats
 from scipy.special import log_softmax, softmax
 
-from bosquet._fitted import fits_aside, reads_one_fit
+from bosquet._fitted import publishes_fit_atomically, reads_fit_snapshot
 from bosquet._parameters import Check, check_value
 from bosquet._sklearn import ClassifierMixin, check_is_fitted
 from bosquet._sums import weighted_sum
-from bosquet._targets import check_labels, class_numbers, learn_classes
+from bosquet._targets import check_labels, class_numbers, unique_classes
 from bosquet._warnings import warn_user
 from bosquet.glm._estimates import Estimate, Response, symmetric
 from bosquet.glm._generalised import ON_SEPARATION
 from bosquet.glm._model import LEVEL, FormulaModel
-from bosquet.glm._reading import Table
-from bosquet.glm._statsmodels import from_statsmodels, pandas_or_error, quietly
+from bosquet.glm._reading import RegressionData
+from bosquet.glm._statsmodels import from_statsmodels, pandas_or_error, suppress_warnings
 from bosquet.glm._terms import Term
-from bosquet.glm.binomial import _known
+from bosquet.glm.binomial import check_class
 from bosquet.glm.separation import (
     Separation,
     SeparationWarning,
@@ -29,18 +29,18 @@ from bosquet.glm.separation import (
     has_maximum,
 )
 
-# Where quasi-Newton steps towards an infinite estimate end.
-FARTHEST = 30.0
+# Limit of the scaled coefficients when an estimate is infinite.
+MAX_COEFFICIENT = 30.0
 
 
 class MultinomialRegression(ClassifierMixin, FormulaModel):
-    r"""Two or more classes: the logarithm of the odds of each class against the first is linear.
+    r"""Multinomial logistic regression: the log odds of each class against the first are linear.
 
     .. math:: \ln \frac{\pi_j}{\pi_1} = x'\beta_j, \qquad
         \Omega_{jk} = \frac{\pi_j}{\pi_k} = e^{x'(\beta_j - \beta_k)} .
 
-    The odds Ω of any class j against any class k follow from the differences; which class comes first makes
-    no difference to them. With two classes it is `BinomialRegression` with the logit.
+    The odds Ω of any class j against any class k follow from the differences of coefficients, and do not
+    depend on which class is the first. With two classes it is `BinomialRegression` with the logit link.
 
     Parameters
     ----------
@@ -50,14 +50,14 @@ class MultinomialRegression(ClassifierMixin, FormulaModel):
     Attributes
     ----------
     classes_ : array
-        The labels; the first is the one that coefficients compare with.
+        The labels; the first is the reference class of the coefficients.
     params_ : pandas.Series
         Coefficients by class and name.
     covariance_, deviance_, log_likelihood_, aic_, bic_, df_residual_
         As in `BinomialRegression`.
     separation_, formula_, terms_, selection_, result_
-        As in `BinomialRegression`; `result_` is statsmodels' MultinomialResults, fitted to columns of
-        length one.
+        As in `BinomialRegression`; `result_` is statsmodels' MultinomialResults, fitted to columns scaled
+        to a root mean square of one.
 
     Examples
     --------
@@ -66,8 +66,8 @@ class MultinomialRegression(ClassifierMixin, FormulaModel):
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> X.columns = ["sepal_length", "sepal_width", "petal_length", "petal_width"]
     >>> model = MultinomialRegression("sepal_length + sepal_width", on_separation="ignore").fit(X, y)
-    >>> print(model.separation_.kind, f"accuracy {model.score(X, y):.2f}")
-    quasi-complete accuracy 0.83
+    >>> print(model.separation_.kind)
+    quasi-complete
     >>> model.odds_ratios(2, 1).round(2)
                   odds_ratio   low   high  p_value
     coefficient
@@ -101,18 +101,18 @@ class MultinomialRegression(ClassifierMixin, FormulaModel):
         self.max_iter = max_iter
         self.tol = tol
 
-    @fits_aside
+    @publishes_fit_atomically
     def fit(self, X: Any, y: Any = None, *, formula: Any = None) -> MultinomialRegression:
         """Fit by maximum likelihood; `X`, `y` and `formula` as in `BinomialRegression.fit`."""
         return self._fit(X, y, formula, {})
 
-    def _read_target(self, table: Table) -> Response:
+    def _read_target(self, table: RegressionData) -> Response:
         labels = check_labels(table.y)
-        self.classes_ = learn_classes(labels)
+        self.classes_ = unique_classes(labels)
         if self.classes_.size < 2:
             raise ValueError(
-                f"y holds one class only, {self.classes_.tolist()[0]!r}: there is nothing to tell apart"
-                f" (n_samples={labels.size})"
+                f"y contains one class only, {self.classes_.tolist()[0]!r} (n_samples={labels.size}); at"
+                " least two classes are required"
             )
         return Response(class_numbers(labels, self.classes_).astype(float))
 
@@ -120,13 +120,20 @@ class MultinomialRegression(ClassifierMixin, FormulaModel):
         classes = self.classes_.size
         if matrix.shape[1] == 0:
             rows = len(response.values)
-            height, none = -rows * float(np.log(classes)), np.empty(0)
+            log_likelihood, none = -rows * float(np.log(classes)), np.empty(0)
             return Estimate(
-                None, none, none.reshape(0, 0), -2 * height, height, rows * (classes - 1), 0, True
+                None,
+                none,
+                none.reshape(0, 0),
+                -2 * log_likelihood,
+                log_likelihood,
+                rows * (classes - 1),
+                0,
+                True,
             )
-        return _newton(matrix, response.values, classes, self.max_iter, self.tol)
+        return _fit_mnlogit(matrix, response.values, classes, self.max_iter, self.tol)
 
-    def _places(self, columns: Any, width: int) -> np.ndarray:
+    def _coefficient_indices(self, columns: Any, width: int) -> np.ndarray:
         blocks = [
             width * block + np.asarray(sorted(columns), dtype=int)
             for block in range(self.classes_.size - 1)
@@ -146,10 +153,11 @@ class MultinomialRegression(ClassifierMixin, FormulaModel):
         if self.separation_ is None:
             self._warn_unless_converged()
         elif self.on_separation == "raise":
-            raise ValueError(f"{self.separation_}; leave a term out, or merge levels")
+            raise ValueError(f"{self.separation_}; remove a term, or merge levels")
         elif self.on_separation == "warn":
             warn_user(
-                f"{self.separation_}. Their values, standard errors and Wald tests mean nothing",
+                f"{self.separation_}. Do not use these coefficients, their standard errors or Wald tests;"
+                " remove a term, or merge levels",
                 SeparationWarning,
             )
 
@@ -157,33 +165,37 @@ class MultinomialRegression(ClassifierMixin, FormulaModel):
         matrix, truth = self._design.matrix, self._response.values.astype(int)
         if self._certain_maximum(matrix, truth):
             return None
-        # Each row asks that its own class score above each other one.
+        # Separation means that the score of the true class exceeds that of every other class in each row.
         width, classes = matrix.shape[1], self.classes_.size
-        asking = []
+        signed_rows = []
         for other in range(classes):
             rows = truth != other
             blocks = np.zeros((int(rows.sum()), classes, width))
             at = np.arange(len(blocks))
             blocks[at, truth[rows]] += matrix[rows]
             blocks[at, other] -= matrix[rows]
-            asking.append(blocks[:, 1:].reshape(len(blocks), -1))
+            signed_rows.append(blocks[:, 1:].reshape(len(blocks), -1))
         names = [
             f"{name} ({label})"
             for label in self.classes_.tolist()[1:]
             for name in self._design.columns
         ]
         terms = [
-            Term(term.name, term.factors, tuple(self._places(term.columns, width).tolist()))
+            Term(
+                term.name,
+                term.factors,
+                tuple(self._coefficient_indices(term.columns, width).tolist()),
+            )
             for term in self._design.terms
         ]
-        return find_separation(np.vstack(asking), np.empty((0, len(names))), names, terms)
+        return find_separation(np.vstack(signed_rows), np.empty((0, len(names))), names, terms)
 
     def _certain_maximum(self, matrix: np.ndarray, truth: np.ndarray) -> bool:
-        """Whether the fit proves that there is no separation."""
+        """Whether the fit proves that the classes are not separated."""
         classes, width = self.classes_.size, matrix.shape[1]
-        missed = np.eye(classes)[truth] - softmax(self._scores(matrix), axis=1)
-        gradient = (missed[:, 1:, None] * matrix[:, None, :]).sum(axis=0).ravel()
-        # Variances of differences of scores, over all pairs of classes; the first one's is 0.
+        residual = np.eye(classes)[truth] - softmax(self._scores(matrix), axis=1)
+        gradient = (residual[:, 1:, None] * matrix[:, None, :]).sum(axis=0).ravel()
+        # Variances of the differences of scores of all pairs of classes; the score of the first class is 0.
         blocks = np.zeros((classes, classes, width, width))
         shape = (classes - 1, width, classes - 1, width)
         blocks[1:, 1:] = self._fitted.covariance.reshape(shape).transpose(0, 2, 1, 3)
@@ -201,7 +213,7 @@ class MultinomialRegression(ClassifierMixin, FormulaModel):
         return has_maximum(np.concatenate(spread), gradient, information)
 
     def _scores(self, matrix: np.ndarray) -> np.ndarray:
-        """ln(π_j / π_1) for every class, 0 for the first."""
+        """Return ln(π_j / π_1) for every class, 0 for the first."""
         weights = self._fitted.coefficients.reshape(self.classes_.size - 1, -1)
         return np.column_stack(
             [np.zeros(len(matrix)), weighted_sum(weights.T, matrix.T[:, :, None])]
@@ -209,43 +221,45 @@ class MultinomialRegression(ClassifierMixin, FormulaModel):
 
     def _facts(self) -> list[str]:
         counts = zip(self.classes_.tolist(), self._class_counts, strict=True)
-        told = ", ".join(f"{label!r} {n}" for label, n in counts)
-        return [f"{self.n_rows_:g} rows ({told})", *super()._facts()[1:3]]
+        by_class = ", ".join(f"{label!r} {n}" for label, n in counts)
+        return [f"{self.n_rows_:g} rows ({by_class})", *super()._facts()[1:3]]
 
     def _notes(self) -> list[str]:
-        notes = [f"Coefficients are of the odds against the class {self.classes_.tolist()[0]!r}."]
+        notes = [
+            f"Coefficients are log odds ratios against the class {self.classes_.tolist()[0]!r}."
+        ]
         return notes if self.separation_ is None else [*notes, self.separation_.sentence()]
 
     # ---- predicting -----------------------------------------------------------------------------
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities of the classes, in the order of `classes_`."""
-        return softmax(self._scores(self._rows(X)), axis=1)
+        """Return the probabilities of the classes, in the order of `classes_`."""
+        return softmax(self._scores(self._design_rows(X)), axis=1)
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def predict(self, X: Any) -> np.ndarray:
-        """The class with the largest probability."""
-        scores = self._scores(self._rows(X))
+        """Return the class with the largest probability."""
+        scores = self._scores(self._design_rows(X))
         return self.classes_[scores.argmax(axis=1)]
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def decision_function(self, X: Any) -> np.ndarray:
-        """Logarithms of the probabilities; of two classes, the log odds of the second."""
-        scores = self._scores(self._rows(X))
+        """Return the log probabilities; for two classes, the log odds of the second."""
+        scores = self._scores(self._design_rows(X))
         return scores[:, 1] if self.classes_.size == 2 else log_softmax(scores, axis=1)
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def odds(self, X: Any, j: Any, k: Any) -> np.ndarray:
-        """The odds of class j against class k, π_j / π_k, for each row."""
-        scores = self._scores(self._rows(X))
-        first, second = self._number(j), self._number(k)
+        """Return the odds of class j against class k, π_j / π_k, for each row."""
+        scores = self._scores(self._design_rows(X))
+        first, second = self._class_index(j), self._class_index(k)
         with np.errstate(over="ignore"):
             return np.exp(scores[:, first] - scores[:, second])
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def odds_ratios(self, j: Any, k: Any, level: float = 0.95) -> Any:
-        """What one unit more of each column multiplies the odds of class j against class k by.
+        """Return the odds ratios of class j against class k for one unit more of each column.
 
         Returns
         -------
@@ -259,12 +273,12 @@ class MultinomialRegression(ClassifierMixin, FormulaModel):
         error = np.sqrt(
             np.maximum(((contrast @ self._fitted.covariance) * contrast).sum(axis=1), 0)
         )
-        reach = stats.norm.ppf((1 + level) / 2) * error
+        half_width = stats.norm.ppf((1 + level) / 2) * error
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             columns = {
                 "odds_ratio": np.exp(difference),
-                "low": np.exp(difference - reach),
-                "high": np.exp(difference + reach),
+                "low": np.exp(difference - half_width),
+                "high": np.exp(difference + half_width),
                 "p_value": 2 * stats.norm.sf(np.abs(difference / error)),
             }
         pandas = pandas_or_error()
@@ -272,10 +286,10 @@ class MultinomialRegression(ClassifierMixin, FormulaModel):
         return table.drop(index="Intercept", errors="ignore")
 
     def _contrast(self, j: Any, k: Any) -> tuple[np.ndarray, list[str]]:
-        """The matrix that takes the coefficients to β_j - β_k."""
-        first, second = self._number(j), self._number(k)
+        """Return the matrix that maps the coefficients to β_j - β_k, and the names of its rows."""
+        first, second = self._class_index(j), self._class_index(k)
         if first == second:
-            raise ValueError(f"the odds of {j!r} against itself are 1: name two classes")
+            raise ValueError(f"j and k are both {j!r}; pass two different classes")
         names = list(self._design.columns)
         contrast = np.zeros((len(names), self.classes_.size - 1, len(names)))
         for number, sign in ((first, 1.0), (second, -1.0)):
@@ -283,35 +297,40 @@ class MultinomialRegression(ClassifierMixin, FormulaModel):
                 contrast[:, number - 1, :] += sign * np.eye(len(names))
         return contrast.reshape(len(names), -1), names
 
-    def _number(self, label: Any) -> int:
+    def _class_index(self, label: Any) -> int:
         check_is_fitted(self, "_fitted")
-        return self.classes_.tolist().index(_known(label, self.classes_))
+        return self.classes_.tolist().index(check_class(label, self.classes_))
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def confidence_band(self, X: Any, level: float = 0.95) -> dict[Any, Any]:
-        """For each class its probability with a confidence interval, as columns `estimate`, `low` and `high`.
+        """Return for each class its probability with a confidence interval.
 
-        The interval is one of the log odds of the class against all others together, carried over to
-        probabilities, so that it stays in (0, 1).
+        The interval of the log odds of the class against all others is transformed to probabilities, so
+        that it stays within (0, 1).
+
+        Returns
+        -------
+        dict of label to pandas.DataFrame
+            With `estimate`, `low` and `high`, one row per row of X.
         """
         check_value("level", level, LEVEL)
-        matrix = self._rows(X)
+        matrix = self._design_rows(X)
         probabilities = softmax(self._scores(matrix), axis=1)
         quantile = stats.norm.ppf((1 + level) / 2)
         bands = {}
         for number, label in enumerate(self.classes_.tolist()):
             others = np.maximum(1 - probabilities[:, number], np.finfo(float).tiny)
-            # The derivative of ln(π / (1 - π)) in the score of another class is -π_other / (1 - π).
+            # The derivative of ln(π / (1 - π)) by the score of another class is -π_other / (1 - π).
             slope = -probabilities / others[:, None]
             slope[:, number] = 1.0
             gradient = (slope[:, 1:, None] * matrix[:, None, :]).reshape(len(matrix), -1)
             variance = ((gradient @ self._fitted.covariance) * gradient).sum(axis=1)
-            reach = quantile * np.sqrt(np.maximum(variance, 0))
+            half_width = quantile * np.sqrt(np.maximum(variance, 0))
             with np.errstate(divide="ignore"):
                 centre = np.log(probabilities[:, number]) - np.log(others)
-            ends = {"estimate": centre, "low": centre - reach, "high": centre + reach}
-            made = {name: _expit(values) for name, values in ends.items()}
-            bands[label] = pandas_or_error().DataFrame(made, index=self._index_of(X))
+            ends = {"estimate": centre, "low": centre - half_width, "high": centre + half_width}
+            columns = {name: _expit(values) for name, values in ends.items()}
+            bands[label] = pandas_or_error().DataFrame(columns, index=self._index_of(X))
         return bands
 
 
@@ -321,14 +340,14 @@ def _expit(values: np.ndarray) -> np.ndarray:
     return np.asarray(expit(values))
 
 
-def _newton(
+def _fit_mnlogit(
     matrix: np.ndarray, numbers: np.ndarray, classes: int, max_iter: int, tol: float
 ) -> Estimate:
-    """statsmodels' fit on columns of size one; by quasi-Newton steps where Newton's matrix is singular."""
+    """Fit MNLogit of statsmodels to scaled columns, by L-BFGS if Newton's method fails."""
     MNLogit = from_statsmodels("discrete.discrete_model").MNLogit
     size = np.sqrt((matrix**2).mean(axis=0))
     size[size == 0] = 1.0
-    with quietly():
+    with suppress_warnings():
         model = MNLogit(numbers, matrix / size)
         options = {"disp": False, "maxiter": max_iter, "warn_convergence": False}
         try:
@@ -336,21 +355,21 @@ def _newton(
             if not np.isfinite(result.llf):
                 raise np.linalg.LinAlgError
         except np.linalg.LinAlgError:
-            # Separated classes: the iteration is stopped at odds of e^±FARTHEST for a column of size one.
-            edges = [(-FARTHEST, FARTHEST)] * (matrix.shape[1] * (classes - 1))
+            # The classes are separated: bounds on the scaled coefficients stop the iteration.
+            bounds = [(-MAX_COEFFICIENT, MAX_COEFFICIENT)] * (matrix.shape[1] * (classes - 1))
             result = model.fit(
-                method="lbfgs", bounds=edges, pgtol=1e-8, skip_hessian=True, **options
+                method="lbfgs", bounds=bounds, pgtol=1e-8, skip_hessian=True, **options
             )
         coefficients = np.asarray(result.params, dtype=float).ravel(order="F")
         covariance = _covariance(model, np.asarray(result.params, dtype=float))
     unscale = np.tile(1 / size, classes - 1)
-    height = float(result.llf)
+    log_likelihood = float(result.llf)
     return Estimate(
         result=result,
         coefficients=coefficients * unscale,
         covariance=symmetric(covariance * np.outer(unscale, unscale)),
-        deviance=-2 * height,
-        log_likelihood=height,
+        deviance=-2 * log_likelihood,
+        log_likelihood=log_likelihood,
         df_residual=float((len(matrix) - matrix.shape[1]) * (classes - 1)),
         iterations=max(int(result.mle_retvals.get("iterations", 1)), 1),
         converged=bool(result.mle_retvals.get("converged", True)),
@@ -358,6 +377,6 @@ def _newton(
 
 
 def _covariance(model: Any, params: np.ndarray) -> np.ndarray:
-    """The inverse of minus the second derivatives; a separated fit's is next to singular."""
+    """Return the pseudo-inverse of the observed information, which is nearly singular after separation."""
     information = -np.asarray(model.hessian(params), dtype=float)
     return np.linalg.pinv(information, hermitian=True)

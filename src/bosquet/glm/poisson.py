@@ -1,4 +1,4 @@
-"""PoissonRegression: counts, and rates of them."""
+"""Poisson regression of counts and rates."""
 
 from __future__ import annotations
 
@@ -6,31 +6,31 @@ from typing import Any
 
 import numpy as np
 
-from bosquet._fitted import fits_aside, reads_one_fit
+from bosquet._fitted import publishes_fit_atomically, reads_fit_snapshot
 from bosquet._sklearn import RegressorMixin
 from bosquet.glm._estimates import Response, predictor_and_error
 from bosquet.glm._generalised import GeneralisedModel
-from bosquet.glm._reading import Table, one_number_a_row
+from bosquet.glm._reading import RegressionData, read_numeric_target
 from bosquet.glm._statsmodels import from_statsmodels
 from bosquet.glm.separation import Separation, certain_maximum, find_separation
 
 
 class PoissonRegression(RegressorMixin, GeneralisedModel):
-    r"""Counts explained through the logarithm: the log-linear model of means.
+    r"""Poisson regression of counts with a log link.
 
-    A count y is Poisson with a mean of
+    A count y has a Poisson distribution with mean μ,
 
     .. math:: \ln \mu = x'\beta + \ln t,
 
-    where t is the exposure: the time, area or number at risk that the count was collected over. One unit
-    more of x_j multiplies the rate by e^{β_j}. Unlike scikit-learn's ``PoissonRegressor`` nothing is
-    penalised, and there are tests and intervals. For tables of counts see `LogLinearModel`.
+    where t is the exposure: the time, area or number at risk in which the events were counted. One unit more
+    of x_j multiplies the rate by e^{β_j}. Unlike scikit-learn's ``PoissonRegressor``, nothing is penalised,
+    and there are tests and confidence intervals. For contingency tables see `LogLinearModel`.
 
     Parameters
     ----------
     formula, fit_intercept, missing, on_separation, max_iter, tol
-        As in `BinomialRegression`. Separation is here a set of rows whose counts are all zero and whose
-        mean the terms can send to zero.
+        As in `BinomialRegression`. Separation occurs if the terms can send the mean of some rows, whose
+        counts are all zero, to zero.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class PoissonRegression(RegressorMixin, GeneralisedModel):
         self.max_iter = max_iter
         self.tol = tol
 
-    @fits_aside
+    @publishes_fit_atomically
     def fit(
         self,
         X: Any,
@@ -85,21 +85,21 @@ class PoissonRegression(RegressorMixin, GeneralisedModel):
         Parameters
         ----------
         X, y, formula, sample_weight
-            As in `BinomialRegression.fit`; y holds counts.
+            As in `BinomialRegression.fit`; y contains counts.
         exposure : array of shape (rows,) or str, optional
-            What each count was collected over, or the column that says so.
+            Exposure of each count, or the name of its column.
         """
         return self._fit(X, y, formula, {"exposure": exposure, "sample_weight": sample_weight})
 
-    def _read_target(self, table: Table) -> Response:
-        values = one_number_a_row(table.y)
+    def _read_target(self, table: RegressionData) -> Response:
+        values = read_numeric_target(table.y)
         if (values < 0).any():
             row = int(np.flatnonzero(values < 0)[0])
-            raise ValueError(f"y[{row}] is {values[row]:g}: counts must not be negative")
+            raise ValueError(f"y[{row}] is {values[row]:g}; counts must not be negative")
         if not values.any():
-            raise ValueError("every count is zero: there is nothing to explain")
-        exposure = table.beside.get("exposure")
-        return Response(values, table.beside.get("sample_weight"), _offset(exposure))
+            raise ValueError("y is 0 in every row; at least one positive count is required")
+        exposure = table.per_row.get("exposure")
+        return Response(values, table.per_row.get("sample_weight"), _offset(exposure))
 
     def _link(self) -> str:
         return "log"
@@ -116,7 +116,7 @@ class PoissonRegression(RegressorMixin, GeneralisedModel):
         mean = np.asarray(self._fitted.result.fittedvalues, dtype=float)
         weight = 1.0 if self._response.weight is None else self._response.weight
         empty = values == 0
-        # Only rows of count zero can go astray.
+        # Only the means of rows with count zero can tend to zero.
         if not empty.any() or certain_maximum(matrix, weight * (values - mean), weight * mean):
             return None
         return find_separation(
@@ -124,40 +124,41 @@ class PoissonRegression(RegressorMixin, GeneralisedModel):
         )
 
     def _facts(self) -> list[str]:
-        told = f"deviance {self.deviance_:.2f} on {self.df_residual_:g} degrees of freedom"
+        deviance = f"deviance {self.deviance_:.2f} on {self.df_residual_:g} degrees of freedom"
         return [
             f"{self.n_rows_:g} rows",
-            f"{told} ({self.null_deviance_:.2f} of a constant)",
+            f"{deviance} (null deviance {self.null_deviance_:.2f})",
             f"AIC {self.aic_:.2f}",
         ]
 
     def _notes(self) -> list[str]:
         notes = [] if self.separation_ is None else [self.separation_.sentence()]
-        spread = self._pearson / self.df_residual_ if self.df_residual_ > 0 else 1.0
-        if spread > 2:
+        dispersion = self._pearson / self.df_residual_ if self.df_residual_ > 0 else 1.0
+        if dispersion > 2:
             notes.append(
-                f"Counts scatter {spread:.1f} times as much as Poisson's would: standard errors are too"
-                f" small, by a factor of about {np.sqrt(spread):.1f}."
+                f"The counts are overdispersed: their variance is {dispersion:.1f} times that of a Poisson"
+                " distribution, so standard errors are too small by a factor of about"
+                f" {np.sqrt(dispersion):.1f}."
             )
         return notes
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def predict(self, X: Any, exposure: Any = None) -> np.ndarray:
-        """The mean count of each row, of an exposure of 1 unless given."""
+        """Return the mean count of each row, for an exposure of 1 unless given."""
         offset = _offset(exposure)
         predictor = self.linear_predictor(X)
-        return self._inverse(predictor if offset is None else predictor + offset)
+        return self._inverse_link(predictor if offset is None else predictor + offset)
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def rate_ratios(self, level: float = 0.95, interval: str = "wald", units: Any = None) -> Any:
-        """What one unit more of each column multiplies the rate by: e^β; see `odds_ratios`."""
+        """Return the rate ratios e^β; the parameters are those of `BinomialRegression.odds_ratios`."""
         return self._ratios("rate_ratio", level, interval, units)
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def confidence_band(self, X: Any, level: float = 0.95, exposure: Any = None) -> Any:
-        """The mean count with its confidence interval, as columns `estimate`, `low` and `high`."""
+        """Return the mean count with its confidence interval, as columns `estimate`, `low` and `high`."""
         return self._band(
-            *predictor_and_error(self._rows(X), self._fitted, _offset(exposure)), level, X
+            *predictor_and_error(self._design_rows(X), self._fitted, _offset(exposure)), level, X
         )
 
     def __sklearn_tags__(self) -> Any:
@@ -171,5 +172,5 @@ def _offset(exposure: Any) -> np.ndarray | None:
         return None
     values = np.asarray(exposure, dtype=float)
     if not (values > 0).all() or not np.isfinite(values).all():
-        raise ValueError("exposure must be a positive number in every row")
+        raise ValueError("exposure must be a positive, finite number in every row")
     return np.log(values)

@@ -1,4 +1,4 @@
-"""What a model is asked to make small."""
+"""Loss functions: those of the compiled core, custom losses, and losses of the margin."""
 
 from bosquet.losses._custom import CustomLoss
 from bosquet.losses._margins import MARGIN_LOSSES, Exponential, MarginLoss, margin_loss

@@ -1,4 +1,4 @@
-"""A loss of the user's own."""
+"""Custom losses for gradient boosting."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 
 from bosquet import _core
 
-# Steps for central differences: the cube and the fourth root of the rounding unit balance the error
-# of the formula against the error of the subtraction.
+# Steps of central differences: the cube root and the fourth root of the machine epsilon balance the
+# truncation error against the rounding error.
 _GRADIENT_STEP = float(np.finfo(float).eps ** (1 / 3))
 _HESSIAN_STEP = float(np.finfo(float).eps ** (1 / 4))
 
@@ -19,20 +19,20 @@ def _log_odds(outputs: int) -> _core.Loss:
 
 
 class CustomLoss:
-    """Adapts a user's object to what boosting asks of a loss.
+    """Adapter of a user's object to the interface of a loss in gradient boosting.
 
-    The object has ``gradient_hessian(y, raw)`` that returns two arrays shaped like `raw`, or
-    ``value(y, raw)`` that returns one number a row, or both. From `value` alone the derivatives are
-    taken numerically. With both, the gradient is compared with a numerical one once, before the first
-    round, and a mismatch is an error.
+    The object has ``gradient_hessian(y, raw)``, which returns two arrays of the shape of `raw`, or
+    ``value(y, raw)``, which returns one number per row, or both. With `value` only, the derivatives are
+    computed numerically. With both, the gradient is compared once with the numerical derivative, before the
+    first round; an error is raised if they differ.
 
-    `y` and `raw` have shape (rows,) for one output; with several (targets or classes) `raw` is
-    (rows, outputs), and `y` is (rows, outputs) for targets and class numbers (rows,) for classes.
-    For two classes `y` is 0 or 1.
+    `y` and `raw` have shape (n_samples,) for one output. For several outputs (targets or classes), `raw` has
+    shape (n_samples, n_outputs). Then `y` has the same shape for several targets, and contains the class
+    indices, of shape (n_samples,), for several classes. For two classes `y` is 0 or 1.
 
     Optional attributes: ``best_constant(y, sample_weight)``, ``inverse_link(raw)``, and
-    ``curved = False`` for a loss whose second derivative is no guide to the step (like the absolute
-    error): leaves then take the exact minimiser.
+    ``curved = False`` for a loss whose second derivative does not give the step length, such as the
+    absolute error. Leaves then have the exact minimiser as their value.
 
     Examples
     --------
@@ -58,12 +58,12 @@ class CustomLoss:
         self._has_derivatives = callable(getattr(user, "gradient_hessian", None))
         if not (self._has_value or self._has_derivatives):
             raise ValueError(
-                f"loss={user!r} is neither the name of a loss nor an object with gradient_hessian(y, raw)"
-                " or value(y, raw)"
+                f"loss={user!r} is not valid; pass the name of a loss, or an object with the method"
+                " gradient_hessian(y, raw) or value(y, raw)"
             )
 
     def _shaped(self, array: np.ndarray) -> np.ndarray:
-        """From (outputs, rows) to what the user's functions see."""
+        """Convert an array of shape (outputs, rows) to the shape that the user's functions expect."""
         return array[0] if array.shape[0] == 1 else array.T
 
     def _values(self, target: np.ndarray, raw: np.ndarray) -> np.ndarray:
@@ -72,20 +72,21 @@ class CustomLoss:
             values = values.sum(axis=1)
         if values.shape != (raw.shape[1],):
             raise ValueError(
-                f"value(y, raw) of loss={self.user!r} must return one number a row: expected shape"
-                f" ({raw.shape[1]},), got {values.shape}"
+                f"value(y, raw) of loss={self.user!r} returned an array of shape {values.shape}; it must"
+                f" return one number per row, of shape ({raw.shape[1]},)"
             )
         return values
 
     def check_targets(self, target: np.ndarray) -> None:
-        """A loss of the user's own takes any finite target."""
+        """Accept any finite target."""
 
     def start_round(self, target: np.ndarray, raw: np.ndarray, weight: np.ndarray) -> None:
-        """Nothing changes from round to round."""
+        """Do nothing: a custom loss does not change from round to round."""
 
     def gradient_hessian(
         self, target: np.ndarray, raw: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the gradient and the non-negative second derivative, of the shape of `raw`."""
         if not self._has_derivatives:
             gradient, hessian = self._numerical(target, raw)
         else:
@@ -93,8 +94,10 @@ class CustomLoss:
         for what, array in (("gradient", gradient), ("hessian", hessian)):
             if not np.isfinite(array).all():
                 row = int(np.flatnonzero(~np.isfinite(array).all(axis=0))[0])
-                raise ValueError(f"the {what} of loss={self.user!r} is not finite at row {row}")
-        # A negative curvature would turn the step around; such rows count for nothing in it.
+                raise ValueError(
+                    f"the {what} of loss={self.user!r} is NaN or infinite for row {row}; it must be finite"
+                )
+        # A negative second derivative would reverse the step. It is replaced by 0.
         return gradient, np.maximum(hessian, 0)
 
     def _analytic(self, target: np.ndarray, raw: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -105,7 +108,8 @@ class CustomLoss:
             wanted = self._shaped(raw).shape
             if array.shape != wanted:
                 raise ValueError(
-                    f"the {what} of loss={self.user!r} has shape {array.shape}, expected {wanted}"
+                    f"the {what} of loss={self.user!r} has shape {array.shape}; it must have the shape of"
+                    f" raw, {wanted}"
                 )
             result.append(array[None, :] if array.ndim == 1 else array.T)
         return result[0], result[1]
@@ -117,14 +121,14 @@ class CustomLoss:
         middle = self._values(target, raw) if with_hessian else None
         for k in range(raw.shape[0]):
             size = 1 + np.abs(raw[k])
-            up, down = self._beside(target, raw, k, _GRADIENT_STEP * size)
+            up, down = self._shifted_values(target, raw, k, _GRADIENT_STEP * size)
             gradient[k] = (up - down) / (2 * _GRADIENT_STEP * size)
             if middle is not None:
-                up, down = self._beside(target, raw, k, _HESSIAN_STEP * size)
+                up, down = self._shifted_values(target, raw, k, _HESSIAN_STEP * size)
                 hessian[k] = (up - 2 * middle + down) / (_HESSIAN_STEP * size) ** 2
         return gradient, hessian
 
-    def _beside(
+    def _shifted_values(
         self, target: np.ndarray, raw: np.ndarray, k: int, step: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         up, down = raw.copy(), raw.copy()
@@ -133,9 +137,10 @@ class CustomLoss:
         return self._values(target, up), self._values(target, down)
 
     def compare_derivatives(self, target: np.ndarray, raw: np.ndarray) -> None:
-        """Raise if the gradient is not the slope of the value at `raw`, above it and below it.
+        """Raise a ValueError if the gradient is not the derivative of the value.
 
-        Looks at up to 1000 rows; does nothing for an object that has only one of the two.
+        At most 1000 rows are compared, at `raw` and on both sides of it. Nothing is compared if the object
+        has only one of the two methods.
         """
         if not (self._has_value and self._has_derivatives):
             return
@@ -147,22 +152,24 @@ class CustomLoss:
             slope, _ = self._numerical(target, raw + shift, with_hessian=False)
             scale = np.maximum(np.abs(given), np.abs(slope)) + 1e-3 * (1 + np.abs(slope).max())
             wrong = np.abs(given - slope) > 0.01 * scale
-            # A kink makes single rows disagree; a wrong formula makes many.
+            # At a kink of the loss a few rows may differ; with a wrong formula many rows differ.
             if wrong.mean() > 0.05:
                 k, i = np.argwhere(wrong)[0]
                 raise ValueError(
-                    f"the gradient of loss={self.user!r} does not match its value: at row {rows[i]}"
-                    f" gradient_hessian gives {given[k, i]:.6g}, the slope of value is {slope[k, i]:.6g}"
+                    f"the gradient of loss={self.user!r} does not match its value: for row {rows[i]}"
+                    f" gradient_hessian returns {given[k, i]:.6g}, but the derivative of value is"
+                    f" {slope[k, i]:.6g}; correct one of the two methods"
                 )
 
     def mean(self, target: np.ndarray, raw: np.ndarray, weight: np.ndarray) -> float:
-        """Weighted mean loss; NaN for an object without `value`."""
+        """Return the weighted mean loss, NaN if the object has no method `value`."""
         if not self._has_value:
             return float("nan")
         values = self._values(target, raw)
         return float(np.average(values, weights=weight if weight.size else None))
 
     def best_constants(self, target: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        """Return the constant raw predictions with the smallest loss, one per output."""
         user_constant = getattr(self.user, "best_constant", None)
         if callable(user_constant):
             given = user_constant(self._shaped(target), weight if weight.size else None)
@@ -186,10 +193,10 @@ class CustomLoss:
         n_leaves: int,
         output: int,
     ) -> np.ndarray:
-        """For each leaf the constant that is best to add to output `output` of its rows.
+        """Return, for each leaf, the constant to add to output `output` of its rows that minimises the loss.
 
-        The slope of each leaf's loss is bracketed by doubling and its zero closed in on by bisection,
-        all leaves at once.
+        The zero of the derivative is bracketed by doubling and then found by bisection, for all leaves at
+        once.
         """
 
         def slopes(step: np.ndarray) -> np.ndarray:
@@ -217,12 +224,12 @@ class CustomLoss:
         return np.where(direction == 0, 0.0, (near + far) / 2)
 
     def inverse_link(self, raw: np.ndarray) -> np.ndarray:
-        """From raw predictions (rows, outputs) to the scale of the target, or to probabilities."""
+        """Convert raw predictions of shape (rows, outputs) to the scale of the target or to probabilities."""
         user_link = getattr(self.user, "inverse_link", None)
         if callable(user_link):
             result = np.asarray(user_link(raw[:, 0] if raw.shape[1] == 1 else raw), dtype=float)
             if result.ndim == 2:
                 return result
             return np.column_stack([1 - result, result] if self.classes else [result])
-        # Raw predictions of classes are taken to be log-odds unless the user says otherwise.
+        # Without the user's inverse_link, raw predictions of classes are log-odds.
         return _log_odds(self.outputs).responses(raw) if self.classes else raw

@@ -1,4 +1,4 @@
-"""Losses of the margin m = y f(x): what AnyBoost descends."""
+"""Losses C(m) of the margin m = y f(x), which AnyBoost minimises."""
 
 from __future__ import annotations
 
@@ -9,42 +9,46 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-# The step of a central difference: the cube root of the rounding unit balances the error of the
-# formula against the error of the subtraction.
+# The step of a central difference: the cube root of the machine epsilon balances the truncation error against
+# the rounding error.
 _STEP = float(np.finfo(float).eps ** (1 / 3))
-# No sample of fewer than a million rows tells a smaller probability from none, and logarithms of it are
-# finite.
-LEAST_PROBABILITY = 1e-6
-# Margins at which a loss of the user's own is tried out; not round, since kinks stand at round ones.
-_TRIED = np.linspace(-3.17, 3.13, 22)
+# A smaller probability cannot be distinguished from 0 with fewer than a million rows, and the logarithm of
+# this one is finite.
+MIN_PROBABILITY = 1e-6
+# Margins at which a custom loss is tested. They are not round numbers, at which losses often have kinks.
+_TEST_MARGINS = np.linspace(-3.17, 3.13, 22)
 
 
 class MarginLoss:
-    """A loss C(m) that falls as the margin grows, with its slope C'(m).
+    """A loss C(m) that decreases with the margin m, and its derivative, the slope C'(m).
 
-    The slope gives the weights of boosting, w = -C'(m). `probability` turns f into P(y = +1 | x): at
-    the least expected loss P C'(f) = (1 - P) C'(-f). A loss that is flat beyond some margin says 0 or 1
-    there, which no sample can tell; the probability is held off both by `LEAST_PROBABILITY`.
+    The weights of boosting are w = -C'(m). `probability` converts f to P(y = +1 | x): the expected loss is
+    minimal where P C'(f) = (1 - P) C'(-f). For a loss that is constant above some margin, this would be
+    exactly 0 or 1, which a sample cannot justify. The probability is therefore clipped to
+    [MIN_PROBABILITY, 1 - MIN_PROBABILITY].
     """
 
     name = "custom"
     starts_from_adaboost = False
 
     def value(self, margin: np.ndarray) -> np.ndarray:
+        """Return the loss C(m)."""
         raise NotImplementedError
 
     def slope(self, margin: np.ndarray) -> np.ndarray:
+        """Return the derivative C'(m)."""
         raise NotImplementedError
 
     def probability(self, f: np.ndarray) -> np.ndarray:
+        """Return P(y = +1 | x) for the value f(x) of the vote."""
         against, agree = -self.slope(-f), -self.slope(f)
         total = against + agree
         share = np.divide(against, total, out=np.full_like(f, 0.5), where=total > 0)
-        return np.clip(share, LEAST_PROBABILITY, 1 - LEAST_PROBABILITY)
+        return np.clip(share, MIN_PROBABILITY, 1 - MIN_PROBABILITY)
 
 
 class Exponential(MarginLoss):
-    """exp(-m): AdaBoost's."""
+    """exp(-m), the loss of AdaBoost."""
 
     name = "exponential"
 
@@ -59,7 +63,7 @@ class Exponential(MarginLoss):
 
 
 class Logistic(MarginLoss):
-    """ln(1 + exp(-2m)): minus the binomial log-likelihood for f = half the log-odds."""
+    """ln(1 + exp(-2m)), the negative binomial log-likelihood if f is half the log-odds."""
 
     name = "logistic"
 
@@ -74,7 +78,7 @@ class Logistic(MarginLoss):
 
 
 class SquaredHinge(MarginLoss):
-    """max(0, 1 - m)²: a margin of 1 is enough. P = (1 + f) / 2, cut off at 0 and 1."""
+    """max(0, 1 - m)², which is 0 for margins above 1. P = (1 + f) / 2, clipped to [0, 1]."""
 
     name = "squared_hinge"
 
@@ -86,9 +90,9 @@ class SquaredHinge(MarginLoss):
 
 
 class SmoothHinge(MarginLoss):
-    """½ - m below 0, ½ (1 - m)² up to 1, then 0: linear in outliers, and no kink.
+    """½ - m below 0, ½ (1 - m)² in [0, 1], then 0: linear for outliers, and differentiable everywhere.
 
-    P = 1 / (2 - f) for f in [0, 1], 1 beyond, and 1 - P(-f) below 0.
+    P = 1 / (2 - f) for f in [0, 1], 1 above, and 1 - P(-f) below 0.
     """
 
     name = "smooth_hinge"
@@ -102,10 +106,11 @@ class SmoothHinge(MarginLoss):
 
 
 class Doom2(MarginLoss):
-    """1 - tanh(m): levels off on both sides, and so gives up rows far on the wrong side.
+    """1 - tanh(m), which is flat on both sides, so that rows with very negative margins lose their influence.
 
-    At f = 0 it is as steep to one side as to the other: the hits and misses of a first learner would
-    weigh the same, and the same learner be found for ever. Boosting starts from AdaBoost's vote.
+    The slope is an even function. After the first learner, the rows that it classifies correctly and
+    incorrectly would have the same weight, and the same learner would be found forever. Boosting therefore
+    starts from a vote fitted by AdaBoost.
     """
 
     name = "doom2"
@@ -118,20 +123,20 @@ class Doom2(MarginLoss):
         return -1 / np.cosh(np.clip(margin, -300, 300)) ** 2
 
     def probability(self, f: np.ndarray) -> np.ndarray:
-        # Its slope is even, and the general formula says ½ everywhere.
+        # The slope is an even function, so the general formula would give ½ everywhere.
         return expit(2 * f)
 
 
-class OwnMarginLoss(MarginLoss):
-    """A loss of the user's own: ``value(margin)`` and, if it has it, ``slope(margin)``.
+class CustomMarginLoss(MarginLoss):
+    """A custom loss: an object with ``value(margin)`` and optionally ``slope(margin)``, or a function.
 
-    Without a slope, a central difference of the value stands in for it. With both, the two are
-    compared once. A plain function is taken for the value.
+    Without `slope`, the slope is a central difference of the value. With both, they are compared once. A
+    function is used as the value.
 
     Examples
     --------
     >>> import numpy as np
-    >>> loss = OwnMarginLoss(lambda margin: np.exp(-3 * margin))
+    >>> loss = CustomMarginLoss(lambda margin: np.exp(-3 * margin))
     >>> loss.slope(np.zeros(1)).round(6)
     array([-3.])
     """
@@ -141,13 +146,13 @@ class OwnMarginLoss(MarginLoss):
         value = getattr(user, "value", user)
         if not callable(value) or isinstance(user, type | str):
             raise ValueError(
-                f"loss={user!r} must be one of {', '.join(map(repr, MARGIN_LOSSES))}, a function of the"
-                " margin, or an object with value(margin) and slope(margin)"
+                f"loss={user!r} is not valid; pass one of {', '.join(map(repr, MARGIN_LOSSES))}, a function"
+                " of the margin, or an object with value(margin) and slope(margin)"
             )
         self._value = value
         given = getattr(user, "slope", None)
         self._slope: Callable[[np.ndarray], Any] | None = given if callable(given) else None
-        self._compare()
+        self._compare_slope()
 
     def value(self, margin: np.ndarray) -> np.ndarray:
         return self._checked("value", self._value(margin), margin)
@@ -161,35 +166,36 @@ class OwnMarginLoss(MarginLoss):
         step = _STEP * (1 + np.abs(margin))
         return (self.value(margin + step) - self.value(margin - step)) / (2 * step)
 
-    def _checked(self, what: str, said: Any, margin: np.ndarray) -> np.ndarray:
-        said = np.asarray(said, dtype=float)
-        if said.shape != margin.shape:
+    def _checked(self, what: str, result: Any, margin: np.ndarray) -> np.ndarray:
+        result = np.asarray(result, dtype=float)
+        if result.shape != margin.shape:
             raise ValueError(
-                f"the {what} of loss={self.user!r} has shape {said.shape} for margins of shape"
-                f" {margin.shape}; it must return one number a margin"
+                f"the {what} of loss={self.user!r} has shape {result.shape} for margins of shape"
+                f" {margin.shape}; it must return one number per margin"
             )
-        wrong = np.flatnonzero(~np.isfinite(said))
+        wrong = np.flatnonzero(~np.isfinite(result))
         if wrong.size:
             raise ValueError(
-                f"the {what} of loss={self.user!r} is {said.flat[wrong[0]]} at margin"
+                f"the {what} of loss={self.user!r} is {result.flat[wrong[0]]} at margin"
                 f" {margin.flat[wrong[0]]:g}; it must be finite"
             )
-        return said
+        return result
 
-    def _compare(self) -> None:
+    def _compare_slope(self) -> None:
+        """Raise a ValueError if the slope is not the derivative of the value."""
         if self._slope is None:
             return
-        told, measured = self.slope(_TRIED), self._difference(_TRIED)
-        wrong = np.flatnonzero(np.abs(told - measured) > 1e-4 * (1 + np.abs(measured)))
+        returned, numerical = self.slope(_TEST_MARGINS), self._difference(_TEST_MARGINS)
+        wrong = np.flatnonzero(np.abs(returned - numerical) > 1e-4 * (1 + np.abs(numerical)))
         if wrong.size:
             at = wrong[0]
             raise ValueError(
-                f"the slope of loss={self.user!r} at margin {_TRIED[at]:.2f} is {told[at]:g}, but its"
-                f" value changes by {measured[at]:g} a unit there"
+                f"the slope of loss={self.user!r} at margin {_TEST_MARGINS[at]:.2f} is {returned[at]:g},"
+                f" but the derivative of its value is {numerical[at]:g}; correct one of the two methods"
             )
 
 
-# exp of more is no number a sum can use.
+# exp of a larger number could overflow in a sum.
 _LARGEST_EXPONENT = 600.0
 
 MARGIN_LOSSES: dict[str, type[MarginLoss]] = {
@@ -198,7 +204,7 @@ MARGIN_LOSSES: dict[str, type[MarginLoss]] = {
 
 
 def margin_loss(loss: Any) -> MarginLoss:
-    """The loss that a name or an object stands for; it must fall at margin 0.
+    """Return the loss for a name or an object; raise a ValueError unless it decreases at margin 0.
 
     >>> margin_loss("logistic").slope(np.zeros(1))
     array([-1.])
@@ -208,11 +214,11 @@ def margin_loss(loss: Any) -> MarginLoss:
     elif isinstance(loss, str) and loss in MARGIN_LOSSES:
         found = MARGIN_LOSSES[loss]()
     else:
-        found = OwnMarginLoss(loss)
+        found = CustomMarginLoss(loss)
     slope = float(found.slope(np.zeros(1))[0])
     if not slope < 0 or not math.isfinite(slope):
         raise ValueError(
-            f"loss={loss!r} is not decreasing at margin 0, where its slope is {slope:g}: a larger margin"
-            " would not be better"
+            f"the slope of loss={loss!r} at margin 0 is {slope:g}; it must be negative, so that larger"
+            " margins have a smaller loss"
         )
     return found

@@ -1,4 +1,4 @@
-"""The losses that come with the library, computed by the core."""
+"""Built-in losses, computed by the compiled core."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 
 from bosquet import _core
 
-# What each loss of the core states of itself: targets, scale, parameter.
+# Properties of each loss of the core: accepted targets, scale, parameter.
 TRAITS: dict[str, dict[str, Any]] = {loss["name"]: loss for loss in _core.all_losses()}
 CLASSIFICATION = tuple(name for name, loss in TRAITS.items() if loss["targets"] == "two_classes")
 REGRESSION = tuple(name for name in TRAITS if name not in CLASSIFICATION)
 
-# Targets that not every loss is defined for: (test, how a message names them).
+# Restrictions of the target by some losses: (test, description in messages).
 _ACCEPTED: dict[str, tuple[Callable[[np.ndarray], np.ndarray], str]] = {
     "non_negative": (lambda y: y >= 0, "y >= 0"),
     "positive": (lambda y: y > 0, "y > 0"),
@@ -22,10 +22,9 @@ _ACCEPTED: dict[str, tuple[Callable[[np.ndarray], np.ndarray], str]] = {
 
 
 class NativeLoss:
-    """One of the built-in losses for a given number of raw outputs.
+    """A built-in loss for a given number of raw outputs.
 
-    Arrays are output-major, as the core holds them: targets ``(targets, rows)``, raw predictions
-    ``(outputs, rows)``.
+    Arrays have the layout of the core: targets ``(targets, rows)``, raw predictions ``(outputs, rows)``.
     """
 
     def __init__(
@@ -39,11 +38,11 @@ class NativeLoss:
 
     @property
     def curved(self) -> bool:
-        """Whether the second derivative says how far to step; if not, leaves take the minimiser."""
+        """Whether the second derivative gives the step length; if not, leaves use the exact minimiser."""
         return self.core.curved
 
     def check_targets(self, target: np.ndarray) -> None:
-        """Raise where a target lies outside of what the loss is defined for."""
+        """Raise a ValueError if a target is outside the domain of the loss."""
         accepted = TRAITS[self.name]["targets"]
         if accepted not in _ACCEPTED:
             return
@@ -56,32 +55,36 @@ class NativeLoss:
                 f" ({wrong.size} such row{'s' if wrong.size > 1 else ''})"
             )
         if not (target.sum(axis=1) > 0).all():
-            raise ValueError(f"loss='{self.name}' needs at least one y above 0")
+            raise ValueError(f"loss='{self.name}' needs at least one y > 0, but all y are 0")
 
     def compare_derivatives(self, target: np.ndarray, raw: np.ndarray) -> None:
-        """The core's derivatives are held to their formulas by the tests."""
+        """Do nothing: the derivatives of the core are tested against their formulas."""
 
     def best_constants(self, target: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        """Return the constant raw predictions with the smallest loss, one per output."""
         return self.core.best_constants(target, weight)
 
     def start_round(self, target: np.ndarray, raw: np.ndarray, weight: np.ndarray) -> None:
+        """Update what a loss computes once per round, such as the threshold of Huber's loss."""
         self.core.start_round(target, raw, weight)
 
     def gradient_hessian(
         self, target: np.ndarray, raw: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the first and second derivatives by the raw predictions, of the shape of `raw`."""
         return self.core.gradient_hessian(target, raw)
 
     def mean(self, target: np.ndarray, raw: np.ndarray, weight: np.ndarray) -> float:
-        """Weighted mean loss."""
+        """Return the weighted mean loss."""
         total = weight.sum() if weight.size else target.shape[1]
         return self.core.value(target, raw, weight) / total
 
     def inverse_link(self, raw: np.ndarray) -> np.ndarray:
-        """From raw predictions (rows, outputs) to the scale of the target, or to probabilities."""
+        """Convert raw predictions of shape (rows, outputs) to the scale of the target or to probabilities."""
         return self.core.responses(raw)
 
     def to_state(self) -> dict[str, Any]:
+        """Return the loss as JSON values for a model file."""
         return {
             "name": self.name,
             "outputs": self.outputs,
@@ -91,6 +94,7 @@ class NativeLoss:
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> NativeLoss:
+        """Build the loss from the result of `to_state`."""
         return cls(
             str(state["name"]),
             outputs=int(state["outputs"]),
@@ -103,18 +107,18 @@ class NativeLoss:
 
 
 def classification_loss(loss: Any, n_classes: int) -> Any:
-    """The loss object for a classifier's `loss` parameter."""
+    """Return the loss object for the `loss` parameter of a classifier."""
     if not isinstance(loss, str):
         from bosquet.losses._custom import CustomLoss
 
         return CustomLoss(loss, outputs=1 if n_classes == 2 else n_classes, targets=1, classes=True)
     if loss not in CLASSIFICATION:
         raise ValueError(
-            f"loss={loss!r} is not a loss for classes; use one of {', '.join(CLASSIFICATION)}"
+            f"loss={loss!r} is not a loss for classification; use one of {', '.join(CLASSIFICATION)}"
         )
     if loss != "log_loss" and n_classes > 2:
         raise ValueError(
-            f"loss='{loss}' takes two classes, but y has {n_classes}; use loss='log_loss'"
+            f"loss='{loss}' supports two classes, but y has {n_classes}; use loss='log_loss'"
         )
     return NativeLoss(loss, outputs=1 if n_classes == 2 else n_classes)
 
@@ -128,7 +132,7 @@ def regression_loss(
     alpha: float = 0.9,
     power: float = 1.5,
 ) -> Any:
-    """The loss object for a regressor's `loss` parameter and those that go with it."""
+    """Return the loss object for the `loss` parameter of a regressor and the parameters of that loss."""
     if not isinstance(loss, str):
         from bosquet.losses._custom import CustomLoss
 
@@ -140,7 +144,10 @@ def regression_loss(
     if loss in ("quantile", "expectile"):
         levels = _levels(loss, quantile if loss == "quantile" else expectile)
         if len(levels) > 1 and n_targets > 1:
-            raise ValueError(f"several {loss} levels and several targets at once are not supported")
+            raise ValueError(
+                f"{loss}={levels} has {len(levels)} levels and y has {n_targets} targets; several levels are"
+                " supported for one target only"
+            )
         outputs = max(len(levels), n_targets)
         return NativeLoss(loss, outputs=outputs, targets=n_targets, parameters=levels)
     parameters = {"huber": [alpha], "tweedie": [power]}.get(loss, [])
@@ -148,8 +155,8 @@ def regression_loss(
 
 
 def _levels(name: str, given: Any) -> list[float]:
-    """The levels of a parameter that takes one or several."""
+    """Return the levels of a parameter that accepts one level or several."""
     levels = [float(level) for level in np.atleast_1d(given)]
     if not levels or not all(0 < level < 1 for level in levels):
-        raise ValueError(f"{name}={given!r} must hold levels between 0 and 1, both excluded")
+        raise ValueError(f"{name}={given!r} is not valid; levels must be in (0, 1)")
     return levels

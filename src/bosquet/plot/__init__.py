@@ -1,10 +1,10 @@
-"""The plots one would draw anyway: a tree, its pruning, a forest's out-of-bag error, importances;
-boosting round by round, its margins and its certificate; the weights, losses and regret of a mixture
-of experts; the pictures behind the theory; how far scores and intervals can be trusted;
-why a model says what it says; the odds, probabilities and interactions of a regression; what a vote
-on images looks at; rules on a plane; a stream and its changes; what a study found.
+"""Plots of models and results.
 
-Every function takes `ax` or `axes` to draw into, and returns them. Matplotlib is needed
+There are plots of trees and pruning, forests, boosting, mixtures of experts, explanations, calibration and
+prediction intervals, regression models, Haar features and detections, decision boundaries, streams,
+studies, and of results of the theory.
+
+Every function accepts `ax` or `axes` to draw into, and returns them. Matplotlib is required
 (``pip install 'bosquet[plot]'``).
 """
 

@@ -1,4 +1,4 @@
-"""Colours that every picture shares, and the frame around it."""
+"""Colours and helpers shared by all plots."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def new_axes(ax: Any, size: tuple[float, float] = (6, 3.8)) -> Any:
 
 
 def tidy(ax: Any) -> None:
-    """Only the two spines that carry a scale."""
+    """Hide the top and right spines."""
     ax.spines[["top", "right"]].set_visible(False)
 
 

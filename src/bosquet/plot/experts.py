@@ -1,4 +1,4 @@
-"""Mixtures of experts: who had the weight, what was lost, and what was promised."""
+"""Plots of mixtures of experts: weights, contributions, losses and regret."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ def _names(mixture: Any) -> list[str]:
 
 
 def _colour(mixture: Any, expert: int) -> Any:
-    """The same for an expert in every picture: by the place of its weight, so that those drawn differ."""
+    """Colour of an expert by the rank of its mean weight, which is the same in all plots of a mixture."""
     order = np.argsort(-np.abs(mixture.weights_).mean(axis=0), kind="stable")
-    place = int(np.flatnonzero(order == expert)[0])
+    rank = int(np.flatnonzero(order == expert)[0])
     steps = max(min(mixture.n_features_in_, 10) - 1, 1)
-    return pyplot_or_error().get_cmap("viridis")(0.05 + 0.9 * (place % 10) / steps)
+    return pyplot_or_error().get_cmap("viridis")(0.05 + 0.9 * (rank % 10) / steps)
 
 
 def _largest(mixture: Any, most: int) -> tuple[list[np.ndarray], list[str], list[Any]]:
-    """Groups of experts to draw: the heaviest one by one, the others together; labels, colours."""
+    """Groups of experts with labels and colours: those of largest weight singly, the others as one group."""
     weights = np.abs(mixture.weights_).mean(axis=0)
     order = np.argsort(-weights, kind="stable")
     shown = [np.array([k]) for k in order[:most]]
@@ -51,7 +51,7 @@ def _finish(ax: Any, ylabel: str) -> Any:
 
 
 def expert_weights(mixture: Any, ax: Any = None, *, most: int = 10) -> Any:
-    """Weights over time, stacked.
+    """Stacked weights of the experts over time.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def expert_weights(mixture: Any, ax: Any = None, *, most: int = 10) -> Any:
         Fitted, with its history.
     ax : matplotlib axes, optional
     most : int, default=10
-        Experts drawn one by one, the heaviest; the others are drawn as one.
+        Number of experts of largest weight that are drawn singly; the others are drawn as one.
 
     Returns
     -------
@@ -69,11 +69,11 @@ def expert_weights(mixture: Any, ax: Any = None, *, most: int = 10) -> Any:
     shown, labels, colours = _largest(mixture, most)
     weights = mixture.weights_
     steps = np.arange(1, len(weights) + 1)
-    if (weights < 0).any():  # those of ridge regression, which do not stack
+    if (weights < 0).any():  # ridge regression has negative weights, which cannot be stacked
         for group, label, colour in zip(shown, labels, colours, strict=True):
             ax.plot(steps, weights[:, group].sum(axis=1), label=label, color=colour, linewidth=1)
     else:
-        # Each step is drawn from half before to half after it, the first and a single one too.
+        # Step t is drawn from t - 0.5 to t + 0.5, so that a single step has a width, too.
         edges = np.concatenate([steps - 0.5, steps[-1:] + 0.5])
         parts = [np.append(column := weights[:, group].sum(axis=1), column[-1]) for group in shown]
         ax.stackplot(edges, parts, labels=labels, colors=colours, step="post")
@@ -83,15 +83,16 @@ def expert_weights(mixture: Any, ax: Any = None, *, most: int = 10) -> Any:
 
 
 def expert_contributions(mixture: Any, F: Any, ax: Any = None, *, most: int = 10) -> Any:
-    """What each expert adds to the prediction, p(j) f(j), stacked; and the prediction itself.
+    """Stacked contributions of the experts to the prediction, p(j) f(j), and the prediction.
 
     Parameters
     ----------
     mixture : Mixture
-        Fitted on F, with its history; of numbers, not classes.
+        Fitted to F, with its history; for regression.
     F : array of shape (n_steps, n_experts)
+        Forecasts of the experts.
     ax, most
-        As for `expert_weights`.
+        As in `expert_weights`.
 
     Returns
     -------
@@ -101,13 +102,13 @@ def expert_contributions(mixture: Any, F: Any, ax: Any = None, *, most: int = 10
     weights = mixture.weights_
     if forecasts.shape != weights.shape:
         raise ValueError(
-            f"F has shape {forecasts.shape}, but the mixture was fitted on forecasts of {weights.shape}"
+            f"F has shape {forecasts.shape}, but the mixture was fitted to forecasts of shape {weights.shape}"
         )
     ax = _axes(ax)
     shown, labels, colours = _largest(mixture, most)
     parts = weights * np.nan_to_num(forecasts)
     steps = np.arange(1, len(weights) + 1)
-    # Above and below 0 apart: what cancels would not be seen otherwise.
+    # Positive and negative contributions are stacked separately; otherwise they would cancel.
     for sign in (1, -1):
         stack = [np.maximum(sign * parts[:, group].sum(axis=1), 0) * sign for group in shown]
         if sign == 1 or any((part < 0).any() for part in stack):
@@ -125,8 +126,8 @@ def expert_losses(mixture: Any, ax: Any = None, *, most: int = 10) -> Any:
     mixture : Mixture
         Fitted, with its history.
     ax, most
-        As for `expert_weights`; the experts with the least loss are drawn. One asleep is counted as
-        the mixture.
+        As in `expert_weights`, but the experts with the lowest loss are drawn. In steps without a forecast
+        (a sleeping expert), the loss of the mixture is used.
 
     Returns
     -------
@@ -145,7 +146,7 @@ def expert_losses(mixture: Any, ax: Any = None, *, most: int = 10) -> Any:
 
 
 def expert_regret(mixture: Any, ax: Any = None) -> Any:
-    """Regret to the best expert so far, and the bound that the rule gives it.
+    """Regret to the best expert so far, and the regret bound of the rule.
 
     Parameters
     ----------
@@ -166,9 +167,9 @@ def expert_regret(mixture: Any, ax: Any = None) -> Any:
     bounds = mixture.bounds_
     if np.isfinite(bounds).any():
         ax.plot(steps, bounds, color=GREY, linestyle="--", label="bound of the rule")
-        room = np.nanmax(bounds[np.isfinite(bounds)])
+        largest = np.nanmax(bounds[np.isfinite(bounds)])
         spread = np.ptp(regret)
-        if room > 10 * max(spread, 1e-300):  # a bound far off would flatten the regret to a line
+        if largest > 10 * max(spread, 1e-300):  # a large bound would flatten the regret to a line
             ax.set_yscale("symlog", linthresh=max(spread, 1e-12))
     ax.axhline(0, color="black", linewidth=0.6)
     return _finish(ax, "regret")

@@ -1,4 +1,4 @@
-"""Shapley values as bars, swarms and waterfalls; dependence; shape functions."""
+"""Plots of explanations: Shapley values, dependence curves and shape functions."""
 
 from __future__ import annotations
 
@@ -9,35 +9,37 @@ import numpy as np
 from bosquet.plot._style import BLUE, FAINT, GREY, INK, ORANGE, new_axes, tidy
 from bosquet.trees.drawing import pyplot_or_error
 
-# From low to high values of a feature; told apart by those who do not tell red from green.
+# Colours from low to high values of a feature, which colour-blind readers can distinguish.
 _LOW_TO_HIGH = ["#3b6ea5", "#b9b9c8", "#d9822b"]
-_LONGEST_NAME = 28
-_GOLDEN = 0.6180339887498949  # multiples of it, taken modulo 1, are as good as shuffled
+_MAX_NAME_LENGTH = 28
+_GOLDEN = 0.6180339887498949  # multiples of it modulo 1 are a low-discrepancy sequence
 
 
 def _label(name: str) -> str:
-    return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
+    return name if len(name) <= _MAX_NAME_LENGTH else name[: _MAX_NAME_LENGTH - 1] + "…"
 
 
 def _height(bars: int) -> float:
     return 0.3 * bars + 1.1
 
 
-def _axis_label(explanation: Any, what: str) -> str:
+def _axis_label(explanation: Any, quantity: str) -> str:
     names = explanation.output_names
-    return f"{what} for {names[0]}" if names and len(names) == 1 else what
+    return f"{quantity} for {names[0]}" if names and len(names) == 1 else quantity
 
 
 def shap_bar(explanation: Any, *, output: Any = None, most: int = 15, ax: Any = None) -> Any:
-    """Mean |φ| of the most important features.
+    """Bar chart of the mean |φ| of the most important features.
 
     Parameters
     ----------
-    explanation : from ``model.explain(X)``
-    output : a class or target by name or number; by default all, one on top of the other
+    explanation : Explanation
+        From ``model.explain(X)``.
+    output : class or target by name or index, optional
+        Default: all outputs, as stacked bars.
     most : int, default=15
-        How many features to show; the others are one bar together.
-    ax : axes to draw into
+        Number of features to show; the others share one bar.
+    ax : matplotlib Axes, optional
 
     Returns
     -------
@@ -52,19 +54,19 @@ def shap_bar(explanation: Any, *, output: Any = None, most: int = 15, ax: Any = 
     bars, names = means[shown], [_label(explanation.feature_names[f]) for f in shown]
     if rest.size:
         bars = np.vstack([bars, means[rest].sum(axis=0)])
-        names.append(f"{rest.size} others together")
+        names.append(f"{rest.size} others")
     ax = new_axes(ax, (6.2, _height(len(names))))
-    places, left = np.arange(len(names))[::-1], np.zeros(len(names))
+    positions, left = np.arange(len(names))[::-1], np.zeros(len(names))
     colours = [BLUE] if means.shape[1] == 1 else _palette(means.shape[1])
     for k in range(means.shape[1]):
         outputs = explanation.output_names or [f"output {k}" for k in range(means.shape[1])]
         drawn = ax.barh(
-            places, bars[:, k], left=left, color=colours[k], label=outputs[k], height=0.7
+            positions, bars[:, k], left=left, color=colours[k], label=outputs[k], height=0.7
         )
         if rest.size:
-            drawn[-1].set_alpha(0.35)  # many small ones may add up to more than the largest
+            drawn[-1].set_alpha(0.35)  # the sum of many small ones may exceed the largest
         left = left + bars[:, k]
-    ax.set_yticks(places, names)
+    ax.set_yticks(positions, names)
     ax.set_xlabel(_axis_label(explanation, "mean |φ|"))
     ax.margins(y=0.02)
     if 1 < means.shape[1] <= 10:
@@ -88,18 +90,21 @@ def shap_beeswarm(
     max_rows: int = 2000,
     ax: Any = None,
 ) -> Any:
-    """A point for each row and feature: where it lies is φ, its colour is the feature's value.
+    """Beeswarm plot with one point per row and feature, at φ, coloured by the value of the feature.
 
-    Grey is for missing values, and for levels, which have no order.
+    Points are grey for missing values and for categorical features, whose levels have no order.
 
     Parameters
     ----------
-    explanation : from ``model.explain(X)``
-    output : a class or target, if there are several
+    explanation : Explanation
+        From ``model.explain(X)``.
+    output : class or target by name or index
+        Required if there are several.
     most : int, default=15
+        Number of features to show.
     max_rows : int, default=2000
-        Of more rows as many are drawn, evenly chosen.
-    ax : axes to draw into
+        Largest number of rows to draw, chosen at equal distances.
+    ax : matplotlib Axes, optional
 
     Returns
     -------
@@ -116,17 +121,15 @@ def shap_beeswarm(
 
     colours = LinearSegmentedColormap.from_list("values", _LOW_TO_HIGH)
     ax.axvline(0, color=GREY, linewidth=0.8, zorder=0)
-    for place, feature in enumerate(order[::-1]):
-        across = _swarm(values[:, feature])
+    for i, feature in enumerate(order[::-1]):
+        height = i + _swarm_offsets(values[:, feature])
         shade = _ranks(data[:, feature])
         known = ~np.isnan(shade)
         size = 9 if len(rows) > 300 else 14
-        ax.scatter(
-            values[~known, feature], place + across[~known], color="#c8c8c8", s=size, linewidths=0
-        )
+        ax.scatter(values[~known, feature], height[~known], color="#c8c8c8", s=size, linewidths=0)
         ax.scatter(
             values[known, feature],
-            place + across[known],
+            height[known],
             c=shade[known],
             cmap=colours,
             vmin=0,
@@ -137,7 +140,7 @@ def shap_beeswarm(
         )
     ax.set_yticks(range(order.size), [_label(explanation.feature_names[f]) for f in order[::-1]])
     ax.set_ylim(-0.6, order.size - 0.4)
-    ax.set_xlabel(_axis_label(explanation, "φ: what the feature adds"))
+    ax.set_xlabel(_axis_label(explanation, "Shapley value φ"))
     bar = ax.figure.colorbar(
         pyplot_or_error().cm.ScalarMappable(cmap=colours), ax=ax, aspect=30, pad=0.01, shrink=0.8
     )
@@ -148,47 +151,50 @@ def shap_beeswarm(
     return ax
 
 
-def _swarm(values: np.ndarray) -> np.ndarray:
-    """How far points move aside so that those of like value lie next to each other."""
+def _swarm_offsets(values: np.ndarray) -> np.ndarray:
+    """Vertical offsets that place points of similar value next to each other."""
     width = np.ptp(values) or 1.0
     bins = np.floor((values - values.min()) / width * 60).astype(int)
-    aside = np.zeros(values.size)
+    offsets = np.zeros(values.size)
     largest = np.bincount(bins).max()
     for number in np.unique(bins):
-        here = np.flatnonzero(bins == number)
-        spread = 0.4 * here.size / largest
-        steps = np.linspace(-spread, spread, here.size) if here.size > 1 else np.zeros(1)
-        # In an order that has nothing to do with the values: sorted points would draw arrows.
-        aside[here[np.argsort(here * _GOLDEN % 1)]] = steps
-    return aside
+        in_bin = np.flatnonzero(bins == number)
+        spread = 0.4 * in_bin.size / largest
+        steps = np.linspace(-spread, spread, in_bin.size) if in_bin.size > 1 else np.zeros(1)
+        # In a quasi-random order: in sorted order the points would form arrows.
+        offsets[in_bin[np.argsort(in_bin * _GOLDEN % 1)]] = steps
+    return offsets
 
 
 def _ranks(column: np.ndarray) -> np.ndarray:
-    """Values between 0 and 1 by their ranks; NaN for what is missing or no number."""
+    """Ranks of the values, scaled to [0, 1]; NaN for missing values and values that are not numbers."""
     try:
         numbers = np.asarray(column, dtype=float)
     except (TypeError, ValueError):
         return np.full(len(column), np.nan)
     ranks = np.full(numbers.size, np.nan)
     known = np.isfinite(numbers)
-    distinct, place = np.unique(numbers[known], return_inverse=True)
-    ranks[known] = place / max(1, distinct.size - 1)
+    distinct, rank = np.unique(numbers[known], return_inverse=True)
+    ranks[known] = rank / max(1, distinct.size - 1)
     return ranks
 
 
 def shap_waterfall(
     explanation: Any, row: int, *, output: Any = None, most: int = 10, ax: Any = None
 ) -> Any:
-    """From the base to one row's prediction, feature by feature, the largest steps first.
+    """Waterfall plot from the base to the prediction of a row; features in descending order of |φ|.
 
     Parameters
     ----------
-    explanation : from ``model.explain(X)``
-    row : number of the row
-    output : a class or target, if there are several
+    explanation : Explanation
+        From ``model.explain(X)``.
+    row : int
+        Index of the row.
+    output : class or target by name or index
+        Required if there are several.
     most : int, default=10
-        Steps to show; the others are one step together.
-    ax : axes to draw into
+        Number of features to show; the others share one step.
+    ax : matplotlib Axes, optional
 
     Returns
     -------
@@ -196,7 +202,9 @@ def shap_waterfall(
     """
     explanation = explanation.output(output)
     if not 0 <= row < len(explanation):
-        raise ValueError(f"row={row} is not among the {len(explanation)} rows explained")
+        raise ValueError(
+            f"row={row} is out of range; the explanation has rows 0 to {len(explanation) - 1}"
+        )
     values = explanation.main_values[row]
     order = np.argsort(-np.abs(values), kind="stable")
     shown, rest = order[:most], order[most:]
@@ -204,21 +212,21 @@ def shap_waterfall(
     if rest.size:
         steps.append((f"{rest.size} others", values[rest].sum()))
     ax = new_axes(ax, (6.4, _height(len(steps)) + 0.3))
-    at = float(explanation.base)
-    ends = [at, *(at + np.cumsum([step for _, step in steps]))]
+    base = float(explanation.base)
+    ends = [base, *(base + np.cumsum([step for _, step in steps]))]
     margin = 0.02 * (max(ends) - min(ends) or 1.0)
-    for place, (_, step) in enumerate(steps):
-        level = len(steps) - 1 - place
+    for i, (_, step) in enumerate(steps):
+        level = len(steps) - 1 - i
         colour = ORANGE if step > 0 else BLUE
-        ax.barh(level, step, left=ends[place], color=colour, height=0.62)
-        ax.plot([ends[place + 1]] * 2, [level - 1, level], color=GREY, linewidth=0.7, zorder=0)
-        outside = max(ends[place], ends[place + 1]) + margin
-        ax.text(outside, level, f"{step:+.3g}", va="center", fontsize=8, color=INK)
-    ax.axvline(at, color=GREY, linestyle=":", linewidth=1, zorder=0)
+        ax.barh(level, step, left=ends[i], color=colour, height=0.62)
+        ax.plot([ends[i + 1]] * 2, [level - 1, level], color=GREY, linewidth=0.7, zorder=0)
+        text_x = max(ends[i], ends[i + 1]) + margin
+        ax.text(text_x, level, f"{step:+.3g}", va="center", fontsize=8, color=INK)
+    ax.axvline(base, color=GREY, linestyle=":", linewidth=1, zorder=0)
     ax.set_yticks(range(len(steps)), [name for name, _ in steps][::-1])
     ax.set_xlim(min(ends) - 3 * margin, max(ends) + 9 * margin)
     ax.set_ylim(-0.9, len(steps) - 0.4)
-    ax.set_title(f"base {at:.3g}  →  prediction {ends[-1]:.3g}", fontsize=10)
+    ax.set_title(f"base {base:.3g}  →  prediction {ends[-1]:.3g}", fontsize=10)
     ax.set_xlabel(_axis_label(explanation, "raw prediction"))
     tidy(ax)
     return ax
@@ -236,24 +244,29 @@ def _with_value(explanation: Any, row: int, feature: int) -> str:
 def dependence(
     *found: Any, output: int = 0, max_curves: int = 100, columns: int = 3, axes: Any = None
 ) -> Any:
-    """Partial dependence, ICE or accumulated local effects, a panel each.
+    """Plots of partial dependence, ICE or accumulated local effects, one per panel.
 
     Parameters
     ----------
     *found : Dependence
         From `partial_dependence`, `individual_conditional_expectation` or `accumulated_local_effects`.
-    output : which column of several outputs
+    output : int, default=0
+        Index of the output, if there are several.
     max_curves : int, default=100
-        Of more rows as many curves are drawn, evenly chosen.
-    columns : panels side by side
-    axes : one axes for each, optional
+        Largest number of ICE curves to draw, chosen at equal distances.
+    columns : int, default=3
+        Number of panels per row.
+    axes : array of axes, optional
+        One per Dependence.
 
     Returns
     -------
     array of axes
     """
     if not found:
-        raise ValueError("give at least one dependence: partial_dependence(model, X, feature)")
+        raise ValueError(
+            "no Dependence was passed; pass at least one, for example partial_dependence(model, X, feature)"
+        )
     if axes is None:
         across = min(columns, len(found))
         down = -(-len(found) // across)
@@ -306,15 +319,18 @@ def _surface(ax: Any, one: Any, average: np.ndarray) -> None:
 
 
 def shapes(functions: Any, *, most: int = 9, output: int = 0, axes: Any = None) -> Any:
-    """The shape functions of an additive model of trees, the strongest first.
+    """Shape functions of an additive model of trees, in descending order of their range.
 
     Parameters
     ----------
-    functions : from `bosquet.explain.shape_functions`
+    functions : ShapeFunctions
+        From `bosquet.explain.shape_functions`.
     most : int, default=9
-        Panels to draw, of single features.
-    output : which output
-    axes : as many axes as panels, optional
+        Largest number of panels; each shows the function of a single feature.
+    output : int, default=0
+        Index of the output.
+    axes : array of axes, optional
+        One per panel.
 
     Returns
     -------
@@ -323,7 +339,7 @@ def shapes(functions: Any, *, most: int = 9, output: int = 0, axes: Any = None) 
     spread = {f: np.ptp(v[:, output]) for f, v in functions.single.items()}
     chosen = sorted(spread, key=lambda f: -spread[f])[:most]
     if not chosen:
-        raise ValueError("the model uses no feature: there is nothing to draw")
+        raise ValueError("functions has no function of a single feature to draw")
     if axes is None:
         across = min(3, len(chosen))
         down = -(-len(chosen) // across)

@@ -1,4 +1,4 @@
-"""The out-of-bag error of an ensemble, and the importance of its features."""
+"""Plots of forests: out-of-bag error and feature importance."""
 
 from __future__ import annotations
 
@@ -11,17 +11,15 @@ from bosquet.trees.drawing import pyplot_or_error
 
 
 def oob_curve(model: Any, ax: Any = None) -> Any:
-    """The out-of-bag error against the number of trees; fit with oob_score=True."""
+    """Out-of-bag error against the number of trees, of a model fitted with oob_score=True."""
     if not hasattr(model, "oob_curve_"):
-        raise ValueError("the model has no out-of-bag record: fit it with oob_score=True")
+        raise ValueError("the model has no attribute oob_curve_; fit it with oob_score=True")
     ax = ax or pyplot_or_error().subplots(figsize=(6, 3.6), layout="constrained")[1]
     curve = np.asarray(model.oob_curve_)
-    ax.plot(
-        np.arange(1, curve.size + 1), curve, color=BLUE, label="vote of the trees without the row"
-    )
+    ax.plot(np.arange(1, curve.size + 1), curve, color=BLUE, label="out-of-bag vote of the trees")
     single = getattr(model, "oob_tree_error_", getattr(model, "oob_learner_error_", None))
     if single is not None:
-        ax.axhline(single, color=GREY, linestyle="--", label="one tree alone, on average")
+        ax.axhline(single, color=GREY, linestyle="--", label="mean of the single trees")
     ax.set(xlabel="trees", ylabel="out-of-bag error", ylim=(0, None))
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(frameon=False)
@@ -29,22 +27,25 @@ def oob_curve(model: Any, ax: Any = None) -> Any:
 
 
 def importances(*found: Any, most: int = 15, axes: Any = None) -> Any:
-    """Importances side by side, each scaled so that its largest is 100.
+    """Bar charts of feature importances side by side, each scaled so that its largest is 100.
 
     Parameters
     ----------
     *found : Importance
-        From ``forest.importance(...)``: one or several kinds.
+        From ``forest.importance(...)`` or `bosquet.explain.importance`, of one or several kinds.
     most : int, default=15
-        How many features to show, the most important by the first kind.
-    axes : one axes for each, optional
+        Number of features to show, the most important by the first kind.
+    axes : array of axes, optional
+        One per Importance.
 
     Returns
     -------
     array of axes
     """
     if not found:
-        raise ValueError("give at least one importance: forest.importance(...)")
+        raise ValueError(
+            "no Importance was passed; pass at least one, for example forest.importance(...)"
+        )
     order = np.argsort(-found[0].mean, kind="stable")[:most][::-1]
     if axes is None:
         height = 0.28 * order.size + 1.2

@@ -1,4 +1,4 @@
-"""Pictures of regression models: odds ratios, probabilities with their bands, interactions."""
+"""Plots of regression models: odds ratios, probability curves with confidence bands, interactions."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 
 from bosquet.plot._style import BLUE, FAINT, GREEN, GREY, INK, ORANGE, RED, new_axes, tidy
 
-# Told apart by marker and dashes too, for eyes and printers that do not see colours.
-_LOOKS = (
+# Markers and line styles differ as well as colours, for colour-blind readers and black-and-white print.
+_STYLES = (
     (BLUE, "o", "-"),
     (ORANGE, "s", "--"),
     (GREEN, "^", "-."),
@@ -29,19 +29,19 @@ def odds_ratios(
     ax: Any = None,
     **classes: Any,
 ) -> Any:
-    """The forest plot: each coefficient's odds ratio with its interval, on a logarithmic axis.
+    """Forest plot: the odds ratio of each coefficient with its confidence interval, on a logarithmic axis.
 
-    Intervals that leave out 1, which is no effect, are drawn in colour. Ends too far out, or infinite, become
+    Intervals that exclude 1 (no effect) are coloured. Bounds that are infinite or far away are drawn as
     arrows.
 
     Parameters
     ----------
-    model : fitted model with `odds_ratios` (or `rate_ratios`)
+    model : fitted model with `odds_ratios` or `rate_ratios`
     level, interval, units
-        Handed on to it.
+        Passed to that method.
     ax : matplotlib Axes, optional
     **classes
-        `j` and `k`, of a `MultinomialRegression`.
+        `j` and `k` for a `MultinomialRegression`.
 
     Returns
     -------
@@ -56,33 +56,28 @@ def odds_ratios(
         ]
     height = 0.34 * len(table) + 1.3
     ax = new_axes(ax, (6.4, height))
-    low, at, high = (table[column].to_numpy(float) for column in ("low", name, "high"))
-    left, right = _reach(low, at, high)
+    low, ratio, high = (table[column].to_numpy(float) for column in ("low", name, "high"))
+    left, right = _axis_limits(low, ratio, high)
     ax.axvline(1, color=GREY, linewidth=1, linestyle="--", zorder=1)
-    for place in range(len(table)):
-        clear = low[place] > 1 or high[place] < 1
-        colour = BLUE if clear else GREY
-        y = len(table) - 1 - place
-        ends = np.clip([low[place], high[place]], left, right)
+    for i in range(len(table)):
+        significant = low[i] > 1 or high[i] < 1
+        colour, marker = (BLUE, "o") if significant else (GREY, "D")
+        y = len(table) - 1 - i
+        ends = np.clip([low[i], high[i]], left, right)
         ax.plot(ends, [y, y], color=colour, linewidth=2, solid_capstyle="butt", zorder=2)
-        for beyond, bound, marker in (
-            (low[place] < left, left, "<"),
-            (high[place] > right, right, ">"),
-        ):
-            if beyond:
-                ax.plot([bound], [y], marker=marker, color=colour, markersize=6, zorder=3)
-        if left <= at[place] <= right:
-            ax.plot(
-                [at[place]], [y], marker="o" if clear else "D", color=colour, markersize=6, zorder=4
-            )
-        told = f"{_short(at[place])} ({_short(low[place])} to {_short(high[place])})"
+        for outside, bound, arrow in ((low[i] < left, left, "<"), (high[i] > right, right, ">")):
+            if outside:
+                ax.plot([bound], [y], marker=arrow, color=colour, markersize=6, zorder=3)
+        if left <= ratio[i] <= right:
+            ax.plot([ratio[i]], [y], marker=marker, color=colour, markersize=6, zorder=4)
+        text = f"{_short(ratio[i])} ({_short(low[i])} to {_short(high[i])})"
         ax.annotate(
-            told, (1.01, y), xycoords=("axes fraction", "data"), va="center", fontsize=9, color=INK
+            text, (1.01, y), xycoords=("axes fraction", "data"), va="center", fontsize=9, color=INK
         )
     ax.set_xscale("log")
     ax.set_yticks(np.arange(len(table))[::-1], labels)
     ax.set(xlim=(left / 1.08, right * 1.08), ylim=(-0.6, len(table) - 0.4))
-    _plain_ticks(ax)
+    _decimal_ticks(ax)
     against = f" of {classes['j']} against {classes['k']}" if {"j", "k"} <= set(classes) else ""
     ax.set_xlabel(f"{name.replace('_', ' ')}{against}, with {100 * level:g} % intervals")
     ax.tick_params(axis="y", length=0)
@@ -99,22 +94,25 @@ def _ratio_table(
         return model.odds_ratios(level=level, interval=interval, units=units)
     if hasattr(model, "rate_ratios"):
         return model.rate_ratios(level=level, interval=interval, units=units)
-    raise TypeError(f"a {type(model).__name__} has neither odds ratios nor rate ratios")
-
-
-def _reach(low: np.ndarray, at: np.ndarray, high: np.ndarray) -> tuple[float, float]:
-    """The ends of the axis: every interval, but for what is a factor of 1000 or more from no effect."""
-    every = np.concatenate([low, at, high, [1.0]])
-    near = every[(every > 1e-3) & (every < 1e3)]
-    left, right = near.min(), near.max()
-    # Room for the arrows of those that go on.
-    return left / (3 if (every <= 1e-3).any() else 1.1), right * (
-        3 if (every >= 1e3).any() else 1.1
+    raise TypeError(
+        f"{type(model).__name__} has neither odds ratios nor rate ratios; pass a model with odds_ratios or"
+        " rate_ratios"
     )
 
 
-def _plain_ticks(ax: Any) -> None:
-    """0.5, 1, 2 rather than powers of ten, no more than there is room for."""
+def _axis_limits(low: np.ndarray, ratio: np.ndarray, high: np.ndarray) -> tuple[float, float]:
+    """Limits that contain all values within a factor of 1000 of no effect."""
+    values = np.concatenate([low, ratio, high, [1.0]])
+    near = values[(values > 1e-3) & (values < 1e3)]
+    left, right = near.min(), near.max()
+    # A larger margin where arrows are drawn.
+    return left / (3 if (values <= 1e-3).any() else 1.1), right * (
+        3 if (values >= 1e3).any() else 1.1
+    )
+
+
+def _decimal_ticks(ax: Any) -> None:
+    """Set ticks such as 0.5, 1, 2 instead of powers of ten, at most eight."""
     low, high = ax.get_xlim()
     steps = (
         (1, 1.1, 1.2, 1.3, 1.5, 1.7, 2, 2.5, 3, 4, 5, 6, 7, 8, 9),
@@ -151,22 +149,22 @@ def probability_curve(
     points: int = 120,
     ax: Any = None,
 ) -> Any:
-    """What a model says along one column, with its confidence band, the other columns held still.
+    """Prediction of a model along one column, with its confidence band; the other columns are fixed.
 
     Parameters
     ----------
     model : fitted model with `confidence_band`
     X : data frame
-        The rows that the range of `feature` and the values of the other columns come from: their medians, or
-        most frequent levels.
+        Gives the range of `feature`, and the values of the other columns: their medians or most frequent
+        levels.
     feature : str
-        The quantity on the axis.
+        The numeric column on the axis.
     by : str, optional
-        A column with a few levels: a curve for each.
+        A column with a few levels; one curve is drawn per level.
     at : dict, optional
-        Values to hold other columns at.
+        Values of other columns, instead of medians and most frequent levels.
     y : array of 0 and 1 (or bool), optional
-        Outcomes of the rows of X, drawn as small marks below and above.
+        Outcomes of the rows of X, drawn as small marks at the bottom (0) and the top (1).
     level : float, default=0.95
     points : int, default=120
     ax : matplotlib Axes, optional
@@ -178,65 +176,63 @@ def probability_curve(
     columns = list(X.columns)
     for name in (feature, by, *(at or {})):
         if name is not None and name not in columns:
-            raise ValueError(f"X has no column {name!r}")
+            raise ValueError(f"X has no column {name!r}; its columns are {list(X.columns)}")
     values = np.asarray(X[feature], dtype=float)
     groups = [None] if by is None else sorted(set(X[by]))
-    if len(groups) > len(_LOOKS):
-        raise ValueError(
-            f"by={by!r} has {len(groups)} levels: one picture shows {len(_LOOKS)} at most"
-        )
+    if len(groups) > len(_STYLES):
+        raise ValueError(f"by={by!r} has {len(groups)} levels; a plot shows at most {len(_STYLES)}")
     grid = np.linspace(values.min(), values.max(), points)
     ax = new_axes(ax)
-    for group, (colour, _, dashes) in zip(groups, _LOOKS, strict=False):
-        held = {**_typical(X), **(at or {}), **({} if by is None else {by: group})}
-        band = model.confidence_band(_rows_along(X, held, feature, grid), level=level)
+    for group, (colour, _, dashes) in zip(groups, _STYLES, strict=False):
+        fixed = {**_typical(X), **(at or {}), **({} if by is None else {by: group})}
+        band = model.confidence_band(_rows_along(X, fixed, feature, grid), level=level)
         label = None if group is None else f"{by} {group}"
         ax.fill_between(grid, band["low"], band["high"], color=colour, alpha=0.16, linewidth=0)
         ax.plot(grid, band["estimate"], color=colour, linestyle=dashes, linewidth=1.9, label=label)
     if y is not None:
-        _marks(ax, values, np.asarray(y))
-    ax.set(xlabel=feature, ylabel=_what(model))
+        _draw_outcomes(ax, values, np.asarray(y))
+    ax.set(xlabel=feature, ylabel=_response_label(model))
     if hasattr(model, "classes_"):
         ax.set_ylim(-0.04, 1.04)
     ax.margins(x=0.01)
     tidy(ax)
     if by is not None:
-        # Below the marks of outcomes that happened.
+        # Below the marks of outcomes 1.
         ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(0.01, 0.96))
     return ax
 
 
 def _typical(X: Any) -> dict[str, Any]:
-    """The median of each quantity, the most frequent level of anything else."""
-    found = {}
+    """The median of each numeric column, the most frequent level of the others."""
+    typical = {}
     for name in X.columns:
         column = X[name]
         if getattr(column.dtype, "kind", "O") in "iuf":
-            found[name] = float(column.median())
+            typical[name] = float(column.median())
         else:
-            found[name] = column.mode().iloc[0]
-    return found
+            typical[name] = column.mode().iloc[0]
+    return typical
 
 
-def _rows_along(X: Any, held: Mapping[str, Any], along: str, values: Any) -> Any:
-    """Rows that differ in one column and keep the types of X's, numbers aside."""
+def _rows_along(X: Any, fixed: Mapping[str, Any], along: str, values: Any) -> Any:
+    """Rows that differ in the column `along` only; numbers become floats, other types are kept."""
     rows = X.iloc[np.zeros(len(values), dtype=int)].reset_index(drop=True)
     for name in X.columns:
-        given = list(values) if name == along else [held[name]] * len(values)
-        number = getattr(X[name].dtype, "kind", "O") in "iuf"
-        rows[name] = type(X[name])(given, dtype=float if number else X[name].dtype)
+        column = list(values) if name == along else [fixed[name]] * len(values)
+        is_number = getattr(X[name].dtype, "kind", "O") in "iuf"
+        rows[name] = type(X[name])(column, dtype=float if is_number else X[name].dtype)
     return rows
 
 
-def _marks(ax: Any, values: np.ndarray, outcomes: np.ndarray) -> None:
-    """A faint stroke for each row, at the bottom or at the top."""
-    happened = outcomes.astype(bool)
-    for which, height in ((~happened, -0.02), (happened, 1.02)):
-        place = np.full(int(which.sum()), height)
-        ax.plot(values[which], place, "|", color=GREY, alpha=0.35, markersize=5, zorder=1)
+def _draw_outcomes(ax: Any, values: np.ndarray, outcomes: np.ndarray) -> None:
+    """Draw a faint mark for each row, at the bottom (0) or at the top (1)."""
+    positive = outcomes.astype(bool)
+    for rows, height in ((~positive, -0.02), (positive, 1.02)):
+        heights = np.full(int(rows.sum()), height)
+        ax.plot(values[rows], heights, "|", color=GREY, alpha=0.35, markersize=5, zorder=1)
 
 
-def _what(model: Any) -> str:
+def _response_label(model: Any) -> str:
     target = re.sub(r"Q\(['\"](.+)['\"]\)", r"\1", model.formula_.split("~")[0].strip())
     classes = getattr(model, "classes_", None)
     return f"mean of {target}" if classes is None else f"probability of {target} = {classes[1]}"
@@ -252,20 +248,19 @@ def interaction(
     level: float = 0.95,
     ax: Any = None,
 ) -> Any:
-    """The interaction plot of an analysis of variance: means by one factor, a line for each level of another.
+    """Interaction plot of an analysis of variance: means by one factor, with a line per level of another.
 
-    Lines that run parallel show no interaction. Bars are confidence intervals of the means.
+    Parallel lines mean that there is no interaction. Bars are confidence intervals of the means.
 
     Parameters
     ----------
     model : fitted model with `confidence_band`
     X : data frame
-        The rows that levels, and values of the other columns, come from: their medians, or most frequent
-        levels.
+        Gives the levels, and the values of the other columns: their medians or most frequent levels.
     factor, by : str
-        The factor on the axis, and the one that has a line for each level.
+        The factor on the axis, and the factor with one line per level.
     at : dict, optional
-        Values to hold other columns at.
+        Values of other columns, instead of medians and most frequent levels.
     level : float, default=0.95
     ax : matplotlib Axes, optional
 
@@ -275,26 +270,24 @@ def interaction(
     """
     for name in (factor, by, *(at or {})):
         if name not in X.columns:
-            raise ValueError(f"X has no column {name!r}")
+            raise ValueError(f"X has no column {name!r}; its columns are {list(X.columns)}")
     levels, lines = sorted(set(X[factor])), sorted(set(X[by]))
-    if len(lines) > len(_LOOKS):
-        raise ValueError(
-            f"by={by!r} has {len(lines)} levels: one picture shows {len(_LOOKS)} at most"
-        )
+    if len(lines) > len(_STYLES):
+        raise ValueError(f"by={by!r} has {len(lines)} levels; a plot shows at most {len(_STYLES)}")
     ax = new_axes(ax)
     ax.grid(axis="y", color=FAINT, zorder=0)
-    places = np.arange(len(levels))
-    for number, (line, (colour, marker, dashes)) in enumerate(zip(lines, _LOOKS, strict=False)):
-        held = {**_typical(X), **(at or {}), by: line}
-        band = model.confidence_band(_rows_along(X, held, factor, levels), level=level)
-        shift = places + 0.06 * (number - (len(lines) - 1) / 2)
-        reach = np.vstack([band["estimate"] - band["low"], band["high"] - band["estimate"]])
+    positions = np.arange(len(levels))
+    for i, (line, (colour, marker, dashes)) in enumerate(zip(lines, _STYLES, strict=False)):
+        fixed = {**_typical(X), **(at or {}), by: line}
+        band = model.confidence_band(_rows_along(X, fixed, factor, levels), level=level)
+        shifted = positions + 0.06 * (i - (len(lines) - 1) / 2)
+        errors = np.vstack([band["estimate"] - band["low"], band["high"] - band["estimate"]])
         ax.errorbar(
-            shift, band["estimate"], yerr=reach, color=colour, marker=marker, linestyle=dashes, markersize=6,
-            linewidth=1.6, elinewidth=1.1, capsize=2.5, label=f"{by} {line}",
+            shifted, band["estimate"], yerr=errors, color=colour, marker=marker, linestyle=dashes,
+            markersize=6, linewidth=1.6, elinewidth=1.1, capsize=2.5, label=f"{by} {line}",
         )  # fmt: skip
-    ax.set_xticks(places, [str(value) for value in levels])
-    ax.set(xlabel=factor, ylabel=_what(model), xlim=(-0.35, len(levels) - 0.65))
+    ax.set_xticks(positions, [str(value) for value in levels])
+    ax.set(xlabel=factor, ylabel=_response_label(model), xlim=(-0.35, len(levels) - 0.65))
     tidy(ax)
     ax.legend(frameon=False, loc="best")
     return ax

@@ -1,4 +1,4 @@
-"""Rules on a plane: where they change their mind, and how wide the strip of a support vector machine is."""
+"""Plots of classifiers with two features: decision boundaries, and the margin of a support vector machine."""
 
 from __future__ import annotations
 
@@ -24,21 +24,23 @@ def frontier(
     random_state: Any = 0,
     ax: Any = None,
 ) -> Any:
-    """The frontier of the best rule, where both classes are equally likely, and those of fitted models.
+    """Decision boundary of the Bayes rule, and those of fitted models.
 
-    The shade is the probability of the second class, the dashed line where it is ½. The share of points
-    at which a model differs from the best rule, weighed by how often they occur, is in the legend.
+    The shade is the probability of the second class. The dashed line, where it is ½, is the boundary of
+    the Bayes rule. The legend gives the fraction of sampled rows for which a model and the Bayes rule
+    differ.
 
     Parameters
     ----------
-    generator : generator of two classes on a plane
-        Of `bosquet.datasets`, or with `sample` and `probability`.
+    generator : generator of two classes with two features
+        From `bosquet.datasets`, or an object with `sample` and `probability`.
     models : mapping of names to fitted classifiers, optional
     n_samples : int, default=400
-        Rows to draw; none with 0.
-    names : names of the two features
+        Number of rows to draw; 0 draws none.
+    names : sequence of two str, default=("x0", "x1")
+        Names of the features.
     resolution : int, default=200
-        Points of the grid a side.
+        Number of grid points per side.
     random_state : int, default=0
     ax : matplotlib Axes, optional
 
@@ -50,8 +52,8 @@ def frontier(
     probability = np.asarray(generator.probability(X))
     if X.shape[1] != 2 or probability.ndim != 2 or probability.shape[1] != 2:
         raise ValueError(
-            "the picture is of two classes on a plane; the generator has"
-            f" {X.shape[1]} features and {probability.shape[-1]} classes"
+            f"the generator has {X.shape[1]} features and {probability.shape[-1]} classes; frontier needs 2"
+            " features and 2 classes"
         )
     classes = np.asarray(generator.classes)
     ax = new_axes(ax, (6, 4.5))
@@ -60,13 +62,13 @@ def frontier(
     ax.contourf(*sides, truth, levels=np.linspace(0, 1, 11), cmap="RdBu_r", alpha=0.35, zorder=0)
     if n_samples:
         _draw_classes(ax, X[:n_samples], y[:n_samples] == classes[1], classes)
-    _draw_line(ax, sides, truth - 0.5, INK, "best rule", "--")
+    _draw_line(ax, sides, truth - 0.5, INK, "Bayes rule", "--")
     best = probability[:, 1] > 0.5
     for (name, model), colour in zip((models or {}).items(), _LINES, strict=False):
-        said = np.asarray(model.predict(grid)) == classes[1]
+        is_second = np.asarray(model.predict(grid)) == classes[1]
         differs = np.mean((np.asarray(model.predict(X)) == classes[1]) != best)
-        shape = said.reshape(resolution, resolution) - 0.5
-        _draw_line(ax, sides, shape, colour, f"{name}, differs on {differs:.0%}", "-")
+        values = is_second.reshape(resolution, resolution) - 0.5
+        _draw_line(ax, sides, values, colour, f"{name}, differs on {differs:.0%}", "-")
     ax.set(xlabel=names[0], ylabel=names[1])
     ax.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1, 1))
     tidy(ax)
@@ -76,17 +78,20 @@ def frontier(
 def svm_margin(
     model: Any, X: Any, y: Any, *, names: Any = ("x0", "x1"), resolution: int = 200, ax: Any = None
 ) -> Any:
-    """A support vector machine on a plane: its frontier, its strip, its support vectors.
+    """Decision boundary, margin and support vectors of a support vector machine with two features.
 
-    The full line is f(x) = 0, the dashed ones f(x) = ±1, which lie 2/‖w‖ apart if the machine is linear;
-    rings are around the support vectors.
+    The solid line is f(x) = 0, the dashed lines are f(x) = ±1; their distance is 2/‖w‖ for a linear kernel.
+    Rings mark the support vectors.
 
     Parameters
     ----------
-    model : fitted support vector machine of two classes, as `bosquet.theory.svm_margin` takes it
-    X, y : the rows it was fitted to, of two features
-    names : names of the two features
+    model : fitted support vector machine of two classes
+        As in `bosquet.theory.svm_margin`.
+    X, y : training set with two features
+    names : sequence of two str, default=("x0", "x1")
+        Names of the features.
     resolution : int, default=200
+        Number of grid points per side.
     ax : matplotlib Axes, optional
 
     Returns
@@ -95,7 +100,7 @@ def svm_margin(
     """
     points = np.asarray(X, dtype=float)
     if points.ndim != 2 or points.shape[1] != 2:
-        raise ValueError(f"the picture has two features: X is of shape {points.shape}")
+        raise ValueError(f"X has shape {points.shape}; svm_margin needs two features")
     found = margin_of(model, X, y)
     ax = new_axes(ax, (5.5, 4.5))
     sides, grid = _grid(points, resolution)
@@ -117,10 +122,10 @@ def svm_margin(
 
 
 def _grid(points: np.ndarray, resolution: int) -> tuple[list[np.ndarray], np.ndarray]:
-    """Coordinates along both sides with some room around the points, and all pairs of them."""
+    """Coordinates along both axes, with a margin around the points, and all pairs of them."""
     low, high = points.min(axis=0), points.max(axis=0)
-    room = 0.08 * (high - low)
-    sides = [np.linspace(low[j] - room[j], high[j] + room[j], resolution) for j in (0, 1)]
+    margin = 0.08 * (high - low)
+    sides = [np.linspace(low[j] - margin[j], high[j] + margin[j], resolution) for j in (0, 1)]
     return sides, np.column_stack([side.ravel() for side in np.meshgrid(*sides)])
 
 
@@ -132,7 +137,7 @@ def _draw_classes(ax: Any, points: np.ndarray, second: np.ndarray, classes: np.n
 
 
 def _draw_line(
-    ax: Any, sides: list[np.ndarray], field: np.ndarray, colour: str, label: str, style: str
+    ax: Any, sides: list[np.ndarray], values: np.ndarray, colour: str, label: str, style: str
 ) -> None:
-    ax.contour(*sides, field, levels=[0.0], colors=colour, linestyles=style, linewidths=1.8)
+    ax.contour(*sides, values, levels=[0.0], colors=colour, linestyles=style, linewidths=1.8)
     ax.plot([], [], color=colour, linestyle=style, linewidth=1.8, label=label)

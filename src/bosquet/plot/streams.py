@@ -1,4 +1,4 @@
-"""A stream and its changes."""
+"""Plot of a stream and its detected changes."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from bosquet.plot._style import BLUE, GREY, ORANGE, RED, new_axes, tidy
 
 
 def changes(values: Any, found: Sequence[Any], *, window: int = 100, ax: Any = None) -> Any:
-    """The running mean of a stream, with the changes that a detector has found.
+    """Running mean of a stream, with the changes that a detector found.
 
-    A full line stands where an alarm was raised, a dotted one where the change is thought to have begun,
-    with the means before and after beside them.
+    A solid vertical line marks the detection of a change, a dotted one its estimated start. Horizontal
+    lines are the means before and after the change.
 
     Parameters
     ----------
     values : array of shape (n,)
     found : sequence of Change
-        `changes_` of a detector, or what `bosquet.streams.change_points` returns.
+        `changes_` of a detector, or the result of `bosquet.streams.change_points`.
     window : int, default=100
-        Values of the running mean.
+        Number of values in the running mean.
     ax : matplotlib Axes, optional
 
     Returns
@@ -38,15 +38,16 @@ def changes(values: Any, found: Sequence[Any], *, window: int = 100, ax: Any = N
     first = np.maximum(last - window, 0)
     ax.plot(last - 1, (sums[last] - sums[first]) / (last - first), color=BLUE, linewidth=1.2,
             label=f"mean of the last {window}")  # fmt: skip
-    for place, change in enumerate(found):
-        ax.axvline(change.began, color=GREY, linestyle=":", label="began" if not place else None)
-        ax.axvline(change.noticed, color=RED, linewidth=1.5, label="noticed" if not place else None)
+    for i, change in enumerate(found):
+        began, detected = ("estimated start", "detected") if i == 0 else (None, None)
+        ax.axvline(change.began, color=GREY, linestyle=":", label=began)
+        ax.axvline(change.noticed, color=RED, linewidth=1.5, label=detected)
         for mean, start, end in (
             (change.before, max(change.began - 3 * window, 0), change.began),
             (change.after, change.began, change.noticed),
         ):
             ax.hlines(mean, start, end, color=ORANGE, linewidth=2.2)
-    ax.set(xlabel="place in the stream", ylabel="mean", xlim=(0, max(stream.size - 1, 1)))
+    ax.set(xlabel="position in the stream", ylabel="mean", xlim=(0, max(stream.size - 1, 1)))
     ax.legend(frameon=False, fontsize="small", loc="upper left")
     tidy(ax)
     return ax

@@ -1,4 +1,4 @@
-"""Pictures of a study: how methods depend on their complexity, what they scored, what the chosen one uses."""
+"""Plots of a study: scores of the methods, tuning curves, and features of the selected model."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from bosquet.trees.drawing import pyplot_or_error
 
 
 def study_scores(study: Any, *, constant: bool = False, ax: Any = None) -> Any:
-    """What the tuned methods scored on test rows, best on top.
+    """Test scores of the tuned methods, best on top.
 
-    A dot is the mean over the splits, red for the method that was chosen; grey dots are the splits, and
-    the line is the interval of the mean, corrected for the rows that splits share.
+    A large dot is the mean over the splits, red for the selected method. Grey dots are the single splits.
+    The line is the confidence interval of the mean, corrected for the rows that the splits share.
 
     Parameters
     ----------
     study : fitted Study, or its `record_`
     constant : bool, default=False
-        Whether to show the constant too, which often lies far from all others.
+        Also show the constant prediction, which is often far from all other methods.
     ax : matplotlib Axes, optional
 
     Returns
@@ -42,29 +42,29 @@ def study_scores(study: Any, *, constant: bool = False, ax: Any = None) -> Any:
     """
     record = _record_of(study)
     metric, winner = record["metric"], record["winner"]
-    done = [m for m in record["methods"] if m["mean"] is not None]
-    done = [m for m in done if constant or m["name"] != "constant"]
-    done.sort(key=lambda method: method["mean"], reverse=metric["higher_is_better"])
-    ax = new_axes(ax, (6.5, 0.4 * len(done) + 1.2))
-    for place, method in enumerate(done):
+    scored = [m for m in record["methods"] if m["mean"] is not None]
+    scored = [m for m in scored if constant or m["name"] != "constant"]
+    scored.sort(key=lambda method: method["mean"], reverse=metric["higher_is_better"])
+    ax = new_axes(ax, (6.5, 0.4 * len(scored) + 1.2))
+    for i, method in enumerate(scored):
         colour = RED if winner is not None and method["name"] == winner["name"] else BLUE
         if method["interval"] is not None:
-            ax.plot(method["interval"], [place, place], color=colour, linewidth=2, alpha=0.4)
-        ax.plot(method["scores"], [place] * len(method["scores"]), ".", color=GREY, markersize=4)
-        ax.plot(method["mean"], place, "o", color=colour)
-    ax.set_yticks(range(len(done)), [method["title"] for method in done])
-    ax.set_ylim(len(done) - 0.5, -0.5)
-    ax.set_xlabel(f"{metric['title']} on test rows (red: chosen)")
+            ax.plot(method["interval"], [i, i], color=colour, linewidth=2, alpha=0.4)
+        ax.plot(method["scores"], [i] * len(method["scores"]), ".", color=GREY, markersize=4)
+        ax.plot(method["mean"], i, "o", color=colour)
+    ax.set_yticks(range(len(scored)), [method["title"] for method in scored])
+    ax.set_ylim(len(scored) - 0.5, -0.5)
+    ax.set_xlabel(f"{metric['title']} on the test sets (red: selected method)")
     tidy(ax)
     return ax
 
 
 def study_curves(study: Any, *, ax: Any = None) -> Any:
-    """The score of each method against its complexity, as tuning saw it; a dot is what was chosen.
+    """Tuning score of each method against its complexity; a dot marks the selected value.
 
-    Methods count their complexity in units of their own (leaves, rounds, neighbours; the legend says
-    which), so that each line goes from the least to the most that was tried. Where some were judged by
-    the metric and others by AIC or BIC, those are drawn that most were judged by.
+    Methods measure complexity in different units (leaves, rounds, neighbours; see the legend), so that
+    each curve ranges from the smallest to the largest value tried. If some methods were tuned by the metric
+    and others by AIC or BIC, only those with the most frequent criterion are drawn.
 
     Parameters
     ----------
@@ -77,26 +77,26 @@ def study_curves(study: Any, *, ax: Any = None) -> Any:
     """
     record = _record_of(study)
     ax = new_axes(ax, (6.5, 4.2))
-    drawn = [m for m in record["methods"] if m["curve"] and len(m["curve"]["points"]) > 1]
-    judged_by = Counter(method["curve"]["score"] for method in drawn)
-    unit = max(judged_by, key=judged_by.__getitem__, default=record["metric"]["title"])
-    for method in drawn:
+    tuned = [m for m in record["methods"] if m["curve"] and len(m["curve"]["points"]) > 1]
+    criteria = Counter(method["curve"]["score"] for method in tuned)
+    criterion = max(criteria, key=criteria.__getitem__, default=record["metric"]["title"])
+    for method in tuned:
         curve = method["curve"]
-        if curve["score"] != unit:
+        if curve["score"] != criterion:
             continue
-        places = np.array([point["complexity"] for point in curve["points"]], dtype=float)
+        complexity = np.array([point["complexity"] for point in curve["points"]], dtype=float)
         scores = np.array([point["score"] for point in curve["points"]], dtype=float)
-        if curve["log"] and (places > 0).all():
-            places = np.log(places)
-        along = (places - places.min()) / max(float(np.ptp(places)), 1e-12)
-        order = np.argsort(along, kind="stable")
+        if curve["log"] and (complexity > 0).all():
+            complexity = np.log(complexity)
+        scaled = (complexity - complexity.min()) / max(float(np.ptp(complexity)), 1e-12)
+        order = np.argsort(scaled, kind="stable")
         name = f"{method['title']}: {curve['parameter']}"
-        (line,) = ax.plot(along[order], scores[order], linewidth=1.2, label=name)
+        (line,) = ax.plot(scaled[order], scores[order], linewidth=1.2, label=name)
         chosen = [k for k, point in enumerate(curve["points"]) if point["chosen"]]
-        ax.plot(along[chosen], scores[chosen], "o", color=line.get_color())
+        ax.plot(scaled[chosen], scores[chosen], "o", color=line.get_color())
     ax.set(
-        xlabel="complexity, from the least to the most tried",
-        ylabel=f"{unit} in tuning",
+        xlabel="complexity, from the smallest to the largest value tried",
+        ylabel=f"{criterion} in tuning",
         xticks=[],
     )
     tidy(ax)
@@ -107,19 +107,20 @@ def study_curves(study: Any, *, ax: Any = None) -> Any:
 
 
 def study_winner(study: Any, *, most: int = 8, effects: int = 2, axes: Any = None) -> Any:
-    """What the chosen model goes by, and how its answer changes with the first of its features.
+    """Feature importances of the selected model, and the effects of its most important features.
 
-    Left the importances, the largest 100; then for some features the mean answer as the feature takes
-    other values and all else stays, over rows of the table.
+    The first panel shows the importances, scaled so that the largest is 100. The others show the partial
+    dependence of the prediction on single features.
 
     Parameters
     ----------
     study : fitted Study, or its `record_`
     most : int, default=8
-        How many features to show.
+        Number of importances to show.
     effects : int, default=2
-        Of how many the effect.
-    axes : one axes and one for each effect, optional
+        Number of effects to show.
+    axes : array of axes, optional
+        One for the importances, and one per effect.
 
     Returns
     -------
@@ -128,7 +129,8 @@ def study_winner(study: Any, *, most: int = 8, effects: int = 2, axes: Any = Non
     winner = _record_of(study)["winner"]
     if winner is None or not winner["importances"]:
         raise ValueError(
-            "the study has no explanation of its winner: its budget left no time for one; give it more"
+            "the study has no explanation of its winner, because its budget was too small; fit it with a"
+            " larger budget"
         )
     shown = [found for found in winner["dependence"] if found["mean"]][:effects]
     if axes is None:
@@ -138,7 +140,9 @@ def study_winner(study: Any, *, most: int = 8, effects: int = 2, axes: Any = Non
         )
     axes = np.atleast_1d(axes).ravel()
     if axes.size < 1 + len(shown):
-        raise ValueError(f"{len(shown)} effects need {1 + len(shown)} axes, got {axes.size}")
+        raise ValueError(
+            f"axes has {axes.size} axes, but {len(shown)} effects need {1 + len(shown)} axes"
+        )
     top = winner["importances"][:most]
     axes[0].barh([found["feature"] for found in top], [found["value"] for found in top], color=BLUE)
     axes[0].invert_yaxis()
@@ -156,8 +160,10 @@ def study_winner(study: Any, *, most: int = 8, effects: int = 2, axes: Any = Non
 
 
 def _record_of(study: Any) -> Mapping[str, Any]:
-    """What a study has found, from the study or as it is."""
+    """The record of a fitted study; a record itself is returned unchanged."""
     record = getattr(study, "record_", study)
     if not isinstance(record, Mapping) or "methods" not in record:
-        raise ValueError(f"give a fitted Study or its record_, not {type(study).__name__}")
+        raise ValueError(
+            f"study must be a fitted Study or its record_, but is a {type(study).__name__}"
+        )
     return record

@@ -1,4 +1,4 @@
-"""Three pictures behind the theory: why a mean helps, what no rule can avoid, losses side by side."""
+"""Plots of the theory: variance reduction by averaging, Bayes error, margin losses, polynomial degrees."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ Density = Callable[[np.ndarray], np.ndarray]
 def variance_reduction(
     model: Any, X: Any, y: Any, truth: Callable[..., Any], *, curves: int = 10, ax: Any = None
 ) -> Any:
-    """Wild curves of a bagged regression on one feature, their mean, and the truth.
+    """Curves of single learners of a bagging regressor with one feature, their mean, and the true function.
 
-    The learners err in different directions, and where they do the mean errs less. How much less is
-    told in the legend: mean squared distance from the truth along the axis.
+    The errors of the learners differ in sign, so that their mean has a smaller error. The legend gives the
+    mean squared errors along the axis.
 
     Parameters
     ----------
-    model : fitted bagging regressor of one feature
+    model : fitted bagging regressor with one feature
         Bosquet's or scikit-learn's.
-    X, y : the rows it was fitted to
+    X, y : training set
     truth : callable
-        The regression function, of an array of values of the feature.
+        The true regression function; it receives an array of values of the feature.
     curves : int, default=10
-        How many learners to show; the mean is over all of them.
+        Number of learners to show; the mean is over all learners.
     ax : matplotlib Axes, optional
 
     Returns
@@ -40,33 +40,37 @@ def variance_reduction(
     """
     points = np.asarray(X, dtype=float)
     if points.ndim != 2 or points.shape[1] != 1:
-        raise ValueError(f"the picture has one feature: X must have one column, got {points.shape}")
+        raise ValueError(f"X has shape {points.shape}; variance_reduction needs one column")
     ax = new_axes(ax, (6.5, 4))
-    along = np.linspace(points.min(), points.max(), 401)
-    votes = _votes(model, along[:, None])
-    true, mean = np.asarray(truth(along), dtype=float), votes.mean(axis=1)
-    alone = float(np.mean((votes - true[:, None]) ** 2))
-    together = float(np.mean((mean - true) ** 2))
+    x = np.linspace(points.min(), points.max(), 401)
+    predictions = _learner_predictions(model, x[:, None])
+    true, mean = np.asarray(truth(x), dtype=float), predictions.mean(axis=1)
+    single_error = float(np.mean((predictions - true[:, None]) ** 2))
+    mean_error = float(np.mean((mean - true) ** 2))
     ax.scatter(points[:, 0], y, s=10, color=GREY, alpha=0.5, linewidths=0, zorder=1)
-    ax.plot(along, votes[:, :curves], color=BLUE, linewidth=0.8, alpha=0.45, zorder=2)
-    ax.plot([], [], color=BLUE, linewidth=0.8, label=f"one learner, off by {alone:.3g} on average")
-    ax.plot(along, mean, color=ORANGE, linewidth=2.4, zorder=4,
-            label=f"mean of {votes.shape[1]}, off by {together:.3g}")  # fmt: skip
-    ax.plot(along, true, color=INK, linewidth=1.6, linestyle="--", zorder=3, label="the truth")
+    ax.plot(x, predictions[:, :curves], color=BLUE, linewidth=0.8, alpha=0.45, zorder=2)
+    ax.plot([], [], color=BLUE, linewidth=0.8,
+            label=f"single learners, mean squared error {single_error:.3g}")  # fmt: skip
+    ax.plot(x, mean, color=ORANGE, linewidth=2.4, zorder=4,
+            label=f"mean of {predictions.shape[1]}, mean squared error {mean_error:.3g}")  # fmt: skip
+    ax.plot(x, true, color=INK, linewidth=1.6, linestyle="--", zorder=3, label="true function")
     low, high = float(np.min(y)), float(np.max(y))
-    room = 0.25 * (high - low)  # wild curves may leave the picture, or nothing else would be seen
-    ax.set(xlabel="x", ylabel="y", xlim=(along[0], along[-1]), ylim=(low - room, high + room))
+    # The limits follow y: extreme curves may leave the plot, because they would compress all others.
+    margin = 0.25 * (high - low)
+    ax.set(xlabel="x", ylabel="y", xlim=(x[0], x[-1]), ylim=(low - margin, high + margin))
     tidy(ax)
     ax.legend(frameon=False)
     return ax
 
 
-def _votes(model: Any, X: np.ndarray) -> np.ndarray:
-    """What each learner says, of shape (rows, learners)."""
+def _learner_predictions(model: Any, X: np.ndarray) -> np.ndarray:
+    """Predictions of each learner, of shape (rows, learners)."""
     if hasattr(model, "votes"):
         return np.asarray(model.votes(X))
     if not hasattr(model, "estimators_"):
-        raise ValueError(f"{type(model).__name__} has no learners to show: fit a bagging regressor")
+        raise ValueError(
+            f"{type(model).__name__} has no learners to show; pass a fitted bagging regressor"
+        )
     return np.column_stack([learner.predict(X) for learner in model.estimators_])
 
 
@@ -79,20 +83,20 @@ def bayes_overlap(
     names: tuple[str, str] = ("class 1", "class 2"),
     ax: Any = None,
 ) -> Any:
-    """Two densities and the area under the smaller one: the error that no rule can avoid.
+    """Two densities and the area under their minimum: the Bayes error, which no classifier can avoid.
 
-    Without priors the area is the overlap of the densities themselves, the sum of the two chances of
-    being wrong. With priors π₁, π₂ it is ∫ min(π₁ d₁, π₂ d₂), the Bayes error.
+    Without priors, the area is the overlap of the densities, the sum of the error probabilities of both
+    classes. With priors π₁, π₂ it is ∫ min(π₁ d₁, π₂ d₂), the Bayes error.
 
     Parameters
     ----------
     first, second : callables
-        Densities, of an array of values.
+        Densities; they receive an array of values.
     interval : (float, float)
-        Where to draw them; the area is taken over it.
+        Interval over which the densities are drawn and the area is computed.
     priors : (float, float), optional
-        Chances of the two classes, of sum 1.
-    names : (str, str), optional
+        Prior probabilities of the two classes, of sum 1.
+    names : (str, str), default=("class 1", "class 2")
     ax : matplotlib Axes, optional
 
     Returns
@@ -100,24 +104,24 @@ def bayes_overlap(
     matplotlib Axes
     """
     if priors is not None and (min(priors) < 0 or abs(sum(priors) - 1) > 1e-9):
-        raise ValueError(f"priors={priors} must be two chances that sum to 1")
+        raise ValueError(f"priors={priors} must be two probabilities that sum to 1")
     if not interval[0] < interval[1]:
-        raise ValueError(f"interval={interval} must go from a smaller to a larger number")
+        raise ValueError(f"interval={interval} must be a pair (low, high) with low < high")
     ax = new_axes(ax, (6, 3.6))
     x = np.linspace(*interval, 20_001)
-    share = priors or (1.0, 1.0)
-    heights = _weighed(share, (first, second), x)
-    least = np.minimum(*heights)
-    # Where a density jumps a step of the grid is lost: it is finer for the number than for the picture.
+    factors = priors or (1.0, 1.0)
+    heights = _weighted(factors, (first, second), x)
+    smaller = np.minimum(*heights)
+    # The area needs a finer grid than the plot, because the trapezoid rule is inexact where a density jumps.
     fine = np.linspace(*interval, 1_000_001)
-    area = float(trapezoid(np.minimum(*_weighed(share, (first, second), fine)), fine))
-    ax.fill_between(x, least, color=RED, alpha=0.3, linewidth=0,
+    area = float(trapezoid(np.minimum(*_weighted(factors, (first, second), fine)), fine))
+    ax.fill_between(x, smaller, color=RED, alpha=0.3, linewidth=0,
                     label=f"{'overlap' if priors is None else 'Bayes error'} {area:.4g}")  # fmt: skip
     for height, name, colour in zip(heights, names, (BLUE, ORANGE), strict=True):
         ax.plot(x, height, color=colour, linewidth=1.8, label=name)
         ax.fill_between(x, height, color=colour, alpha=0.07, linewidth=0)
-    for border in _borders(x, heights[0] - heights[1]):
-        ax.axvline(border, color=GREY, linestyle=":", linewidth=1)
+    for boundary in _boundaries(x, heights[0] - heights[1]):
+        ax.axvline(boundary, color=GREY, linestyle=":", linewidth=1)
     ax.set(xlabel="x", ylabel="density" if priors is None else "prior × density", xlim=interval)
     ax.set_ylim(0, None)
     tidy(ax)
@@ -125,25 +129,25 @@ def bayes_overlap(
     return ax
 
 
-def _weighed(
-    shares: tuple[float, float], densities: tuple[Density, Density], x: np.ndarray
+def _weighted(
+    factors: tuple[float, float], densities: tuple[Density, Density], x: np.ndarray
 ) -> list[np.ndarray]:
-    """Each density times its class's share."""
+    """Each density times its factor."""
     return [
-        part * np.asarray(density(x), dtype=float)
-        for part, density in zip(shares, densities, strict=True)
+        factor * np.asarray(density(x), dtype=float)
+        for factor, density in zip(factors, densities, strict=True)
     ]
 
 
-def _borders(x: np.ndarray, difference: np.ndarray) -> np.ndarray:
-    """Where the Bayes rule changes its mind: the one density overtakes the other."""
-    there = np.flatnonzero(difference != 0)
-    signs = np.sign(difference[there])
-    turn = np.flatnonzero(signs[1:] != signs[:-1])
-    return (x[there[turn]] + x[there[turn + 1]]) / 2
+def _boundaries(x: np.ndarray, difference: np.ndarray) -> np.ndarray:
+    """Decision boundaries of the Bayes rule: where the difference changes its sign."""
+    nonzero = np.flatnonzero(difference != 0)
+    signs = np.sign(difference[nonzero])
+    change = np.flatnonzero(signs[1:] != signs[:-1])
+    return (x[nonzero[change]] + x[nonzero[change + 1]]) / 2
 
 
-# What is shown for comparison beside the losses that AnyBoost descends.
+# Shown for comparison with the losses that AnyBoost minimises.
 _COMPARED: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "0-1": lambda m: (m <= 0).astype(float),
     "hinge": lambda m: np.maximum(0, 1 - m),
@@ -163,7 +167,7 @@ _STYLES = {
 
 
 def _all_losses() -> dict[str, Callable[[np.ndarray], np.ndarray]]:
-    """In the order of the legend, scaled to be 1 at margin 0."""
+    """The losses in the order of the legend, scaled to be 1 at margin 0."""
     at_zero = np.zeros(1)
     found = dict(_COMPARED)
     for name, kind in MARGIN_LOSSES.items():
@@ -185,17 +189,17 @@ def losses(
     interval: tuple[float, float] = (-2.0, 2.0),
     ax: Any = None,
 ) -> Any:
-    """Losses of the margin y f side by side, each scaled to be 1 where the vote is even.
+    """Losses as functions of the margin y f, each scaled to be 1 at margin 0.
 
-    On the left, where rows are wrong, they part: the exponential loss pays most for a row far on the
-    wrong side, the convex ones grow without end, and doom2 and savage give such rows up.
+    They differ for negative margins (misclassified rows): the exponential loss penalises large negative
+    margins most, the convex losses are unbounded, and doom2 and savage are bounded.
 
     Parameters
     ----------
     functions : dict of name -> callable, optional
-        Losses of an array of margins, drawn as they are. By default those of `AnyBoostClassifier`
-        (`bosquet.losses.MARGIN_LOSSES`), each divided by its value at margin 0, with 0-1, hinge and
-        savage for comparison.
+        Losses that receive an array of margins; they are drawn without scaling. By default those of
+        `AnyBoostClassifier` (`bosquet.losses.MARGIN_LOSSES`), each divided by its value at margin 0, with
+        0-1, hinge and savage for comparison.
     interval : (float, float), default=(-2, 2)
     ax : matplotlib Axes, optional
 
@@ -210,7 +214,8 @@ def losses(
         values = np.asarray(loss(margin), dtype=float)
         if values.shape != margin.shape:
             raise ValueError(
-                f"the loss {name!r} gave shape {values.shape} for {margin.size} margins"
+                f"the loss {name!r} returned shape {values.shape} for {margin.size} margins; it must return"
+                " one value per margin"
             )
         colour, style, width = _STYLES.get(name, (None, "-", 1.7))
         ax.plot(margin, values, color=colour, linestyle=style, linewidth=width, label=name)
@@ -223,17 +228,17 @@ def losses(
 
 
 def degrees(choice: Any, *, criterion: str | None = None, ax: Any = None) -> Any:
-    """Training error and error on other rows against the degree of a polynomial.
+    """Training error and estimated test error against the degree of a polynomial.
 
-    The training error falls with every degree; the error on rows that were not fitted to falls first and
-    then rises: underfitting on the left, overfitting on the right.
+    The training error decreases with every degree. The error on other rows first decreases and then
+    increases: underfitting on the left, overfitting on the right.
 
     Parameters
     ----------
     choice : DegreeChoice
-        What `bosquet.theory.polynomial_degree` returns.
+        Result of `bosquet.theory.polynomial_degree`.
     criterion : {"cv", "validation", "bootstrap"}, optional
-        Which of the errors to draw; by default the one that chose, or "cv".
+        The error estimate to draw (default: the criterion of `choice` if it is one of these, else "cv").
     ax : matplotlib Axes, optional
 
     Returns

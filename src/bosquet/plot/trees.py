@@ -1,4 +1,4 @@
-"""A decision tree, and how its size was chosen."""
+"""Plots of a decision tree and of its pruning."""
 
 from __future__ import annotations
 
@@ -14,14 +14,16 @@ def tree(model: Any, **options: Any) -> Any:
 
 
 def pruning(model: Any, ax: Any = None) -> Any:
-    """Error against the number of leaves, of a tree fitted with pruning="cv" or "validation"."""
+    """Error against the number of leaves, for a tree fitted with pruning="cv" or "validation"."""
     if not hasattr(model, "pruning_table_"):
-        raise ValueError("the tree has no pruning table: fit it with pruning='cv' or 'validation'")
+        raise ValueError(
+            "the tree has no attribute pruning_table_; fit it with pruning='cv' or 'validation'"
+        )
     return draw_pruning(model.pruning_table_, ax=ax)
 
 
 def scree(model: Any, ax: Any = None) -> Any:
-    """Deviance of the nested subtrees against their leaves."""
+    """Deviance of the nested subtrees against their number of leaves."""
     from bosquet.trees.pruning import weakest_link_path
 
     path = getattr(model, "pruning_path_", None)

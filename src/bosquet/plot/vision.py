@@ -1,4 +1,4 @@
-"""What a vote on Haar features looks at, what a detector finds, and how often it is right."""
+"""Plots of Haar features, of detections in an image, and of detection rates."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from bosquet.trees.drawing import pyplot_or_error
 def haar_features_chosen(
     model: Any, first: int = 6, image: Any = None, axes: Any = None
 ) -> np.ndarray:
-    """The first features that a fitted HaarBoostClassifier chose, drawn on the mean image.
+    """The first features that a fitted HaarBoostClassifier selected, drawn on the mean image.
 
-    Blue is what is added, orange what is subtracted. Under each the round, and what a value below the
-    threshold is a vote for.
+    Pixels in blue rectangles are added, those in orange ones subtracted. The label below each panel is
+    the class that a feature value below the threshold votes for.
 
     Parameters
     ----------
     model : fitted HaarBoostClassifier
     first : int, default=6
-        How many.
+        Number of features to draw.
     image : array of shape (height, width), optional
-        What to draw on; by default the mean of the training images of the second class.
+        Background (default: mean of the training images of the second class).
     axes : array of axes, optional
 
     Returns
@@ -35,7 +35,7 @@ def haar_features_chosen(
     features, leaves = model.features_, model.leaves_
     count = min(int(first), len(features))
     if count < 1:
-        raise ValueError(f"first={first!r} is out of range: first must be an integer >= 1")
+        raise ValueError(f"first={first!r} is out of range; first must be an integer >= 1")
     if axes is None:
         across = min(count, 6)
         down = -(-count // across)
@@ -53,12 +53,12 @@ def haar_features_chosen(
         below = model.classes_[int(leaves[t, 0] > leaves[t, 1])]
         ax.set(xticks=[], yticks=[])
         ax.set_title(f"round {t + 1}", fontsize=9)
-        ax.set_xlabel(f"less: {below}", fontsize=8)
+        ax.set_xlabel(f"below: {below}", fontsize=8)
     return axes
 
 
 def draw_feature(ax: Any, rectangles: np.ndarray, weights: np.ndarray, tilted: bool) -> None:
-    """One feature as coloured rectangles; the whole first, then the parts that outweigh it."""
+    """Draw a feature as coloured rectangles: first the whole, then its inner rectangles."""
     from matplotlib.patches import Polygon
 
     for rectangle, weight in zip(rectangles, weights, strict=True):
@@ -75,7 +75,7 @@ def draw_feature(ax: Any, rectangles: np.ndarray, weights: np.ndarray, tilted: b
 
 
 def corners_of(rectangle: np.ndarray, tilted: bool) -> np.ndarray:
-    """The four corners of an upright rectangle, or of one turned by 45 degrees, as (x, y)."""
+    """The four corners (x, y) of an upright rectangle, or of one rotated by 45 degrees."""
     x, y, w, h = (int(side) for side in rectangle)
     if tilted:
         return np.array([(x, y), (x + w, y + w), (x + w - h, y + w + h), (x - h, y + h)])
@@ -83,16 +83,17 @@ def corners_of(rectangle: np.ndarray, tilted: bool) -> np.ndarray:
 
 
 def detections(image: Any, found: Any, truth: Any = None, ax: Any = None) -> Any:
-    """An image with a frame around each detection, and dashed ones around what is there.
+    """An image with a solid frame around each detection, and a dashed one around each known object.
 
     Parameters
     ----------
     image : array, path or Pillow image
-        The one that was searched; colours are shown as they are.
+        The searched image; colours are kept.
     found : Detections, or array of shape (n, 4)
-        x, y, width and height of each; of `Detections` also how many windows agree, above the frame.
+        x, y, width and height of each detection. For `Detections`, the number of grouped windows is drawn
+        above each frame.
     truth : array of shape (n, 4), optional
-        Boxes of the objects, where they are known.
+        Boxes of the known objects.
     ax : matplotlib Axes, optional
 
     Returns
@@ -113,16 +114,16 @@ def detections(image: Any, found: Any, truth: Any = None, ax: Any = None) -> Any
         _frame(ax, box, GREEN, "--")
     for box in boxes:
         _frame(ax, box, ORANGE, "-")
-    behind = {"facecolor": "black", "alpha": 0.6, "edgecolor": "none", "pad": 0.8}
-    for box, agree in zip(boxes, getattr(found, "neighbors", ()), strict=False):
+    text_box = {"facecolor": "black", "alpha": 0.6, "edgecolor": "none", "pad": 0.8}
+    for box, n_windows in zip(boxes, getattr(found, "neighbors", ()), strict=False):
         ax.annotate(
-            str(agree),
+            str(n_windows),
             box[:2],
             (1, 3),
             textcoords="offset points",
             color="white",
             fontsize=8,
-            bbox=behind,
+            bbox=text_box,
         )
     ax.set(xticks=[], yticks=[])
     ax.set_title(f"{len(boxes)} detection{'s' * (len(boxes) != 1)}")
@@ -133,18 +134,18 @@ def _frame(ax: Any, box: np.ndarray, colour: str, style: str) -> None:
     from matplotlib.patches import Rectangle
 
     x, y, width, height = box
-    # A pixel is drawn around its number.
+    # Matplotlib centres a pixel on its integer coordinates.
     corner = (x - 0.5, y - 0.5)
     ax.add_patch(Rectangle(corner, width, height, fill=False, edgecolor=colour, lw=1.8, ls=style))
 
 
 def detection_roc(evaluation: Any, ax: Any = None) -> Any:
-    """Detection rate against false positives: every operating point, and the line of the best.
+    """Detection rate against false positives: all operating points, and the ROC curve of the best ones.
 
     Parameters
     ----------
     evaluation : Evaluation
-        What `Cascade.evaluate` gives.
+        Result of `Cascade.evaluate`.
     ax : matplotlib Axes, optional
 
     Returns
@@ -155,13 +156,13 @@ def detection_roc(evaluation: Any, ax: Any = None) -> Any:
     table, best = evaluation.table, evaluation.roc()
     ax.scatter(table["false_positives"], table["detection_rate"], s=14, color=FAINT, edgecolor=BLUE)
     ax.step(best[:, 0], best[:, 1], where="post", color=BLUE, marker="o", ms=4)
-    # A cascade that is right nearly always would have all points in a corner of a linear scale.
+    # On a linear scale, the points of a good cascade would all be in one corner.
     ax.set_xscale("symlog", linthresh=10)
     ax.xaxis.set_major_formatter("{x:g}")
     ax.set_xlim(left=-0.5)
     ax.set(
         xlabel=f"false positives in {evaluation.n_images} images",
-        ylabel=f"share found of {evaluation.n_objects} objects",
+        ylabel=f"detection rate ({evaluation.n_objects} objects)",
     )
     ax.grid(color=FAINT)
     tidy(ax)

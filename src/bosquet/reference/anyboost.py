@@ -1,7 +1,9 @@
 r"""AnyBoost: coordinate descent on :math:`\sum_i C(y_i f(x_i))` for any loss C of the margin.
 
-Along a learner h the sum falls at the rate :math:`-\sum_i C'(y_i f(x_i))\, y_i h(x_i)`: under the weights
-:math:`w_i \propto -C'(y_i f(x_i))`, the steepest direction is the learner of least weighted error.
+The model is :math:`f = \sum_t \alpha_t h_t`, and :math:`y_i f(x_i)` is the margin of row i. In the direction
+of a hypothesis h the sum decreases at the rate :math:`-\sum_i C'(y_i f(x_i))\, y_i h(x_i)`. With the row
+weights :math:`w_i \propto -C'(y_i f(x_i))`, the steepest direction is therefore the hypothesis with the
+smallest weighted error. A line search then finds its :math:`\alpha`.
 """
 
 from __future__ import annotations
@@ -35,7 +37,9 @@ LOSSES: dict[str, Loss] = {
 def anyboost(
     X: Array, y: Array, learn: Learner, loss: Loss, rounds: int, start: int = 0
 ) -> list[tuple[float, Hypothesis]]:
-    """Pairs (α, h); y and what h says are -1 and +1. The first `start` rounds are AdaBoost's.
+    """Return the pairs (α, h); y and the predictions of h are -1 or +1.
+
+    The first `start` rounds use the exponential loss, as AdaBoost does.
 
     >>> X, y = np.arange(4.0)[:, None], np.array([-1.0, 1, 1, -1])
     >>> def learn(X, y, w):
@@ -48,28 +52,30 @@ def anyboost(
     f = np.zeros(len(y))
     model: list[tuple[float, Hypothesis]] = []
     for t in range(rounds):
-        slope = LOSSES["exponential"][1] if t < start else loss[1]
-        w = -slope(y * f)
+        derivative = LOSSES["exponential"][1] if t < start else loss[1]
+        w = -derivative(y * f)
         if not w.any():
             break
         w = w / w.sum()
         h = learn(X, y, w)
-        if w @ (y * h(X)) <= 0:
+        agreement = y * h(X)
+        if w @ agreement <= 0:
             break
-        agrees = y * h(X)
-        alpha = stops_falling(functools.partial(slope_along, slope, y * f, agrees))
+        alpha = line_search(functools.partial(directional_derivative, derivative, y * f, agreement))
         f = f + alpha * h(X)
         model.append((alpha, h))
     return model
 
 
-def slope_along(slope: Callable[[Array], Array], margin: Array, agrees: Array, a: float) -> float:
-    """Of the sum of losses, a steps along a learner."""
-    return float(np.sum(slope(margin + a * agrees) * agrees))
+def directional_derivative(
+    derivative: Callable[[Array], Array], margin: Array, agreement: Array, a: float
+) -> float:
+    """Return d/da Σ C(m_i + a u_i), with margins m_i and agreements u_i = y_i h(x_i)."""
+    return float(np.sum(derivative(margin + a * agreement) * agreement))
 
 
-def stops_falling(slope: Callable[[float], float]) -> float:
-    """Where a slope that is below 0 at 0 comes up to it, by doubling and bisection."""
+def line_search(slope: Callable[[float], float]) -> float:
+    """Return the first a > 0 at which the slope of the loss is 0, by doubling and bisection."""
     low, high = 0.0, 0.5
     while slope(high) < 0:
         low, high = high, 2 * high

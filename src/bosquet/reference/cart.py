@@ -1,9 +1,10 @@
-r"""Classification and regression trees as the lecture has them.
+r"""Classification and regression trees (CART) as the lecture defines them.
 
-A node's *disorder* is, for numbers, the inertia :math:`D = \sum (y - \bar y)^2`, and for classes
-n times Gini's index :math:`1 - \sum p_l^2` or n times the entropy. The split of a node is the one
-of all admissible splits that lowers disorder most. An ordered feature with m levels admits m - 1
-splits, a nominal one :math:`2^{m-1} - 1`: here every one of them is tried.
+The impurity of a node (the lecture says *disorder*) is a sum over its n rows. For regression it is the
+inertia :math:`D = \sum (y - \bar y)^2`; for classification it is n times the Gini index
+:math:`1 - \sum p_l^2` or n times the entropy, with :math:`p_l` the share of class l. A node is split by the
+admissible split that reduces the impurity most. An ordered feature with m levels has m - 1 admissible
+splits, a nominal one :math:`2^{m-1} - 1`. Here every one of them is tried.
 """
 
 from __future__ import annotations
@@ -19,17 +20,17 @@ Array = NDArray[np.float64]
 
 
 def inertia(y: Array, w: Array) -> float:
-    """Weighted sum of squared distances to the mean."""
+    """Return the weighted sum of squared distances to the mean."""
     return float(np.sum(w * (y - np.average(y, weights=w)) ** 2))
 
 
-def distances(y: Array, w: Array) -> float:
-    """Weighted sum of distances to the median, which is the least there is: at some y."""
+def absolute_deviation(y: Array, w: Array) -> float:
+    """Return the weighted sum of distances to the median, the smallest such sum to any value of y."""
     return min(float(np.sum(w * np.abs(y - m))) for m in np.unique(y))
 
 
 def poisson(y: Array, w: Array) -> float:
-    """Half the Poisson deviance from the mean."""
+    """Return half the Poisson deviance from the mean."""
     mean = np.average(y, weights=w)
     if mean <= 0:
         return np.inf
@@ -38,21 +39,22 @@ def poisson(y: Array, w: Array) -> float:
 
 
 def gini(y: Array, w: Array) -> float:
-    """Weight times Gini's index."""
-    mass = np.bincount(y.astype(int), w)
-    return float(mass.sum() - np.sum(mass**2) / mass.sum())
+    """Return the total weight times the Gini index."""
+    class_weight = np.bincount(y.astype(int), w)
+    total = class_weight.sum()
+    return float(total - np.sum(class_weight**2) / total)
 
 
 def entropy(y: Array, w: Array) -> float:
-    """Weight times the entropy in bits."""
-    mass = np.bincount(y.astype(int), w)
-    mass = mass[mass > 0]
-    return float(-np.sum(mass * np.log2(mass / mass.sum())))
+    """Return the total weight times the entropy in bits."""
+    class_weight = np.bincount(y.astype(int), w)
+    class_weight = class_weight[class_weight > 0]
+    return float(-np.sum(class_weight * np.log2(class_weight / class_weight.sum())))
 
 
-DISORDER = {
+IMPURITY = {
     "squared_error": inertia,
-    "absolute_error": distances,
+    "absolute_error": absolute_deviation,
     "poisson": poisson,
     "gini": gini,
     "entropy": entropy,
@@ -60,21 +62,24 @@ DISORDER = {
 
 
 @dataclass
-class Node:
-    """A node of the tree; without a feature it is a leaf."""
+class CartNode:
+    """A node of a tree; a leaf has no feature."""
 
     rows: NDArray[np.int64]
-    disorder: float
+    impurity: float
     feature: int | None = None
     threshold: float = np.nan
     left_categories: frozenset[int] | None = None
-    children: list[Node] = field(default_factory=list)
+    children: list[CartNode] = field(default_factory=list)
 
 
-def admissible(
+def admissible_splits(
     x: Array, nominal: bool
 ) -> Iterator[tuple[NDArray[np.bool_], float, frozenset[int]]]:
-    """Every way to part the values in two: who goes left, the threshold or the categories."""
+    """Yield every split of the values: the mask of the rows on the left, the threshold, the categories.
+
+    The threshold is NaN for a nominal feature, and the categories are empty for an ordered one.
+    """
     values = np.unique(x)
     if not nominal:
         for low, high in pairwise(values):
@@ -95,36 +100,37 @@ def grow(
     min_samples_leaf: int = 1,
     min_samples_split: int = 2,
     max_depth: int | None = None,
-) -> Node:
-    """The full tree, split by split; ties go to the first feature and the first split found.
+) -> CartNode:
+    """Grow a tree and return its root; the first feature and the first split win ties.
 
-    With several targets, the columns of y, disorder is the mean over them.
+    `nominal` holds the indices of the nominal features. With several targets (columns of y), the impurity
+    is the mean over the targets.
     """
     weights = np.ones(len(y)) if w is None else np.asarray(w, dtype=float)
     targets = y.reshape(len(y), -1)
 
-    def disorder(rows: NDArray[np.int64]) -> float:
-        each = [DISORDER[criterion](target[rows], weights[rows]) for target in targets.T]
+    def impurity(rows: NDArray[np.int64]) -> float:
+        each = [IMPURITY[criterion](target[rows], weights[rows]) for target in targets.T]
         return sum(each) / len(each)
 
-    def at(rows: NDArray[np.int64], depth: int) -> Node:
-        node = Node(rows, disorder(rows))
+    def grow_node(rows: NDArray[np.int64], depth: int) -> CartNode:
+        node = CartNode(rows, impurity(rows))
         pure = len(np.unique(targets[rows], axis=0)) == 1
         if len(rows) < min_samples_split or depth == max_depth or pure:
             return node
-        best = np.inf
+        lowest = np.inf
         for feature in range(X.shape[1]):
-            for left, threshold, group in admissible(X[rows, feature], feature in nominal):
+            for left, threshold, group in admissible_splits(X[rows, feature], feature in nominal):
                 if min(left.sum(), (~left).sum()) < min_samples_leaf:
                     continue
-                after = disorder(rows[left]) + disorder(rows[~left])
-                # Sums in another order differ in their last digits: that is no improvement.
-                if after < best - 1e-9 * max(node.disorder, 1e-300):
-                    best, sides = after, (rows[left], rows[~left])
+                after = impurity(rows[left]) + impurity(rows[~left])
+                # A difference of the size of rounding errors is not an improvement.
+                if after < lowest - 1e-9 * max(node.impurity, 1e-300):
+                    lowest, sides = after, (rows[left], rows[~left])
                     node.feature, node.threshold = feature, threshold
                     node.left_categories = group if feature in nominal else None
         if node.feature is not None:
-            node.children = [at(side, depth + 1) for side in sides]
+            node.children = [grow_node(side, depth + 1) for side in sides]
         return node
 
-    return at(np.arange(len(y)), 0)
+    return grow_node(np.arange(len(y)), 0)

@@ -1,18 +1,18 @@
-"""A cascade of Haar stumps and trees, window by window (Viola and Jones 2001; Lienhart and Maydt 2002).
+"""Detection with a cascade of trees on Haar features (Viola and Jones 2001; Lienhart and Maydt 2002).
 
-A feature is a weighted sum of pixels in up to three rectangles. It is divided by the window's standard
-deviation, so that light and contrast do not matter; the deviation is that of the window without its
-border of one pixel, and times the area of this frame:
+A feature is a weighted sum of pixels in up to three rectangles. It is divided by σ, so that it does not
+depend on brightness and contrast. σ is the standard deviation of the pixels x of the window without its
+border of one pixel, times the number A of these pixels:
 
     σ = sqrt(A Σ x² − (Σ x)²).
 
-A tree asks such values against thresholds and adds the value of the leaf it comes to. A stage passes a
-window if the sum of its trees reaches the stage's threshold. A cascade passes a window if all its stages
-do, and asks them in order: the first one to say no ends it.
+A tree compares such values with thresholds and returns the value of a leaf. A stage accepts a window if
+the sum of its trees reaches the threshold of the stage. A cascade accepts a window if all its stages do;
+it evaluates them in order, and the first stage that rejects the window ends the evaluation.
 
-`cascade` is anything with `window` (width, height), `rectangles` (n, 3, 4), `weights` (n, 3), `tilted`
-(n,) and `stages`, each with `trees` and `threshold`; a tree has `feature`, `threshold`, `left`, `right`
-and `leaves`, and children that are not positive are leaves.
+`cascade` is any object with the attributes `window` (width, height), `rectangles` (n, 3, 4), `weights`
+(n, 3), `tilted` (n,) and `stages`, each with `trees` and `threshold`. A tree has `feature`, `threshold`,
+`left`, `right` and `leaves`; a child c <= 0 is the leaf -c.
 """
 
 from __future__ import annotations
@@ -21,23 +21,24 @@ from typing import Any
 
 import numpy as np
 
-ALLOWANCE = np.float32(1e-5)  # for what a threshold loses when it is written in decimal
+THRESHOLD_TOLERANCE = np.float32(1e-5)  # for the rounding of thresholds to decimal text
 
 
 def integral(image: np.ndarray) -> np.ndarray:
-    """Sum of all pixels above and to the left, with a row and a column of zeros before them."""
+    """Return the integral image: s[y, x] is the sum of the pixels above row y and left of column x."""
     return np.pad(image.astype(np.int64).cumsum(axis=0).cumsum(axis=1), ((1, 0), (1, 0)))
 
 
 def box_sum(sums: np.ndarray, x: int, y: int, width: int, height: int) -> int:
+    """Return the sum of the pixels in an upright rectangle, from four corners of the integral image."""
     return int(sums[y, x] - sums[y, x + width] - sums[y + height, x] + sums[y + height, x + width])
 
 
 def tilted_sum(image: np.ndarray, x: int, y: int, width: int, height: int) -> int:
-    """Pixels in a rectangle turned by 45 degrees whose top corner is (x, y).
+    """Return the sum of the pixels in a rectangle rotated by 45 degrees with top corner (x, y).
 
-    It is the pixels between two pairs of diagonals: with u = column + row and v = column − row, those of
-    x + y ≤ u + 1 < x + y + 2 width and x − y − 2 height ≤ v < x − y.
+    It contains the pixels between two pairs of diagonals. With u = column + row and v = column − row, they
+    satisfy x + y ≤ u + 1 < x + y + 2 width and x − y − 2 height ≤ v < x − y.
     """
     rows, columns = np.indices(image.shape)
     along, across = columns + rows + 1 - (x + y), columns - rows - (x - y)
@@ -46,17 +47,17 @@ def tilted_sum(image: np.ndarray, x: int, y: int, width: int, height: int) -> in
 
 
 def deviation_factor(window: np.ndarray) -> np.float32 | None:
-    """One over σ in single precision; None for a window so flat that it is passed by."""
-    frame = window[1:-1, 1:-1].astype(np.float64)
-    scatter = frame.size * (frame**2).sum() - frame.sum() ** 2
-    if scatter <= 0:
+    """Return 1 / σ in single precision; None for a window of almost constant brightness, which is skipped."""
+    inner = window[1:-1, 1:-1].astype(np.float64)
+    sigma_squared = inner.size * (inner**2).sum() - inner.sum() ** 2
+    if sigma_squared <= 0:
         return None
-    factor = np.float32(1 / np.sqrt(scatter))
-    return factor if frame.size * float(factor) < 0.1 else None
+    factor = np.float32(1 / np.sqrt(sigma_squared))
+    return factor if inner.size * float(factor) < 0.1 else None
 
 
 def feature_value(cascade: Any, feature: int, window: np.ndarray) -> np.float32:
-    """The weighted sum of rectangles, added up in single precision in their order."""
+    """Return the weighted sum of the rectangles of a feature, added in their order in single precision."""
     sums, total = integral(window), np.float32(0)
     for rectangle, weight in zip(
         cascade.rectangles[feature], cascade.weights[feature], strict=True
@@ -72,7 +73,8 @@ def feature_value(cascade: Any, feature: int, window: np.ndarray) -> np.float32:
     return total
 
 
-def tree_answer(cascade: Any, tree: Any, window: np.ndarray, factor: np.float32) -> float:
+def tree_value(cascade: Any, tree: Any, window: np.ndarray, factor: np.float32) -> float:
+    """Return the value of the leaf that a window reaches."""
     node = 0
     while True:
         value = feature_value(cascade, int(tree.feature[node]), window) * factor
@@ -82,22 +84,24 @@ def tree_answer(cascade: Any, tree: Any, window: np.ndarray, factor: np.float32)
 
 
 def stages_passed(cascade: Any, window: np.ndarray) -> int:
-    """How many stages the window passes; -1 where it is flat."""
+    """Return the number of stages that accept the window; -1 if its brightness is almost constant."""
     factor = deviation_factor(window)
     if factor is None:
         return -1
     for number, stage in enumerate(cascade.stages):
         total = 0.0
         for tree in stage.trees:
-            total += tree_answer(cascade, tree, window, factor)
-        if total < np.float32(stage.threshold) - ALLOWANCE:
+            total += tree_value(cascade, tree, window, factor)
+        if total < np.float32(stage.threshold) - THRESHOLD_TOLERANCE:
             return number
     return len(cascade.stages)
 
 
 def passing_windows(cascade: Any, image: np.ndarray, step: int = 1) -> list[tuple[int, int]]:
-    """(x, y) of the windows that pass, at one scale. One that the first stage rejects takes its
-    right neighbour with it: next to such a window there is hardly ever an object."""
+    """Return (x, y) of the accepted windows at one scale.
+
+    If the first stage rejects a window, its right neighbour is skipped: it hardly ever contains an object.
+    """
     width, height = cascade.window
     found = []
     for y in range(0, image.shape[0] - height + 1, step):

@@ -1,7 +1,9 @@
-r"""What AdaBoost promises, computed from what its learners say, as the lecture derives it.
+r"""Error bounds of AdaBoost, computed from the predictions of its learners as the lecture derives them.
 
-``said[t][i]`` is the answer of learner t on row i, in [-1, 1], ``alphas[t]`` its weight in the vote
-and ``y[i]`` is -1 or +1. The weights of the rows start from :math:`D_1(i) = 1/m`; in each round
+``predictions[t][i]`` is :math:`h_t(x_i)`, the prediction of learner t for row i, in [-1, 1]; ``alphas[t]``
+is its weight :math:`\alpha_t` in the vote; ``y[i]`` is -1 or +1. The weights of the m rows start at
+:math:`D_1(i) = 1/m`. In each round the error :math:`\epsilon_t`, the normaliser :math:`Z_t` and the next
+weights are
 
 .. math:: \epsilon_t = \sum_i D_t(i)\,\tfrac{1 - y_i h_t(x_i)}2, \qquad
     Z_t = \sum_i D_t(i)\,e^{-\alpha_t y_i h_t(x_i)}, \qquad
@@ -19,13 +21,15 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 
-def certificate(said: Array, alphas: Sequence[float], y: Array) -> dict[str, Array]:
-    """Each column of a certificate, a number a round, and the margin of each row.
+def certificate(predictions: Array, alphas: Sequence[float], y: Array) -> dict[str, Array]:
+    """Return the columns of a certificate, with one value per round, and the margins and weights of the rows.
 
-    A vote of exactly 0 counts as -1.
+    The edge of a round is γ_t = ½ - ε_t. The training error after T rounds is at most Π Z_t ("product"). If
+    α_t = ½ ln((1 - ε_t) / ε_t), it is also at most exp(-2 Σ γ_t²) ("exponential_bound") and, with γ the
+    smallest edge, at most exp(-2 γ² T) ("smallest_edge_bound"). A vote of exactly 0 counts as -1.
 
-    >>> said = np.array([[1.0, 1.0, -1.0, 1.0]])
-    >>> found = certificate(said, [math.log(3) / 2], np.array([1.0, 1.0, -1.0, -1.0]))
+    >>> predictions = np.array([[1.0, 1.0, -1.0, 1.0]])
+    >>> found = certificate(predictions, [math.log(3) / 2], np.array([1.0, 1.0, -1.0, -1.0]))
     >>> found["errors"][0], round(found["product"][0], 3), found["training_errors"][0]
     (np.float64(0.25), np.float64(0.866), np.float64(0.25))
     """
@@ -33,29 +37,29 @@ def certificate(said: Array, alphas: Sequence[float], y: Array) -> dict[str, Arr
     weight = [1.0 / m] * m
     vote = [0.0] * m
     product, squares, smallest = 1.0, 0.0, math.inf
-    rows: list[list[float]] = []
+    rounds: list[list[float]] = []
     for t, alpha in enumerate(alphas):
-        error = sum(weight[i] * (1 - y[i] * said[t][i]) / 2 for i in range(m))
+        error = sum(weight[i] * (1 - y[i] * predictions[t][i]) / 2 for i in range(m))
         edge = 0.5 - error
-        raised = [weight[i] * math.exp(-alpha * y[i] * said[t][i]) for i in range(m)]
-        z = sum(raised)
-        weight = [r / z if z > 0 else w for r, w in zip(raised, weight, strict=True)]
-        vote = [vote[i] + alpha * said[t][i] for i in range(m)]
+        unnormalised = [weight[i] * math.exp(-alpha * y[i] * predictions[t][i]) for i in range(m)]
+        z = sum(unnormalised)
+        weight = [u / z if z > 0 else w for u, w in zip(unnormalised, weight, strict=True)]
+        vote = [vote[i] + alpha * predictions[t][i] for i in range(m)]
         wrong = sum((1.0 if vote[i] > 0 else -1.0) != y[i] for i in range(m)) / m
         product *= z
         squares += edge**2
         smallest = min(smallest, edge)
-        worst = math.exp(-2 * max(smallest, 0.0) ** 2 * (t + 1))
-        rows.append([error, edge, alpha, z, wrong, product, math.exp(-2 * squares), worst])
+        by_smallest = math.exp(-2 * max(smallest, 0.0) ** 2 * (t + 1))
+        rounds.append([error, edge, alpha, z, wrong, product, math.exp(-2 * squares), by_smallest])
     names = ["errors", "edges", "alphas", "normalisers", "training_errors", "product"]
     names += ["exponential_bound", "smallest_edge_bound"]
-    found = {name: np.array([row[c] for row in rows]) for c, name in enumerate(names)}
-    length = sum(abs(alpha) for alpha in alphas)
-    found["margins"] = np.array([y[i] * vote[i] / length for i in range(m)])
-    found["weights"] = np.array(weight)
-    return found
+    columns = {name: np.array([values[c] for values in rounds]) for c, name in enumerate(names)}
+    total_alpha = sum(abs(alpha) for alpha in alphas)
+    columns["margins"] = np.array([y[i] * vote[i] / total_alpha for i in range(m)])
+    columns["weights"] = np.array(weight)
+    return columns
 
 
-def share_up_to(margins: Array, theta: float) -> float:
-    """Share of rows with a margin of at most θ."""
+def margin_distribution(margins: Array, theta: float) -> float:
+    """Return the share of rows with a margin of at most θ."""
     return sum(1 for margin in margins if margin <= theta) / len(margins)

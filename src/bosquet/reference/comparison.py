@@ -1,15 +1,18 @@
-"""Comparing two learners over repeated random splits (Nadeau and Bengio 2003)."""
+"""Confidence intervals for the difference in loss between two models.
+
+For repeated random splits, see Nadeau and Bengio, "Inference for the generalization error", 2003.
+"""
 
 import numpy as np
 from scipy import stats
 
 
 def corrected_interval(differences, n_train, n_test, confidence=0.95):
-    """Mean difference with its interval.
+    """Return the mean difference over J random splits, and its confidence interval (low, high).
 
-    The splits share training rows, so that their differences d_1, ..., d_J are alike and S²/J is too
-    small a variance of their mean. Two splits' differences correlate by about n_test / (n_train + n_test),
-    which makes it (1/J + n_test/n_train) S².
+    The splits share training rows, so that the differences d_1, ..., d_J are correlated, and S²/J
+    underestimates the variance of their mean (S² is their sample variance). The correlation of two splits
+    is about n_test / (n_train + n_test), which gives the variance (1/J + n_test/n_train) S².
     """
     d = np.asarray(differences, dtype=float)
     J = len(d)
@@ -22,9 +25,10 @@ def corrected_interval(differences, n_train, n_test, confidence=0.95):
 
 
 def paired_bootstrap_interval(losses_a, losses_b, draws, confidence=0.95):
-    """The mean difference of two learners on one test sample, with the interval of rows drawn anew.
+    """Return the mean difference of two models on one test set, and its bootstrap interval (low, high).
 
-    `draws` holds row numbers, one line a draw; both learners are judged on the same rows.
+    `draws` holds row indices, one bootstrap sample per row of the array. Both models are evaluated on the
+    same rows.
     """
     d = np.asarray(losses_a, dtype=float) - np.asarray(losses_b, dtype=float)
     means = np.array([d[rows].mean() for rows in draws])

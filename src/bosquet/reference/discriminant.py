@@ -1,4 +1,8 @@
-"""Discriminant analysis by densities, as the formula has it: one row, one class, one kernel at a time."""
+"""Discriminant analysis with densities estimated by kernels or by nearest neighbours.
+
+A row x is assigned to the class k with the largest posterior probability, proportional to π_k d_k(x): the
+prior of the class times its density at x.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,10 @@ import numpy as np
 
 
 def kernel_density(x: np.ndarray, rows: np.ndarray, width: float, kernel: str) -> float:
-    """The mean of kernels around the rows, at x."""
+    """Return the kernel density estimate at x: the mean over the rows of a kernel centred at each.
+
+    The kernel is Gaussian with standard deviation `width`, or a product of Laplace kernels.
+    """
     p, total = len(x), 0.0
     for row in rows:
         if kernel == "gaussian":
@@ -23,7 +30,11 @@ def kernel_density(x: np.ndarray, rows: np.ndarray, width: float, kernel: str) -
 def neighbour_densities(
     x: np.ndarray, rows: np.ndarray, classes: np.ndarray, n_classes: int, k: int
 ) -> list[float]:
-    """k_c / (n_c V): of the k nearest rows those of class c, in the ball that holds them."""
+    """Return k_c / (n_c V) for each class c.
+
+    k_c of the k nearest rows belong to class c, n_c is the size of the class, and V is the volume of the
+    smallest ball around x that contains the k rows.
+    """
     distances = [math.dist(x, row) for row in rows]
     nearest = sorted(range(len(rows)), key=distances.__getitem__)[:k]
     radius = distances[nearest[-1]]
@@ -35,6 +46,6 @@ def neighbour_densities(
 
 
 def posterior(densities: list[float], priors: np.ndarray) -> np.ndarray:
-    """π_k d_k / Σ π_l d_l."""
+    """Return the posterior probabilities π_k d_k / Σ_l π_l d_l."""
     joint = np.array(densities) * priors
     return joint / joint.sum()

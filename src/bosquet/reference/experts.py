@@ -1,12 +1,14 @@
 r"""Prediction with expert advice.
 
-At step t the forecaster puts weights :math:`p_t` on N experts, then learns their losses
-:math:`\ell_t(1), \ldots, \ell_t(N)` and suffers :math:`p_t \cdot \ell_t`. The regret to expert j is
-:math:`R_n(j) = \sum_t p_t \cdot \ell_t - \sum_t \ell_t(j)`.
+At step t the forecaster chooses weights :math:`p_t` for N experts. Then the losses
+:math:`\ell_t(1), \ldots, \ell_t(N)` of the experts are revealed, and the forecaster has the loss
+:math:`p_t \cdot \ell_t`. After n steps its regret with respect to expert j is
+:math:`R_n(j) = \sum_t p_t \cdot \ell_t - \sum_t \ell_t(j)`. The instantaneous regret of a step is
+:math:`r_t(j) = p_t \cdot \ell_t - \ell_t(j)`, and :math:`L_t(j)` is the cumulative loss of expert j.
 
-A rule is a generator here: it yields weights and is sent the losses of the step. `play` runs one on
-a table of losses, `mix` on forecasts: there the losses are those of the gradient trick,
-:math:`\ell'(\hat x_t, y_t)\, f_t(j)`, whose regret is no smaller.
+Here a rule is a Python generator: it yields weights, and the losses of the step are sent to it. `play` runs
+a rule on a table of losses. `mix` runs it on forecasts :math:`f_t(j)`, with the linearised losses
+:math:`\ell'(\hat x_t, y_t)\, f_t(j)` (gradient trick): the regret for these is an upper bound of the regret.
 """
 
 from __future__ import annotations
@@ -21,9 +23,9 @@ Rule = Generator[Array, Array, None]
 
 
 def play(rule: Rule, losses: Array, awake: NDArray[np.bool_] | None = None) -> Array:
-    """Weights of every step and of the one after the last, shape (steps + 1, experts).
+    """Return the weights of every step and of the step after the last, of shape (steps + 1, experts).
 
-    An expert asleep gets no weight, and is said to have lost what the forecaster lost.
+    A sleeping expert has no weight, and the rule receives the loss of the forecaster as its loss.
 
     >>> play(exponential_weights(2, lambda t: np.log(2)), np.array([[0.0, 1.0]]))
     array([[0.5       , 0.5       ],
@@ -31,27 +33,28 @@ def play(rule: Rule, losses: Array, awake: NDArray[np.bool_] | None = None) -> A
     """
     weights = [next(rule)]
     for t in range(len(losses)):
-        told = losses[t].copy()
+        observed = losses[t].copy()
         if awake is not None:
             p = np.where(awake[t], weights[t], 0.0)
             weights[t] = p / p.sum()
-            told[~awake[t]] = weights[t][awake[t]] @ told[awake[t]]
-        weights.append(rule.send(told))
+            observed[~awake[t]] = weights[t][awake[t]] @ observed[awake[t]]
+        weights.append(rule.send(observed))
     return np.array(weights)
 
 
 def mix(
     rule: Rule, forecasts: Array, truths: Array, slope: Callable[[float, float], float]
 ) -> Array:
-    """Weights for the linearised losses; `slope` is the derivative of the loss in the prediction."""
+    """Return the weights for linearised losses; `slope` is the derivative of the loss by the prediction."""
     weights = [next(rule)]
     for f, y in zip(forecasts, truths, strict=True):
-        said = weights[-1] @ f
-        weights.append(rule.send(slope(said, y) * f))
+        prediction = weights[-1] @ f
+        weights.append(rule.send(slope(prediction, y) * f))
     return np.array(weights)
 
 
-def soft(score: Array) -> Array:
+def softmax(score: Array) -> Array:
+    """Return weights proportional to exp(score)."""
     p = np.exp(score - score.max())
     return p / p.sum()
 
@@ -61,28 +64,31 @@ def exponential_weights(n: int, beta: Callable[[int], float]) -> Rule:
     """p_t(j) ∝ exp(-β_t L_{t-1}(j))."""
     total, t = np.zeros(n), 1
     while True:
-        total += yield soft(-beta(t) * total)
+        total += yield softmax(-beta(t) * total)
         t += 1
 
 
 def rate_on_grid(n: int, grid: Array) -> Rule:
-    """Exponential weights at the rate of the grid that would have lost least so far."""
+    """Exponential weights with the learning rate of the grid whose cumulative loss is smallest so far."""
     total, lost, best = np.zeros(n), np.zeros(len(grid)), len(grid) // 2
     while True:
-        losses = yield soft(-grid[best] * total)
+        losses = yield softmax(-grid[best] * total)
         for i, beta in enumerate(grid):
-            lost[i] += soft(-beta * total) @ losses
+            lost[i] += softmax(-beta * total) @ losses
         best = int(lost.argmin())
         total += losses
 
 
 def adahedge(n: int) -> Rule:
-    """η = ln N / Δ, Δ the sum of the gaps between the loss and the mix loss; infinite for Δ = 0."""
+    """Exponential weights with η = ln N / Δ, infinite for Δ = 0.
+
+    Δ is the cumulative mixability gap: the loss p·ℓ minus the mix loss -ln(Σ p(j) exp(-η ℓ(j))) / η.
+    """
     total, delta = np.zeros(n), 0.0
     while True:
         if delta > 0:
             eta = np.log(n) / delta
-            p = soft(-eta * total)
+            p = softmax(-eta * total)
             losses = yield p
             mix_loss = losses.min() - np.log(p @ np.exp(-eta * (losses - losses.min()))) / eta
         else:
@@ -94,7 +100,7 @@ def adahedge(n: int) -> Rule:
 
 
 def fixed_share(n: int, eta: float, alpha: float) -> Rule:
-    """A share α of the weight is handed out anew at each step."""
+    """Exponential weights, of which a share α is redistributed equally among the experts at each step."""
     p = np.full(n, 1 / n)
     while True:
         losses = yield p
@@ -103,7 +109,7 @@ def fixed_share(n: int, eta: float, alpha: float) -> Rule:
 
 
 def follow_the_leader(n: int) -> Rule:
-    """All weight to the least loss so far."""
+    """All weight on the expert with the smallest cumulative loss, divided equally in a tie."""
     total = np.zeros(n)
     while True:
         leaders = total == total.min()
@@ -112,7 +118,10 @@ def follow_the_leader(n: int) -> Rule:
 
 # --------------------------------------------------------------------- a learning rate for each expert
 def ml_poly(n: int, largest: float = 0.0) -> Rule:
-    """p(j) ∝ η(j) max(R(j), 0), 1/η(j) = B + Σ r(j)², B the largest r² so far (or of the start)."""
+    """p(j) ∝ η(j) max(R(j), 0) with 1/η(j) = B + Σ r(j)², where B is the largest r² so far.
+
+    `largest` is the initial value of B.
+    """
     regret, squares = np.zeros(n), np.zeros(n)
     while True:
         if regret.max() > 0:
@@ -126,16 +135,17 @@ def ml_poly(n: int, largest: float = 0.0) -> Rule:
         largest = max(largest, (r**2).max())
 
 
-def many_rates(n: int, limit: float, gain: Callable[[Array, Array], Array]) -> Rule:
-    """p(j) ∝ η(j) exp(η(j) G(j)), η(j) = min(1/(2B), √(ln N / (B² + Σ r(j)²))).
+def multiple_rates(n: int, limit: float, gain: Callable[[Array, Array], Array]) -> Rule:
+    """p(j) ∝ η(j) exp(η(j) G(j)) with η(j) = min(1/(2B), √(ln N / (B² + Σ r(j)²))).
 
-    `limit` is B; where it is 0 it is learned, and a step beyond it shrunk to it.
+    G(j) is the sum of `gain` over the steps, and `limit` is B, a bound on |r|. If it is 0, B is the largest
+    |r| so far, and regrets of a step that exceed it are scaled down to it.
     """
     total, squares, eta = np.zeros(n), np.zeros(n), np.zeros(n)
     while True:
         if limit > 0:
             eta = np.minimum(1 / (2 * limit), np.sqrt(np.log(n) / (limit**2 + squares)))
-            p = soft(np.log(eta) + eta * total)
+            p = softmax(np.log(eta) + eta * total)
         else:
             p = np.full(n, 1 / n)
         losses = yield p
@@ -148,17 +158,20 @@ def many_rates(n: int, limit: float, gain: Callable[[Array, Array], Array]) -> R
 
 
 def ml_prod(n: int, limit: float = 0.0) -> Rule:
-    """Weights multiplied by 1 + η r."""
-    return many_rates(n, limit, lambda eta, r: np.log1p(eta * r) / eta)
+    """ML-Prod: weights are multiplied by 1 + η r at each step."""
+    return multiple_rates(n, limit, lambda eta, r: np.log1p(eta * r) / eta)
 
 
 def boa(n: int, limit: float = 0.0) -> Rule:
-    """Weights multiplied by exp(η r - η² r²)."""
-    return many_rates(n, limit, lambda eta, r: r - eta * r**2)
+    """BOA (Bernstein online aggregation): weights are multiplied by exp(η r - η² r²) at each step."""
+    return multiple_rates(n, limit, lambda eta, r: r - eta * r**2)
 
 
 def squint(n: int, limit: float) -> Rule:
-    """p(j) ∝ Σ_i γ_i η_i exp(η_i R(j) - η_i² V(j)) over 32 rates 2^-i / (2B)."""
+    """p(j) ∝ Σ_i γ_i η_i exp(η_i R(j) - η_i² V(j)) with the 32 rates η_i = 2^-i / (2B).
+
+    V(j) is the sum of r(j)², γ_i the prior weight of rate i, and `limit` is B, a bound on |r|.
+    """
     regret, squares = np.zeros(n), np.zeros(n)
     i = np.arange(32)
     rates, gamma = 0.5**i / (2 * limit), 1 / ((i + 1) * (i + 2))
@@ -172,9 +185,9 @@ def squint(n: int, limit: float) -> Rule:
         regret, squares = regret + r, squares + r**2
 
 
-# --------------------------------------------------------------------------------- descent and ridge
+# ----------------------------------------------------------- gradient descent and ridge regression
 def nearest_weights(point: Array) -> Array:
-    """The nearest point of the simplex: the same amount off every entry, none below 0, sum 1."""
+    """Return the projection onto the simplex: max(point - c, 0), with c such that the sum is 1."""
     low, high = point.min() - 1, point.max()
     for _ in range(200):
         shift = (low + high) / 2
@@ -187,7 +200,7 @@ def nearest_weights(point: Array) -> Array:
 
 
 def gradient_descent(n: int) -> Rule:
-    """p ← projection of p - η ℓ with η = 1 / √Σ|r|², r = p·ℓ - ℓ."""
+    """Online gradient descent: p ← projection of p - η ℓ with η = 1 / √Σ|r|²."""
     p, squares = np.full(n, 1 / n), 0.0
     while True:
         losses = yield p
@@ -198,14 +211,17 @@ def gradient_descent(n: int) -> Rule:
 
 
 def regularised_leader(n: int, loss_range: float, entropy: bool) -> Rule:
-    """p minimises ψ(p)/η - p·R with η = c / √(G² + Σ|r|²)."""
+    """Follow the regularised leader: p minimises ψ(p)/η - p·R with η = c / √(G² + Σ|r|²).
+
+    The regulariser ψ is the negative entropy if `entropy`, else |p|²/2. G bounds the size of r.
+    """
     regret, squares = np.zeros(n), 0.0
     start = np.full(n, 1 / n)
     scale = 2 * np.sqrt(np.log(n)) if entropy else np.sqrt((1 - 1 / n) / 2)
     largest = loss_range * (1 if entropy else np.sqrt(n))
     while True:
         eta = scale / np.sqrt(largest**2 + squares)
-        p = soft(eta * regret) if entropy else nearest_weights(start + eta * regret)
+        p = softmax(eta * regret) if entropy else nearest_weights(start + eta * regret)
         losses = yield p
         r = p @ losses - losses
         regret = regret + r
@@ -213,7 +229,10 @@ def regularised_leader(n: int, loss_range: float, entropy: bool) -> Rule:
 
 
 def ridge(forecasts: Array, truths: Array, penalty: float) -> Array:
-    """Weights of every step: the penalised least squares solution on the steps before it."""
+    """Return the weights of every step: the ridge regression on the steps before it.
+
+    The penalty is the squared distance of the weights from 1/N.
+    """
     n = forecasts.shape[1]
     weights = []
     for t in range(len(truths) + 1):
@@ -224,19 +243,20 @@ def ridge(forecasts: Array, truths: Array, penalty: float) -> Array:
 
 
 # ------------------------------------------------------------------------------------------- bandits
-def exp3(losses: Array, loss_range: float, chances: Array, implicit: bool) -> tuple[Array, Array]:
-    """Weights and choices when only the loss of the expert drawn is seen.
+def exp3(losses: Array, loss_range: float, uniforms: Array, implicit: bool) -> tuple[Array, Array]:
+    """Return the weights and the chosen experts of EXP3, which observes only the loss of the chosen expert.
 
-    `chances` are uniform numbers, one a step; the draw is the first expert whose cumulated weight
-    exceeds it. Implicit exploration (IX) adds γ = ηM/2 to the probability in the estimate.
+    `uniforms` are random numbers in [0, 1), one per step: the first expert whose cumulative weight exceeds
+    the number is chosen. The loss of the chosen expert divided by its probability is an unbiased estimate.
+    Implicit exploration (IX) adds γ = ηM/2 to that probability, with M the range of the losses.
     """
     n = losses.shape[1]
     estimate = np.zeros(n)
     weights, choices = [], []
     for t in range(len(losses)):
         eta = np.sqrt(np.log(n) / (n * (t + 1))) / loss_range
-        p = soft(-eta * estimate)
-        chosen = int(np.searchsorted(p.cumsum(), chances[t], side="right"))
+        p = softmax(-eta * estimate)
+        chosen = int(np.searchsorted(p.cumsum(), uniforms[t], side="right"))
         gamma = eta * loss_range / 2 if implicit else 0.0
         estimate[chosen] += losses[t, chosen] / (p[chosen] + gamma)
         weights.append(p)
@@ -246,15 +266,15 @@ def exp3(losses: Array, loss_range: float, chances: Array, implicit: bool) -> tu
 
 # ------------------------------------------------------------------------------------------ hindsight
 def best_sequence(losses: Array, shifts: int) -> float:
-    """Least total loss of a sequence of experts with at most that many shifts, by recursion."""
+    """Return the smallest total loss of a sequence of experts with at most `shifts` changes."""
     steps, n = losses.shape
 
     def least(t: int, expert: int, left: int) -> float:
         if t == steps:
             return 0.0
-        stay = least(t + 1, expert, left)
+        rest = least(t + 1, expert, left)
         if left:
-            stay = min([stay, *(least(t + 1, k, left - 1) for k in range(n) if k != expert)])
-        return float(losses[t, expert]) + stay
+            rest = min([rest, *(least(t + 1, k, left - 1) for k in range(n) if k != expert)])
+        return float(losses[t, expert]) + rest
 
     return min(least(0, k, shifts) for k in range(n))

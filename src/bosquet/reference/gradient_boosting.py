@@ -1,12 +1,13 @@
 r"""Gradient boosting of trees: the stagewise loop.
 
-Start from the best constant. Each round takes the gradients of the loss at the present predictions,
-grows a tree on them, gives each leaf a value and adds the tree, shrunk by the learning rate
-:math:`\nu`: :math:`f \leftarrow f + \nu\, \text{tree}`.
+The model f starts as the best constant. Each round computes the gradients g and hessians h of the loss at the
+current predictions, grows a tree on them, gives each leaf a value, and adds the tree times the learning
+rate :math:`\nu`: :math:`f \leftarrow f + \nu\, \text{tree}`.
 
-The value of a leaf is the Newton step :math:`-\sum g / (\sum h + \lambda)` or, for the gradient
-step, the exact minimiser of the loss on its rows. For squared error the Newton step is
-:math:`\sum r / (n + \lambda)`, for the log loss :math:`\sum (y - p) / (\sum p (1 - p) + \lambda)`.
+The value of a leaf is the Newton step :math:`-\sum g / (\sum h + \lambda)`, with the penalty
+:math:`\lambda`; for gradient steps it is the exact minimiser of the loss on the rows of the leaf. For
+squared error with residuals r the Newton step is :math:`\sum r / (n + \lambda)`; for the log loss with
+probabilities p it is :math:`\sum (y - p) / (\sum p (1 - p) + \lambda)`.
 """
 
 from __future__ import annotations
@@ -17,19 +18,19 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from bosquet.reference.binning import Table
+from bosquet.reference.binning import BinnedTable
 from bosquet.reference.draws import hashed, sample_of_rows
-from bosquet.reference.gradient_trees import Node, TreeOptions, grow, leaf_of, quantise
+from bosquet.reference.gradient_trees import GradientNode, TreeOptions, grow, leaf_of, quantise
 from bosquet.reference.losses import Loss
 
 Array = NDArray[np.float64]
-Pairs = NDArray[np.float32]
-PairsOf = Callable[[Array, Array, Array], Pairs]
+GradientPairs = NDArray[np.float32]  # weighted gradient and hessian of each row: (rows, 2)
+PairFunction = Callable[[Array, Array, Array], GradientPairs]  # of y, f, w
 
 
 @dataclass(frozen=True)
 class BoostOptions:
-    """How trees are added up. `newton` false: leaves take the exact minimiser."""
+    """Options of boosting. With `newton=False`, leaf values are exact minimisers of the loss."""
 
     tree: TreeOptions = field(default_factory=TreeOptions)
     learning_rate: float = 0.1
@@ -38,31 +39,35 @@ class BoostOptions:
     seed: int = 0
 
 
-def newton_values(tree: list[Node], leaf: NDArray[np.int64], pairs: Pairs, l2: float) -> Array:
-    """-G / (H + l2) by node, from gradients as they were before they became integers."""
-    g = np.bincount(leaf, weights=pairs[:, 0], minlength=len(tree))  # adds row after row
+def newton_values(
+    tree: list[GradientNode], leaf: NDArray[np.int64], pairs: GradientPairs, l2: float
+) -> Array:
+    """Return -G / (H + l2) of each leaf, from unrounded gradients; `leaf` is the leaf of each row."""
+    g = np.bincount(leaf, weights=pairs[:, 0], minlength=len(tree))  # adds in the order of the rows
     h = np.bincount(leaf, weights=pairs[:, 1], minlength=len(tree)) + l2
     return np.divide(-g, h, out=np.zeros(len(tree)), where=h > 0)
 
 
-def within_step(value: float, options: BoostOptions) -> float:
-    """Held to the largest step, if there is one."""
-    step = options.tree.max_delta_step
-    return min(max(value, -step), step) if step > 0 else value
+def clip_step(value: float, options: BoostOptions) -> float:
+    """Clip a leaf value to ± `max_delta_step`; 0 means no limit."""
+    limit = options.tree.max_delta_step
+    return min(max(value, -limit), limit) if limit > 0 else value
 
 
-def set_leaf_values(tree: list[Node], values: Array, options: BoostOptions) -> None:
-    """Held to the largest step and to the node's bounds, then shrunk."""
+def set_leaf_values(tree: list[GradientNode], values: Array, options: BoostOptions) -> None:
+    """Clip leaf values to the largest step and the bounds of the node; multiply by the learning rate."""
     for node in tree:
         node.cover = len(node.rows)
-        value = within_step(float(values[node.number]), options)
+        value = clip_step(float(values[node.number]), options)
         node.value = min(max(value, node.lower), node.upper) * options.learning_rate
 
 
-def bound_by_minimisers(tree: list[Node], minimisers: Array, options: BoostOptions) -> None:
-    """Bounds of monotone splits from the exact minimisers of the children, parents first.
+def update_monotone_bounds(
+    tree: list[GradientNode], minimisers: Array, options: BoostOptions
+) -> None:
+    """Compute the bounds of monotone splits from the exact minimisers of the children, parents first.
 
-    The bounds that the tree was grown with come from gradients, and exact leaves need not respect them.
+    The bounds from growing the tree were computed from gradients, and exact leaf values may violate them.
     """
     for node in tree:
         if node.split is None or node.is_leaf:
@@ -73,26 +78,26 @@ def bound_by_minimisers(tree: list[Node], minimisers: Array, options: BoostOptio
         direction = options.tree.monotone[node.split.feature]
         if direction == 0:
             continue
-        best = [within_step(float(minimisers[child.number]), options) for child in children]
+        best = [clip_step(float(minimisers[child.number]), options) for child in children]
         middle = sum(min(max(value, node.lower), node.upper) for value in best) / 2
         low, high = children[::direction]
         low.upper, high.lower = min(low.upper, middle), max(high.lower, middle)
 
 
 def boost(
-    table: Table,
+    table: BinnedTable,
     y: Array,
     loss: Loss,
     rounds: int,
     options: BoostOptions,
     weight: Array | None = None,
     start: Array | None = None,
-    pairs_of: PairsOf | None = None,
-) -> tuple[list[list[Node]], Array]:
-    """The trees and the raw predictions of the training rows.
+    pairs_of: PairFunction | None = None,
+) -> tuple[list[list[GradientNode]], Array]:
+    """Return the trees, and the raw predictions for the training rows.
 
-    `start` are raw predictions to begin with, the best constant if not given. `pairs_of(y, raw, w)`
-    may stand in for the loss's own weighted gradients and hessians.
+    `start` are the initial raw predictions; the default is the best constant. `pairs_of(y, f, w)`, if given,
+    replaces the weighted gradients and hessians of the loss.
 
     >>> from bosquet.reference.binning import bin_table
     >>> from bosquet.reference.losses import SquaredError
@@ -109,7 +114,7 @@ def boost(
         loss.start_round(y, f, w)
         pairs = loss.pairs(y, f, w) if pairs_of is None else pairs_of(y, f, w)
         if not options.newton:
-            # A least-squares tree on the pseudo-residuals: a row counts by its weight.
+            # Fit the pseudo-residuals by least squares: the hessian of a row is its weight.
             pairs = np.column_stack([pairs[:, 0], w.astype(np.float32)])
         rows = np.arange(len(y))
         if options.subsample < 1:
@@ -122,7 +127,7 @@ def boost(
         else:
             values = np.array([loss.minimiser(y[n.rows], f[n.rows], w[n.rows]) for n in tree])
             if options.tree.monotone:
-                bound_by_minimisers(tree, values, options)
+                update_monotone_bounds(tree, values, options)
         set_leaf_values(tree, values, options)
         f = f + np.array([node.value for node in tree])[leaf]
         trees.append(tree)

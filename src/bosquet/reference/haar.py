@@ -1,6 +1,7 @@
-"""Haar features as Viola and Jones describe them: look up four corners, compare with a threshold.
+"""Haar features as Viola and Jones describe them, and AdaBoost over stumps on them.
 
-A feature is a list of (x, y, width, height, weight) and a mark whether it is tilted; an image is a
+A feature is a pair (tilted, rectangles): whether it is rotated by 45 degrees, and a list of rectangles
+(x, y, width, height, weight). Its value is the weighted sum of the pixels in the rectangles. An image is a
 matrix of grey levels, `image[y, x]`.
 """
 
@@ -8,14 +9,14 @@ import numpy as np
 
 
 def integral(image):
-    """s[y, x] = the sum of the pixels above row y and left of column x."""
+    """Return s with s[y, x] = the sum of the pixels above row y and left of column x."""
     s = np.zeros((image.shape[0] + 1, image.shape[1] + 1))
     s[1:, 1:] = image.astype(float).cumsum(axis=0).cumsum(axis=1)
     return s
 
 
 def tilted_integral(image):
-    """t[y, x] = the sum over the cone that opens upwards from pixel (x - 1, y - 1)."""
+    """Return t with t[y, x] = the sum over the cone that opens upwards from pixel (x - 1, y - 1)."""
     height, width = image.shape
     t = np.zeros((height + 1, width + 1))
     rows, columns = np.mgrid[:height, :width]
@@ -27,20 +28,24 @@ def tilted_integral(image):
 
 
 def enumerate_features(width, height, kind="basic"):
-    """Every feature of the window, in the order of opencv_traincascade."""
+    """Return every feature of a window, in the order of opencv_traincascade."""
     features = []
     for x in range(width):
         for y in range(height):
             for dx in range(1, width + 1):
                 for dy in range(1, height + 1):
-                    for tilted, rectangles in shapes(x, y, dx, dy, kind):
+                    for tilted, rectangles in feature_shapes(x, y, dx, dy, kind):
                         if all(inside(r, tilted, width, height) for r in rectangles):
                             features.append((tilted, rectangles))
     return features
 
 
-def shapes(x, y, dx, dy, kind):
-    """What can stand at (x, y) in cells of dx by dy: the whole with weight -1, and parts that outweigh it."""
+def feature_shapes(x, y, dx, dy, kind):
+    """Yield the features at (x, y) made of cells of dx by dy pixels.
+
+    The whole rectangle has the weight -1. Some of its cells have a positive weight, so that a feature is the
+    difference between the pixels of these cells and the others.
+    """
     yield False, [(x, y, 2 * dx, dy, -1), (x + dx, y, dx, dy, 2)]
     yield False, [(x, y, dx, 2 * dy, -1), (x, y + dy, dx, dy, 2)]
     yield False, [(x, y, 3 * dx, dy, -1), (x + dx, y, dx, dy, 3)]
@@ -61,37 +66,43 @@ def shapes(x, y, dx, dy, kind):
 
 
 def inside(rectangle, tilted, width, height):
+    """Return whether a rectangle lies inside the window."""
     x, y, w, h, _ = rectangle
     if tilted:
         return x - h >= 0 and x + w <= width and y + w + h <= height
     return x + w <= width and y + h <= height
 
 
-def feature_value(tables, feature):
-    """The weighted sum over its rectangles, each from four corners of (plain, tilted) integral images."""
+def feature_value(integrals, feature):
+    """Return the value of a feature; each rectangle takes four entries of an integral image.
+
+    `integrals` is the pair of the upright and the tilted integral image.
+    """
     tilted, rectangles = feature
-    s = tables[tilted]
+    s = integrals[tilted]
     value = 0.0
     for x, y, w, h, weight in rectangles:
         if tilted:
-            over = s[y, x] - s[y + h, x - h] - s[y + w, x + w] + s[y + w + h, x + w - h]
+            pixels = s[y, x] - s[y + h, x - h] - s[y + w, x + w] + s[y + w + h, x + w - h]
         else:
-            over = s[y, x] - s[y, x + w] - s[y + h, x] + s[y + h, x + w]
-        value += weight * over
+            pixels = s[y, x] - s[y, x + w] - s[y + h, x] + s[y + h, x + w]
+        value += weight * pixels
     return value
 
 
 def contrast(image):
-    """√(n Σ p² - (Σ p)²) over the n pixels that are not on the rim; 1 where they are all alike."""
+    """Return √(n Σ p² - (Σ p)²) over the n pixels p that are not on the border; 1 if they are all equal."""
     inner = image[1:-1, 1:-1].astype(float)
-    spread = inner.size * (inner**2).sum() - inner.sum() ** 2
-    return np.sqrt(spread) if spread > 0 else 1.0
+    squared = inner.size * (inner**2).sum() - inner.sum() ** 2
+    return np.sqrt(squared) if squared > 0 else 1.0
 
 
 def best_stump(values, y, w):
-    """The feature, threshold and signs of least weighted error: every feature sorted, every cut tried.
+    """Return (error, feature, threshold, left, right) of the stump with the smallest weighted error.
 
-    `values` is (features, images), y is -1 or +1, w the weights; below the threshold is left.
+    `values` has shape (features, images), y is -1 or +1, and w are the weights of the images. The stump
+    predicts the sign `left` below the threshold and `right` from it on. Every threshold between two values
+    is tried.
     """
     best = (np.inf, -1, 0.0, 0.0, 0.0)
     for feature, row in enumerate(values):
@@ -108,10 +119,11 @@ def best_stump(values, y, w):
 
 
 def adaboost(images, y, features, rounds, normalise=True):
-    """Discrete AdaBoost over Haar stumps: a list of (α, feature, threshold, left, right)."""
+    """Fit discrete AdaBoost over Haar stumps; return a list of (α, feature, threshold, left, right)."""
     scale = np.array([contrast(image) if normalise else 1.0 for image in images])
-    tables = [(integral(image), tilted_integral(image)) for image in images]
-    values = np.array([[feature_value(t, feature) for t in tables] for feature in features]) / scale
+    integrals = [(integral(image), tilted_integral(image)) for image in images]
+    values = np.array([[feature_value(of, feature) for of in integrals] for feature in features])
+    values = values / scale
     w = np.full(len(y), 1 / len(y))
     vote = []
     for _ in range(rounds):

@@ -1,10 +1,10 @@
 r"""The losses of gradient boosting: value, derivatives, and the constants that minimise them.
 
-A loss :math:`\ell(y, f)` compares a target with a raw prediction, row by row. Boosting asks four
-things of it: its value; the gradient :math:`g = \partial \ell / \partial f` and the hessian
-:math:`h = \partial^2 \ell / \partial f^2`; the constant to start from,
-:math:`\arg\min_c \sum_i w_i \ell(y_i, c)`; and, for a leaf that takes the exact minimiser,
-:math:`\arg\min_c \sum_i w_i \ell(y_i, f_i + c)`.
+A loss :math:`\ell(y, f)` compares a target y with a raw prediction f, row by row. Boosting needs its value;
+the gradient :math:`g = \partial \ell / \partial f` and the hessian
+:math:`h = \partial^2 \ell / \partial f^2`; the initial constant,
+:math:`\arg\min_c \sum_i w_i \ell(y_i, c)`; and the exact value of a leaf,
+:math:`\arg\min_c \sum_i w_i \ell(y_i, f_i + c)`. :math:`w_i` is the weight of row i.
 """
 
 from __future__ import annotations
@@ -16,35 +16,35 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# As good as infinity for a raw prediction without a unit (a logarithm, log-odds, a margin): where a leaf
-# of one class stops.
-FARTHEST = 32.0
+# Limit of leaf values that are logarithms, log-odds or margins. The minimiser of a leaf with rows of one
+# class is infinite; this value is used instead.
+MAX_STEP = 32.0
 
 
 def weighted_quantile(values: Array, weights: Array, level: float) -> float:
-    """The value with a share `level` of the weight below it.
+    """Return the weighted quantile of the given level, which minimises the pinball loss.
 
-    It minimises the pinball loss. Where the weight up to a value is exactly the share, every number
-    up to the next value is a minimiser, and the middle is taken.
+    If the weight up to a value is exactly the share `level`, every number between it and the next value is a
+    minimiser, and their midpoint is returned.
     """
     order = np.lexsort((weights, values))
-    values, below = values[order], np.cumsum(weights[order])
-    goal = level * below[-1]
-    i = min(int(np.searchsorted(below, goal)), len(values) - 1)
-    if below[i] == goal and i + 1 < len(values):
+    values, cumulative = values[order], np.cumsum(weights[order])
+    wanted = level * cumulative[-1]
+    i = min(int(np.searchsorted(cumulative, wanted)), len(values) - 1)
+    if cumulative[i] == wanted and i + 1 < len(values):
         return float(values[i] / 2 + values[i + 1] / 2)
     return float(values[i])
 
 
-def nearest_root(function: Callable[[float], float], reach: float) -> float:
-    """Where an increasing function is 0, as near to 0 as may be; ±`reach` if it is so far nowhere.
+def nearest_root(function: Callable[[float], float], limit: float) -> float:
+    """Return the root of a non-decreasing function closest to 0, by bisection.
 
-    Plain bisection: of the two ends one is too near, the other is not.
+    If there is no root within ±`limit`, the limit is returned.
     """
     side = -np.sign(function(0.0))
     if side == 0:
         return 0.0
-    near, far = 0.0, float(side * reach)
+    near, far = 0.0, float(side * limit)
     if function(far) * side < 0:
         return far
     while True:
@@ -58,48 +58,48 @@ def nearest_root(function: Callable[[float], float], reach: float) -> float:
 
 
 class Loss:
-    """What all losses of one target and one raw prediction have in common.
+    """Base class of the losses with one target and one raw prediction per row.
 
-    A loss states the unit of its raw predictions: `in_target_unit` is True where f has the unit of y,
-    so that the best f lies among the targets, and False where f is a logarithm, log-odds or a margin.
+    `in_target_unit` is True if f has the unit of y, so that the best f lies between the smallest and the
+    largest target. It is False if f is a logarithm, log-odds or a margin.
     """
 
     in_target_unit: bool
 
     def value(self, y: Array, f: Array) -> Array:
-        """The loss of each row."""
+        """Return the loss of each row."""
         raise NotImplementedError
 
     def gradient(self, y: Array, f: Array) -> Array:
-        """The first derivative in f."""
+        """Return the first derivative with respect to f."""
         raise NotImplementedError
 
     def hessian(self, y: Array, f: Array) -> Array:
-        """The second derivative in f."""
+        """Return the second derivative with respect to f."""
         raise NotImplementedError
 
     def best_constant(self, y: Array, w: Array) -> float:
-        """The raw prediction that is best for all rows together."""
+        """Return the constant raw prediction with the smallest weighted loss."""
         return self.minimiser(y, np.zeros_like(y), w)
 
     def minimiser(self, y: Array, f: Array, w: Array) -> float:
-        """The c that is best for f + c: a leaf's value when the step is exact."""
+        """Return the c with the smallest weighted loss of f + c: the exact value of a leaf."""
 
         def slope(c: float) -> float:
             return float(np.sum(w * self.gradient(y, f + c)))
 
-        reach = float(np.max(np.abs(y - f))) if self.in_target_unit else FARTHEST
-        return nearest_root(slope, reach)
+        limit = float(np.max(np.abs(y - f))) if self.in_target_unit else MAX_STEP
+        return nearest_root(slope, limit)
 
     def response(self, f: Array) -> Array:
-        """What f says of the target: its mean or quantile, or the probability of class 1."""
+        """Return the prediction that f represents: a mean, a quantile, or the probability of class 1."""
         return f
 
     def start_round(self, y: Array, f: Array, w: Array) -> None:
-        """A loss that adapts itself to the residuals does it here."""
+        """Update parameters that depend on the residuals, at the start of a round."""
 
     def pairs(self, y: Array, f: Array, w: Array) -> NDArray[np.float32]:
-        """Gradient and hessian of each row, weighted, in single precision: shape (rows, 2)."""
+        """Return the weighted gradient and hessian of each row in single precision: shape (rows, 2)."""
         both = np.stack([self.gradient(y, f) * w, self.hessian(y, f) * w], axis=1)
         return both.astype(np.float32)
 
@@ -125,8 +125,8 @@ class SquaredError(Loss):
 class Quantile(Loss):
     r"""The pinball loss :math:`q (y - f)_+ + (1 - q)(f - y)_+`, minimised by the q-quantile.
 
-    The second derivative is 0 wherever there is one. Rows are given a hessian of 1, which makes the
-    tree a least-squares fit of the gradients; the leaves then take the exact minimiser.
+    The second derivative is 0 wherever it exists. The hessian is set to 1, so that the tree is a
+    least-squares fit of the gradients. Leaf values are then exact minimisers.
     """
 
     in_target_unit = True
@@ -172,25 +172,25 @@ class Expectile(Loss):
     def __init__(self, level: float) -> None:
         self.level = level
 
-    def side(self, y: Array, f: Array) -> Array:
-        """What the square of a residual is multiplied by."""
+    def factor(self, y: Array, f: Array) -> Array:
+        """Return the factor of the squared residual: q or 1 - q."""
         return np.where(f > y, 1 - self.level, self.level)
 
     def value(self, y: Array, f: Array) -> Array:
-        return self.side(y, f) * (y - f) ** 2
+        return self.factor(y, f) * (y - f) ** 2
 
     def gradient(self, y: Array, f: Array) -> Array:
-        return 2 * self.side(y, f) * (f - y)
+        return 2 * self.factor(y, f) * (f - y)
 
     def hessian(self, y: Array, f: Array) -> Array:
-        return 2 * self.side(y, f)
+        return 2 * self.factor(y, f)
 
 
 class Huber(Loss):
     r""":math:`r^2/2` for a residual :math:`|r| \le \delta`, :math:`\delta(|r| - \delta/2)` beyond.
 
-    :math:`\delta` is the quantile of level `level` of the absolute residuals, taken anew each round
-    (Friedman 2001). There are no residuals before the first: boosting starts from the median.
+    :math:`\delta` is the quantile of level `level` of the absolute residuals, computed in each round
+    (Friedman 2001). Before the first round there are no residuals; boosting starts from the median.
     """
 
     in_target_unit = True
@@ -217,7 +217,7 @@ class Huber(Loss):
 
 
 class LogCosh(Loss):
-    r""":math:`\log\cosh(f - y)`: squared near the target, absolute far from it, smooth between.
+    r""":math:`\log\cosh(f - y)`: about half the squared error near 0, and the absolute error far from 0.
 
     :math:`g = \tanh(f - y)`, :math:`h = 1 - g^2`. With :math:`r = |f - y|`,
     :math:`\log\cosh r = r + \log(1 + e^{-2r}) - \log 2` does not overflow.
@@ -269,7 +269,7 @@ class Tweedie(Loss):
     def minimiser(self, y: Array, f: Array, w: Array) -> float:
         targets = np.sum(w * y * np.exp((1 - self.power) * f))
         means = np.sum(w * np.exp((2 - self.power) * f))
-        ratio = np.clip(targets / means, np.exp(-FARTHEST), np.exp(FARTHEST))
+        ratio = np.clip(targets / means, np.exp(-MAX_STEP), np.exp(MAX_STEP))
         return float(np.log(ratio))
 
 
@@ -294,16 +294,16 @@ class Gamma(Tweedie):
 
 
 def sigmoid(f: Array) -> Array:
-    """1 / (1 + e^-f), without overflow on either side."""
+    """Return 1 / (1 + e^-f) without overflow."""
     small = np.exp(-np.abs(f))
     return np.where(f >= 0, 1, small) / (1 + small)
 
 
 class LogLoss(Loss):
-    r"""Minus the log-likelihood of a class y in {0, 1} of probability :math:`p = 1 / (1 + e^{-f})`.
+    r"""Negative log-likelihood of a class y in {0, 1}, where :math:`p = 1 / (1 + e^{-f})` is P(y = 1).
 
     :math:`\ell = \log(1 + e^f) - y f`, :math:`g = p - y`, :math:`h = p (1 - p)`. The best constant
-    is the log-odds of the share of ones.
+    is the log-odds of the weighted share of class 1.
     """
 
     in_target_unit = False
@@ -328,8 +328,9 @@ class LogLoss(Loss):
 class Exponential(Loss):
     r"""AdaBoost's :math:`e^{-s f}`, :math:`s = 2y - 1`; the best f is half the log-odds.
 
-    A step c multiplies the loss of the ones by :math:`e^{-c}`, that of the others by :math:`e^c`:
-    the best is :math:`\frac12 \log(W_+ / W_-)`, AdaBoost's :math:`\alpha`.
+    A step c multiplies the loss of class 1 by :math:`e^{-c}` and the loss of class 0 by :math:`e^c`. With
+    :math:`W_+` and :math:`W_-` the total losses of the two classes, the best step is
+    :math:`\frac12 \log(W_+ / W_-)`, AdaBoost's :math:`\alpha`.
     """
 
     in_target_unit = False
@@ -353,19 +354,19 @@ class Exponential(Loss):
         losses = w * self.value(y, f)
         with np.errstate(divide="ignore"):
             alpha = (np.log(np.sum(losses[y == 1])) - np.log(np.sum(losses[y == 0]))) / 2
-        return float(np.clip(alpha, -FARTHEST, FARTHEST))
+        return float(np.clip(alpha, -MAX_STEP, MAX_STEP))
 
 
 class SquaredHinge(Loss):
     r""":math:`\max(0, 1 - s f)^2` with :math:`s = 2y - 1`; the best f is :math:`2 P(y = 1) - 1`.
 
-    On rows of one class every margin beyond 1 has no loss; the minimiser nearest to 0 is taken.
+    Margins of 1 and more have no loss. On rows of one class the minimiser closest to 0 is taken.
     """
 
     in_target_unit = False
 
     def gap(self, y: Array, f: Array) -> Array:
-        """By how much the margin falls short of 1."""
+        """Return max(0, 1 - margin)."""
         return np.maximum(0, 1 - (2 * y - 1) * f)
 
     def response(self, f: Array) -> Array:
@@ -387,16 +388,16 @@ class SquaredHinge(Loss):
 class Softmax:
     r"""The log loss of K classes: :math:`-\log p_y`, :math:`p_k = e^{f_k} / \sum_j e^{f_j}`.
 
-    Raw predictions have the shape (K, rows). :math:`g_k = p_k - 1_{y = k}` and, for the diagonal of
-    the Hessian, :math:`h_k = \frac{K}{K-1} p_k (1 - p_k)`: adding one constant to all scores
-    changes nothing, and the factor makes up for the freedom that is not there (Friedman 2001).
+    Raw predictions have the shape (K, rows). The gradient is :math:`g_k = p_k - 1_{y = k}`. The diagonal of
+    the Hessian is multiplied by K / (K - 1): :math:`h_k = \frac{K}{K-1} p_k (1 - p_k)`. The factor accounts
+    for the redundant class: adding a constant to all :math:`f_k` does not change the loss (Friedman 2001).
     """
 
-    def __init__(self, classes: int) -> None:
-        self.classes = classes
+    def __init__(self, n_classes: int) -> None:
+        self.n_classes = n_classes
 
     def probability(self, f: Array) -> Array:
-        """Of each class, in a column a row."""
+        """Return the class probabilities, of shape (K, rows)."""
         e = np.exp(f - f.max(axis=0))
         return e / e.sum(axis=0)
 
@@ -404,30 +405,30 @@ class Softmax:
         return np.logaddexp.reduce(f, axis=0) - f[y.astype(int), np.arange(len(y))]
 
     def gradient(self, y: Array, f: Array) -> Array:
-        return self.probability(f) - (y == np.arange(self.classes)[:, None])
+        return self.probability(f) - (y == np.arange(self.n_classes)[:, None])
 
     def hessian(self, y: Array, f: Array) -> Array:
         p = self.probability(f)
-        return self.classes / (self.classes - 1) * p * (1 - p)
+        return self.n_classes / (self.n_classes - 1) * p * (1 - p)
 
     def best_constants(self, y: Array, w: Array) -> Array:
-        """The log-shares of the classes, moved to have the mean 0."""
-        mass = np.bincount(y.astype(int), weights=w, minlength=self.classes)
-        logs = np.log(np.maximum(mass / mass.sum(), 1e-15))
+        """Return the logarithms of the class shares, centred to mean 0."""
+        class_weight = np.bincount(y.astype(int), weights=w, minlength=self.n_classes)
+        logs = np.log(np.maximum(class_weight / class_weight.sum(), 1e-15))
         return logs - logs.mean()
 
     def minimiser(self, y: Array, f: Array, w: Array, k: int) -> float:
-        """The best step for one class while the others hold still.
+        """Return the best step for f_k, with the raw predictions of the other classes fixed.
 
-        Class k against the rest is a problem of two classes whose raw prediction is
-        f_k - log(sum of the others' e^f).
+        It is the step of a two-class problem, class k against the others, with the raw prediction
+        f_k - log Σ e^f_j over the other classes j.
         """
-        rest = np.logaddexp.reduce(np.delete(f, k, axis=0), axis=0)
-        return LogLoss().minimiser((y == k).astype(float), f[k] - rest, w)
+        others = np.logaddexp.reduce(np.delete(f, k, axis=0), axis=0)
+        return LogLoss().minimiser((y == k).astype(float), f[k] - others, w)
 
 
 def loss_named(name: str, parameter: float = 0.0) -> Loss:
-    """The loss of one output under the name that estimators know it by.
+    """Return the loss with the given name, as in the parameter `loss` of the estimators.
 
     >>> loss_named("tweedie", 1.5).gradient(np.array([1.0]), np.array([0.0]))
     array([0.])

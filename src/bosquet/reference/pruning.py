@@ -1,12 +1,13 @@
-r"""Cost-complexity pruning as a lecture writes it: find the weakest link, cut it, start again.
+r"""Cost-complexity pruning: find the weakest link, prune it, and repeat.
 
-A tree is its two lists of children (`left[t]` and `right[t]`, -1 in a leaf; node 0 is the root) and
-the cost `D[t]` that node t has as a leaf. A tree with the leaves :math:`t \in L` costs
+A tree is given by the lists of children `left[t]` and `right[t]` (-1 in a leaf; node 0 is the root) and the
+cost `D[t]` of node t if it were a leaf. With the price :math:`\gamma` per leaf, a tree with the set of
+leaves L has the cost-complexity
 
 .. math:: C = \sum_{t \in L} D(t) + \gamma |L| .
 
-Cutting below node N replaces the branch :math:`A_N` by one leaf, so that
-:math:`C(A') = C(A) + C(N) - C(A_N)`. That is no dearer as soon as γ reaches
+Pruning at node N replaces the branch :math:`A_N` of the tree A by one leaf, which gives the tree A' with
+:math:`C(A') = C(A) + C(N) - C(A_N)`. This does not increase the cost-complexity if γ is at least
 
 .. math:: g(N) = \frac{D(N) - D(A_N)}{|A_N| - 1} .
 """
@@ -15,13 +16,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-SAME = 1e-10  # prices that differ by less than this share are equal but for rounding
-NOTHING = 1e-12  # a fall of D by less than this share is none
+SAME_GAMMA = 1e-10  # values of g with a smaller relative difference are treated as equal
+NO_CHANGE = 1e-12  # a smaller relative change of D is treated as 0
 
 
 @dataclass
-class Step:
-    """A subtree: the price from which it is best, the nodes cut to get it, its leaves, its D."""
+class PrunedSubtree:
+    """A subtree: the smallest γ for which it is best, the nodes pruned in this step, its leaves, its D."""
 
     gamma: float
     cut: list[int]
@@ -30,60 +31,62 @@ class Step:
 
 
 def branch_leaves(left: list[int], right: list[int], node: int, cut: set[int]) -> list[int]:
-    """The leaves of the branch at `node` when nothing stands below the nodes in `cut`."""
+    """Return the leaves of the branch at `node`, if the nodes in `cut` have become leaves."""
     if left[node] < 0 or node in cut:
         return [node]
-    below = [left[node], right[node]]
-    return [leaf for child in below for leaf in branch_leaves(left, right, child, cut)]
+    children = [left[node], right[node]]
+    return [leaf for child in children for leaf in branch_leaves(left, right, child, cut)]
 
 
 def inner_nodes(left: list[int], right: list[int], cut: set[int], node: int = 0) -> list[int]:
-    """The nodes that still have a branch."""
+    """Return the nodes that are not leaves, if the nodes in `cut` have become leaves."""
     if left[node] < 0 or node in cut:
         return []
     children = [left[node], right[node]]
     return [node] + [n for child in children for n in inner_nodes(left, right, cut, child)]
 
 
-def weakness(left: list[int], right: list[int], D: list[float], node: int, cut: set[int]) -> float:
-    """g of the link at `node`: what D rises by for each leaf that goes."""
+def link_strength(
+    left: list[int], right: list[int], D: list[float], node: int, cut: set[int]
+) -> float:
+    """Return g(N) of `node`: the increase of D per removed leaf if the tree is pruned there."""
     leaves = branch_leaves(left, right, node, cut)
-    rise = D[node] - sum(D[leaf] for leaf in leaves)
-    return rise / (len(leaves) - 1) if abs(rise) > NOTHING * abs(D[node]) else 0.0
+    increase = D[node] - sum(D[leaf] for leaf in leaves)
+    return increase / (len(leaves) - 1) if abs(increase) > NO_CHANGE * abs(D[node]) else 0.0
 
 
-def nested_subtrees(left: list[int], right: list[int], D: list[float]) -> list[Step]:
-    """The subtrees that are best for some price, from γ = 0 to the root alone.
+def nested_subtrees(left: list[int], right: list[int], D: list[float]) -> list[PrunedSubtree]:
+    """Return the subtrees that are best for some γ, from γ = 0 to the tree with only the root.
 
-    >>> steps = nested_subtrees([1, -1, 3, -1, -1], [2, -1, 4, -1, -1], [9.0, 0.0, 2.0, 0.5, 0.5])
-    >>> [(step.gamma, step.cut, step.leaves) for step in steps]
+    >>> trees = nested_subtrees([1, -1, 3, -1, -1], [2, -1, 4, -1, -1], [9.0, 0.0, 2.0, 0.5, 0.5])
+    >>> [(tree.gamma, tree.cut, tree.leaves) for tree in trees]
     [(0.0, [], [1, 3, 4]), (1.0, [2], [1, 2]), (7.0, [0], [0])]
     """
     cut: set[int] = set()
     gamma = 0.0
-    steps: list[Step] = []
+    subtrees: list[PrunedSubtree] = []
     while True:
         before = set(branch_leaves(left, right, 0, cut))
-        cut_all_up_to(left, right, D, gamma, cut)
+        prune_up_to(left, right, D, gamma, cut)
         leaves = branch_leaves(left, right, 0, cut)
-        now = sorted(set(leaves) - before)
-        steps.append(Step(gamma, now, leaves, sum(D[leaf] for leaf in leaves)))
+        pruned = sorted(set(leaves) - before)
+        subtrees.append(PrunedSubtree(gamma, pruned, leaves, sum(D[leaf] for leaf in leaves)))
         inner = inner_nodes(left, right, cut)
         if not inner:
-            return steps
-        gamma = min(weakness(left, right, D, node, cut) for node in inner)
+            return subtrees
+        gamma = min(link_strength(left, right, D, node, cut) for node in inner)
 
 
-def cut_all_up_to(
+def prune_up_to(
     left: list[int], right: list[int], D: list[float], gamma: float, cut: set[int]
 ) -> None:
-    """Cuts the weakest links, again and again, while they are no stronger than γ.
+    """Prune the weakest links repeatedly while their strength is at most γ; add the pruned nodes to `cut`.
 
-    One at a time (or all that are equally weak): cutting a link makes those above it stronger.
+    Only links of equal strength are pruned together, because pruning changes the strength of the links above.
     """
     while inner := inner_nodes(left, right, cut):
-        g = {node: weakness(left, right, D, node, cut) for node in inner}
+        g = {node: link_strength(left, right, D, node, cut) for node in inner}
         weakest = min(g.values())
-        if weakest > gamma * (1 + SAME):
+        if weakest > gamma * (1 + SAME_GAMMA):
             return
-        cut.update(node for node in inner if g[node] <= weakest + SAME * abs(weakest))
+        cut.update(node for node in inner if g[node] <= weakest + SAME_GAMMA * abs(weakest))

@@ -1,6 +1,7 @@
-"""Error estimates from resampled rows, word for word.
+"""Error estimates by cross-validation and bootstrap, and the effective number of parameters.
 
-``fit(X, y)`` returns a rule; a rule takes rows and says numbers. `score(y, said)` is what is estimated.
+``fit(X, y)`` returns a fitted model, a function that predicts rows. ``score(y, predictions)`` is the score
+to be estimated for new rows.
 """
 
 from __future__ import annotations
@@ -15,56 +16,59 @@ Fit = Callable[[Array, Array], Callable[[Array], Array]]
 Score = Callable[[Array, Array], float]
 
 
-def folds_score(
+def cross_validation_score(
     fit: Fit, X: Array, y: Array, fold: Sequence[int], score: Score
 ) -> tuple[float, float]:
-    """Cross-validation: the mean score over the folds, and its standard error.
+    """Return the mean score over the folds, and its standard error; `fold` is the fold of each row.
 
     >>> mean = lambda X, y: lambda rows: np.full(len(rows), y.mean())
-    >>> mse = lambda y, said: float(((y - said) ** 2).mean())
-    >>> folds_score(mean, np.zeros((4, 1)), np.array([0.0, 0, 2, 2]), [0, 1, 0, 1], mse)
+    >>> mse = lambda y, predictions: float(((y - predictions) ** 2).mean())
+    >>> cross_validation_score(mean, np.zeros((4, 1)), np.array([0.0, 0, 2, 2]), [0, 1, 0, 1], mse)
     (1.0, 0.0)
     """
     scores = []
     for k in sorted(set(fold)):
-        held = np.array([f == k for f in fold])
-        rule = fit(X[~held], y[~held])
-        scores.append(score(y[held], rule(X[held])))
-    k = len(scores)
-    mean = sum(scores) / k
-    variance = sum((s - mean) ** 2 for s in scores) / (k - 1)
-    return mean, float(np.sqrt(variance / k))
+        test = np.array([f == k for f in fold])
+        predict = fit(X[~test], y[~test])
+        scores.append(score(y[test], predict(X[test])))
+    n_folds = len(scores)
+    mean = sum(scores) / n_folds
+    variance = sum((s - mean) ** 2 for s in scores) / (n_folds - 1)
+    return mean, float(np.sqrt(variance / n_folds))
 
 
 def bootstrap_632(fit: Fit, X: Array, y: Array, bags: Sequence[Array], score: Score) -> float:
-    r"""Efron's .632 estimate from bags of row numbers.
+    r"""Return Efron's .632 estimate; a bag is an array of row indices, drawn with replacement.
 
-    A bag holds a share 1 - 1/e of the different rows, so that what is left out of it judges a rule of
-    fewer rows, too harshly; the rows learned from judge too kindly:
+    A bag contains on average a share 1 - 1/e = 0.632 of the rows. The out-of-bag score is therefore
+    pessimistic: it belongs to a model fitted to fewer distinct rows. The training score is optimistic. The
+    estimate is
 
-    .. math:: 0.632 \cdot \text{score out of bags} + 0.368 \cdot \text{score on the rows learned from}
+    .. math:: 0.632 \cdot \text{out-of-bag score} + 0.368 \cdot \text{training score}.
 
     >>> mean = lambda X, y: lambda rows: np.full(len(rows), y.mean())
-    >>> mse = lambda y, said: float(((y - said) ** 2).mean())
+    >>> mse = lambda y, predictions: float(((y - predictions) ** 2).mean())
     >>> bags = [np.array([0, 0, 1]), np.array([2, 1, 1])]
     >>> y = np.array([0.0, 0.0, 3.0])
-    >>> round(bootstrap_632(mean, np.zeros((3, 1)), y, bags, mse), 4)  # out of bags (9 + 1) / 2
+    >>> round(bootstrap_632(mean, np.zeros((3, 1)), y, bags, mse), 4)  # out-of-bag score (9 + 1) / 2
     3.8964
     """
-    everywhere = fit(X, y)
-    apparent = score(y, everywhere(X))
-    outside = []
+    training_score = score(y, fit(X, y)(X))
+    out_of_bag_scores = []
     for bag in bags:
         drawn = set(int(i) for i in bag)
-        left = [i for i in range(len(y)) if i not in drawn]
-        rule = fit(X[bag], y[bag])
-        outside.append(score(y[left], rule(X[left])))
+        out_of_bag = [i for i in range(len(y)) if i not in drawn]
+        predict = fit(X[bag], y[bag])
+        out_of_bag_scores.append(score(y[out_of_bag], predict(X[out_of_bag])))
     share = 1 - np.exp(-1)
-    return float(share * sum(outside) / len(outside) + (1 - share) * apparent)
+    total = sum(out_of_bag_scores)
+    return float(share * total / len(out_of_bag_scores) + (1 - share) * training_score)
 
 
 def effective_parameters(X: Array, penalty: Array) -> float:
-    r"""Freedom that ridge regression leaves: tr(X (X'X + P)⁻¹ X'), P the penalty of each column.
+    r"""Return the effective number of parameters of ridge regression, tr(X (X'X + P)⁻¹ X').
+
+    P is the diagonal matrix of the penalties of the columns.
 
     >>> effective_parameters(np.eye(3), np.array([0.0, 1.0, 3.0]))
     1.75

@@ -1,9 +1,9 @@
-"""Shapley values by their definition: all coalitions of features, one after the other.
+"""Shapley values from their definition, as sums over all coalitions of features.
 
-A tree is a dictionary of arrays with an entry a node (`feature`, `threshold`, `left`, `right`,
-`missing_left`, `left_categories`, `value`, `cover`; a leaf's children are -1). Its game says what the tree
-predicts when only the features of a coalition are known. There are 2^features coalitions, so this is for few
-features.
+A tree is a dictionary of arrays with one entry per node: `feature`, `threshold`, `left`, `right`,
+`missing_left`, `left_categories`, `value` and `cover` (the number of training rows); the children of a leaf
+are -1. A game is a function v(S): the prediction of the tree if only the features in the coalition S are
+known. There are 2^n coalitions of n features, so that the computation is only feasible for few features.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 
 def goes_left(tree, node, x):
-    """Whether a value goes left at a split."""
+    """Return whether the value x goes left at a node."""
     if np.isnan(x):
         return tree["missing_left"][node]
     if tree["left_categories"][node] is not None:
@@ -24,7 +24,10 @@ def goes_left(tree, node, x):
 
 
 def path_dependent_game(tree, row):
-    """v(S): at a split on an unknown feature go both ways, each by its share of the training rows."""
+    """Return the game v(S) in which splits on unknown features follow both branches.
+
+    The values of the branches are averaged with their shares of the training rows.
+    """
 
     def expectation(node, known):
         left, right = tree["left"][node], tree["right"][node]
@@ -41,7 +44,10 @@ def path_dependent_game(tree, row):
 
 
 def interventional_game(tree, row, background):
-    """v(S): the mean prediction when what is unknown is taken from each row of the background."""
+    """Return the game v(S): the mean prediction over the background rows.
+
+    The features in S are taken from `row`, the others from each background row.
+    """
 
     def prediction(x, node=0):
         while tree["left"][node] >= 0:
@@ -57,32 +63,36 @@ def interventional_game(tree, row, background):
 
 
 def coalitions(players):
-    """All subsets."""
+    """Return all subsets of the players."""
     return [frozenset(some) for s in range(len(players) + 1) for some in combinations(players, s)]
 
 
 def shapley_values(game, n):
-    """φ_i = Σ_S |S|! (n - 1 - |S|)! / n! · (v(S + i) - v(S)) over the coalitions S without i."""
-    worth = {s: game(s) for s in coalitions(range(n))}
+    """Return φ_i = Σ_S |S|! (n - 1 - |S|)! / n! · (v(S ∪ {i}) - v(S)), over the coalitions S without i."""
+    v = {s: game(s) for s in coalitions(range(n))}
     values = []
     for i in range(n):
         others = coalitions([j for j in range(n) if j != i])
         weights = [factorial(len(s)) * factorial(n - 1 - len(s)) / factorial(n) for s in others]
         pairs = zip(weights, others, strict=True)
-        values.append(sum(w * (worth[s | {i}] - worth[s]) for w, s in pairs))
+        values.append(sum(w * (v[s | {i}] - v[s]) for w, s in pairs))
     return np.array(values)
 
 
 def shapley_interactions(game, n):
-    """Φ_ij: half of what i and j do together beyond each alone; the diagonal keeps Σ_j Φ_ij = φ_i."""
-    worth = {s: game(s) for s in coalitions(range(n))}
+    """Return the matrix Φ of Shapley interaction values.
+
+    Φ_ij = Σ_S |S|! (n - 2 - |S|)! / (2 (n - 1)!) · (v(S ∪ {i, j}) - v(S ∪ {i}) - v(S ∪ {j}) + v(S)) for i ≠
+    j. The diagonal is chosen so that Σ_j Φ_ij = φ_i.
+    """
+    v = {s: game(s) for s in coalitions(range(n))}
     values = shapley_values(game, n)
     matrix = np.zeros((n, n, *values.shape[1:]))
     for i, j in combinations(range(n), 2):
         for s in coalitions([k for k in range(n) if k not in (i, j)]):
             weight = factorial(len(s)) * factorial(n - 2 - len(s)) / (2 * factorial(n - 1))
-            together = worth[s | {i, j}] - worth[s | {i}] - worth[s | {j}] + worth[s]
-            matrix[i, j] += weight * together
+            interaction = v[s | {i, j}] - v[s | {i}] - v[s | {j}] + v[s]
+            matrix[i, j] += weight * interaction
         matrix[j, i] = matrix[i, j]
     for i in range(n):
         matrix[i, i] = values[i] - matrix[i].sum(axis=0)

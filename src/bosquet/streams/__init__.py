@@ -1,4 +1,4 @@
-"""Streams that change: detectors of drift, with how often they may cry wolf.
+"""Detectors of changes in a data stream (drift), with a bound on their false alarms.
 
 >>> import numpy as np
 >>> from bosquet.streams import AdaptiveWindow, change_points

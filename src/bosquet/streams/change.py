@@ -1,4 +1,4 @@
-"""What a detector has found, and how a whole stream is searched."""
+"""A detected change, and the search of a whole stream for changes."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from bosquet._sklearn import clone
 
 @dataclass(frozen=True, repr=False)
 class Change:
-    """A change of the mean of a stream.
+    """A detected change of the mean of a stream.
 
     Attributes
     ----------
     began : int
-        The place of the first value that is counted as changed, from 0.
+        Index of the first value after the estimated change.
     noticed : int
-        The place of the value at which the alarm was raised.
+        Index of the value that raised the alarm.
     before, after : float
-        Mean before and since.
+        Mean before and after the change.
     """
 
     began: int
@@ -36,14 +36,14 @@ class Change:
 
 
 def change_points(values: Iterable[float], detector: Any) -> list[Change]:
-    """Every change that a detector notices in a stream of values.
+    """Return all changes that a detector finds in a stream of values.
 
     Parameters
     ----------
     values : iterable of numbers
-        Read once, from beginning to end; it need not fit into memory.
+        Read once and in order; the values need not fit into memory.
     detector : AdaptiveWindow or PageHinkley
-        Left as it is: the stream is shown to a copy that has seen nothing.
+        Not changed: an unfitted clone processes the stream.
 
     Returns
     -------
@@ -61,18 +61,18 @@ def change_points(values: Iterable[float], detector: Any) -> list[Change]:
     return fresh.changes_
 
 
-def check_in_range(value: Any, low: float, high: float, place: int) -> float:
-    """The value as a number between the two, or an error that names its place."""
+def check_in_range(value: Any, low: float, high: float, index: int) -> float:
+    """Return the value as a float; raise a ValueError with its index if it is outside [low, high]."""
     number = float(value)
     if not low <= number <= high:
         raise ValueError(
-            f"value {place} of the stream is {number:g}, outside of [low, high] = [{low:g}, {high:g}];"
-            " the promise on false alarms needs the range"
+            f"value {index} of the stream is {number:g}, outside of [low, high] = [{low:g}, {high:g}]; pass"
+            " low and high such that all values are in the range"
         )
     return number
 
 
 def check_range(low: float, high: float) -> None:
-    """Whether the range has a width."""
+    """Raise a ValueError unless low < high."""
     if not low < high:
-        raise ValueError(f"low={low!r} must be below high={high!r}")
+        raise ValueError(f"low={low!r} must be less than high={high!r}")

@@ -1,4 +1,4 @@
-"""Page's sum: how much a stream has exceeded a mean that was promised."""
+"""Page-Hinkley test: a detector of a shift from a known mean."""
 
 from __future__ import annotations
 
@@ -20,44 +20,47 @@ CHECKS = {
 
 
 class PageHinkley(BaseEstimator):
-    r"""Does a stream still keep to its mean? Page's test, with the time between false alarms.
+    r"""Page-Hinkley test: detector of a shift from a known mean, with a bound on its false alarms.
 
-    The mean μ is known: the out-of-bag error of a forest, say, while rows to come are judged. What exceeds
-    it by more than a tolerance a is added up, and never falls below 0:
+    The mean μ is known; it may be the out-of-bag error of a forest that predicts new rows. Excesses over μ
+    plus a tolerance a are summed, and the sum is never negative:
 
     .. math:: S_t = \max(0, S_{t-1} + x_t - \mu - a), \qquad
               \text{alarm at } S_t \ge h = \frac{(high - low)^2 \ln A}{8 a}.
 
-    By Hoeffding's lemma exp(λ(x - μ - a)) has mean at most 1 with λ = 8a / (high - low)², whatever the
-    distribution of x in [low, high] with mean at most μ. So that exp(λ S) grows no faster than the number
-    of values (Lorden): **without a change there are at least A values on average before an alarm**. After
-    a shift to μ + Δ, Δ > a, it takes about h / (Δ - a) values. An alarm starts the
-    sum anew; while μ is not kept, there will be others.
+    By Hoeffding's lemma, exp(λ(x - μ - a)) with λ = 8a / (high - low)² has mean at most 1 for any
+    distribution of x in [low, high] with mean at most μ. Therefore the mean of exp(λ S) grows at most
+    linearly with the number of values (Lorden), and **without a change there are on average at least A
+    values before an alarm**. After a shift to μ + Δ with Δ > a, detection takes about h / (Δ - a) values. An
+    alarm resets the sum to 0; if the mean remains shifted, more alarms follow.
 
-    The lecture notes of streams often put a running mean in place of μ and leave h to the user; there
-    is no such promise then. If μ is not known, take `AdaptiveWindow`.
+    Other descriptions of this test replace μ by a running mean and leave h to the user; then this guarantee
+    does not hold. If μ is not known, use `AdaptiveWindow`.
 
     Parameters
     ----------
     mean : float
-        μ, what is expected.
+        μ, the mean without a change.
     tolerance : float, default=0.05
-        a; best about half of the shift that matters.
+        a. About half of the smallest relevant shift is a good choice.
     run_length : float, default=10000
-        A, values between false alarms on average, at least.
+        A, the lower bound of the mean number of values before a false alarm.
     direction : {"rise", "fall"}, default="rise"
+        Whether increases or decreases of the mean are detected.
     low, high : float, default=0.0, 1.0
-        The range of the values.
+        Range of the values.
 
     Attributes
     ----------
     changes_ : list of Change
-        `began` is where the sum last left 0, `before` is `mean`.
+        The detected changes. `began` is the index of the first value after the sum was last 0,
+        `before` is `mean`.
     n_seen_ : int
+        Number of values so far.
     sum_ : float
-        S.
+        S, the current sum.
     threshold_ : float
-        h.
+        h, the threshold of the sum.
 
     Examples
     --------
@@ -65,7 +68,7 @@ class PageHinkley(BaseEstimator):
     >>> from bosquet.streams import PageHinkley
     >>> detector = PageHinkley(mean=0.1, tolerance=0.1, run_length=10_000)
     >>> wrong = np.random.default_rng(1).random(1500) < np.repeat([0.1, 0.4], [1000, 500])
-    >>> [place for place, value in enumerate(wrong) if detector.update(value)][:1]
+    >>> [i for i, value in enumerate(wrong) if detector.update(value)][:1]
     [1067]
 
     References
@@ -97,31 +100,33 @@ class PageHinkley(BaseEstimator):
         self.high = high
 
     def update(self, value: Any) -> bool:
-        """Look at the next value; True if it brings the alarm."""
-        known = self.__dict__ if "changes_" in self.__dict__ else self.__dict__ | self._beginning()
-        number = check_in_range(value, self.low, self.high, known["n_seen_"])
-        n_seen, changes = known["n_seen_"] + 1, known["changes_"]
-        since, total = known["_since"], known["_total"]
-        if known["sum_"] == 0:
+        """Process the next value; return True if it raises an alarm."""
+        state = self.__dict__
+        if "changes_" not in state:
+            state = state | self._initial_state()
+        number = check_in_range(value, self.low, self.high, state["n_seen_"])
+        n_seen, changes = state["n_seen_"] + 1, state["changes_"]
+        since, total = state["_since"], state["_total"]
+        if state["sum_"] == 0:
             since, total = n_seen - 1, 0.0
         total += number
         sign = 1 if self.direction == "rise" else -1
-        reached = max(0.0, known["sum_"] + sign * (number - self.mean) - self.tolerance)
-        alarm = bool(reached >= known["threshold_"])
+        new_sum = max(0.0, state["sum_"] + sign * (number - self.mean) - self.tolerance)
+        alarm = bool(new_sum >= state["threshold_"])
         if alarm:
             change = Change(since, n_seen - 1, float(self.mean), total / (n_seen - since))
-            changes, reached = [*changes, change], 0.0
-        # All at once, so that a value counts whole or, after an interrupt, not at all.
-        self.__dict__ = known | {
+            changes, new_sum = [*changes, change], 0.0
+        # One assignment: after an interrupt the value was either processed completely or not at all.
+        self.__dict__ = state | {
             "n_seen_": n_seen,
-            "sum_": reached,
+            "sum_": new_sum,
             "_since": since,
             "_total": total,
             "changes_": changes,
         }
         return alarm
 
-    def _beginning(self) -> dict[str, Any]:
+    def _initial_state(self) -> dict[str, Any]:
         check_parameters(self, CHECKS)
         check_range(self.low, self.high)
         if not self.low <= self.mean <= self.high:

@@ -1,7 +1,7 @@
-"""What theory says of a learner, measured: its bias and variance, its edge, its excess risk.
+"""Quantities of learning theory: bias and variance, Bayes error, excess risk, weak learnability, bounds.
 
-Everything here asks models through ``fit`` and ``predict`` alone, so that it works on scikit-learn's
-as well as on Bosquet's. Results are small records that print as a table with their formula.
+All functions use models through ``fit`` and ``predict`` only, so that they work with scikit-learn's
+estimators and with Bosquet's. Results are small records that print as a table with their formula.
 
 >>> from bosquet.datasets import Pieces
 >>> from bosquet.theory import weak_learnability

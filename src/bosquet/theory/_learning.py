@@ -1,4 +1,4 @@
-"""Where rows come from, and fitting the same learner again and again."""
+"""Checks of generators, tables and estimators; repeated fits; the true distribution at test rows."""
 
 from __future__ import annotations
 
@@ -11,62 +11,67 @@ from bosquet._sklearn import check_random_state, seeded_clone
 
 
 def is_generator(data: Any) -> bool:
-    """Whether rows can be drawn from `data` and the truth be asked of it."""
+    """Return whether `data` can be sampled and has known class probabilities or means."""
     return hasattr(data, "sample") and (hasattr(data, "probability") or hasattr(data, "mean"))
 
 
 def check_table(data: Any, y: Any, target: str) -> None:
-    """Raise a TypeError unless `data` is a table, a ValueError where the `target` of its rows is missing."""
+    """Raise a TypeError unless `data` is a table, and a ValueError if its target `y` is missing."""
     if isinstance(data, str) or not (hasattr(data, "shape") or hasattr(data, "__len__")):
         raise TypeError(
-            f"data={data!r} must be a generator such as bosquet.datasets.Moons(), with sample(n,"
-            " random_state) and probability(X) or mean(X), or a table that y goes with"
+            f"data={data!r} is neither a table nor a generator; pass X and y, or a generator with"
+            " sample(n, random_state) and probability(X) or mean(X), such as bosquet.datasets.Moons()"
         )
     if y is None:
         raise ValueError(
-            f"y is missing: data is a table of rows (it has no sample(n, random_state)), which needs the"
-            f" {target} that goes with it"
+            f"y is missing: data is a table (it has no method sample), so pass its {target} as y"
         )
 
 
 def has_classes(generator: Any) -> bool:
+    """Return whether a generator draws classes, not numbers."""
     return hasattr(generator, "probability")
 
 
 def check_estimator_object(estimator: Any, parameter: str = "estimator") -> None:
-    """Raise a TypeError unless it can be cloned, fitted and asked."""
+    """Raise a TypeError unless `estimator` has fit, predict and get_params."""
     if isinstance(estimator, type) or not all(
         hasattr(estimator, method) for method in ("fit", "predict", "get_params")
     ):
         raise TypeError(
-            f"{parameter}={estimator!r} must be an estimator with fit and predict: an object, not its class"
+            f"{parameter}={estimator!r} is not an estimator; pass an instance (not a class) with fit, predict"
+            " and get_params"
         )
 
 
 def seeded(estimator: Any, random: np.random.RandomState) -> Any:
-    """A copy that draws from `random` wherever its own random_state, nested ones too, is None."""
+    """Return a clone in which every random_state that is None, also a nested one, is set from `random`."""
     return seeded_clone(estimator, random, keep_set=True)
 
 
-def streams(random_state: Any, number: int) -> list[np.random.RandomState]:
-    """Independent sources of random numbers, one a task, that do not depend on who runs it."""
+def independent_streams(random_state: Any, number: int) -> list[np.random.RandomState]:
+    """Return one random state per task, so that results do not depend on the order of the tasks."""
     seeds = check_random_state(random_state).randint(np.iinfo(np.int32).max, size=number)
     return [np.random.RandomState(seed) for seed in seeds]
 
 
-def class_codes(labels: Any, classes: np.ndarray, who: str) -> np.ndarray:
-    """The place of each label among the classes, which are sorted."""
-    said = np.asarray(labels)
-    codes = np.minimum(np.searchsorted(classes, said), classes.size - 1)
-    wrong = np.flatnonzero(classes[codes] != said)
-    if wrong.size:
-        raise ValueError(f"{who} holds the class {said[wrong[0]]!r}, not one of {classes.tolist()}")
+def class_codes(labels: Any, classes: np.ndarray, source: str) -> np.ndarray:
+    """Return the index of each label in the sorted `classes`; `source` names the labels in the error."""
+    values = np.asarray(labels)
+    codes = np.minimum(np.searchsorted(classes, values), classes.size - 1)
+    unknown = np.flatnonzero(classes[codes] != values)
+    if unknown.size:
+        row = int(unknown[0])
+        raise ValueError(
+            f"{source} contains the class {values[row]!r} (row {row}), which is not one of"
+            f" {classes.tolist()}"
+        )
     return codes
 
 
 @dataclass(frozen=True)
 class Truth:
-    """What is known of some rows: probabilities of the classes, or mean and variance of a number."""
+    """Rows with their true distribution: class probabilities, or mean and variance of the target."""
 
     X: Any
     probability: np.ndarray | None = None
@@ -76,6 +81,7 @@ class Truth:
 
     @classmethod
     def of(cls, generator: Any, X: np.ndarray) -> Truth:
+        """Return the distribution of a generator at the rows of X, with sorted classes."""
         if has_classes(generator):
             probability = np.asarray(generator.probability(X), dtype=float)
             classes = np.asarray(getattr(generator, "classes", np.arange(probability.shape[1])))
@@ -83,13 +89,14 @@ class Truth:
             return cls(X, probability=probability[:, order], classes=classes[order])
         if not hasattr(generator, "bayes_error_at"):
             raise TypeError(
-                f"{generator!r} has mean(X) but no bayes_error_at(X), the variance of y at each row"
+                f"{generator!r} has mean(X) but no bayes_error_at(X); add this method, which returns the"
+                " variance of y at each row"
             )
         mean = np.asarray(generator.mean(X), dtype=float)
         return cls(X, mean=mean, variance=np.asarray(generator.bayes_error_at(X), dtype=float))
 
     def excess(self, predicted: Any) -> np.ndarray:
-        """By how much the risk at each row exceeds that of the best rule."""
+        """Return the risk of the predictions minus that of the Bayes rule, at each row."""
         if self.probability is None:
             return (np.asarray(predicted, dtype=float) - self.mean) ** 2
         assert self.classes is not None
@@ -99,23 +106,24 @@ class Truth:
 
     @property
     def bayes(self) -> np.ndarray:
-        """The risk of the best rule at each row."""
+        """Risk of the Bayes rule at each row."""
         if self.probability is None:
             assert self.variance is not None
             return self.variance
-        return np.maximum(
-            1 - self.probability.max(axis=1), 0.0
-        )  # they add up to 1 but for rounding
+        # Rounding may make a probability slightly larger than 1.
+        return np.maximum(1 - self.probability.max(axis=1), 0.0)
 
 
 def signs_of(y: Any, what: str = "weak learnability") -> tuple[np.ndarray, np.ndarray]:
-    """Labels of two classes as -1 and +1, and the classes; `what` is about them."""
+    """Return the labels of two classes as -1 and +1, and the classes; `what` names the task in the error."""
     labels = np.asarray(y)
     if labels.ndim != 1:
-        raise ValueError(f"y must have one label a row, got shape {labels.shape}")
+        raise ValueError(f"y has shape {labels.shape}; pass one label per row, shape (n_samples,)")
     classes = np.unique(labels)
     if classes.size != 2:
+        noun = "class" if classes.size == 1 else "classes"
         raise ValueError(
-            f"y holds {classes.size} class(es), {classes.tolist()[:5]}; {what} is about two"
+            f"y has {classes.size} {noun} ({', '.join(map(repr, classes.tolist()[:5]))}"
+            f"{', ...' if classes.size > 5 else ''}); {what} needs two"
         )
     return np.where(labels == classes[1], 1.0, -1.0), classes

@@ -1,4 +1,4 @@
-"""All stumps of a table, and the one that agrees best with given signs."""
+"""All stumps on a table, and the stump with the largest agreement with given signs."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 
 
 @dataclass(frozen=True)
-class Stump:
-    """`sign` where the feature lies above the threshold, -sign elsewhere; -1: `sign` everywhere."""
+class SignStump:
+    """A stump that predicts `sign` above the threshold and -`sign` elsewhere; constant if `feature` is -1."""
 
     feature: int
     threshold: float
@@ -23,45 +23,48 @@ class Stump:
 
 
 class Stumps:
-    """Every stump that tells some rows of a table apart, and the two constant rules."""
+    """All stumps with different predictions on the rows of a table, and the two constant ones."""
 
     def __init__(self, X: Any) -> None:
         table = np.asarray(X, dtype=float)
         if table.ndim != 2 or table.size == 0:
-            raise ValueError(f"X must have shape (n_samples, n_features), got {table.shape}")
+            raise ValueError(
+                f"X has shape {table.shape}; pass a non-empty table of shape (n_samples, n_features)"
+            )
         if not np.isfinite(table).all():
             row, column = np.argwhere(~np.isfinite(table))[0]
             raise ValueError(
-                f"X[{row}, {column}] is {table[row, column]}; stumps need finite values"
+                f"X[{row}, {column}] is {table[row, column]}; stumps need finite values, so impute or drop it"
             )
         self.order = np.argsort(table, axis=0, kind="stable").T
         self.sorted = np.take_along_axis(table.T, self.order, axis=1)
-        # A cut after the k-th value parts the rows only where the next value is larger.
+        # A cut after the k-th value separates rows only if the next value is larger.
         self.cuts = self.sorted[:, 1:] > self.sorted[:, :-1]
 
     @property
     def n_rules(self) -> int:
-        """How many rules there are, at the most; features may give the same one."""
+        """Upper bound on the number of different rules; two features may give the same rule."""
         return 2 * int(self.cuts.sum()) + 2
 
-    def best(self, signs: np.ndarray) -> tuple[float, Stump]:
-        """The largest Σ signs_i h(x_i), and the first stump that has it: constants, then features."""
+    def best(self, signs: np.ndarray) -> tuple[float, SignStump]:
+        """Return the largest Σ signs_i h(x_i) and the first stump that attains it, constants first."""
         found = self.best_of_each(signs)
         value, stump = found[0]
         for size, other in found[1:]:
-            # Sums in another order differ in the last digits: the earlier rule wins a tie.
+            # A difference of the size of rounding errors is a tie, which the earlier stump wins.
             if size > value * (1 + 1e-12):
                 value, stump = size, other
         return value, stump
 
-    def best_of_each(self, signs: np.ndarray) -> list[tuple[float, Stump]]:
-        """The best constant rule, and the best stump of each feature that has any.
+    def best_of_each(self, signs: np.ndarray) -> list[tuple[float, SignStump]]:
+        """Return the best constant rule and the best stump of each feature, with Σ signs_i h(x_i).
 
-        One pass over the sorted columns: with S the sum of all and P_k that of the k smallest, the
-        stump that says +1 above the cut gives S - 2 P_k, and its opposite the same with a minus.
+        One pass over each sorted column is enough. With S the sum of all signs and P_k the sum over the k
+        smallest values, the stump that predicts +1 above the k-th value has the sum S - 2 P_k, and its
+        negative -(S - 2 P_k).
         """
         total = float(signs.sum())
-        found = [(abs(total), Stump(-1, np.inf, 1 if total >= 0 else -1))]
+        found = [(abs(total), SignStump(-1, np.inf, 1 if total >= 0 else -1))]
         gains = total - 2 * np.cumsum(signs[self.order[:, :-1]], axis=1)
         sizes = np.where(self.cuts, np.abs(gains), -1.0)
         for feature in np.flatnonzero(self.cuts.any(axis=1)):
@@ -70,5 +73,6 @@ class Stumps:
             middle = low + (high - low) / 2
             threshold = float(middle if middle < high else low)
             sign = 1 if gains[feature, place] > 0 else -1
-            found.append((float(sizes[feature, place]), Stump(int(feature), threshold, sign)))
+            stump = SignStump(int(feature), threshold, sign)
+            found.append((float(sizes[feature, place]), stump))
         return found

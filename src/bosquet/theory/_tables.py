@@ -1,4 +1,4 @@
-"""How a result is printed: its name, its formula, and its numbers in columns."""
+"""The printed form of results: title, formula, and a table of numbers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from bosquet._text_table import text_table
 
 
 def as_text(value: Any) -> str:
-    """A number short enough for a table."""
+    """Return the text of a table cell; numbers have four significant digits."""
     if value is None:
         return "-"
     if isinstance(value, str):
@@ -22,7 +22,7 @@ def as_text(value: Any) -> str:
 
 
 def table(rows: Iterable[Sequence[Any]], header: Sequence[str] | None = None) -> str:
-    """Rows in columns as wide as they need to be: the first to the left, numbers to the right."""
+    """Return rows as text; the first column is aligned to the left, the others to the right."""
     cells = [[as_text(value) for value in row] for row in rows]
     if header is not None:
         cells.insert(0, list(header))
@@ -30,5 +30,5 @@ def table(rows: Iterable[Sequence[Any]], header: Sequence[str] | None = None) ->
 
 
 def result_text(title: str, formula: str, body: str, *notes: str) -> str:
-    """A result as it is printed: what it is, by which formula, its table, what to know of it."""
+    """Return the printed form of a result: title, formula, table and notes, one below the other."""
     return "\n".join([title, "  " + formula, body, *("  " + note for note in notes if note)])

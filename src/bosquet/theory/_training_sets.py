@@ -1,4 +1,4 @@
-"""Where the training sets of an experiment come from: a generator, or a table that is split."""
+"""Training sets of a simulation: drawn from a generator, or sampled from a table."""
 
 from __future__ import annotations
 
@@ -12,17 +12,20 @@ from bosquet.theory._learning import Truth, check_table, class_codes
 
 
 class TrainingSets(Protocol):
+    """A source of training sets and test rows; `knows_noise` is whether the distribution of y is known."""
+
     knows_noise: ClassVar[bool]
 
     def truth(self, random: np.random.RandomState) -> Truth:
-        """The test rows, and what is known of them."""
+        """Return the test rows and the distribution of y there, as far as it is known."""
 
-    def training_set(self, random: np.random.RandomState) -> tuple[Any, np.ndarray]: ...
+    def training_set(self, random: np.random.RandomState) -> tuple[Any, np.ndarray]:
+        """Draw X and y of a training set."""
 
 
 @dataclass(frozen=True)
 class FromGenerator:
-    """Fresh rows for each training set, and a truth that is known."""
+    """New rows from a generator for each training set; the true distribution is known."""
 
     generator: Any
     n_train: int
@@ -32,7 +35,7 @@ class FromGenerator:
 
     @classmethod
     def of(cls, generator: Any, n_train: Any, n_test: Any) -> FromGenerator:
-        """Of a generator there are no shares: a float stands for a number of rows by default."""
+        """Create a source; sizes that are not integers become the defaults, 200 and 1000 rows."""
         return cls(
             generator,
             int(n_train) if isinstance(n_train, int | np.integer) else 200,
@@ -48,7 +51,7 @@ class FromGenerator:
 
 @dataclass(frozen=True)
 class FromTable:
-    """Some rows are held out; training sets are drawn without replacement from the others."""
+    """Test rows are held out of a table; training sets are drawn without replacement from the other rows."""
 
     X: Any
     y: np.ndarray
@@ -70,6 +73,7 @@ class FromTable:
         n_test: Any,
         random: np.random.RandomState,
     ) -> FromTable:
+        """Split a table into test rows and the pool from which training sets are drawn."""
         from sklearn.base import is_classifier
 
         check_table(X, y, "target")
@@ -80,13 +84,17 @@ class FromTable:
         held_out = _count(n_test, n)
         if not 0 < held_out < n:
             raise ValueError(
-                f"n_test={n_test!r} of {n} rows leaves none to learn from or to test on"
+                f"n_test={n_test!r} of {n} rows leaves no rows for training or for testing; pass a value"
+                f" between 1 and {n - 1}, or a fraction"
             )
         order = random.permutation(n)
         pool = np.sort(order[held_out:])
         rows = _count(0.5 if n_train is None else n_train, pool.size)
         if not 0 < rows <= pool.size:
-            raise ValueError(f"n_train={n_train!r}, but there are {pool.size} rows to draw from")
+            raise ValueError(
+                f"n_train={n_train!r} is out of range: {pool.size} rows are left after holding out the test"
+                " rows; pass a smaller number or a fraction"
+            )
         as_classes = loss == "zero-one" or (loss == "auto" and is_classifier(estimator))
         return cls(X, target, np.sort(order[:held_out]), pool, rows, as_classes)
 
@@ -96,13 +104,14 @@ class FromTable:
         if not self.as_classes:
             return Truth(X, mean=y.astype(float), variance=np.zeros(y.size))
         classes = np.unique(self.y)
-        certain = np.eye(classes.size)[class_codes(y, classes, "y")]
-        return Truth(X, probability=certain, classes=classes)
+        one_hot = np.eye(classes.size)[class_codes(y, classes, "y")]
+        return Truth(X, probability=one_hot, classes=classes)
 
     def training_set(self, random: np.random.RandomState) -> tuple[Any, np.ndarray]:
         rows = np.sort(random.choice(self.pool, size=self.n_train, replace=False))
         return rows_of(self.X, rows), self.y[rows]
 
 
-def _count(amount: int | float, whole: int) -> int:
-    return int(amount) if isinstance(amount, int | np.integer) else round(amount * whole)
+def _count(amount: int | float, n_rows: int) -> int:
+    """Return a number of rows: an integer as it is, a float as a fraction of `n_rows`."""
+    return int(amount) if isinstance(amount, int | np.integer) else round(amount * n_rows)

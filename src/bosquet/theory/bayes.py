@@ -1,4 +1,4 @@
-"""The Bayes error: the risk of the best rule there is."""
+"""The Bayes error: the error of the best possible rule."""
 
 from __future__ import annotations
 
@@ -13,28 +13,29 @@ from bosquet._parameters import check_value, choice, integer
 from bosquet.theory._learning import Truth, has_classes, is_generator
 from bosquet.theory._tables import result_text, table
 
-# Points at which one looks for the places where another density becomes the largest.
-GRID = 4001
-# Quantiles between which a density cannot hide: the tails beyond hold next to nothing.
-_BELOW = [1e-14, 1e-9, 1e-5, 1e-3, 0.02, 0.1, 0.25]
-# A piece of an integral is halved down to this width, and as long as there are not more pieces.
-NARROWEST, MOST_PIECES = 1e-13, 20_000
-LEVELS = np.array([*_BELOW, 0.5, *(1 - level for level in reversed(_BELOW))])
+# Points of the grid on which changes of the largest density are searched.
+GRID_SIZE = 4001
+# Intervals of an integral are halved down to this width, and as long as there are not more of them.
+MIN_WIDTH, MAX_INTERVALS = 1e-13, 20_000
+# Levels of the quantiles between which densities are integrated; the tails beyond have almost no mass.
+_LOWER_LEVELS = [1e-14, 1e-9, 1e-5, 1e-3, 0.02, 0.1, 0.25]
+LEVELS = np.array([*_LOWER_LEVELS, 0.5, *(1 - level for level in reversed(_LOWER_LEVELS))])
 
 
 @dataclass(frozen=True, repr=False)
 class BayesError:
-    """The error of the best rule.
+    """The error of the Bayes rule, the best possible rule.
 
     Attributes
     ----------
     value : float
+        The error.
     standard_error : float
-        0 where the value is exact or an integral, else that of the simulation.
+        Standard error of a simulation; 0 if the value is exact or an integral.
     overlap : float or None
         For two densities, the area under the smaller one.
     formula : str
-        What was computed.
+        Formula of the value.
     method : str
         "exact", "integral" or "simulation".
     """
@@ -67,10 +68,10 @@ def bayes_error(
     n_samples: int = 100_000,
     random_state: Any = 0,
 ) -> BayesError:
-    r"""The error of the best rule, for densities of one variable or for a generator of data.
+    r"""Compute the error of the Bayes rule, for densities of one variable or for a data generator.
 
-    For classes with densities d_k and priors π_k the best rule names the class with the largest
-    π_k d_k(x), and errs with probability
+    For classes with densities d_k and priors π_k the Bayes rule predicts the class with the largest π_k
+    d_k(x). Its error is
 
     .. math:: R^* = 1 - \int \max_k \pi_k d_k(x)\, dx
               \qquad\Bigl(= \int \min(\pi_1 d_1, \pi_2 d_2)\, dx \text{ for two}\Bigr).
@@ -81,21 +82,21 @@ def bayes_error(
     Parameters
     ----------
     source : sequence of densities, or a generator
-        Densities are functions of an array (one of a number is asked for each point, which takes
-        longer), or distributions of scipy.stats (anything with `pdf`).
-        A generator is one of `bosquet.datasets` or an object of your own with ``sample(n,
-        random_state)`` and ``probability(X)`` or ``mean(X)``.
+        Densities are functions of an array, or distributions of scipy.stats (objects with `pdf`). A
+        function that only accepts a number is called once per point, which is slower. A generator is one of
+        `bosquet.datasets`, or any object with ``sample(n, random_state)`` and ``probability(X)`` or
+        ``mean(X)``.
     priors : sequence of float, optional
-        Probabilities of the classes, for densities; equal if not given.
+        Prior probabilities of the classes, for densities. Default: equal priors.
     support : (low, high), optional
-        Where the densities are not zero; by default the whole line. Narrow peaks far out are found
-        where a density knows its quantiles (`ppf`, as scipy's do); for a function of your own say
-        where to look.
+        Interval outside of which the densities are 0. Default: the real line. Narrow peaks far from 0 are
+        only found if the density has quantiles (`ppf`, as in scipy.stats); for other functions pass their
+        support.
     method : {"auto", "simulation"}, default="auto"
-        "auto" takes the generator's own `bayes_error` where it has one. "simulation" averages the
-        risk of the best rule over drawn rows.
+        "auto" uses the attribute `bayes_error` of a generator if it has one. "simulation" averages the
+        error of the Bayes rule over simulated rows.
     n_samples : int, default=100000
-        Rows to draw for a simulation.
+        Number of rows of a simulation.
     random_state : int, RandomState or None, default=0
 
     Returns
@@ -105,7 +106,7 @@ def bayes_error(
 
     Examples
     --------
-    The exercise of the lectures, whose overlap is 1/4:
+    The exercise of the lectures, with an overlap of 1/4:
 
     >>> import numpy as np
     >>> from bosquet.theory import bayes_error
@@ -129,69 +130,72 @@ def bayes_error(
     if not is_generator(source):
         return _of_densities(source, priors, support)
     if priors is not None or support is not None:
-        raise ValueError("priors and support belong to densities; a generator has its own")
+        raise ValueError(
+            "priors and support are only allowed for densities, but source is a generator; leave them out"
+        )
     check_value("n_samples", n_samples, integer(2))
     formula = "R* = E[1 - max P(Y = k | X)]" if has_classes(source) else "R* = E[Var(Y | X)]"
     known = getattr(source, "bayes_error", None)
     if method == "auto" and known is not None:
         return BayesError(float(known), 0.0, None, formula, "exact")
     risk = Truth.of(source, source.sample(n_samples, random_state)[0]).bayes
-    spread = float(risk.std(ddof=1)) / math.sqrt(risk.size)
-    return BayesError(float(risk.mean()), spread, None, formula, "simulation")
+    standard_error = float(risk.std(ddof=1)) / math.sqrt(risk.size)
+    return BayesError(float(risk.mean()), standard_error, None, formula, "simulation")
 
 
 def _of_densities(
     source: Any, priors: Sequence[float] | None, support: tuple[float, float] | None
 ) -> BayesError:
-    densities = _as_functions(source)
-    share = _as_priors(priors, len(densities))
+    """Return the Bayes error of densities by numerical integration."""
+    functions = _as_functions(source)
+    prior = _as_priors(priors, len(functions))
     low, high = _as_support(support)
-    on_line = [_Transformed(density, low, high) for density in densities]
-    marks = on_line[0].from_place(_quantiles(source))
-    pieces = _pieces(on_line, share, marks)
-    for number, density in enumerate(on_line):
-        mass = _integral(density, pieces)
+    densities = [_Transformed(function, low, high) for function in functions]
+    quantiles = densities[0].to_t(_quantiles(source))
+    ends = _interval_ends(densities, prior, quantiles)
+    for number, density in enumerate(densities):
+        mass = _integral(density, ends)
         if abs(mass - 1) > 1e-3:
             raise ValueError(
-                f"densities[{number}] has the integral {mass:.4g} over {(low, high)}, not 1: it is no"
-                " density there, or it is so narrow that no point met it; give support=(low, high), the"
-                " interval on which the densities are not 0"
+                f"densities[{number}] has the integral {mass:.4g} over {(low, high)}, not 1: it is not a"
+                " density, or its peak is too narrow to be found; pass support=(low, high), the interval on"
+                " which the densities are not 0"
             )
-    weighed = list(zip(share, on_line, strict=True))
+    weighted = list(zip(prior, densities, strict=True))
 
-    def all_but_best(t: np.ndarray) -> np.ndarray:
-        # Not 1 less the best: where classes lie apart nothing but rounding would be left of it.
-        return np.sort([weight * d(t) for weight, d in weighed], axis=0)[:-1].sum(axis=0)
+    def all_but_largest(t: np.ndarray) -> np.ndarray:
+        # 1 - ∫ max would lose all digits if the classes are well separated.
+        return np.sort([weight * d(t) for weight, d in weighted], axis=0)[:-1].sum(axis=0)
 
-    value = min(_integral(all_but_best, pieces), 1 - float(share.max()))
+    value = min(_integral(all_but_largest, ends), 1 - float(prior.max()))
     overlap = None
     if len(densities) == 2:
-        equal = _pieces(on_line, np.array([0.5, 0.5]), marks)
-        overlap = min(_integral(lambda t: np.min([d(t) for d in on_line], axis=0), equal), 1.0)
+        equal = _interval_ends(densities, np.array([0.5, 0.5]), quantiles)
+        overlap = min(_integral(lambda t: np.min([d(t) for d in densities], axis=0), equal), 1.0)
     names = ", ".join(f"π{_subscript(k)}d{_subscript(k)}" for k in range(1, len(densities) + 1))
     return BayesError(value, 0.0, overlap, f"R* = 1 - ∫ max({names})", "integral")
 
 
 class _Transformed:
-    """A density seen through x = x(t), t in (-1, 1), so that an infinite line is an interval too."""
+    """A density as a function of t in (-1, 1) with x = x(t); maps an infinite support to an interval."""
 
     def __init__(self, density: Callable[[Any], Any], low: float, high: float) -> None:
         self.density, self.low, self.high = density, low, high
 
-    def place(self, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """x and dx/dt."""
+    def to_x(self, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return x(t) and dx/dt."""
         if math.isfinite(self.low) and math.isfinite(self.high):
             half = (self.high - self.low) / 2
             return self.low + half * (t + 1), np.full_like(t, half)
-        with np.errstate(divide="ignore"):  # at the ends of an infinite line
+        with np.errstate(divide="ignore"):  # x is infinite at the ends of an infinite support
             if math.isfinite(self.low):
                 return self.low + (1 + t) / (1 - t), 2 / (1 - t) ** 2
             if math.isfinite(self.high):
                 return self.high - (1 - t) / (1 + t), 2 / (1 + t) ** 2
             return t / (1 - t**2), (1 + t**2) / (1 - t**2) ** 2
 
-    def from_place(self, x: np.ndarray) -> np.ndarray:
-        """The t of points x inside the support."""
+    def to_t(self, x: np.ndarray) -> np.ndarray:
+        """Return the t of the points x inside the support."""
         x = x[(x > self.low) & (x < self.high)]
         if math.isfinite(self.low) and math.isfinite(self.high):
             return 2 * (x - self.low) / (self.high - self.low) - 1
@@ -202,51 +206,56 @@ class _Transformed:
         return 2 * x / (1 + np.sqrt(1 + 4 * x * x))
 
     def __call__(self, t: np.ndarray) -> np.ndarray:
-        x, slope = self.place(t)
+        x, slope = self.to_x(t)
         value = np.asarray(self.density(x), dtype=float)
         if (value < 0).any() or not np.isfinite(value).all():
-            wrong = int(np.flatnonzero(~((value >= 0) & np.isfinite(value)))[0])
-            raise ValueError(f"a density is {value[wrong]:g} at {x[wrong]:g}; it must be >= 0")
+            invalid = int(np.flatnonzero(~((value >= 0) & np.isfinite(value)))[0])
+            raise ValueError(
+                f"a density is {value[invalid]:g} at x = {x[invalid]:g}; densities must be finite and >= 0"
+            )
         with np.errstate(invalid="ignore"):
             return np.where(np.isfinite(slope), value * slope, 0.0)
 
 
 def _quantiles(source: Any) -> np.ndarray:
-    """Places that parts of the densities lie between, of those that know their quantiles."""
+    """Return quantiles of the densities that have them (`ppf`)."""
     known = [density.ppf(LEVELS) for density in source if hasattr(density, "ppf")]
-    places = np.concatenate([np.zeros(0), *(np.asarray(each, dtype=float) for each in known)])
-    return np.unique(places[np.isfinite(places)])
+    points = np.concatenate([np.zeros(0), *(np.asarray(each, dtype=float) for each in known)])
+    return np.unique(points[np.isfinite(points)])
 
 
-def _pieces(densities: list[_Transformed], share: np.ndarray, marks: np.ndarray) -> list[float]:
-    """Ends of the stretches on which the same class is the best and the same densities are zero.
+def _interval_ends(
+    densities: list[_Transformed], prior: np.ndarray, quantiles: np.ndarray
+) -> list[float]:
+    """Return the ends of intervals on which the largest density and the set of zero densities do not change.
 
-    On each the integrands are as smooth as the densities, so that quadrature is exact to rounding
-    even for densities that jump. `marks` are ends as well: between them no peak goes unnoticed.
+    On each interval the integrands are as smooth as the densities, so that quadrature is exact to rounding
+    even for discontinuous densities. The quantiles are ends as well, so that narrow peaks are not missed.
     """
-    # Not at the ends themselves, where x may be infinite.
-    t = np.unique(np.concatenate([np.linspace(-1, 1, GRID)[1:-1], marks]))
+    # Without the ends -1 and 1, where x may be infinite.
+    t = np.unique(np.concatenate([np.linspace(-1, 1, GRID_SIZE)[1:-1], quantiles]))
 
     def state(points: np.ndarray) -> np.ndarray:
         values = np.array([d(points) for d in densities])
         zero = (2 ** np.arange(len(densities))) @ (values == 0)
-        return (share[:, None] * values).argmax(axis=0) + len(densities) * zero
+        return (prior[:, None] * values).argmax(axis=0) + len(densities) * zero
 
     states = state(t)
     change = np.flatnonzero(states[1:] != states[:-1])
-    left, right, wanted = t[change], t[change + 1], states[change]
+    left, right, left_state = t[change], t[change + 1], states[change]
     for _ in range(60):
         middle = (left + right) / 2
-        same = state(middle) == wanted if middle.size else np.zeros(0, bool)
+        same = state(middle) == left_state if middle.size else np.zeros(0, bool)
         left, right = np.where(same, middle, left), np.where(same, right, middle)
-    return [-1.0, *np.unique(np.concatenate([(left + right) / 2, marks])).tolist(), 1.0]
+    return [-1.0, *np.unique(np.concatenate([(left + right) / 2, quantiles])).tolist(), 1.0]
 
 
 def _integral(function: Callable[[np.ndarray], np.ndarray], ends: list[float]) -> float:
-    """Gauss-Legendre on every piece, halved where two halves say something else than the whole.
+    """Return the integral by adaptive Gauss-Legendre quadrature.
 
-    Far out on an infinite line t has few digits left, and what is left of the density is noise: pieces are
-    not halved below the digits of t, nor when there are too many.
+    An interval is halved if the sum over its halves differs from the value for the whole. On an infinite
+    support t has few digits near ±1, and the integrand is dominated by rounding errors. Intervals are
+    therefore not halved below `MIN_WIDTH`, nor if there are more than `MAX_INTERVALS`.
     """
     nodes, weights = np.polynomial.legendre.leggauss(20)
 
@@ -261,15 +270,15 @@ def _integral(function: Callable[[np.ndarray], np.ndarray], ends: list[float]) -
         middle = (low + high) / 2
         left, right = on(low, middle), on(middle, high)
         settled = np.abs(left + right - whole) <= 1e-14
-        settled |= high - low <= NARROWEST
+        settled |= high - low <= MIN_WIDTH
         total += float((left + right)[settled].sum())
         if settled.all():
             return total
-        if np.count_nonzero(~settled) > MOST_PIECES:
+        if np.count_nonzero(~settled) > MAX_INTERVALS:
             return total + float((left + right)[~settled].sum())
-        open_ = ~settled
+        halved = ~settled
         low, high, whole = (
-            np.concatenate([first[open_], second[open_]])
+            np.concatenate([first[halved], second[halved]])
             for first, second in ((low, middle), (middle, high), (left, right))
         )
     return total + float(whole.sum())
@@ -278,23 +287,25 @@ def _integral(function: Callable[[np.ndarray], np.ndarray], ends: list[float]) -
 def _as_functions(source: Any) -> list[Callable[[Any], Any]]:
     if not isinstance(source, Sequence) or len(source) < 2:
         raise TypeError(
-            f"source={source!r} must be two or more densities in a list, or a generator with sample(n,"
-            " random_state) and probability(X) or mean(X)"
+            f"source={source!r} is not valid; pass a list of two or more densities, or a generator with"
+            " sample(n, random_state) and probability(X) or mean(X)"
         )
     functions: list[Any] = [getattr(density, "pdf", density) for density in source]
     for number, function in enumerate(functions):
         if not callable(function):
-            raise TypeError(f"densities[{number}]={function!r} is neither a function nor has a pdf")
-    return [_for_arrays(function) for function in functions]
+            raise TypeError(
+                f"densities[{number}]={function!r} is not a density; pass a function or an object with pdf(x)"
+            )
+    return [_vectorised(function) for function in functions]
 
 
-def _for_arrays(density: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """The density itself if it takes arrays, else one that asks it point by point."""
+def _vectorised(density: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return the density if it accepts arrays, else a function that calls it point by point."""
     points = np.array([0.25, 0.5, 0.75])
     try:
         if np.shape(density(points)) == points.shape:
             return density
-    except Exception:  # whatever a function of a number makes of an array
+    except Exception:  # a function of a number may raise any error for an array
         pass
     return np.vectorize(density, otypes=[float])
 
@@ -302,12 +313,12 @@ def _for_arrays(density: Callable[[Any], Any]) -> Callable[[Any], Any]:
 def _as_priors(priors: Sequence[float] | None, number: int) -> np.ndarray:
     if priors is None:
         return np.full(number, 1 / number)
-    share = np.asarray(priors, dtype=float)
-    if share.shape != (number,) or not (share >= 0).all() or abs(share.sum() - 1) > 1e-9:
+    prior = np.asarray(priors, dtype=float)
+    if prior.shape != (number,) or not (prior >= 0).all() or abs(prior.sum() - 1) > 1e-9:
         raise ValueError(
-            f"priors={priors!r} is out of range: priors must be {number} numbers >= 0 of sum 1"
+            f"priors={priors!r} is out of range; pass {number} numbers >= 0 with sum 1, one per density"
         )
-    return share
+    return prior
 
 
 def _as_support(support: tuple[float, float] | None) -> tuple[float, float]:
@@ -315,7 +326,7 @@ def _as_support(support: tuple[float, float] | None) -> tuple[float, float]:
         return -math.inf, math.inf
     low, high = (float(end) for end in support)
     if not low < high:
-        raise ValueError(f"support={support!r} is out of range: its low end must be below its high")
+        raise ValueError(f"support={support!r} is out of range; pass (low, high) with low < high")
     return low, high
 
 

@@ -1,4 +1,4 @@
-"""The certificate of a fitted vote on rows of one's choice."""
+"""The certificate of a fitted boosted classifier, computed on any rows."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ import numpy as np
 
 from bosquet._sklearn import effective_threads
 from bosquet._targets import check_same_length, check_sample_weight
-from bosquet.boosting._boosted_vote import BoostedVote
-from bosquet.boosting._decisions import OfCodes
-from bosquet.boosting._row_weights import weights_in_round
-from bosquet.boosting.certificate import Certificate
+from bosquet.boosting.adaboost._votes import CodeDecision
+from bosquet.boosting.adaboost.certificate import Certificate
+from bosquet.boosting.adaboost.classifier import StagewiseClassifier
+from bosquet.boosting.outliers import weights_in_round
 from bosquet.theory._rounds import (
-    Round,
-    is_scikit_learns,
+    BoostingRound,
+    encode_labels,
+    is_sklearn_adaboost,
     is_wrong,
     margins_of,
     rounds_of,
-    signs_or_numbers,
     vc_dim_of_learner,
 )
 
-_SEVERAL = "with several classes Π Z_t is no bound on the error"
-_CHANCE = "with K classes chance is 1 - 1/K, not ½"
-_OTHER_ROWS = "these are not the rows the vote was learned from"
-_OTHER_WEIGHTS = "how this variant weighs its rows is not known here"
-_LEARNERS_OWN = "the learners of this variant carry their own weight"
+_SEVERAL_CLASSES = "with several classes Π Z_t does not bound the error"
+_CHANCE_LEVEL = "with K classes the error of random guessing is 1 - 1/K, not ½"
+_OTHER_ROWS = "these are not the training rows of the model"
+_UNKNOWN_WEIGHTS = "the row weights of this variant are not known"
+_NO_ALPHAS = "the learners of this variant have no weights α_t"
 
 
 def certificate(
@@ -38,27 +38,32 @@ def certificate(
     vc_dim: float | None = None,
     training: bool = True,
 ) -> Certificate:
-    r"""The certificate of a fitted boosted classifier, scikit-learn's AdaBoost among them.
+    r"""Compute the certificate of a fitted boosted classifier on the rows of X.
 
-    The weights of the rows are computed anew from what the learners say,
+    The row weights are computed from the predictions of the learners,
 
     D_{t+1}(i) = D_t(i) exp(-α_t y_i h_t(x_i)) / Z_t,
 
-    so that Π Z_t bounds the error on the rows of X whichever they are. On the rows the model was
-    fitted to, ε_t and Z_t are those of the fit, if that weighted its rows as AdaBoost does.
+    so that Π Z_t bounds the error on any rows X. On the training rows, ε_t and Z_t are those of the fit, if
+    the fit weighted its rows as AdaBoost does.
 
     Parameters
     ----------
     model : a fitted classifier
-        One of Bosquet's with a ``certificate_``, or scikit-learn's `AdaBoostClassifier`, whose weights
-        are halved: its ln((1-ε)/ε) and the α_t = ½ ln((1-ε)/ε) of the lectures give the same vote.
-    X, y : rows and their classes
+        A classifier of Bosquet with the attribute ``certificate_``, or scikit-learn's `AdaBoostClassifier`.
+        The weights ln((1-ε)/ε) of the latter are divided by 2, which gives the α_t = ½ ln((1-ε)/ε) of the
+        lectures and the same vote.
+    X : table of shape (n_samples, n_features)
+    y : array of shape (n_samples,)
+        Class labels.
     sample_weight : array of shape (n_samples,), optional
+        Weights of the rows. Default: equal weights.
     vc_dim : float, optional
-        VC dimension of the learner, or a bound on it. Known without it for trees and stumps.
+        VC dimension of the weak learner, or an upper bound on it. Default: that of trees and stumps, None
+        for others.
     training : bool, default=True
-        Whether these are the rows the model was fitted to. Bounds on the error on new rows are from
-        training rows alone, and left out otherwise.
+        Whether X and y are the training rows of the model. Bounds on the error on new rows need the
+        training rows, and are left out otherwise.
 
     Returns
     -------
@@ -80,15 +85,15 @@ def certificate(
     >>> print(f"{found.training_errors[-1]:.3f} ≤ {found.product[-1]:.3f}")
     0.000 ≤ 0.013
     """
-    steps = rounds_of(model, X)
-    target = signs_or_numbers(model, y)
+    rounds = rounds_of(model, X)
+    target = encode_labels(model, y)
     given = check_sample_weight(sample_weight, target.size)
     start = given / given.sum() if given.size else np.full(target.size, 1.0 / target.size)
-    is_mh = _asks_of_each_class(model)
-    record = _Record(_signs_of_answers(target, model) if is_mh else target, target, start)
-    for t, step in enumerate(steps):
-        check_same_length(target.size, step.said.shape[0])
-        record.add(step, _weights(model, t, record))
+    is_mh = _is_adaboost_mh(model)
+    record = _RoundRecord(_class_signs(target, model) if is_mh else target, target, start)
+    for t, boosting_round in enumerate(rounds):
+        check_same_length(target.size, boosting_round.predictions.shape[0])
+        record.add(boosting_round, _weights(model, t, record))
     missing = _reasons(model, record, training)
     if vc_dim is not None and training:
         for name in ("vc_dim", "vc_bound", "kth_margin_bound"):
@@ -108,107 +113,113 @@ def certificate(
     )
 
 
-def _reasons(model: Any, record: _Record, training: bool) -> dict[str, str]:
-    """Why something cannot be had: what the fit itself said, and what these rows add to it."""
+def _reasons(model: Any, record: _RoundRecord, training: bool) -> dict[str, str]:
+    """Return why entries of the certificate are missing: the reasons of the fit, and those of these rows."""
     missing = dict(getattr(getattr(model, "certificate_", None), "missing", {}))
-    lost = missing.pop(
-        "margins", None
-    )  # by a file that did not hold the training rows; here they are
+    # Margins are missing after loading a file, which does not contain the training rows. Here they are
+    # computed.
+    lost = missing.pop("margins", None)
     if lost is not None and missing.get("kth_margin_bound") == lost:
         del missing["kth_margin_bound"]
-    if record.carries_own_weight:
-        missing.setdefault("alphas", _LEARNERS_OWN)
-        missing.setdefault("exponential_bound", _LEARNERS_OWN)
+    if record.without_alphas:
+        missing.setdefault("alphas", _NO_ALPHAS)
+        missing.setdefault("exponential_bound", _NO_ALPHAS)
     if None in record.errors:
-        missing.setdefault("errors", _OTHER_WEIGHTS)
-    if is_scikit_learns(model) and len(model.classes_) > 2:
-        missing.setdefault("edges", _CHANCE)
-        missing.setdefault("vc_dim", "the bounds built on it are for two classes")
+        missing.setdefault("errors", _UNKNOWN_WEIGHTS)
+    if is_sklearn_adaboost(model) and len(model.classes_) > 2:
+        missing.setdefault("edges", _CHANCE_LEVEL)
+        missing.setdefault("vc_dim", "the bounds that use it are for two classes")
         for name in ("normalisers", "exponential_bound"):
-            missing.setdefault(name, _SEVERAL)
+            missing.setdefault(name, _SEVERAL_CLASSES)
     if not training:
         missing |= {"vc_bound": _OTHER_ROWS, "kth_margin_bound": _OTHER_ROWS}
     return missing
 
 
 def _variant(model: Any) -> str:
-    if is_scikit_learns(model):
+    if is_sklearn_adaboost(model):
         return "scikit-learn's AdaBoost"
     return str(model.certificate_.variant)
 
 
-def _asks_of_each_class(model: Any) -> bool:
-    """Whether it is AdaBoost.MH: answers of -1 or +1 for each class, weights of rows and classes."""
-    return isinstance(model, BoostedVote) and model.n_classes_ > 2 and model._scheme() == "mh"
+def _is_adaboost_mh(model: Any) -> bool:
+    """Return whether the model is AdaBoost.MH: learners predict -1 or +1 for each pair of row and class."""
+    return isinstance(model, StagewiseClassifier) and model.n_classes_ > 2 and model._scheme() == "mh"
 
 
-def _signs_of_answers(target: np.ndarray, model: Any) -> np.ndarray:
-    """+1 for each row's own class, -1 for the others: (rows, classes)."""
+def _class_signs(target: np.ndarray, model: Any) -> np.ndarray:
+    """Return +1 for the class of each row, -1 for the other classes: shape (rows, classes)."""
     return np.where(target[:, None] == np.arange(len(model.classes_)), 1.0, -1.0)
 
 
-def _weights(model: Any, t: int, record: _Record) -> np.ndarray | None:
-    """What the learner of round t was fitted under; None where that is not known."""
-    weighs_as_here = ("discrete", "real", "anyboost, exponential")
-    if is_scikit_learns(model) or model.certificate_.variant in weighs_as_here:
+def _weights(model: Any, t: int, record: _RoundRecord) -> np.ndarray | None:
+    """Return the row weights under which the learner of round t was fitted; None if they are not known."""
+    exponential = ("discrete", "real", "anyboost, exponential")
+    if is_sklearn_adaboost(model) or model.certificate_.variant in exponential:
         return record.weight
-    vote = record.vote if t else np.zeros(record.answers.shape)
-    if t == 0 and record.answers.ndim == 1 and len(model.classes_) > 2:
-        vote = np.zeros((record.answers.size, len(model.classes_)))
+    vote = record.vote if t else np.zeros(record.truth.shape)
+    if t == 0 and record.truth.ndim == 1 and len(model.classes_) > 2:
+        vote = np.zeros((record.truth.size, len(model.classes_)))
     return weights_in_round(model, t, record.target, vote, record.start)
 
 
-def _margins(model: Any, X: Any, record: _Record) -> np.ndarray | None:
-    if isinstance(model, BoostedVote) and isinstance(model._decision, OfCodes):
-        # Sums of each column, of which the scores of the classes are only what decoding makes.
+def _margins(model: Any, X: Any, record: _RoundRecord) -> np.ndarray | None:
+    if isinstance(model, StagewiseClassifier) and isinstance(model._decision, CodeDecision):
+        # The margins of output codes depend on the votes of the columns, not on the decoded class scores.
         raw = model._vote.raw(model._table(X), effective_threads(model.n_jobs))
         sizes = np.sum([kept.size for kept in model._kept], axis=0)
         return model._decision.margins(raw, record.target, sizes)
     return record.margins()
 
 
-class _Record:
-    """The weights of the rows as the rounds go by, and what a certificate wants to know of each.
+class _RoundRecord:
+    """Row weights after each round, and the columns of a certificate.
 
-    `answers` are the right ones: signs of the rows, or of rows and classes for AdaBoost.MH; class
-    numbers otherwise.
+    `truth` holds the correct predictions: -1 or +1 per row, per row and class for AdaBoost.MH, else class
+    numbers.
     """
 
-    def __init__(self, answers: np.ndarray, target: np.ndarray, start: np.ndarray) -> None:
-        self.answers, self.target, self.start = answers, target, start
+    def __init__(self, truth: np.ndarray, target: np.ndarray, start: np.ndarray) -> None:
+        self.truth, self.target, self.start = truth, target, start
         self.weight = start.copy()
-        if answers.ndim > 1:
-            self.weight = np.repeat(start[:, None], answers.shape[1], axis=1) / answers.shape[1]
+        if truth.ndim > 1:
+            self.weight = np.repeat(start[:, None], truth.shape[1], axis=1) / truth.shape[1]
         self.vote: Any = 0.0
         self.length = 0.0
-        self.carries_own_weight = False
+        self.without_alphas = False
         self.errors: list[float | None] = []
         self.alphas: list[float] = []
         self.normalisers: list[float] = []
         self.training_errors: list[float] = []
 
-    def add(self, step: Round, fitted_under: np.ndarray | None) -> None:
-        # How far the learner pulls each row to its own class: y h, or with several classes 1 or -1.
-        if step.said.ndim == self.answers.ndim:
-            agreement = self.answers * step.said
+    def add(self, boosting_round: BoostingRound, fitted_under: np.ndarray | None) -> None:
+        """Add a round; `fitted_under` are the row weights with which its learner was fitted, if known."""
+        predictions = boosting_round.predictions
+        # Agreement with the truth: y h for two classes; with several classes 1 if right, -1 if wrong.
+        if predictions.ndim == self.truth.ndim:
+            agreement = self.truth * predictions
         else:
-            agreement = np.where(is_wrong(step.said, self.target), -1.0, 1.0)
-        alpha = 1.0 if step.alpha is None else step.alpha
-        # Of answers without a scale of their own only the sign can be wrong.
-        lost = (1 - np.sign(agreement)) / 2 if step.alpha is None else (1 - agreement) / 2
-        self.errors.append(None if fitted_under is None else float((fitted_under * lost).sum()))
+            agreement = np.where(is_wrong(predictions, self.target), -1.0, 1.0)
+        alpha = 1.0 if boosting_round.alpha is None else boosting_round.alpha
+        # Predictions without α have an arbitrary scale, so that only their sign can be wrong.
+        if boosting_round.alpha is None:
+            loss = (1 - np.sign(agreement)) / 2
+        else:
+            loss = (1 - agreement) / 2
+        self.errors.append(None if fitted_under is None else float((fitted_under * loss).sum()))
         self.alphas.append(alpha)
-        self.carries_own_weight |= step.alpha is None
-        raised = self.weight * np.exp(-alpha * agreement)
-        z = float(raised.sum())
+        self.without_alphas |= boosting_round.alpha is None
+        unnormalised = self.weight * np.exp(-alpha * agreement)
+        z = float(unnormalised.sum())
         self.normalisers.append(z)
         if z > 0:
-            self.weight = raised / z
-        self.vote = self.vote + step.added
-        self.length += step.size
+            self.weight = unnormalised / z
+        self.vote = self.vote + boosting_round.added
+        self.length += boosting_round.size
         self.training_errors.append(float(self.start @ is_wrong(self.vote, self.target)))
 
     def margins(self) -> np.ndarray | None:
+        """Return the normalised margins of the rows; None if there are no rounds."""
         if not self.errors:
             return None
         return margins_of(self.vote, self.target) / (self.length or 1.0)

@@ -1,4 +1,4 @@
-"""Bias, variance and noise of a learner, measured over many training sets."""
+"""Bias, variance and noise of an estimator, measured over many training sets."""
 
 from __future__ import annotations
 
@@ -8,46 +8,55 @@ from typing import Any
 
 import numpy as np
 
-from bosquet._parameters import boolean, check_value, choice, count_or_share, integer, number
+from bosquet._parameters import boolean, check_value, choice, count_or_fraction, integer, number
 from bosquet._sklearn import check_random_state, in_parallel
 from bosquet.theory._learning import (
     Truth,
     check_estimator_object,
     class_codes,
+    independent_streams,
     is_generator,
     seeded,
-    streams,
 )
-from bosquet.theory._parts import Domingos, KohaviWolpert, Parts, SquaredError
+from bosquet.theory._parts import (
+    DomingosDecomposition,
+    KohaviWolpertDecomposition,
+    Parts,
+    SquaredErrorDecomposition,
+)
 from bosquet.theory._tables import result_text, table
 from bosquet.theory._training_sets import FromGenerator, FromTable, TrainingSets
 
-ADDED = ("bias", "variance", "noise")
+SUMMANDS = ("bias", "variance", "noise")
 Formula = Callable[[np.ndarray, np.ndarray], Parts]
 
 
 @dataclass(frozen=True, repr=False)
 class BiasVariance:
-    """The error of a learner in three parts that add up: error = bias + variance + noise.
+    """Decomposition of the error of an estimator: error = bias + variance + noise.
 
     Attributes
     ----------
     error, bias, variance, noise : float
-        `bias` is the squared bias for squared error and for Kohavi and Wolpert. For Domingos'
+        `bias` is the squared bias for squared error and for Kohavi and Wolpert's decomposition. In Domingos'
         decomposition variance and noise are their effects on the error, which may be negative.
     intervals : dict of str to (low, high)
-        Bootstrap intervals of each part, over training sets and test rows.
+        Bootstrap confidence intervals of each part, over training sets and test rows.
     name, formula : str
-        Which decomposition it is.
+        Name and formula of the decomposition.
     noise_known : bool
-        False where rows were given in place of a generator: the noise is then part of the bias.
+        False if a table was passed instead of a generator. The bias then includes the noise.
+    confidence : float
+        Level of the intervals.
     details : dict of str to float
-        Further rates: for Domingos the variance where it hurts and where it helps, and the noise.
+        For Domingos' decomposition: the rates of variance where the main prediction is right and where it
+        is wrong, and the noise rate.
     domingos : BiasVariance or None
         For 0-1 loss, Domingos' decomposition of the same predictions.
     curves : dict of str to array of shape (n_rounds,)
-        The parts after 1, 2, ... rounds, where ``staged=True`` asked for them.
+        The parts after 1, 2, ... rounds, if ``staged=True``.
     curve_intervals : dict of str to array of shape (n_rounds, 2)
+        Confidence intervals of the curves.
     """
 
     error: float
@@ -66,12 +75,10 @@ class BiasVariance:
 
     def __repr__(self) -> str:
         rows: list[tuple[Any, ...]]
-        rows = [(part, getattr(self, part), *self.intervals[part]) for part in (*ADDED, "error")]
+        rows = [(part, getattr(self, part), *self.intervals[part]) for part in (*SUMMANDS, "error")]
         rows += [(name, value, None, None) for name, value in self.details.items()]
         head = ("", "", f"{self.confidence:.0%} from", "to")
-        note = (
-            "" if self.noise_known else "the noise is part of the bias: rows alone do not show it"
-        )
+        note = "" if self.noise_known else "bias includes noise: a table does not separate them"
         text = result_text(f"Bias and variance, {self.name}", self.formula, table(rows, head), note)
         return text if self.domingos is None else f"{text}\n{self.domingos!r}"
 
@@ -92,53 +99,55 @@ def bias_variance(
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> BiasVariance:
-    r"""How much of a learner's error is bias, variance and noise.
+    r"""Decompose the error of an estimator into bias, variance and noise.
 
-    The learner is fitted to `n_draws` training sets, and all are asked about the same test rows. For
-    squared error, with f(x) = E[y | x] and the expectation over training sets,
+    The estimator is fitted to `n_draws` training sets, and all fitted models predict the same test rows.
+    For squared error, with f(x) = E[y | x], h(x) the prediction, and the expectation over training sets,
 
     .. math:: E(y - h(x))^2 = (E h(x) - f(x))^2 + E(h(x) - E h(x))^2 + \mathrm{Var}(y \mid x).
 
-    For 0-1 loss there are two ways to do the same. Kohavi and Wolpert's is of the same form, in
-    the probabilities p_k of class k and q_k that a learner says it:
-    ½ Σ (p_k - q_k)² + ½ (1 - Σ q_k²) + ½ (1 - Σ p_k²). Domingos compares the prediction made most often
-    with the best one; it comes along as ``result.domingos``.
+    For 0-1 loss there are two decompositions. Kohavi and Wolpert's has the same form, in the probabilities
+    p_k of class k and q_k that a model predicts class k: ½ Σ (p_k - q_k)² + ½ (1 - Σ q_k²) + ½ (1 - Σ
+    p_k²). Domingos' compares the most frequent prediction with the most probable class; it is returned as
+    ``result.domingos``.
 
-    Variance is over training sets and, unless its `random_state` is set, over the luck of the
-    learner itself.
+    Variance is over training sets and, unless the `random_state` of the estimator is set, over its own
+    randomness.
 
     Parameters
     ----------
     estimator : estimator
-        Any with fit and predict; it is cloned for each fit.
+        Any estimator with fit and predict; it is cloned for each fit.
     data : generator, or table of shape (n_samples, n_features)
-        A generator (see `bosquet.datasets`) gives fresh training sets and knows the truth. Of a table
-        a part is held out for testing, and training sets are drawn without replacement from the rest.
-        The noise cannot be told from the bias then.
+        A generator (see `bosquet.datasets`) draws new rows for each training set, and its distribution is
+        known. Of a table, test rows are held out, and training sets are drawn without replacement from the
+        other rows. Noise and bias cannot be distinguished then.
     y : array of shape (n_samples,), optional
-        The target that goes with a table.
+        Target of a table.
     loss : {"auto", "squared", "zero-one"}, default="auto"
-        By default what the generator or the estimator is for.
+        "auto" is the 0-1 loss for generators of classes and for classifiers, else squared error.
     n_train : int or float, optional
-        Rows of a training set: by default 200 from a generator, half of those not held out from a
-        table (then a float is a share of them).
+        Number of rows of a training set. Default: 200 for a generator, and for a table half of the rows
+        that are not held out. For a table, a float is a fraction of these rows.
     n_test : int or float, default=0.33
-        Rows to test on; a float is a share of a table, and means 1000 rows of a generator.
+        Number of test rows. For a table, a float is a fraction of the rows; for a generator, a float means
+        1000 rows.
     n_draws : int, default=50
         Number of training sets.
     staged : bool, default=False
-        Also decompose the predictions after each round (``staged_predict``), as `curves`. A model
-        that stopped early stays as it was.
+        Also decompose the predictions after each round (``staged_predict``) and return them as `curves`.
+        Models with fewer rounds keep their last prediction.
     unbiased : bool, default=True
-        Finitely many training sets put variance/n_draws into bias²; move it back. Bias² may then be
-        just below 0. The sum is the same.
+        With finitely many training sets, bias² contains variance/n_draws. Move it to the variance; the sum
+        does not change. The corrected bias² may be slightly negative.
     confidence : float, default=0.95
-        Level of the intervals.
+        Level of the confidence intervals.
     n_bootstrap : int, default=200
-        Draws for the intervals, of training sets and of test rows.
+        Number of bootstrap samples of training sets and test rows for the intervals.
     random_state : int, RandomState or None
+        Seed of the training sets, of the test rows and of the bootstrap.
     n_jobs : int, optional
-        Fits at the same time; the result does not depend on it.
+        Number of parallel fits; the result does not depend on it.
 
     Returns
     -------
@@ -167,8 +176,8 @@ def bias_variance(
     check_estimator_object(estimator)
     for name, value, check in (
         ("loss", loss, choice("auto", "squared", "zero-one")),
-        ("n_train", n_train, count_or_share(1, "rows", none=True)),
-        ("n_test", n_test, count_or_share(1, "rows")),
+        ("n_train", n_train, count_or_fraction(1, "rows", none=True)),
+        ("n_test", n_test, count_or_fraction(1, "rows")),
         ("n_draws", n_draws, integer(2)),
         ("staged", staged, boolean()),
         ("unbiased", unbiased, boolean()),
@@ -177,23 +186,28 @@ def bias_variance(
     ):
         check_value(name, value, check)
     if staged and not hasattr(estimator, "staged_predict"):
-        raise ValueError(f"staged=True needs staged_predict, which {estimator!r} does not have")
+        raise ValueError(
+            f"staged=True needs an estimator with staged_predict, which {estimator!r} does not have;"
+            " pass staged=False"
+        )
     random = check_random_state(random_state)
     if is_generator(data):
         if y is not None:
-            raise ValueError("y goes with a table; a generator draws its own")
+            raise ValueError("y is only allowed for a table, but data is a generator; leave y out")
         source: TrainingSets = FromGenerator.of(data, n_train, n_test)
     else:
         source = FromTable.of(estimator, data, y, loss, n_train, n_test, random)
     truth = source.truth(random)
     formulas = _formulas(truth, loss, unbiased)
     models = in_parallel(
-        _fit, [(estimator, source, stream) for stream in streams(random, n_draws)], n_jobs=n_jobs
+        _fit,
+        [(estimator, source, stream) for stream in independent_streams(random, n_draws)],
+        n_jobs=n_jobs,
     )
-    judge = _Judge(truth.X.shape[0], n_draws, n_bootstrap, confidence, random)
+    bootstrap = _Bootstrap(truth.X.shape[0], n_draws, n_bootstrap, confidence, random)
     stages = [
-        [judge.stage(formula, said) for formula in formulas]
-        for said in _said(models, truth, staged)
+        [bootstrap.parts(formula, predictions) for formula in formulas]
+        for predictions in _predictions(models, truth, staged)
     ]
     first, *further = [
         _result(formula, [stage[k] for stage in stages], source.knows_noise, confidence, staged)
@@ -203,15 +217,24 @@ def bias_variance(
 
 
 def _formulas(truth: Truth, loss: str, unbiased: bool) -> list[Any]:
+    """Return the decompositions of the loss."""
     if truth.probability is None:
         if loss == "zero-one":
-            raise ValueError("loss='zero-one' needs classes, but the generator draws numbers")
+            raise ValueError(
+                "loss='zero-one' needs a generator of classes, but this one draws numbers;"
+                " pass loss='squared'"
+            )
         assert truth.mean is not None
         assert truth.variance is not None
-        return [SquaredError(truth.mean, truth.variance, unbiased)]
+        return [SquaredErrorDecomposition(truth.mean, truth.variance, unbiased)]
     if loss == "squared":
-        raise ValueError("loss='squared' needs numbers, but the generator draws classes")
-    return [KohaviWolpert(truth.probability, unbiased), Domingos(truth.probability)]
+        raise ValueError(
+            "loss='squared' needs a generator of numbers, but this one draws classes; pass loss='zero-one'"
+        )
+    return [
+        KohaviWolpertDecomposition(truth.probability, unbiased),
+        DomingosDecomposition(truth.probability),
+    ]
 
 
 def _fit(estimator: Any, source: TrainingSets, random: np.random.RandomState) -> Any:
@@ -219,8 +242,8 @@ def _fit(estimator: Any, source: TrainingSets, random: np.random.RandomState) ->
     return seeded(estimator, random).fit(X, y)
 
 
-def _said(models: list[Any], truth: Truth, staged: bool) -> Iterator[np.ndarray]:
-    """What all models say of the test rows, of shape (models, rows), a stage at a time."""
+def _predictions(models: list[Any], truth: Truth, staged: bool) -> Iterator[np.ndarray]:
+    """Yield the predictions of all models, of shape (models, rows): of each stage, or only the last."""
 
     def as_array(predicted: Any) -> np.ndarray:
         if truth.classes is None:
@@ -233,44 +256,47 @@ def _said(models: list[Any], truth: Truth, staged: bool) -> Iterator[np.ndarray]
     rounds = [iter(model.staged_predict(truth.X)) for model in models]
     latest: list[Any] = [None] * len(models)
     while True:
-        going_on = False
-        for place, predictions in enumerate(rounds):
-            following = next(predictions, None)
-            if following is not None:
-                # Some models hand out the same array every round.
-                latest[place], going_on = np.array(as_array(following)), True
-        if not going_on:
+        any_left = False
+        for index, staged_predictions in enumerate(rounds):
+            predicted = next(staged_predictions, None)
+            if predicted is not None:
+                # A copy, since some models return the same array in every round.
+                latest[index], any_left = np.array(as_array(predicted)), True
+        if not any_left:
             return
         yield np.array(latest)
 
 
-class _Judge:
-    """Means of parts over rows, and what they are in a bootstrap of learners and of rows."""
+class _Bootstrap:
+    """Means of the parts over rows, with bootstrap intervals over models and rows."""
 
     def __init__(
         self, n_rows: int, n_draws: int, n_bootstrap: int, confidence: float, random: Any
     ) -> None:
-        learners = random.multinomial(n_draws, np.full(n_draws, 1 / n_draws), size=n_bootstrap)
+        models = random.multinomial(n_draws, np.full(n_draws, 1 / n_draws), size=n_bootstrap)
         rows = random.multinomial(n_rows, np.full(n_rows, 1 / n_rows), size=n_bootstrap)
-        self.all_learners = np.full((1, n_draws), 1 / n_draws)
-        self.learners, self.rows = learners / n_draws, rows / n_rows
+        self.equal_weights = np.full((1, n_draws), 1 / n_draws)
+        self.models, self.rows = models / n_draws, rows / n_rows
         self.levels = [(1 - confidence) / 2, (1 + confidence) / 2]
 
-    def stage(self, formula: Formula, said: np.ndarray) -> dict[str, tuple[float, float, float]]:
-        """(value, low, high) of each part and of the error."""
+    def parts(
+        self, formula: Formula, predictions: np.ndarray
+    ) -> dict[str, tuple[float, float, float]]:
+        """Return (value, low, high) of each part and of the error."""
         parts = {
-            name: values[0].mean() for name, values in formula(said, self.all_learners).items()
+            name: values[0].mean()
+            for name, values in formula(predictions, self.equal_weights).items()
         }
         drawn = {
             name: (values * self.rows).sum(axis=1)
-            for name, values in formula(said, self.learners).items()
+            for name, values in formula(predictions, self.models).items()
         }
-        parts["error"] = sum(parts[name] for name in ADDED)
-        drawn["error"] = sum(drawn[name] for name in ADDED)
+        parts["error"] = sum(parts[name] for name in SUMMANDS)
+        drawn["error"] = sum(drawn[name] for name in SUMMANDS)
         found = {}
         for name, value in parts.items():
-            # A bootstrap draws some learners twice, which shrinks the variance: only its spread
-            # about its own mean is used.
+            # A bootstrap sample contains some models twice, which reduces the variance part. Only
+            # deviations from the bootstrap mean are used.
             low, high = np.quantile(drawn[name] - drawn[name].mean(), self.levels)
             found[name] = (float(value), float(value + low), float(value + high))
         return found
@@ -283,8 +309,9 @@ def _result(
     confidence: float,
     staged: bool,
 ) -> BiasVariance:
+    """Return the result for one decomposition, from the values and intervals of each stage."""
     last = stages[-1]
-    names = (*ADDED, "error")
+    names = (*SUMMANDS, "error")
     curves, bands = {}, {}
     if staged:
         curves = {name: np.array([stage[name][0] for stage in stages]) for name in names}

@@ -1,4 +1,4 @@
-"""Which degree a polynomial regression should have: too small, too large, and how to tell."""
+"""Choice of the degree of a polynomial regression."""
 
 from __future__ import annotations
 
@@ -17,23 +17,25 @@ CRITERIA = ("aic", "bic", "cv", "validation", "bootstrap")
 
 @dataclass(frozen=True, repr=False)
 class DegreeChoice:
-    """Every degree's score by every criterion.
+    """Scores of all degrees by all criteria, and the chosen degree.
 
     Attributes
     ----------
     degree : int
-        The degree with the best score by the criterion asked for.
+        The degree with the best score by the chosen criterion.
     criterion : str
+        The chosen criterion.
     degrees : array of int
+        All degrees that were compared.
     training : array
-        Mean squared residual, which only falls as the degree grows.
+        Mean squared residual of each degree; it never increases with the degree.
     scores : dict of str to array
-        "aic" and "bic"; mean squared errors "cv", "validation" and "bootstrap". Infinite where a
-        degree has too many coefficients for the rows.
+        "aic" and "bic", and the mean squared errors "cv", "validation" and "bootstrap". Infinite if a
+        degree has more coefficients than there are training rows.
     best : dict of str to int
-        The degree that each criterion would choose.
+        The degree chosen by each criterion.
     coefficients : array of shape (degree + 1,)
-        Of 1, x, x², ... in the chosen polynomial, fitted to all rows.
+        Coefficients of 1, x, x², ... in the polynomial of the chosen degree, fitted to all rows.
     """
 
     degree: int
@@ -47,7 +49,7 @@ class DegreeChoice:
     formula = "AIC = n ln(RSS/n) + 2k,  BIC = n ln(RSS/n) + k ln n,  k = degree + 2"
 
     def predict(self, x: Any) -> np.ndarray:
-        """The chosen polynomial at x."""
+        """Return the values of the chosen polynomial at x."""
         return np.polynomial.polynomial.polyval(np.asarray(x, float).ravel(), self.coefficients)
 
     def __repr__(self) -> str:
@@ -71,27 +73,29 @@ def polynomial_degree(
     n_bootstrap: int = 50,
     random_state: Any = None,
 ) -> DegreeChoice:
-    """Choose the degree of a polynomial regression, by five criteria side by side.
+    """Choose the degree of a polynomial regression, and compare five criteria.
 
-    The training error falls with every degree and chooses nothing. AIC and BIC add a price a
-    coefficient; cross-validation, a validation sample, and the rows that bootstrap samples leave out
-    measure the error on rows that were not learned from. The best degree is not the largest, need
-    not be that of the truth, and grows with the number of rows.
+    The training error decreases with every degree, so that it cannot choose one. AIC and BIC add a penalty
+    per coefficient. Cross-validation, a validation set, and the out-of-bag rows of bootstrap samples
+    measure the error on rows that were not used for fitting. The best degree increases with the number of
+    rows, and with few rows it may be smaller than the true degree.
 
     Parameters
     ----------
     x, y : arrays of shape (n_samples,)
-        x may have one column, as X of `bosquet.datasets.Polynomial` has.
+        x may also have shape (n_samples, 1), as X of `bosquet.datasets.Polynomial`.
     max_degree : int, optional
-        By default 10, or as many as the rows bear: two fewer than there are.
+        Largest degree. Default: 10, but at most n_samples - 2.
     criterion : {"cv", "aic", "bic", "validation", "bootstrap"}, default="cv"
-        By which to choose; all are computed.
+        Criterion that chooses the degree; all of them are computed.
     cv : int, optional
-        Number of folds: by default 10, or one a row where there are fewer.
+        Number of folds. Default: 10, but at most n_samples.
     validation_size : float, default=0.25
-        Share of the rows that the validation sample takes.
+        Fraction of the rows in the validation set.
     n_bootstrap : int, default=50
+        Number of bootstrap samples.
     random_state : int, RandomState or None
+        Seed of the folds, of the validation set and of the bootstrap.
 
     Returns
     -------
@@ -118,7 +122,9 @@ def polynomial_degree(
         check_value(name, value, check)
     max_degree = min(10, n - 2) if max_degree is None else max_degree
     if max_degree > n - 2:
-        raise ValueError(f"max_degree={max_degree} is too large: {n} rows bear {n - 2} at the most")
+        raise ValueError(
+            f"max_degree={max_degree} is too large for {n} rows; pass a value <= n_samples - 2 = {n - 2}"
+        )
     random = check_random_state(random_state)
     basis = _basis(points, max_degree)
     degrees = np.arange(max_degree + 1)
@@ -142,17 +148,23 @@ def _checked(x: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
     if points.ndim == 2 and points.shape[1] == 1:
         points = points[:, 0]
     if points.ndim != 1 or points.shape != values.shape:
-        raise ValueError(f"x and y must have as many numbers, got {points.shape}, {values.shape}")
+        raise ValueError(
+            f"x has shape {points.shape} and y has shape {values.shape}; pass two arrays of the same length"
+        )
     for name, array in (("x", points), ("y", values)):
         if not np.isfinite(array).all():
-            raise ValueError(f"{name}[{int(np.flatnonzero(~np.isfinite(array))[0])}] is not finite")
+            row = int(np.flatnonzero(~np.isfinite(array))[0])
+            raise ValueError(f"{name}[{row}] is {array[row]}; x and y must be finite")
     if points.size < 3 or points.min() == points.max():
-        raise ValueError("x must have at least three rows, and two different values")
+        raise ValueError(
+            f"x has {points.size} rows and {np.unique(points).size} distinct values; at least three rows and"
+            " two distinct values are needed"
+        )
     return points, values
 
 
 def _basis(points: np.ndarray, max_degree: int) -> np.ndarray:
-    """Legendre polynomials on the span of x: powers of x would be all but collinear."""
+    """Return the Legendre polynomials on the range of x; powers of x would be almost collinear."""
     low, high = points.min(), points.max()
     return np.polynomial.legendre.legvander(2 * (points - low) / (high - low) - 1, max_degree)
 
@@ -162,9 +174,9 @@ def _residuals(basis: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 
 def _penalised(training: np.ndarray, degrees: np.ndarray, n: int) -> dict[str, np.ndarray]:
-    # A perfect fit has RSS 0 and a logarithm of -inf: the smallest number stands in for it.
+    # The logarithm of a perfect fit would be -inf; the smallest positive float replaces RSS = 0.
     fit = n * np.log(np.maximum(training, np.finfo(float).tiny))
-    # The coefficients, and the variance of the noise.
+    # Parameters: degree + 1 coefficients and the variance of the noise.
     k = degrees + 2
     return {"aic": fit + 2 * k, "bic": fit + k * np.log(n)}
 
@@ -173,32 +185,34 @@ Splits = list[tuple[np.ndarray, np.ndarray]]
 
 
 def _mean_error(basis: np.ndarray, values: np.ndarray, splits: Splits) -> np.ndarray:
-    """Mean squared error of each degree on the rows left out, over all of them."""
+    """Return the mean squared error of each degree over all test rows of all splits."""
     fit: Callable[..., Any] = np.linalg.lstsq
     errors = []
     for d in range(basis.shape[1]):
         squares = []
-        for learn, test in splits:
-            if np.unique(learn).size <= d:
-                # More coefficients than rows: any curve fits, and none is meant.
+        for train, test in splits:
+            if np.unique(train).size <= d:
+                # More coefficients than rows: the polynomial is not determined.
                 squares.append(np.full(test.size, np.inf))
                 continue
-            coefficients = fit(basis[learn, : d + 1], values[learn], rcond=None)[0]
+            coefficients = fit(basis[train, : d + 1], values[train], rcond=None)[0]
             squares.append((values[test] - basis[test, : d + 1] @ coefficients) ** 2)
         errors.append(np.concatenate(squares).mean())
     return np.array(errors)
 
 
 def _folds(n: int, folds: int, random: np.random.RandomState) -> Splits:
-    parts = np.array_split(random.permutation(n), folds)
-    return [(np.setdiff1d(np.arange(n), part), part) for part in parts]
+    """Return training and test rows of the folds of a cross-validation."""
+    tests = np.array_split(random.permutation(n), folds)
+    return [(np.setdiff1d(np.arange(n), test), test) for test in tests]
 
 
 def _bags(n: int, number: int, random: np.random.RandomState) -> Splits:
+    """Return bootstrap samples with their out-of-bag rows; samples without such rows are drawn again."""
     splits: Splits = []
     while len(splits) < number:
         bag = random.randint(n, size=n)
-        left_out = np.setdiff1d(np.arange(n), bag)
-        if left_out.size:
-            splits.append((bag, left_out))
+        out_of_bag = np.setdiff1d(np.arange(n), bag)
+        if out_of_bag.size:
+            splits.append((bag, out_of_bag))
     return splits

@@ -1,4 +1,4 @@
-"""Zero-sum games, and boosting as one of them: the largest margin and the edge that proves it."""
+"""Values of zero-sum games, and the largest margin of a vote as the value of such a game."""
 
 from __future__ import annotations
 
@@ -10,39 +10,40 @@ from scipy.optimize import linprog
 
 from bosquet.theory._learning import signs_of
 
-# Strategies that a linear programme found are cut off below this: they are 0 to its accuracy.
-SMALLEST_SHARE = 1e-12
-# Guarantees of the two players that lie farther apart, relative to the payments, prove nothing.
-FARTHEST_APART = 1e-5
+# Smaller probabilities in a strategy are set to 0; the linear program is not more accurate.
+MIN_PROBABILITY = 1e-12
+# Largest difference of the guarantees of the two players, relative to the range of the payments.
+MAX_GAP = 1e-5
 
 
 @dataclass(frozen=True, repr=False)
 class Game:
-    r"""A zero-sum game, solved.
+    r"""The solution of a zero-sum game.
 
-    Row player and column player each choose a line of the matrix, and the column player pays
-    `matrix[i, j]`. A mixed strategy chooses by chance. However the column player plays, the
-    strategy p earns at least :math:`\min_j (p^\top M)_j`; however the row player plays, q pays at most
-    :math:`\max_i (M q)_i`. Where the two numbers meet they are the value of the game, and neither
-    player can do better: so the two strategies are the proof, and anyone can check it.
+    The row player chooses a row i and the column player a column j of the matrix M; the column player pays
+    `M[i, j]` to the row player. A mixed strategy is a probability distribution over rows (p) or columns
+    (q). With the strategy p the row player earns at least :math:`\min_j (p^\top M)_j`; with the strategy q
+    the column player pays at most :math:`\max_i (M q)_i`. If the two numbers are equal, they are the value
+    of the game, and the two strategies prove that neither player can do better.
 
     Attributes
     ----------
     value : float
-        What the column player pays on average when both play their best.
+        Expected payment if both players use their best strategies.
     row_strategy, column_strategy : arrays
         Probabilities of the rows and of the columns.
     row_guarantee : float
-        What the row strategy earns at least.
+        Smallest expected payment with the row strategy.
     column_guarantee : float
-        What the column strategy pays at most.
+        Largest expected payment with the column strategy.
     gap : float
-        The difference of the two guarantees: 0 but for rounding.
+        Difference of the two guarantees: 0 except for rounding.
     saddle_points : list of (row, column)
-        Pairs of pure strategies that are best against each other; empty if there are none.
+        Pairs of pure strategies that are best responses to each other; empty if there are none.
+    is_pure : bool
+        Whether there is a saddle point, so that pure strategies are optimal.
     pure_maximin, pure_minimax : float
-        What the players can be sure of without chance. They are equal exactly if there is a
-        saddle point.
+        Guarantees of the players with pure strategies. They are equal if and only if there is a saddle point.
     """
 
     value: float
@@ -60,7 +61,7 @@ class Game:
 
     @property
     def is_pure(self) -> bool:
-        """Whether the players need no chance."""
+        """Whether pure strategies are optimal."""
         return bool(self.saddle_points)
 
     def __repr__(self) -> str:
@@ -73,30 +74,30 @@ class Game:
             f" columns pay <= {_number(self.column_guarantee)}"
         )
         if self.saddle_points:
-            some = ", ".join(str(point) for point in self.saddle_points[:5])
+            shown = ", ".join(str(point) for point in self.saddle_points[:5])
             more = len(self.saddle_points) - 5
-            lines.append(f"  saddle points    {some}" + (f" and {more} more" if more > 0 else ""))
+            lines.append(f"  saddle points    {shown}" + (f" and {more} more" if more > 0 else ""))
         else:
             lines.append(
-                f"  saddle points    none: without chance rows earn {_number(self.pure_maximin)},"
+                f"  saddle points    none: with pure strategies rows earn {_number(self.pure_maximin)},"
                 f" columns pay {_number(self.pure_minimax)}"
             )
         return "\n".join(lines)
 
 
 def game_value(matrix: Any) -> Game:
-    r"""The value of a zero-sum game, with best strategies for both players.
+    r"""Compute the value of a zero-sum game and optimal strategies of both players.
 
     .. math:: v = \max_p \min_j (p^\top M)_j = \min_q \max_i (M q)_i
 
-    The two sides are equal for every matrix (von Neumann 1928). Where a pair of pure strategies
-    is a saddle point, smallest of its row and largest of its column, the players are given it;
-    otherwise the strategies come from a linear programme and its dual.
+    The two sides are equal for every matrix M (von Neumann 1928). If the matrix has a saddle point, an
+    entry that is the smallest of its row and the largest of its column, its row and column are the
+    strategies. Otherwise the strategies are the solutions of a linear program and its dual.
 
     Parameters
     ----------
     matrix : array of shape (rows, columns)
-        What the column player pays to the row player, who wants it large.
+        Payments of the column player to the row player, who maximises them.
 
     Returns
     -------
@@ -104,7 +105,7 @@ def game_value(matrix: Any) -> Game:
 
     Examples
     --------
-    Paper, scissors, rock:
+    Rock, paper, scissors:
 
     >>> from bosquet.theory import game_value
     >>> game_value([[0, -1, 1], [1, 0, -1], [-1, 1, 0]])
@@ -113,9 +114,9 @@ def game_value(matrix: Any) -> Game:
       rows play        0: 0.333, 1: 0.333, 2: 0.333
       columns play     0: 0.333, 1: 0.333, 2: 0.333
       certificate      rows earn >= 0, columns pay <= 0
-      saddle points    none: without chance rows earn -1, columns pay 1
+      saddle points    none: with pure strategies rows earn -1, columns pay 1
 
-    A game that needs no chance:
+    A game with optimal pure strategies:
 
     >>> game_value([[3, 2], [1, 0]]).saddle_points
     [(0, 1)]
@@ -125,18 +126,18 @@ def game_value(matrix: Any) -> Game:
     von Neumann, "Zur Theorie der Gesellschaftsspiele", Mathematische Annalen 1928.
     Freund and Schapire, "Game theory, on-line prediction and boosting", COLT 1996.
     """
-    payoff = _checked(matrix)
-    worst_of_row, worst_of_column = payoff.min(axis=1), payoff.max(axis=0)
-    at_both = (payoff == worst_of_row[:, None]) & (payoff == worst_of_column[None, :])
-    saddles = [(int(i), int(j)) for i, j in np.argwhere(at_both)]
+    payoff = _check_payoff(matrix)
+    row_minimum, column_maximum = payoff.min(axis=1), payoff.max(axis=0)
+    is_saddle = (payoff == row_minimum[:, None]) & (payoff == column_maximum[None, :])
+    saddles = [(int(i), int(j)) for i, j in np.argwhere(is_saddle)]
     if saddles:
         p, q = _pure(saddles[0][0], payoff.shape[0]), _pure(saddles[0][1], payoff.shape[1])
     else:
         p, q = _mixed_strategies(payoff)
     earned, paid = float((p @ payoff).min()), float((payoff @ q).max())
-    if paid / 2 - earned / 2 > FARTHEST_APART * (payoff.max() / 2 - payoff.min() / 2):
+    if paid / 2 - earned / 2 > MAX_GAP * (payoff.max() / 2 - payoff.min() / 2):
         raise RuntimeError(
-            f"the game was not solved: rows earn {earned:.6g} and columns pay {paid:.6g}, which should meet"
+            f"the game was not solved: rows earn {earned:.6g}, columns pay {paid:.6g}; both should be equal"
         )
     value = float(payoff[saddles[0]]) if saddles else earned / 2 + paid / 2
     return Game(
@@ -146,32 +147,36 @@ def game_value(matrix: Any) -> Game:
         row_guarantee=earned,
         column_guarantee=paid,
         saddle_points=saddles,
-        pure_maximin=float(worst_of_row.max()),
-        pure_minimax=float(worst_of_column.min()),
+        pure_maximin=float(row_minimum.max()),
+        pure_minimax=float(column_maximum.min()),
     )
 
 
-def _checked(matrix: Any) -> np.ndarray:
+def _check_payoff(matrix: Any) -> np.ndarray:
+    """Return the matrix as an array of floats; raise a ValueError unless it is a finite, non-empty matrix."""
     try:
         payoff = np.asarray(matrix, dtype=float)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"a game is a matrix of numbers: {error}") from error
+        raise ValueError(f"matrix is not a matrix of numbers: {error}") from error
     if payoff.ndim != 2 or payoff.size == 0:
-        raise ValueError(f"a game is a matrix with rows and columns, got shape {payoff.shape}")
+        raise ValueError(
+            f"matrix has shape {payoff.shape}; pass a matrix with at least one row and one column"
+        )
     if not np.isfinite(payoff).all():
         i, j = np.argwhere(~np.isfinite(payoff))[0]
-        raise ValueError(f"matrix[{i}, {j}] is {payoff[i, j]}; a game's payments must be finite")
+        raise ValueError(f"matrix[{i}, {j}] is {payoff[i, j]}; payments must be finite")
     return payoff
 
 
 def _mixed_strategies(payoff: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Best strategies of both players: a linear programme and the multipliers of its dual."""
-    # A game stays the same when payments are shifted and scaled; the solver's tolerances do not.
-    scaled = np.ldexp(payoff, -np.frexp(np.abs(payoff).max())[1])  # so that no difference overflows
+    """Return optimal strategies of both players: the solutions of a linear program and of its dual."""
+    # Shifting and scaling the payments does not change the strategies, but the solver has absolute
+    # tolerances.
+    scaled = np.ldexp(payoff, -np.frexp(np.abs(payoff).max())[1])  # avoids overflow of differences
     low, high = scaled.min(), scaled.max()
     scaled = (scaled - low) / (high - low)
     rows, columns = scaled.shape
-    if rows > columns:  # fewer variables than conditions is the slower way round
+    if rows > columns:  # the solver is faster with fewer variables than constraints
         q, p = _mixed_strategies(-payoff.T)
         return p, q
     # max v with (p' M)_j >= v, written as min -v with v - (p' M)_j <= 0.
@@ -185,42 +190,44 @@ def _mixed_strategies(payoff: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         method="highs",
     )
     if not found.success:
-        raise RuntimeError(f"the linear programme of the game was not solved: {found.message}")
+        raise RuntimeError(f"the linear program of the game was not solved: {found.message}")
     return _distribution(found.x[:rows]), _distribution(-found.ineqlin.marginals)
 
 
 def _distribution(shares: np.ndarray) -> np.ndarray:
-    shares = np.where(shares > SMALLEST_SHARE, shares, 0.0)
+    """Set negligible entries to 0 and normalise the sum to 1."""
+    shares = np.where(shares > MIN_PROBABILITY, shares, 0.0)
     return shares / shares.sum()
 
 
 def _pure(which: int, size: int) -> np.ndarray:
+    """Return the pure strategy that always makes one choice."""
     strategy = np.zeros(size)
     strategy[which] = 1.0
     return strategy
 
 
 def _number(value: float) -> str:
-    """Six digits, and no trace of rounding where there should be 0."""
+    """Return a number with six digits; rounding errors around 0 are removed."""
     return f"{round(value, 12) + 0.0:.6g}"
 
 
 def _mixture(strategy: np.ndarray) -> str:
-    """The choices a strategy makes and how often, the likeliest first."""
+    """Return the choices of a strategy with their probabilities as text, the most probable first."""
     order = np.argsort(-strategy.round(12), kind="stable")
     order = order[strategy[order] > 0]
-    some = ", ".join(f"{i}: {strategy[i]:.3g}" for i in order[:6])
-    return some + (f" and {order.size - 6} more" if order.size > 6 else "")
+    shown = ", ".join(f"{i}: {strategy[i]:.3g}" for i in order[:6])
+    return shown + (f" and {order.size - 6} more" if order.size > 6 else "")
 
 
 @dataclass(frozen=True, repr=False)
 class MaximalMargin:
-    r"""The largest margin of a vote of a learner's hypotheses, and what proves it to be so.
+    r"""The largest margin of a vote of hypotheses of a weak learner, with its proof.
 
-    A vote proves that margins reach `rho`, whatever the learner. That no vote has more is proved by
-    a distribution of rows under which no hypothesis agrees better, and only a learner that finds
-    its best hypothesis can know that: native stumps do. For any other learner `exact` is False and
-    there is no upper bound, only what this learner came to.
+    The vote itself proves that the margin `rho` can be reached. A distribution of the rows under which no
+    hypothesis has a larger agreement proves that no vote has a larger margin. This needs a learner that
+    always finds its best hypothesis, as the native stumps do. For other learners `exact` is False, and
+    there is no upper bound.
 
     Attributes
     ----------
@@ -228,25 +235,26 @@ class MaximalMargin:
         The smallest margin :math:`\min_i y_i \sum_j a_j h_j(x_i)` of the vote,
         :math:`\sum_j a_j = 1`.
     gamma : float
-        rho / 2: under every distribution of the rows some hypothesis of the vote has at least this
-        edge :math:`\frac12 - \varepsilon`. If `exact`, none can do better under all of them.
+        rho / 2. Under every distribution of the rows some hypothesis of the vote has at least the edge
+        :math:`\frac12 - \varepsilon` = gamma. If `exact`, there is no larger gamma with this property.
     exact : bool
-        Whether the learner is known to find its best hypothesis.
+        Whether the learner always finds its best hypothesis.
     upper_bound : float or None
-        No vote has a margin above it; None unless `exact`.
+        Upper bound on the margin of every vote; None unless `exact`.
     gap : float or None
-        `upper_bound` - rho: how far the two are still apart.
+        `upper_bound` - rho; None unless `exact`.
     row_distribution : array of shape (n_samples,)
-        If `exact` the proof of `upper_bound`, else the weights that are hardest for the vote.
+        If `exact`, the distribution that proves `upper_bound`; else the weights that are hardest for the
+        vote.
     agreement : float
-        :math:`\sum_i d_i y_i h(x_i) = 1 - 2 \varepsilon` under that distribution, of the hypothesis that the
-        learner found for it.
+        :math:`\sum_i d_i y_i h(x_i) = 1 - 2 \varepsilon` of the hypothesis that the learner found for this
+        distribution d.
     n_iterations : int
-        Rounds of column generation.
+        Number of rounds of column generation.
     model : LPBoostClassifier or None
-        The vote; None where the learner has no edge under equal weights.
+        The vote; None if the learner has no edge under equal weights.
     learner : str
-        Its name.
+        Name of the learner.
     """
 
     rho: float
@@ -271,39 +279,37 @@ class MaximalMargin:
 
     def __repr__(self) -> str:
         return "\n".join(
-            [*self._the_vote(), *(self._the_proof() if self.exact else self._no_proof())]
+            [*self._vote_lines(), *(self._proof_lines() if self.exact else self._no_proof_lines())]
         )
 
-    def _the_vote(self) -> list[str]:
-        largest, is_ = ("Largest margin", "=") if self.exact else ("Margin", "≥")
-        vote = "the learner has no edge under equal weights: there is none"
+    def _vote_lines(self) -> list[str]:
+        largest, relation = ("Largest margin", "=") if self.exact else ("Margin", "≥")
+        vote = "none: the learner has no edge under equal weights"
         if self.model is not None:
             votes = len(self.model.estimators_)
-            vote = f"{votes} hypotheses; every row's margin is at least {_number(self.rho)}"
+            vote = f"{votes} hypotheses; the smallest margin of a row is {_number(self.rho)}"
         return [
-            f"{largest} of a vote: rho {is_} {_number(self.rho)},"
-            f" so gamma {is_} {'rho / 2 = ' if self.exact else ''}{_number(self.gamma)}",
-            f"  the vote         {vote}",
+            f"{largest} of a vote: rho {relation} {_number(self.rho)},"
+            f" so gamma {relation} {'rho / 2 = ' if self.exact else ''}{_number(self.gamma)}",
+            f"  vote             {vote}",
         ]
 
-    def _the_proof(self) -> list[str]:
+    def _proof_lines(self) -> list[str]:
         least_error = (1 - self.agreement) / 2
         return [
-            f"  the proof        a distribution on {self._support()} rows:",
-            f"                   the best hypothesis errs {_number(least_error)}"
-            f" = 1/2 - {_number(0.5 - least_error)} under it,",
+            f"  proof            a distribution on {self._support()} rows under which the best hypothesis",
+            f"                   has the error {_number(least_error)} = 1/2 - {_number(0.5 - least_error)},",
             f"                   so that no vote has a margin above {_number(self.agreement)}",
             f"  gap              {self.gap:.1e} after {self.n_iterations} rounds",
         ]
 
-    def _no_proof(self) -> list[str]:
+    def _no_proof_lines(self) -> list[str]:
         error = (1 - self.agreement) / 2
         return [
-            f"  not proved       that none is larger. Under the weights on {self._support()} rows that are",
-            f"                   hardest for it, {self.learner} found a hypothesis that errs"
-            f" {_number(error)};",
-            "                   but it need not find its best, so that this bounds nothing",
-            f"  ended            after {self.n_iterations} rounds",
+            f"  no upper bound   under the weights on {self._support()} rows that are hardest for the vote,",
+            f"                   {self.learner} found a hypothesis with the error {_number(error)},",
+            "                   which need not be its best one",
+            f"  stopped          after {self.n_iterations} rounds",
         ]
 
     def _support(self) -> str:
@@ -319,31 +325,33 @@ def maximal_margin(
     tol: float = 1e-6,
     random_state: Any = None,
 ) -> MaximalMargin:
-    r"""The largest margin that a vote of a learner's hypotheses can have on these rows.
+    r"""Compute the largest margin of a vote of hypotheses of a weak learner.
 
-    Boosting is a game: one player distributes weight over the rows, the other chooses a hypothesis
-    and is paid its weighted agreement :math:`\sum_i d_i y_i h(x_i)`. By the minimax theorem
+    Boosting is a zero-sum game: one player chooses weights d of the rows, the other a hypothesis h, and the
+    payment is the weighted agreement :math:`\sum_i d_i y_i h(x_i)`. By the minimax theorem
 
     .. math:: \underbrace{\max_a \min_i \; y_i \sum_j a_j h_j(x_i)}_{\rho, \text{ the largest margin}}
               = \min_d \max_h \; \sum_i d_i y_i h(x_i) = 2 \gamma
 
-    where :math:`\gamma = \frac12 - \varepsilon` is the edge that the learner has under every
-    distribution: a learner is :math:`\gamma`-weak exactly if some vote has the margin
-    :math:`2\gamma`. (Agreement is one minus twice the error: hence the 2.) The game has as many
-    columns as there are hypotheses, so that it is solved by column generation: the learner
-    itself finds the hypothesis that is missing.
+    where :math:`\gamma = \frac12 - \varepsilon` is the edge that the learner has under every distribution:
+    a learner is :math:`\gamma`-weak if and only if some vote has the margin :math:`2\gamma`. (The factor 2
+    is due to the agreement, which is one minus twice the error.) The game has one column per hypothesis. It
+    is solved by column generation, in which the learner finds the next hypothesis.
 
     Parameters
     ----------
-    X, y : rows of two classes
+    X : table of shape (n_samples, n_features)
+    y : array of shape (n_samples,)
+        Labels of two classes.
     learner : scikit-learn classifier, default=None
-        What is voted on; None is the exact stump, for which the result is the optimum. Another
-        learner need not find its best hypothesis: the margin is then one that a vote has, and a
-        better one may exist that the learner did not lead to.
+        Weak learner. None is the exact stump, for which the result is optimal. Other learners need not find
+        their best hypothesis; a vote with a larger margin may exist then.
     max_rounds : int, default=1000
+        Largest number of rounds of column generation.
     tol : float, default=1e-6
-        The gap to stop at.
+        Column generation stops when the gap is at most this value.
     random_state : int, RandomState or None, default=None
+        Seed of the weak learner.
 
     Returns
     -------
@@ -351,7 +359,7 @@ def maximal_margin(
 
     Examples
     --------
-    Three rows of which a stump gets two at a time:
+    Three rows of which every stump classifies at most two correctly:
 
     >>> from bosquet.theory import maximal_margin
     >>> found = maximal_margin([[0.0], [1.0], [2.0]], [1, -1, 1])
@@ -366,7 +374,7 @@ def maximal_margin(
     """
     from bosquet.boosting import LPBoostClassifier, WorseThanChance
 
-    rows = signs_of(y, "a largest margin")[0].size
+    rows = signs_of(y, "the largest margin")[0].size
     name = "stumps" if learner is None else type(learner).__name__
     model = LPBoostClassifier(
         estimator=learner, n_estimators=max_rounds, nu=0.0, tol=tol, random_state=random_state
@@ -374,10 +382,10 @@ def maximal_margin(
     try:
         model.fit(X, y)
     except WorseThanChance as error:
-        # If the learner finds its best, equal weights are the proof that no vote has a margin.
-        even, is_exact = np.full(rows, 1 / rows), learner is None
-        rho = 0.0 if is_exact else -1.0  # no margin is less
-        return MaximalMargin(rho, 1 - 2 * error.error, even, 1, None, is_exact, name)
+        # For an exact learner, equal weights prove that no vote has a positive margin.
+        equal, is_exact = np.full(rows, 1 / rows), learner is None
+        rho = 0.0 if is_exact else -1.0  # -1 is the smallest possible margin
+        return MaximalMargin(rho, 1 - 2 * error.error, equal, 1, None, is_exact, name)
     return MaximalMargin(
         rho=model.rho_,
         agreement=model.agreement_,

@@ -1,4 +1,4 @@
-"""Weak learnability: how much better than a coin a learner is, whatever the weights of the rows."""
+"""Weak learnability: the edge over random guessing that a learner has under any weights of the rows."""
 
 from __future__ import annotations
 
@@ -23,44 +23,49 @@ from bosquet.theory._tables import result_text, table
 from bosquet.theory.sample_sizes import sample_size
 from bosquet.theory.vc import vc_dim_of_stumps
 
-# The share of the weight that is dealt out evenly before an estimator sees it.
-FOR_ALL = 1e-6
+# Share of the weight that is distributed equally, so that no row passed to an estimator has weight 0.
+UNIFORM_SHARE = 1e-6
 
-# A learner: weights of sum 1 to the rules it offers, each as what it says of each row, -1 or +1. For
-# stumps it offers one a feature: more rules a round make fewer rounds.
+# A learner as a function: row weights with sum 1 -> predictions (-1 or +1) of the rules that it returns, of
+# shape (rules, rows). Stumps return one rule per feature, since more rules per round need fewer rounds.
 Oracle = Callable[[np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True, repr=False)
 class WeakLearnability:
-    """By which edge γ a learner beats a coin under every distribution of the rows.
+    """The edge γ over random guessing that a learner has under every distribution of the rows.
 
     Attributes
     ----------
     edge_low : float
-        γ* of the learner's rules is at least this: whatever the weights, one of the rules that were found
-        has such an edge. Proved for every learner.
+        Lower bound on γ*, valid for every learner: under any weights, one of the rules that were found has
+        at least this edge.
     edge_high : float or None
-        γ* is at most this, since under `weights` no rule has more; for stumps the two meet. None for a
-        learner that need not find its best rule: that it found none better proves nothing.
+        Upper bound on γ*: under `weights` no rule has a larger edge. For stumps the two bounds are equal up
+        to the tolerance. None for learners that need not find their best rule.
     least_edge_shown : float
-        The smallest edge that the learner's own rule had under the weights it was asked about. It is
-        what this learner did, no bound on its rules.
+        Smallest edge of a rule that the learner returned for the weights of a round. It is an observation,
+        not a bound.
     worst_error : float
-        ½ - edge_low: under any weights some rule that was found errs no more.
+        ½ - edge_low: under any weights, some rule that was found has at most this error.
     gamma : float
-        keep · edge_low, the γ of a learner that takes the best rule on a sample of the distribution
-        rather than under the distribution itself.
+        keep · edge_low: the edge of a learner that finds the best rule on a sample from the distribution,
+        instead of on the distribution itself.
     n_rows : int or None
-        Size of a sample from which this γ is reached with probability 1 - δ.
+        Size of the sample with which the edge `gamma` is reached with probability 1 - δ.
     is_weak : bool
-        Whether edge_low is above 0.
+        Whether edge_low is positive.
     exact : bool
-        Whether the learner is known to return the best rule of its class (stumps).
+        Whether the learner always returns the best rule of its class, as stumps do.
     weights : array of shape (n_samples,)
-        The hardest distribution of rows that was found; if not `exact`, hardest for the rules found.
+        The hardest distribution of the rows that was found; if not `exact`, the hardest for the rules that
+        were found.
     rounds : int
-        How many rules were asked for.
+        Number of fits of the learner.
+    learner : str
+        Name of the learner.
+    delta : float
+        δ of `n_rows`.
     """
 
     edge_low: float
@@ -86,30 +91,27 @@ class WeakLearnability:
 
     def __repr__(self) -> str:
         on = f"on these {self.weights.size} rows"
-        support: tuple[str, Any] = (
-            "rows the hardest weights rest on",
-            int((self.weights > 1e-9).sum()),
-        )
+        support: tuple[str, Any] = ("rows with D_i > 0", int((self.weights > 1e-9).sum()))
         if not self.exact:
-            has = "have" if self.is_weak else "were not found to have"
+            have = "have" if self.is_weak else "were not found to have"
             rows: list[tuple[str, Any]] = [
                 ("γ* at least", self.edge_low),
-                ("least edge the learner showed", self.least_edge_shown),
+                ("smallest edge observed", self.least_edge_shown),
                 support,
             ]
-            note = "γ* has no upper bound here: the learner need not find its best rule"
-            title = f"Rules of {self.learner} {has} an edge under all weights {on}"
+            note = "no upper bound on γ*: the learner need not find its best rule"
+            title = f"Rules of {self.learner} {have} an edge under all weights {on}"
             return result_text(title, self.formula, table(rows), note)
         rows = [
             ("γ* at least", self.edge_low),
             ("γ* at most", self.edge_high),
-            ("largest error any weights force", self.worst_error),
-            ("γ when learned from a sample", self.gamma),
-            (f"rows for that with chance {1 - self.delta:g}", self.n_rows),
+            ("error under the hardest weights", self.worst_error),
+            ("γ on a sample", self.gamma),
+            (f"sample size for it, probability {1 - self.delta:g}", self.n_rows),
             support,
         ]
-        says = "is a weak learner" if self.is_weak else "is not a weak learner"
-        return result_text(f"{self.learner} {says} {on}", self.formula, table(rows))
+        verdict = "is a weak learner" if self.is_weak else "is not a weak learner"
+        return result_text(f"{self.learner} {verdict} {on}", self.formula, table(rows))
 
 
 def weak_learnability(
@@ -125,45 +127,46 @@ def weak_learnability(
     max_rounds: int = 300,
     random_state: Any = None,
 ) -> WeakLearnability:
-    r"""Is a learner γ-weak on these rows, and for which γ?
+    r"""Compute the largest γ for which a learner is γ-weak on given rows.
 
-    A γ-weak learner errs at most ½ - γ under every distribution D of the rows. The largest such γ is
-    the value of a game between weights and rules,
+    A γ-weak learner has an error of at most ½ - γ under every distribution D of the rows. The largest such
+    γ is determined by the value of a game between weights and rules,
 
     .. math:: 2\gamma^* = \min_D \max_h \sum_i D_i\, y_i\, h(x_i),
 
-    and by von Neumann's theorem also the largest margin of a vote. Weights and rules answer each
-    other in turn: a linear programme finds the weights hardest for the rules known so far, the
-    learner adds its rule for those weights, until it can do no better than the programme's value. That
-    takes a second for 300 rows, and minutes for thousands.
+    which by von Neumann's theorem is also the largest margin of a vote. The game is solved by column
+    generation: a linear program finds the weights that are hardest for the rules found so far, and the
+    learner is fitted to these weights and adds its rule, until no better rule is found. This takes a second
+    for 300 rows, and minutes for thousands.
 
-    A learner that sees a sample of D, not D itself, loses some of the edge. It keeps the share `keep`
-    from `n_rows` rows on: the VC dimension bounds what the rest has to pay for. For functions of
-    three pieces on a line and stumps γ* = 1/6, since the lightest piece weighs at most 1/3, and half
-    of it is the γ = 1/12 of the lectures.
+    A learner that sees a sample from D instead of D loses a part of its edge. With `n_rows` rows it keeps
+    the fraction `keep`, by the uniform convergence bound for its VC dimension. For stumps and functions of
+    three pieces on a line γ* is 1/6, since the lightest piece has a weight of at most 1/3. Half of it is
+    the γ = 1/12 of the lectures.
 
     Parameters
     ----------
     learner : "stumps" or a classifier
-        "stumps" is the exact search over all stumps. A classifier must take `sample_weight`; since it
-        need not find the best rule of its class, γ* is then bounded from below only.
+        "stumps" is the exact search over all stumps. A classifier must accept `sample_weight`. Since it
+        need not find the best rule of its class, there is only a lower bound on γ* for it.
     data : generator of two classes, or table of shape (n_samples, n_features)
     y : array of shape (n_samples,), optional
-        Labels of two classes that go with a table.
+        Labels of two classes, for a table.
     n_samples : int, default=300
-        Rows to draw from a generator.
+        Number of rows to draw from a generator.
     keep : float, default=0.5
-        Share of the edge that is to be left after learning from a sample.
+        Fraction of the edge that is left after learning from a sample.
     delta : float, default=0.05
-        The chance with which a sample may mislead.
+        Probability that a sample is not representative, for `n_rows`.
     vc_dim : int, optional
-        VC dimension of the learner's rules, for `n_rows`; known for stumps.
+        VC dimension of the rules of the learner, for `n_rows`. Default: that of stumps, None for classifiers.
     tolerance : float, default=1e-6
-        The two bounds of γ* may stay this far apart; another learner is asked until its rules better
-        those known by no more.
+        The search stops when the two bounds of γ* differ by at most this value; for classifiers, when a new
+        rule is not better than the known ones by more than this value.
     max_rounds : int, default=300
+        Largest number of fits.
     random_state : int, RandomState or None
-        For rows drawn from a generator, and for learners that draw.
+        Seed of the rows drawn from a generator, and of randomised learners.
 
     Returns
     -------
@@ -176,12 +179,12 @@ def weak_learnability(
     >>> weak_learnability("stumps", Pieces(), random_state=0)
     stumps is a weak learner on these 300 rows
       2γ* = min over weights D of max over rules h of Σ D_i y_i h(x_i)
-      γ* at least                        0.1667
-      γ* at most                         0.1667
-      largest error any weights force    0.3333
-      γ when learned from a sample      0.08333
-      rows for that with chance 0.95     138515
-      rows the hardest weights rest on        3
+      γ* at least                            0.1667
+      γ* at most                             0.1667
+      error under the hardest weights        0.3333
+      γ on a sample                         0.08333
+      sample size for it, probability 0.95   138515
+      rows with D_i > 0                           3
 
     References
     ----------
@@ -204,16 +207,16 @@ def weak_learnability(
     signs, classes = signs_of(y)
     exact = isinstance(learner, str) and learner == "stumps"
     if exact:
-        oracle = _offering(data, signs)
+        oracle = _stump_oracle(data, signs)
         vc_dim = int(vc_dim_of_stumps(np.shape(data)[1])) if vc_dim is None else vc_dim
     else:
-        oracle = _asking(learner, data, np.asarray(y), classes, random)
-    low, high, weights, rounds = _play(oracle, signs, tolerance, max_rounds, exact)
+        oracle = _estimator_oracle(learner, data, np.asarray(y), classes, random)
+    low, high, weights, rounds = _column_generation(oracle, signs, tolerance, max_rounds, exact)
     edge = max(low, 0.0) / 2
-    spare = (1 - keep) * edge
+    lost_edge = (1 - keep) * edge
     rows = None
-    if vc_dim is not None and spare > 1e-9 and delta < 1:
-        rows = int(sample_size(spare, delta, vc_dim=vc_dim, realisable=False))
+    if vc_dim is not None and lost_edge > 1e-9 and delta < 1:
+        rows = int(sample_size(lost_edge, delta, vc_dim=vc_dim, realisable=False))
     name = "stumps" if exact else type(learner).__name__
     return WeakLearnability(
         edge_low=edge,
@@ -229,8 +232,8 @@ def weak_learnability(
     )
 
 
-def _offering(data: Any, signs: np.ndarray) -> Oracle:
-    """The best stump of each feature under any weights."""
+def _stump_oracle(data: Any, signs: np.ndarray) -> Oracle:
+    """Return the function that finds the best stump of each feature for given weights."""
     stumps, X = Stumps(data), np.asarray(data, dtype=float)
 
     def oracle(weights: np.ndarray) -> np.ndarray:
@@ -239,42 +242,43 @@ def _offering(data: Any, signs: np.ndarray) -> Oracle:
     return oracle
 
 
-def _asking(
+def _estimator_oracle(
     learner: Any, X: Any, y: np.ndarray, classes: np.ndarray, random: np.random.RandomState
 ) -> Oracle:
+    """Return the function that fits a classifier to given weights and returns its predictions."""
     if isinstance(learner, str):
-        raise ValueError(f"learner={learner!r} is neither 'stumps' nor an estimator")
+        raise ValueError(f"learner={learner!r} is not valid; pass 'stumps' or a classifier")
     check_estimator_object(learner, "learner")
     if not has_fit_parameter(learner, "sample_weight"):
         raise ValueError(
-            f"{type(learner).__name__}.fit takes no sample_weight, so it cannot be asked about weights of"
-            " the rows; use a learner that does"
+            f"{type(learner).__name__}.fit does not accept sample_weight, which is needed for weighted rows;"
+            " pass a classifier that does"
         )
-    asked = [0]
+    n_fits = [0]
 
     def oracle(weights: np.ndarray) -> np.ndarray:
-        asked[0] += 1
+        n_fits[0] += 1
         try:
-            # All rows of a class may weigh nothing, which some learners take ill. Of mean 1: learners
-            # with a penalty would see it grow m times under a sum of 1.
-            handed = (1 - FOR_ALL) * weights * weights.size + FOR_ALL
-            fitted = seeded(learner, random).fit(X, y, sample_weight=handed)
-            said = class_codes(fitted.predict(X), classes, "what it says of the rows")
+            # Some learners fail if all rows of a class have weight 0. The weights have the mean 1, not the
+            # sum 1, which would make the penalty of regularised learners m times as strong.
+            sample_weight = (1 - UNIFORM_SHARE) * weights * weights.size + UNIFORM_SHARE
+            fitted = seeded(learner, random).fit(X, y, sample_weight=sample_weight)
+            codes = class_codes(fitted.predict(X), classes, "its prediction")
         except Exception as error:
             name = type(learner).__name__
-            raise ValueError(f"{name} failed at round {asked[0]}: {error}") from error
-        return (2.0 * said - 1)[None, :]
+            raise ValueError(f"{name} failed in round {n_fits[0]}: {error}") from error
+        return (2.0 * codes - 1)[None, :]
 
     return oracle
 
 
-def _play(
+def _column_generation(
     oracle: Oracle, signs: np.ndarray, tolerance: float, max_rounds: int, exact: bool
 ) -> tuple[float, float, np.ndarray, int]:
-    """What the rules reach, the least that was answered, the hardest weights, the number of rounds.
+    """Return a lower bound on 2γ*, the smallest observed 2γ, the hardest weights, and the number of rounds.
 
-    The second bounds the first from above only if the oracle is `exact`: else a bad answer of long
-    ago must not end the game.
+    The second value is an upper bound only if the oracle is `exact`. Otherwise a bad rule of an earlier
+    round must not end the search.
     """
     weights = np.full(signs.size, 1 / signs.size)
     low, high, hardest = -1.0, np.inf, weights
@@ -282,17 +286,17 @@ def _play(
     rounds = 0
     while rounds < max_rounds:
         rounds += 1
-        offered = signs * oracle(weights)
-        edges = offered @ weights
+        agreements = signs * oracle(weights)
+        edges = agreements @ weights
         if edges.max() < high:
             high, hardest = float(edges.max()), weights
         new = {
             agreement.tobytes(): agreement
-            for agreement, edge in zip(offered, edges, strict=True)
+            for agreement, edge in zip(agreements, edges, strict=True)
             if edge > low + tolerance
         }
-        closed = exact and high - low <= 2 * tolerance
-        if closed or new.keys() <= known.keys():
+        converged = exact and high - low <= 2 * tolerance
+        if converged or new.keys() <= known.keys():
             break
         known |= new
         low, weights = _hardest_weights(np.array(list(known.values())))
@@ -300,7 +304,7 @@ def _play(
 
 
 def _hardest_weights(agreements: np.ndarray) -> tuple[float, np.ndarray]:
-    """Weights under which the best of some rules is the worst, and its edge: a linear programme."""
+    """Return 2γ of the best rule under the weights that are hardest for the rules, and these weights."""
     from scipy.optimize import linprog
 
     rules, rows = agreements.shape
@@ -314,6 +318,6 @@ def _hardest_weights(agreements: np.ndarray) -> tuple[float, np.ndarray]:
         method="highs",
     )
     if solved.x is None:
-        raise RuntimeError(f"the linear programme of the weights was not solved: {solved.message}")
+        raise RuntimeError(f"the linear program of the weights was not solved: {solved.message}")
     weights = np.maximum(solved.x[:-1], 0)
     return float(solved.x[-1]), weights / weights.sum()

@@ -1,4 +1,4 @@
-"""The simplest rules: a coin, a constant, the nearest neighbours."""
+"""Simple rules: random guessing, the constant rule, and nearest neighbours."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from bosquet.theory._tables import result_text, table
 
 
 def log_neighbours(n_samples: int) -> int:
-    """k = log n, an odd number near it: the neighbours that make the rule consistent.
+    """Return an odd number near log n: a number k of neighbours for which the k-NN rule is consistent.
 
-    k must grow, so that votes settle, and more slowly than n, so that neighbours stay near.
+    k has to increase with n, so that the variance of the vote decreases, and more slowly than n, so that
+    the neighbours come closer.
 
     >>> from bosquet.theory import log_neighbours
     >>> [log_neighbours(n) for n in (1, 100, 10_000, 1_000_000)]
@@ -29,14 +30,14 @@ def log_neighbours(n_samples: int) -> int:
 
 
 def cover_hart_bound(bayes_error: float, n_classes: int = 2) -> float:
-    """The most that the nearest neighbour can err as n grows: R*(2 - K/(K-1) R*), at most 2R*.
+    """Return R*(2 - K/(K-1) R*), an upper bound on the limit error of one nearest neighbour; at most 2R*.
 
     Parameters
     ----------
     bayes_error : float
-        R*, at most 1 - 1/K.
+        The Bayes error R*, at most 1 - 1/K.
     n_classes : int, default=2
-        K.
+        Number K of classes.
 
     Examples
     --------
@@ -56,19 +57,20 @@ def cover_hart_bound(bayes_error: float, n_classes: int = 2) -> float:
 
 @dataclass(frozen=True, repr=False)
 class SimpleRules:
-    """Errors of the simplest rules.
+    """Errors of simple rules, compared with the Bayes error.
 
     Attributes
     ----------
     n_samples : tuple of int
+        Sizes of the training sets.
     nearest, log_n : array of shape (len(n_samples),)
-        Mean error of one neighbour and of k = log n neighbours, after so many rows.
+        Mean error of one neighbour and of k = log n neighbours, for each size.
     random, constant : float
-        Error of a class drawn at random, and of the most probable one.
+        Error of random guessing, and of always predicting the most probable class.
     limit : float
-        What one neighbour errs as n grows: E[1 - Σ p_k(X)²].
+        Limit of the error of one neighbour as n grows: E[1 - Σ p_k(X)²].
     bayes, bound : float
-        Error of the best rule R*, and R*(2 - K/(K-1) R*), at most twice as much.
+        The Bayes error R*, and the bound R*(2 - K/(K-1) R*) on `limit`.
     """
 
     n_samples: tuple[int, ...]
@@ -83,13 +85,13 @@ class SimpleRules:
     formula = "R* ≤ lim R(1-NN) = E[1 - Σ p_k(X)²] ≤ R*(2 - K/(K-1) R*)"
 
     def __repr__(self) -> str:
-        gap = [None] * len(self.n_samples)
+        empty = [None] * len(self.n_samples)
         rows = [
             ("1 neighbour", *self.nearest, self.limit),
             ("k = log n", *self.log_n, self.bayes),
-            ("bound of 1 neighbour", *gap, self.bound),
-            ("constant rule", *gap, self.constant),
-            ("random rule", *gap, self.random),
+            ("bound of 1 neighbour", *empty, self.bound),
+            ("constant rule", *empty, self.constant),
+            ("random rule", *empty, self.random),
         ]
         head = ("rows", *(str(n) for n in self.n_samples), "limit")
         return result_text("Simple rules", self.formula, table(rows, head))
@@ -103,21 +105,24 @@ def simple_rules(
     n_draws: int = 5,
     random_state: Any = None,
 ) -> SimpleRules:
-    """How a coin, a constant, and one or log n nearest neighbours do beside the best rule.
+    """Compare random guessing, the constant rule, and one or log n nearest neighbours with the Bayes rule.
 
-    As n grows a neighbour becomes a second draw from the same probabilities: it errs by
-    E[1 - Σ p_k²], which is at most twice the Bayes error. A vote of k neighbours comes down to the
-    Bayes error itself if k grows, more slowly than n: k = log n does.
+    As n grows, the label of the nearest neighbour becomes a second draw from the class probabilities p_k at
+    x. The error of one neighbour tends to E[1 - Σ p_k²], which is at most twice the Bayes error. The error
+    of k neighbours tends to the Bayes error if k grows more slowly than n, for example k = log n.
 
     Parameters
     ----------
     generator : generator of classes
+        One of `bosquet.datasets`, or an object with ``sample(n, random_state)`` and ``probability(X)``.
     n_samples : sequence of int, default=(100, 1000, 10000)
-        Sizes of training sets.
+        Sizes of the training sets.
     n_test : int, default=5000
+        Number of test rows.
     n_draws : int, default=5
-        Training sets of each size to average over.
+        Number of training sets of each size.
     random_state : int, RandomState or None
+        Seed of the training sets and the test rows.
 
     Returns
     -------
@@ -136,7 +141,10 @@ def simple_rules(
     from sklearn.neighbors import KNeighborsClassifier
 
     if not hasattr(generator, "sample") or not has_classes(generator):
-        raise TypeError(f"{generator!r} draws no classes: it needs sample and probability")
+        raise TypeError(
+            f"generator={generator!r} does not generate classes; pass an object with sample(n, random_state)"
+            " and probability(X)"
+        )
     sizes = tuple(int(n) for n in n_samples)
     for n in sizes:
         check_value("n_samples", n, integer(1))
@@ -148,12 +156,12 @@ def simple_rules(
     assert p is not None
     bayes = float(truth.bayes.mean())
     errors = np.empty((2, len(sizes), n_draws))
-    for place, n in enumerate(sizes):
+    for size, n in enumerate(sizes):
         for draw in range(n_draws):
             X, y = generator.sample(n, random)
             for rule, k in enumerate((1, log_neighbours(n))):
-                said = KNeighborsClassifier(min(k, n)).fit(X, y).predict(truth.X)
-                errors[rule, place, draw] = bayes + truth.excess(said).mean()
+                predicted = KNeighborsClassifier(min(k, n)).fit(X, y).predict(truth.X)
+                errors[rule, size, draw] = bayes + truth.excess(predicted).mean()
     nearest, log_n = errors.mean(axis=2)
     classes = p.shape[1]
     return SimpleRules(

@@ -1,4 +1,4 @@
-"""The richness of a class of rules: how well it can agree with coin tosses."""
+"""Rademacher complexity: how well a class of rules can agree with random signs."""
 
 from __future__ import annotations
 
@@ -15,24 +15,29 @@ from bosquet.theory._learning import check_estimator_object, seeded
 from bosquet.theory._stumps import Stumps
 from bosquet.theory._tables import result_text, table
 
-# Up to so many rows all 2^m tosses are taken instead of some.
-ALL_TOSSES = 12
+# With at most this number m of rows, all 2^m sign vectors are used instead of random ones.
+MAX_ROWS_FOR_ALL_SIGNS = 12
 
 
 @dataclass(frozen=True, repr=False)
 class Rademacher:
-    """Empirical Rademacher complexity of a class on some rows.
+    """Empirical Rademacher complexity of a class of rules on given rows.
 
     Attributes
     ----------
     value : float
+        The complexity.
     standard_error : float
-        0 where all tosses were taken.
+        Standard error of the simulation; 0 if all sign vectors were used.
     massart : float or None
-        Massart's bound max_h |h(S)| √(2 ln N) / m, where the number N of rules is known.
+        Massart's bound max_h |h(S)| √(2 ln N) / m, if the number N of rules is known. |h(S)| is the norm of
+        the vector of predictions.
     exact_supremum : bool
-        False for a learner, which may miss the best rule: the value is then too small.
+        False for an estimator, which may miss the best rule; the value is then a lower bound.
     n_rows : int
+        Number m of rows.
+    values_are_signs : bool
+        Whether all predictions are -1 or +1.
     """
 
     value: float
@@ -48,13 +53,15 @@ class Rademacher:
         return self.value
 
     def gap(self, delta: float = 0.05) -> float:
-        """How far the risk of a rule lies above its training error, with probability 1 - δ.
+        """Return a bound on risk - training error that holds for all rules at once with probability 1 - δ.
 
-        R(H) + 3 √(ln(2/δ) / 2m), for all rules with values -1 and +1 at once, under 0-1 loss.
+        It is R(H) + 3 √(ln(2/δ) / 2m), for the 0-1 loss and rules with the values -1 and +1.
         """
         check_value("delta", delta, number(0, 1, open_low=True))
         if not self.values_are_signs:
-            raise ValueError("the bound is for rules with values -1 and +1; these have others")
+            raise ValueError(
+                "the bound needs rules with the values -1 and +1, but hypotheses contains other values"
+            )
         return self.value + 3 * math.sqrt(math.log(2 / delta) / (2 * self.n_rows))
 
     def __repr__(self) -> str:
@@ -65,9 +72,7 @@ class Rademacher:
         ]
         if self.values_are_signs:
             rows.append(("risk - training error, 95 %", self.gap()))
-        note = (
-            "" if self.exact_supremum else "a learner in place of the supremum: at least this much"
-        )
+        note = "" if self.exact_supremum else "lower bound: an estimator approximates the supremum"
         title = f"Rademacher complexity on {self.n_rows} rows"
         return result_text(title, self.formula, table(rows), note)
 
@@ -75,23 +80,26 @@ class Rademacher:
 def rademacher(
     hypotheses: Any, X: Any = None, *, n_draws: int = 1000, random_state: Any = None
 ) -> Rademacher:
-    r"""Empirical Rademacher complexity: the mean agreement of a class with random signs.
+    r"""Compute the empirical Rademacher complexity: the mean agreement of a class with random signs.
 
     .. math:: \hat{\mathfrak R}_S(H) = E_\sigma \sup_{h \in H} \frac1m \sum_i \sigma_i h(x_i)
 
-    It is near 0 for a class that cannot follow noise, and 1 for rules of -1 and +1 that can follow
-    any. Up to 12 rows all 2^m signs are taken, else `n_draws`.
+    It is near 0 for a class that cannot fit noise. It is 1 for a class of rules with the values -1 and +1
+    that can fit any labels. For m ≤ 12 rows the expectation is over all 2^m sign vectors, else over
+    `n_draws` random ones.
 
     Parameters
     ----------
     hypotheses : "stumps", an array of shape (n_samples, n_rules), or an estimator
         "stumps": all stumps on X, the supremum found exactly in one pass over the sorted columns.
-        An array: what each rule of a finite class says of each row; X is not needed.
-        An estimator: it is fitted to the signs as labels, and stands in for the supremum. What it
-        finds is a lower bound.
+        An array: the predictions of each rule of a finite class for each row; X is not needed.
+        An estimator: it is fitted to the signs as labels and approximates the supremum from below.
     X : table of shape (n_samples, n_features), optional
+        Rows, for "stumps" and estimators.
     n_draws : int, default=1000
+        Number of random sign vectors.
     random_state : int, RandomState or None
+        Seed of the signs.
 
     Returns
     -------
@@ -118,33 +126,37 @@ def rademacher(
     if isinstance(hypotheses, str):
         if hypotheses != "stumps":
             raise ValueError(
-                f"hypotheses={hypotheses!r} must be 'stumps', an array or an estimator"
+                f"hypotheses={hypotheses!r} is not valid; pass 'stumps', an array or an estimator"
             )
         stumps = Stumps(X)
         rows = stumps.order.shape[1]
         massart = math.sqrt(2 * math.log(stumps.n_rules) / rows)
-        return _averaged(lambda s: stumps.best(s)[0], rows, massart, True, True, n_draws, random)
+        return _mean_over_signs(
+            lambda s: stumps.best(s)[0], rows, massart, True, True, n_draws, random
+        )
     if hasattr(hypotheses, "fit"):
         check_estimator_object(hypotheses, "hypotheses")
         if X is None:
-            raise ValueError("X is missing: a learner needs the rows")
+            raise ValueError("X is missing; an estimator needs the rows to be fitted to")
         rows = X.shape[0] if hasattr(X, "shape") else len(X)
-        follow = _following(hypotheses, X, random)
-        return _averaged(follow, rows, None, False, True, n_draws, random)
-    said = np.asarray(hypotheses, dtype=float)
-    if said.ndim != 2 or said.size == 0 or not np.isfinite(said).all():
+        agreement = _estimator_agreement(hypotheses, X, random)
+        return _mean_over_signs(agreement, rows, None, False, True, n_draws, random)
+    predictions = np.asarray(hypotheses, dtype=float)
+    if predictions.ndim != 2 or predictions.size == 0 or not np.isfinite(predictions).all():
         raise ValueError(
-            "hypotheses must be an array of shape (n_samples, n_rules) of finite numbers, one column a rule"
+            f"hypotheses is not valid (shape {predictions.shape}); pass finite numbers of shape (n_samples,"
+            " n_rules), one column per rule"
         )
-    length = float(np.sqrt((said**2).sum(axis=0)).max())
-    massart = length * math.sqrt(2 * math.log(said.shape[1])) / said.shape[0]
-    signs = bool((np.abs(said) == 1).all())
-    return _averaged(
-        lambda s: float((s @ said).max()), said.shape[0], massart, True, signs, n_draws, random
+    rows, rules = predictions.shape
+    norm = float(np.sqrt((predictions**2).sum(axis=0)).max())
+    massart = norm * math.sqrt(2 * math.log(rules)) / rows
+    signs = bool((np.abs(predictions) == 1).all())
+    return _mean_over_signs(
+        lambda s: float((s @ predictions).max()), rows, massart, True, signs, n_draws, random
     )
 
 
-def _averaged(
+def _mean_over_signs(
     supremum: Callable[[np.ndarray], float],
     rows: int,
     massart: float | None,
@@ -153,25 +165,29 @@ def _averaged(
     n_draws: int,
     random: np.random.RandomState,
 ) -> Rademacher:
-    if rows <= ALL_TOSSES:
+    """Average the supremum of Σ σ_i h(x_i) / m over all sign vectors σ, or over random ones."""
+    if rows <= MAX_ROWS_FOR_ALL_SIGNS:
         numbers = np.arange(2**rows)[:, None]
-        tosses = 1.0 - 2.0 * ((numbers >> np.arange(rows)) & 1)
+        sigma = 1.0 - 2.0 * ((numbers >> np.arange(rows)) & 1)
     else:
-        tosses = random.choice([-1.0, 1.0], size=(n_draws, rows))
-    agreement = np.array([supremum(toss) for toss in tosses]) / rows
-    spread = 0.0
-    if rows > ALL_TOSSES:
-        spread = float(agreement.std(ddof=1)) / math.sqrt(n_draws)
-    # The mean of the largest is no less than the largest mean, which is 0; that of some tosses may be.
-    return Rademacher(max(0.0, float(agreement.mean())), spread, massart, exact, rows, signs)
+        sigma = random.choice([-1.0, 1.0], size=(n_draws, rows))
+    agreement = np.array([supremum(signs_drawn) for signs_drawn in sigma]) / rows
+    standard_error = 0.0
+    if rows > MAX_ROWS_FOR_ALL_SIGNS:
+        standard_error = float(agreement.std(ddof=1)) / math.sqrt(n_draws)
+    # The complexity is never negative, but its estimate from random signs may be.
+    value = max(0.0, float(agreement.mean()))
+    return Rademacher(value, standard_error, massart, exact, rows, signs)
 
 
-def _following(
+def _estimator_agreement(
     learner: Any, X: Any, random: np.random.RandomState
 ) -> Callable[[np.ndarray], float]:
+    """Return the function that fits an estimator to signs and returns its agreement Σ σ_i h(x_i)."""
+
     def agreement(signs: np.ndarray) -> float:
         if (signs == signs[0]).all():
-            # Many classifiers refuse a single class; the constant rule is right everywhere.
+            # Many classifiers reject a single class; the constant rule agrees with all signs.
             return float(signs.size)
         fitted = seeded(learner, random).fit(X, signs.astype(int))
         return float(signs @ np.where(np.asarray(fitted.predict(X)) > 0, 1.0, -1.0))

@@ -1,4 +1,4 @@
-"""Excess risk: what a learner pays for its class, for its sample and for its optimiser."""
+"""Excess risk and its parts: approximation, estimation and optimisation error."""
 
 from __future__ import annotations
 
@@ -13,33 +13,35 @@ from bosquet._sklearn import check_random_state, in_parallel
 from bosquet.theory._learning import (
     Truth,
     check_estimator_object,
+    independent_streams,
     is_generator,
     seeded,
-    streams,
 )
 from bosquet.theory._tables import result_text, table
 
 
 @dataclass(frozen=True)
 class RiskParts:
-    """One learner's excess risk over the Bayes rule, in parts.
+    """Excess risk of one estimator over the Bayes rule, in parts.
 
     Attributes
     ----------
+    name : str
+        Name of the estimator.
     excess : float
         approximation + estimation + optimisation.
     approximation : float
-        The best rule of the class above the Bayes rule.
+        Risk of the best rule of the class minus that of the Bayes rule.
     estimation : float
-        The rule learned to the end from n rows above the best of the class.
+        Risk of the fully optimised rule from n rows minus that of the best rule of the class.
     optimisation : float
-        The rule as learned above the one learned to the end.
+        Risk of the fitted rule minus that of the fully optimised rule.
     learned_gap, advantage, best_gap : float
-        estimation + optimisation once more, as in the lectures: risk less training error of the
-        learned rule; training error of the learned less that of the best rule, which is negative if
-        the learner minimises it; training error less risk of the best rule.
+        Another decomposition of estimation + optimisation, as in the lectures: risk minus training error of
+        the fitted rule; training error of the fitted rule minus that of the best rule of the class, which
+        is negative if the estimator minimises it; training error minus risk of the best rule.
     standard_error : float
-        Of the excess, over training sets.
+        Standard error of the excess, over training sets.
     """
 
     name: str
@@ -55,7 +57,16 @@ class RiskParts:
 
 @dataclass(frozen=True, repr=False)
 class ExcessRisk(Sequence[RiskParts]):
-    """Excess risks of several learners, a `RiskParts` each; `bayes` is the risk of the best rule."""
+    """Excess risks of several estimators: a sequence of `RiskParts`.
+
+    Attributes
+    ----------
+    parts : tuple of RiskParts
+    bayes : float
+        Risk of the Bayes rule.
+    n_samples : int
+        Number of training rows.
+    """
 
     parts: tuple[RiskParts, ...]
     bayes: float
@@ -66,15 +77,15 @@ class ExcessRisk(Sequence[RiskParts]):
     def __len__(self) -> int:
         return len(self.parts)
 
-    def __getitem__(self, place: Any) -> Any:
-        return self.parts[place]
+    def __getitem__(self, index: Any) -> Any:
+        return self.parts[index]
 
     def __repr__(self) -> str:
         names = ("excess", "approximation", "estimation", "optimisation", "standard_error")
         rows = [(part.name, *(getattr(part, name) for name in names)) for part in self.parts]
         head = ("", "excess", "approximation", "estimation", "optimisation", "std. error")
-        note = f"the Bayes rule has risk {self.bayes:.4g}"
-        title = f"Excess risk after {self.n_samples} rows"
+        note = f"risk of the Bayes rule: {self.bayes:.4g}"
+        title = f"Excess risk with {self.n_samples} training rows"
         return result_text(title, self.formula, table(rows, head), note)
 
 
@@ -90,35 +101,39 @@ def excess_risk(
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> ExcessRisk:
-    r"""The risk above the Bayes rule, measured in three parts for one or several learners.
+    r"""Measure the excess risk over the Bayes rule of one or several estimators, in three parts.
 
-    With h the rule that a learner returns from n rows, ĥ the one it would return if it optimised to
-    the end, and h_H the best rule of its class,
+    With h the rule that an estimator returns from n rows, ĥ the rule after complete optimisation, and h_H
+    the best rule of its class,
 
     .. math:: R(h) - R^* = \underbrace{R(h_H) - R^*}_{\text{approximation}}
               + \underbrace{R(\hat h) - R(h_H)}_{\text{estimation}}
               + \underbrace{R(h) - R(\hat h)}_{\text{optimisation}}.
 
-    A richer class has less of the first and more of the second; more rows have less of the second; a
-    hurried optimiser saves time and has more of the third. h_H is measured by the same learner on
-    `n_large` rows, and risks from the truth at `n_test` points, without their noise.
+    A richer class has a smaller approximation error and a larger estimation error. More rows reduce the
+    estimation error. An optimiser that stops early saves time and increases the optimisation error. h_H is
+    approximated by the same estimator fitted to `n_large` rows. Risks are computed from the true
+    distribution at `n_test` points, without the noise of labels.
 
     Parameters
     ----------
     estimators : estimator, list of estimators or list of (name, estimator)
-        For the usual picture, from a poor class to a rich one.
+        For the usual figure, ordered from a small to a rich class.
     generator : generator
         One of `bosquet.datasets`, or an object with ``sample`` and ``probability`` or ``mean``.
     converged : estimator or list of estimators, optional
-        The same learners optimised to the end, in the same order. By default the learners are taken
-        to do so themselves, and have no optimisation error.
+        The same estimators with complete optimisation, in the same order. Default: the estimators
+        themselves; the optimisation error is then 0.
     n_samples : int, default=200
-        Rows of a training set.
+        Number of rows of a training set.
     n_large, n_test : int, default=20000
+        Number of rows for fitting h_H, and of test points.
     n_draws : int, default=20
-        Number of training sets to average over.
+        Number of training sets.
     random_state : int, RandomState or None
+        Seed of the training sets, the test points and randomised estimators.
     n_jobs : int, optional
+        Number of parallel fits; the result does not depend on it.
 
     Returns
     -------
@@ -145,9 +160,14 @@ def excess_risk(
     named = _named(estimators, "estimators")
     final = named if converged is None else _named(converged, "converged")
     if len(final) != len(named):
-        raise ValueError(f"converged has {len(final)} learners, but estimators has {len(named)}")
+        raise ValueError(
+            f"converged has {len(final)} estimators, but estimators has {len(named)}; pass one for each"
+        )
     if not is_generator(generator):
-        raise TypeError(f"{generator!r} is no generator: it needs sample, and probability or mean")
+        raise TypeError(
+            f"generator={generator!r} is not a generator; pass an object with sample(n, random_state) and"
+            " probability(X) or mean(X)"
+        )
     sizes = {"n_samples": n_samples, "n_large": n_large, "n_test": n_test}
     for size_name, size in sizes.items():
         check_value(size_name, size, integer(1))
@@ -156,19 +176,19 @@ def excess_risk(
     truth = Truth.of(generator, generator.sample(n_test, random)[0])
     large = generator.sample(n_large, random)
     parts = []
-    for (name, learner), (_, to_the_end) in zip(named, final, strict=True):
-        best = seeded(to_the_end, random).fit(*large)
+    for (name, estimator), (_, optimised) in zip(named, final, strict=True):
+        best = seeded(optimised, random).fit(*large)
         calls = [
             (
-                learner,
-                None if converged is None else to_the_end,
+                estimator,
+                None if converged is None else optimised,
                 best,
                 generator,
                 truth,
                 n_samples,
-                s,
+                stream,
             )
-            for s in streams(random, n_draws)
+            for stream in independent_streams(random, n_draws)
         ]
         measured = np.array(in_parallel(_one_draw, calls, n_jobs=n_jobs))
         parts.append(_parts(name, float(truth.excess(best.predict(truth.X)).mean()), measured))
@@ -176,39 +196,40 @@ def excess_risk(
 
 
 def _named(estimators: Any, parameter: str) -> list[tuple[str, Any]]:
-    given = list(estimators) if isinstance(estimators, list | tuple) else [estimators]
+    """Return the estimators with their names; by default number and class."""
+    listed = list(estimators) if isinstance(estimators, list | tuple) else [estimators]
     named = [
-        one if isinstance(one, tuple) else (f"{number}: {type(one).__name__}", one)
-        for number, one in enumerate(given)
+        entry if isinstance(entry, tuple) else (f"{number}: {type(entry).__name__}", entry)
+        for number, entry in enumerate(listed)
     ]
     if not named:
-        raise ValueError(f"{parameter} is empty: give at least one learner")
+        raise ValueError(f"{parameter} is empty; pass at least one estimator")
     for _, estimator in named:
         check_estimator_object(estimator, parameter)
     return named
 
 
 def _one_draw(
-    learner: Any,
-    to_the_end: Any,
+    estimator: Any,
+    optimised: Any,
     best: Any,
     generator: Any,
     truth: Truth,
     n_samples: int,
     random: np.random.RandomState,
 ) -> tuple[float, float, float, float]:
-    """Excess risk of the rule as learned and as learned to the end; training errors of the rule
-    as learned and of the best one."""
+    """Return the excess risks of the fitted and of the fully optimised rule, and the training errors of the
+    fitted and of the best rule minus the Bayes risk."""
     X, y = generator.sample(n_samples, random)
-    rule = seeded(learner, random).fit(X, y)
-    excess = float(truth.excess(rule.predict(truth.X)).mean())
-    finished = excess
-    if to_the_end is not None:
-        final = seeded(to_the_end, random).fit(X, y)
-        finished = float(truth.excess(final.predict(truth.X)).mean())
-    losses = [_loss(model.predict(X), y, truth) for model in (rule, best)]
-    # The risk on test points has the Bayes risk of those points besides.
-    return excess, finished, losses[0] - truth.bayes.mean(), losses[1] - truth.bayes.mean()
+    fitted = seeded(estimator, random).fit(X, y)
+    excess = float(truth.excess(fitted.predict(truth.X)).mean())
+    excess_optimised = excess
+    if optimised is not None:
+        final = seeded(optimised, random).fit(X, y)
+        excess_optimised = float(truth.excess(final.predict(truth.X)).mean())
+    losses = [_loss(model.predict(X), y, truth) for model in (fitted, best)]
+    # Training errors include the Bayes risk; excess risks do not.
+    return excess, excess_optimised, losses[0] - truth.bayes.mean(), losses[1] - truth.bayes.mean()
 
 
 def _loss(predicted: Any, y: np.ndarray, truth: Truth) -> float:
@@ -218,15 +239,16 @@ def _loss(predicted: Any, y: np.ndarray, truth: Truth) -> float:
 
 
 def _parts(name: str, approximation: float, measured: np.ndarray) -> RiskParts:
-    excess, finished, learned_error, best_error = (float(mean) for mean in measured.mean(axis=0))
+    """Return the parts from the approximation error and the measurements of `_one_draw`, one row per draw."""
+    excess, optimised, fitted_error, best_error = (float(mean) for mean in measured.mean(axis=0))
     return RiskParts(
         name=name,
         excess=excess,
         approximation=approximation,
-        estimation=finished - approximation,
-        optimisation=excess - finished,
-        learned_gap=excess - learned_error,
-        advantage=learned_error - best_error,
+        estimation=optimised - approximation,
+        optimisation=excess - optimised,
+        learned_gap=excess - fitted_error,
+        advantage=fitted_error - best_error,
         best_gap=best_error - approximation,
         standard_error=float(measured[:, 0].std(ddof=1)) / measured.shape[0] ** 0.5,
     )

@@ -1,4 +1,4 @@
-"""How many rows are enough, how many are needed, and what no learner can do."""
+"""Sample sizes of PAC learning: sufficient and necessary numbers of rows, and the no-free-lunch theorem."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from bosquet.theory._tables import result_text, table
 
 @dataclass(frozen=True, repr=False)
 class Bound:
-    """A number that a theorem gives, with the theorem.
+    """The value of a bound, with its formula.
 
     Attributes
     ----------
     value : int or float
-        ``int(bound)`` and ``float(bound)`` give it too.
+        The bound; also returned by ``int(bound)`` and ``float(bound)``.
     name, formula : str
-        What it bounds and how, constants included.
+        Name of the bounded quantity, and the formula with all constants.
     given : dict
-        What it was computed from.
+        Arguments of the formula.
     """
 
     value: int | float
@@ -46,24 +46,25 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def within_floats(function: Function) -> Function:
-    """The same, with a ValueError in place of one about a number that no float holds."""
+    """Decorate a function so that it raises a ValueError if its result exceeds the largest float."""
 
     @functools.wraps(function)
-    def checked(*given: Any, **named: Any) -> Any:
+    def checked(*positional: Any, **named: Any) -> Any:
         try:
-            return function(*given, **named)
+            return function(*positional, **named)
         except (OverflowError, ZeroDivisionError) as error:
             raise ValueError(
-                f"{function.__name__}: a number is out of range, for the result exceeds the largest float"
-                f" ({error}); give less extreme ones"
+                f"the result of {function.__name__} exceeds the largest float ({error}); pass less extreme"
+                " values"
             ) from error
 
     return cast(Function, checked)
 
 
-def _share(*, one: bool = False) -> Check:
-    inner, _ = number(0, 1, open_low=True)
-    return (lambda value: inner(value) and (one or value < 1)), "a number in (0, 1)"
+def _open_interval() -> Check:
+    """Return the check of a number in (0, 1)."""
+    is_valid, _ = number(0, 1, open_low=True)
+    return (lambda value: is_valid(value) and value < 1), "a number in (0, 1)"
 
 
 @within_floats
@@ -75,10 +76,11 @@ def sample_size(
     vc_dim: int | None = None,
     realisable: bool = True,
 ) -> Bound:
-    r"""Rows from which on the empirically best rule of a class is ε-good with probability 1 - δ.
+    r"""Return a sufficient number of rows for empirical risk minimisation over a class of rules.
 
-    ε-good means a risk of at most ε where some rule of the class makes no error (`realisable`), else
-    at most ε above the best rule of the class. With all constants:
+    With at least m rows, the rule with the smallest training error has, with probability 1 - δ, a risk of
+    at most ε if some rule of the class makes no error (`realisable`), else a risk of at most ε above that
+    of the best rule of the class. With all constants:
 
     ===========================  =====================================================
     finite class, realisable     m ≥ (ln|H| + ln 1/δ) / ε
@@ -87,18 +89,21 @@ def sample_size(
     VC dimension d, agnostic     4 (2em/d)^d · exp(-mε²/32) ≤ δ
     ===========================  =====================================================
 
-    The last has no closed form; the least m beyond which it always holds is found. It is Vapnik and
-    Chervonenkis' inequality P(sup |R - R_m| > η) ≤ 4 Π(2m) exp(-mη²/8) at η = ε/2, with Sauer's
-    bound for Π. These are worst cases over all distributions: practice needs fewer.
+    The last condition has no closed form; the smallest m from which it always holds is computed. It is the
+    inequality of Vapnik and Chervonenkis, P(sup |R - R_m| > η) ≤ 4 Π(2m) exp(-mη²/8), at η = ε/2, with
+    Sauer's bound for the growth function Π. The bounds hold for all distributions; in practice fewer rows
+    are enough.
 
     Parameters
     ----------
     epsilon, delta : float
-        In (0, 1).
+        Excess risk ε and probability δ of failure, in (0, 1).
     n_hypotheses : int, optional
-        Number of rules of a finite class. Give this or `vc_dim`.
+        Number |H| of rules of a finite class. Pass this or `vc_dim`.
     vc_dim : int, optional
+        VC dimension d of the class.
     realisable : bool, default=True
+        Whether some rule of the class makes no error.
 
     Returns
     -------
@@ -108,7 +113,7 @@ def sample_size(
     --------
     >>> from bosquet.theory import sample_size
     >>> sample_size(0.1, 0.05, n_hypotheses=1000)
-    Rows enough for a finite class, realisable
+    Sufficient rows for a finite class, realisable
       m ≥ (ln|H| + ln 1/δ) / ε
       value        100
       epsilon      0.1
@@ -127,7 +132,9 @@ def sample_size(
     _check(epsilon=epsilon, delta=delta)
     check_value("realisable", realisable, boolean())
     if (n_hypotheses is None) == (vc_dim is None):
-        raise ValueError("give one of n_hypotheses and vc_dim: the size of the class")
+        raise ValueError(
+            f"n_hypotheses={n_hypotheses!r} and vc_dim={vc_dim!r}; pass exactly one of them"
+        )
     how = "realisable" if realisable else "agnostic"
     given: dict[str, Any] = {"epsilon": epsilon, "delta": delta}
     if n_hypotheses is not None:
@@ -139,12 +146,12 @@ def sample_size(
         else:
             formula = "m ≥ 2 (ln 2|H| + ln 1/δ) / ε²"
             rows = 2 * (math.log(2 * n_hypotheses) - math.log(delta)) / epsilon**2
-        name = f"Rows enough for a finite class, {how}"
+        name = f"Sufficient rows for a finite class, {how}"
         return Bound(max(1, math.ceil(rows)), name, formula, given)
     assert vc_dim is not None
     check_value("vc_dim", vc_dim, integer(1))
     given["VC dimension"] = vc_dim
-    name = f"Rows enough for a class of finite VC dimension, {how}"
+    name = f"Sufficient rows for a class of finite VC dimension, {how}"
     if realisable:
         rows = max(
             4 / epsilon * (1 - math.log2(delta)), 8 * vc_dim / epsilon * math.log2(13 / epsilon)
@@ -156,11 +163,13 @@ def sample_size(
 
 
 def _agnostic_rows(epsilon: float, delta: float, d: int) -> int:
+    """Return the smallest m from which on 4 (2em/d)^d exp(-mε²/32) ≤ δ, by doubling and bisection."""
+
     def holds(m: int) -> bool:
         logarithm = math.log(4) + d * math.log(2 * math.e * m / d) - m * epsilon**2 / 32
         return logarithm <= math.log(delta)
 
-    # The left side falls from m = 32 d / ε² on.
+    # The left side decreases from m = 32 d / ε² on.
     low = math.ceil(32 * d / epsilon**2)
     if holds(low):
         return low
@@ -175,17 +184,17 @@ def _agnostic_rows(epsilon: float, delta: float, d: int) -> int:
 
 @within_floats
 def least_sample_size(epsilon: float, delta: float, vc_dim: int) -> Bound:
-    """Rows without which no learner can be ε-good with probability 1 - δ, whatever it does.
+    """Return a number of rows that every learner needs for a risk of at most ε with probability 1 - δ.
 
-    For a class of VC dimension d, where some rule makes no error, m must exceed
-    (1 - ε)/ε · ln 1/δ, and (d - 1) / 32ε if ε ≤ 1/8 and δ < 1/100: it cannot be done with an infinite
-    dimension.
+    For a class of VC dimension d of which some rule makes no error, m must exceed (1 - ε)/ε · ln 1/δ, and
+    (d - 1) / 32ε if ε ≤ 1/8 and δ < 1/100. A class of infinite dimension is therefore not learnable.
 
     Parameters
     ----------
     epsilon, delta : float
-        In (0, 1).
+        Risk ε and probability δ of failure, in (0, 1).
     vc_dim : int
+        VC dimension d of the class.
 
     Returns
     -------
@@ -217,22 +226,24 @@ def least_sample_size(epsilon: float, delta: float, vc_dim: int) -> Bound:
 
 @within_floats
 def uniform_deviation(n_samples: int, delta: float, vc_dim: int) -> Bound:
-    """How far training error and risk may lie apart, for all rules of a class at once.
+    """Return a bound on |risk - training error| that holds for all rules of a class at once.
 
     With probability 1 - δ, for every rule of a class of VC dimension d,
-    |R(h) - R_m(h)| ≤ √(8/m · (ln 4/δ + ln Π(2m))), Π(2m) ≤ (2em/d)^d for 2m ≥ d, else 2^2m.
+    |R(h) - R_m(h)| ≤ √(8/m · (ln 4/δ + ln Π(2m))), with Π(2m) ≤ (2em/d)^d for 2m ≥ d, else 2^2m.
 
     Parameters
     ----------
     n_samples : int
+        Number m of rows.
     delta : float
-        In (0, 1).
+        Probability δ of failure, in (0, 1).
     vc_dim : int
+        VC dimension d of the class.
 
     Returns
     -------
     Bound
-        Above 1 it says nothing.
+        Values above 1 are trivial.
 
     Examples
     --------
@@ -255,18 +266,19 @@ def uniform_deviation(n_samples: int, delta: float, vc_dim: int) -> Bound:
 
 
 def sauer_bound(n_samples: int, vc_dim: int) -> int:
-    """In how many ways a class of VC dimension d can label m rows, at the most: Σ_{i≤d} C(m, i).
+    """Return Σ_{i≤d} C(m, i), Sauer's bound on the number of labellings of m rows by a class of dimension d.
 
     It is 2^m for m ≤ d, and at most (em/d)^d for m ≥ d: polynomial in m.
 
     Parameters
     ----------
     n_samples, vc_dim : int
+        Number m of rows and VC dimension d.
 
     Returns
     -------
     int
-        Exact, however large.
+        The exact value, of any size.
 
     Examples
     --------
@@ -285,17 +297,19 @@ def sauer_bound(n_samples: int, vc_dim: int) -> int:
 
 @dataclass(frozen=True, repr=False)
 class NoFreeLunch:
-    """What any learner must suffer for some labelling of a domain without noise.
+    """Lower bounds on the risk of every learner, for the worst labelling of a domain without noise.
 
     Attributes
     ----------
+    n_samples, domain_size : int
+        Number m of rows and number s of points of the domain.
     mean_error : float
-        The mean risk over all labellings, the same for every learner that repeats what it saw:
-        ½ (1 - 1/s)^m. None does better.
+        Mean risk over all labellings, ½ (1 - 1/s)^m. It is the same for every learner that predicts the
+        labels it has seen correctly, and no learner has a smaller one.
     error_bound : float
-        ½ (1 - m/s), which is below it: 1/4 on twice as many points as rows.
+        The simpler lower bound ½ (1 - m/s), which is 1/4 for s = 2m.
     threshold, probability : float
-        For some labelling the risk is at least `threshold` with at least this probability:
+        For some labelling the risk is at least `threshold` t with at least this probability:
         (error_bound - t) / (1 - t), that is 1/7 for t = 1/8 and s = 2m.
     """
 
@@ -314,7 +328,7 @@ class NoFreeLunch:
             ("points of the domain s", self.domain_size),
             ("mean risk over all labellings", self.mean_error),
             ("some labelling has mean risk above", self.error_bound),
-            (f"and risk ≥ {self.threshold:g} with chance", self.probability),
+            (f"and risk ≥ {self.threshold:g} with probability", self.probability),
         ]
         return result_text("No free lunch", self.formula, table(rows))
 
@@ -323,20 +337,21 @@ class NoFreeLunch:
 def no_free_lunch(
     n_samples: int, domain_size: int | None = None, *, threshold: float = 1 / 8
 ) -> NoFreeLunch:
-    """The risk that no learner escapes on a domain of s points from which it sees m rows.
+    """Return lower bounds on the risk of every learner that sees m rows from a domain of s points.
 
-    Among all labellings of s equally likely points, the label of a point not seen is a coin toss, and
-    a point is not seen with probability (1 - 1/s)^m. So the mean risk is ½ (1 - 1/s)^m for the best of
-    learners, and for some labelling at least that. For s ≥ 2m it is at least 1/4, from which the risk
-    is at least 1/8 with probability at least 1/7.
+    The points are equally likely. In the mean over all labellings, a learner is wrong with probability ½ on
+    a point that it has not seen, and a point has not been seen with probability (1 - 1/s)^m. The mean risk
+    of the best learner is therefore ½ (1 - 1/s)^m, and some labelling has at least this risk. For s ≥ 2m it
+    is at least 1/4. It follows that the risk is at least 1/8 with probability at least 1/7.
 
     Parameters
     ----------
     n_samples : int
-        Rows m.
+        Number m of rows.
     domain_size : int, optional
-        Points s; 2m by default.
+        Number s of points. Default: 2m.
     threshold : float, default=1/8
+        Risk t for which the probability is computed.
 
     Returns
     -------
@@ -352,7 +367,7 @@ def no_free_lunch(
       points of the domain s                 200
       mean risk over all labellings       0.3029
       some labelling has mean risk above    0.25
-      and risk ≥ 0.125 with chance        0.1429
+      and risk ≥ 0.125 with probability   0.1429
 
     References
     ----------
@@ -360,7 +375,7 @@ def no_free_lunch(
     """
     check_value("n_samples", n_samples, integer(1))
     check_value("domain_size", domain_size, integer(1, none=True))
-    check_value("threshold", threshold, _share())
+    check_value("threshold", threshold, _open_interval())
     points = 2 * n_samples if domain_size is None else domain_size
     bound = max(0.0, (1 - n_samples / points) / 2)
     return NoFreeLunch(
@@ -373,6 +388,7 @@ def no_free_lunch(
     )
 
 
-def _check(**shares: float) -> None:
-    for name, value in shares.items():
-        check_value(name, value, _share())
+def _check(**numbers: float) -> None:
+    """Raise a ValueError unless all numbers are in (0, 1)."""
+    for name, value in numbers.items():
+        check_value(name, value, _open_interval())

@@ -1,4 +1,4 @@
-"""Why the score that chose a setting does not judge it."""
+"""The optimism of the best cross-validated score among many hyper-parameter settings."""
 
 from __future__ import annotations
 
@@ -15,22 +15,23 @@ from bosquet.theory._tables import result_text, table
 
 @dataclass(frozen=True, repr=False)
 class SelectionOptimism:
-    """What the best of many settings promises, and what it keeps.
+    """Cross-validated score of the best setting, and its unbiased estimate by nested cross-validation.
 
     Attributes
     ----------
     settings : list of dict
+        All hyper-parameter settings.
     scores : array of shape (n_settings,)
-        Cross-validated score of each.
+        Cross-validated score of each setting.
     best : dict
-        The setting with the largest.
+        The setting with the largest score.
     promised : float
-        The score of the best: the largest of all, and so too large.
+        Score of the best setting. As the maximum of all scores it is too optimistic.
     kept : float
-        The score of *choosing*: the choice is made again inside every outer fold, and judged on rows
-        that had no part in it.
+        Score of nested cross-validation: the setting is chosen in each outer training set, and evaluated on
+        the outer test fold, which was not used for the choice.
     vote : float
-        The score of the vote of all settings, which chooses nothing, in the same outer folds.
+        Score of the vote of all settings in the same outer folds; it involves no choice.
     """
 
     settings: list[dict[str, Any]]
@@ -51,8 +52,8 @@ class SelectionOptimism:
         rows = [
             ("settings", len(self.settings)),
             ("mean score of a setting", float(self.scores.mean())),
-            ("promised by the best", self.promised),
-            ("kept, in outer folds", self.kept),
+            ("score of the best setting", self.promised),
+            ("nested cross-validation", self.kept),
             ("optimism", self.optimism),
             ("vote of all settings", self.vote),
         ]
@@ -72,29 +73,32 @@ def selection_optimism(
     random_state: Any = 0,
     n_jobs: int | None = None,
 ) -> SelectionOptimism:
-    r"""How much better the best of many settings looks than it is.
+    r"""Measure how optimistic the score of the best of many hyper-parameter settings is.
 
-    Cross-validation gives each setting an honest score. The largest of them is not honest any more:
+    The cross-validated score of a single setting is (almost) unbiased. The largest of several scores is not:
 
-    .. math:: E \max_s \widehat{score}_s \ge \max_s E\, \widehat{score}_s,
+    .. math:: E \max_s \widehat{score}_s \ge \max_s E\, \widehat{score}_s.
 
-    of many settings that are equally good the one with the largest score is also the luckiest. The rows
-    that judged have taken part in the choice. Choosing again inside the folds of an outer
-    cross-validation gives a number for the choice that is honest again. A vote of all settings has
-    nothing to choose, and stands beside.
+    Among equally good settings, the one with the largest score is the luckiest, since the rows that are
+    used for the score were also used for the choice. Nested cross-validation, in which the setting is
+    chosen in each outer training set, gives an unbiased score of the choice. A vote of all settings, which
+    involves no choice, is compared with it.
 
     Parameters
     ----------
     estimator : classifier or regressor
     param_grid : dict of lists, or list of such dicts
-    X, y : rows and targets
+        Hyper-parameter values, as in scikit-learn's `GridSearchCV`.
+    X : table of shape (n_samples, n_features)
+    y : array of shape (n_samples,)
     cv, outer : int, default=5
-        Folds that choose, and folds that judge the choice.
+        Number of inner folds, which choose a setting, and of outer folds, which evaluate the choice.
     scoring : as in scikit-learn, optional
-        Larger is better.
+        Scores of which larger values are better. Default: that of the estimator.
     random_state : int, RandomState or None, default=0
-        Of the folds.
+        Seed of the folds.
     n_jobs : int, optional
+        Number of parallel fits.
 
     Returns
     -------
@@ -102,7 +106,7 @@ def selection_optimism(
 
     Examples
     --------
-    Twenty coins, of which the luckiest is chosen:
+    Twenty random guessers, of which the luckiest is chosen:
 
     >>> import numpy as np
     >>> from sklearn.dummy import DummyClassifier
@@ -110,8 +114,8 @@ def selection_optimism(
     >>> X, y = np.zeros((60, 1)), np.arange(60) % 2
     >>> coin = DummyClassifier(strategy="uniform")
     >>> found = selection_optimism(coin, {"random_state": range(20)}, X, y)
-    >>> print(f"promised {found.promised:.2f}, kept {found.kept:.2f}")
-    promised 0.58, kept 0.53
+    >>> print(f"best score {found.promised:.2f}, nested cross-validation {found.kept:.2f}")
+    best score 0.58, nested cross-validation 0.53
 
     References
     ----------
@@ -130,19 +134,20 @@ def selection_optimism(
         clone(estimator), param_grid, scoring=scoring, cv=inner_folds, n_jobs=n_jobs
     )
     search.fit(X, y)
-    asked = {"scoring": scoring, "cv": outer_folds, "n_jobs": n_jobs}
+    options = {"scoring": scoring, "cv": outer_folds, "n_jobs": n_jobs}
     scores = np.asarray(search.cv_results_["mean_test_score"], dtype=float)
     return SelectionOptimism(
         settings=list(search.cv_results_["params"]),
         scores=scores,
         best=dict(search.best_params_),
         promised=float(search.best_score_),
-        kept=float(cross_val_score(clone(search), X, y, **asked).mean()),
-        vote=float(cross_val_score(over_settings(estimator, param_grid), X, y, **asked).mean()),
+        kept=float(cross_val_score(clone(search), X, y, **options).mean()),
+        vote=float(cross_val_score(over_settings(estimator, param_grid), X, y, **options).mean()),
     )
 
 
 def _folds(estimator: Any, folds: int, random_state: Any) -> Any:
+    """Return shuffled folds, stratified for classifiers."""
     from sklearn.model_selection import KFold, StratifiedKFold
 
     kind = StratifiedKFold if is_classifier(estimator) else KFold

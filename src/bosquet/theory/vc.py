@@ -1,4 +1,4 @@
-"""VC dimensions of stumps, trees and votes, and what votes of stumps can say."""
+"""VC dimensions of stumps, trees and votes; piecewise-constant functions as votes of stumps."""
 
 from __future__ import annotations
 
@@ -9,26 +9,28 @@ from typing import Any
 import numpy as np
 
 from bosquet._parameters import check_value, integer
-from bosquet.boosting import _capacity
-from bosquet.boosting.bounds import vc_dim_of_vote
+from bosquet.boosting.adaboost import bounds
+from bosquet.boosting.adaboost.bounds import vc_dim_of_vote
 from bosquet.theory.sample_sizes import Bound, within_floats
 
 
 def vc_dim_of_stumps(n_features: int) -> Bound:
-    """VC dimension of decision stumps on n real features: the largest d with C(d, ⌊d/2⌋) ≤ 2n.
+    """Return the VC dimension of stumps on n real features: the largest d with C(d, ⌊d/2⌋) ≤ 2n.
 
-    Each feature puts d points in an order, and splits off the k first or the k last: two sets of each
-    size k. There are C(d, ⌊d/2⌋) sets of half the points, so that many need half as many features; and
-    as many do. It is 2 on a line, 3 in the plane, and grows like log₂ n.
+    Each feature orders the d points. A stump separates the first k or the last k of them: two sets of each
+    size k per feature. There are C(d, ⌊d/2⌋) sets with half of the points, so that shattering needs at
+    least half as many features; this number is also sufficient. The dimension is 2 for one feature, 3 for
+    two, and grows like log₂ n.
 
     Parameters
     ----------
     n_features : int
+        Number n of features.
 
     Returns
     -------
     Bound
-        Exact.
+        The exact dimension.
 
     Examples
     --------
@@ -43,7 +45,7 @@ def vc_dim_of_stumps(n_features: int) -> Bound:
     """
     check_value("n_features", n_features, integer(1))
     return Bound(
-        int(_capacity.vc_dim_of_stumps(n_features)),
+        int(bounds.vc_dim_of_stumps(n_features)),
         "VC dimension of stumps",
         "largest d with C(d, ⌊d/2⌋) ≤ 2n",
         {"features": n_features},
@@ -53,24 +55,26 @@ def vc_dim_of_stumps(n_features: int) -> Bound:
 def vc_dim_of_trees(
     n_features: int, *, max_leaf_nodes: int | None = None, max_depth: int | None = None
 ) -> Bound:
-    """A bound on the VC dimension of binary trees with so many leaves, or so deep, on n real features.
+    """Return an upper bound on the VC dimension of binary trees on n real features.
 
-    On m rows a test is one of n features and m places to cut. A tree of N tests is one of so many
-    shapes S (Catalan's number C(2N, N) / (N + 1); for a depth one, the full tree), so that m rows can
-    be labelled in at most S (nm)^N 2^(N+1) ways. The bound is the largest m for which this reaches 2^m:
-    of the order of N log(nN).
+    On m rows there are n features and m thresholds for a split. Trees with N splits have S shapes: the
+    Catalan number C(2N, N) / (N + 1) for a limited number of leaves, one (the full tree) for a limited
+    depth. The trees can therefore label m rows in at most S (nm)^N 2^(N+1) ways. The bound is the largest m
+    for which this is at least 2^m. It is of the order of N log(nN).
 
     Parameters
     ----------
     n_features : int
+        Number n of features.
     max_leaf_nodes : int, optional
-        Give this or `max_depth`, at least 2 or 1.
+        Largest number of leaves, at least 2. Pass this or `max_depth`.
     max_depth : int, optional
+        Largest depth, at least 1.
 
     Returns
     -------
     Bound
-        For stumps (2 leaves) their exact dimension.
+        For stumps (2 leaves) the exact dimension.
 
     Examples
     --------
@@ -80,20 +84,22 @@ def vc_dim_of_trees(
     """
     check_value("n_features", n_features, integer(1))
     if (max_leaf_nodes is None) == (max_depth is None):
-        raise ValueError("give one of max_leaf_nodes and max_depth: the size of the trees")
+        raise ValueError(
+            f"max_leaf_nodes={max_leaf_nodes!r} and max_depth={max_depth!r}; pass exactly one of them"
+        )
     if max_leaf_nodes is not None:
         check_value("max_leaf_nodes", max_leaf_nodes, integer(2))
-        tests, given = max_leaf_nodes - 1, {"leaves": max_leaf_nodes}
+        splits, given = max_leaf_nodes - 1, {"leaves": max_leaf_nodes}
     else:
-        check_value("max_depth", max_depth, integer(1, _capacity.DEEPEST))
+        check_value("max_depth", max_depth, integer(1, bounds.DEEPEST))
         assert max_depth is not None
-        tests, given = 2**max_depth - 1, {"depth": max_depth}
-    if tests == 1:
+        splits, given = 2**max_depth - 1, {"depth": max_depth}
+    if splits == 1:
         return vc_dim_of_stumps(n_features)
     is_full = max_depth is not None
     return Bound(
-        int(_capacity.vc_dim_of_trees(tests, n_features, full=is_full)),
-        "VC dimension of trees, at most",
+        int(bounds.vc_dim_of_trees(splits, n_features, full=is_full)),
+        "Upper bound on the VC dimension of trees",
         "largest m with S (nm)^N 2^(N+1) ≥ 2^m",
         {"features": n_features, **given},
     )
@@ -101,17 +107,17 @@ def vc_dim_of_trees(
 
 @within_floats
 def vc_dim_of_votes(n_estimators: int, vc_dim: int) -> Bound:
-    """A bound on the VC dimension of votes of T rules from a class of dimension d.
+    """Return an upper bound on the VC dimension of votes of T rules from a class of dimension d.
 
-    T(d + 1)(3 ln(T(d + 1)) + 2), for weighted votes sign Σ w_t h_t. It holds for T ≥ 3 and d ≥ 3: for
-    less, use 3.
+    It is T(d + 1)(3 ln(T(d + 1)) + 2), for weighted votes sign Σ w_t h_t with T ≥ 3 and d ≥ 3. For smaller
+    values use 3, which bounds them as well.
 
     Parameters
     ----------
     n_estimators : int
-        T, at least 3.
+        Number T of rules, at least 3.
     vc_dim : int
-        d, at least 3.
+        VC dimension d of the class, at least 3.
 
     Returns
     -------
@@ -127,12 +133,12 @@ def vc_dim_of_votes(n_estimators: int, vc_dim: int) -> Bound:
     ----------
     Shalev-Shwartz and Ben-David, *Understanding Machine Learning*, 2014, lemma 10.3.
     """
-    least = "an integer >= 3; the bound is proved for no less (a larger value bounds a smaller one)"
+    least = "an integer >= 3, for which the bound is proved; use 3 for smaller values"
     for name, value in (("n_estimators", n_estimators), ("vc_dim", vc_dim)):
         check_value(name, value, (integer(3)[0], least))
     return Bound(
         vc_dim_of_vote(n_estimators, vc_dim),
-        "VC dimension of votes, at most",
+        "Upper bound on the VC dimension of votes",
         "T(d + 1)(3 ln(T(d + 1)) + 2)",
         {"rules": n_estimators, "VC dimension of a rule": vc_dim},
     )
@@ -140,7 +146,16 @@ def vc_dim_of_votes(n_estimators: int, vc_dim: int) -> Bound:
 
 @dataclass(frozen=True, repr=False)
 class StumpVote:
-    """A vote of stumps on a line: constant + Σ w_j sign(x - θ_j), with sign(0) = -1."""
+    """A vote of stumps on a line: constant + Σ w_j sign(x - θ_j), with sign(0) = -1.
+
+    Attributes
+    ----------
+    constant : float
+    thresholds : array
+        The thresholds θ_j.
+    weights : array
+        The weights w_j.
+    """
 
     constant: float
     thresholds: np.ndarray
@@ -148,32 +163,31 @@ class StumpVote:
 
     def __repr__(self) -> str:
         shown = zip(self.weights[:4], self.thresholds[:4], strict=True)
-        terms = [f"{weight:+g} sign(x - {place:g})" for weight, place in shown]
+        terms = [f"{weight:+g} sign(x - {threshold:g})" for weight, threshold in shown]
         more = [f"{self.weights.size - 4} more"] if self.weights.size > 4 else []
         return (
             f"StumpVote({self.constant:g} {' '.join(terms)}{' + ' if more else ''}{''.join(more)})"
         )
 
     def decision_function(self, x: Any) -> np.ndarray:
-        """The sum of the votes at each point."""
+        """Return the value of the vote at each point."""
         points = np.asarray(x, dtype=float).ravel()
-        said = np.where(points[:, None] > self.thresholds, 1.0, -1.0)
-        return self.constant + said @ self.weights
+        signs = np.where(points[:, None] > self.thresholds, 1.0, -1.0)
+        return self.constant + signs @ self.weights
 
 
 def pieces_as_vote(cuts: Sequence[float], values: Sequence[float]) -> StumpVote:
-    """A piecewise-constant function on a line as a vote of stumps, one a cut.
+    """Write a piecewise-constant function on a line as a vote of stumps, one stump per cut.
 
-    With values a_0, ..., a_r the weight of cut j is (a_j - a_{j-1}) / 2 and the constant
-    (a_0 + a_r) / 2: the vote is the function. So votes of T stumps contain all functions of T pieces,
-    and their VC dimension grows with T.
+    For values a_0, ..., a_r the weight of cut j is (a_j - a_{j-1}) / 2, and the constant is (a_0 + a_r) /
+    2. Votes of T stumps therefore contain all functions with T pieces, and their VC dimension grows with T.
 
     Parameters
     ----------
     cuts : sequence of float
-        Growing. A value at a cut belongs to the piece before it.
+        Ends of the pieces, in increasing order. A value equal to a cut belongs to the piece before it.
     values : sequence of float
-        One more than cuts.
+        Value of each piece; one more than cuts.
 
     Returns
     -------
@@ -188,9 +202,15 @@ def pieces_as_vote(cuts: Sequence[float], values: Sequence[float]) -> StumpVote:
     >>> vote.decision_function([0.5, 1.5, 2.5])
     array([ 1., -1.,  1.])
     """
-    places, heights = np.asarray(cuts, dtype=float), np.asarray(values, dtype=float)
-    if places.ndim != 1 or not np.isfinite(places).all() or not (np.diff(places) > 0).all():
-        raise ValueError(f"cuts={cuts!r} is out of range: cuts must be growing finite numbers")
-    if heights.shape != (places.size + 1,) or not np.isfinite(heights).all():
-        raise ValueError(f"values must be {places.size + 1} finite numbers, one a piece")
-    return StumpVote(float(heights[0] + heights[-1]) / 2, places, np.diff(heights) / 2)
+    thresholds, heights = np.asarray(cuts, dtype=float), np.asarray(values, dtype=float)
+    if (
+        thresholds.ndim != 1
+        or not np.isfinite(thresholds).all()
+        or not (np.diff(thresholds) > 0).all()
+    ):
+        raise ValueError(f"cuts={cuts!r} is not valid; pass finite numbers in increasing order")
+    if heights.shape != (thresholds.size + 1,) or not np.isfinite(heights).all():
+        raise ValueError(
+            f"values={values!r} is not valid; pass {thresholds.size + 1} finite numbers, one per piece"
+        )
+    return StumpVote(float(heights[0] + heights[-1]) / 2, thresholds, np.diff(heights) / 2)

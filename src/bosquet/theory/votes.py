@@ -1,4 +1,4 @@
-"""What a vote gains over its voters."""
+"""The error of a majority vote, compared with the errors of its learners."""
 
 from __future__ import annotations
 
@@ -16,27 +16,29 @@ __all__ = ["Ambiguity", "VoteAmbiguity", "ambiguity", "predictions_of", "vote_am
 
 @dataclass(frozen=True, repr=False)
 class VoteAmbiguity:
-    """The error of a vote, taken apart: error = mean error - good diversity + bad diversity.
+    """Decomposition of the error of a vote: error = mean error - good diversity + bad diversity.
 
     Attributes
     ----------
     error_of_vote : float
-        Share of rows whose largest vote is wrong.
+        Share of rows on which the vote is wrong.
     mean_error : float
-        (Weighted) mean of the learners' own errors.
+        (Weighted) mean of the errors of the learners.
     gain : float
-        mean_error - error_of_vote; negative where voting harms.
+        mean_error - error_of_vote; negative if the vote is worse than the mean of its learners.
     good_diversity : float
-        Dissent where the vote is right: the mistakes it repairs.
+        Share of wrong learners on rows where the vote is right, averaged over all rows: errors that the
+        vote corrects.
     bad_diversity : float
-        Right votes where the vote is wrong: the hits it wastes.
+        Share of right learners on rows where the vote is wrong, averaged over all rows: they are outvoted.
     correlation : float
-        Mean correlation between the errors of two learners; NaN where there is none.
+        Mean correlation between the errors of two learners; NaN if fewer than two learners have varying
+        errors.
     disagreement : float
-        The chance that two different learners say different things of a row.
+        Probability that two different learners predict different classes for a row.
     independent_error : float
-        What the vote of as many learners with the mean error would err if the errors were
-        independent and all wrong voters said the same.
+        Error of a vote of as many learners with the mean error, if errors were independent and all wrong
+        learners predicted the same class.
     """
 
     error_of_vote: float
@@ -58,33 +60,33 @@ class VoteAmbiguity:
             ("bad diversity", self.bad_diversity),
             ("gain", self.gain),
             ("correlation of errors", self.correlation),
-            ("disagreement of two", self.disagreement),
-            ("vote if independent", self.independent_error),
+            ("disagreement of two learners", self.disagreement),
+            ("error if independent", self.independent_error),
         ]
-        return result_text("What the vote gains", self.formula, table(rows))
+        return result_text("Error of the vote", self.formula, table(rows))
 
 
 def vote_ambiguity(votes: Any, y: Any, weights: Any = None) -> VoteAmbiguity:
-    """What a majority vote gains over its learners, and what their agreement costs it.
+    """Decompose the error of a majority vote into the mean error of its learners and their diversity.
 
-    On a row where the vote is right, every wrong learner is a mistake repaired; on a row where it is
-    wrong, every right one is a hit wasted. Summed over the rows, with shares of the votes,
+    On a row where the vote is right, the vote corrects every wrong learner (good diversity). On a row where
+    it is wrong, it outvotes every right learner (bad diversity). With shares of the votes, averaged over
+    the rows,
 
-    error of the vote = mean error - good diversity + bad diversity,
+    error of the vote = mean error - good diversity + bad diversity.
 
-    which is to 0-1 loss what `ambiguity` is to squared error, but that a vote may be worse than
-    its learners. T independent learners that err with probability p < ½ would err together with
-    probability P(Binomial(T, p) > T/2), which vanishes as T grows; correlation is what is in the
-    way.
+    This corresponds to `ambiguity` for squared error, but a vote can be worse than its learners. T
+    independent learners with error p < ½ give a vote with error P(Binomial(T, p) > T/2), which tends to 0
+    as T grows. The correlation of the errors explains the difference.
 
     Parameters
     ----------
     votes : array of shape (n_samples, n_learners)
-        The class that each learner names; see `predictions_of`.
+        The class that each learner predicts; see `predictions_of`.
     y : array of shape (n_samples,)
-        The truth.
+        True classes.
     weights : array of shape (n_learners,), optional
-        Weights of the learners, not negative. Equal if not given.
+        Weights of the learners, >= 0. Default: equal weights.
 
     Returns
     -------
@@ -92,42 +94,44 @@ def vote_ambiguity(votes: Any, y: Any, weights: Any = None) -> VoteAmbiguity:
 
     Examples
     --------
-    Three learners that err on a third of the rows, never two on the same:
+    Three learners with errors on different rows:
 
     >>> from bosquet.theory import vote_ambiguity
     >>> vote_ambiguity([["b", "a", "a"], ["a", "b", "a"], ["a", "a", "b"]], ["a", "a", "a"])
-    What the vote gains
+    Error of the vote
       error of the vote = mean error - good diversity + bad diversity
-      error of the vote           0
-      mean error             0.3333
-      good diversity         0.3333
-      bad diversity               0
-      gain                   0.3333
-      correlation of errors    -0.5
-      disagreement of two    0.6667
-      vote if independent    0.2593
+      error of the vote                  0
+      mean error                    0.3333
+      good diversity                0.3333
+      bad diversity                      0
+      gain                          0.3333
+      correlation of errors           -0.5
+      disagreement of two learners  0.6667
+      error if independent          0.2593
 
     References
     ----------
     Brown and Kuncheva, "'Good' and 'bad' diversity in majority vote ensembles", MCS 2010.
     """
-    said, truth = np.asarray(votes), np.asarray(y)
-    if said.ndim != 2 or said.size == 0:
+    predicted, truth = np.asarray(votes), np.asarray(y)
+    if predicted.ndim != 2 or predicted.size == 0:
         raise ValueError(
-            f"votes must have shape (n_samples, n_learners), got {said.shape}: one column a learner"
+            f"votes has shape {predicted.shape}; pass shape (n_samples, n_learners), one column per learner"
         )
-    if truth.shape != (said.shape[0],):
-        raise ValueError(f"y has shape {truth.shape}, but votes have {said.shape[0]} rows")
-    # NumPy would compare 1 with "1" as unequal without a word.
-    if (said.dtype.kind in "US") != (truth.dtype.kind in "US"):
-        raise ValueError(f"votes are of type {said.dtype} but y is of type {truth.dtype}")
-    wrong = said != truth[:, None]
-    share = _shares(weights, said.shape[1])
-    classes, codes = np.unique(said, return_inverse=True)
-    codes = codes.reshape(said.shape)
+    if truth.shape != (predicted.shape[0],):
+        raise ValueError(f"y has shape {truth.shape}, but votes has {predicted.shape[0]} rows")
+    # NumPy would treat 1 and "1" as different without a warning.
+    if (predicted.dtype.kind in "US") != (truth.dtype.kind in "US"):
+        raise ValueError(
+            f"votes has the type {predicted.dtype}, but y has the type {truth.dtype}; pass the same labels"
+        )
+    wrong = predicted != truth[:, None]
+    share = _shares(weights, predicted.shape[1])
+    classes, codes = np.unique(predicted, return_inverse=True)
+    codes = codes.reshape(predicted.shape)
     tally = np.stack([(codes == k) @ share for k in range(classes.size)], axis=1)
     vote_wrong = classes[tally.argmax(axis=1)] != truth
-    wrong_share = np.clip(wrong @ share, 0.0, 1.0)  # shares add up to 1 but for rounding
+    wrong_share = np.clip(wrong @ share, 0.0, 1.0)  # rounding may make the sum exceed 1
     correlation, disagreement = _pairs(wrong.astype(float), codes, classes.size)
     mean_error = min(float(wrong_share.mean()), 1.0)
     return VoteAmbiguity(
@@ -138,15 +142,16 @@ def vote_ambiguity(votes: Any, y: Any, weights: Any = None) -> VoteAmbiguity:
         bad_diversity=float(np.where(vote_wrong, 1 - wrong_share, 0).mean()),
         correlation=correlation,
         disagreement=disagreement,
-        independent_error=_independent(said.shape[1], mean_error),
+        independent_error=_independent(predicted.shape[1], mean_error),
     )
 
 
 def predictions_of(model: Any, X: Any) -> np.ndarray:
-    """What each learner of a fitted ensemble says of each row, of shape (n_samples, n_learners).
+    """Return the predictions of each learner of a fitted ensemble, of shape (n_samples, n_learners).
 
-    Works on Bosquet's bags and votes, and on scikit-learn's bagging, forests, voting and AdaBoost:
-    on whatever has ``votes(X)``, or fitted learners in ``estimators_``. Classes are given by label.
+    It works for Bosquet's bagging and voting, and for scikit-learn's bagging, forests, voting and AdaBoost:
+    for all models with ``votes(X)``, or with fitted learners in ``estimators_``. Classes are returned as
+    labels.
 
     Parameters
     ----------
@@ -175,39 +180,44 @@ def predictions_of(model: Any, X: Any) -> np.ndarray:
         return votes
     learners = np.asarray(getattr(model, "estimators_", ()), dtype=object)
     if learners.ndim != 1 or learners.size == 0:
-        raise TypeError(f"{model!r} is no vote: it has neither votes(X) nor a list of estimators_")
+        raise TypeError(
+            f"model={model!r} is not a fitted ensemble; pass a model with votes(X) or a list estimators_"
+        )
     features = getattr(model, "estimators_features_", None)
     if hasattr(X, "columns"):
-        # Learners inside scikit-learn's ensembles were fitted without names of columns.
+        # The learners of scikit-learn's ensembles were fitted without feature names.
         X = np.asarray(X)
-    said = [
+    predictions = [
         np.asarray(learner.predict(X if features is None else X[:, features[number]]))
         for number, learner in enumerate(learners)
     ]
-    return _labels(model, learners, np.column_stack(said))
+    return _labels(model, learners, np.column_stack(predictions))
 
 
-def _labels(model: Any, learners: np.ndarray, said: np.ndarray) -> np.ndarray:
-    """Labels of the ensemble: learners inside scikit-learn's forests and votes speak in numbers."""
+def _labels(model: Any, learners: np.ndarray, predictions: np.ndarray) -> np.ndarray:
+    """Return predictions as labels; learners in scikit-learn's forests and votes predict class numbers."""
     classes = getattr(model, "classes_", None)
     if classes is None:
-        return said
-    # All learners together, for a single bag may lack a class.
+        return predictions
+    # The classes of all learners together, because a single bag may lack a class.
     known = np.unique(np.concatenate([learner.classes_ for learner in learners]))
-    return said if np.isin(known, classes).all() else classes[said.astype(int)]
+    return predictions if np.isin(known, classes).all() else classes[predictions.astype(int)]
 
 
 def _shares(weights: Any, n_learners: int) -> np.ndarray:
+    """Return the weights of the learners, normalised to sum 1."""
     share = np.ones(n_learners) if weights is None else np.asarray(weights, dtype=float)
     if share.shape != (n_learners,):
         raise ValueError(f"weights has shape {share.shape}, but there are {n_learners} learners")
     if not (np.isfinite(share).all() and (share >= 0).all() and share.any()):
-        raise ValueError("weights must be finite, not negative, and not all zero")
+        raise ValueError(
+            f"weights={weights!r} is out of range; pass finite numbers >= 0, not all of them 0"
+        )
     return share / share.sum()
 
 
 def _pairs(wrong: np.ndarray, codes: np.ndarray, n_classes: int) -> tuple[float, float]:
-    """Mean correlation of the errors of two learners, and their mean disagreement."""
+    """Return the mean correlation of the errors of two learners, and their mean disagreement."""
     rows, learners = wrong.shape
     if learners < 2:
         return float("nan"), 0.0
@@ -217,18 +227,18 @@ def _pairs(wrong: np.ndarray, codes: np.ndarray, n_classes: int) -> tuple[float,
         for count in ((codes == k).sum(axis=1) for k in range(n_classes))
     )
     centred = wrong - wrong.mean(axis=0)
-    size = np.sqrt((centred**2).sum(axis=0))
-    varies = size > 0
+    norm = np.sqrt((centred**2).sum(axis=0))
+    varies = norm > 0
     n = int(varies.sum())
     if n < 2:
         return float("nan"), 1 - agreeing / (rows * pairs)
-    unit = centred[:, varies] / size[varies]
+    unit = centred[:, varies] / norm[varies]
     correlation = ((unit.sum(axis=1) ** 2).sum() - n) / (n * (n - 1))
     return float(np.clip(correlation, -1.0, 1.0)), 1 - agreeing / (rows * pairs)
 
 
 def _independent(learners: int, error: float) -> float:
-    """P(Binomial(T, p) > T/2), ties counted as half."""
+    """Return P(Binomial(T, p) > T/2), with ties counted as half."""
     above = binom.sf(learners // 2, learners, error)
     tie = binom.pmf(learners // 2, learners, error) / 2 if learners % 2 == 0 else 0.0
     return float(above + tie)

@@ -1,4 +1,4 @@
-"""Single trees: what they are, how they are pruned, how they are read."""
+"""Decision trees: estimators, pruning, export as text or code, drawing."""
 
 from bosquet.trees.arrays import TreeArrays, predicted_classes
 from bosquet.trees.cart import DecisionTreeClassifier, DecisionTreeRegressor

@@ -1,4 +1,4 @@
-"""What trees for classes and for numbers share: growing, pruning, predicting."""
+"""Base class of decision trees: growing, pruning, predicting."""
 
 from __future__ import annotations
 
@@ -7,12 +7,17 @@ from typing import Any
 import numpy as np
 
 from bosquet import _core
-from bosquet._explained import Explained
-from bosquet._fitted import Saved, fits_aside, reads_one_fit, remember_columns
+from bosquet._explain_mixin import ExplainMixin
+from bosquet._fitted import (
+    SaveMixin,
+    publishes_fit_atomically,
+    reads_fit_snapshot,
+    set_feature_attributes,
+)
 from bosquet._parameters import (
     check_parameters,
     choice,
-    count_or_share,
+    count_or_fraction,
     integer,
     number,
     number_of_features,
@@ -20,8 +25,9 @@ from bosquet._parameters import (
 from bosquet._sklearn import BaseEstimator, check_is_fitted, effective_threads, seed_from
 from bosquet._targets import check_sample_weight
 from bosquet.data import TableEncoder, n_rows, take_rows
+from bosquet.trees._exports import TreeExportMixin
 from bosquet.trees._growing import (
-    Target,
+    TreeTarget,
     cart_fit,
     class_shares,
     code_table,
@@ -29,16 +35,15 @@ from bosquet.trees._growing import (
     growing_options,
 )
 from bosquet.trees._pruned_fit import choose_by_cross_validation, choose_by_validation
-from bosquet.trees._readable import ReadableTree
 from bosquet.trees.arrays import TreeArrays
 from bosquet.trees.node_splits import NodeSplits
 from bosquet.trees.pruning import prune_by_ccp_alpha, weakest_link_path
-from bosquet.trees.walking import leaves_by_surrogates
+from bosquet.trees.traversal import leaves_by_surrogates
 
 CHECKS = {
     "max_depth": integer(1, none=True),
-    "min_samples_split": count_or_share(2, "rows"),
-    "min_samples_leaf": count_or_share(1, "rows"),
+    "min_samples_split": count_or_fraction(2, "rows"),
+    "min_samples_leaf": count_or_fraction(1, "rows"),
     "min_weight_fraction_leaf": number(0, 0.5),
     "max_features": number_of_features(),
     "max_leaf_nodes": integer(2, none=True),
@@ -55,30 +60,30 @@ CHECKS = {
 }
 
 
-class BaseTree(Saved, Explained, ReadableTree, BaseEstimator):
-    """Growing, pruning and predicting; the subclasses know what a target is."""
+class BaseTree(SaveMixin, ExplainMixin, TreeExportMixin, BaseEstimator):
+    """Grows, prunes and predicts; the subclasses check the targets."""
 
     _encoder: TableEncoder
     _ensemble: _core.Ensemble
     tree_: TreeArrays
 
-    @fits_aside
+    @publishes_fit_atomically
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Grow the tree, and prune it if asked to.
+        """Grow the tree, and prune it if `ccp_alpha` or `pruning` is set.
 
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
             NumPy array, pandas or polars frame, Arrow table, SciPy sparse matrix or nested lists.
             NaN, null and pd.NA are missing values.
-        y : array of shape (n_samples,), or (n_samples, n_outputs) of numbers
+        y : array of shape (n_samples,) or (n_samples, n_outputs)
         sample_weight : array of shape (n_samples,), optional
 
         Returns
         -------
         self
         """
-        for name in ("pruning_table_", "pruning_path_"):  # an earlier fit's are not this one's
+        for name in ("pruning_table_", "pruning_path_"):  # set by some fits only
             self.__dict__.pop(name, None)
         return self._fit(X, y, sample_weight)
 
@@ -87,7 +92,8 @@ class BaseTree(Saved, Explained, ReadableTree, BaseEstimator):
         self._check_criterion()
         if self.pruning is not None and self.ccp_alpha > 0:
             raise ValueError(
-                f"pruning={self.pruning!r} chooses the penalty itself; leave ccp_alpha at 0"
+                f"pruning={self.pruning!r} selects the penalty, but ccp_alpha={self.ccp_alpha} is set; use"
+                " ccp_alpha=0 or pruning=None"
             )
         encoder, columns = TableEncoder.fit(
             X, categorical_features=self.categorical_features, owner=type(self).__name__
@@ -95,24 +101,25 @@ class BaseTree(Saved, Explained, ReadableTree, BaseEstimator):
         rows = n_rows(columns)
         target = self._check_target(y, rows)
         smooths = getattr(self, "smoothing", 0) > 0
-        given = check_sample_weight(sample_weight, rows, scale_matters=smooths)
-        weight = self._check_weight(given, target, y)
-        remember_columns(self, encoder)
+        own_weight = check_sample_weight(sample_weight, rows, scale_matters=smooths)
+        weight = self._check_weight(own_weight, target, y)
+        set_feature_attributes(self, encoder)
         self.n_samples_fit_ = rows
         self.max_features_ = growing_options(self, encoder, 1.0)["features_per_node"]
 
-        growth = Growth(self, columns, encoder, target)
+        grower = TreeGrower(self, columns, encoder, target)
         if self.pruning == "cv":
-            tree = choose_by_cross_validation(self, growth, weight)
+            tree = choose_by_cross_validation(self, grower, weight)
         elif self.pruning == "validation":
-            tree = choose_by_validation(self, growth, weight)
+            tree = choose_by_validation(self, grower, weight)
         else:
-            tree = prune_by_ccp_alpha(growth.tree(weight), self.ccp_alpha)
-        self._keep(tree, target)
+            tree = prune_by_ccp_alpha(grower.grow(weight), self.ccp_alpha)
+        self._store(tree, target)
         return self
 
-    def _keep(self, tree: TreeArrays, target: Target) -> None:
-        self.tree_ = self._settled(tree)
+    def _store(self, tree: TreeArrays, target: TreeTarget) -> None:
+        """Set `tree_` and the ensemble of the core that predicts."""
+        self.tree_ = self._final_values(tree)
         self._ensemble = empty_ensemble(self._encoder, target)
         value = self.tree_.value
         stored = value[:, 1:2] if target.is_classes and target.stored_outputs == 1 else value
@@ -128,20 +135,22 @@ class BaseTree(Saved, Explained, ReadableTree, BaseEstimator):
             self.tree_.weight,
         )
 
-    def _settled(self, tree: TreeArrays) -> TreeArrays:
+    def _final_values(self, tree: TreeArrays) -> TreeArrays:
+        """Return the tree with the values that it predicts: adjusted for priors, and smoothed."""
         return tree
 
     def _smoothed(self, tree: TreeArrays) -> TreeArrays:
+        """Return the tree with smoothed class shares."""
         return tree
 
     def cost_complexity_pruning_path(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """The penalties at which the full tree loses leaves, and the impurity of what is left.
+        """Return the penalties at which the full tree is pruned, and the impurities of the subtrees.
 
         Returns
         -------
         Bunch
-            With `ccp_alphas` and `impurities` as scikit-learn has them, `gammas` (the same penalties in
-            counts: ccp_alpha times the weight of the rows) and `leaves`.
+            With `ccp_alphas` and `impurities` as in scikit-learn, `gammas` (ccp_alpha times the total weight
+            of the rows) and `leaves` (number of leaves of each subtree).
         """
         from sklearn.utils import Bunch
 
@@ -155,9 +164,9 @@ class BaseTree(Saved, Explained, ReadableTree, BaseEstimator):
         )
 
     # --------------------------------------------------------------- predicting
-    @reads_one_fit
+    @reads_fit_snapshot
     def apply(self, X: Any) -> np.ndarray:
-        """The number of the leaf that each row reaches."""
+        """Return the number of the leaf that each row falls into."""
         check_is_fitted(self, "tree_")
         columns = self._encoder.transform(X, owner=type(self).__name__)
         if self.tree_.surrogates.n_splits:
@@ -172,9 +181,9 @@ class BaseTree(Saved, Explained, ReadableTree, BaseEstimator):
         raw = self._ensemble.predict_raw(columns, 0, 1, effective_threads(None))
         return class_shares(raw) if hasattr(self, "classes_") else raw
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def decision_path(self, X: Any) -> Any:
-        """Nodes that each row passes, as a sparse matrix (n_samples, n_nodes) of ones."""
+        """Return the nodes on the path of each row as a sparse matrix of ones, (n_samples, n_nodes)."""
         from scipy import sparse
 
         at = self.apply(X)
@@ -184,27 +193,27 @@ class BaseTree(Saved, Explained, ReadableTree, BaseEstimator):
             visited.append((rows, at))
             at = parents[at]
             rows, at = rows[at >= 0], at[at >= 0]
-        every_row = np.concatenate([r for r, _ in visited])
-        every_node = np.concatenate([n for _, n in visited])
-        shape = (every_row[: len(visited[0][0])].size, self.tree_.n_nodes)
+        row_indices = np.concatenate([r for r, _ in visited])
+        node_indices = np.concatenate([n for _, n in visited])
+        shape = (row_indices[: len(visited[0][0])].size, self.tree_.n_nodes)
         return sparse.csr_matrix(
-            (np.ones(every_row.size, dtype=int), (every_row, every_node)), shape
+            (np.ones(row_indices.size, dtype=int), (row_indices, node_indices)), shape
         )
 
     def get_depth(self) -> int:
-        """Number of splits on the longest way down."""
+        """Return the depth of the tree: the number of splits on the longest path."""
         check_is_fitted(self, "tree_")
         return self.tree_.depth
 
     def get_n_leaves(self) -> int:
-        """Number of leaves."""
+        """Return the number of leaves."""
         check_is_fitted(self, "tree_")
         return self.tree_.n_leaves
 
     @property
-    @reads_one_fit
+    @reads_fit_snapshot
     def feature_importances_(self) -> np.ndarray:
-        """Share of the total decrease of impurity that each feature's splits brought."""
+        """Decrease of impurity by the splits on each feature, normalised to sum 1."""
         check_is_fitted(self, "tree_")
         inner = ~self.tree_.is_leaf
         sums = np.bincount(
@@ -222,21 +231,21 @@ class BaseTree(Saved, Explained, ReadableTree, BaseEstimator):
         return tags
 
 
-class Growth:
-    """Trees on one table and target with different weights: the full one, and those of folds."""
+class TreeGrower:
+    """Grows trees on one table with different weights: the full tree, and the trees of folds."""
 
-    def __init__(self, estimator: Any, columns: Any, encoder: TableEncoder, target: Target):
+    def __init__(self, estimator: Any, columns: Any, encoder: TableEncoder, target: TreeTarget):
         self.estimator, self.columns = estimator, columns
         self.encoder, self.target = encoder, target
         self.threads = effective_threads(None)
         self.seed = seed_from(estimator.random_state)
         self.table = code_table(columns, encoder, exact=True, threads=self.threads)
 
-    def tree(self, weight: np.ndarray) -> TreeArrays:
-        """The full tree on the rows whose weight is above 0 (all weigh 1 if `weight` is empty)."""
+    def grow(self, weight: np.ndarray) -> TreeArrays:
+        """Return the full tree of the rows with a weight above 0; an empty `weight` means weights of 1."""
         est = self.estimator
-        whole = float(weight.sum()) if weight.size else float(self.target.rows)
-        options = growing_options(est, self.encoder, whole)
+        total_weight = float(weight.sum()) if weight.size else float(self.target.rows)
+        options = growing_options(est, self.encoder, total_weight)
         options["competitors"] = est.max_competitors
         options["surrogates"] = est.max_surrogates if est.missing == "surrogate" else 0
         fit = cart_fit(self.table, self.target, weight, options, self.threads)
@@ -264,6 +273,6 @@ class Growth:
         )
 
     def leaves(self, tree: TreeArrays, rows: np.ndarray) -> np.ndarray:
-        """The leaf of some of the rows."""
+        """Return the leaf of each of the given rows."""
         columns = take_rows(self.columns, rows)
         return leaves_by_surrogates(tree, columns, self.encoder.categories)

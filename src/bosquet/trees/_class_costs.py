@@ -1,9 +1,9 @@
-"""Priors and costs: how they change the weight of a row, and the class of a leaf.
+"""Class priors and misclassification costs of classification trees.
 
-Under priors π a class counts by π_j instead of its share of the rows. A cost matrix C, where C[j, k]
-is what it costs to take class j for class k, changes splits through altered priors (Breiman et al.
-1984, 4.4): π_j Σ_k C[j, k], made to sum to one; and it changes the class of a leaf, which is the one
-whose expected cost is least.
+With priors π, class j has the probability π_j instead of its relative frequency. In a cost matrix C, the
+entry C[j, k] is the cost of predicting class k for a row of class j. Costs change the splits through
+altered priors (Breiman et al. 1984, section 4.4): π_j Σ_k C[j, k], normalised to sum 1. They also change
+the class of a leaf, which is the class of least expected cost.
 """
 
 from __future__ import annotations
@@ -19,28 +19,35 @@ from bosquet._warnings import warn_user
 
 @dataclass
 class ClassCosts:
-    """Priors and costs of a fit, as factors of the rows' weights."""
+    """Priors and costs of a fit, as factors for row weights and class shares.
 
-    row_factor: np.ndarray  # by class: a row of the class counts this much when splitting
-    share_factor: np.ndarray  # by class: from shares of weight to probabilities under the priors
+    Attributes
+    ----------
+    row_factor : factor for the weight of a row of each class, when the tree is grown.
+    share_factor : factor for the share of each class in a node, which gives probabilities under the priors.
+    costs : misclassification costs, or None.
+    """
+
+    row_factor: np.ndarray
+    share_factor: np.ndarray
     costs: np.ndarray | None
 
     def probabilities(self, shares: np.ndarray) -> np.ndarray:
-        """Probabilities under the priors, from shares of weight in a node (nodes, classes)."""
+        """Return probabilities under the priors from the shares of weight in each node (nodes, classes)."""
         if (self.share_factor == self.share_factor[0]).all():
             return shares
-        weighed = shares * self.share_factor
-        return weighed / weighed.sum(axis=1, keepdims=True)
+        weighted = shares * self.share_factor
+        return weighted / weighted.sum(axis=1, keepdims=True)
 
     def decide(self, probabilities: np.ndarray) -> np.ndarray:
-        """The class of each row of probabilities: most probable, or least costly."""
+        """Return the predicted class for each row of probabilities: the most probable or least costly."""
         if self.costs is None:
             return probabilities.argmax(axis=1)
         return weighted_sum(self.costs, probabilities.T[:, :, None]).argmin(axis=1)
 
 
 def class_costs(priors: Any, costs: Any, classes: np.ndarray, mass: np.ndarray) -> ClassCosts:
-    """Check `priors` and `costs`; `mass` is the weight of each class in the training rows."""
+    """Check `priors` and `costs` and return their factors; `mass` is the training weight per class."""
     share = mass / mass.sum()
     prior = share if priors is None else _check_priors(priors, classes)
     matrix = None if costs is None else _check_costs(costs, classes)
@@ -58,38 +65,51 @@ def _check_priors(priors: Any, classes: np.ndarray) -> np.ndarray:
     if isinstance(priors, dict):
         unknown = [label for label in priors if label not in classes]
         if unknown:
-            raise ValueError(f"priors names the class {unknown[0]!r}, which y does not have")
-        missing = [label for label in classes if label not in priors]
+            raise ValueError(
+                f"priors has the class {unknown[0]!r}, which is not in y; the classes are {classes.tolist()}"
+            )
+        missing = [label for label in classes.tolist() if label not in priors]
         if missing:
-            raise ValueError(f"priors leaves out the class {missing[0]!r}")
+            raise ValueError(
+                f"priors has no entry for the class {missing[0]!r}; pass one per class"
+            )
         priors = [priors[label] for label in classes]
     prior = np.asarray(priors, dtype=float)
     if prior.shape != classes.shape:
-        raise ValueError(f"priors has shape {prior.shape}, but y has {classes.size} classes")
+        raise ValueError(
+            f"priors has shape {prior.shape}, but y has {classes.size} classes; pass one prior per class"
+        )
     if not np.isfinite(prior).all() or (prior < 0).any() or not prior.any():
-        raise ValueError(f"priors={priors!r} must be finite, not negative, and not all 0")
+        raise ValueError(f"priors={priors!r} must be finite and >= 0, with at least one > 0")
     total = prior.sum()
     if not np.isclose(total, 1, rtol=0, atol=1e-6):
-        warn_user(f"priors sum to {total:g}; they are divided by it", UserWarning)
+        warn_user(
+            f"priors sum to {total:g} instead of 1; they are divided by their sum", UserWarning
+        )
     return prior / total
 
 
 def _check_costs(costs: Any, classes: np.ndarray) -> np.ndarray:
     matrix = np.asarray(costs, dtype=float)
-    wanted = (classes.size, classes.size)
-    if matrix.shape != wanted:
+    expected = (classes.size, classes.size)
+    if matrix.shape != expected:
         raise ValueError(
-            f"costs has shape {matrix.shape}, but must be {wanted}: true class by class"
+            f"costs has shape {matrix.shape}, but must have shape {expected}: one row per true class and one"
+            " column per predicted class"
         )
     if not np.isfinite(matrix).all():
-        raise ValueError("costs must be finite")
+        raise ValueError("costs has NaN or infinite entries; costs must be finite and >= 0")
     if (matrix < 0).any():
         j, k = np.argwhere(matrix < 0)[0]
-        raise ValueError(f"costs[{j}, {k}] is {matrix[j, k]:g}; a cost must not be negative")
+        raise ValueError(f"costs[{j}, {k}] is {matrix[j, k]:g}; costs must be >= 0")
     if np.diag(matrix).any():
         j = int(np.flatnonzero(np.diag(matrix))[0])
-        raise ValueError(f"costs[{j}, {j}] is {matrix[j, j]:g}; a right answer costs nothing")
+        raise ValueError(
+            f"costs[{j}, {j}] is {matrix[j, j]:g}; the cost of a correct prediction must be 0"
+        )
     if not (matrix.sum(axis=1) > 0).all():
         j = int(np.flatnonzero(matrix.sum(axis=1) == 0)[0])
-        raise ValueError(f"costs says that taking class {classes[j]!r} for another costs nothing")
+        raise ValueError(
+            f"all costs in row {j}, of class {classes.tolist()[j]!r}, are 0; at least one must be > 0"
+        )
     return matrix

@@ -1,7 +1,7 @@
-"""Classes of one target, or of several at once: what trees are grown to tell, and what they say.
+"""Class labels of one target or of several targets, as columns of the class shares in leaves.
 
-Of several targets the classes are counted on from one to the next: a leaf holds the shares of all
-of them in one row, and a class has a place in it.
+With several targets, a leaf holds the class shares of all targets one after the other; the columns of the
+second target follow those of the first.
 """
 
 from __future__ import annotations
@@ -10,101 +10,107 @@ from typing import Any
 
 import numpy as np
 
-from bosquet._targets import class_numbers, learn_classes
-from bosquet.trees._growing import Target
+from bosquet._targets import class_numbers, unique_classes
+from bosquet.trees._growing import TreeTarget
 
-# The classes of a target, or those of each of several.
+# Class labels of one target, or a list with those of each target.
 Classes = np.ndarray | list[np.ndarray]
 
 
-def classes_among(labels: np.ndarray) -> Classes:
-    """The classes of labels (rows,), or of each column of labels (rows, targets)."""
+def find_classes(labels: np.ndarray) -> Classes:
+    """Return the sorted classes of labels (rows,), or those of each column of labels (rows, targets)."""
     if labels.ndim == 1:
-        classes = learn_classes(labels)
-        _check_more_than_one(classes, "y holds")
+        classes = unique_classes(labels)
+        _check_more_than_one(classes, "y has")
         return classes
-    found = [learn_classes(column) for column in _columns(labels)]
-    for number, classes in enumerate(found):
-        _check_more_than_one(classes, f"target {number} of y holds")
-    return found
+    by_column = [unique_classes(column) for column in _columns(labels)]
+    for number, classes in enumerate(by_column):
+        _check_more_than_one(classes, f"target {number} of y has")
+    return by_column
 
 
 def _check_more_than_one(classes: np.ndarray, subject: str) -> None:
     if classes.size < 2:
         raise ValueError(
-            f"{subject} one class only, {classes.tolist()[0]!r}: a classifier needs at least two classes"
+            f"{subject} one class only, {classes.tolist()[0]!r}; a classifier needs at least two classes"
         )
 
 
 def class_counts(classes: Classes) -> tuple[int, ...]:
-    """How many classes each of several targets has; none for one target."""
+    """Return the number of classes of each of several targets; an empty tuple for one target."""
     return tuple(c.size for c in classes) if isinstance(classes, list) else ()
 
 
-def class_target(labels: np.ndarray, classes: Classes) -> Target:
-    """The target that trees are grown to tell."""
+def class_target(labels: np.ndarray, classes: Classes) -> TreeTarget:
+    """Return the labels as a target for growing trees."""
     if isinstance(classes, np.ndarray):
-        return Target.of_classes(class_numbers(labels, classes), classes.size)
-    return Target.of_several_classes(class_places(labels, classes).T, class_counts(classes))
+        return TreeTarget.of_classes(class_numbers(labels, classes), classes.size)
+    return TreeTarget.of_several_classes(class_columns(labels, classes).T, class_counts(classes))
 
 
-def class_places(labels: np.ndarray, classes: Classes) -> np.ndarray:
-    """The place of each label: (rows,), or (rows, targets) counted on from target to target."""
+def class_columns(labels: np.ndarray, classes: Classes) -> np.ndarray:
+    """Return the column of the share of each label, shape (rows,) or (rows, targets)."""
     if isinstance(classes, np.ndarray):
         if labels.ndim != 1:
-            raise ValueError(f"y has {labels.shape[1]} targets, but the model was fitted to one")
+            raise ValueError(
+                f"y has {labels.shape[1]} targets, but the model was fitted to 1; pass a y of the same shape"
+            )
         return class_numbers(labels, classes)
     if labels.ndim != 2 or labels.shape[1] != len(classes):
-        given = 1 if labels.ndim == 1 else labels.shape[1]
-        raise ValueError(f"y has {given} targets, but the model was fitted to {len(classes)}")
+        n_targets = 1 if labels.ndim == 1 else labels.shape[1]
+        raise ValueError(
+            f"y has {n_targets} targets, but the model was fitted to {len(classes)};"
+            " pass a y of the same shape"
+        )
     first = np.cumsum([0, *class_counts(classes)[:-1]])
-    columns = zip(_columns(labels), classes, strict=True)
-    return np.column_stack([class_numbers(column, some) for column, some in columns]) + first
+    pairs = zip(_columns(labels), classes, strict=True)
+    return np.column_stack([class_numbers(column, own) for column, own in pairs]) + first
 
 
 def _columns(labels: np.ndarray) -> list[np.ndarray]:
-    """Targets of different kinds come as objects: each is given its own type back."""
+    """Return the columns of labels; each column of an object array gets its own dtype."""
     if labels.dtype != object:
         return list(labels.T)
     return [np.array(column.tolist()) for column in labels.T]
 
 
 def by_target(values: np.ndarray, classes: Classes) -> Any:
-    """Columns that stand one target behind the other, as a list with an array a target."""
+    """Split the columns of several targets into a list with one array per target."""
     if isinstance(classes, np.ndarray):
         return values
     return np.split(values, np.cumsum(class_counts(classes))[:-1], axis=-1)
 
 
 def most_probable(shares: np.ndarray, classes: Classes) -> np.ndarray:
-    """The label of the largest share: (rows,), or (rows, targets)."""
+    """Return the label with the largest share, shape (rows,) or (rows, targets)."""
     if isinstance(classes, np.ndarray):
         return classes[shares.argmax(axis=1)]
-    one_kind = len({some.dtype.kind for some in classes}) == 1
-    kind = np.result_type(*classes) if one_kind else np.dtype(object)
-    said = np.empty((len(shares), len(classes)), dtype=kind)
-    for t, (some, part) in enumerate(zip(classes, by_target(shares, classes), strict=True)):
-        said[:, t] = some[part.argmax(axis=1)]
-    return said
+    one_kind = len({labels.dtype.kind for labels in classes}) == 1
+    dtype = np.result_type(*classes) if one_kind else np.dtype(object)
+    predictions = np.empty((len(shares), len(classes)), dtype=dtype)
+    for t, (labels, part) in enumerate(zip(classes, by_target(shares, classes), strict=True)):
+        predictions[:, t] = labels[part.argmax(axis=1)]
+    return predictions
 
 
-def votes_for_the_largest(shares: np.ndarray, classes: Classes) -> np.ndarray:
-    """1 for the largest share of each target, 0 for the others; of equal ones the first."""
+def hard_votes(shares: np.ndarray, classes: Classes) -> np.ndarray:
+    """Return 1 for the largest share of each target (the first in case of ties), 0 for the others."""
     parts = [shares] if isinstance(classes, np.ndarray) else by_target(shares, classes)
     votes = [np.eye(part.shape[-1])[part.argmax(axis=-1)] for part in parts]
     return np.concatenate(votes, axis=-1)
 
 
-class SharesWrong:
-    """Of each row the share of its targets whose largest vote is not for their class."""
+class MisclassifiedShare:
+    """Loss of rows with several targets: the fraction of the targets that are misclassified."""
 
     def __init__(self, classes: list[np.ndarray]):
         self.classes = classes
 
-    def __call__(self, votes: np.ndarray, places: np.ndarray) -> np.ndarray:
+    def __call__(self, votes: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """Return the loss of each row; `columns` are the columns of its true classes."""
         ends = np.cumsum(class_counts(self.classes))
-        said = [
+        predicted = [
             part.argmax(axis=-1) + end - part.shape[-1]
             for part, end in zip(by_target(votes, self.classes), ends, strict=True)
         ]
-        return (np.stack(said, axis=-1) != places).mean(axis=-1)
+        return (np.stack(predicted, axis=-1) != columns).mean(axis=-1)

@@ -1,4 +1,4 @@
-"""Trees of one ensemble added to another."""
+"""Copying of trees from one ensemble to another."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bosquet import _core
 def add_copy(
     ensemble: _core.Ensemble, other: _core.Ensemble, tree: int, scale: float = 1.0
 ) -> None:
-    """Adds a tree of another ensemble, its values times `scale`."""
+    """Add a copy of a tree of another ensemble, with its values multiplied by `scale`."""
     rules = other.tree_arrays(tree)
     value = np.array(rules["value"], dtype=float) * scale
     _core.add_tree(

@@ -1,4 +1,4 @@
-"""Where the nodes of a drawn tree stand: as narrow as can be, children centred below parents."""
+"""Positions of the nodes of a drawn tree: narrow, with parents centred above their children."""
 
 from __future__ import annotations
 
@@ -8,38 +8,41 @@ from collections.abc import Mapping, Sequence
 def tidy_layout(
     children: Mapping[int, Sequence[int]], widths: Mapping[int, float], gap: float, root: int = 0
 ) -> dict[int, float]:
-    """The horizontal place of the middle of each node.
+    """Return the horizontal position of the centre of each node.
 
-    After Reingold and Tilford: branches are laid out by themselves, then moved together until they
-    are `gap` apart on the level where they come closest. Branches of the same shape look the same
-    wherever they stand.
+    The algorithm is that of Reingold and Tilford. Each branch is laid out separately; then sibling branches
+    are moved together until their distance is `gap` on the level where they are closest. Branches of the
+    same shape get the same layout.
 
     Parameters
     ----------
-    children : for each node that has any, its children from left to right
-    widths : of all nodes
-    gap : between neighbours on a level
+    children : mapping from each inner node to its children, from left to right
+    widths : mapping from each node to its width
+    gap : minimum distance between neighbours on a level
+    root : number of the root
     """
-    offsets: dict[int, float] = {root: 0.0}  # of a node from its parent
-    contours: dict[int, list[tuple[float, float]]] = {}  # by level, seen from the branch's root
+    offsets: dict[int, float] = {root: 0.0}  # position of a node relative to its parent
+    contours: dict[
+        int, list[tuple[float, float]]
+    ] = {}  # left and right edge of a branch on each level, relative to its root
     for node in _children_first(children, root):
         half = widths[node] / 2
         below = list(children.get(node, ()))
         if not below:
             contours[node] = [(-half, half)]
             continue
-        places, together = [0.0], contours.pop(below[0])
+        positions, combined = [0.0], contours.pop(below[0])
         for child in below[1:]:
             contour = contours.pop(child)
-            levels = zip(together, contour, strict=False)
-            place = max(left[1] - right[0] for left, right in levels) + gap
-            places.append(place)
-            together = _joined(together, contour, place)
-        middle = (places[0] + places[-1]) / 2
-        for child, place in zip(below, places, strict=True):
-            offsets[child] = place - middle
-        contours[node] = [(-half, half), *[(low - middle, high - middle) for low, high in together]]
-    return _absolute(offsets, children, root)
+            levels = zip(combined, contour, strict=False)
+            position = max(left[1] - right[0] for left, right in levels) + gap
+            positions.append(position)
+            combined = _joined(combined, contour, position)
+        middle = (positions[0] + positions[-1]) / 2
+        for child, position in zip(below, positions, strict=True):
+            offsets[child] = position - middle
+        contours[node] = [(-half, half), *[(low - middle, high - middle) for low, high in combined]]
+    return _absolute_positions(offsets, children, root)
 
 
 def _children_first(children: Mapping[int, Sequence[int]], root: int) -> list[int]:
@@ -52,22 +55,22 @@ def _children_first(children: Mapping[int, Sequence[int]], root: int) -> list[in
 
 
 def _joined(
-    left: list[tuple[float, float]], right: list[tuple[float, float]], place: float
+    left: list[tuple[float, float]], right: list[tuple[float, float]], position: float
 ) -> list[tuple[float, float]]:
-    """The contour of two branches side by side; the deeper one's goes on alone."""
-    moved = [(low + place, high + place) for low, high in right]
+    """Return the contour of two neighbouring branches, the right one moved to `position`."""
+    moved = [(low + position, high + position) for low, high in right]
     shared = [(a[0], b[1]) for a, b in zip(left, moved, strict=False)]
     return shared + left[len(shared) :] + moved[len(shared) :]
 
 
-def _absolute(
+def _absolute_positions(
     offsets: dict[int, float], children: Mapping[int, Sequence[int]], root: int
 ) -> dict[int, float]:
-    places = {root: 0.0}
+    positions = {root: 0.0}
     stack = [root]
     while stack:
         node = stack.pop()
         for child in children.get(node, ()):
-            places[child] = places[node] + offsets[child]
+            positions[child] = positions[node] + offsets[child]
             stack.append(child)
-    return places
+    return positions

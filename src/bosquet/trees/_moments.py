@@ -1,4 +1,4 @@
-"""Sums of powers about the value of each node, from one pass over the rows."""
+"""Sums of squared and fourth powers of the deviations from the value of each node."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from bosquet.trees.arrays import TreeArrays
 def power_sums(
     tree: TreeArrays, leaf: np.ndarray, y: np.ndarray, weight: np.ndarray, highest: int
 ) -> list[np.ndarray]:
-    """Σ w (y - value)² and, with `highest` 4, Σ w (y - value)⁴ over the rows of each node.
+    """Return Σ w (y - value)² over the rows of each node and, if `highest` is 4, Σ w (y - value)⁴.
 
-    Moments are kept about each node's own mean and merged from the leaves up. Sums of plain powers
-    of y would be quicker to merge, but where a leaf is narrow and far from 0 they cancel.
+    Central moments of each node are computed in the leaves and merged upwards. Raw sums of powers of y
+    would be faster to merge, but suffer from cancellation if the values of a leaf are close together and
+    far from 0.
     """
     moments = _leaf_moments(tree, leaf, y, weight, highest)
     for level in reversed(tree.levels()):
@@ -32,20 +33,20 @@ def power_sums(
 def _leaf_moments(
     tree: TreeArrays, leaf: np.ndarray, y: np.ndarray, weight: np.ndarray, highest: int
 ) -> np.ndarray:
-    """Weight, mean and central sums Σ w (y - mean)^k, k = 2 to `highest`: (nodes, highest + 1)."""
+    """Return weight, mean and Σ w (y - mean)^k for k = 2 to `highest`, shape (nodes, highest + 1)."""
     moments = np.zeros((tree.n_nodes, highest + 1))
     n = moments[:, 0] = np.bincount(leaf, weight, tree.n_nodes)
     moments[:, 1] = np.bincount(leaf, weight * y, tree.n_nodes) / np.where(n > 0, n, 1)
-    away = y - moments[leaf, 1]
-    power = weight * away
+    deviation = y - moments[leaf, 1]
+    power = weight * deviation
     for k in range(2, highest + 1):
-        power = power * away
+        power = power * deviation
         moments[:, k] = np.bincount(leaf, power, tree.n_nodes)
     return moments
 
 
 def _merged(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Moments of two sets of rows together, each set moved to the common mean."""
+    """Return the moments of the union of two sets of rows, about the common mean."""
     n = a[:, 0] + b[:, 0]
     share = b[:, 0] / np.where(n > 0, n, 1)
     mean = a[:, 1] + share * (b[:, 1] - a[:, 1])

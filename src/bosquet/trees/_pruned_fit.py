@@ -1,4 +1,4 @@
-"""Growing a tree and choosing how far to prune it, by cross-validation or on a validation set."""
+"""Growing and pruning of a tree, with the penalty chosen by cross-validation or on a validation set."""
 
 from __future__ import annotations
 
@@ -12,135 +12,158 @@ from bosquet.trees.choosing import PathErrors, choose_by_folds, errors_along_pat
 from bosquet.trees.pruning import PruningPath, prune_to, weakest_link_path
 
 
-def choose_by_cross_validation(estimator: Any, growth: Any, weight: np.ndarray) -> TreeArrays:
-    """Breiman's way: the penalties of the full tree, their errors from trees grown without a fold."""
-    folds = _folds(estimator, growth.target)
-    tree, path, loss = _full(estimator, growth, weight)
-    given = weight if weight.size else np.ones(growth.target.rows)
+def choose_by_cross_validation(estimator: Any, grower: Any, weight: np.ndarray) -> TreeArrays:
+    """Return the full tree, pruned at the penalty chosen by cross-validation (Breiman et al. 1984).
+
+    The candidate penalties are those of the full tree; their errors are estimated with trees that are grown
+    without one fold each.
+    """
+    folds = _folds(estimator, grower.target)
+    tree, path, loss = _full_tree(estimator, grower, weight)
+    row_weight = weight if weight.size else np.ones(grower.target.rows)
     errors = []
     for fold in range(folds.max() + 1):
-        held = np.flatnonzero((folds == fold) & (given > 0))
-        if not held.size:
+        held_out = np.flatnonzero((folds == fold) & (row_weight > 0))
+        if not held_out.size:
             continue
-        fold_tree = growth.tree(np.where(folds == fold, 0.0, given))
-        fold_path = weakest_link_path(fold_tree, path_cost(estimator, growth.target))
+        fold_tree = grower.grow(np.where(folds == fold, 0.0, row_weight))
+        fold_path = weakest_link_path(fold_tree, path_cost(estimator, grower.target))
         gammas = path.gammas_between(fold_tree.weight[0])
-        judged = estimator._smoothed(fold_tree)
-        errors.append(_errors(growth, judged, fold_path, held, given, loss, gammas))
-    return _chosen(estimator, tree, path, errors)
+        fold_tree = estimator._smoothed(fold_tree)
+        errors.append(_errors(grower, fold_tree, fold_path, held_out, row_weight, loss, gammas))
+    return _pruned(estimator, tree, path, errors)
 
 
-def choose_by_validation(estimator: Any, growth: Any, weight: np.ndarray) -> TreeArrays:
-    """The tree grown on the training rows, pruned to the smallest error on the validation set."""
-    rows = growth.target.rows
-    parts = max(2, round(1 / estimator.validation_fraction))
-    held_out = _folds(estimator, growth.target, parts) == 0
-    given = weight if weight.size else np.ones(rows)
-    tree, path, loss = _full(estimator, growth, np.where(held_out, 0.0, given))
-    held = np.flatnonzero(held_out & (given > 0))
-    judged = estimator._smoothed(tree)
-    return _chosen(
-        estimator, tree, path, [_errors(growth, judged, path, held, given, loss, path.gammas)]
+def choose_by_validation(estimator: Any, grower: Any, weight: np.ndarray) -> TreeArrays:
+    """Return the tree grown on the training rows, pruned by its errors on the validation set."""
+    rows = grower.target.rows
+    n_folds = max(2, round(1 / estimator.validation_fraction))
+    is_validation = _folds(estimator, grower.target, n_folds) == 0
+    row_weight = weight if weight.size else np.ones(rows)
+    tree, path, loss = _full_tree(estimator, grower, np.where(is_validation, 0.0, row_weight))
+    held_out = np.flatnonzero(is_validation & (row_weight > 0))
+    errors = _errors(
+        grower, estimator._smoothed(tree), path, held_out, row_weight, loss, path.gammas
     )
+    return _pruned(estimator, tree, path, [errors])
 
 
-def _full(estimator: Any, growth: Any, weight: np.ndarray) -> tuple[TreeArrays, PruningPath, Any]:
-    tree = growth.tree(weight)
+def _full_tree(
+    estimator: Any, grower: Any, weight: np.ndarray
+) -> tuple[TreeArrays, PruningPath, Any]:
+    """Return the full tree, its pruning path and the loss for validation errors."""
+    tree = grower.grow(weight)
     return (
         tree,
-        weakest_link_path(tree, path_cost(estimator, growth.target)),
-        _loss(estimator, growth),
+        weakest_link_path(tree, path_cost(estimator, grower.target)),
+        _loss(estimator, grower),
     )
 
 
 def measure_of(estimator: Any, is_classes: bool) -> str:
-    """The pruning measure, checked."""
+    """Return the name of the pruning measure; raise a ValueError if it is not valid."""
     allowed = ("misclassified", "deviance", "cost") if is_classes else ("squared_error",)
     chosen = estimator.pruning_measure or allowed[0]
     if chosen not in allowed:
         raise ValueError(
-            f"pruning_measure={chosen!r} must be one of {', '.join(map(repr, allowed))} or None"
+            f"pruning_measure={chosen!r} is not supported; use {', '.join(map(repr, allowed))} or None"
         )
     if chosen == "cost" and estimator.costs is None:
-        raise ValueError("pruning_measure='cost' needs costs=")
+        raise ValueError("pruning_measure='cost' needs a cost matrix, but costs=None; pass costs")
     if not is_classes and estimator.criterion != "squared_error":
         raise ValueError(
-            f"pruning of a tree grown by criterion={estimator.criterion!r} is not supported;"
-            " use 'squared_error'"
+            f"pruning={estimator.pruning!r} is not supported with criterion={estimator.criterion!r};"
+            " use criterion='squared_error' or pruning=None"
         )
     return chosen
 
 
 def path_cost(estimator: Any, target: Any) -> Any:
-    """D of a node, which the penalties are measured against."""
+    """Return the argument `cost` of `weakest_link_path`: the kind of D that the penalties refer to."""
     measure = measure_of(estimator, target.is_classes)
     if not target.is_classes:
         return "squares"
     if measure == "cost":
-        # Rows are weighed by altered priors; taking that off again leaves their own costs.
+        # Rows are weighted by altered priors; the factor restores the costs under the original priors.
         return estimator._costs.costs * estimator._costs.share_factor[:, None]
     return measure
 
 
-def _loss(estimator: Any, growth: Any) -> Any:
-    if growth.target.is_classes:
-        return path_cost(estimator, growth.target)
-    if growth.target.outputs == 1:
+def _loss(estimator: Any, grower: Any) -> Any:
+    """Return the argument `loss` of `errors_along_path`."""
+    if grower.target.is_classes:
+        return path_cost(estimator, grower.target)
+    if grower.target.outputs == 1:
         return "squares"
     return lambda y, values: ((y - values) ** 2).mean(axis=1)
 
 
 def _errors(
-    growth: Any,
+    grower: Any,
     tree: TreeArrays,
     path: PruningPath,
-    held: np.ndarray,
+    held_out: np.ndarray,
     weight: np.ndarray,
     loss: Any,
     gammas: np.ndarray,
 ) -> PathErrors:
-    values = growth.target.values
-    if growth.target.is_classes:
-        y = values[held].astype(np.int64)
+    values = grower.target.values
+    if grower.target.is_classes:
+        y = values[held_out].astype(np.int64)
     else:
-        y = values[0, held] if growth.target.outputs == 1 else values[:, held].T
+        y = values[0, held_out] if grower.target.outputs == 1 else values[:, held_out].T
     return errors_along_path(
-        tree, path, growth.leaves(tree, held), y, weight[held], loss=loss, gammas=gammas
+        tree, path, grower.leaves(tree, held_out), y, weight[held_out], loss=loss, gammas=gammas
     )
 
 
-def _chosen(
+def _pruned(
     estimator: Any, tree: TreeArrays, path: PruningPath, errors: list[PathErrors]
 ) -> TreeArrays:
+    """Choose a subtree by its errors, store the table and the path, and return the subtree."""
     table = choose_by_folds(path, errors, estimator.pruning_rule)
     estimator.pruning_table_ = table
     estimator.pruning_path_ = path
     return prune_to(tree, table.chosen_gamma, path)
 
 
-def _folds(estimator: Any, target: Any, parts: int | None = None) -> np.ndarray:
-    """A fold for each row; classes are spread evenly over the folds."""
+def _folds(estimator: Any, target: Any, n_folds: int | None = None) -> np.ndarray:
+    """Return the fold of each row; with classes, the folds are stratified."""
     if hasattr(estimator.cv, "split"):
-        return _given_folds(estimator.cv, target.rows, validation=parts is not None)
-    parts = parts or estimator.cv
-    if not isinstance(parts, int | np.integer) or parts < 2:
-        raise ValueError(f"cv={parts!r} is out of range: cv must be an integer >= 2")
-    if parts > target.rows:
-        raise ValueError(f"cv={parts} is more than the {target.rows} rows")
+        return _given_folds(estimator.cv, target.rows, validation=n_folds is not None)
+    n_folds = n_folds or estimator.cv
+    if not isinstance(n_folds, int | np.integer) or n_folds < 2:
+        raise ValueError(
+            f"cv={n_folds!r} is out of range: cv must be an integer >= 2 or a splitter of scikit-learn"
+        )
+    if n_folds > target.rows:
+        raise ValueError(
+            f"cv={n_folds} exceeds the number of rows ({target.rows}); pass a value <= {target.rows}"
+        )
     random = check_random_state(estimator.random_state)
     order = random.permutation(target.rows)
     if target.is_classes:
         order = order[np.argsort(target.values[order], kind="stable")]
     folds = np.empty(target.rows, dtype=np.int64)
-    folds[order] = np.arange(target.rows) % parts
+    folds[order] = np.arange(target.rows) % n_folds
     return folds
 
 
 def _given_folds(splitter: Any, rows: int, *, validation: bool) -> np.ndarray:
-    """The folds of a splitter, which predicts each row once; the last is the validation set, number 0."""
+    """Return the folds of a scikit-learn splitter; with `validation`, 0 for the last fold and 1 otherwise."""
     folds = np.full(rows, -1, dtype=np.int64)
-    for number, (_, held) in enumerate(splitter.split(np.empty((rows, 0)))):
-        folds[held] = number
+    for number, (_, test) in enumerate(splitter.split(np.empty((rows, 0)))):
+        again = np.flatnonzero(folds[test] >= 0)
+        if again.size and not validation:
+            row = int(np.asarray(test)[again[0]])
+            raise ValueError(
+                f"row {row} is in the test sets {folds[row]} and {number} of cv; use a splitter whose test"
+                " sets contain each row exactly once, such as KFold"
+            )
+        folds[test] = number
     if (folds < 0).any():
-        raise ValueError("cv must predict every row exactly once, as k-fold splitters do")
+        raise ValueError(
+            f"row {np.flatnonzero(folds < 0)[0]} is in no test set of cv; use a splitter whose test sets"
+            " contain each row exactly once, such as KFold"
+        )
     return np.where(folds == folds.max(), 0, 1) if validation else folds

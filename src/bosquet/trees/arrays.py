@@ -1,4 +1,4 @@
-"""TreeArrays: a grown tree as plain arrays, one entry a node."""
+"""TreeArrays: a grown tree as arrays with one entry per node."""
 
 from __future__ import annotations
 
@@ -27,36 +27,36 @@ _TYPES = {
 
 @dataclass(eq=False)
 class TreeArrays:
-    """A binary tree in arrays. Node 0 is the root, and children stand behind their parent.
+    """A binary tree as arrays. Node 0 is the root, and children have larger numbers than their parent.
 
     Parameters
     ----------
     feature : int32 array of shape (nodes,)
-        What a node asks about; -1 in a leaf.
+        Feature that the node splits on; -1 in a leaf.
     threshold : float64 array
-        A row goes left if its value is at most this; NaN in a leaf and where categories decide.
+        A row goes left if its value is <= the threshold; NaN in a leaf and for splits on categories.
     left, right : int32 arrays
-        The children; -1 in a leaf.
+        Numbers of the children; -1 in a leaf.
     missing_left : bool array
-        Whether a row goes left whose value is missing (and that no surrogate knows).
+        Whether a row with a missing value goes left (if no surrogate split applies).
     left_categories : list
         For each node None, or the codes of the categories that go left; all others go right.
     value : float64 array of shape (nodes, outputs)
-        Shares of the classes, under priors and weights if there are any; means for regression.
+        Class shares, adjusted for priors and weights; means for regression.
     n_rows : int64 array
-        Training rows in the node.
+        Number of training rows in the node.
     weight : float64 array
-        Their weight, the number of rows where all weigh 1.
+        Weight of these rows; equal to `n_rows` without sample weights.
     impurity : float64 array
-        Disorder of the node by the criterion that the tree was grown with, per unit of weight.
+        Impurity of the node by the criterion that the tree was grown with, per unit of weight.
     gain : float64 array
-        What the split took off the disorder.
+        Decrease of impurity by the split.
     competitors : NodeSplits, or a list of dicts for each node
-        For each node the splits that came next: `feature`, `threshold`, `left_categories`, `gain`.
+        For each node the next best splits: `feature`, `threshold`, `left_categories`, `gain`.
     surrogates : NodeSplits, or a list of dicts for each node
-        For each node splits on other features that send most rows the same way, best first:
-        `feature`, `threshold`, `reversed` (at most the threshold goes right), `left_categories`,
-        `agreement` (share of rows sent the same way).
+        For each node splits on other features that send most rows to the same side, best first:
+        `feature`, `threshold`, `reversed` (values <= the threshold go right), `left_categories`,
+        `agreement` (fraction of rows sent to the same side).
 
     Examples
     --------
@@ -99,21 +99,26 @@ class TreeArrays:
 
     def _check(self) -> None:
         if self.n_nodes == 0:
-            raise ValueError("feature is empty: a tree has at least its root")
+            raise ValueError("feature is empty; a tree needs at least a root node")
         for entry in fields(self):
             length = len(getattr(self, entry.name))
             if length != self.n_nodes:
-                raise ValueError(f"{entry.name} has {length} entries for {self.n_nodes} nodes")
+                raise ValueError(
+                    f"{entry.name} has {length} entries, but feature has {self.n_nodes}; pass one per node"
+                )
         if ((self.left < 0) != (self.right < 0)).any():
             node = int(np.flatnonzero((self.left < 0) != (self.right < 0))[0])
-            raise ValueError(f"node {node} has one child; a node has two or none")
+            raise ValueError(f"node {node} has one child; a node must have two children or none")
         inner = np.flatnonzero(self.left >= 0)
         children = np.concatenate([self.left[inner], self.right[inner]])
         if not np.array_equal(np.sort(children), np.arange(1, self.n_nodes)):
-            raise ValueError("left and right must name every node but the root exactly once")
-        behind = np.minimum(self.left[inner], self.right[inner]) > inner
-        if not behind.all():
-            raise ValueError(f"a child of node {inner[~behind][0]} stands before it")
+            raise ValueError("left and right must contain each node except the root exactly once")
+        ordered = np.minimum(self.left[inner], self.right[inner]) > inner
+        if not ordered.all():
+            raise ValueError(
+                f"a child of node {inner[~ordered][0]} has a smaller number than the node; children must have"
+                " larger numbers"
+            )
 
     def __repr__(self) -> str:
         return f"TreeArrays({self.n_nodes} nodes, {self.n_leaves} leaves, depth {self.depth})"
@@ -132,17 +137,17 @@ class TreeArrays:
 
     @property
     def is_leaf(self) -> np.ndarray:
-        """For each node whether it is a leaf."""
+        """Whether each node is a leaf."""
         return self.left < 0
 
     @property
     def leaf_ids(self) -> np.ndarray:
-        """The numbers of the leaves, ascending."""
+        """Numbers of the leaves in ascending order."""
         return np.flatnonzero(self.is_leaf)
 
     @cached_property
     def parents(self) -> np.ndarray:
-        """For each node the number of its parent; -1 for the root."""
+        """Parent of each node; -1 for the root."""
         parents = np.full(self.n_nodes, -1, dtype=np.int32)
         inner = np.flatnonzero(self.left >= 0)
         parents[self.left[inner]] = inner
@@ -151,7 +156,7 @@ class TreeArrays:
 
     @cached_property
     def depths(self) -> np.ndarray:
-        """For each node the number of splits above it."""
+        """Depth of each node; 0 for the root."""
         depths = [0] * self.n_nodes
         for node, parent in enumerate(self.parents.tolist()):
             if node:
@@ -160,12 +165,12 @@ class TreeArrays:
 
     @property
     def depth(self) -> int:
-        """Splits on the longest path."""
+        """Depth of the tree: the number of splits on the longest path."""
         return int(self.depths.max())
 
     @cached_property
     def branch_leaves(self) -> np.ndarray:
-        """For each node the number of leaves at or below it."""
+        """Number of leaves in the branch of each node; 1 for a leaf."""
         counts = self.is_leaf.astype(np.int64).tolist()
         parents = self.parents.tolist()
         for node in range(self.n_nodes - 1, 0, -1):
@@ -173,12 +178,12 @@ class TreeArrays:
         return np.array(counts)
 
     def levels(self) -> list[np.ndarray]:
-        """The nodes of each depth, from the root down."""
+        """Return the nodes of each depth, from the root down."""
         order = np.argsort(self.depths, kind="stable")
         return np.split(order, np.cumsum(np.bincount(self.depths))[:-1])
 
     def below(self, nodes: Iterable[int]) -> np.ndarray:
-        """A mask of the nodes that stand below any of `nodes`, themselves not counted."""
+        """Return a mask of the descendants of `nodes`, without `nodes` themselves."""
         top = np.zeros(self.n_nodes, dtype=bool)
         top[_node_numbers(nodes, self.n_nodes)] = True
         cut, covered = top.tolist(), [False] * self.n_nodes
@@ -188,97 +193,112 @@ class TreeArrays:
         return np.array(covered)
 
     def pruned_at(self, nodes: Iterable[int]) -> TreeArrays:
-        """The tree in which each of `nodes` is a leaf, with the remaining nodes renumbered.
+        """Return the tree in which each of `nodes` is a leaf.
 
-        The numbers keep their order. `nodes` may hold leaves and nodes below other ones.
+        The remaining nodes are renumbered in the same order. `nodes` may contain leaves and descendants of
+        other nodes.
         """
         return self.subtree(~self.below(nodes))
 
     def subtree(self, keep: np.ndarray) -> TreeArrays:
-        """The tree of the nodes in the mask `keep`, renumbered in their order.
+        """Return the tree with the nodes of the mask `keep`, renumbered in the same order.
 
-        `keep` must hold the root, and of each node it holds both children or neither (which makes
-        the node a leaf).
+        `keep` must contain the root, and both children of a node or neither. A node without its children
+        becomes a leaf.
         """
         keep = np.asarray(keep, dtype=bool)
         if keep.shape != (self.n_nodes,):
-            raise ValueError(f"keep has shape {keep.shape}, expected ({self.n_nodes},)")
-        with_parent = keep[1:] & ~keep[self.parents[1:]]
-        if not keep[0] or with_parent.any():
-            node = 0 if not keep[0] else int(np.flatnonzero(with_parent)[0]) + 1
-            raise ValueError(f"keep must hold the way from the root to each node; see node {node}")
-        inner = np.flatnonzero(keep & (self.left >= 0))
-        torn = inner[keep[self.left[inner]] != keep[self.right[inner]]]
-        if torn.size:
             raise ValueError(
-                f"keep holds one child of node {torn[0]}; it must hold both or neither"
+                f"keep has shape {keep.shape}, but the tree has {self.n_nodes} nodes; pass one entry per node"
+            )
+        if not keep[0]:
+            raise ValueError("keep does not contain node 0, the root; it must be kept")
+        orphans = np.flatnonzero(keep[1:] & ~keep[self.parents[1:]]) + 1
+        if orphans.size:
+            raise ValueError(
+                f"keep contains node {orphans[0]} without its parent; keep the path from the root to a node"
+            )
+        inner = np.flatnonzero(keep & (self.left >= 0))
+        one_child = inner[keep[self.left[inner]] != keep[self.right[inner]]]
+        if one_child.size:
+            raise ValueError(
+                f"keep contains one child of node {one_child[0]}; it must contain both children or neither"
             )
         kept = np.flatnonzero(keep)
-        closed = np.zeros(self.n_nodes, dtype=bool)  # inner nodes that become leaves
-        closed[inner[~keep[self.left[inner]]]] = True
+        cut = np.zeros(self.n_nodes, dtype=bool)  # inner nodes that become leaves
+        cut[inner[~keep[self.left[inner]]]] = True
         number = np.cumsum(keep) - 1
 
         def children(old: np.ndarray) -> np.ndarray:
-            return np.where(closed | (old < 0), -1, number[old])[kept]
+            return np.where(cut | (old < 0), -1, number[old])[kept]
 
         return TreeArrays(
-            feature=np.where(closed, -1, self.feature)[kept],
-            threshold=np.where(closed, np.nan, self.threshold)[kept],
+            feature=np.where(cut, -1, self.feature)[kept],
+            threshold=np.where(cut, np.nan, self.threshold)[kept],
             left=children(self.left),
             right=children(self.right),
-            missing_left=(self.missing_left & ~closed)[kept],
+            missing_left=(self.missing_left & ~cut)[kept],
             left_categories=[
-                None if shut else self.left_categories[node]
-                for node, shut in zip(kept.tolist(), closed[kept].tolist(), strict=True)
+                None if is_cut else self.left_categories[node]
+                for node, is_cut in zip(kept.tolist(), cut[kept].tolist(), strict=True)
             ],
             value=self.value[kept],
             n_rows=self.n_rows[kept],
             weight=self.weight[kept],
             impurity=self.impurity[kept],
-            gain=np.where(closed, 0.0, self.gain)[kept],
-            competitors=self.competitors.subset(kept, ~closed[kept]),
-            surrogates=self.surrogates.subset(kept, ~closed[kept]),
+            gain=np.where(cut, 0.0, self.gain)[kept],
+            competitors=self.competitors.subset(kept, ~cut[kept]),
+            surrogates=self.surrogates.subset(kept, ~cut[kept]),
         )
 
 
-def class_shares(tree: TreeArrays, purpose: str) -> np.ndarray:
-    """The values of a classification tree, or an error that says what wanted shares of classes."""
+def check_class_shares(tree: TreeArrays, purpose: str) -> np.ndarray:
+    """Return the class shares of a classification tree.
+
+    Raises a ValueError, which names the `purpose`, if the values are not class shares.
+    """
     shares = tree.value
     if shares.shape[1] < 2 or (shares < 0).any() or (np.abs(shares.sum(axis=1) - 1) > 1e-6).any():
         raise ValueError(
-            f"{purpose} needs a tree of classes: value must hold shares of two or more classes that"
-            " add up to 1 in each node"
+            f"{purpose} needs a classification tree, but the values of this tree are not class shares; value"
+            " must have a column per class, with sum 1 in each node"
         )
     return shares
 
 
 def predicted_classes(tree: TreeArrays, cost_matrix: Any = None) -> np.ndarray:
-    """The class each node decides for: the most frequent, or the least costly.
+    """Return the class that each node predicts: the most frequent, or that of least expected cost.
 
     Parameters
     ----------
-    tree : TreeArrays of classes.
+    tree : TreeArrays
+        A classification tree.
     cost_matrix : array of shape (classes, classes), optional
-        What it costs to take a row of the class of the line for one of the class of the column.
+        Misclassification costs; rows: true class, columns: predicted class.
     """
-    shares = class_shares(tree, "a predicted class")
+    shares = check_class_shares(tree, "predicted_classes")
     if cost_matrix is None:
         return shares.argmax(axis=1)
     return (shares @ check_cost_matrix(cost_matrix, shares.shape[1])).argmin(axis=1)
 
 
 def check_cost_matrix(cost_matrix: Any, n_classes: int) -> np.ndarray:
-    """Costs as float64, or an error that says what is wrong with them."""
+    """Return the costs as a float array; raise a ValueError if they are not valid."""
     costs = np.asarray(cost_matrix, dtype=float)
     if costs.shape != (n_classes, n_classes):
-        raise ValueError(f"cost_matrix has shape {costs.shape}, expected {(n_classes, n_classes)}")
+        raise ValueError(
+            f"cost_matrix has shape {costs.shape}, but must have shape {(n_classes, n_classes)}:"
+            " one row and one column per class"
+        )
     if not np.isfinite(costs).all() or (costs < 0).any():
-        raise ValueError("cost_matrix must hold finite costs that are not negative")
+        raise ValueError(
+            "cost_matrix has negative or non-finite entries; costs must be finite and >= 0"
+        )
     return costs
 
 
 def _node_splits(given: Any, n_nodes: int, names: tuple[str, ...]) -> NodeSplits:
-    """What was given as the competitors or surrogates of a tree; an empty list stands for none."""
+    """Convert the argument `competitors` or `surrogates`; an empty list means no splits."""
     if isinstance(given, NodeSplits):
         return given
     return NodeSplits.from_lists(given or [[] for _ in range(n_nodes)], names)
@@ -288,5 +308,8 @@ def _node_numbers(nodes: Iterable[int], n_nodes: int) -> np.ndarray:
     numbers = np.asarray(list(nodes), dtype=np.int64)
     wrong = numbers[(numbers < 0) | (numbers >= n_nodes)]
     if wrong.size:
-        raise ValueError(f"node {wrong[0]} is not in a tree of {n_nodes} nodes")
+        raise ValueError(
+            f"nodes has the entry {wrong[0]}, but the tree has {n_nodes} nodes;"
+            f" pass numbers in [0, {n_nodes})"
+        )
     return numbers

@@ -1,4 +1,4 @@
-"""CART: single trees for classes and for numbers, grown exactly and pruned honestly."""
+"""CART: decision trees for classification and regression, with exact splits and pruning."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from bosquet._fitted import reads_one_fit
+from bosquet._fitted import reads_fit_snapshot
 from bosquet._sklearn import ClassifierMixin, RegressorMixin
 from bosquet._targets import (
+    apply_class_weight,
     check_finite_target,
     check_labels,
     check_same_length,
     check_single_target,
-    weigh_classes,
 )
 from bosquet._weights import warn_of_scale
 from bosquet.trees._base import CHECKS, BaseTree
@@ -22,53 +22,61 @@ from bosquet.trees._class_costs import ClassCosts, class_costs
 from bosquet.trees._class_targets import (
     by_target,
     class_target,
-    classes_among,
+    find_classes,
     most_probable,
 )
-from bosquet.trees._growing import Target
+from bosquet.trees._growing import TreeTarget
 from bosquet.trees.arrays import TreeArrays
 
 __all__ = ["CHECKS", "BaseTree", "DecisionTreeClassifier", "DecisionTreeRegressor"]
 
 _COMMON = """
     max_depth : int, default=None
-    min_samples_split : int or share of the rows, default=2
-        A node with fewer rows is a leaf.
-    min_samples_leaf : int or share of the rows, default=1
+        Maximum depth of the tree; None: no limit.
+    min_samples_split : int or fraction of the rows, default=2
+        Minimum number of rows of a node that is split.
+    min_samples_leaf : int or fraction of the rows, default=1
+        Minimum number of rows in a leaf.
     min_weight_fraction_leaf : float, default=0.0
-    max_features : int, share, "sqrt", "log2" or None, default=None
-        How many features are drawn at each node; None: all are looked at.
+        Minimum fraction of the total weight in a leaf.
+    max_features : int, fraction, "sqrt", "log2" or None, default=None
+        Number of features drawn at each node; None: all features.
     max_leaf_nodes : int, default=None
-        With a limit, the split that gains most comes first.
+        Maximum number of leaves; nodes are then split in the order of their gain. None: no limit.
     max_nodes : int, default=None
-        The same limit counted in nodes: a tree of k leaves has 2k - 1.
+        Maximum number of nodes; a tree with k leaves has 2k - 1 nodes. None: no limit.
     min_impurity_decrease : float, default=0.0
+        Minimum weighted decrease of impurity of a split.
     ccp_alpha : float, default=0.0
-        Penalty of a leaf per unit of weight, as in scikit-learn; links that are not worth it are cut.
+        Penalty per leaf of cost-complexity pruning, per unit of weight as in scikit-learn.
     pruning : "cv", "validation" or None, default=None
-        Choose the penalty: by cross-validation, or on a validation set. The table of what
-        was tried is kept as `pruning_table_`.
+        How to choose the penalty: by cross-validation or on a validation set. The errors of all candidates
+        are stored in `pruning_table_`.
     pruning_rule : "min" or "1se", default="min"
-        The penalty of least estimated error, or the largest within one standard error of it.
+        "min": the penalty with the smallest estimated error. "1se": the largest penalty whose error is
+        within one standard error of the smallest.
     pruning_measure : str or None, default=None
-        What errors are measured by: {measures}
-    cv : int, default=10
+        Error measure for choosing the penalty: {measures}
+    cv : int or splitter of scikit-learn, default=10
         Number of folds for pruning="cv".
     validation_fraction : float, default=0.25
         Fraction of the rows in the validation set of pruning="validation".
     missing : "direction" or "surrogate", default="direction"
-        Where missing values go: with the side that lowers impurity more, or, as in rpart, where the
-        split on another column goes that agrees best with this one.
+        Treatment of missing values. "direction": they go to the side that decreases the impurity more.
+        "surrogate": as in rpart, they are sent by the split on another column that agrees best.
     max_surrogates : int, default=5
+        Maximum number of surrogate splits per node.
     max_competitors : int, default=4
-        How many runners-up to remember at each node.
+        Maximum number of competitor splits (the next best splits) stored per node.
     categorical_features : "from_dtype", None, or array-like, default="from_dtype"
-        Which columns are nominal; "from_dtype": those of text or category type. Ordered categories are
-        split by their order unless they are named here.
+        Categorical columns. "from_dtype": columns of text or category type. Ordered categories are split
+        by their order unless they are listed here.
     monotonic_cst : array or dict, default=None
-        For each feature -1, 0 or +1: whether predictions may only fall or rise with it. For one target of
-        numbers or of two classes; not with criterion="absolute_error", missing="surrogate" or smoothing.
-    random_state : int, RandomState or None, default=None"""
+        For each feature -1 (predictions decrease), 0 (no constraint) or +1 (predictions increase). For
+        regression with one target or two classes; not with criterion="absolute_error",
+        missing="surrogate" or smoothing.
+    random_state : int, RandomState or None, default=None
+        Random seed of the features drawn and of the folds."""
 
 
 def _documented(measures: str) -> Any:
@@ -82,36 +90,39 @@ def _documented(measures: str) -> Any:
 
 @_documented('"misclassified" (default), "deviance" or "cost".')
 class DecisionTreeClassifier(ClassifierMixin, BaseTree):
-    """A classification tree, for one target or several at once.
+    """Classification tree (CART) for one or several targets.
 
-    Splits are exact: every threshold between two values is tried, and nominal columns are split into
-    two groups of categories, the best there are for two classes and for up to twelve categories. With
-    several targets impurity is the mean over them, `predict` gives (n_samples, n_outputs), and
-    `predict_proba` a list; priors, costs and pruning by `pruning` are for one target.
+    Splits are exact: every threshold between two values is tried. The categories of a categorical column
+    are split into two groups; the best grouping is found for two classes, and for up to twelve categories.
+    With several targets, the impurity is the mean over the targets, `predict` returns shape
+    (n_samples, n_outputs), and `predict_proba` returns a list; `priors`, `costs` and `pruning` need one
+    target.
 
     Parameters
     ----------
     criterion : "gini", "entropy" or "log_loss", default="gini"
     {parameters}
     class_weight : dict, "balanced" or None, default=None
+        Weights of the classes.
     priors : array or dict, default=None
-        Probabilities of the classes, where those of the rows are not to be trusted.
+        Prior probabilities of the classes; None: the relative frequencies in the training data.
     costs : array of shape (n_classes, n_classes), default=None
-        What it costs to take the class of the line for that of the column. Changes splits (by altered
-        priors) and the class of a leaf.
+        Misclassification costs; rows: true class, columns: predicted class. They change the splits (by
+        altered priors) and the class of a leaf.
     smoothing : float, default=0.0
-        Rows of the root that every node is thought to have besides its own: shares are
-        (n_l + m p_l) / (n + m), with m the smoothing and p_l the shares at the root (the m-estimate). With
-        weights, n is their sum: the smaller the weights are, the more m counts.
-        A pure leaf of few rows then rules out no class, which the deviance punishes without limit.
+        Parameter m of the m-estimate: the share of class l in a node is (n_l + m p_l) / (n + m), where p_l
+        is its share in the root. With sample weights, n is a sum of weights, so smaller weights make m
+        count more. Smoothing avoids shares of 0 in pure leaves with few rows, for which the deviance is
+        infinite.
 
     Attributes
     ----------
-    classes_ : array of the class labels; of several targets a list of arrays.
+    classes_ : array, or list of arrays for several targets
+        The class labels.
     tree_ : TreeArrays
-        The tree, with what is known of its nodes.
+        The tree.
     pruning_table_ : PruningTable
-        After pruning="cv" or "validation".
+        Errors of all subtrees; set if `pruning` is not None.
 
     Examples
     --------
@@ -160,30 +171,32 @@ class DecisionTreeClassifier(ClassifierMixin, BaseTree):
             if name not in ("self", "__class__"):
                 setattr(self, name, value)
 
-    classes_: Any  # an array, or of several targets a list of arrays
+    classes_: Any  # array of labels; a list of arrays for several targets
     n_classes_: Any
-    _costs: ClassCosts | None  # None: several targets
+    _costs: ClassCosts | None  # None for several targets
 
     def _check_criterion(self) -> None:
         if self.criterion not in ("gini", "entropy", "log_loss"):
             raise ValueError(
-                f"criterion={self.criterion!r} must be 'gini', 'entropy' or 'log_loss'"
+                f"criterion={self.criterion!r} is not supported; use 'gini', 'entropy' or 'log_loss'"
             )
 
-    def _check_target(self, y: Any, rows: int) -> Target:
+    def _check_target(self, y: Any, rows: int) -> TreeTarget:
         labels = check_labels(y, several=True)
         check_same_length(len(labels), rows)
-        self.classes_ = classes_among(labels)
+        self.classes_ = find_classes(labels)
         several = isinstance(self.classes_, list)
         self.n_outputs_ = len(self.classes_) if several else 1
         self.n_classes_ = [c.size for c in self.classes_] if several else self.classes_.size
         for name in ("priors", "costs", "pruning") if several else ():
             if getattr(self, name) is not None:
-                raise ValueError(f"{name} takes one target of classes, but y has {self.n_outputs_}")
+                raise ValueError(
+                    f"{name} needs one target, but y has {self.n_outputs_}; set {name}=None"
+                )
         return class_target(labels, self.classes_)
 
-    def _check_weight(self, weight: np.ndarray, target: Target, y: Any) -> np.ndarray:
-        weight = weigh_classes(self.class_weight, check_labels(y, several=True), weight)
+    def _check_weight(self, weight: np.ndarray, target: TreeTarget, y: Any) -> np.ndarray:
+        weight = apply_class_weight(self.class_weight, check_labels(y, several=True), weight)
         warn_of_scale(weight, {"smoothing": self.smoothing}, least=0.0)
         self._costs = None
         if target.class_counts:
@@ -195,10 +208,10 @@ class DecisionTreeClassifier(ClassifierMixin, BaseTree):
         factor = self._costs.row_factor
         if (factor == 1).all():
             return weight
-        by_row = factor[target.values]
-        return by_row * weight if weight.size else by_row
+        row_factor = factor[target.values]
+        return row_factor * weight if weight.size else row_factor
 
-    def _settled(self, tree: TreeArrays) -> TreeArrays:
+    def _final_values(self, tree: TreeArrays) -> TreeArrays:
         if self._costs is not None:
             tree.value = np.ascontiguousarray(self._costs.probabilities(tree.value))
         return self._smoothed(tree)
@@ -210,27 +223,27 @@ class DecisionTreeClassifier(ClassifierMixin, BaseTree):
         value = (weight * tree.value + self.smoothing * tree.value[0]) / (weight + self.smoothing)
         return replace(tree, value=np.ascontiguousarray(value))
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def predict_proba(self, X: Any) -> Any:
-        """Shares of the classes in each row's leaf, under the priors if there are any.
+        """Class shares in the leaf of each row, adjusted for the priors.
 
-        Of several targets a list with an array for each.
+        For several targets, a list with one array per target.
         """
         shares = self._values(X)
         return by_target(shares, self.classes_)
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def predict(self, X: Any) -> np.ndarray:
-        """The most probable class of each row's leaf, or with costs the least costly.
+        """Predict the most probable class of the leaf; with `costs`, the class of least expected cost.
 
-        Shape (n_samples,), or (n_samples, n_outputs) of several targets.
+        Shape (n_samples,), or (n_samples, n_outputs) for several targets.
         """
         shares = self._values(X)
         if self._costs is None:
             return most_probable(shares, self.classes_)
         return self.classes_[self._costs.decide(shares)]
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def predict_log_proba(self, X: Any) -> Any:
         """Logarithms of the probabilities."""
         shares = self._values(X)
@@ -243,9 +256,9 @@ class DecisionTreeClassifier(ClassifierMixin, BaseTree):
         return tags
 
 
-@_documented("the squared error alone.")
+@_documented('"squared_error" (default).')
 class DecisionTreeRegressor(RegressorMixin, BaseTree):
-    """A regression tree, for one target or several at once.
+    """Regression tree (CART) for one or several targets.
 
     Parameters
     ----------
@@ -255,9 +268,9 @@ class DecisionTreeRegressor(RegressorMixin, BaseTree):
     Attributes
     ----------
     tree_ : TreeArrays
-        The tree, with what is known of its nodes.
+        The tree.
     pruning_table_ : PruningTable
-        After pruning="cv" or "validation".
+        Errors of all subtrees; set if `pruning` is not None.
 
     Examples
     --------
@@ -305,22 +318,23 @@ class DecisionTreeRegressor(RegressorMixin, BaseTree):
     def _check_criterion(self) -> None:
         if self.criterion not in ("squared_error", "absolute_error", "poisson"):
             raise ValueError(
-                f"criterion={self.criterion!r} must be 'squared_error', 'absolute_error' or 'poisson'"
+                f"criterion={self.criterion!r} is not supported; use 'squared_error', 'absolute_error' or"
+                " 'poisson'"
             )
 
-    def _check_target(self, y: Any, rows: int) -> Target:
+    def _check_target(self, y: Any, rows: int) -> TreeTarget:
         numbers = check_finite_target(y)
         check_same_length(numbers.shape[1], rows)
         check_single_target(y, numbers, self.criterion)
         self.n_outputs_ = numbers.shape[0]
-        return Target.of_numbers(numbers)
+        return TreeTarget.of_numbers(numbers)
 
-    def _check_weight(self, weight: np.ndarray, target: Target, y: Any) -> np.ndarray:
+    def _check_weight(self, weight: np.ndarray, target: TreeTarget, y: Any) -> np.ndarray:
         return weight
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def predict(self, X: Any) -> np.ndarray:
-        """Mean (or median) of each row's leaf: (n_samples,), or (n_samples, n_outputs)."""
+        """Mean (or median) of the leaf of each row, shape (n_samples,) or (n_samples, n_outputs)."""
         values = self._values(X)
         return values[:, 0] if values.shape[1] == 1 else values
 

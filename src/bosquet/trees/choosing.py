@@ -1,4 +1,4 @@
-"""How far to prune: the errors of all subtrees on rows they have not seen, and a rule to choose."""
+"""Choice of the size of a tree: validation errors of all subtrees, and rules to choose one."""
 
 from __future__ import annotations
 
@@ -9,8 +9,13 @@ from typing import Any
 import numpy as np
 
 from bosquet.trees._moments import power_sums
-from bosquet.trees.arrays import TreeArrays, check_cost_matrix, class_shares, predicted_classes
-from bosquet.trees.pruning import PruningPath, spread
+from bosquet.trees.arrays import (
+    TreeArrays,
+    check_class_shares,
+    check_cost_matrix,
+    predicted_classes,
+)
+from bosquet.trees.pruning import PruningPath, sum_over_leaves
 from bosquet.trees.table import PruningTable
 
 RULES = ("min", "1se")
@@ -19,15 +24,14 @@ LOSSES = ("misclassified", "deviance", "squares")
 
 @dataclass(frozen=True, eq=False)
 class PathErrors:
-    """Sums of the losses of some rows under each of several subtrees.
+    """Sums of the losses of validation rows under each subtree of a path.
 
-    Sums over the rows of different folds add up (``a + b``), so that a mean and its standard error
-    are those of all rows together.
+    Sums of different folds can be added (``a + b``); mean and standard error are then those over all rows.
 
     Attributes
     ----------
     sums : array of shape (subtrees, 3)
-        Σ w l, Σ w² l and Σ w² l² with w the weight of a row and l its loss.
+        Σ w l, Σ w² l and Σ w² l², where w is the weight of a row and l its loss.
     weight, squared_weight : float
         Σ w and Σ w².
     """
@@ -38,10 +42,12 @@ class PathErrors:
 
     @classmethod
     def of_rows(cls, losses: Any, weight: Any = None) -> PathErrors:
-        """From the loss of each row under each subtree, an array of shape (rows, subtrees)."""
+        """Return the sums for losses of shape (rows, subtrees): the loss of each row under each subtree."""
         losses = np.asarray(losses, dtype=float)
         if losses.ndim != 2 or len(losses) == 0:
-            raise ValueError(f"losses have shape {losses.shape}, expected (rows, subtrees)")
+            raise ValueError(
+                f"losses has shape {losses.shape}; pass shape (rows, subtrees) with at least one row"
+            )
         w = _weights(weight, len(losses))
         sums = np.stack([w @ losses, w**2 @ losses, w**2 @ losses**2], axis=1)
         return cls(sums, float(w.sum()), float(w @ w))
@@ -55,7 +61,7 @@ class PathErrors:
     def standard_error(self) -> np.ndarray:
         """Standard error of the mean: √(Σ w² (l - mean)²) / Σ w.
 
-        For rows that weigh 1 and a loss of 0 or 1 it is √(p (1 - p) / n).
+        For equal weights and a loss of 0 or 1 it is √(p (1 - p) / n).
         """
         mean = self.mean
         squares = self.sums[:, 2] - 2 * mean * self.sums[:, 1] + mean**2 * self.squared_weight
@@ -64,7 +70,8 @@ class PathErrors:
     def __add__(self, other: PathErrors) -> PathErrors:
         if len(self.sums) != len(other.sums):
             raise ValueError(
-                f"folds must be judged by the same subtrees: {len(self.sums)} and {len(other.sums)}"
+                f"errors of {len(self.sums)} subtrees cannot be added to errors of {len(other.sums)};"
+                " all folds must have the same subtrees"
             )
         return PathErrors(
             self.sums + other.sums,
@@ -82,11 +89,11 @@ def errors_along_path(
     loss: Any = "misclassified",
     gammas: Any = None,
 ) -> PathErrors:
-    """The losses of rows under all subtrees of a path, in one pass over the rows.
+    """Return the losses of rows under all subtrees of a path, in one pass over the rows.
 
-    Rows are added up where they fall in the whole tree; a node's sums are those of its children
-    together; and a node counts for the steps at which it is a leaf. With a loss by name that takes
-    O(rows + nodes + steps) however many subtrees there are.
+    The sums of a leaf are taken over its rows, the sums of an inner node over its children. A node counts
+    in the subtrees in which it is a leaf. With a loss by name or a cost matrix this takes
+    O(rows + nodes + steps), for any number of subtrees.
 
     Parameters
     ----------
@@ -95,19 +102,19 @@ def errors_along_path(
     leaf_of_row : int array of shape (rows,)
         The leaf of `tree` that each row falls into.
     y : array of shape (rows,)
-        Codes of classes (columns of `tree.value`), or numbers for regression.
+        Class numbers (columns of `tree.value`), or numeric targets for regression.
     weight : array of shape (rows,), optional
     loss : str, array or callable, default="misclassified"
-        - "misclassified": 1 for a row of another class than the leaf's.
-        - "deviance": -2 ln of the leaf's share of the row's class. A share of 0 counts as the
-          smallest step above 0 that 1 can take (2⁻⁵²), so that one row cannot make it infinite.
-        - "squares": squared distance to the leaf's value; for one output.
-        - an array of shape (classes, classes): cost matrix, line: true class, column: decision.
-        - a function of (y, values) that gives the loss of each row, y and values having one line a
-          row. Each row is then moved up node by node, in O(rows · depth).
+        - "misclassified": 1 if the leaf predicts another class, otherwise 0.
+        - "deviance": -2 ln of the share of the true class in the leaf. A share of 0 is replaced by 2⁻⁵²
+          (the machine epsilon), so that a single row cannot make the deviance infinite.
+        - "squares": squared error of the value of the leaf; for one output.
+        - an array of shape (classes, classes): cost matrix; rows: true class, columns: predicted class.
+        - a function of (y, values) that returns the loss of each row, where y and values have one row per
+          row of the data. It is called for all ancestors of each row, in O(rows · depth).
     gammas : array, optional
-        Prices of a leaf, in the counts of `tree`, to give the errors for; by default those of the
-        path's own subtrees, `path.gammas`.
+        Penalties per leaf, in units of D of `tree`, at which the errors are computed. Default:
+        `path.gammas`, one penalty per subtree.
 
     Returns
     -------
@@ -117,32 +124,37 @@ def errors_along_path(
     target = np.asarray(y)
     if leaf.ndim != 1 or len(leaf) == 0 or len(target) != len(leaf):
         raise ValueError(
-            f"leaf_of_row has shape {leaf.shape} and y {target.shape}: one entry a row"
+            f"leaf_of_row has shape {leaf.shape} and y has shape {target.shape}; both need one entry per row"
         )
     if (leaf < 0).any() or (leaf >= tree.n_nodes).any() or not tree.is_leaf[leaf].all():
-        raise ValueError("leaf_of_row must hold numbers of leaves of the tree")
+        raise ValueError(
+            "leaf_of_row contains numbers that are not leaves of the tree; pass the leaf of each row"
+        )
     w = _weights(weight, len(leaf))
     if callable(loss):
-        by_step = _climbing(tree, path, leaf, target, w, loss)
+        by_step = _sums_over_ancestors(tree, path, leaf, target, w, loss)
     else:
         if isinstance(loss, str) and loss == "squares":
             by_node = _square_sums(tree, leaf, target, w)
         else:
             by_node = _class_sums(tree, leaf, target, w, _loss_of_class(tree, loss))
-        by_step = spread(by_node, path.step_of_node, tree.parents, path.n_steps)
+        by_step = sum_over_leaves(by_node, path.step_of_node, tree.parents, path.n_steps)
     if gammas is not None:
         by_step = by_step[path.step_at(np.atleast_1d(gammas))]
     return PathErrors(by_step, float(w.sum()), float(w @ w))
 
 
 def _loss_of_class(tree: TreeArrays, loss: Any) -> np.ndarray:
-    """The loss of a row of each class in each node, of shape (nodes, classes)."""
+    """Return the loss of a row of each class in each node, shape (nodes, classes)."""
     if isinstance(loss, str) and loss not in LOSSES:
         raise ValueError(
-            f"loss is {loss!r}; it must be one of {', '.join(LOSSES)}, a cost matrix or a function"
+            f"loss={loss!r} is not supported; use one of {', '.join(map(repr, LOSSES))}, a cost matrix or a"
+            " function"
         )
     if isinstance(loss, str) and loss == "deviance":
-        return -2 * np.log(np.maximum(class_shares(tree, 'loss="deviance"'), np.finfo(float).eps))
+        return -2 * np.log(
+            np.maximum(check_class_shares(tree, "loss='deviance'"), np.finfo(float).eps)
+        )
     costs = 1.0 - np.eye(tree.n_outputs) if isinstance(loss, str) else loss
     costs = check_cost_matrix(costs, tree.n_outputs)
     decided = predicted_classes(tree, None if isinstance(loss, str) else costs)
@@ -152,10 +164,12 @@ def _loss_of_class(tree: TreeArrays, loss: Any) -> np.ndarray:
 def _class_sums(
     tree: TreeArrays, leaf: np.ndarray, y: np.ndarray, w: np.ndarray, loss: np.ndarray
 ) -> np.ndarray:
-    """The three sums of each node: a row's loss depends on its class alone, so rows are counted."""
+    """Return the three sums of each node from counts: the loss of a row depends only on its class."""
     n_classes = tree.n_outputs
     if y.dtype.kind not in "iub" or (y < 0).any() or (y >= n_classes).any():
-        raise ValueError(f"y must hold codes of classes from 0 to {n_classes - 1}")
+        raise ValueError(
+            f"y has values that are not class numbers; pass integers from 0 to {n_classes - 1}"
+        )
     cell = leaf * n_classes + y
     size = tree.n_nodes * n_classes
     counts = np.stack([np.bincount(cell, v, size) for v in (w, w**2)], axis=1)
@@ -163,21 +177,24 @@ def _class_sums(
     for level in reversed(tree.levels()):
         inner = level[~tree.is_leaf[level]]
         counts[inner] = counts[tree.left[inner]] + counts[tree.right[inner]]
-    once, twice = counts[..., 0], counts[..., 1]
-    columns = [(once * loss), (twice * loss), (twice * loss**2)]
+    weight, squared_weight = counts[..., 0], counts[..., 1]
+    columns = [(weight * loss), (squared_weight * loss), (squared_weight * loss**2)]
     return np.stack([column.sum(axis=1) for column in columns], axis=1)
 
 
 def _square_sums(tree: TreeArrays, leaf: np.ndarray, y: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """The three sums of each node: Σ w d², Σ w² d² and Σ w² d⁴ with d = y - value."""
+    """Return the three sums of each node: Σ w d², Σ w² d² and Σ w² d⁴ with d = y - value."""
     if tree.n_outputs != 1 or y.ndim != 1:
-        raise ValueError('loss="squares" is for one output; give a function for several')
+        raise ValueError(
+            f"loss='squares' needs one output, but the tree has {tree.n_outputs} and y has {y.ndim}"
+            " dimensions; pass a function"
+        )
     y = y.astype(float)
-    (once,) = power_sums(tree, leaf, y, w, 2)
-    return np.stack([once, *power_sums(tree, leaf, y, w**2, 4)], axis=1)
+    (squares,) = power_sums(tree, leaf, y, w, 2)
+    return np.stack([squares, *power_sums(tree, leaf, y, w**2, 4)], axis=1)
 
 
-def _climbing(
+def _sums_over_ancestors(
     tree: TreeArrays,
     path: PruningPath,
     leaf: np.ndarray,
@@ -185,21 +202,23 @@ def _climbing(
     w: np.ndarray,
     loss: Callable[[np.ndarray, np.ndarray], np.ndarray],
 ) -> np.ndarray:
-    """The three sums of each step, each row moved up from its leaf to the root."""
+    """Return the three sums of each step for any loss; visits all ancestors of each row."""
     parents = tree.parents
     until = np.where(parents < 0, path.n_steps, path.step_of_node[parents])
     change = np.zeros((path.n_steps + 1, 3))
     rows, node = np.arange(len(leaf)), leaf
     while len(rows):
-        counted = path.step_of_node[node] < until[node]
-        some, at = rows[counted], node[counted]
+        ever_leaf = path.step_of_node[node] < until[node]
+        some, at = rows[ever_leaf], node[ever_leaf]
         if len(some):
-            each = np.asarray(loss(y[some], tree.value[at]), dtype=float)
-            amounts = np.stack([w[some] * each, w[some] ** 2 * each, (w[some] * each) ** 2], axis=1)
+            losses = np.asarray(loss(y[some], tree.value[at]), dtype=float)
+            amounts = np.stack(
+                [w[some] * losses, w[some] ** 2 * losses, (w[some] * losses) ** 2], axis=1
+            )
             np.add.at(change, path.step_of_node[at], amounts)
             np.subtract.at(change, until[at], amounts)
-        upward = parents[node] >= 0
-        rows, node = rows[upward], parents[node[upward]]
+        has_parent = parents[node] >= 0
+        rows, node = rows[has_parent], parents[node[has_parent]]
     return np.cumsum(change, axis=0)[: path.n_steps]
 
 
@@ -211,26 +230,26 @@ def choose_by_folds(
     weight: Any = None,
     loss: str = "",
 ) -> PruningTable:
-    """The table of a pruning path with errors on rows not learned from, and the subtree chosen.
+    """Choose a subtree of a pruning path by its validation errors.
 
-    For cross-validation each fold's tree is grown and pruned without the fold's rows, at prices
-    between those of the full tree's path (`path.gammas_between(fold_tree.weight[0])`), and judged
-    on the fold. A validation sample is the case of one fold, judged by the full tree itself.
+    For cross-validation, the tree of each fold is grown without the rows of the fold and pruned at
+    penalties between those of the full tree (`path.gammas_between(fold_tree.weight[0])`); its errors are
+    computed on the fold. A validation set is the special case of one fold, with the errors of the full tree.
 
     Parameters
     ----------
     path : PruningPath of the tree grown on all rows
     fold_errors : list of PathErrors, or array of shape (rows, steps)
-        One for each fold, from `errors_along_path`; or the loss of every held-out row under each
-        subtree. Either gives the standard error over rows, not over the few folds, whose errors
-        hang together.
+        The result of `errors_along_path` for each fold; or the loss of every validation row under each
+        subtree. The standard error is computed over rows, not over the few folds, whose errors are
+        correlated.
     rule : {"min", "1se"}, default="min"
-        The smallest error (of equal ones, the smallest tree), or the smallest tree whose error is
-        within one standard error of it.
+        "min": the subtree with the smallest error (the smallest such subtree in case of ties). "1se": the
+        smallest subtree whose error is within one standard error of it.
     weight : array of shape (rows,), optional
-        Weights of the rows of an array.
-    loss : str
-        Name of the loss, to be shown.
+        Weights of the rows if `fold_errors` is an array.
+    loss : str, default=""
+        Name of the loss, for display.
 
     Returns
     -------
@@ -257,11 +276,12 @@ def choose_by_folds(
     2
     """
     if rule not in RULES:
-        raise ValueError(f"rule is {rule!r}; it must be one of {', '.join(RULES)}")
-    errors = _together(fold_errors, weight)
+        raise ValueError(f"rule={rule!r} is not supported; use {' or '.join(map(repr, RULES))}")
+    errors = _combined_errors(fold_errors, weight)
     if len(errors.sums) != path.n_steps:
         raise ValueError(
-            f"fold_errors are of {len(errors.sums)} subtrees, the path has {path.n_steps}"
+            f"fold_errors has errors of {len(errors.sums)} subtrees, but the path has {path.n_steps}; compute"
+            " the errors at the penalties of this path"
         )
     mean, se = errors.mean, errors.standard_error
     best = _last_below(mean, mean.min())
@@ -281,17 +301,20 @@ def choose_by_folds(
 
 
 def _last_below(mean: np.ndarray, bound: float) -> int:
-    # A rounding more or less must not decide between trees of equal error.
+    # The tolerance keeps rounding errors from deciding between trees of equal error.
     return int(np.flatnonzero(mean <= bound + 1e-12 * abs(bound))[-1])
 
 
-def _together(fold_errors: Any, weight: Any) -> PathErrors:
+def _combined_errors(fold_errors: Any, weight: Any) -> PathErrors:
     if isinstance(fold_errors, PathErrors):
         return fold_errors
     folds = fold_errors if isinstance(fold_errors, np.ndarray) else list(fold_errors)
     if len(folds) and isinstance(folds[0], PathErrors):
         if weight is not None:
-            raise ValueError("weight goes with an array of losses; PathErrors hold theirs already")
+            raise ValueError(
+                "weight is only for an array of losses, but fold_errors holds PathErrors; pass the weights to"
+                " errors_along_path"
+            )
         total = folds[0]
         for errors in folds[1:]:
             total = total + errors
@@ -304,5 +327,7 @@ def _weights(weight: Any, n_rows: int) -> np.ndarray:
         return np.ones(n_rows)
     w = np.asarray(weight, dtype=float)
     if w.shape != (n_rows,) or not np.isfinite(w).all() or (w < 0).any() or not w.any():
-        raise ValueError(f"weight must hold {n_rows} numbers, none negative and not all zero")
+        raise ValueError(
+            f"weight has shape {w.shape} or invalid entries; pass {n_rows} finite numbers >= 0, not all zero"
+        )
     return w

@@ -1,4 +1,4 @@
-"""Curves of pruning: error on new rows, and cost on the training rows, against leaves."""
+"""Plots of pruning: estimated error and training cost against the number of leaves."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from bosquet.trees.drawing import pyplot_or_error
 from bosquet.trees.pruning import PruningPath
 from bosquet.trees.table import PruningTable
 
-_MOST_BARS = 40  # beyond that many subtrees standard errors are a band
+_MAX_ERROR_BARS = 40  # with more subtrees, standard errors are drawn as a band
 _LINE, _CHOSEN = "#0072B2", "#D55E00"
 
 
 def draw_pruning(table: PruningTable, ax: Any = None) -> Any:
-    """Draws the error of each subtree with its standard error against its leaves.
+    """Plot the estimated error of each subtree with its standard error against the number of leaves.
 
-    The price γ of a leaf stands on the upper axis. The subtree chosen is marked; the dotted line is
-    one standard error above the smallest error.
+    The upper axis shows the penalty γ per leaf. The chosen subtree is marked. The dotted line is one
+    standard error above the smallest error.
 
     Parameters
     ----------
     table : PruningTable
         From `choose_by_folds`.
     ax : matplotlib Axes, optional
-        By default that of a new figure.
+        Default: the axes of a new figure.
 
     Returns
     -------
@@ -33,7 +33,7 @@ def draw_pruning(table: PruningTable, ax: Any = None) -> Any:
     """
     ax = ax or pyplot_or_error().subplots(figsize=(7, 4.2), layout="constrained")[1]
     leaves, errors, se = table.leaves, table.errors, table.standard_errors
-    if len(table) <= _MOST_BARS:
+    if len(table) <= _MAX_ERROR_BARS:
         ax.errorbar(leaves, errors, se, color=_LINE, marker="o", markersize=4, linewidth=1.4,
                     elinewidth=0.9, capsize=2.5, label="error ± 1 SE")  # fmt: skip
     else:
@@ -46,35 +46,35 @@ def draw_pruning(table: PruningTable, ax: Any = None) -> Any:
     ax.plot(leaves[table.chosen], errors[table.chosen], marker="o", markersize=11, linestyle="",
             markerfacecolor="none", markeredgecolor=_CHOSEN, markeredgewidth=2, zorder=5,
             label=f"{rule}: {table.chosen_leaves} leaves")  # fmt: skip
-    ax.set_ylabel(f"error on new rows ({table.loss})" if table.loss else "error on new rows")
+    ax.set_ylabel(f"estimated error ({table.loss})" if table.loss else "estimated error")
     _leaf_axis(ax, leaves)
-    _price_axis(ax, leaves, table.gammas)
+    _penalty_axis(ax, leaves, table.gammas)
     ax.legend(frameon=False)
     return ax
 
 
 def draw_scree(path: PruningPath | PruningTable, ax: Any = None) -> Any:
-    """Draws D on the training rows against the leaves of the nested subtrees.
+    """Plot D on the training set against the number of leaves of the nested subtrees.
 
-    Where the curve turns flat, further leaves explain little more.
+    Where the curve becomes flat, additional leaves decrease D only a little.
 
     Parameters
     ----------
     path : PruningPath or PruningTable
     ax : matplotlib Axes, optional
-        By default that of a new figure.
+        Default: the axes of a new figure.
 
     Returns
     -------
     matplotlib Axes
     """
     ax = ax or pyplot_or_error().subplots(figsize=(7, 4.2), layout="constrained")[1]
-    marker = "o" if len(path.gammas) <= _MOST_BARS else None
+    marker = "o" if len(path.gammas) <= _MAX_ERROR_BARS else None
     ax.plot(path.leaves, path.costs, color=_LINE, marker=marker, markersize=4, linewidth=1.4)
-    ax.set_ylabel(f"D on training rows ({path.cost})")
+    ax.set_ylabel(f"D on the training set ({path.cost})")
     ax.set_ylim(bottom=0)
     _leaf_axis(ax, path.leaves)
-    _price_axis(ax, path.leaves, path.gammas)
+    _penalty_axis(ax, path.leaves, path.gammas)
     return ax
 
 
@@ -83,7 +83,7 @@ def _leaf_axis(ax: Any, leaves: np.ndarray) -> None:
 
     ax.set_xlabel("leaves")
     ax.yaxis.set_major_formatter("{x:.4g}")
-    if leaves.max() > 60:  # small trees are of interest, and would be pressed together
+    if leaves.max() > 60:  # a linear axis would compress the small trees, which are of interest
         ax.set_xscale("log")
         ax.xaxis.set_major_formatter("{x:g}")
     else:
@@ -93,25 +93,27 @@ def _leaf_axis(ax: Any, leaves: np.ndarray) -> None:
     ax.set_axisbelow(True)
 
 
-def _price_axis(ax: Any, leaves: np.ndarray, gammas: np.ndarray) -> None:
-    """Prices of some subtrees on the upper axis, no two labels too close."""
+def _penalty_axis(ax: Any, leaves: np.ndarray, gammas: np.ndarray) -> None:
+    """Label the upper axis with the penalties of some subtrees; labels do not overlap."""
     top = ax.secondary_xaxis("top")
     low, high = ax.get_xlim()
     log = ax.get_xscale() == "log"
-    place = (lambda x: np.log(x / low) / np.log(high / low)) if log else (
+    position = (lambda x: np.log(x / low) / np.log(high / low)) if log else (
         lambda x: (x - low) / (high - low))  # fmt: skip
     shown: list[int] = []
-    for step in range(len(gammas) - 1, -1, -1):  # from the root: prices fall fastest there
-        if not shown or place(leaves[step]) - place(leaves[shown[-1]]) > 0.1:
+    for step in range(len(gammas) - 1, -1, -1):  # from the root, where the penalties change fastest
+        if not shown or position(leaves[step]) - position(leaves[shown[-1]]) > 0.1:
             shown.append(step)
     top.set_xticks([int(leaves[step]) for step in shown], [_short(gammas[step]) for step in shown])
     top.minorticks_off()
     top.tick_params(length=3, labelsize="small", colors="#555555")
-    top.set_xlabel("price of a leaf γ from which the subtree is best", color="#555555", labelpad=6)
+    top.set_xlabel(
+        "penalty γ per leaf from which the subtree is optimal", color="#555555", labelpad=6
+    )
     top.spines["top"].set_visible(False)
 
 
-def _short(price: float) -> str:
-    if price >= 1e5:
-        return f"{price:.1e}".replace("e+0", "e").replace("e+", "e")
-    return f"{price:.2g}" if price < 100 else f"{price:.0f}"
+def _short(penalty: float) -> str:
+    if penalty >= 1e5:
+        return f"{penalty:.1e}".replace("e+0", "e").replace("e+", "e")
+    return f"{penalty:.2g}" if penalty < 100 else f"{penalty:.0f}"

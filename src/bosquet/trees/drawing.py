@@ -1,4 +1,4 @@
-"""Pictures of a tree and of its pruning, by Matplotlib."""
+"""Drawing of a tree with Matplotlib."""
 
 from __future__ import annotations
 
@@ -12,37 +12,39 @@ import numpy as np
 from bosquet.trees._colours import class_colour, node_colours
 from bosquet.trees._layout import tidy_layout
 from bosquet.trees.arrays import TreeArrays
-from bosquet.trees.wording import Wording
+from bosquet.trees.formatting import TreeFormatter
 
-MOST_LEAVES = 40  # drawn without being asked for by max_depth
+MAX_LEAVES = 40  # leaves that are drawn if max_depth is not given
 
-# Inches, at the font size of the drawing.
+# Sizes in inches (the font size in points) of a drawing at its natural size.
 _FONT = 9.0
-_BETWEEN_LEVELS = 0.36
-_GAP = 0.14
-_LINE, _MARGIN = 0.155, 0.1
-_BAR = 0.13
-_INK, _FAINT = "#222222", "#6B6B6B"
+_LEVEL_GAP = 0.36
+_NODE_GAP = 0.14
+_LINE_HEIGHT, _MARGIN = 0.155, 0.1
+_BAR_HEIGHT = 0.13
+_TEXT_COLOUR, _NOTE_COLOUR = "#222222", "#6B6B6B"
 
 
 def pyplot_or_error() -> Any:
-    """Matplotlib, imported when something is drawn."""
+    """Import matplotlib.pyplot; raise an ImportError with the install command if it is missing."""
     try:
         import matplotlib.pyplot as pyplot
     except ImportError:
-        raise ImportError('drawing needs Matplotlib: pip install "bosquet[plot]"') from None
+        raise ImportError(
+            'plots need Matplotlib, which is not installed; run pip install "bosquet[plot]"'
+        ) from None
     return pyplot
 
 
 @dataclass
 class _Box:
-    """A node to be drawn: its lines of text, its size and place in inches."""
+    """A node to draw: its lines of text, its size and its position in inches."""
 
-    lines: list[tuple[str, bool]]  # text, and whether it is the main one
+    lines: list[tuple[str, bool]]  # text, and whether it is emphasised
     width: float
     height: float
     is_leaf: bool
-    hidden: bool
+    hidden: bool  # whether the branch below is not drawn
     x: float = 0.0
     y: float = 0.0
 
@@ -58,44 +60,44 @@ def draw_tree(
     show_missing: bool = False,
     ax: Any = None,
 ) -> Any:
-    """Draws a tree: questions in boxes, yes to the left, leaves with their rows and shares.
+    """Draw a tree: conditions in boxes, yes to the left, leaves with their rows and class shares.
 
-    The hue of a box is its class, its strength how sure that is; in a regression tree darker is
-    larger. Lines are as thick as rows come their way. A tree of more than 40 leaves is cut off at
-    the depth that shows at most as many, and the drawing says so.
+    The hue of a box is the predicted class and its intensity the probability of the class; in a regression
+    tree, darker boxes have larger means. Lines are thicker if more rows pass them. A tree with more than 40
+    leaves is truncated to the depth with at most 40 leaves, with a note in the drawing.
 
     Parameters
     ----------
     tree : TreeArrays
     feature_names, class_names, categories, cost_matrix : as in `export_text`
     max_depth : int, optional
-        Levels of questions to draw. Dashed boxes say how many leaves are below.
+        Number of levels of splits to draw. Dashed boxes show how many leaves are below them.
     show_missing : bool, default=False
-        Whether each box says which way missing values go.
+        Whether to show the branch that missing values take.
     ax : matplotlib Axes, optional
-        Where to draw; text shrinks if there is little room. By default a new figure of the size
+        Axes to draw into; the text is scaled down if they are small. Default: a new figure of the size
         that the tree needs.
 
     Returns
     -------
     matplotlib Axes
-        ``ax.figure.savefig("tree.svg")`` writes it to a file.
+        ``ax.figure.savefig("tree.svg")`` saves the figure to a file.
     """
     pyplot = pyplot_or_error()
-    words = Wording(tree, feature_names, class_names, categories, cost_matrix)
+    formatter = TreeFormatter(tree, feature_names, class_names, categories, cost_matrix)
     depth = _depth_to_draw(tree, max_depth)
-    boxes, children = _boxes(words, depth, show_missing)
-    places = tidy_layout(children, {node: box.width for node, box in boxes.items()}, _GAP)
-    level = max(box.height for box in boxes.values()) + _BETWEEN_LEVELS
+    boxes, children = _boxes(formatter, depth, show_missing)
+    positions = tidy_layout(children, {node: box.width for node, box in boxes.items()}, _NODE_GAP)
+    level = max(box.height for box in boxes.values()) + _LEVEL_GAP
     for node, box in boxes.items():
-        box.x, box.y = places[node], -float(tree.depths[node]) * level
+        box.x, box.y = positions[node], -float(tree.depths[node]) * level
     left = min(box.x - box.width / 2 for box in boxes.values()) - 0.1
     right = max(box.x + box.width / 2 for box in boxes.values()) + 0.1
     bottom = min(box.y - box.height / 2 for box in boxes.values()) - 0.1
     top = boxes[0].height / 2 + 0.1
-    legend_room = 0.3 if words.of_classes else 0.0
+    legend_height = 0.3 if formatter.is_classifier else 0.0
     note = _truncation_note(tree, boxes)
-    bottom -= legend_room + (0.25 if note else 0.0)
+    bottom -= legend_height + (0.25 if note else 0.0)
     width = max(right - left, 3.2)
     left, right = (left + right - width) / 2, (left + right + width) / 2
     if ax is None:
@@ -107,28 +109,28 @@ def draw_tree(
     ax.axis("off")
     size = ax.get_window_extent().transformed(ax.figure.dpi_scale_trans.inverted())
     scale = min(1.0, size.width / width, size.height / (top - bottom))
-    colours = node_colours(words)
+    colours = node_colours(formatter)
     _draw_edges(ax, tree, boxes, children, scale)
     for node, box in boxes.items():
-        _draw_box(ax, words, node, box, colours[node], scale)
-    if words.of_classes:
-        _draw_legend(ax, words, bottom + (0.25 if note else 0.0), (left + right) / 2, scale)
+        _draw_box(ax, formatter, node, box, colours[node], scale)
+    if formatter.is_classifier:
+        _draw_legend(ax, formatter, bottom + (0.25 if note else 0.0), (left + right) / 2, scale)
     if note:
         ax.text((left + right) / 2, bottom + 0.13, note, ha="center", va="center",
-                fontsize=_FONT * scale, color=_FAINT, style="italic")  # fmt: skip
+                fontsize=_FONT * scale, color=_NOTE_COLOUR, style="italic")  # fmt: skip
     return ax
 
 
 def _depth_to_draw(tree: TreeArrays, max_depth: int | None) -> int:
     if max_depth is not None:
         if max_depth < 0:
-            raise ValueError(f"max_depth is {max_depth}; it must not be negative")
+            raise ValueError(f"max_depth={max_depth} is out of range: max_depth must be >= 0")
         return max_depth
-    # By depth: the leaves up to there, and the inner nodes that would be cut off at it.
+    # For each depth, the boxes without children if the tree is truncated there: leaves and cut nodes.
     levels = tree.depth + 1
     leaves = np.cumsum(np.bincount(tree.depths[tree.is_leaf], minlength=levels))
     drawn = leaves + np.bincount(tree.depths[~tree.is_leaf], minlength=levels)
-    return int(np.flatnonzero(drawn <= MOST_LEAVES)[-1])
+    return int(np.flatnonzero(drawn <= MAX_LEAVES)[-1])
 
 
 def _truncation_note(tree: TreeArrays, boxes: dict[int, _Box]) -> str:
@@ -140,9 +142,9 @@ def _truncation_note(tree: TreeArrays, boxes: dict[int, _Box]) -> str:
 
 
 def _boxes(
-    words: Wording, depth: int, show_missing: bool
+    formatter: TreeFormatter, depth: int, show_missing: bool
 ) -> tuple[dict[int, _Box], dict[int, tuple[int, int]]]:
-    tree = words.tree
+    tree = formatter.tree
     boxes: dict[int, _Box] = {}
     children: dict[int, tuple[int, int]] = {}
     stack = [0]
@@ -150,9 +152,17 @@ def _boxes(
         node = stack.pop()
         end = bool(tree.is_leaf[node]) or int(tree.depths[node]) >= depth
         hidden = end and not tree.is_leaf[node]
-        lines = _leaf_lines(words, node, hidden) if end else _question(words, node, show_missing)
+        lines = (
+            _leaf_lines(formatter, node, hidden)
+            if end
+            else _split_lines(formatter, node, show_missing)
+        )
         width = max(_text_width(text, main) for text, main in lines) + 0.2
-        height = _LINE * len(lines) + _MARGIN + (_BAR if end and words.of_classes else 0)
+        height = (
+            _LINE_HEIGHT * len(lines)
+            + _MARGIN
+            + (_BAR_HEIGHT if end and formatter.is_classifier else 0)
+        )
         boxes[node] = _Box(lines, max(width, 0.85), height, end, hidden)
         if not end:
             children[node] = (int(tree.left[node]), int(tree.right[node]))
@@ -160,28 +170,28 @@ def _boxes(
     return boxes, children
 
 
-def _question(words: Wording, node: int, show_missing: bool) -> list[tuple[str, bool]]:
-    split = words.question(node)
-    text = words.condition(split, True, most=3).replace("<=", "≤")
-    name = words.name(split.feature)
+def _split_lines(formatter: TreeFormatter, node: int, show_missing: bool) -> list[tuple[str, bool]]:
+    split = formatter.split_rule(node)
+    text = formatter.condition(split, True, most=3).replace("<=", "≤")
+    name = formatter.feature_name(split.feature)
     rest = text[len(name) :].strip()
     short = textwrap.shorten(name, 26, placeholder="…") if " " in name else name[:26]
     lines = [(short, True)]
     lines += [(part, True) for part in textwrap.wrap(rest, 28)[:3]]
-    lines.append((words.size(node).replace("n ", "n = ", 1), False))
+    lines.append((formatter.size_text(node).replace("n ", "n = ", 1), False))
     if show_missing:
-        way = "left" if words.tree.missing_left[node] else "right"
-        surrogates = "surrogates, " if words.tree.surrogates[node] else ""
-        lines.append((f"missing: {surrogates}{way}", False))
+        branch = "left" if formatter.tree.missing_left[node] else "right"
+        surrogates = "surrogates, " if formatter.tree.surrogates[node] else ""
+        lines.append((f"missing: {surrogates}{branch}", False))
     return lines
 
 
-def _leaf_lines(words: Wording, node: int, hidden: bool) -> list[tuple[str, bool]]:
-    answer = words.answer(node)
-    lines = [(answer if len(answer) <= 18 else answer[:17] + "…", True)]
-    lines.append((words.size(node).replace("n ", "n = ", 1), False))
+def _leaf_lines(formatter: TreeFormatter, node: int, hidden: bool) -> list[tuple[str, bool]]:
+    prediction = formatter.prediction_text(node)
+    lines = [(prediction if len(prediction) <= 18 else prediction[:17] + "…", True)]
+    lines.append((formatter.size_text(node).replace("n ", "n = ", 1), False))
     if hidden:
-        lines.append((f"… {words.tree.branch_leaves[node]} leaves", False))
+        lines.append((f"… {formatter.tree.branch_leaves[node]} leaves", False))
     return lines
 
 
@@ -212,10 +222,12 @@ def _draw_edges(
                     color="#9A9A9A", linewidth=width, solid_joinstyle="round")  # fmt: skip
             if node == 0:
                 ax.text((parent.x + box.x) / 2, turn + 0.05, word, ha="center", va="bottom",
-                        fontsize=_size(False) * scale, color=_FAINT)  # fmt: skip
+                        fontsize=_size(False) * scale, color=_NOTE_COLOUR)  # fmt: skip
 
 
-def _draw_box(ax: Any, words: Wording, node: int, box: _Box, colour: str, scale: float) -> None:
+def _draw_box(
+    ax: Any, formatter: TreeFormatter, node: int, box: _Box, colour: str, scale: float
+) -> None:
     from matplotlib.patches import FancyBboxPatch
 
     low, left = box.y - box.height / 2, box.x - box.width / 2
@@ -223,19 +235,19 @@ def _draw_box(ax: Any, words: Wording, node: int, box: _Box, colour: str, scale:
         FancyBboxPatch(
             (left, low), box.width, box.height, zorder=2, facecolor=colour,
             boxstyle=f"round,pad=0,rounding_size={0.03 if box.is_leaf else 0.12}",
-            edgecolor=_INK, linewidth=(1.0 if box.is_leaf else 0.6) * scale,
+            edgecolor=_TEXT_COLOUR, linewidth=(1.0 if box.is_leaf else 0.6) * scale,
             linestyle="--" if box.hidden else "-",
         )
     )  # fmt: skip
-    bar = _BAR if box.is_leaf and words.of_classes else 0.0
+    bar = _BAR_HEIGHT if box.is_leaf and formatter.is_classifier else 0.0
     for k, (text, main) in enumerate(box.lines):
-        ax.text(box.x, box.y + (box.height - _MARGIN) / 2 - _LINE * (k + 0.5), text, zorder=4,
+        ax.text(box.x, box.y + (box.height - _MARGIN) / 2 - _LINE_HEIGHT * (k + 0.5), text, zorder=4,
                 ha="center", va="center", fontsize=_size(main) * scale,
-                color=_INK if main else "#444444",
+                color=_TEXT_COLOUR if main else "#444444",
                 weight="bold" if main and (box.is_leaf or k == 0) else "normal",
                 parse_math=False)  # fmt: skip
     if bar:
-        _draw_shares(ax, words.tree.value[node], left + 0.06, low + 0.06, box.width - 0.12)
+        _draw_shares(ax, formatter.tree.value[node], left + 0.06, low + 0.06, box.width - 0.12)
 
 
 def _draw_shares(ax: Any, shares: np.ndarray, left: float, low: float, width: float) -> None:
@@ -247,7 +259,7 @@ def _draw_shares(ax: Any, shares: np.ndarray, left: float, low: float, width: fl
                 Rectangle(
                     (left, low),
                     width * share,
-                    _BAR - 0.04,
+                    _BAR_HEIGHT - 0.04,
                     zorder=3,
                     linewidth=0,
                     facecolor=class_colour(k),
@@ -256,13 +268,14 @@ def _draw_shares(ax: Any, shares: np.ndarray, left: float, low: float, width: fl
             left += width * share
 
 
-def _draw_legend(ax: Any, words: Wording, y: float, x: float, scale: float) -> None:
-    """Hues of the classes, in a line below the tree; of many classes the first ones."""
-    assert words.class_names is not None
-    names = [str(name) for name in words.class_names]
-    room = ax.get_xlim()[1] - ax.get_xlim()[0] - 0.2
+def _draw_legend(ax: Any, formatter: TreeFormatter, y: float, x: float, scale: float) -> None:
+    """Draw the colours of the classes below the tree; only the first classes if there are too many."""
+    assert formatter.class_names is not None
+    names = [str(name) for name in formatter.class_names]
+    available = ax.get_xlim()[1] - ax.get_xlim()[0] - 0.2
     widths = [_text_width(name, False) + 0.42 for name in names]
-    fitting = int(np.searchsorted(np.cumsum(widths), room - 0.3 if sum(widths) > room else room))
+    limit = available - 0.3 if sum(widths) > available else available
+    fitting = int(np.searchsorted(np.cumsum(widths), limit))
     shown = [*names[:fitting], *(["…"] if fitting < len(names) else [])]
     at = x - (sum(widths[:fitting]) + (0.2 if fitting < len(names) else 0)) / 2
     for k, name in enumerate(shown):
@@ -271,5 +284,5 @@ def _draw_legend(ax: Any, words: Wording, y: float, x: float, scale: float) -> N
                 [at + 0.06], [y + 0.15], marker="s", color=class_colour(k), markersize=7 * scale
             )
         ax.text(at + (0.17 if name != "…" else 0), y + 0.15, name, va="center",
-                fontsize=_size(False) * scale, color=_INK, parse_math=False)  # fmt: skip
+                fontsize=_size(False) * scale, color=_TEXT_COLOUR, parse_math=False)  # fmt: skip
         at += widths[k] if name != "…" else 0

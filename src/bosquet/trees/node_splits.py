@@ -1,4 +1,4 @@
-"""NodeSplits: the competitors or the surrogates of all nodes of a tree, in arrays."""
+"""NodeSplits: the competitors or the surrogates of all nodes of a tree, stored as arrays."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ SURROGATE = ("feature", "threshold", "reversed", "agreement")
 
 
 class NodeSplits(Sequence[list[dict[str, Any]]]):
-    """For each node of a tree a list of splits, each a dict.
+    """Sequence with a list of splits for each node of a tree; each split is a dict.
 
-    The splits are kept in one array per field, because a large tree has millions of them and a dict
-    takes 200 bytes. An element is made when it is asked for; changing it does not change the tree.
+    The splits are stored in one array per field, because a large tree has millions of them and a dict
+    needs 200 bytes. The dicts are created at each access; changing them does not change the tree.
 
     Parameters
     ----------
@@ -55,20 +55,24 @@ class NodeSplits(Sequence[list[dict[str, Any]]]):
         self.left_categories = dict(left_categories)
         self._ends = np.cumsum(self.counts)
         if any(values.size != self.n_splits for values in self.columns.values()):
-            raise ValueError(f"counts add up to {self.n_splits}, which is not the number of splits")
+            sizes = {values.size for values in self.columns.values()}
+            raise ValueError(
+                f"counts has the sum {self.n_splits}, but the columns have {sorted(sizes)} entries;"
+                " these numbers must be equal"
+            )
 
     @classmethod
     def from_lists(cls, splits: Iterable[list[dict[str, Any]]], names: Iterable[str]) -> NodeSplits:
-        """Build from one list of dicts per node."""
+        """Build the splits from one list of dicts per node."""
         by_node = list(splits)
-        every = [split for at in by_node for split in at]
+        all_splits = [split for node_splits in by_node for split in node_splits]
         codes = {
-            place: split["left_categories"]
-            for place, split in enumerate(every)
+            number: split["left_categories"]
+            for number, split in enumerate(all_splits)
             if split["left_categories"] is not None
         }
-        columns = {name: [split[name] for split in every] for name in names}
-        return cls([len(at) for at in by_node], columns, codes)
+        columns = {name: [split[name] for split in all_splits] for name in names}
+        return cls([len(node_splits) for node_splits in by_node], columns, codes)
 
     @property
     def n_splits(self) -> int:
@@ -76,37 +80,37 @@ class NodeSplits(Sequence[list[dict[str, Any]]]):
         return int(self._ends[-1]) if self._ends.size else 0
 
     def subset(self, nodes: np.ndarray, keep_splits: np.ndarray) -> NodeSplits:
-        """The splits of these nodes; none for a node whose entry of the mask `keep_splits` is False."""
+        """Return the splits of some nodes; a node where the mask `keep_splits` is False gets none."""
         counts = np.where(keep_splits, self.counts[nodes], 0)
         first = np.cumsum(counts) - counts
         starts = (self._ends - self.counts)[nodes]
-        places = np.arange(int(counts.sum())) + np.repeat(starts - first, counts)
-        columns = {name: values[places] for name, values in self.columns.items()}
+        numbers = np.arange(int(counts.sum())) + np.repeat(starts - first, counts)
+        columns = {name: values[numbers] for name, values in self.columns.items()}
         codes = {}
         if self.left_categories:
             found = (
-                (new, self.left_categories.get(old)) for new, old in enumerate(places.tolist())
+                (new, self.left_categories.get(old)) for new, old in enumerate(numbers.tolist())
             )
-            codes = {new: some for new, some in found if some is not None}
+            codes = {new: old_codes for new, old_codes in found if old_codes is not None}
         return NodeSplits(counts, columns, codes)
 
     def _at(self, node: int) -> list[dict[str, Any]]:
         end = int(self._ends[node])
-        return [self._split(place) for place in range(end - int(self.counts[node]), end)]
+        return [self._split(number) for number in range(end - int(self.counts[node]), end)]
 
-    def _split(self, place: int) -> dict[str, Any]:
+    def _split(self, number: int) -> dict[str, Any]:
         columns = self.columns
         split = {
-            "feature": columns["feature"][place].item(),
-            "threshold": columns["threshold"][place].item(),
-            "left_categories": self._codes(place),
+            "feature": columns["feature"][number].item(),
+            "threshold": columns["threshold"][number].item(),
+            "left_categories": self._codes(number),
         }
         return split | {
-            name: values[place].item() for name, values in columns.items() if name not in split
+            name: values[number].item() for name, values in columns.items() if name not in split
         }
 
-    def _codes(self, place: int) -> list[int] | None:
-        codes = self.left_categories.get(place)
+    def _codes(self, number: int) -> list[int] | None:
+        codes = self.left_categories.get(number)
         return None if codes is None else list(codes)
 
     def __len__(self) -> int:
@@ -118,7 +122,7 @@ class NodeSplits(Sequence[list[dict[str, Any]]]):
     def __getitem__(self, node: slice) -> list[list[dict[str, Any]]]: ...
     def __getitem__(self, node: Any) -> Any:
         if isinstance(node, slice):
-            return [self._at(one) for one in range(*node.indices(len(self)))]
+            return [self._at(i) for i in range(*node.indices(len(self)))]
         return self._at(range(len(self))[node])
 
     def __iter__(self) -> Iterator[list[dict[str, Any]]]:

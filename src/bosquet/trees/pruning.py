@@ -1,16 +1,16 @@
-r"""Cost-complexity pruning: as leaves grow dearer, a tree is cut back link by link.
+r"""Cost-complexity pruning: a penalty per leaf, and the nested subtrees that are optimal for it.
 
-A tree A with K leaves costs :math:`C(A) = D(A) + \gamma K`, where D adds up over its leaves. Making
-the inner node N a leaf changes that to :math:`C(A') = C(A) + C(N) - C(A_N)` with :math:`A_N` the
-branch at N, and pays as soon as
+The cost of a tree A with K leaves is :math:`C(A) = D(A) + \gamma K`, where D is a sum over the leaves and
+γ a penalty per leaf. Pruning at the inner node N, which makes N a leaf, changes the cost to
+:math:`C(A') = C(A) + C(N) - C(A_N)`, where :math:`A_N` is the branch at N. The cost does not increase if
 
 .. math:: \gamma \ge g(N) = \frac{D(N) - D(A_N)}{\text{leaves}(A_N) - 1} .
 
-The node of smallest g is the weakest link. Cutting it, and again in what is left, gives nested
-trees, each of them the smallest that costs least for the γ from its own up to the next.
+The node with the smallest g is the weakest link. Cutting the weakest link repeatedly gives a sequence of
+nested subtrees. Subtree k is the smallest tree of minimal cost for all γ from its own value up to the next.
 
-γ is in the units of D, which are counts of rows: halving the weights halves it. scikit-learn's
-`ccp_alpha` is the same per unit of weight, `ccp_alpha = gamma / weight of the root`.
+γ has the units of D, which is a sum over weighted rows: if all weights are halved, γ is halved. The
+parameter `ccp_alpha` of scikit-learn is γ per unit of weight: `ccp_alpha = gamma / weight of the root`.
 """
 
 from __future__ import annotations
@@ -22,30 +22,36 @@ from typing import Any
 
 import numpy as np
 
-from bosquet.trees.arrays import TreeArrays, check_cost_matrix, class_shares, predicted_classes
+from bosquet.trees.arrays import (
+    TreeArrays,
+    check_class_shares,
+    check_cost_matrix,
+    predicted_classes,
+)
 
-# Links as weak as each other in exact arithmetic differ by rounding; these are cut together.
-_SAME = 1e-10
-_NOTHING = 1e-12
+# Relative tolerance for ties: links that are equal in exact arithmetic differ by rounding errors.
+_TIE_TOLERANCE = 1e-10
+# A split that decreases D by less than this fraction does not decrease it at all.
+_ZERO_TOLERANCE = 1e-12
 
 COSTS = ("impurity", "misclassified", "deviance", "squares")
 
 
 def node_costs(tree: TreeArrays, cost: Any = "impurity") -> np.ndarray:
-    """D of each node, as if it were a leaf: weighted rows, not a mean.
+    """Return D of each node, as if it were a leaf (a sum over weighted rows, not a mean).
 
     Parameters
     ----------
     tree : TreeArrays
     cost : str or array, default="impurity"
-        - "impurity": weight times impurity, what scikit-learn prunes by.
-        - "misclassified": weight of the rows that are not of the node's class.
+        - "impurity": weight times impurity, as in scikit-learn.
+        - "misclassified": weight of the rows that are not of the predicted class.
         - "deviance": -2 Σ n_l ln(n_l / n) over the classes.
-        - "squares": sum of squares about the mean, for regression trees grown by squared error (it
-          is their impurity times the weight).
-        - an array of shape (classes, classes): a cost matrix; line: true class, column: decision.
-          The node decides for its least costly class.
-        - an array of shape (nodes,): D itself.
+        - "squares": sum of squared deviations from the mean, for regression trees grown by squared error
+          (equal to their impurity times the weight).
+        - an array of shape (classes, classes): a cost matrix (rows: true class, columns: predicted class);
+          the node predicts the class of least expected cost.
+        - an array of shape (nodes,): the values of D.
 
     Returns
     -------
@@ -60,37 +66,44 @@ def node_costs(tree: TreeArrays, cost: Any = "impurity") -> np.ndarray:
     """
     if isinstance(cost, str):
         if cost not in COSTS:
-            raise ValueError(f"cost is {cost!r}; it must be one of {', '.join(COSTS)} or an array")
+            raise ValueError(
+                f"cost={cost!r} is not supported; use one of {', '.join(map(repr, COSTS))} or an array"
+            )
         if cost in ("impurity", "squares"):
-            # A pure node whose rows weigh unequal amounts may be left with a trace of impurity.
+            # With unequal weights, rounding may leave a pure node with a tiny impurity.
             pure = tree.impurity <= 1e-14 * tree.impurity[0]
             return tree.weight * np.where(pure, 0.0, tree.impurity)
-        counts = tree.weight[:, None] * class_shares(tree, f'cost="{cost}"')
-        counts = _whole(counts)
+        counts = tree.weight[:, None] * check_class_shares(tree, f"cost={cost!r}")
+        counts = _round_counts(counts)
         if cost == "misclassified":
             return counts.sum(axis=1) - counts.max(axis=1)
         shares = counts / np.where(counts > 0, tree.weight[:, None], 1)
         return -2 * (counts * np.log(np.where(counts > 0, shares, 1))).sum(axis=1) + 0.0
-    given = np.asarray(cost, dtype=float)
-    if given.ndim == 2:
-        counts = _whole(tree.weight[:, None] * class_shares(tree, "a cost matrix"))
-        costs = check_cost_matrix(given, tree.n_outputs)
+    values = np.asarray(cost, dtype=float)
+    if values.ndim == 2:
+        counts = _round_counts(tree.weight[:, None] * check_class_shares(tree, "a cost matrix"))
+        costs = check_cost_matrix(values, tree.n_outputs)
         return (counts * costs[:, predicted_classes(tree, costs)].T).sum(axis=1)
-    if given.shape != (tree.n_nodes,):
-        raise ValueError(f"cost has shape {given.shape}, expected ({tree.n_nodes},)")
-    if not np.isfinite(given).all():
-        raise ValueError(f"cost of node {np.flatnonzero(~np.isfinite(given))[0]} is not finite")
-    return given
+    if values.shape != (tree.n_nodes,):
+        raise ValueError(
+            f"cost has shape {values.shape}, but must have one entry per node, shape ({tree.n_nodes},), or be"
+            " a cost matrix"
+        )
+    if not np.isfinite(values).all():
+        raise ValueError(
+            f"cost[{np.flatnonzero(~np.isfinite(values))[0]}] is not finite; costs must be finite"
+        )
+    return values
 
 
-def _whole(counts: np.ndarray) -> np.ndarray:
-    """Counts of rows that each weigh 1 are whole; shares times weight miss that by rounding."""
+def _round_counts(counts: np.ndarray) -> np.ndarray:
+    """Remove rounding errors from counts that should be integers (shares times weight)."""
     nearest = np.rint(counts)
     return np.where(np.abs(counts - nearest) <= 1e-9 * np.maximum(nearest, 1), nearest, counts)
 
 
 def cost_complexity(tree: TreeArrays, gamma: float, cost: Any = "impurity", node: int = 0) -> float:
-    """C = D + γ · leaves of the branch at `node`, by default of the whole tree."""
+    """Return C = D + γ · leaves of the branch at `node`; default: of the whole tree."""
     below = tree.below([node])
     leaves = tree.is_leaf & below if not tree.is_leaf[node] else np.arange(tree.n_nodes) == node
     return float(node_costs(tree, cost)[leaves].sum() + gamma * np.count_nonzero(leaves))
@@ -98,26 +111,26 @@ def cost_complexity(tree: TreeArrays, gamma: float, cost: Any = "impurity", node
 
 @dataclass(frozen=True, eq=False)
 class PruningPath:
-    """The nested subtrees of a tree, largest first. Made by `weakest_link_path`.
+    """The nested subtrees of a tree, largest first; returned by `weakest_link_path`.
 
     Attributes
     ----------
     gammas : array of shape (steps,)
-        Subtree k is the one for γ from `gammas[k]` up to `gammas[k + 1]`; the first is 0.
+        Subtree k is optimal for γ from `gammas[k]` up to `gammas[k + 1]`; `gammas[0]` is 0.
     leaves : int array
-        Leaves of each subtree; the last is the root alone.
+        Number of leaves of each subtree; the last subtree is the root.
     costs : array
         D of each subtree.
     cuts : list of int arrays
-        The nodes that become leaves at each step. At step 0 these are the nodes whose branches
-        cost as much as they do alone.
+        The nodes that become leaves at each step. At step 0 these are the nodes whose branches do not
+        decrease D.
     step_of_node : int array of shape (nodes,)
-        The first step at which nothing stands below the node: 0 for the leaves of the tree. A node
-        is an inner node of subtree k if this is larger than k.
+        The first step at which the node is a leaf or has been removed; 0 for the leaves of the tree. A
+        node is an inner node of subtree k if this number is larger than k.
     root_weight : float
-        The factor from ccp_alpha to gamma.
+        Weight of the root: gamma = ccp_alpha * root_weight.
     cost : str
-        What D is.
+        The kind of D, see `node_costs`.
     """
 
     gammas: np.ndarray
@@ -134,42 +147,42 @@ class PruningPath:
 
     @property
     def ccp_alphas(self) -> np.ndarray:
-        """The same prices per unit of weight, as scikit-learn gives them."""
+        """The penalties per unit of weight, as in scikit-learn."""
         return self.gammas / self.root_weight
 
     def gammas_between(self, weight: float | None = None) -> np.ndarray:
-        """A typical γ of each subtree: the geometric mean of its own and the next; last infinity.
+        """Return a typical γ of each subtree: the geometric mean of its own and the next; the last is ∞.
 
         Parameters
         ----------
         weight : float, optional
-            Weight of the root of another tree, grown on part of the rows. The same price per unit
-            of weight is a smaller one in its counts.
+            Root weight of another tree, which was grown on part of the rows. The penalties are rescaled to
+            this tree, so that they are the same per unit of weight.
         """
         upper = np.append(self.gammas[1:], np.inf)
-        # Roots first: the product of two very small prices would vanish.
+        # Square roots before the product, because the product of two tiny penalties would underflow.
         between = np.sqrt(self.gammas) * np.sqrt(upper) if self.n_steps > 1 else upper
         scale = 1.0 if weight is None else weight / self.root_weight
         return between * scale
 
     def step_at(self, gamma: Any) -> Any:
-        """The number of the subtree for a price, or for each of several.
+        """Return the index of the optimal subtree for a penalty, or for each of several penalties.
 
-        A link is cut when γ reaches its own g, as in scikit-learn.
+        As in scikit-learn, a link is cut if γ is >= its g.
         """
         gamma = np.asarray(gamma, dtype=float)
         if np.isnan(gamma).any() or (gamma < 0).any():
-            raise ValueError(f"gamma is {gamma.min()}; a leaf must not have a negative price")
-        # A price that went through a division and a multiplication must find its own step again.
-        steps = np.searchsorted(self.gammas, gamma * (1 + _SAME), side="right") - 1
+            raise ValueError(f"gamma={gamma.min()} is out of range: gamma must be >= 0")
+        # The tolerance absorbs rounding when gamma is converted to ccp_alpha and back.
+        steps = np.searchsorted(self.gammas, gamma * (1 + _TIE_TOLERANCE), side="right") - 1
         return int(steps) if gamma.ndim == 0 else steps
 
 
 def weakest_link_path(tree: TreeArrays, cost: Any = "impurity") -> PruningPath:
-    """All subtrees that some price of a leaf makes the best, in O(nodes log nodes).
+    """Return all subtrees that are optimal for some penalty per leaf, in O(nodes log nodes).
 
-    Links of equal weakness are cut together. The first subtree is the one for γ = 0: smaller than
-    `tree` if some splits take nothing off D.
+    Links with equal g are cut together. The first subtree is optimal for γ = 0; it is smaller than `tree`
+    if some splits do not decrease D.
 
     Parameters
     ----------
@@ -201,37 +214,40 @@ def weakest_link_path(tree: TreeArrays, cost: Any = "impurity") -> PruningPath:
     Breiman, Friedman, Olshen and Stone, "Classification and Regression Trees", 1984, chapter 3.
     """
     costs = node_costs(tree, cost)
-    reached = _gone_at(tree, _links(tree, costs))
+    removed_at = _removal_penalties(tree, _link_penalties(tree, costs))
     inner = ~tree.is_leaf
-    gammas, step_of_node = _steps(reached, inner)
+    gammas, step_of_node = _steps(removed_at, inner)
     parents = tree.parents
     step_of_parent = np.where(parents < 0, len(gammas), step_of_node[parents])
     topmost = inner & (step_of_parent > step_of_node)
-    in_order = np.flatnonzero(topmost)[np.argsort(step_of_node[topmost], kind="stable")]
-    ends = np.searchsorted(step_of_node[in_order], np.arange(1, len(gammas)))
+    cut_nodes = np.flatnonzero(topmost)[np.argsort(step_of_node[topmost], kind="stable")]
+    ends = np.searchsorted(step_of_node[cut_nodes], np.arange(1, len(gammas)))
     name = cost if isinstance(cost, str) else "cost"
     return PruningPath(
         gammas=gammas,
-        leaves=spread(np.ones(tree.n_nodes, dtype=np.int64), step_of_node, parents, len(gammas)),
-        costs=spread(costs, step_of_node, parents, len(gammas)),
-        cuts=np.split(in_order, ends),
+        leaves=sum_over_leaves(
+            np.ones(tree.n_nodes, dtype=np.int64), step_of_node, parents, len(gammas)
+        ),
+        costs=sum_over_leaves(costs, step_of_node, parents, len(gammas)),
+        cuts=np.split(cut_nodes, ends),
         step_of_node=step_of_node,
         root_weight=float(tree.weight[0]),
         cost=name,
     )
 
 
-def _links(tree: TreeArrays, costs: np.ndarray) -> list[float]:
-    """For each node the price at which it is cut if nothing above it is cut before; leaves: 0.
+def _link_penalties(tree: TreeArrays, costs: np.ndarray) -> list[float]:
+    """Return for each node the penalty γ at which it is cut if no ancestor is cut before; 0 for leaves.
 
-    From the bottom up. Each branch keeps the links cut below it before it is cut itself: their
-    price, by how much they raise D and how many leaves they take. A node starts from the state in
-    which all of them are cut, its children being leaves, and takes back the dearest as long as that
-    is dearer than its own link would be. What it takes back will go with the node and is forgotten,
-    so every link enters a heap once and leaves it once, and no ancestor is visited for a cut.
+    The nodes are processed from the bottom up. Each branch has a heap of the links that are cut before the
+    branch itself, with their penalty, their increase of D and the number of leaves that they remove. For a
+    new node, all links below it are first assumed to be cut, so that its children are leaves. Then links
+    are undone, largest penalty first, as long as their penalty is not smaller than that of the node. An
+    undone link is cut together with the node and is removed from the heap. So every link enters and leaves
+    a heap once, and a cut never has to visit the ancestors.
     """
     cost, left, right = costs.tolist(), tree.left.tolist(), tree.right.tolist()
-    price = [0.0] * tree.n_nodes
+    penalty = [0.0] * tree.n_nodes
     heaps: dict[int, list[tuple[float, float, int]]] = {}
     for node in range(tree.n_nodes - 1, -1, -1):
         if left[node] < 0:
@@ -239,86 +255,90 @@ def _links(tree: TreeArrays, costs: np.ndarray) -> list[float]:
         small, heap = sorted((heaps.pop(left[node], []), heaps.pop(right[node], [])), key=len)
         for link in small:
             heapq.heappush(heap, link)
-        rise, fewer = cost[node] - cost[left[node]] - cost[right[node]], 1
-        nothing = _NOTHING * abs(cost[node])
-        own = rise if rise > nothing else 0.0
+        increase, removed = cost[node] - cost[left[node]] - cost[right[node]], 1
+        tolerance = _ZERO_TOLERANCE * abs(cost[node])
+        own = increase if increase > tolerance else 0.0
         while heap and -heap[0][0] >= own:
-            _, more, leaves = heapq.heappop(heap)
-            rise, fewer = rise + more, fewer + leaves
-            own = rise / fewer if rise > nothing else 0.0
-        heapq.heappush(heap, (-own, rise, fewer))
+            _, link_increase, link_removed = heapq.heappop(heap)
+            increase, removed = increase + link_increase, removed + link_removed
+            own = increase / removed if increase > tolerance else 0.0
+        heapq.heappush(heap, (-own, increase, removed))
         heaps[node] = heap
-        price[node] = own
-    return price
+        penalty[node] = own
+    return penalty
 
 
-def _gone_at(tree: TreeArrays, price: list[float]) -> np.ndarray:
-    """For each node the price at which it or an ancestor is cut."""
-    gone = price.copy()
+def _removal_penalties(tree: TreeArrays, penalty: list[float]) -> np.ndarray:
+    """Return for each node the smallest penalty at which it or an ancestor is cut."""
+    smallest = penalty.copy()
     for node, parent in enumerate(tree.parents.tolist()):
-        if node and gone[parent] < gone[node]:
-            gone[node] = gone[parent]
-    return np.array(gone)
+        if node and smallest[parent] < smallest[node]:
+            smallest[node] = smallest[parent]
+    return np.array(smallest)
 
 
-def _steps(reached: np.ndarray, inner: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The distinct prices, 0 first, and for each node which of them it is gone at."""
-    prices = np.unique(np.append(reached[inner], 0.0))
+def _steps(removed_at: np.ndarray, inner: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the distinct penalties in ascending order from 0, and the step of each node."""
+    penalties = np.unique(np.append(removed_at[inner], 0.0))
     starts = [0] + [
-        k + 1 for k, (a, b) in enumerate(pairwise(prices.tolist())) if b > a * (1 + _SAME)
+        k + 1
+        for k, (a, b) in enumerate(pairwise(penalties.tolist()))
+        if b > a * (1 + _TIE_TOLERANCE)
     ]
-    # Of prices that are the same but for rounding the last stands for all: it has cut them.
-    gammas = prices[np.append(np.array(starts[1:], dtype=np.int64), len(prices)) - 1]
-    step_of_node = np.searchsorted(gammas, reached, side="left")
+    # Penalties that differ by rounding only are one step; its gamma is the largest of them, at which all
+    # of the links are cut.
+    gammas = penalties[np.append(np.array(starts[1:], dtype=np.int64), len(penalties)) - 1]
+    step_of_node = np.searchsorted(gammas, removed_at, side="left")
     return gammas, np.where(inner, step_of_node, 0)
 
 
-def spread(
+def sum_over_leaves(
     amounts: np.ndarray, step_of_node: np.ndarray, parents: np.ndarray, n_steps: int
 ) -> np.ndarray:
-    """For each subtree of a path the sum of `amounts` over its leaves, in one pass.
+    """Return for each subtree of a path the sum of `amounts` over its leaves, in one pass.
 
-    A node is a leaf from the step that cuts below it until the step that cuts above it. `amounts`
-    is of shape (nodes,) or (nodes, columns).
+    A node is a leaf from the step at which its branch is cut until the step at which an ancestor is cut.
+    `amounts` has shape (nodes,) or (nodes, columns).
     """
     until = np.where(parents < 0, n_steps, step_of_node[parents])
-    # A node cut together with its parent is never a leaf; left out, it adds no rounding either.
-    ever = until > step_of_node
+    # A node that is cut together with its parent is never a leaf. Skipping it avoids rounding errors.
+    ever_leaf = until > step_of_node
     change = np.zeros((n_steps + 1, *amounts.shape[1:]), dtype=amounts.dtype)
-    np.add.at(change, step_of_node[ever], amounts[ever])
-    np.subtract.at(change, until[ever], amounts[ever])
+    np.add.at(change, step_of_node[ever_leaf], amounts[ever_leaf])
+    np.subtract.at(change, until[ever_leaf], amounts[ever_leaf])
     return np.cumsum(change, axis=0)[:n_steps]
 
 
 def prune_to(
     tree: TreeArrays, gamma: float, path: PruningPath | None = None, cost: Any = "impurity"
 ) -> TreeArrays:
-    """The smallest subtree that costs least when a leaf costs γ.
+    """Return the smallest subtree of minimal cost for a penalty γ per leaf.
 
     Parameters
     ----------
     tree : TreeArrays
     gamma : float
-        Price of a leaf in units of D; links with g ≤ gamma are cut.
+        Penalty per leaf in units of D; links with g <= gamma are cut.
     path : PruningPath of `tree`, optional
-        Found by `weakest_link_path(tree, cost)` if it is not given.
+        Default: computed by `weakest_link_path(tree, cost)`.
     cost : str or array, default="impurity"
-        D of a node, see `node_costs`; only used to find the path.
+        D of a node, see `node_costs`. Not used if `path` is given.
     """
     if path is None:
         path = weakest_link_path(tree, cost)
     if len(path.step_of_node) != tree.n_nodes:
         raise ValueError(
-            f"path belongs to a tree of {len(path.step_of_node)} nodes, tree has {tree.n_nodes}"
+            f"path belongs to a tree with {len(path.step_of_node)} nodes, but tree has {tree.n_nodes}; pass"
+            " the path of this tree"
         )
     cut = ~tree.is_leaf & (path.step_of_node <= path.step_at(gamma))
     return tree.pruned_at(np.flatnonzero(cut))
 
 
 def prune_by_ccp_alpha(tree: TreeArrays, ccp_alpha: float) -> TreeArrays:
-    """The tree as scikit-learn's `ccp_alpha` would prune it; 0 leaves it as it is."""
+    """Return the tree pruned with scikit-learn's `ccp_alpha`; with 0 the tree is unchanged."""
     if not ccp_alpha >= 0:
-        raise ValueError(f"ccp_alpha is {ccp_alpha}; it must not be negative")
+        raise ValueError(f"ccp_alpha={ccp_alpha} is out of range: ccp_alpha must be >= 0")
     if ccp_alpha == 0:
         return tree
     gamma = gamma_from_ccp_alpha(ccp_alpha, tree)
@@ -326,10 +346,10 @@ def prune_by_ccp_alpha(tree: TreeArrays, ccp_alpha: float) -> TreeArrays:
 
 
 def gamma_from_ccp_alpha(ccp_alpha: Any, tree: TreeArrays) -> Any:
-    """A price per unit of weight as one in counts: times the weight of the root."""
+    """Convert scikit-learn's ccp_alpha to gamma: multiply by the weight of the root."""
     return ccp_alpha * float(tree.weight[0])
 
 
 def ccp_alpha_from_gamma(gamma: Any, tree: TreeArrays) -> Any:
-    """A price in counts as one per unit of weight, scikit-learn's ccp_alpha."""
+    """Convert gamma to scikit-learn's ccp_alpha: divide by the weight of the root."""
     return gamma / float(tree.weight[0])

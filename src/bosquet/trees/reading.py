@@ -1,4 +1,4 @@
-"""Reading a tree: as text, as a graph, as rules, and what it might have asked instead."""
+"""Export of a tree as text, as a graph, as rules, and as a table of splits."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy as np
 
 from bosquet.trees._colours import node_colours
 from bosquet.trees.arrays import TreeArrays
-from bosquet.trees.wording import Split, Wording, listed, number
+from bosquet.trees.formatting import SplitRule, TreeFormatter, format_number, format_set
 
-MOST_INDENTATION = 250_000_000  # characters of export_text; it grows with the square of the depth
+MAX_INDENTATION = 250_000_000  # characters of export_text; it grows with the square of the depth
 
 
 def export_text(
@@ -25,22 +25,23 @@ def export_text(
     max_depth: int | None = None,
     show_missing: bool = True,
 ) -> str:
-    """The tree as indented text: one line a node, leaves with an arrow to what they predict.
+    """Return the tree as indented text: one line per node, with an arrow to the prediction of a leaf.
 
     Parameters
     ----------
     tree : TreeArrays
     feature_names : sequence of str, optional
     class_names : sequence, optional
-        Labels of the classes; without them shares of classes are those of 0, 1, ...
+        Labels of the classes. Default: 0, 1, ...
     categories : sequence or dict, optional
         For each feature None, or its categories in the order of their codes.
     cost_matrix : array of shape (classes, classes), optional
-        Under which leaves decide; line: true class, column: decision.
+        Misclassification costs (rows: true class, columns: predicted class); each leaf predicts the class
+        of least expected cost.
     max_depth : int, optional
-        Nodes below it are counted instead of shown.
+        Maximum depth of the nodes shown; the leaves below are counted. Default: all nodes.
     show_missing : bool, default=True
-        Whether to say which way a missing value goes.
+        Whether to show the branch that missing values take.
 
     Examples
     --------
@@ -56,20 +57,20 @@ def export_text(
     |-- years > 4.5 or missing: n 173 -> 6.4
     """
     _check_indentation(tree, max_depth)
-    words = Wording(tree, feature_names, class_names, categories, cost_matrix)
+    formatter = TreeFormatter(tree, feature_names, class_names, categories, cost_matrix)
     lines = []
-    # (node, depth, condition): a stack instead of calls, for trees deeper than Python likes.
+    # (node, depth, condition). A stack, because recursion would exceed Python's limit in deep trees.
     stack = [(0, 0, "all rows")]
     while stack:
         node, depth, condition = stack.pop()
         indent = "|   " * (depth - 1) + "|-- " if depth else ""
         hidden = max_depth is not None and depth >= max_depth and not tree.is_leaf[node]
-        lines.append(f"{indent}{condition}: {_summary(words, node, hidden)}")
+        lines.append(f"{indent}{condition}: {_summary(formatter, node, hidden)}")
         if tree.is_leaf[node] or hidden:
             continue
         for left in (False, True):
             child = int(tree.left[node] if left else tree.right[node])
-            text = words.condition(words.question(node), left)
+            text = formatter.condition(formatter.split_rule(node), left)
             text += _missing_note(tree, node, left) if show_missing else ""
             stack.append((child, depth + 1, text))
     return "\n".join(lines)
@@ -78,21 +79,25 @@ def export_text(
 def _check_indentation(tree: TreeArrays, max_depth: int | None) -> None:
     depths = tree.depths if max_depth is None else tree.depths[tree.depths <= max_depth]
     characters = 4 * int(depths.sum())
-    if characters > MOST_INDENTATION:
+    if characters > MAX_INDENTATION:
         raise ValueError(
-            f"the tree is {tree.depth} levels deep: indented text of it takes {characters / 1e9:.2g}"
-            f" GB, and the limit is {MOST_INDENTATION / 1e9:.2g} GB; pass a smaller max_depth, prune"
-            " the tree, or use rules() or export_graphviz()"
+            f"the tree is {tree.depth} levels deep, so its indented text needs {characters / 1e9:.2g} GB; the"
+            f" limit is {MAX_INDENTATION / 1e9:.2g} GB. Pass a smaller max_depth, prune the tree, or use"
+            " rules() or export_graphviz()"
         )
 
 
-def _summary(words: Wording, node: int, hidden: bool) -> str:
-    """Size and answer of a node; how many leaves are not shown, if any."""
-    tree, parts = words.tree, [words.size(node)]
+def _summary(formatter: TreeFormatter, node: int, hidden: bool) -> str:
+    """Return the size and the prediction of a node, and the number of leaves that are not shown."""
+    tree, parts = formatter.tree, [formatter.size_text(node)]
     if tree.is_leaf[node]:
-        text = f"{parts[0]} -> {words.answer(node)}"
-        return f"{text} ({words.shares(node)})" if words.of_classes else text
-    parts.append(words.shares(node) if words.of_classes else f"mean {words.answer(node)}")
+        text = f"{parts[0]} -> {formatter.prediction_text(node)}"
+        return f"{text} ({formatter.shares_text(node)})" if formatter.is_classifier else text
+    parts.append(
+        formatter.shares_text(node)
+        if formatter.is_classifier
+        else f"mean {formatter.prediction_text(node)}"
+    )
     if hidden:
         parts.append(f"... {tree.branch_leaves[node]} leaves below")
     return ", ".join(parts)
@@ -114,10 +119,10 @@ def export_graphviz(
     max_depth: int | None = None,
     show_missing: bool = True,
 ) -> str:
-    """The tree in the DOT language of Graphviz, coloured by class or by mean.
+    """Return the tree in the DOT language of Graphviz, coloured by class or by mean.
 
-    Parameters are those of `export_text`. The left branch is the one on which the question in the
-    node is answered with yes.
+    The parameters are those of `export_text`. Rows that satisfy the condition of a node take the left
+    branch ("yes").
 
     Examples
     --------
@@ -130,8 +135,8 @@ def export_graphviz(
       n0 [label="no\\nn 8\\nno 0.75, yes 0.25", fillcolor="#...", penwidth=2];
     }
     """
-    words = Wording(tree, feature_names, class_names, categories, cost_matrix)
-    colours = node_colours(words)
+    formatter = TreeFormatter(tree, feature_names, class_names, categories, cost_matrix)
+    colours = node_colours(formatter)
     lines = [
         "digraph tree {",
         '  node [shape=box, style="filled,rounded", fontname="Helvetica", fontsize=10];',
@@ -143,10 +148,10 @@ def export_graphviz(
         hidden = max_depth is not None and tree.depths[node] >= max_depth
         inner = not tree.is_leaf[node] and not hidden
         label = "\\n".join(
-            _dot_escape(line) for line in _dot_lines(words, node, hidden, show_missing)
+            _dot_escape(line) for line in _dot_lines(formatter, node, hidden, show_missing)
         )
-        frame = "" if inner else ", penwidth=2"
-        lines.append(f'  n{node} [label="{label}", fillcolor="{colours[node]}"{frame}];')
+        border = "" if inner else ", penwidth=2"
+        lines.append(f'  n{node} [label="{label}", fillcolor="{colours[node]}"{border}];')
         if inner:
             left, right = int(tree.left[node]), int(tree.right[node])
             lines.append(f'  n{node} -> n{left} [label="yes"];')
@@ -155,21 +160,21 @@ def export_graphviz(
     return "\n".join([*lines, "}"])
 
 
-def _dot_lines(words: Wording, node: int, hidden: bool, show_missing: bool) -> list[str]:
-    tree, lines = words.tree, []
+def _dot_lines(formatter: TreeFormatter, node: int, hidden: bool, show_missing: bool) -> list[str]:
+    tree, lines = formatter.tree, []
     leaf = bool(tree.is_leaf[node])
     if leaf or hidden:
-        lines.append(words.answer(node))
+        lines.append(formatter.prediction_text(node))
     else:
-        lines.append(words.condition(words.question(node), True))
+        lines.append(formatter.condition(formatter.split_rule(node), True))
         if show_missing:
-            way = "yes" if tree.missing_left[node] else "no"
-            lines.append(f"missing: {'surrogates, then ' if tree.surrogates[node] else ''}{way}")
-    lines.append(words.size(node))
-    if words.of_classes:
-        lines.append(words.shares(node))
+            branch = "yes" if tree.missing_left[node] else "no"
+            lines.append(f"missing: {'surrogates, then ' if tree.surrogates[node] else ''}{branch}")
+    lines.append(formatter.size_text(node))
+    if formatter.is_classifier:
+        lines.append(formatter.shares_text(node))
     elif not leaf and not hidden:
-        lines.append(f"mean {words.answer(node)}")
+        lines.append(f"mean {formatter.prediction_text(node)}")
     if hidden and not leaf:
         lines.append(f"... {tree.branch_leaves[node]} leaves below")
     return lines
@@ -181,19 +186,21 @@ def _dot_escape(text: str) -> str:
 
 @dataclass(frozen=True)
 class Rule:
-    """A leaf as a rule: what is true of its rows, and what it answers for them.
+    """A leaf as a rule: the conditions on the path to the leaf, and its prediction.
 
     Attributes
     ----------
     leaf : int
         Number of the node.
     conditions : tuple of str
-        One for each feature on the way, in the order in which they were first asked about.
+        One condition per feature on the path, in the order in which the features first occur.
     prediction : label or number
     value : tuple of float
-        Shares of the classes, or means.
+        Class shares, or means.
     n_rows : int
+        Number of training rows in the leaf.
     weight : float
+        Weight of these rows.
     """
 
     leaf: int
@@ -206,7 +213,9 @@ class Rule:
     def __str__(self) -> str:
         conditions = " and ".join(self.conditions) or "always"
         shown = (
-            number(self.prediction, 4) if isinstance(self.prediction, float) else self.prediction
+            format_number(self.prediction, 4)
+            if isinstance(self.prediction, float)
+            else self.prediction
         )
         return f"{conditions} -> {shown} (n {self.n_rows})"
 
@@ -219,55 +228,58 @@ def rules(
     *,
     cost_matrix: Any = None,
 ) -> list[Rule]:
-    """The leaves as rules, from left to right; several questions about a feature become one.
+    """Return one rule per leaf, from left to right; several splits on a feature become one condition.
 
-    Parameters are those of `export_text`. "or missing" says that a row whose value is missing comes
-    this way at all questions about the feature; where a node has surrogates, these are asked first.
+    The parameters are those of `export_text`. "or missing" in a condition means that a row with a missing
+    value of this feature takes this path at all splits on the feature. In nodes with surrogates, the
+    surrogate splits decide first.
     """
-    words = Wording(tree, feature_names, class_names, categories, cost_matrix)
-    found = []
+    formatter = TreeFormatter(tree, feature_names, class_names, categories, cost_matrix)
+    result = []
     stack: list[tuple[int, dict[int, _Range]]] = [(0, {})]
     while stack:
         node, ranges = stack.pop()
         if tree.is_leaf[node]:
-            found.append(
+            result.append(
                 Rule(
                     leaf=node,
-                    conditions=tuple(part.text(words) for part in ranges.values()),
-                    prediction=words.prediction(node),
+                    conditions=tuple(part.text(formatter) for part in ranges.values()),
+                    prediction=formatter.prediction(node),
                     value=tuple(tree.value[node].tolist()),
                     n_rows=int(tree.n_rows[node]),
                     weight=float(tree.weight[node]),
                 )
             )
             continue
-        split = words.question(node)
+        split = formatter.split_rule(node)
         for left in (False, True):
             known = ranges.get(split.feature, _Range(split.feature))
-            narrowed = known.narrowed(words, split, left, bool(tree.missing_left[node]) == left)
+            narrowed = known.narrowed(formatter, split, left, bool(tree.missing_left[node]) == left)
             child = int(tree.left[node] if left else tree.right[node])
             stack.append((child, {**ranges, split.feature: narrowed}))
-    return found
+    return result
 
 
 @dataclass(frozen=True)
 class _Range:
-    """What a path says about one feature."""
+    """The values of one feature that reach a node."""
 
     feature: int
     above: float = -np.inf
     at_most: float = np.inf
-    allowed: tuple[Any, ...] | None = None  # labels or codes; None: no list of them
+    allowed: tuple[Any, ...] | None = None  # labels or codes; None: any except `excluded`
     excluded: tuple[Any, ...] = ()
     missing: bool = True
 
-    def narrowed(self, words: Wording, split: Split, left: bool, missing: bool) -> _Range:
+    def narrowed(
+        self, formatter: TreeFormatter, split: SplitRule, left: bool, missing: bool
+    ) -> _Range:
         above, at_most, allowed, excluded = self.above, self.at_most, self.allowed, self.excluded
         if split.left_categories is None:
             above = above if left else max(above, split.threshold)
             at_most = min(at_most, split.threshold) if left else at_most
         else:
-            goes_left, goes_right = words.sides(split)
+            goes_left, goes_right = formatter.sides(split)
             side = goes_left if left else goes_right
             if side is None:
                 excluded = tuple(dict.fromkeys([*excluded, *goes_left]))
@@ -278,18 +290,18 @@ class _Range:
                 allowed = tuple(label for label in allowed if label not in set(excluded))
         return _Range(self.feature, above, at_most, allowed, excluded, self.missing and missing)
 
-    def text(self, words: Wording) -> str:
-        name = words.name(self.feature)
+    def text(self, formatter: TreeFormatter) -> str:
+        name = formatter.feature_name(self.feature)
         if self.allowed is not None:
-            text = f"{name} in {listed(list(self.allowed))}"
+            text = f"{name} in {format_set(list(self.allowed))}"
         elif self.excluded:
-            text = f"{name} not in {listed(list(self.excluded))}"
+            text = f"{name} not in {format_set(list(self.excluded))}"
         elif np.isinf(self.above):
-            text = f"{name} <= {number(self.at_most)}"
+            text = f"{name} <= {format_number(self.at_most)}"
         elif np.isinf(self.at_most):
-            text = f"{name} > {number(self.above)}"
+            text = f"{name} > {format_number(self.above)}"
         else:
-            text = f"{number(self.above)} < {name} <= {number(self.at_most)}"
+            text = f"{format_number(self.above)} < {name} <= {format_number(self.at_most)}"
         return f"({text} or missing)" if self.missing else text
 
 
@@ -300,44 +312,47 @@ def split_table(
     *,
     nodes: Sequence[int] | None = None,
 ) -> list[dict[str, Any]]:
-    """The split of each inner node beside its competitors and surrogates.
+    """Return the split of each inner node with its competitors and surrogates.
 
     Parameters
     ----------
     tree : TreeArrays
     feature_names, categories : as in `export_text`
     nodes : sequence of int, optional
-        Inner nodes to show; by default all.
+        Numbers of inner nodes. Default: all inner nodes.
 
     Returns
     -------
     list of dicts
-        With `node`, `kind` ("split", "competitor" or "surrogate"), `feature`, `goes_left` (the
-        condition in words), `gain` (None for a surrogate) and `agreement` (None but for a
-        surrogate). ``pandas.DataFrame`` takes the list as it is.
+        With the keys `node`, `kind` ("split", "competitor" or "surrogate"), `feature`, `goes_left` (the
+        condition to go left, as text), `gain` (None for a surrogate) and `agreement` (None except for a
+        surrogate). ``pandas.DataFrame`` accepts the list.
     """
-    words = Wording(tree, feature_names, None, categories)
-    wanted = np.flatnonzero(~tree.is_leaf) if nodes is None else np.asarray(nodes, dtype=np.int64)
+    formatter = TreeFormatter(tree, feature_names, None, categories)
+    selected = np.flatnonzero(~tree.is_leaf) if nodes is None else np.asarray(nodes, dtype=np.int64)
     table = []
 
-    def add(node: int, kind: str, split: Split, gain: Any, agreement: Any) -> None:
+    def add(node: int, kind: str, split: SplitRule, gain: Any, agreement: Any) -> None:
         table.append(
             {
                 "node": node,
                 "kind": kind,
-                "feature": words.name(split.feature),
-                "goes_left": words.condition(split, True),
+                "feature": formatter.feature_name(split.feature),
+                "goes_left": formatter.condition(split, True),
                 "gain": None if gain is None else float(gain),
                 "agreement": None if agreement is None else float(agreement),
             }
         )
 
-    for node in wanted.tolist():
+    for node in selected.tolist():
         if not 0 <= node < tree.n_nodes or tree.is_leaf[node]:
-            raise ValueError(f"nodes holds {node}, which is not an inner node of the tree")
-        add(node, "split", words.question(node), tree.gain[node], None)
+            raise ValueError(
+                f"nodes has the entry {node}, which is not an inner node of the tree; pass numbers of nodes"
+                " with a split"
+            )
+        add(node, "split", formatter.split_rule(node), tree.gain[node], None)
         for entry in tree.competitors[node]:
-            add(node, "competitor", words.entry(entry), entry["gain"], None)
+            add(node, "competitor", formatter.entry_rule(entry), entry["gain"], None)
         for entry in tree.surrogates[node]:
-            add(node, "surrogate", words.entry(entry), None, entry["agreement"])
+            add(node, "surrogate", formatter.entry_rule(entry), None, entry["agreement"])
     return table

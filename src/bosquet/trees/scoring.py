@@ -1,7 +1,7 @@
-"""A tree as code that answers without Bosquet: an SQL expression, a Python function.
+"""Export of a tree as code that predicts without Bosquet: an SQL expression or a Python function.
 
-Both do with missing values what the tree does: surrogates in their order, then the node's own
-side. Where the categories of a feature are given, any other value counts as missing.
+Both treat missing values as the tree does: the surrogate splits are tried in their order, then the default
+branch of the node is taken. If the categories of a feature are given, other values are treated as missing.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from bosquet.trees.arrays import TreeArrays
-from bosquet.trees.wording import Split, Wording, plain
+from bosquet.trees.formatting import SplitRule, TreeFormatter, python_scalar
 
-_DEEPEST = 95  # Python reads at most 100 levels of indentation
-_TOKENS = {"prediction", "leaf"}
+_MAX_DEPTH = 95  # Python accepts at most 100 levels of indentation
+_OUTPUTS = {"prediction", "leaf"}
 
 
 def export_sql(
@@ -30,24 +30,23 @@ def export_sql(
     output: str | int = "prediction",
     quote: str = '"',
 ) -> str:
-    """The tree as an SQL expression of nested CASEs, to be put into a SELECT.
+    """Return the tree as an SQL expression of nested CASEs, for use in a SELECT.
 
-    NULL is a missing value and takes the way that missing values take in the tree. (A database that
-    knows NaN as a number must turn it into NULL first.)
+    NULL is treated as a missing value. If the database stores NaN as a number, convert NaN to NULL first.
 
     Parameters
     ----------
     tree : TreeArrays
     feature_names : sequence of str, optional
-        Names of the columns; quoted, so that any name will do.
+        Names of the columns. They are quoted, so any name is possible.
     class_names, categories, cost_matrix : as in `export_text`
-        Labels become literals: numbers as they are, text in quotes. Without `categories` a column
-        holds codes, a negative one being missing.
+        Labels become literals: numbers unchanged, text in quotes. Without `categories`, categorical
+        columns must hold codes; negative codes are missing values.
     output : {"prediction", "leaf"} or int, default="prediction"
-        What the expression gives: the class or mean, the number of the leaf, or a column of
-        `tree.value`, such as the share of that class.
+        Value of the expression: the predicted class or mean, the number of the leaf, or a column of
+        `tree.value`, such as the share of a class.
     quote : str, default='"'
-        Put around names of columns; MySQL takes "`".
+        Quote character for column names; use "`" for MySQL.
 
     Examples
     --------
@@ -65,54 +64,56 @@ def export_sql(
       6.4
     END
     """
-    words = Wording(tree, feature_names, class_names, categories, cost_matrix)
+    formatter = TreeFormatter(tree, feature_names, class_names, categories, cost_matrix)
 
     def column(feature: int) -> str:
-        return quote + words.name(feature).replace(quote, quote * 2) + quote
+        return quote + formatter.feature_name(feature).replace(quote, quote * 2) + quote
 
     def inner(node: int, pad: str) -> tuple[str, str, str]:
-        condition = _sql_left(words, node, column)
+        condition = _sql_left(formatter, node, column)
         return f"{pad}CASE WHEN {condition} THEN", f"{pad}ELSE", f"{pad}END"
 
-    return "\n".join(_nested(tree, inner, lambda node: _sql_literal(_answer(words, node, output))))
+    return "\n".join(
+        _nested(tree, inner, lambda node: _sql_literal(_leaf_output(formatter, node, output)))
+    )
 
 
-def _sql_left(words: Wording, node: int, column: Callable[[int], str]) -> str:
-    """A condition that is true of the rows that go left and of no others."""
-    tree = words.tree
-    split, surrogates = words.question(node), words.surrogates(node)
+def _sql_left(formatter: TreeFormatter, node: int, column: Callable[[int], str]) -> str:
+    """Return a condition that is true exactly for the rows that go left."""
+    tree = formatter.tree
+    split, surrogates = formatter.split_rule(node), formatter.surrogate_rules(node)
     missing_left = bool(tree.missing_left[node])
     if surrogates:
         parts = []
-        for question in (split, *surrogates):
-            known, test = _sql_known(words, question, column), _sql_test(words, question, column)
+        for rule in (split, *surrogates):
+            known, test = _sql_known(formatter, rule, column), _sql_test(formatter, rule, column)
             parts.append(f"WHEN {known} AND {test} THEN 1 WHEN {known} THEN 0")
         return f"CASE {' '.join(parts)} ELSE {int(missing_left)} END = 1"
-    # A comparison with NULL is not true, so that CASE goes on to ELSE: the right-hand side.
-    test, name = _sql_test(words, split, column), column(split.feature)
+    # A comparison with NULL is not true, so CASE takes the ELSE branch, which is the right child.
+    test, name = _sql_test(formatter, split, column), column(split.feature)
     if not missing_left:
         return test
     if split.left_categories is None:
         return f"({test} OR {name} IS NULL)"
-    _, right = words.sides(split)
+    _, right = formatter.sides(split)
     if right is None:
         return f"({test} OR {name} IS NULL OR {name} < 0)"
     return f"({name} IS NULL OR {name} NOT IN {_sql_list(right)})" if right else "1 = 1"
 
 
-def _sql_test(words: Wording, split: Split, column: Callable[[int], str]) -> str:
+def _sql_test(formatter: TreeFormatter, split: SplitRule, column: Callable[[int], str]) -> str:
     name = column(split.feature)
     if split.left_categories is None:
         return f"{name} {'>' if split.reversed else '<='} {_sql_literal(split.threshold)}"
-    left, _ = words.sides(split)
+    left, _ = formatter.sides(split)
     return f"{name} IN {_sql_list(left)}" if left else "1 = 0"
 
 
-def _sql_known(words: Wording, split: Split, column: Callable[[int], str]) -> str:
+def _sql_known(formatter: TreeFormatter, split: SplitRule, column: Callable[[int], str]) -> str:
     name = column(split.feature)
     if split.left_categories is None:
         return f"{name} IS NOT NULL"
-    labels = words.labels(split.feature)
+    labels = formatter.category_labels(split.feature)
     return f"{name} >= 0" if labels is None else f"{name} IN {_sql_list(labels)}"
 
 
@@ -126,7 +127,8 @@ def _sql_literal(value: Any) -> str:
     if isinstance(value, (int, float)):
         if not math.isfinite(value):
             raise ValueError(
-                f"SQL has no literal for {value}, which the tree compares with or gives"
+                f"SQL has no literal for {value}, which is a threshold or a prediction of the tree; use"
+                " export_python"
             )
         return repr(value)
     return "'" + str(value).replace("'", "''") + "'"
@@ -142,10 +144,10 @@ def export_python(
     output: str | int = "prediction",
     function: str = "predict",
 ) -> str:
-    """The tree as the source of a Python function that needs nothing else.
+    """Return the source of a Python function that predicts as the tree does, without imports.
 
-    The function takes one row, a mapping from names of features to values such as a dict. A value
-    is missing if it is None, NaN or not there.
+    The function takes one row: a mapping, such as a dict, from feature names to values. A value is missing
+    if it is None or NaN or if the mapping does not contain the feature.
 
     Parameters
     ----------
@@ -172,22 +174,24 @@ def export_python(
         else:
             return 6.4
     """
-    words = Wording(tree, feature_names, class_names, categories, cost_matrix)
+    formatter = TreeFormatter(tree, feature_names, class_names, categories, cost_matrix)
     if not function.isidentifier() or keyword.iskeyword(function):
-        raise ValueError(f"function is {function!r}, which is no name for a Python function")
-    if tree.depth > _DEEPEST:
         raise ValueError(
-            f"the tree is {tree.depth} levels deep and Python reads at most {_DEEPEST} nested ifs;"
-            " prune it first"
+            f"function={function!r} is not a valid name of a Python function; pass an identifier"
+        )
+    if tree.depth > _MAX_DEPTH:
+        raise ValueError(
+            f"the tree is {tree.depth} levels deep, but export_python supports at most {_MAX_DEPTH} levels of"
+            " nested ifs; prune the tree or use export_sql"
         )
     used = sorted(
-        {split.feature for node in range(tree.n_nodes) for split in _questions(words, node)}
+        {split.feature for node in range(tree.n_nodes) for split in _split_rules(formatter, node)}
     )
-    variables = _variables([words.name(feature) for feature in used])
+    variables = _variables([formatter.feature_name(feature) for feature in used])
     variable = dict(zip(used, variables, strict=True))
     lines = [
         f"def {function}(row):",
-        f'    """Answer of a tree with {tree.n_leaves} leaves; row maps names of features to values."""',
+        f'    """Prediction of a tree with {tree.n_leaves} leaves; row maps feature names to values."""',
         "",
         "    def given(name, known=None):",
         "        value = row.get(name)",
@@ -197,49 +201,50 @@ def export_python(
         "",
     ]
     for feature in used:
-        labels = words.labels(feature)
+        labels = formatter.category_labels(feature)
         known = "" if labels is None else f", {_python_set(labels)}"
         lines.append(
-            f"    {variable[feature]} = given({_python_literal(words.name(feature))}{known})"
+            f"    {variable[feature]} = given({_python_literal(formatter.feature_name(feature))}{known})"
         )
 
     def inner(node: int, pad: str) -> tuple[str, str, str]:
-        condition = _python_left(words, node, variable)
+        condition = _python_left(formatter, node, variable)
         return f"{pad}if {condition}:", f"{pad}else:", ""
 
     def leaf(node: int) -> str:
-        return f"return {_python_literal(_answer(words, node, output))}"
+        return f"return {_python_literal(_leaf_output(formatter, node, output))}"
 
     return "\n".join([*lines, *_nested(tree, inner, leaf, "    ")]) + "\n"
 
 
-def _python_left(words: Wording, node: int, variable: dict[int, str]) -> str:
-    tree = words.tree
-    split, surrogates = words.question(node), words.surrogates(node)
+def _python_left(formatter: TreeFormatter, node: int, variable: dict[int, str]) -> str:
+    """Return a condition that is true exactly for the rows that go left."""
+    tree = formatter.tree
+    split, surrogates = formatter.split_rule(node), formatter.surrogate_rules(node)
     missing_left = bool(tree.missing_left[node])
     if not surrogates:
-        name, test = variable[split.feature], _python_test(words, split, variable)
-        is_missing, is_known = _python_missing(words, split, name)
+        name, test = variable[split.feature], _python_test(formatter, split, variable)
+        is_missing, is_known = _python_missing(formatter, split, name)
         return f"{is_missing} or {test}" if missing_left else f"{is_known} and {test}"
     text = ""
-    for question in (split, *surrogates):
-        name, test = variable[question.feature], _python_test(words, question, variable)
-        text += f"({test}) if {_python_missing(words, question, name)[1]} else "
+    for rule in (split, *surrogates):
+        name, test = variable[rule.feature], _python_test(formatter, rule, variable)
+        text += f"({test}) if {_python_missing(formatter, rule, name)[1]} else "
     return text + str(missing_left)
 
 
-def _python_missing(words: Wording, split: Split, name: str) -> tuple[str, str]:
-    """Expressions for a missing value and for a known one."""
-    if split.left_categories is not None and words.labels(split.feature) is None:
+def _python_missing(formatter: TreeFormatter, split: SplitRule, name: str) -> tuple[str, str]:
+    """Return an expression that is true for a missing value, and one that is true for a known value."""
+    if split.left_categories is not None and formatter.category_labels(split.feature) is None:
         return f"{name} is None or {name} < 0", f"{name} is not None and {name} >= 0"
     return f"{name} is None", f"{name} is not None"
 
 
-def _python_test(words: Wording, split: Split, variable: dict[int, str]) -> str:
+def _python_test(formatter: TreeFormatter, split: SplitRule, variable: dict[int, str]) -> str:
     name = variable[split.feature]
     if split.left_categories is None:
         return f"{name} {'>' if split.reversed else '<='} {_python_literal(split.threshold)}"
-    return f"{name} in {_python_set(words.sides(split)[0])}"
+    return f"{name} in {_python_set(formatter.sides(split)[0])}"
 
 
 def _python_set(labels: Sequence[Any]) -> str:
@@ -247,37 +252,38 @@ def _python_set(labels: Sequence[Any]) -> str:
 
 
 def _python_literal(value: Any) -> str:
-    value = plain(value)
+    value = python_scalar(value)
     if isinstance(value, float) and not math.isfinite(value):
         return f'float("{value}")'
     if isinstance(value, list):
         return "[" + ", ".join(map(_python_literal, value)) + "]"
     if isinstance(value, (bool, int, float)):
         return repr(value)
-    return json.dumps(str(value), ensure_ascii=False)  # a string of JSON is one of Python too
+    return json.dumps(str(value), ensure_ascii=False)  # a JSON string is also a valid Python string
 
 
 def _variables(names: list[str]) -> list[str]:
-    """A Python name for each feature, as close to its own as it can be."""
+    """Return a distinct Python identifier for each feature, similar to its name."""
     taken = {"row", "given"}
     variables = []
     for name in names:
-        wanted = re.sub(r"\W", "_", name)
-        if not wanted or wanted[0].isdigit() or keyword.iskeyword(wanted):
-            wanted = "_" + wanted
-        variable, copies = wanted, 1
+        base = re.sub(r"\W", "_", name)
+        if not base or base[0].isdigit() or keyword.iskeyword(base):
+            base = "_" + base
+        variable, copies = base, 1
         while variable in taken or not variable.isidentifier():
             copies += 1
-            variable = f"{wanted if wanted.isidentifier() else 'feature'}_{copies}"
+            variable = f"{base if base.isidentifier() else 'feature'}_{copies}"
         taken.add(variable)
         variables.append(variable)
     return variables
 
 
-def _questions(words: Wording, node: int) -> list[Split]:
-    if words.tree.is_leaf[node]:
+def _split_rules(formatter: TreeFormatter, node: int) -> list[SplitRule]:
+    """Return the split of a node and its surrogates; an empty list for a leaf."""
+    if formatter.tree.is_leaf[node]:
         return []
-    return [words.question(node), *words.surrogates(node)]
+    return [formatter.split_rule(node), *formatter.surrogate_rules(node)]
 
 
 def _nested(
@@ -286,13 +292,14 @@ def _nested(
     leaf: Callable[[int], str],
     start: str = "",
 ) -> list[str]:
-    """Lines of nested code: opening, left branch, middle, right branch, closing of each node.
+    """Return the lines of nested code.
 
-    Lines below the deepest level that Python reads are not indented further: the code would grow with
-    the square of the depth.
+    `inner` returns the lines before the left branch, between the branches and after the right branch of an
+    inner node; `leaf` returns the line of a leaf. Below `_MAX_DEPTH` levels the indentation stays the same,
+    because otherwise the code would grow with the square of the depth.
     """
     unit = "    " if start else "  "
-    widest = len(start) + _DEEPEST * len(unit)
+    max_width = len(start) + _MAX_DEPTH * len(unit)
     lines: list[str] = []
     stack: list[tuple[int, str] | str] = [(0, start)]
     while stack:
@@ -307,25 +314,29 @@ def _nested(
             continue
         opening, middle, closing = inner(node, pad)
         lines.append(opening)
-        below = pad + unit if len(pad) < widest else pad
+        below = pad + unit if len(pad) < max_width else pad
         right, left = (int(tree.right[node]), below), (int(tree.left[node]), below)
         stack += [closing, right, middle, left]
     return lines
 
 
-def _answer(words: Wording, node: int, output: str | int) -> Any:
-    """What the code gives in a leaf."""
-    if isinstance(output, str) and output not in _TOKENS:
+def _leaf_output(formatter: TreeFormatter, node: int, output: str | int) -> Any:
+    """Return the value of the exported code in a leaf."""
+    if isinstance(output, str) and output not in _OUTPUTS:
         raise ValueError(
-            f"output is {output!r}; it must be 'prediction', 'leaf' or a column of value"
+            f"output={output!r} is not supported; use 'prediction', 'leaf' or a column number of tree.value"
         )
     if output == "leaf":
         return node
     if output == "prediction":
-        answer = words.prediction(node)
-        if isinstance(answer, list):
-            raise ValueError("the tree has several outputs; choose one, for example output=0")
-        return answer
-    if not 0 <= int(output) < words.tree.n_outputs:
-        raise ValueError(f"output is {output}; value has {words.tree.n_outputs} columns")
-    return float(words.tree.value[node, int(output)])
+        prediction = formatter.prediction(node)
+        if isinstance(prediction, list):
+            raise ValueError(
+                f"the tree has {len(prediction)} outputs; select one by its number, for example output=0"
+            )
+        return prediction
+    if not 0 <= int(output) < formatter.tree.n_outputs:
+        raise ValueError(
+            f"output={output} is out of range: tree.value has {formatter.tree.n_outputs} columns"
+        )
+    return float(formatter.tree.value[node, int(output)])

@@ -1,4 +1,4 @@
-"""The table of a pruning path: what each subtree costs, and how it does on new rows."""
+"""The table of a pruning path: cost and validation error of each subtree."""
 
 from __future__ import annotations
 
@@ -8,29 +8,31 @@ from typing import Any
 
 import numpy as np
 
-from bosquet._shown import as_frame
+from bosquet._tabular_result import as_frame
 from bosquet._text_table import text_table
 
-_MOST_LINES = 24
+_MAX_LINES = 24
 _RULES = {"min": "the smallest error", "1se": "the 1-SE rule"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PruningTable:
-    """Subtrees from the largest to the root alone, with one of them chosen.
+    """Table of nested subtrees, from the largest to the root, with the chosen one.
 
     Attributes
     ----------
     gammas, ccp_alphas : arrays of shape (subtrees,)
-        The price of a leaf from which a subtree is best: in counts, and per unit of weight.
+        Smallest penalty per leaf for which the subtree is optimal: in units of D, and per unit of weight.
     leaves : int array
+        Number of leaves of each subtree.
     costs : array
-        D on the training rows.
+        D on the training set.
     errors, standard_errors : arrays
-        Mean loss on rows not learned from, and its standard error.
+        Mean loss on the validation set or in cross-validation, and its standard error.
     chosen : int
-        The line that the rule chose.
+        Index of the chosen subtree.
     rule, cost, loss : str
+        The selection rule, the kind of D, and the name of the loss.
     """
 
     gammas: np.ndarray
@@ -60,7 +62,7 @@ class PruningTable:
         return len(self.gammas)
 
     def columns(self) -> dict[str, np.ndarray]:
-        """The columns by name, as they are shown."""
+        """Return the columns of the printed table by name."""
         return {
             "leaves": self.leaves,
             "gamma": self.gammas,
@@ -71,12 +73,12 @@ class PruningTable:
         }
 
     def to_frame(self) -> Any:
-        """The table as a pandas data frame, with a column that marks the line chosen."""
+        """Return the table as a pandas data frame, with a column that marks the chosen subtree."""
         return as_frame({**self.columns(), "chosen": np.arange(len(self)) == self.chosen})
 
     def _shown(self) -> list[int | None]:
-        """The lines to show; None stands for some left out. The ends and the chosen are kept."""
-        if len(self) <= _MOST_LINES:
+        """Return the lines to print: the first, the last and those near the chosen one; None marks a gap."""
+        if len(self) <= _MAX_LINES:
             return list(range(len(self)))
         near = set(range(self.chosen - 4, self.chosen + 5))
         near |= set(range(5)) | set(range(len(self) - 8, len(self)))
@@ -96,7 +98,7 @@ class PruningTable:
         )
 
     def _cells(self) -> list[list[str] | None]:
-        """The numbers of the lines to show, as text."""
+        """Return the numbers of the printed lines as text."""
         cells: list[list[str] | None] = []
         for line in self._shown():
             if line is None:

@@ -1,6 +1,6 @@
-"""Scores and intervals that can be acted on: calibrated probabilities, conformal intervals and sets.
+"""Calibrated probabilities, and conformal prediction intervals and prediction sets.
 
-Everything here takes Bosquet's models and scikit-learn's alike.
+All of them accept Bosquet's models and scikit-learn's.
 """
 
 from bosquet.trust.calibrated import CalibratedModel

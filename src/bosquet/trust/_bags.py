@@ -1,4 +1,4 @@
-"""Ensembles of bags as they say themselves: who drew which rows, and what each member answers."""
+"""Members of bagged ensembles: the rows that each member did not draw, and its predictions."""
 
 from __future__ import annotations
 
@@ -10,27 +10,26 @@ from bosquet._sklearn import columns_of
 from bosquet.trust._wrapping import probabilities_by_class, single_output
 
 
-def rows_left_out(model: Any, n_rows: int) -> np.ndarray:
-    """1 where a learner did not draw a row, else 0: (learners, rows)."""
+def out_of_bag_mask(model: Any, n_rows: int) -> np.ndarray:
+    """1.0 where a member did not draw a row, else 0.0, of shape (members, rows)."""
     if not hasattr(model, "estimators_samples_"):
         raise ValueError(
-            f"method='oob' takes a forest or bagging, and a {type(model).__name__} does not tell which"
-            " rows its members drew; use method='cv+'"
+            f"method='oob' needs a forest or a bagging model, but {type(model).__name__} has no attribute"
+            " estimators_samples_ with the rows of each member; use method='cv+'"
         )
-    drawn = model.estimators_samples_
-    without = np.ones((len(drawn), n_rows))
-    for learner, rows in enumerate(drawn):
-        without[learner, rows] = 0
-    if not without.any():
+    samples = model.estimators_samples_
+    left_out = np.ones((len(samples), n_rows))
+    for member, rows in enumerate(samples):
+        left_out[member, rows] = 0
+    if not left_out.any():
         raise ValueError(
-            "method='oob' needs rows that a learner did not draw, but every learner drew them all;"
-            " set bootstrap=True"
+            "method='oob' needs out-of-bag rows, but every member drew all rows; set bootstrap=True"
         )
-    return without
+    return left_out
 
 
-def answers(model: Any, X: Any, classes: np.ndarray | None) -> np.ndarray:
-    """What each learner says of each row: (learners, rows) numbers, or (learners, rows, classes)."""
+def member_predictions(model: Any, X: Any, classes: np.ndarray | None) -> np.ndarray:
+    """Predictions of each member: numbers (members, rows), or probabilities (members, rows, classes)."""
     if hasattr(model, "votes"):
         votes = np.asarray(model.votes(X))
         if classes is not None and votes.ndim == 2:  # hard votes are labels
@@ -40,20 +39,24 @@ def answers(model: Any, X: Any, classes: np.ndarray | None) -> np.ndarray:
     features = getattr(model, "estimators_features_", None)
     if not hasattr(X, "shape"):
         X = np.asarray(X)
-    bare = X.to_numpy() if hasattr(X, "to_numpy") else X  # scikit-learn's trees saw no names
-    said = []
-    for number, learner in enumerate(model.estimators_):
-        table = bare if features is None else columns_of(bare, features[number])
+    # scikit-learn fits the members to arrays without feature names.
+    array = X.to_numpy() if hasattr(X, "to_numpy") else X
+    predictions = []
+    for i, member in enumerate(model.estimators_):
+        table = array if features is None else columns_of(array, features[i])
         if classes is None:
-            said.append(single_output(model, learner.predict(table)))
+            predictions.append(single_output(model, member.predict(table)))
         else:
-            said.append(_by_number(learner, table, classes))
-    return np.stack(said)
+            predictions.append(_member_probabilities(member, table, classes))
+    return np.stack(predictions)
 
 
-def _by_number(learner: Any, X: Any, classes: np.ndarray) -> np.ndarray:
-    """Probabilities of a scikit-learn member, whose classes are numbers of the ensemble's."""
+def _member_probabilities(member: Any, X: Any, classes: np.ndarray) -> np.ndarray:
+    """Probabilities of a scikit-learn member, in the order of the ensemble's classes.
+
+    Members of forests are fitted to class numbers instead of labels.
+    """
     numbers = np.arange(classes.size)
-    if np.isin(learner.classes_, numbers).all():
-        return probabilities_by_class(learner, X, numbers.astype(learner.classes_.dtype))
-    return probabilities_by_class(learner, X, classes)
+    if np.isin(member.classes_, numbers).all():
+        return probabilities_by_class(member, X, numbers.astype(member.classes_.dtype))
+    return probabilities_by_class(member, X, classes)

@@ -1,4 +1,4 @@
-"""Fitting a conformal model: the wrapped models, and scores of rows that they have not seen."""
+"""Fitting of a conformal model: the wrapped models, and the scores of rows they were not fitted to."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bosquet._parameters import boolean, check_parameters, choice, count_or_share
+from bosquet._parameters import boolean, check_parameters, choice, count_or_fraction
 from bosquet._sklearn import (
     BaseEstimator,
     check_is_fitted,
@@ -21,35 +21,35 @@ from bosquet._targets import (
     check_labels,
     check_sample_weight,
     class_numbers,
-    learn_classes,
+    unique_classes,
     warn_of_column_vector,
 )
 from bosquet._warnings import warn_user
 from bosquet.trust._groups import check_groups
-from bosquet.trust._held_out import ByBags, fit_by_folds
+from bosquet.trust._held_out import OutOfBagModels, fit_by_folds
 from bosquet.trust._intervals import PlusIntervals, QuantileIntervals, SplitIntervals
-from bosquet.trust._levels import QuantileModel, fit_levels, fitted_levels
+from bosquet.trust._levels import QuantileModel, fit_quantile_model, from_fitted_model
 from bosquet.trust._sets import PlusSets, SplitSets, class_scores
 from bosquet.trust._wrapping import (
+    accepts_weights,
     check_model,
-    copy_input,
+    check_table,
+    copy_feature_attributes,
     fit_clone,
     probabilities_by_class,
-    rows_can_be_taken,
     single_output,
-    takes_weights,
 )
 
 METHODS = ("split", "cv+", "jackknife+", "cqr", "oob")
 CHECKS = {
     "method": choice(*METHODS),
-    "calibration_size": count_or_share(1, "rows"),
+    "calibration_size": count_or_fraction(1, "rows"),
     "sets": choice("adaptive", "score"),
     "randomize": boolean(),
     "per_class": boolean(),
     "prefit": boolean(),
 }
-# Streams of the random numbers that a model draws, all from one seed.
+# Independent random streams of one seed, for the calibration rows and for the rows to predict.
 _CALIBRATION_ROWS, NEW_ROWS = 0, 1
 
 
@@ -58,7 +58,7 @@ def is_classifier(model: Any) -> bool:
 
 
 class ConformalFitting(BaseEstimator):
-    """What `ConformalModel.fit` does; the parameters are described there."""
+    """Implementation of `ConformalModel.fit`; the parameters are described there."""
 
     model: Any
     method: str
@@ -78,7 +78,7 @@ class ConformalFitting(BaseEstimator):
         check_parameters(self, CHECKS)
         self._check_model()
         target = self._check_target(y)
-        X = rows_can_be_taken(X, target.size)
+        X = check_table(X, target.size)
         weight = check_sample_weight(sample_weight, target.size, scale_matters=True)
         if groups is not None:
             groups = check_groups(groups, target.size)
@@ -86,42 +86,46 @@ class ConformalFitting(BaseEstimator):
             kept = np.flatnonzero(weight)
             X, target, weight = rows_of(X, kept), target[kept], weight[kept]
             groups = None if groups is None else groups[kept]
-        if weight.size and not takes_weights(self.model) and not self.prefit:
+        if weight.size and not accepts_weights(self.model) and not self.prefit:
             warn_user(
-                f"{type(self.model).__name__} takes no sample_weight: the weights are not used",
+                f"fit of {type(self.model).__name__} has no parameter sample_weight; the weights are ignored",
                 UserWarning,
             )
             weight = NO_WEIGHT
         self._seed = seed_from(self.random_state)
         if self.method in ("split", "cqr"):
-            self._fit_apart(X, target, weight, groups)
+            self._fit_with_calibration_set(X, target, weight, groups)
         else:
-            self._fit_together(X, target, weight, groups)
-        copy_input(self, self.models_[0])
+            self._fit_with_all_rows(X, target, weight, groups)
+        copy_feature_attributes(self, self.models_[0])
         return self
 
     def _check_model(self) -> None:
         if isinstance(self.cv, str):
             raise ValueError(
-                f"cv={self.cv!r} is no way to fold rows; a model that is fitted already is told by"
-                " prefit=True, and out-of-bag residuals by method='oob'"
+                f"cv={self.cv!r} must be a number of folds or a splitter; for a fitted model use"
+                " prefit=True, for out-of-bag residuals method='oob'"
             )
         check_model(self.model, self.prefit)
         if self.prefit and self.method not in ("split", "cqr"):
-            raise ValueError(f"prefit=True has no meaning for method={self.method!r}; use 'split'")
+            raise ValueError(
+                f"prefit=True is not supported with method={self.method!r}; use method='split' or 'cqr'"
+            )
         if is_classifier(self.model):
             if self.method == "cqr":
                 raise ValueError(
-                    "method='cqr' is about quantiles of numbers, and so for regressors; a classifier"
-                    " takes method='split', 'cv+', 'jackknife+' or 'oob', and has predict_set"
+                    "method='cqr' is for regressors, but the model is a classifier; use method='split',"
+                    " 'cv+', 'jackknife+' or 'oob' with predict_set"
                 )
             if not hasattr(self.model, "predict_proba"):
                 raise ValueError(
-                    f"{type(self.model).__name__} has no predict_proba to build sets from; wrap it in a"
-                    " CalibratedModel"
+                    f"{type(self.model).__name__} has no predict_proba, which prediction sets need; wrap it"
+                    " in a CalibratedModel"
                 )
         elif self.per_class:
-            raise ValueError("per_class=True is for classifiers; give groups to fit instead")
+            raise ValueError(
+                "per_class=True is for classifiers, but the model is a regressor; pass groups to fit instead"
+            )
         if self.prefit:
             check_is_fitted(self.model)
 
@@ -129,73 +133,81 @@ class ConformalFitting(BaseEstimator):
         if not is_classifier(self.model):
             target = check_finite_target(y)
             if len(target) != 1:
-                raise ValueError(f"y has {len(target)} columns; intervals are of one target")
+                raise ValueError(
+                    f"y has {len(target)} columns, but intervals support one target; fit one"
+                    " ConformalModel per column"
+                )
             if np.asarray(y).ndim == 2:
                 warn_of_column_vector()
             return target[0]
         labels = check_labels(y)
         if labels.size == 0:
-            raise ValueError("y is empty: found array with 0 sample(s)")
-        known = learn_classes(labels)
+            raise ValueError("y is empty (0 sample(s)); at least 1 row is required")
+        known = unique_classes(labels)
         if known.size < 2:
             raise ValueError(
-                f"y holds one class only, {known.tolist()[0]!r}: calibration needs rows of at least two"
-                " classes (with 1 class every set would be the same)"
+                f"y has 1 class, {known.tolist()[0]!r}; calibration needs rows of at least two classes"
             )
         self.classes_ = np.asarray(self.model.classes_) if self.prefit else known
         class_numbers(labels, self.classes_)
         return labels
 
-    def _fit_apart(
+    def _fit_with_calibration_set(
         self, X: Any, y: np.ndarray, weight: np.ndarray, groups: np.ndarray | None
     ) -> None:
-        """One part of the rows to fit, one to calibrate."""
-        fitting, calibrating = self._two_parts(y)
-        self.n_calibration_ = calibrating.size
-        groups = None if groups is None else groups[calibrating]
-        held, truth = rows_of(X, calibrating), y[calibrating]
+        """Fit to the training rows, and compute the scores of the other rows, the calibration set."""
+        training, calibration = self._split_rows(y)
+        self.n_calibration_ = calibration.size
+        groups = None if groups is None else groups[calibration]
+        X_calibration, y_calibration = rows_of(X, calibration), y[calibration]
         if self.method == "cqr":
             if self.prefit:
-                self._levels = fitted_levels(self.model, self.quantiles)
+                self._levels = from_fitted_model(self.model, self.quantiles)
             else:
-                self._levels = fit_levels(self.model, self.quantiles, X, y, weight, fitting)
+                self._levels = fit_quantile_model(
+                    self.model, self.quantiles, X, y, weight, training
+                )
             self.models_ = self._levels.models
             self._calibration = QuantileIntervals(
-                self._levels.levels, self._levels.predict(held), truth, groups
+                self._levels.levels, self._levels.predict(X_calibration), y_calibration, groups
             )
             return
-        model = self.model if self.prefit else fit_clone(self.model, X, y, weight, fitting)
+        model = self.model if self.prefit else fit_clone(self.model, X, y, weight, training)
         self.models_ = [model]
         if not is_classifier(self.model):
-            residual = np.abs(truth - single_output(model, model.predict(held)))
-            self._calibration = SplitIntervals(residual, groups)
+            predictions = single_output(model, model.predict(X_calibration))
+            self._calibration = SplitIntervals(np.abs(y_calibration - predictions), groups)
             return
-        said = probabilities_by_class(model, held, self.classes_)
-        self._calibration = SplitSets(*self._own_scores(said, truth), groups)
+        probabilities = probabilities_by_class(model, X_calibration, self.classes_)
+        scores = self._true_class_scores(probabilities, y_calibration)
+        self._calibration = SplitSets(*scores, groups)
 
-    def _fit_together(
+    def _fit_with_all_rows(
         self, X: Any, y: np.ndarray, weight: np.ndarray, groups: np.ndarray | None
     ) -> None:
-        """Every row both fits and calibrates, by models that have not seen it."""
+        """Use every row for training and for calibration, with models that were not fitted to it."""
         classes = self.classes_ if is_classifier(self.model) else None
         if self.method == "oob":
-            held_out: Any = ByBags.of_fitted(fit_clone(self.model, X, y, weight), y.size, classes)
+            model = fit_clone(self.model, X, y, weight)
+            held_out: Any = OutOfBagModels.from_fitted(model, y.size, classes)
         else:
             held_out = fit_by_folds(self, X, y, weight, classes)
         self.models_, self.n_calibration_ = held_out.models, held_out.rows.size
-        truth = y[held_out.rows]
+        y_calibration = y[held_out.rows]
         groups = None if groups is None else groups[held_out.rows]
-        said = held_out.of_calibration_rows(X)
+        predictions = held_out.predict_calibration_rows(X)
         if classes is None:
-            self._calibration = PlusIntervals(held_out, np.abs(truth - said), groups)
+            residual = np.abs(y_calibration - predictions)
+            self._calibration = PlusIntervals(held_out, residual, groups)
         else:
-            self._calibration = PlusSets(held_out, *self._own_scores(said, truth), groups)
+            scores = self._true_class_scores(predictions, y_calibration)
+            self._calibration = PlusSets(held_out, *scores, groups)
 
-    def _two_parts(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Numbers of the rows to fit, and of those to calibrate with."""
-        every = np.arange(y.size)
+    def _split_rows(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Indices of the training rows and of the calibration rows."""
+        all_rows = np.arange(y.size)
         if self.prefit:
-            return every[:0], every
+            return all_rows[:0], all_rows
         from sklearn.model_selection import train_test_split
 
         labels = y if is_classifier(self.model) else None
@@ -203,29 +215,32 @@ class ConformalFitting(BaseEstimator):
         number = int(size) if isinstance(size, int | np.integer) else max(1, round(size * y.size))
         if number >= y.size:
             raise ValueError(
-                f"calibration_size={size!r} sets {number} of n_samples={y.size} aside: none is left to fit"
+                f"calibration_size={size!r} leaves no row to fit: it asks for {number} of n_samples={y.size}"
+                " rows; pass a smaller value"
             )
         if labels is not None:
             counts = np.unique(labels, return_counts=True)[1]
-            # With too few rows to have each class in both parts chance decides.
+            # Too few rows to have each class in both parts: split without stratification.
             if counts.min() < 2 or min(number, y.size - number) < counts.size:
                 labels = None
         random = check_random_state(self._seed)
-        fitting, held = train_test_split(
-            every, test_size=number, stratify=labels, random_state=random
+        training, calibration = train_test_split(
+            all_rows, test_size=number, stratify=labels, random_state=random
         )
-        return np.sort(fitting), np.sort(held)
+        return np.sort(training), np.sort(calibration)
 
-    def _own_scores(
-        self, said: np.ndarray, truth: np.ndarray
+    def _true_class_scores(
+        self, probabilities: np.ndarray, labels: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, bool]:
-        """Score of each calibration row's own class; and what else a calibration of classes is made of."""
-        numbers = class_numbers(truth, self.classes_)
-        scores = class_scores(said, self.sets, self._chance(numbers.size, _CALIBRATION_ROWS))
-        own = scores[np.arange(numbers.size), numbers]
-        return own, numbers, self.classes_, bool(self.per_class)
+        """Score of each calibration row's true class, and the other arguments of a `_SetCalibration`."""
+        numbers = class_numbers(labels, self.classes_)
+        uniform = self._uniform_draws(numbers.size, _CALIBRATION_ROWS)
+        scores = class_scores(probabilities, self.sets, uniform)
+        true_class = scores[np.arange(numbers.size), numbers]
+        return true_class, numbers, self.classes_, bool(self.per_class)
 
-    def _chance(self, n_rows: int, stream: int) -> np.ndarray | None:
+    def _uniform_draws(self, n_rows: int, stream: int) -> np.ndarray | None:
+        """One uniform random number per row for `randomize`, or None if it does not apply."""
         if not self.randomize or self.sets != "adaptive":
             return None
         return np.random.default_rng([self._seed, stream]).random(n_rows)

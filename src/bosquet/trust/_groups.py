@@ -1,4 +1,4 @@
-"""Coverage within each group of rows: whose calibration rows speak for whom."""
+"""Coverage within each group: which calibration rows are used for which new rows."""
 
 from __future__ import annotations
 
@@ -9,40 +9,46 @@ import numpy as np
 
 
 def check_groups(groups: Any, n_rows: int) -> np.ndarray:
+    """Groups as an array of shape (rows,) without missing values."""
     values = np.asarray(groups)
     if values.shape != (n_rows,):
-        raise ValueError(f"groups has shape {values.shape}, but there are {n_rows} rows")
+        raise ValueError(
+            f"groups has shape {values.shape}, but X has {n_rows} rows; pass one group per row"
+        )
     if values.dtype.kind == "f" and not np.isfinite(values).all():
         row = int(np.flatnonzero(~np.isfinite(values))[0])
-        raise ValueError(f"groups[{row}] is {values[row]}; every row needs a group")
+        raise ValueError(f"groups[{row}] is {values[row]}; groups must not hold NaN or infinity")
     return values
 
 
 class Groups:
-    """The groups of the calibration rows; without any, all rows are one group."""
+    """The groups of the calibration rows; without groups, all rows form one group."""
 
     def __init__(self, values: np.ndarray | None):
         self.values = values
         self.names = None if values is None else np.unique(values)
 
-    def parts(
-        self, asked: Any, n_rows: int
+    def partition(
+        self, groups: Any, n_rows: int
     ) -> Iterator[tuple[np.ndarray | slice, np.ndarray | slice, str]]:
-        """For each group asked for: rows that ask, calibration rows that speak for them, its name."""
+        """Yield, per group: its new rows, its calibration rows, and text that names it in messages."""
         if self.values is None or self.names is None:
-            if asked is not None:
-                raise ValueError("groups were given, but the model was fitted without groups")
+            if groups is not None:
+                raise ValueError(
+                    "groups was passed, but the model was fitted without groups; omit groups, or pass"
+                    " groups to fit as well"
+                )
             yield slice(None), slice(None), ""
             return
-        if asked is None:
-            raise ValueError("the model was fitted with groups: say each row's group, groups=...")
-        wanted = check_groups(asked, n_rows)
-        unknown = wanted[~np.isin(wanted, self.names)]
+        if groups is None:
+            raise ValueError("the model was fitted with groups; pass groups, one per row of X")
+        new_groups = check_groups(groups, n_rows)
+        unknown = new_groups[~np.isin(new_groups, self.names)]
         if unknown.size:
             raise ValueError(
-                f"groups holds {unknown.tolist()[0]!r}, which no calibration row has; known are"
+                f"groups holds {unknown.tolist()[0]!r}, which no calibration row has; known groups are"
                 f" {self.names.tolist()}"
             )
-        for name in np.unique(wanted):
-            whose = f" in the group {np.asarray(name).tolist()!r}"
-            yield np.flatnonzero(wanted == name), np.flatnonzero(self.values == name), whose
+        for name in np.unique(new_groups):
+            where = f" in group {np.asarray(name).tolist()!r}"
+            yield np.flatnonzero(new_groups == name), np.flatnonzero(self.values == name), where

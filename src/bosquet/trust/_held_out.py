@@ -1,7 +1,7 @@
-"""Answers about a row by models that have not seen another one: by folds, or by bags.
+"""Predictions by models that were not fitted to a given row: one model per fold, or out-of-bag members.
 
-Jackknife+, CV+ and the jackknife+ after the bootstrap differ in nothing else: each calibration row i
-has a model without it, μ₋ᵢ, which is asked about row i itself and about every new row.
+Jackknife+, CV+ and the jackknife+ after the bootstrap differ only in how they obtain μ₋ᵢ, the model fitted
+without calibration row i. It predicts row i itself and every new row.
 """
 
 from __future__ import annotations
@@ -13,59 +13,64 @@ import numpy as np
 
 from bosquet._lazy import cached_property
 from bosquet._sklearn import check_random_state, in_parallel, rows_of
-from bosquet.trust._bags import answers, rows_left_out
+from bosquet.trust._bags import member_predictions, out_of_bag_mask
 from bosquet.trust._wrapping import fit_clone, probabilities_by_class, single_output
 
 Score = Callable[[np.ndarray], np.ndarray]
 
 
-class ByFolds:
-    """A model for each fold, fitted without it.
+class FoldModels:
+    """One model per fold, fitted without the rows of that fold.
 
     Attributes
     ----------
     models : list of the fitted models.
-    rows : the calibration rows: all.
-    fold : the fold of each of them, whose model has not seen it.
+    rows : the calibration rows, here all rows.
+    fold : the fold of each row, that is the number of the model that was not fitted to it.
     """
 
     def __init__(self, models: list[Any], fold: np.ndarray, classes: np.ndarray | None):
         self.models, self.fold, self.classes = models, fold, classes
         self.n_rows, self.rows = fold.size, np.arange(fold.size)
 
-    def of_new_rows(self, X: Any) -> np.ndarray:
-        """What every model says: (models, rows) or (models, rows, classes)."""
-        return np.stack([_say(model, X, self.classes) for model in self.models])
+    def predict_all(self, X: Any) -> np.ndarray:
+        """Predictions of every model, (models, rows) or (models, rows, classes)."""
+        return np.stack([_predict(model, X, self.classes) for model in self.models])
 
-    def without(self, said: np.ndarray, rows: Any, score: Score | None = None) -> np.ndarray:
-        """From what the models say, what the model without each of these calibration rows says, scored."""
-        return (said if score is None else score(said))[self.fold[rows]]
+    def leave_out(
+        self, predictions: np.ndarray, rows: Any, score: Score | None = None
+    ) -> np.ndarray:
+        """Predictions, or their scores, of the models fitted without each of the calibration `rows`.
 
-    def of_calibration_rows(self, X: Any) -> np.ndarray:
-        """What the model without a row says of it."""
+        `predictions` come from `predict_all`.
+        """
+        return (predictions if score is None else score(predictions))[self.fold[rows]]
+
+    def predict_calibration_rows(self, X: Any) -> np.ndarray:
+        """Prediction for each calibration row by the model that was fitted without it."""
         result: Any = None
-        for number, model in enumerate(self.models):
-            rows = np.flatnonzero(self.fold == number)
-            said = _say(model, rows_of(X, rows), self.classes)
+        for i, model in enumerate(self.models):
+            rows = np.flatnonzero(self.fold == i)
+            predictions = _predict(model, rows_of(X, rows), self.classes)
             if result is None:
-                result = np.empty((self.fold.size, *said.shape[1:]))
-            result[rows] = said
+                result = np.empty((self.fold.size, *predictions.shape[1:]))
+            result[rows] = predictions
         return result
 
-    def together(self, X: Any) -> np.ndarray:
-        """The mean of what all models say."""
-        return self.of_new_rows(X).mean(axis=0)
+    def predict_mean(self, X: Any) -> np.ndarray:
+        """Mean prediction of all models."""
+        return self.predict_all(X).mean(axis=0)
 
 
-class ByBags:
-    """A forest or bagging: the learners that did not draw a row are a model without it.
+class OutOfBagModels:
+    """A forest or bagging model: the members that did not draw a row form the model without it.
 
     Attributes
     ----------
     models : list of the one fitted ensemble.
-    rows : the calibration rows: those that some learner did not draw.
-    share : the weight of each learner in the model without each row, (calibration rows, learners).
-        Drawn when it is first asked for, since it is much larger than what it follows from.
+    rows : the calibration rows: those that at least one member did not draw.
+    member_weights : the weight of each member in the model without each row, (calibration rows, members).
+        Computed on first use, because it is much larger than the samples it is computed from.
     """
 
     def __init__(
@@ -75,50 +80,53 @@ class ByBags:
         self.rows = np.arange(n_rows) if rows is None else rows
 
     @classmethod
-    def of_fitted(cls, model: Any, n_rows: int, classes: np.ndarray | None) -> ByBags:
-        """With the calibration rows that follow from the bags."""
-        without = rows_left_out(model, n_rows)
-        made = cls(model, n_rows, classes, np.flatnonzero(without.any(axis=0)))
-        made.share = _shares(without[:, made.rows])
+    def from_fitted(cls, model: Any, n_rows: int, classes: np.ndarray | None) -> OutOfBagModels:
+        """Take the calibration rows from the out-of-bag rows of a fitted ensemble."""
+        left_out = out_of_bag_mask(model, n_rows)
+        made = cls(model, n_rows, classes, np.flatnonzero(left_out.any(axis=0)))
+        made.member_weights = _equal_weights(left_out[:, made.rows])
         return made
 
     def check_rows(self) -> None:
-        """Raise an error unless the calibration rows are those that follow from the bags."""
-        self._left_out()
+        """Raise ValueError unless the calibration rows are the out-of-bag rows of the ensemble."""
+        self._calibration_mask()
 
-    def _left_out(self) -> np.ndarray:
-        without = rows_left_out(self.models[0], self.n_rows)
-        if not np.array_equal(np.flatnonzero(without.any(axis=0)), self.rows):
+    def _calibration_mask(self) -> np.ndarray:
+        left_out = out_of_bag_mask(self.models[0], self.n_rows)
+        if not np.array_equal(np.flatnonzero(left_out.any(axis=0)), self.rows):
             raise ValueError(
-                "the rows that the bags leave out are not those that the model was calibrated with: it was"
-                " changed since it was fitted, or its file was"
+                "the out-of-bag rows of the wrapped model are not the calibration rows; the model or its"
+                " file was changed after fit, so fit the ConformalModel again"
             )
-        return without[:, self.rows]
+        return left_out[:, self.rows]
 
     @cached_property
-    def share(self) -> np.ndarray:
-        return _shares(self._left_out())
+    def member_weights(self) -> np.ndarray:
+        return _equal_weights(self._calibration_mask())
 
-    def of_new_rows(self, X: Any) -> np.ndarray:
-        return answers(self.models[0], X, self.classes)
+    def predict_all(self, X: Any) -> np.ndarray:
+        return member_predictions(self.models[0], X, self.classes)
 
-    def without(self, said: np.ndarray, rows: Any, score: Score | None = None) -> np.ndarray:
-        mean = np.tensordot(self.share[rows], said, axes=1)
+    def leave_out(
+        self, predictions: np.ndarray, rows: Any, score: Score | None = None
+    ) -> np.ndarray:
+        mean = np.tensordot(self.member_weights[rows], predictions, axes=1)
         return mean if score is None else score(mean)
 
-    def of_calibration_rows(self, X: Any) -> np.ndarray:
-        said = self.of_new_rows(rows_of(X, self.rows))
-        return np.einsum("ij,ji...->i...", self.share, said)
+    def predict_calibration_rows(self, X: Any) -> np.ndarray:
+        predictions = self.predict_all(rows_of(X, self.rows))
+        return np.einsum("ij,ji...->i...", self.member_weights, predictions)
 
-    def together(self, X: Any) -> np.ndarray:
-        return _say(self.models[0], X, self.classes)
-
-
-def _shares(without: np.ndarray) -> np.ndarray:
-    return (without / without.sum(axis=0)).T
+    def predict_mean(self, X: Any) -> np.ndarray:
+        return _predict(self.models[0], X, self.classes)
 
 
-def _say(model: Any, X: Any, classes: np.ndarray | None) -> np.ndarray:
+def _equal_weights(left_out: np.ndarray) -> np.ndarray:
+    """Equal weights, of sum 1, for the members that left out each row."""
+    return (left_out / left_out.sum(axis=0)).T
+
+
+def _predict(model: Any, X: Any, classes: np.ndarray | None) -> np.ndarray:
     if classes is None:
         return single_output(model, model.predict(X))
     return probabilities_by_class(model, X, classes)
@@ -126,42 +134,46 @@ def _say(model: Any, X: Any, classes: np.ndarray | None) -> np.ndarray:
 
 def fit_by_folds(
     owner: Any, X: Any, y: np.ndarray, weight: np.ndarray, classes: np.ndarray | None
-) -> ByFolds:
-    """Fit a clone of the owner's model without each fold."""
+) -> FoldModels:
+    """Fit one clone of the owner's model per fold, without the rows of that fold."""
     n = y.size
     folds = np.arange(n)[:, None] if owner.method == "jackknife+" else _folds(owner, X, y, classes)
     fold = np.full(n, -1)
-    for number, rows in enumerate(folds):
+    for i, rows in enumerate(folds):
         if (fold[rows] >= 0).any():
-            raise ValueError(f"cv={owner.cv!r} holds out row {int(rows[fold[rows] >= 0][0])} twice")
-        fold[rows] = number
+            raise ValueError(
+                f"cv={owner.cv!r} puts row {int(rows[fold[rows] >= 0][0])} in two test folds; every row must"
+                " be in exactly one"
+            )
+        fold[rows] = i
     if (fold < 0).any():
         raise ValueError(
-            f"cv={owner.cv!r} never holds out row {int(np.flatnonzero(fold < 0)[0])}: every row must be"
-            " in one fold"
+            f"cv={owner.cv!r} puts row {int(np.flatnonzero(fold < 0)[0])} in no test fold; every row must"
+            " be in exactly one"
         )
-    calls = [
-        (owner.model, X, y, weight, np.flatnonzero(fold != number)) for number in range(len(folds))
-    ]
-    return ByFolds(in_parallel(fit_clone, calls, n_jobs=owner.n_jobs), fold, classes)
+    calls = [(owner.model, X, y, weight, np.flatnonzero(fold != i)) for i in range(len(folds))]
+    return FoldModels(in_parallel(fit_clone, calls, n_jobs=owner.n_jobs), fold, classes)
 
 
 def _folds(owner: Any, X: Any, y: np.ndarray, classes: np.ndarray | None) -> list[np.ndarray]:
+    """The test rows of each fold."""
     from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 
     if not isinstance(owner.cv, int | np.integer):
         splitter = check_cv(owner.cv, y, classifier=classes is not None)
         return [test for _, test in splitter.split(X, y)]
     if not 2 <= owner.cv <= y.size:
-        raise ValueError(f"cv={owner.cv} must be from 2 to the number of rows, {y.size}")
+        raise ValueError(
+            f"cv={owner.cv} is out of range; pass a number of folds from 2 to the number of rows ({y.size})"
+        )
     kind = KFold if classes is None else StratifiedKFold
     if classes is not None:
         counts = np.bincount(np.searchsorted(classes, y))
         if counts.min() < owner.cv:
-            few = classes.tolist()[int(counts.argmin())]
+            rarest = classes.tolist()[int(counts.argmin())]
             raise ValueError(
-                f"class {few!r} has {counts.min()} row(s), too few for cv={owner.cv}: every class needs one"
-                " in each fold"
+                f"class {rarest!r} has {counts.min()} row(s), too few for cv={owner.cv}; every fold needs a"
+                " row of each class, so use fewer folds or more rows"
             )
     splitter = kind(owner.cv, shuffle=True, random_state=check_random_state(owner._seed))
     return [test for _, test in splitter.split(np.zeros((y.size, 1)), y)]

@@ -1,4 +1,4 @@
-"""Models of quantiles, whoever made them: several levels at once, or one level a model."""
+"""Quantile models of Bosquet and other libraries: several levels in one model, or one model per level."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ from bosquet.trust._wrapping import fit_clone
 
 
 class QuantileModel:
-    """Fitted models and the levels that they predict: columns of one model, or a model each.
+    """Fitted models and the quantile levels that they predict.
 
     Attributes
     ----------
     models : list of fitted models.
-    levels : array of rising levels.
+    levels : array of ascending levels.
     kind : {"columns", "forest", "apart"}
+        "columns": `predict` of one model returns one column per level. "forest": one model with
+        `predict_quantiles`. "apart": one model per level.
     """
 
     def __init__(self, models: list[Any], levels: np.ndarray, kind: str):
@@ -31,32 +33,35 @@ class QuantileModel:
             return np.asarray(self.models[0].predict(X))
         return np.column_stack([model.predict(X) for model in self.models])
 
-    def middle(self, X: Any) -> np.ndarray:
-        """The median, or half-way between the outer levels where there is none."""
-        said = self.predict(X)
-        place = np.flatnonzero(self.levels == 0.5)
-        return said[:, place[0]] if place.size else (said[:, 0] + said[:, -1]) / 2
+    def predict_centre(self, X: Any) -> np.ndarray:
+        """The median, or the midpoint of the outer levels if 0.5 is not one of the levels."""
+        predictions = self.predict(X)
+        column = np.flatnonzero(self.levels == 0.5)
+        if column.size:
+            return predictions[:, column[0]]
+        return (predictions[:, 0] + predictions[:, -1]) / 2
 
 
 def check_levels(quantiles: Any, name: str = "quantiles") -> np.ndarray:
+    """Quantile levels as an array of at least two ascending numbers in (0, 1)."""
     levels = np.asarray(quantiles, dtype=float)
     if levels.ndim != 1 or levels.size < 2 or not (np.diff(levels) > 0).all():
-        raise ValueError(f"{name}={quantiles!r} must hold at least two levels, in rising order")
+        raise ValueError(f"{name}={quantiles!r} must hold at least two levels in ascending order")
     if not ((levels > 0) & (levels < 1)).all():
-        raise ValueError(f"{name}={quantiles!r} must hold levels between 0 and 1")
+        raise ValueError(f"{name}={quantiles!r} must hold levels between 0 and 1, both excluded")
     return levels
 
 
-def fit_levels(
+def fit_quantile_model(
     model: Any, quantiles: Any, X: Any, y: np.ndarray, weight: np.ndarray, rows: np.ndarray
 ) -> QuantileModel:
-    """Fit what gives quantiles: a forest that keeps its rows, or a model with a quantile loss."""
+    """Fit clones that predict quantiles: a forest that keeps its rows, or models with a quantile loss."""
     parameters = model.get_params(deep=False)
     if hasattr(model, "predict_quantiles"):
         keep = {"keep_rows": True} if "keep_rows" in parameters else {}
         fitted = fit_clone(model, X, y, weight, rows, **keep)
         return QuantileModel([fitted], check_levels(quantiles), "forest")
-    name = level_parameter(model)
+    name = quantile_parameter(model)
     if np.ndim(parameters[name]) == 1:
         levels = check_levels(parameters[name], f"{type(model).__name__}'s {name}")
         return QuantileModel([fit_clone(model, X, y, weight, rows)], levels, "columns")
@@ -65,17 +70,17 @@ def fit_levels(
     return QuantileModel(models, levels, "apart")
 
 
-def fitted_levels(model: Any, quantiles: Any) -> QuantileModel:
-    """The same of a model that is fitted already."""
+def from_fitted_model(model: Any, quantiles: Any) -> QuantileModel:
+    """Wrap a quantile model that is already fitted."""
     if hasattr(model, "predict_quantiles"):
         return QuantileModel([model], check_levels(quantiles), "forest")
-    name = level_parameter(model)
+    name = quantile_parameter(model)
     levels = check_levels(model.get_params(deep=False)[name], f"{type(model).__name__}'s {name}")
     return QuantileModel([model], levels, "columns")
 
 
-def level_parameter(model: Any) -> str:
-    """The parameter that holds a model's level."""
+def quantile_parameter(model: Any) -> str:
+    """Name of the parameter that holds a model's quantile level."""
     parameters = clone(model).get_params(deep=False)
     loss = parameters.get("loss", "quantile")
     name = "quantile" if "quantile" in parameters else "alpha"
@@ -85,9 +90,9 @@ def level_parameter(model: Any) -> str:
         or ("loss" not in parameters and name == "alpha")
     ):
         raise ValueError(
-            f"method='cqr' needs a model of quantiles, and this {type(model).__name__} is none: give"
-            " bosquet.GradientBoostingRegressor(loss='quantile', quantile=[0.05, 0.5, 0.95]), or"
-            " bosquet.RandomForestRegressor() or bosquet.ExtraTreesRegressor(), whose leaves have"
-            " quantiles; with any other regressor method='split' or 'cv+' gives intervals"
+            f"method='cqr' needs a model that predicts quantiles, but this {type(model).__name__} does not;"
+            " pass bosquet.GradientBoostingRegressor(loss='quantile', quantile=[0.05, 0.5, 0.95]),"
+            " bosquet.RandomForestRegressor() or bosquet.ExtraTreesRegressor(), or use method='split' or"
+            " 'cv+', which accept any regressor"
         )
     return name

@@ -1,4 +1,4 @@
-"""Labels and probabilities as one event a row: did it happen, and how likely was it said to be?"""
+"""Labels and probabilities as binary events: the outcome of each row and its predicted probability."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bosquet._targets import (
     check_same_length,
     check_sample_weight,
     class_numbers,
-    learn_classes,
+    unique_classes,
 )
 
 
@@ -24,17 +24,17 @@ def check_probabilities(probabilities: Any) -> np.ndarray:
         )
     outside = ~((array >= 0) & (array <= 1))
     if outside.any():
-        place = tuple(int(i) for i in np.argwhere(outside)[0])
-        where = ", ".join(map(str, place))
+        index = tuple(int(i) for i in np.argwhere(outside)[0])
+        where = ", ".join(map(str, index))
         raise ValueError(
-            f"probabilities[{where}] is {array[place]:g}, which is no probability: give predict_proba's"
-            " numbers in [0, 1]"
+            f"probabilities[{where}] is {array[index]:g}; probabilities must be in [0, 1], as predict_proba"
+            " returns them"
         )
     return array
 
 
 def check_weights(sample_weight: Any, n_rows: int) -> np.ndarray:
-    """A weight a row, ones where none were given."""
+    """One weight per row (default: 1)."""
     weight = check_sample_weight(sample_weight, n_rows)
     return weight if weight.size else np.ones(n_rows)
 
@@ -42,20 +42,19 @@ def check_weights(sample_weight: Any, n_rows: int) -> np.ndarray:
 def class_indicators(
     y: Any, probabilities: np.ndarray, classes: Any
 ) -> tuple[np.ndarray, np.ndarray]:
-    """1 where a row is of the class, and the class's probability: both (rows, events).
+    """Outcomes (1 if the row is of the class) and predicted probabilities, both (rows, events).
 
-    Two classes are one event, the second class; more are one event each.
+    With two classes, the only event is the second class. With more, each class is an event.
     """
     labels = check_labels(y)
     check_same_length(labels.size, len(probabilities))
-    known = learn_classes(labels) if classes is None else np.asarray(classes)
+    known = unique_classes(labels) if classes is None else np.asarray(classes)
     columns = 2 if probabilities.ndim == 1 else probabilities.shape[1]
     if known.size != columns:
-        hint = "name them all: classes=model.classes_"
-        if known.size == 1:
-            hint = f"with one class nothing can be learnt of the scores; {hint}"
+        source = "y holds" if classes is None else "classes has"
         raise ValueError(
-            f"y holds {known.size} class(es), but the probabilities are of {columns}: {hint}"
+            f"{source} {known.size} class(es), but probabilities has {columns}; pass all classes with"
+            " classes=model.classes_"
         )
     numbers = class_numbers(labels, known)
     if columns == 2:
@@ -64,22 +63,24 @@ def class_indicators(
     return (numbers[:, None] == np.arange(columns)).astype(float), probabilities
 
 
-def one_event(y: Any, probabilities: Any, classes: Any, of: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Outcome 0 or 1 of each row, and the probability that the model gave it.
+def binary_event(
+    y: Any, probabilities: Any, classes: Any, of: Any
+) -> tuple[np.ndarray, np.ndarray]:
+    """Outcome (0 or 1) of each row, and its predicted probability.
 
-    With more than two classes the event is that of being of class `of`, or, where it is None, that
-    the class named first is the right one.
+    With more than two classes, the event is that the row is of class `of`, or, if `of` is None, that the
+    most probable class is correct.
     """
     scores = check_probabilities(probabilities)
-    happened, scores = class_indicators(y, scores, classes)
-    if happened.shape[1] == 1:
-        return happened[:, 0], scores[:, 0]
+    outcome, scores = class_indicators(y, scores, classes)
+    if outcome.shape[1] == 1:
+        return outcome[:, 0], scores[:, 0]
     if of is None:
-        named = scores.argmax(axis=1)
-        rows = np.arange(named.size)
-        return happened[rows, named], scores[rows, named]
-    known = learn_classes(check_labels(y)) if classes is None else np.asarray(classes)
-    place = np.flatnonzero(known == of)
-    if not place.size:
-        raise ValueError(f"of={of!r} is not one of the classes {list(known)}")
-    return happened[:, place[0]], scores[:, place[0]]
+        predicted = scores.argmax(axis=1)
+        rows = np.arange(predicted.size)
+        return outcome[rows, predicted], scores[rows, predicted]
+    known = unique_classes(check_labels(y)) if classes is None else np.asarray(classes)
+    column = np.flatnonzero(known == of)
+    if not column.size:
+        raise ValueError(f"of={of!r} is not one of the classes {known.tolist()}")
+    return outcome[:, column[0]], scores[:, column[0]]

@@ -1,4 +1,4 @@
-"""Which order statistic of the calibration scores a coverage asks for."""
+"""The order statistic of the calibration scores that gives a coverage."""
 
 from __future__ import annotations
 
@@ -8,23 +8,24 @@ from typing import Any
 
 import numpy as np
 
-# (n + 1) times a coverage such as 0.9 is a whole number but for rounding: 0.9 * 10 is 9, not more.
+# Tolerance for rounding errors: (n + 1) * coverage may come out slightly above a whole number.
 _ROUNDING = 1e-9
 
 
 def check_coverage(coverage: Any) -> float:
+    """Coverage as a float in (0, 1)."""
     if type(coverage) is float and 0 < coverage < 1:
         return coverage
     if not isinstance(coverage, Real) or isinstance(coverage, bool) or not 0 < float(coverage) < 1:
         raise ValueError(
-            f"coverage={coverage!r} is out of range: coverage must be a share between 0 and 1, both"
+            f"coverage={coverage!r} is out of range; coverage must be a number between 0 and 1, both"
             " excluded, such as 0.9"
         )
     return float(coverage)
 
 
 def rows_needed(coverage: float) -> int:
-    """The fewest calibration rows with which a coverage can be promised: n with (n + 1)c ≤ n.
+    """Smallest number of calibration rows n that can guarantee a coverage c: (n + 1)c ≤ n.
 
     >>> rows_needed(0.9), rows_needed(0.95), rows_needed(0.5)
     (9, 19, 1)
@@ -33,20 +34,21 @@ def rows_needed(coverage: float) -> int:
 
 
 def upper_rank(n: int, coverage: float) -> int:
-    """⌈(n + 1)c⌉: the new row's score is no larger than the one of this rank with probability ≥ c."""
+    """Rank ⌈(n + 1)c⌉: a new row's score is at most the score of this rank with probability ≥ c."""
     return math.ceil((n + 1) * coverage - _ROUNDING)
 
 
-def check_enough(n: int, coverage: float, whose: str = "") -> None:
+def check_enough(n: int, coverage: float, where: str = "") -> None:
+    """Raise ValueError if n calibration rows cannot guarantee the coverage."""
     needed = rows_needed(coverage)
     if n < needed:
         raise ValueError(
-            f"coverage={coverage:g} needs at least {needed} calibration rows, but there are {n}{whose};"
-            " give more rows, or ask for less coverage"
+            f"coverage={coverage:g} needs at least {needed} calibration rows, but there are {n}{where};"
+            " pass more rows or a smaller coverage"
         )
 
 
-def conformal_quantile(ordered: np.ndarray, coverage: float, whose: str = "") -> float:
-    """The score of rank ⌈(n + 1)c⌉ among n calibration scores in rising order."""
-    check_enough(ordered.size, coverage, whose)
+def conformal_quantile(ordered: np.ndarray, coverage: float, where: str = "") -> float:
+    """Score of rank ⌈(n + 1)c⌉ among n calibration scores in ascending order."""
+    check_enough(ordered.size, coverage, where)
     return float(ordered[upper_rank(ordered.size, coverage) - 1])

@@ -1,4 +1,4 @@
-"""Sets of classes, from the scores of rows that a model has not seen."""
+"""Prediction sets of classes, from the scores of rows that a model was not fitted to."""
 
 from __future__ import annotations
 
@@ -10,43 +10,43 @@ import numpy as np
 from bosquet.trust._groups import Groups
 from bosquet.trust._ranks import check_enough, conformal_quantile, upper_rank
 
-# Numbers held at a time by the methods that compare every new row with every calibration row.
-_AT_A_TIME = 1 << 22
+# Limits the memory of the methods that compare every new row with every calibration row.
+_MAX_NUMBERS_IN_MEMORY = 1 << 22
 
 
-def class_scores(probabilities: np.ndarray, kind: str, chance: np.ndarray | None) -> np.ndarray:
-    """How little each class suits a row, of shape (..., rows, classes) as the probabilities.
+def class_scores(probabilities: np.ndarray, kind: str, uniform: np.ndarray | None) -> np.ndarray:
+    """Nonconformity score of each class, of shape (..., rows, classes) like the probabilities.
 
-    "score": 1 - p. "adaptive": the probabilities of all classes before it, the most probable first,
-    and of its own a share `chance`, one a row (None: all of it).
+    "score": 1 - p. "adaptive": the sum of the probabilities of all more probable classes, plus the
+    class's own probability times `uniform`, a random number in [0, 1) per row (None: times 1).
     """
     if kind == "score":
         return 1 - probabilities
     if probabilities.shape[-1] == 2:
-        return _scores_of_two(probabilities, chance)
+        return _binary_scores(probabilities, uniform)
     order = np.argsort(-probabilities, axis=-1, kind="stable")
     ordered = np.take_along_axis(probabilities, order, axis=-1)
-    upto = np.cumsum(ordered, axis=-1)
-    if chance is not None:
-        upto -= (1 - chance[:, None]) * ordered
-    scores = np.empty_like(upto)
-    np.put_along_axis(scores, order, upto, axis=-1)
+    cumulative = np.cumsum(ordered, axis=-1)
+    if uniform is not None:
+        cumulative -= (1 - uniform[:, None]) * ordered
+    scores = np.empty_like(cumulative)
+    np.put_along_axis(scores, order, cumulative, axis=-1)
     return scores
 
 
-def _scores_of_two(probabilities: np.ndarray, chance: np.ndarray | None) -> np.ndarray:
-    """The adaptive scores of two classes, which need no sorting."""
-    own = probabilities if chance is None else probabilities * chance[:, None]
+def _binary_scores(probabilities: np.ndarray, uniform: np.ndarray | None) -> np.ndarray:
+    """Adaptive scores of two classes, which need no sorting."""
+    own = probabilities if uniform is None else probabilities * uniform[:, None]
     first, second = probabilities[..., 0], probabilities[..., 1]
-    leads = first >= second
+    first_leads = first >= second
     scores = np.empty(probabilities.shape)
-    scores[..., 0] = own[..., 0] + np.where(leads, 0.0, second)
-    scores[..., 1] = own[..., 1] + np.where(leads, first, 0.0)
+    scores[..., 0] = own[..., 0] + np.where(first_leads, 0.0, second)
+    scores[..., 1] = own[..., 1] + np.where(first_leads, first, 0.0)
     return scores
 
 
-class _Calibration:
-    """Scores of the calibration rows' own classes, and which of them speak for whom."""
+class _SetCalibration:
+    """Scores of the true classes of the calibration rows, and the new rows that each is used for."""
 
     def __init__(
         self,
@@ -59,33 +59,33 @@ class _Calibration:
         self.score, self.numbers, self.classes = score, numbers, classes
         self.per_class, self.groups = per_class, Groups(groups)
 
-    def parts(self, groups: Any, n_rows: int) -> Iterator[tuple[Any, Any, np.ndarray, str]]:
-        """Rows that ask, classes asked about, calibration rows that speak, and whose they are."""
-        every = np.arange(self.score.size)
-        for rows, speakers, whose in self.groups.parts(groups, n_rows):
+    def partition(self, groups: Any, n_rows: int) -> Iterator[tuple[Any, Any, np.ndarray, str]]:
+        """Yield new rows, classes, the calibration rows used for them, and text that names these rows."""
+        all_rows = np.arange(self.score.size)
+        for rows, calibration_rows, where in self.groups.partition(groups, n_rows):
             if not self.per_class:
-                yield rows, slice(None), every[speakers], whose
+                yield rows, slice(None), all_rows[calibration_rows], where
                 continue
             for k, label in enumerate(self.classes.tolist()):
-                of_class = every[speakers][self.numbers[speakers] == k]
-                yield rows, slice(k, k + 1), of_class, f" of the class {label!r}{whose}"
+                of_class = all_rows[calibration_rows][self.numbers[calibration_rows] == k]
+                yield rows, slice(k, k + 1), of_class, f" of class {label!r}{where}"
 
 
-class SplitSets(_Calibration):
-    """Classes whose score is at most the one of rank ⌈(n + 1)c⌉ among the calibration rows."""
+class SplitSets(_SetCalibration):
+    """Classes whose score is at most the score of rank ⌈(n + 1)c⌉ among the calibration rows."""
 
     def sets(self, scores: np.ndarray, coverage: float, groups: Any) -> np.ndarray:
         within = np.empty(scores.shape, dtype=bool)
-        for rows, classes, speakers, whose in self.parts(groups, len(scores)):
-            most = conformal_quantile(np.sort(self.score[speakers]), coverage, whose)
-            within[rows, classes] = scores[rows, classes] <= most
+        for rows, classes, calibration_rows, where in self.partition(groups, len(scores)):
+            threshold = conformal_quantile(np.sort(self.score[calibration_rows]), coverage, where)
+            within[rows, classes] = scores[rows, classes] <= threshold
         return within
 
 
-class PlusSets(_Calibration):
-    """Classes that fewer than ⌈(n + 1)c⌉ of the calibration rows suit better than the new row.
+class PlusSets(_SetCalibration):
+    """Classes whose score exceeds the score of fewer than ⌈(n + 1)c⌉ calibration rows.
 
-    Row i is compared with what the model without it says of the new row.
+    For the comparison with calibration row i, the model fitted without row i scores the new row.
     """
 
     def __init__(self, held_out: Any, *rest: Any):
@@ -93,22 +93,30 @@ class PlusSets(_Calibration):
         self.held_out = held_out
 
     def sets(
-        self, said: np.ndarray, kind: str, chance: np.ndarray | None, coverage: float, groups: Any
+        self,
+        probabilities: np.ndarray,
+        kind: str,
+        uniform: np.ndarray | None,
+        coverage: float,
+        groups: Any,
     ) -> np.ndarray:
-        """`said` is what all models say of the new rows, (models, rows, classes)."""
-        within = np.empty(said.shape[1:], dtype=bool)
-        every = np.arange(said.shape[1])
-        for rows, classes, speakers, whose in self.parts(groups, said.shape[1]):
-            check_enough(speakers.size, coverage, whose)
-            rank = upper_rank(speakers.size, coverage)
-            asked = every[rows]
-            step = max(1, _AT_A_TIME // (speakers.size * said.shape[2]))
-            for begin in range(0, asked.size, step):
-                some = asked[begin : begin + step]
-                drawn = None if chance is None else chance[some]
-                scores = self.held_out.without(
-                    said[:, some], speakers, lambda p, u=drawn: class_scores(p, kind, u)
+        """`probabilities` are those of all models for the new rows, (models, rows, classes)."""
+        _, n_rows, n_classes = probabilities.shape
+        within = np.empty((n_rows, n_classes), dtype=bool)
+        all_rows = np.arange(n_rows)
+        for rows, classes, calibration_rows, where in self.partition(groups, n_rows):
+            check_enough(calibration_rows.size, coverage, where)
+            rank = upper_rank(calibration_rows.size, coverage)
+            group_rows = all_rows[rows]
+            step = max(1, _MAX_NUMBERS_IN_MEMORY // (calibration_rows.size * n_classes))
+            for begin in range(0, group_rows.size, step):
+                chunk = group_rows[begin : begin + step]
+                u = None if uniform is None else uniform[chunk]
+                scores = self.held_out.leave_out(
+                    probabilities[:, chunk],
+                    calibration_rows,
+                    lambda p, u=u: class_scores(p, kind, u),
                 )[:, :, classes]
-                better = (self.score[speakers][:, None, None] < scores).sum(axis=0)
-                within[some, classes] = better < rank
+                n_smaller = (self.score[calibration_rows][:, None, None] < scores).sum(axis=0)
+                within[chunk, classes] = n_smaller < rank
         return within

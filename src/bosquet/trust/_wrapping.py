@@ -1,4 +1,4 @@
-"""What the wrappers share: fitting clones of the wrapped model, and passing on what it says of X."""
+"""Functions shared by CalibratedModel and ConformalModel: fit clones of the wrapped model, and call it."""
 
 from __future__ import annotations
 
@@ -14,18 +14,16 @@ from bosquet._sparse import checked_sparse
 def check_model(model: Any, prefit: bool) -> None:
     if not hasattr(model, "fit" if not prefit else "predict") or isinstance(model, type):
         wanted = "a fitted estimator" if prefit else "an estimator"
-        raise ValueError(f"model={model!r} is not {wanted}; give an instance of a model")
+        raise ValueError(f"model={model!r} is not {wanted}; pass an instance of a model")
 
 
-def rows_can_be_taken(X: Any, n_target: int) -> Any:
-    """X in a form that rows can be picked from, once it is known to have one for each target."""
+def check_table(X: Any, n_target: int) -> Any:
+    """X in a form that allows row indexing, after a check that it has as many rows as y."""
     from sklearn.utils import indexable
 
     rows = number_of_rows(X)
     if rows == 0:
-        raise ValueError(
-            "Found array with 0 sample(s): X is empty, while a minimum of 1 is required"
-        )
+        raise ValueError("Found array with 0 sample(s): X is empty, but at least 1 row is required")
     if rows != n_target:
         raise ValueError(
             "Found input variables with inconsistent numbers of samples:"
@@ -34,7 +32,7 @@ def rows_can_be_taken(X: Any, n_target: int) -> Any:
     return checked_sparse(X) if issparse(X) else indexable(X)[0]
 
 
-def takes_weights(model: Any) -> bool:
+def accepts_weights(model: Any) -> bool:
     return bool(has_fit_parameter(model, "sample_weight"))
 
 
@@ -46,7 +44,7 @@ def fit_clone(
     rows: np.ndarray | None = None,
     **parameters: Any,
 ) -> Any:
-    """A clone of the model with these parameters, fitted to some of the rows (None: all)."""
+    """A clone of the model with these parameters, fitted to the given rows (default: all)."""
     learner = clone(model)
     if parameters:
         learner.set_params(**parameters)
@@ -56,8 +54,8 @@ def fit_clone(
     return learner.fit(X, y, sample_weight=weight) if weight.size else learner.fit(X, y)
 
 
-def copy_input(owner: Any, model: Any) -> None:
-    """Note on the owner what columns its model was fitted to."""
+def copy_feature_attributes(owner: Any, model: Any) -> None:
+    """Copy n_features_in_ and feature_names_in_ from the wrapped model to its wrapper."""
     for name in ("n_features_in_", "feature_names_in_"):
         if hasattr(model, name):
             setattr(owner, name, getattr(model, name))
@@ -66,29 +64,29 @@ def copy_input(owner: Any, model: Any) -> None:
 
 
 def copy_input_tags(tags: Any, model: Any) -> None:
-    told = tags_of(model).input_tags
+    model_tags = tags_of(model).input_tags
     for name in ("allow_nan", "sparse", "categorical", "string", "pairwise"):
-        setattr(tags.input_tags, name, getattr(told, name))
+        setattr(tags.input_tags, name, getattr(model_tags, name))
 
 
-def single_output(model: Any, said: Any, ndim: int = 1) -> np.ndarray:
-    """Predictions of one number per row as floats; a ValueError for a model of several outputs."""
-    said = np.asarray(said, dtype=float)
-    if said.ndim == ndim + 1 and said.shape[-1] == 1:
-        return said[..., 0]
-    if said.ndim != ndim:
+def single_output(model: Any, predictions: Any, ndim: int = 1) -> np.ndarray:
+    """Predictions of one number per row as floats; raises ValueError if the model has several outputs."""
+    predictions = np.asarray(predictions, dtype=float)
+    if predictions.ndim == ndim + 1 and predictions.shape[-1] == 1:
+        return predictions[..., 0]
+    if predictions.ndim != ndim:
         raise ValueError(
-            f"{type(model).__name__} predicts {said.shape[-1]} numbers per row, and intervals are about one:"
-            " for a model of several quantiles use method='cqr'; otherwise give a model with one output"
+            f"{type(model).__name__} predicts {predictions.shape[-1]} numbers per row, but an interval needs"
+            " one; use method='cqr' for a model of several quantiles, or pass a model with one output"
         )
-    return said
+    return predictions
 
 
 def probabilities_by_class(model: Any, X: Any, classes: np.ndarray) -> np.ndarray:
-    """The model's probabilities in the order of `classes`; 0 for a class that it never met."""
-    own = np.asarray(model.predict_proba(X))
+    """The model's probabilities in the order of `classes`; 0 for classes absent from its training set."""
+    probabilities = np.asarray(model.predict_proba(X))
     if np.array_equal(model.classes_, classes):
-        return own
-    placed = np.zeros((len(own), classes.size))
-    placed[:, np.searchsorted(classes, model.classes_)] = own
-    return placed
+        return probabilities
+    ordered = np.zeros((len(probabilities), classes.size))
+    ordered[:, np.searchsorted(classes, model.classes_)] = probabilities
+    return ordered

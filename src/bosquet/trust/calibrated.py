@@ -1,4 +1,4 @@
-"""A classifier whose probabilities can be taken at their word."""
+"""A classifier with calibrated probabilities."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, logit
 
-from bosquet._fitted import Saved, fits_aside, reads_one_fit
+from bosquet._fitted import SaveMixin, publishes_fit_atomically, reads_fit_snapshot
 from bosquet._parameters import boolean, check_parameters, choice
 from bosquet._sklearn import (
     BaseEstimator,
@@ -23,18 +23,18 @@ from bosquet._targets import (
     check_labels,
     check_sample_weight,
     class_numbers,
-    learn_classes,
+    unique_classes,
 )
 from bosquet._warnings import warn_user
 from bosquet._weights import warn_of_scale
 from bosquet.trust._wrapping import (
+    accepts_weights,
     check_model,
-    copy_input,
+    check_table,
+    copy_feature_attributes,
     copy_input_tags,
     fit_clone,
     probabilities_by_class,
-    rows_can_be_taken,
-    takes_weights,
 )
 from bosquet.trust.calibrators import CALIBRATORS, Calibrator
 from bosquet.trust.costs import check_costs, least_costly
@@ -44,11 +44,12 @@ CHECKS = {"method": choice("isotonic", "platt", "sigmoid", "beta"), "ensemble": 
 
 @dataclass
 class CalibratedMember:
-    """A fitted model and the maps from its scores to probabilities: one, or one a class."""
+    """A fitted model and the maps from its scores to probabilities: one map, or one per class."""
 
     model: Any
     calibrators: list[Calibrator]
-    floor: float | None  # probabilities nearer to 0 or 1 count as this; None: scores are log-odds
+    # Probabilities are clipped to [floor, 1 - floor]; None if the scores are not probabilities.
+    floor: float | None
 
     def probabilities(self, X: Any, classes: np.ndarray) -> np.ndarray:
         scores = log_odds(score_rows(self.model, X, classes), self.floor)
@@ -57,46 +58,47 @@ class CalibratedMember:
         )
         if mapped.shape[1] == 1:
             return np.column_stack([1 - mapped[:, 0], mapped[:, 0]])
-        # Where no class is thought possible the model's own opinion is all there is.
-        nowhere = mapped.sum(axis=1) == 0
-        mapped[nowhere] = expit(scores[nowhere])
+        # If all maps return 0 for a row, use the uncalibrated probabilities of the model.
+        all_zero = mapped.sum(axis=1) == 0
+        mapped[all_zero] = expit(scores[all_zero])
         return mapped / mapped.sum(axis=1, keepdims=True)
 
 
-class CalibratedModel(Saved, ClassifierMixin, BaseEstimator):
-    r"""A classifier with calibrated probabilities: among rows said to be of a class with
-    probability p, a share p is.
+class CalibratedModel(SaveMixin, ClassifierMixin, BaseEstimator):
+    r"""A classifier with calibrated probabilities.
 
-    Each row is scored by a model that was not fitted to it, and a rising map from those scores to
-    probabilities is learned from all rows. The model is then fitted once more to all of them. Several
-    classes are calibrated one against the rest, and the results divided by their sum:
+    Probabilities are calibrated if, among rows with a predicted probability p of a class, a fraction p
+    belongs to that class. Each row is scored by a model that was not fitted to it. An increasing map from
+    these scores to probabilities is then fitted to all rows, and the model is fitted once more to all rows.
+    More than two classes are calibrated one against the rest, and the results are divided by their sum:
 
     .. math:: q_k(x) = \frac{g_k(s_k(x))}{\sum_j g_j(s_j(x))} .
 
-    Scores are log-odds of `predict_proba`, or `decision_function` where there are no probabilities.
-    Probabilities of 0 and 1 count as half of the smallest distance from them that is otherwise seen.
+    The scores are the log-odds of `predict_proba`, or `decision_function` if the model has no
+    probabilities. Probabilities of 0 and 1 have no log-odds. They are replaced by the smallest other
+    distance from 0 or 1, divided by 2.
 
     Parameters
     ----------
     model : classifier
-        Bosquet's, scikit-learn's, or any in their manner. (A regressor has no probabilities; its
-        intervals are `ConformalModel`'s.)
+        A classifier of Bosquet, of scikit-learn, or one with the same interface. (For a regressor, use
+        `ConformalModel`, which predicts intervals.)
     method : {"isotonic", "platt", "sigmoid", "beta"}, default="isotonic"
-        The kind of map. Platt's sigmoid ("sigmoid", as scikit-learn calls it, is the same as "platt") has
-        two numbers and beta three: right for few rows. Isotonic can take any rising shape, from about
-        1,000 rows on.
+        The kind of map. Platt's sigmoid has two coefficients and the beta map three, which suits few rows.
+        The isotonic map can take any increasing shape and needs about 1,000 rows or more. "sigmoid",
+        scikit-learn's name, is the same as "platt".
     cv : int, splitter, "oob" or "prefit", default=5
-        Where the scores of unseen rows come from: that many folds; the out-of-bag votes of a forest
-        or of bagging, at no further fits; or "prefit": the model is fitted already, and `fit` is
-        given rows that it has not seen.
+        How held-out scores are obtained: by cross-validation with that many folds or that splitter; "oob":
+        by the out-of-bag votes of a forest or bagging model, without further fits; "prefit": the model is
+        already fitted, and `fit` receives rows that the model was not fitted to.
     ensemble : bool, default=False
-        With folds: keep the model and the map of each fold, and predict by their mean, instead of
-        one map and a model of all rows.
+        With cross-validation: keep the model and the map of each fold, and predict their mean, instead
+        of one map and one model fitted to all rows.
     costs : array of shape (n_classes, n_classes), default=None
-        What it costs to take the class of the line for that of the column; `predict` then names the
-        class of least expected cost.
+        Entry (j, k) is the cost of predicting class k for a row of class j. If given, `predict` returns
+        the class of lowest expected cost.
     n_jobs : int or None, default=None
-        Folds fitted at a time.
+        Number of folds fitted in parallel.
 
     Attributes
     ----------
@@ -104,7 +106,7 @@ class CalibratedModel(Saved, ClassifierMixin, BaseEstimator):
         The classes, sorted.
     members_ : list of CalibratedMember
         The fitted models, each with its `calibrators`.
-    n_features_in_, feature_names_in_ : as in scikit-learn, where the model has them.
+    n_features_in_, feature_names_in_ : as in scikit-learn, if the model has them.
 
     Examples
     --------
@@ -143,18 +145,18 @@ class CalibratedModel(Saved, ClassifierMixin, BaseEstimator):
         self.n_jobs = n_jobs
 
     # ------------------------------------------------------------------ fitting
-    @fits_aside
+    @publishes_fit_atomically
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> CalibratedModel:
         """Fit the model and its calibration.
 
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
-            Whatever the model takes.
+            Any input that the model accepts.
         y : array of shape (n_samples,)
         sample_weight : array of shape (n_samples,), optional
-            Used by the calibration, and by the model if it takes weights. "platt" and "beta" count rows
-            by them; weights with a mean of 1 are safe.
+            Used by the calibration, and by the model if it accepts weights. "platt" and "beta" treat the
+            sum of the weights as the number of rows, so use weights with a mean of about 1.
 
         Returns
         -------
@@ -168,22 +170,21 @@ class CalibratedModel(Saved, ClassifierMixin, BaseEstimator):
         check_model(self.model, prefit)
         if tags_of(self.model).estimator_type == "regressor":
             raise ValueError(
-                f"{type(self.model).__name__} is a regressor, and CalibratedModel calibrates the"
-                " probabilities of a classifier: for intervals around a regressor's numbers use"
-                " bosquet.ConformalModel(model).fit(X, y).predict_interval(X_new); for probabilities of"
-                " classes give a classifier"
+                f"model is a regressor ({type(self.model).__name__}), but CalibratedModel calibrates the"
+                " probabilities of a classifier; pass a classifier, or use bosquet.ConformalModel and its"
+                " predict_interval for intervals of a regressor"
             )
         labels = check_labels(y)
-        X = rows_can_be_taken(X, labels.size)
+        X = check_table(X, labels.size)
         weight = check_sample_weight(sample_weight, labels.size, scale_matters=True)
         if self.method != "isotonic":
-            # Their targets are those of one more row of each class; large weights make it none.
+            # Platt's targets add one row of weight 1 per class, which has no effect if weights are large.
             warn_of_scale(weight, {f"the extra row of method={self.method!r}": 1.0}, least=2.0)
         if prefit:
             check_is_fitted(self.model)
             self.classes_ = np.asarray(self.model.classes_)
         else:
-            self.classes_ = learn_classes(labels)
+            self.classes_ = unique_classes(labels)
         numbers = class_numbers(labels, self.classes_)
         self._check_classes(numbers, weight)
         if self.costs is not None:
@@ -199,7 +200,7 @@ class CalibratedModel(Saved, ClassifierMixin, BaseEstimator):
             self.members_ = [self._out_of_bag(X, labels, numbers, weight)]
         else:
             self.members_ = self._cross_fitted(X, labels, numbers, weight)
-        copy_input(self, self.members_[0].model)
+        copy_feature_attributes(self, self.members_[0].model)
         return self
 
     def _check_classes(self, numbers: np.ndarray, weight: np.ndarray) -> None:
@@ -208,27 +209,26 @@ class CalibratedModel(Saved, ClassifierMixin, BaseEstimator):
         if (counts > 0).sum() < 2:
             only = self.classes_.tolist()[counts.argmax()]
             raise ValueError(
-                f"y holds one class only, {only!r}: a calibration needs rows of at least two classes (with"
-                " 1 class there is nothing to tell apart)"
+                f"y has 1 class, {only!r}; calibration needs rows of at least two classes"
             )
-        fewest = int(counts.argmin())
-        label = self.classes_.tolist()[fewest]
-        if counts[fewest] == 0:
+        rarest = int(counts.argmin())
+        label = self.classes_.tolist()[rarest]
+        if counts[rarest] == 0:
             raise ValueError(
-                f"y holds no row of the class {label!r}, which the model knows: its probability cannot be"
-                " calibrated"
+                f"y has no row of class {label!r}, which is one of the model's classes; pass rows of every"
+                " class to calibrate"
             )
-        if isinstance(self.cv, int | np.integer) and counts[fewest] < self.cv:
+        if isinstance(self.cv, int | np.integer) and counts[rarest] < self.cv:
             raise ValueError(
-                f"class {label!r} has {counts[fewest]} row(s), too few for cv={self.cv}: every class needs"
-                f" one in each fold; give at least {self.cv}, or fewer folds"
+                f"class {label!r} has {counts[rarest]} row(s), too few for cv={self.cv}; every fold needs a"
+                " row of each class, so use fewer folds or more rows"
             )
 
     def _weight_for_model(self, weight: np.ndarray) -> np.ndarray:
-        if weight.size and not takes_weights(self.model):
+        if weight.size and not accepts_weights(self.model):
             warn_user(
-                f"{type(self.model).__name__} takes no sample_weight: the weights count in the calibration"
-                " alone",
+                f"fit of {type(self.model).__name__} has no parameter sample_weight; the weights are used"
+                " for the calibration only",
                 UserWarning,
             )
             return NO_WEIGHT
@@ -262,8 +262,8 @@ class CalibratedModel(Saved, ClassifierMixin, BaseEstimator):
         rows = np.concatenate(held_out)
         scores = np.concatenate(
             [
-                score_rows(model, rows_of(X, some), self.classes_)
-                for model, some in zip(models, held_out, strict=True)
+                score_rows(model, rows_of(X, fold), self.classes_)
+                for model, fold in zip(models, held_out, strict=True)
             ]
         )
         model = fit_clone(self.model, X, labels, own_weight)
@@ -275,24 +275,27 @@ class CalibratedModel(Saved, ClassifierMixin, BaseEstimator):
     ) -> CalibratedMember:
         if "oob_score" not in self.model.get_params():
             raise ValueError(
-                f"cv='oob' takes a model of bags, and {type(self.model).__name__} has no out-of-bag votes;"
-                " use a forest, BaggingClassifier, or a number of folds"
+                f"cv='oob' needs a forest or a bagging model, but {type(self.model).__name__} has no"
+                " out-of-bag predictions; pass a number of folds as cv"
             )
         own_weight = self._weight_for_model(weight)
         model = fit_clone(self.model, X, labels, own_weight, oob_score=True)
         votes = np.asarray(model.oob_decision_function_)
-        judged = np.flatnonzero(np.nan_to_num(votes).sum(axis=1) > 0)
-        if np.unique(numbers[judged]).size < self.classes_.size:
+        rows = np.flatnonzero(np.nan_to_num(votes).sum(axis=1) > 0)
+        missing = np.setdiff1d(np.arange(self.classes_.size), numbers[rows])
+        if missing.size:
+            label = self.classes_.tolist()[missing[0]]
             raise ValueError(
-                "the rows that some bag left out are not of all classes: fit more trees or learners"
+                f"class {label!r} has no out-of-bag row; fit more trees or members, or pass a number of folds"
+                " as cv"
             )
-        own = weight[judged] if weight.size else weight
-        return self._calibrated(model, votes[judged], numbers[judged], own)
+        own = weight[rows] if weight.size else weight
+        return self._calibrated(model, votes[rows], numbers[rows], own)
 
     def _calibrated(
         self, model: Any, scores: np.ndarray, numbers: np.ndarray, weight: np.ndarray
     ) -> CalibratedMember:
-        """A fitted model with the maps that follow from its scores of unseen rows."""
+        """Fit the calibration maps to held-out scores, and combine them with the fitted model."""
         floor = _floor(scores) if hasattr(model, "predict_proba") else None
         scores = log_odds(scores, floor)
         weight = weight if weight.size else np.ones(numbers.size)
@@ -305,7 +308,7 @@ class CalibratedModel(Saved, ClassifierMixin, BaseEstimator):
         return CalibratedMember(model, calibrators, floor)
 
     # --------------------------------------------------------------- predicting
-    @reads_one_fit
+    @reads_fit_snapshot
     def predict_proba(self, X: Any) -> np.ndarray:
         """Calibrated probabilities of the classes, in the order of `classes_`."""
         check_is_fitted(self, "members_")
@@ -314,15 +317,15 @@ class CalibratedModel(Saved, ClassifierMixin, BaseEstimator):
             total = total + member.probabilities(X, self.classes_)
         return total / len(self.members_)
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def predict(self, X: Any, costs: Any = None) -> np.ndarray:
-        """The most probable class of each row, or the one of least expected cost.
+        """The most probable class of each row, or the class of lowest expected cost.
 
         Parameters
         ----------
         X : table
         costs : array of shape (n_classes, n_classes), optional
-            In place of the `costs` that the model was made with.
+            Costs to use instead of the parameter `costs`.
         """
         probabilities = self.predict_proba(X)
         costs = self.costs if costs is None else costs
@@ -341,13 +344,13 @@ class CalibratedModel(Saved, ClassifierMixin, BaseEstimator):
 
 # ------------------------------------------------------------------------------------------ scores
 def score_rows(model: Any, X: Any, classes: np.ndarray) -> np.ndarray:
-    """Probabilities (rows, classes), or decisions (rows, 1) and of several classes (rows, classes)."""
+    """Probabilities (rows, classes), or decision values: (rows, 1) for two classes, else (rows, classes)."""
     if hasattr(model, "predict_proba"):
         return probabilities_by_class(model, X, classes)
     if not hasattr(model, "decision_function"):
         raise ValueError(
-            f"{type(model).__name__} has neither predict_proba nor decision_function: there is no score"
-            " to calibrate"
+            f"{type(model).__name__} has neither predict_proba nor decision_function; pass a classifier that"
+            " has one of them"
         )
     scores = np.asarray(model.decision_function(X), dtype=float)
     return scores[:, None] if scores.ndim == 1 else scores
@@ -362,9 +365,11 @@ def log_odds(scores: np.ndarray, floor: float | None) -> np.ndarray:
 
 
 def _floor(probabilities: np.ndarray) -> float:
-    """Half of the smallest distance from 0 and 1 that a probability has, other than none."""
+    """Half of the smallest non-zero distance of a probability from 0 or 1."""
     distance = np.minimum(probabilities, 1 - probabilities)
     distance = distance[distance > 0]
     if not distance.size:
         return 1 / (2 * len(probabilities) + 2)
-    return max(float(distance.min()) / 2, 1e-15)  # 1 less that is still a number below 1
+    return max(
+        float(distance.min()) / 2, 1e-15
+    )  # so that 1 - floor is still below 1 in floating point

@@ -1,7 +1,7 @@
-"""From a score to a probability: isotonic, Platt's sigmoid and the beta map.
+"""Maps from scores to probabilities: isotonic, Platt's sigmoid and the beta map.
 
-A calibrator takes scores as log-odds: z = ln p / (1 - p) of a model that says probabilities, or the
-decision function of one that does not. `fit` learns from scores and outcomes, a call maps scores.
+The scores are log-odds, z = ln(p / (1 - p)), of a model that predicts probabilities, or the decision
+function of one that does not. `fit` fits the map to scores and outcomes; calling the calibrator maps scores.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from sklearn.isotonic import isotonic_regression
 
 from bosquet._sums import weighted_sum
 
-# Newton's steps of a logistic regression of at most three coefficients: it takes about ten.
-_MOST_STEPS = 200
-# No score or coefficient is as large; a product of two is finite.
-_LARGEST = 1e100
+# Newton steps for at most three coefficients; about ten are needed.
+_MAX_STEPS = 200
+# Bound for numbers read from a file, so that the product of two is finite.
+_MAX_NUMBER = 1e100
 
 
 class Calibrator(Protocol):
-    """A non-falling map from scores to probabilities."""
+    """A non-decreasing map from scores to probabilities."""
 
     method: ClassVar[str]
 
@@ -33,16 +33,16 @@ class Calibrator(Protocol):
 
 
 class IsotonicCalibrator:
-    """The non-falling step function nearest to the outcomes in squared distance.
+    """Isotonic regression: the non-decreasing function with the least squared error.
 
-    Pooling adjacent violators finds it: neighbours whose means fall are made one block. Between two
-    blocks the map goes straight. It can be any rising shape, and needs many rows (about 1,000) not to
-    follow chance.
+    It is found by pooling adjacent violators: neighbours whose means decrease are merged into one block.
+    Between two blocks the map is linear. It can take any increasing shape, and needs about 1,000 rows or
+    more not to overfit.
 
     Attributes
     ----------
     score_, probability_ : arrays
-        The corners of the map.
+        The knots of the map.
 
     Examples
     --------
@@ -61,15 +61,15 @@ class IsotonicCalibrator:
     method = "isotonic"
 
     def fit(self, score: np.ndarray, outcome: np.ndarray, weight: np.ndarray) -> IsotonicCalibrator:
-        places, number = np.unique(score, return_inverse=True)
-        mass = np.bincount(number, weight)
-        mean = np.bincount(number, weight * outcome) / np.where(mass > 0, mass, 1)
-        places, mass, mean = places[mass > 0], mass[mass > 0], mean[mass > 0]
-        fitted = np.clip(isotonic_regression(mean, sample_weight=mass), 0, 1)
-        # Of a block only its ends are corners.
+        distinct, number = np.unique(score, return_inverse=True)
+        total = np.bincount(number, weight)
+        mean = np.bincount(number, weight * outcome) / np.where(total > 0, total, 1)
+        distinct, total, mean = distinct[total > 0], total[total > 0], mean[total > 0]
+        fitted = np.clip(isotonic_regression(mean, sample_weight=total), 0, 1)
+        # Inside a block the map is constant, so only its two ends are knots.
         step = np.diff(fitted) > 0
-        corner = np.r_[True, step] | np.r_[step, True]
-        self.score_, self.probability_ = places[corner], fitted[corner]
+        knot = np.r_[True, step] | np.r_[step, True]
+        self.score_, self.probability_ = distinct[knot], fitted[knot]
         return self
 
     def __call__(self, score: np.ndarray) -> np.ndarray:
@@ -83,17 +83,22 @@ class IsotonicCalibrator:
         made = cls()
         made.score_ = _numbers(state["score"])
         made.probability_ = _numbers(state["probability"])
-        rising = (np.diff(made.score_) > 0).all() and (np.diff(made.probability_) >= 0).all()
+        increasing = (np.diff(made.score_) > 0).all() and (np.diff(made.probability_) >= 0).all()
         inside = ((made.probability_ >= 0) & (made.probability_ <= 1)).all()
         if made.score_.size == 0 or made.score_.shape != made.probability_.shape:
-            raise ValueError("the corners of an isotonic map do not fit each other")
-        if not rising or not inside:
-            raise ValueError("the corners of an isotonic map must rise and be probabilities")
+            raise ValueError(
+                f"an isotonic map needs as many scores as probabilities and at least one, but has"
+                f" {made.score_.size} and {made.probability_.size}"
+            )
+        if not increasing or not inside:
+            raise ValueError(
+                "an isotonic map needs scores in ascending order, and non-decreasing probabilities in [0, 1]"
+            )
         return made
 
 
 class _LogisticCalibrator:
-    """A logistic regression on terms of the score, fitted to Platt's softened outcomes."""
+    """Logistic regression on functions of the score, fitted to Platt's smoothed outcomes."""
 
     coefficients_: np.ndarray
     intercept_: float
@@ -113,16 +118,20 @@ class _LogisticCalibrator:
         made.coefficients_ = _numbers(state["coefficients"])
         made.intercept_ = float(_numbers([state["intercept"]])[0])
         if made.coefficients_.shape != made._terms(np.zeros(1)).shape[1:]:
-            raise ValueError("the coefficients do not fit the calibration")
+            raise ValueError(
+                f"{cls.__name__} needs {made._terms(np.zeros(1)).shape[1]} coefficient(s), but the state has"
+                f" {made.coefficients_.size}"
+            )
         return made
 
 
 class PlattCalibrator(_LogisticCalibrator):
     r"""Platt's sigmoid, :math:`P(y = 1 \mid z) = 1 / (1 + e^{-(a z + b)})`.
 
-    Fitted by maximum likelihood to softened outcomes, (N₊ + 1)/(N₊ + 2) and 1/(N₋ + 2) in place of 1
-    and 0, so that scores which part the classes wholly do not make it a step. Two numbers: right where
-    there are few rows. scikit-learn calls it "sigmoid" (and its a and b have the other sign).
+    Fitted by maximum likelihood to smoothed outcomes, (N₊ + 1)/(N₊ + 2) and 1/(N₋ + 2) instead of 1
+    and 0, so that the sigmoid does not become a step function if the scores separate the classes. It has
+    two coefficients, which suits few rows. scikit-learn calls it "sigmoid" and gives a and b the opposite
+    sign.
 
     Attributes
     ----------
@@ -148,7 +157,7 @@ class PlattCalibrator(_LogisticCalibrator):
         return score[:, None]
 
     def fit(self, score: np.ndarray, outcome: np.ndarray, weight: np.ndarray) -> PlattCalibrator:
-        target = softened(outcome, weight)
+        target = smoothed(outcome, weight)
         self.coefficients_, self.intercept_ = logistic_fit(self._terms(score), target, weight)
         return self
 
@@ -156,10 +165,10 @@ class PlattCalibrator(_LogisticCalibrator):
 class BetaCalibrator(_LogisticCalibrator):
     r"""Beta calibration, :math:`\ln\frac{q}{1 - q} = a \ln p - b \ln(1 - p) + c` with a, b ≥ 0.
 
-    The right map if the probabilities p of each class follow a beta distribution. Unlike Platt's
-    sigmoid it bends each end by itself, and with a = b = 1, c = 0 it leaves a calibrated model alone.
-    Fitted as a logistic regression; a coefficient that comes out negative is set to 0 and the rest
-    fitted again.
+    This is the exact map if the predicted probabilities within each class follow a beta distribution.
+    Unlike Platt's sigmoid, it can change the probabilities near 0 and near 1 independently, and it contains
+    the identity (a = b = 1, c = 0), so that a calibrated model is not changed. Fitted as a logistic
+    regression; a negative coefficient is set to 0 and the others are fitted again.
 
     Attributes
     ----------
@@ -186,7 +195,7 @@ class BetaCalibrator(_LogisticCalibrator):
         return np.column_stack([log_expit(score), -log_expit(-score)])
 
     def fit(self, score: np.ndarray, outcome: np.ndarray, weight: np.ndarray) -> BetaCalibrator:
-        terms, target = self._terms(score), softened(outcome, weight)
+        terms, target = self._terms(score), smoothed(outcome, weight)
         kept = [0, 1]
         slopes, intercept = logistic_fit(terms, target, weight)
         while kept and slopes.min() < 0:
@@ -202,21 +211,20 @@ CALIBRATORS: dict[str, Any] = {
 }
 
 
-def softened(outcome: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """Platt's targets: the outcomes, as if one more row of each kind were expected."""
-    happened = float(weight @ outcome)
-    not_happened = float(weight.sum()) - happened
-    return np.where(outcome > 0.5, (happened + 1) / (happened + 2), 1 / (not_happened + 2))
+def smoothed(outcome: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Platt's targets: (N₊ + 1)/(N₊ + 2) for outcome 1, 1/(N₋ + 2) for outcome 0."""
+    n_positive = float(weight @ outcome)
+    n_negative = float(weight.sum()) - n_positive
+    return np.where(outcome > 0.5, (n_positive + 1) / (n_positive + 2), 1 / (n_negative + 2))
 
 
 def logistic_fit(
     terms: np.ndarray, target: np.ndarray, weight: np.ndarray
 ) -> tuple[np.ndarray, float]:
-    """Slopes and intercept of most likelihood, by Newton's method with halved steps.
+    """Slopes and intercept of maximum likelihood, by Newton's method with step halving.
 
-    `target` is a probability a row. Terms that cannot be told apart share the slope: of all solutions
-    the shortest step is taken. Terms are taken from their mean, so that one that is the same in every
-    row has the slope 0, and all is left to the intercept.
+    `target` is one probability per row. Collinear terms share the slope, because each step is the
+    minimum-norm solution. Terms are centred, so that a constant term gets slope 0.
     """
     centre = weight @ terms / weight.sum()
     scale = np.abs(terms - centre).max(axis=0, initial=0.0)
@@ -230,26 +238,28 @@ def logistic_fit(
         return float(weight @ (np.logaddexp(0, linear) - target * linear))
 
     beta = np.zeros(design.shape[1])
-    now = loss(beta)
-    for _ in range(_MOST_STEPS):
-        share = expit(design @ beta)
-        gradient = design.T @ (weight * (share - target))
-        curvature = (design * (weight * share * (1 - share))[:, None]).T @ design
-        step = np.linalg.lstsq(curvature, gradient, rcond=1e-12)[0]
+    current = loss(beta)
+    for _ in range(_MAX_STEPS):
+        p = expit(design @ beta)
+        gradient = design.T @ (weight * (p - target))
+        hessian = (design * (weight * p * (1 - p))[:, None]).T @ design
+        step = np.linalg.lstsq(hessian, gradient, rcond=1e-12)[0]
         length = 1.0
-        while (then := loss(beta - length * step)) > now and length > 1e-10:
+        while (new := loss(beta - length * step)) > current and length > 1e-10:
             length /= 2
-        if not then < now:
+        if not new < current:
             break
-        beta, now = beta - length * step, then
+        beta, current = beta - length * step, new
     slopes = beta[:-1] / scale
     return slopes, float(beta[-1] - slopes @ centre)
 
 
 def _numbers(state: Any) -> np.ndarray:
     if not isinstance(state, list) or any(type(value) not in (int, float) for value in state):
-        raise ValueError("a calibration is made of numbers")
+        raise ValueError("the state of a calibrator must hold lists of numbers")
     array = np.asarray(state, dtype=float)
-    if not (np.abs(array) <= _LARGEST).all():
-        raise ValueError("a calibration is made of finite numbers")
+    if not (np.abs(array) <= _MAX_NUMBER).all():
+        raise ValueError(
+            f"the state of a calibrator must hold finite numbers of size at most {_MAX_NUMBER:g}"
+        )
     return array

@@ -1,4 +1,4 @@
-"""Intervals and sets of classes that hold the truth as often as they claim."""
+"""Conformal prediction: intervals and sets of classes with guaranteed coverage."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bosquet._fitted import Saved, fits_aside, reads_one_fit
+from bosquet._fitted import SaveMixin, publishes_fit_atomically, reads_fit_snapshot
 from bosquet._sklearn import available_if, check_is_fitted
 from bosquet.trust._conformal_fit import NEW_ROWS, ConformalFitting, is_classifier
 from bosquet.trust._intervals import PlusIntervals, QuantileIntervals
@@ -19,72 +19,76 @@ def _of_classifiers(owner: Any) -> bool:
     return is_classifier(owner.model)
 
 
-class ConformalModel(Saved, ConformalFitting):
-    r"""Prediction intervals of a regressor, sets of classes of a classifier, with promised coverage.
+class ConformalModel(SaveMixin, ConformalFitting):
+    r"""Prediction intervals for a regressor, or prediction sets for a classifier, with guaranteed coverage.
 
-    Whatever the model is, if rows come independently from one source, the truth of a new row lies in
-    its interval (or set) with probability c or more. Scores say how badly a model does on rows it has
-    not seen, for instance sᵢ = |yᵢ - f(xᵢ)|; a new row's score is equally likely to take any rank among
-    them, so that
+    If the rows are independent draws from one distribution, the target of a new row lies in its interval
+    (or set) with probability c or more, whatever the model is. A score measures the error of the model on
+    a row that it was not fitted to, for instance sᵢ = |yᵢ - f(xᵢ)|. The score of a new row is equally
+    likely to take any rank among the scores of the calibration rows, so that
 
     .. math:: P\left(s_{n+1} \le s_{(\lceil (n+1) c \rceil)}\right) \ge c ,
 
-    and the interval holds all y whose score is that small. The promise is for the average row; with
-    `groups` or `per_class` it is for the rows of each group or class.
+    and the interval contains all y with a score up to that bound. The guarantee holds on average over
+    all rows; with `groups` or `per_class` it holds on average over the rows of each group or class.
 
     Parameters
     ----------
     model : regressor or classifier
-        Bosquet's, scikit-learn's, or any in their manner.
+        A model of Bosquet, of scikit-learn, or one with the same interface.
     method : {"split", "cv+", "jackknife+", "cqr", "oob"}, default="split"
-        - "split": some rows are held out as calibration rows. One fit; intervals of one width.
-        - "cv+": folds, so that all rows serve both ends. K fits.
-        - "jackknife+": as many folds as rows.
-        - "cqr": split, about quantiles in place of one prediction: intervals as wide as the noise is
-          there. The model is a forest for numbers (`RandomForestRegressor`, `ExtraTreesRegressor`),
-          ``GradientBoostingRegressor(loss="quantile")``, or any with a level of its own.
-        - "oob": the jackknife+ after the bootstrap. The learners of a forest or of bagging that did
-          not draw a row are the model without it. One fit, all rows.
+        - "split": a part of the rows is the calibration set, and the model is fitted once to the other
+          rows. All intervals have the same width.
+        - "cv+": cross-validation, so that all rows serve for training and for calibration. K fits.
+        - "jackknife+": "cv+" with as many folds as rows.
+        - "cqr": conformalised quantile regression. As "split", but around predicted quantiles, so that
+          the intervals are wide where the noise is large. The model must predict quantiles:
+          `RandomForestRegressor`, `ExtraTreesRegressor`, ``GradientBoostingRegressor(loss="quantile")``,
+          or any model with a parameter for the quantile level.
+        - "oob": the jackknife+ after the bootstrap. The model without a row consists of the members of
+          a forest or bagging model that did not draw the row. One fit to all rows.
 
-        "split" and "cqr" promise c; "cv+", "jackknife+" and "oob" have c in practice, and promise
-        1 - 2(1 - c) whatever the model does (less a little for folds and bags).
+        "split" and "cqr" guarantee a coverage of c. "cv+", "jackknife+" and "oob" reach about c in
+        practice and guarantee 1 - 2(1 - c) for any model (slightly less with folds and bags).
     calibration_size : float or int, default=0.25
-        Calibration rows of "split" and "cqr": a fraction or a number.
+        Size of the calibration set of "split" and "cqr", as a fraction or a number of rows.
     cv : int or splitter, default=10
         Folds of "cv+".
     quantiles : levels, default=(0.05, 0.5, 0.95)
-        For "cqr", unless the model's own `quantile` is a list: the levels to fit. The intervals are
-        best where coverage is the span of two of them, and valid for any.
+        Quantile levels that "cqr" fits, unless the model's own `quantile` is a list. The coverage is
+        guaranteed for any levels. The intervals are best if two of the levels differ by the coverage, as
+        0.05 and 0.95 do for a coverage of 0.9.
     sets : {"adaptive", "score"}, default="adaptive"
-        For classes. "adaptive": classes are taken in order of their probability until enough is
-        reached, so that difficult rows get larger sets. "score": all classes above one threshold,
-        which gives the smallest sets on average.
+        How a classifier's sets are built. "adaptive": add classes in order of decreasing probability
+        until a threshold is reached, so that difficult rows get larger sets. "score": all classes whose
+        probability exceeds a threshold, which gives the smallest sets on average.
     randomize : bool, default=True
-        For sets="adaptive": whether the last class of a set is in it by chance, so that coverage is
-        exact and not above. **By default sets may therefore be empty**: an empty set is one of the
-        misses that are allowed, a share 1 - c of the rows, drawn among those that the model is sure of.
-        (With sets="score" a set is empty where no class is probable enough.) With ``randomize=False``
-        the most probable class is always in the set: none is empty, sets are larger and cover more
-        often than asked.
+        For sets="adaptive": include the last class of a set at random, so that the coverage is exactly c
+        instead of larger. **With the default, sets may be empty.** An empty set is one of the allowed
+        errors, a fraction 1 - c of the rows; it occurs for rows with a confident prediction. (With
+        sets="score", a set is empty if no class is probable enough.) With ``randomize=False`` every set
+        contains the most probable class. No set is empty then, but sets are larger and the coverage
+        exceeds c.
     per_class : bool, default=False
-        For classes: coverage within each class, by its own calibration rows.
+        For classifiers: guarantee the coverage within each class, with the calibration rows of the class.
     prefit : bool, default=False
-        For "split" and "cqr": the model is fitted, and `fit` is given rows that it has not seen.
+        For "split" and "cqr": the model is already fitted, and `fit` receives rows that the model was not
+        fitted to.
     n_jobs : int or None, default=None
-        Folds fitted at a time.
+        Number of folds fitted in parallel.
     random_state : int, RandomState or None, default=None
-        Which rows are calibration rows, the folds, and the chance of `randomize`. An integer gives the same
-        sets at every call.
+        Seed of the choice of the calibration rows, of the folds, and of `randomize`. With an integer,
+        repeated calls return the same sets.
 
     Attributes
     ----------
     models_ : list
-        The fitted models: one, one a fold ("cv+", "jackknife+") or one a level ("cqr").
+        The fitted models: one, or one per fold ("cv+", "jackknife+"), or one per level ("cqr").
     n_calibration_ : int
-        Calibration rows.
+        Number of calibration rows.
     classes_ : array
-        Of a classifier: the classes, in the order of the columns of `predict_set`.
-    n_features_in_, feature_names_in_ : as in scikit-learn, where the model has them.
+        The classes, in the order of the columns of `predict_set`. Classifiers only.
+    n_features_in_, feature_names_in_ : as in scikit-learn, if the model has them.
 
     Examples
     --------
@@ -135,19 +139,20 @@ class ConformalModel(Saved, ConformalFitting):
         self.random_state = random_state
 
     # ------------------------------------------------------------------ fitting
-    @fits_aside
+    @publishes_fit_atomically
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> ConformalModel:
-        """Fit the model, and score rows that it has not seen.
+        """Fit the model, and compute the scores of the calibration rows.
 
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
-            Whatever the model takes.
+            Any input that the model accepts.
         y : array of shape (n_samples,)
         sample_weight : array of shape (n_samples,), optional
-            For the model. Coverage counts rows, whatever their weight; rows of weight 0 are left out.
+            Passed to the model. The coverage does not depend on weights; rows of weight 0 are dropped.
         groups : array of shape (n_samples,), optional
-            Coverage is then promised within each group; predictions ask for the groups too.
+            Guarantee the coverage within each group. `predict_interval` and `predict_set` then need the
+            groups of the new rows.
 
         Returns
         -------
@@ -156,30 +161,30 @@ class ConformalModel(Saved, ConformalFitting):
         return self._fit(X, y, sample_weight, groups)
 
     # --------------------------------------------------------------- predicting
-    @reads_one_fit
+    @reads_fit_snapshot
     def predict(self, X: Any) -> np.ndarray:
-        """What the model says: the mean over folds, the median of "cqr", the most probable class."""
+        """Predict with the model: the mean over folds, the median of "cqr", or the most probable class."""
         check_is_fitted(self, "models_")
         if hasattr(self, "classes_"):
             return self.classes_[self.predict_proba(X).argmax(axis=1)]
         if self.method == "cqr":
-            return self._levels.middle(X)
+            return self._levels.predict_centre(X)
         if isinstance(self._calibration, PlusIntervals):
-            return self._calibration.held_out.together(X)
+            return self._calibration.held_out.predict_mean(X)
         return self.models_[0].predict(X)
 
     @available_if(_of_classifiers)
-    @reads_one_fit
+    @reads_fit_snapshot
     def predict_proba(self, X: Any) -> np.ndarray:
-        """The model's probabilities of the classes, the mean over folds."""
+        """Class probabilities of the model, averaged over the folds."""
         check_is_fitted(self, "models_")
         if isinstance(self._calibration, PlusSets):
-            return self._calibration.held_out.together(X)
+            return self._calibration.held_out.predict_mean(X)
         return probabilities_by_class(self.models_[0], X, self.classes_)
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def predict_interval(self, X: Any, coverage: float = 0.9, groups: Any = None) -> np.ndarray:
-        """Intervals that hold the truth of a share `coverage` of the rows.
+        """Prediction intervals that contain the target with probability `coverage`.
 
         Parameters
         ----------
@@ -187,7 +192,7 @@ class ConformalModel(Saved, ConformalFitting):
         coverage : float, default=0.9
             Between 0 and 1.
         groups : array of shape (n_samples,), optional
-            The group of each row, of a model that was fitted with groups.
+            The group of each row; required if the model was fitted with groups.
 
         Returns
         -------
@@ -197,12 +202,14 @@ class ConformalModel(Saved, ConformalFitting):
         check_is_fitted(self, "models_")
         coverage = check_coverage(coverage)
         if "classes_" in self.__dict__:
-            raise ValueError("predict_interval is for regressors; a classifier has predict_set")
-        return self._calibration.interval(self._said(X), coverage, groups)
+            raise ValueError(
+                "predict_interval is for regressors, but the model is a classifier; use predict_set"
+            )
+        return self._calibration.interval(self._predictions(X), coverage, groups)
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def predict_set(self, X: Any, coverage: float = 0.9, groups: Any = None) -> np.ndarray:
-        """Sets of classes that hold the true one for a share `coverage` of the rows.
+        """Prediction sets that contain the true class with probability `coverage`.
 
         Parameters
         ----------
@@ -210,49 +217,52 @@ class ConformalModel(Saved, ConformalFitting):
         coverage : float, default=0.9
             Between 0 and 1.
         groups : array of shape (n_samples,), optional
-            The group of each row, of a model that was fitted with groups.
+            The group of each row; required if the model was fitted with groups.
 
         Returns
         -------
         array of bool of shape (n_samples, n_classes)
             True for the classes in the set, in the order of `classes_`. A row without any True is an
-            empty set, which is a miss for certain; ``randomize=False`` gives none.
+            empty set, which cannot contain the true class; ``randomize=False`` avoids empty sets.
         """
         check_is_fitted(self, "models_")
         coverage = check_coverage(coverage)
         if not hasattr(self, "classes_"):
-            raise ValueError("predict_set is for classifiers; a regressor has predict_interval")
-        said = self._said(X)
-        chance = self._chance(said.shape[-2], NEW_ROWS)
+            raise ValueError(
+                "predict_set is for classifiers, but the model is a regressor; use predict_interval"
+            )
+        probabilities = self._predictions(X)
+        uniform = self._uniform_draws(probabilities.shape[-2], NEW_ROWS)
         if isinstance(self._calibration, PlusSets):
-            within = self._calibration.sets(said, self.sets, chance, coverage, groups)
-            said = said.mean(axis=0)
+            within = self._calibration.sets(probabilities, self.sets, uniform, coverage, groups)
+            probabilities = probabilities.mean(axis=0)
         else:
-            scores = class_scores(said, self.sets, chance)
+            scores = class_scores(probabilities, self.sets, uniform)
             within = self._calibration.sets(scores, coverage, groups)
         if self.sets == "adaptive" and not self.randomize:
-            # A class so probable that it alone exceeds the threshold would leave the set empty.
-            within[np.arange(len(within)), said.argmax(axis=1)] = True
+            # Without this, a set is empty if its most probable class alone exceeds the threshold.
+            within[np.arange(len(within)), probabilities.argmax(axis=1)] = True
         return within
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Accuracy of `predict` for classes, its coefficient of determination for numbers."""
+        """Accuracy of `predict` for a classifier, coefficient of determination for a regressor."""
         from sklearn.metrics import accuracy_score, r2_score
 
-        judge = accuracy_score if is_classifier(self.model) else r2_score
-        return float(judge(y, self.predict(X), sample_weight=sample_weight))
+        metric = accuracy_score if is_classifier(self.model) else r2_score
+        return float(metric(y, self.predict(X), sample_weight=sample_weight))
 
-    def _said(self, X: Any) -> np.ndarray:
+    def _predictions(self, X: Any) -> np.ndarray:
+        """The predictions that the calibration needs for the rows of X."""
         if isinstance(self._calibration, PlusIntervals | PlusSets):
-            return self._calibration.held_out.of_new_rows(X)
+            return self._calibration.held_out.predict_all(X)
         if isinstance(self._calibration, QuantileIntervals):
             return self._levels.predict(X)
         if "classes_" in self.__dict__:
             return self.predict_proba(X)
         return single_output(self.models_[0], self.models_[0].predict(X))
 
-    # -------------------------------------------------------------------- seams
+    # ------------------------------------------------------------- scikit-learn
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "models_")
 

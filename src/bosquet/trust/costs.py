@@ -1,4 +1,4 @@
-"""What to do with a probability: the decision that costs least."""
+"""Decisions of minimum expected cost from class probabilities."""
 
 from __future__ import annotations
 
@@ -10,29 +10,33 @@ from bosquet._sums import weighted_sum
 
 
 def check_costs(costs: Any, n_classes: int) -> np.ndarray:
-    """Costs as a square matrix: the line is the true class, the column what it is taken for."""
+    """Costs as a square matrix: rows are true classes, columns are predicted classes."""
     matrix = np.asarray(costs, dtype=float)
     if matrix.shape != (n_classes, n_classes):
         raise ValueError(
             f"costs has shape {matrix.shape}, but {n_classes} classes need ({n_classes}, {n_classes}):"
-            " a line for each true class, a column for each answer"
+            " a row per true class, a column per predicted class"
         )
     if not np.isfinite(matrix).all():
-        raise ValueError("costs must be finite numbers; a gain is a negative cost")
+        row, column = (int(i) for i in np.argwhere(~np.isfinite(matrix))[0])
+        raise ValueError(
+            f"costs[{row}, {column}] is {matrix[row, column]}; costs must be finite numbers (a gain is a"
+            " negative cost)"
+        )
     return matrix
 
 
 def cost_threshold(costs: Any) -> float:
-    r"""The probability of the second class from which on it is the cheaper answer.
+    r"""Probability of the second class above which predicting it has the lower expected cost.
 
-    With C[j, k] the cost of taking class j for class k, answer 1 is the cheaper one where
+    With C[j, k] the cost of predicting class k for a row of class j, predicting class 1 costs less if
 
     .. math:: p > \frac{C_{01} - C_{00}}{C_{01} - C_{00} + C_{10} - C_{11}} .
 
     Parameters
     ----------
     costs : array of shape (2, 2)
-        A wrong answer must cost more than the right one.
+        An error must cost more than the correct prediction, for both classes.
 
     Returns
     -------
@@ -40,7 +44,7 @@ def cost_threshold(costs: Any) -> float:
 
     Examples
     --------
-    To overlook an illness costs nine times a false alarm:
+    Overlooking an illness costs nine times as much as a false alarm:
 
     >>> from bosquet.trust import cost_threshold
     >>> print(cost_threshold([[0, 1], [9, 0]]))
@@ -51,17 +55,17 @@ def cost_threshold(costs: Any) -> float:
     Elkan, "The foundations of cost-sensitive learning", IJCAI 2001.
     """
     matrix = check_costs(costs, 2)
-    alarm, miss = matrix[0, 1] - matrix[0, 0], matrix[1, 0] - matrix[1, 1]
-    for true, extra in ((0, alarm), (1, miss)):
+    false_positive, false_negative = matrix[0, 1] - matrix[0, 0], matrix[1, 0] - matrix[1, 1]
+    for true, extra in ((0, false_positive), (1, false_negative)):
         if not extra > 0:
             raise ValueError(
-                f"costs says that taking class {true} for the other one costs no more than the right"
-                " answer: there is no threshold, one answer is always the cheaper"
+                f"costs[{true}, {1 - true}] must exceed costs[{true}, {true}]: if an error costs no more"
+                " than the correct prediction, there is no threshold"
             )
-    return float(alarm / (alarm + miss))
+    return float(false_positive / (false_positive + false_negative))
 
 
 def least_costly(probabilities: np.ndarray, costs: Any) -> np.ndarray:
-    """The number of the class whose expected cost is least, of equal ones the first."""
+    """Index of the class with the lowest expected cost; of equal classes, the first."""
     expected = weighted_sum(check_costs(costs, probabilities.shape[1]), probabilities.T[:, :, None])
     return expected.argmin(axis=1)

@@ -1,4 +1,4 @@
-"""Whether intervals and sets hold the truth."""
+"""Coverage of prediction intervals and prediction sets."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from bosquet._targets import check_same_length, class_numbers
 
 
 def covered(y: Any, regions: Any, classes: Any = None) -> np.ndarray:
-    """Whether each row's truth lies in its interval or set.
+    """Whether the target of each row lies in its interval or set.
 
     Parameters
     ----------
     y : array of shape (rows,)
-        What was true.
+        Targets.
     regions : array of shape (rows, 2) of bounds, or of bool of shape (rows, classes)
         From `predict_interval` or `predict_set`.
     classes : array, optional
-        For sets: the labels in the order of the columns; taken from y by default.
+        For sets: the labels in the order of the columns (default: the sorted labels in y).
 
     Returns
     -------
@@ -33,20 +33,24 @@ def covered(y: Any, regions: Any, classes: Any = None) -> np.ndarray:
     >>> print(covered(["a", "b"], [[True, False], [True, True]]))
     [ True  True]
     """
-    found, truth = np.asarray(regions), np.asarray(y)
-    if found.ndim != 2:
+    regions, target = np.asarray(regions), np.asarray(y)
+    if regions.ndim != 2:
         raise ValueError(
-            f"regions has shape {found.shape}; give bounds (rows, 2) or sets (rows, classes)"
+            f"regions has shape {regions.shape}; pass bounds of shape (rows, 2) or sets of shape (rows,"
+            " classes)"
         )
-    check_same_length(truth.size, len(found))
-    if found.dtype != bool:
-        if found.shape[1] != 2:
-            raise ValueError(f"bounds need 2 columns, lower and upper, not {found.shape[1]}")
-        return (found[:, 0] <= truth) & (truth <= found[:, 1])
-    known = np.unique(truth) if classes is None else np.asarray(classes)
-    if known.size != found.shape[1]:
+    check_same_length(target.size, len(regions))
+    if regions.dtype != bool:
+        if regions.shape[1] != 2:
+            raise ValueError(
+                f"regions has {regions.shape[1]} columns; bounds need 2 columns, lower and upper"
+            )
+        return (regions[:, 0] <= target) & (target <= regions[:, 1])
+    known = np.unique(target) if classes is None else np.asarray(classes)
+    if known.size != regions.shape[1]:
+        source = "y" if classes is None else "classes"
         raise ValueError(
-            f"the sets are of {found.shape[1]} classes, but there are {known.size}; name them all:"
-            " classes=model.classes_"
+            f"regions has {regions.shape[1]} columns of classes, but {source} has {known.size} class(es);"
+            " pass all classes with classes=model.classes_"
         )
-    return found[np.arange(truth.size), class_numbers(truth, known)]
+    return regions[np.arange(target.size), class_numbers(target, known)]

@@ -1,4 +1,4 @@
-"""Do the probabilities mean what they say? Reliability, the Brier score and its parts."""
+"""Calibration diagnostics: reliability curve, Brier score decomposition, expected calibration error."""
 
 from __future__ import annotations
 
@@ -9,34 +9,35 @@ import numpy as np
 from scipy.stats import norm
 
 from bosquet._parameters import check_value, choice, integer, number
-from bosquet._shown import Shown
 from bosquet._sklearn import seed_from
+from bosquet._tabular_result import TabularResult
 from bosquet.trust._outcomes import (
+    binary_event,
     check_probabilities,
     check_weights,
     class_indicators,
-    one_event,
 )
 
 
 @dataclass(frozen=True, repr=False)
-class ReliabilityCurve(Shown):
-    """Scores in bins, and how often the event happened in each.
+class ReliabilityCurve(TabularResult):
+    """Predicted probabilities in bins, and the observed frequency of the event in each bin.
 
     Attributes
     ----------
     edges : array of shape (bins + 1,)
-        A score belongs to the bin whose upper edge is the first not below it.
+        Edges of the bins. A bin contains its upper edge, but not its lower one.
     count, weight : arrays of shape (bins,)
-        Rows of a bin, and the sum of their weights. A bin without rows has NaN below.
+        Number of rows in each bin, and the sum of their weights. The values below are NaN for a bin
+        without rows.
     score : array of shape (bins,)
-        Mean score of the bin.
+        Mean predicted probability of each bin.
     observed : array of shape (bins,)
-        Share of the rows where the event happened.
+        Observed frequency of the event in each bin.
     low, high : arrays of shape (bins,)
-        Wilson's interval of that share.
+        Bounds of Wilson's confidence interval for that frequency.
     confidence : float
-        The level of the intervals.
+        Confidence level of the intervals.
     """
 
     edges: np.ndarray
@@ -48,10 +49,10 @@ class ReliabilityCurve(Shown):
     high: np.ndarray
     confidence: float
 
-    _most_lines = 20  # more bins than that are hardly read
+    _max_lines = 20  # a table of more bins is hard to read
 
     def columns(self) -> dict[str, Any]:
-        """Rows, mean score, observed share and its interval of each bin."""
+        """Columns of the table: number of rows, mean score, observed frequency and its interval per bin."""
         names = ("count", "score", "observed", "low", "high")
         return {name: getattr(self, name) for name in names}
 
@@ -64,24 +65,24 @@ class ReliabilityCurve(Shown):
 
 @dataclass(frozen=True)
 class BrierDecomposition:
-    """The Brier score as a sum of five parts.
+    """Decomposition of the Brier score into five terms.
 
     ``score = reliability - resolution + uncertainty + within_variance - within_covariance``, exactly.
 
     Attributes
     ----------
     score : float
-        Mean squared distance of probability and outcome.
+        Brier score: mean squared difference of probability and outcome.
     reliability : float
-        Mean squared distance of a bin's score from what was observed there: what calibration can
-        take away.
+        Mean squared difference of mean score and observed frequency per bin. Calibration can remove
+        this term.
     resolution : float
-        Variance of what was observed over the bins: how far the model tells rows apart.
+        Variance of the observed frequency between bins: how well the model separates rows.
     uncertainty : float
-        Variance of the outcome: the score of the constant that is right on average.
+        Variance of the outcome: the Brier score of a constant prediction at the mean outcome.
     within_variance, within_covariance : float
-        Variance of the scores inside bins, and twice their covariance with the outcome there. Both
-        are 0 if all scores of a bin are the same; together they are what the bins do not see.
+        Variance of the scores within bins, and twice their covariance with the outcome within bins. Both
+        are 0 if all scores of a bin are equal; their difference is the error due to binning.
     """
 
     score: float
@@ -94,18 +95,18 @@ class BrierDecomposition:
 
 @dataclass(frozen=True)
 class CalibrationError:
-    """The expected calibration error and how well it is known.
+    """The expected calibration error with a bootstrap confidence interval.
 
     Attributes
     ----------
     value : float
-        The error, as bins show it.
+        The binned estimate of the error, which is biased upwards.
     corrected : float
-        The same less what chance adds, which the bootstrap tells; not below 0.
+        The estimate minus its bias, which the bootstrap estimates; at least 0.
     low, high : float
-        Bounds of the bootstrap interval of the error without that bias.
+        Bounds of the bias-corrected bootstrap interval.
     confidence : float
-        The level of the interval.
+        Confidence level of the interval.
     """
 
     value: float
@@ -126,24 +127,24 @@ def reliability_curve(
     classes: Any = None,
     sample_weight: Any = None,
 ) -> ReliabilityCurve:
-    """How often an event happened where the model said p, for p in bins.
+    """Observed frequency of an event against its predicted probability, in bins.
 
     Parameters
     ----------
     y : array of shape (rows,)
         True classes.
     probabilities : array of shape (rows,) or (rows, classes)
-        As `predict_proba` gives them; one column is the probability of the second class.
+        As `predict_proba` returns them; a single column is the probability of the second class.
     n_bins : int, default=10
     strategy : {"quantile", "uniform"}, default="quantile"
-        Bins of equal numbers of rows, or of equal width. Equal scores are never parted.
+        Bins with equal numbers of rows, or of equal width. Rows with equal scores share a bin.
     confidence : float, default=0.95
-        Level of the intervals.
+        Confidence level of the intervals.
     of : label, optional
-        With more than two classes: the class whose probability is looked at. None: the most
-        probable class, the event being that it is the right one.
+        With more than two classes: the class whose probability is examined. Default: the most probable
+        class of each row; the event is that it is correct.
     classes : array, optional
-        The labels in the order of the columns; taken from y by default.
+        The labels in the order of the columns (default: the sorted labels in y).
     sample_weight : array of shape (rows,), optional
 
     Returns
@@ -158,16 +159,16 @@ def reliability_curve(
     [0.167 0.833] [0.333 0.667]
     """
     check_value("confidence", confidence, number(0, 1, open_low=True))
-    happened, score = one_event(y, probabilities, classes, of)
-    weight = check_weights(sample_weight, happened.size)
+    outcome, score = binary_event(y, probabilities, classes, of)
+    weight = check_weights(sample_weight, outcome.size)
     edges = bin_edges(score, weight, n_bins, strategy)
     bins = _bin_of(score, edges)
     size = edges.size - 1
     total = np.bincount(bins, weight, size)
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = np.bincount(bins, weight * score, size) / total
-        observed = np.bincount(bins, weight * happened, size) / total
-        # Unequal weights tell as much as this many equal ones.
+        observed = np.bincount(bins, weight * outcome, size) / total
+        # Effective sample size of the weighted rows.
         effective = total**2 / np.bincount(bins, weight**2, size)
     low, high = wilson_interval(observed, effective, confidence)
     return ReliabilityCurve(
@@ -184,17 +185,17 @@ def brier_decomposition(
     classes: Any = None,
     sample_weight: Any = None,
 ) -> BrierDecomposition:
-    r"""The Brier score, taken apart.
+    r"""Decompose the Brier score into reliability, resolution, uncertainty and within-bin terms.
 
-    With bins k of weight :math:`w_k` (summing to 1), mean score :math:`\bar p_k` and observed share
+    With bins k of weight :math:`w_k` (summing to 1), mean score :math:`\bar p_k` and observed frequency
     :math:`\bar y_k`,
 
     .. math:: \frac1n \sum_i (p_i - y_i)^2 = \sum_k w_k (\bar p_k - \bar y_k)^2
               - \sum_k w_k (\bar y_k - \bar y)^2 + \bar y (1 - \bar y)
               + \sum_k w_k \mathrm{Var}_k(p) - 2 \sum_k w_k \mathrm{Cov}_k(p, y) .
 
-    Of more than two classes each is an event of its own, with bins of its own, and the parts are
-    summed: the score is then between 0 and 2.
+    With more than two classes, each class is an event with its own bins, and the terms are summed over
+    the classes. The score is then between 0 and 2.
 
     Parameters
     ----------
@@ -219,34 +220,35 @@ def brier_decomposition(
     Stephenson, Coelho and Jolliffe, "Two extra components in the Brier score decomposition", Weather and
     Forecasting 23, 2008.
     """
-    happened, score = class_indicators(y, check_probabilities(probabilities), classes)
-    weight = check_weights(sample_weight, len(happened))
-    parts = np.zeros(6)
-    for event in range(happened.shape[1]):
-        parts += _parts_of(happened[:, event], score[:, event], weight, n_bins, strategy)
-    return BrierDecomposition(*parts.tolist())
+    outcome, score = class_indicators(y, check_probabilities(probabilities), classes)
+    weight = check_weights(sample_weight, len(outcome))
+    terms = np.zeros(6)
+    for event in range(outcome.shape[1]):
+        terms += _brier_terms(outcome[:, event], score[:, event], weight, n_bins, strategy)
+    return BrierDecomposition(*terms.tolist())
 
 
-def _parts_of(
-    happened: np.ndarray, score: np.ndarray, weight: np.ndarray, n_bins: int, strategy: str
+def _brier_terms(
+    outcome: np.ndarray, score: np.ndarray, weight: np.ndarray, n_bins: int, strategy: str
 ) -> np.ndarray:
+    """The terms of one event, in the order of the fields of `BrierDecomposition`."""
     edges = bin_edges(score, weight, n_bins, strategy)
     bins = _bin_of(score, edges)
     total = np.bincount(bins, weight, edges.size - 1)
     share = total / weight.sum()
     filled = np.maximum(total, np.finfo(float).tiny)
     mean = np.bincount(bins, weight * score, total.size) / filled
-    observed = np.bincount(bins, weight * happened, total.size) / filled
-    everywhere = float(share @ observed)
-    off_score, off_outcome = score - mean[bins], happened - observed[bins]
+    observed = np.bincount(bins, weight * outcome, total.size) / filled
+    base_rate = float(share @ observed)
+    centred_score, centred_outcome = score - mean[bins], outcome - observed[bins]
     return np.array(
         [
-            np.average((score - happened) ** 2, weights=weight),
+            np.average((score - outcome) ** 2, weights=weight),
             share @ (mean - observed) ** 2,
-            share @ (observed - everywhere) ** 2,
-            everywhere * (1 - everywhere),
-            np.average(off_score**2, weights=weight),
-            2 * np.average(off_score * off_outcome, weights=weight),
+            share @ (observed - base_rate) ** 2,
+            base_rate * (1 - base_rate),
+            np.average(centred_score**2, weights=weight),
+            2 * np.average(centred_score * centred_outcome, weights=weight),
         ]
     )
 
@@ -264,19 +266,20 @@ def calibration_error(
     sample_weight: Any = None,
     random_state: Any = 0,
 ) -> CalibrationError:
-    r"""The expected calibration error, :math:`\sum_k w_k |\bar p_k - \bar y_k|`, with an interval.
+    r"""Expected calibration error, :math:`\sum_k w_k |\bar p_k - \bar y_k|`, with a confidence interval.
 
-    The error of a finite sample is too large: where score and truth agree, chance parts them. Rows
-    drawn anew from the sample show how far, and that is taken off, quantile by quantile. Drawn about the
-    gaps that were seen, chance looks too small; about gaps drawn back by their own variance, too large.
-    The upper bound takes off the one, the lower bound the other, and the estimate the mean of both.
+    The error of a finite sample is biased upwards: even with calibrated scores, the observed frequencies
+    differ from the mean scores by chance. The bootstrap estimates this bias, which is then subtracted.
+    Bootstrap samples around the observed gaps give too small a bias. Bootstrap samples around gaps that
+    are shrunk by their own variance give too large a bias. The upper bound of the interval uses the first,
+    the lower bound the second, and the corrected estimate the mean of both.
 
     Parameters
     ----------
     y, probabilities, n_bins, strategy, confidence, of, classes, sample_weight
         As in `reliability_curve`.
     n_bootstrap : int, default=500
-        Draws.
+        Number of bootstrap samples.
     random_state : int, RandomState or None, default=0
 
     Returns
@@ -300,47 +303,52 @@ def calibration_error(
     """
     check_value("n_bootstrap", n_bootstrap, integer(1))
     check_value("confidence", confidence, number(0, 1, open_low=True))
-    happened, score = one_event(y, probabilities, classes, of)
-    weight = check_weights(sample_weight, happened.size)
+    outcome, score = binary_event(y, probabilities, classes, of)
+    weight = check_weights(sample_weight, outcome.size)
     edges = bin_edges(score, weight, n_bins, strategy)
     bins = _bin_of(score, edges)
-    gap = weight * (score - happened)
+    difference = weight * (score - outcome)
 
-    def gaps(times: np.ndarray | None) -> np.ndarray:
-        off = np.bincount(bins, gap if times is None else gap * times, edges.size - 1)
-        return off / max(weight.sum() if times is None else weight @ times, np.finfo(float).tiny)
+    def gaps(counts: np.ndarray | None) -> np.ndarray:
+        """Weighted mean difference per bin; `counts` is how often a bootstrap sample holds each row."""
+        total = np.bincount(
+            bins, difference if counts is None else difference * counts, edges.size - 1
+        )
+        total_weight = weight.sum() if counts is None else weight @ counts
+        return total / max(total_weight, np.finfo(float).tiny)
 
-    seen, n = gaps(None), happened.size
+    observed, n = gaps(None), outcome.size
     random = np.random.default_rng(seed_from(random_state))
-    drawn = np.array(
+    resampled = np.array(
         [gaps(np.bincount(random.integers(n, size=n), minlength=n)) for _ in range(n_bootstrap)]
     )
-    value, tail = float(np.abs(seen).sum()), (1 - confidence) / 2
-    # A gap's square is too large by its variance; drawn back by it, gaps may be too small.
-    true = np.sign(seen) * np.sqrt(np.maximum(seen**2 - drawn.var(axis=0), 0))
-    excess_low = np.abs(drawn).sum(axis=1) - value
-    excess_high = np.abs(drawn - seen + true).sum(axis=1) - np.abs(true).sum()
-    low = value - np.quantile(excess_high, 1 - tail)
-    high = value - np.quantile(excess_low, tail)
-    corrected = value - (excess_low.mean() + excess_high.mean()) / 2
+    value, tail = float(np.abs(observed).sum()), (1 - confidence) / 2
+    # The square of an observed gap exceeds that of the true gap by its variance, on average.
+    shrunk = np.sign(observed) * np.sqrt(np.maximum(observed**2 - resampled.var(axis=0), 0))
+    small_bias = np.abs(resampled).sum(axis=1) - value
+    large_bias = np.abs(resampled - observed + shrunk).sum(axis=1) - np.abs(shrunk).sum()
+    low = value - np.quantile(large_bias, 1 - tail)
+    high = value - np.quantile(small_bias, tail)
+    corrected = value - (small_bias.mean() + large_bias.mean()) / 2
     low, corrected, high = (max(float(bound), 0.0) for bound in (low, corrected, high))
     return CalibrationError(value, corrected, low, high, confidence)
 
 
 # ------------------------------------------------------------------------------------------ bins
 def bin_edges(score: np.ndarray, weight: np.ndarray, n_bins: int, strategy: str) -> np.ndarray:
-    """Edges from 0 to 1; by quantiles at most `n_bins` bins, fewer where scores repeat."""
+    """Bin edges from 0 to 1; "quantile" makes at most `n_bins` bins, fewer if scores repeat."""
     check_value("n_bins", n_bins, integer(1))
     check_value("strategy", strategy, choice("quantile", "uniform"))
     if strategy == "uniform":
         return np.linspace(0, 1, n_bins + 1)
     order = np.argsort(score, kind="stable")
-    below = np.cumsum(weight[order])
-    levels = np.arange(1, n_bins) / n_bins * below[-1]
-    # Sums of weights round; an edge must not move by a row for that.
-    inner = score[order[np.searchsorted(below, levels * (1 - 1e-12))]]
+    cumulative = np.cumsum(weight[order])
+    levels = np.arange(1, n_bins) / n_bins * cumulative[-1]
+    # The tolerance prevents that rounding errors of the sums move an edge by a row.
+    inner = score[order[np.searchsorted(cumulative, levels * (1 - 1e-12))]]
     inner = np.unique(inner)
-    # An edge at the largest score would leave an empty bin above it. Scores of 0 may be a bin of their own.
+    # An edge at the largest score would leave an empty bin above it. An edge at 0 is kept: scores of 0 may
+    # have a bin of their own.
     return np.concatenate([[0.0], inner[inner < score.max()], [1.0]])
 
 
@@ -351,9 +359,11 @@ def _bin_of(score: np.ndarray, edges: np.ndarray) -> np.ndarray:
 def wilson_interval(
     share: np.ndarray, rows: np.ndarray, confidence: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Wilson's interval of a share observed in so many rows; it stays within [0, 1]."""
+    """Wilson's confidence interval for a frequency `share` observed in `rows` rows; it is within [0, 1]."""
     z2 = norm.ppf((1 + confidence) / 2) ** 2
     with np.errstate(invalid="ignore", divide="ignore"):
         middle = (share + z2 / (2 * rows)) / (1 + z2 / rows)
-        reach = np.sqrt(z2 * (share * (1 - share) / rows + z2 / (4 * rows**2))) / (1 + z2 / rows)
-    return np.clip(middle - reach, 0, 1), np.clip(middle + reach, 0, 1)
+        half_width = np.sqrt(z2 * (share * (1 - share) / rows + z2 / (4 * rows**2))) / (
+            1 + z2 / rows
+        )
+    return np.clip(middle - half_width, 0, 1), np.clip(middle + half_width, 0, 1)

@@ -1,6 +1,6 @@
-"""Boosted detectors of things in grey images: Haar features, boosting on them, cascades."""
+"""Boosted object detection in grey images: Haar features, boosting on them, cascades."""
 
-from bosquet._lazy import looked_up
+from bosquet._lazy import lazy_getattr
 
 _HOME = {
     "Annotations": "bosquet.vision.annotations",
@@ -54,7 +54,7 @@ __all__ = [
     "window_contrasts",
 ]
 
-__getattr__ = looked_up(__name__, _HOME)
+__getattr__ = lazy_getattr(__name__, _HOME)
 
 
 def __dir__() -> list[str]:

@@ -1,4 +1,4 @@
-"""Where objects are in images: the lists that OpenCV's tools write and read."""
+"""Bounding boxes of objects in images, in the list format of OpenCV's tools."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from bosquet.vision.features import check_window
 from bosquet.vision.images import readable
 from bosquet.vision.samples import crop_samples
 
-# A path, how many boxes, and their numbers.
+# Path of the image, number of boxes, four numbers per box.
 LINE = re.compile(r"(?P<image>.+?)\s+(?P<count>\d{1,9})(?P<numbers>(?:\s+-?\d{1,9})*)")
 
 
 @dataclass(frozen=True, eq=False)
 class Annotations:
-    """Images, and the boxes of the objects in each.
+    """Images, and the bounding boxes of the objects in each.
 
     Attributes
     ----------
@@ -35,9 +35,9 @@ class Annotations:
         return len(self.images)
 
     def crops(self, window: tuple[int, int], margin: float = 0.0) -> np.ndarray:
-        """All objects at the window's size, as `crop_samples` cuts them: (n_objects, height, width).
+        """All objects, cropped by `crop_samples` and resized to the window: (n_objects, height, width).
 
-        An image that cannot be read is named in a warning and left out.
+        Images that cannot be read are skipped with a warning that lists them.
         """
         window = check_window(window)
         parts = [np.zeros((0, window[1], window[0]), np.uint8)]
@@ -52,10 +52,10 @@ class Annotations:
 
 
 def read_annotations(path: str | os.PathLike[str]) -> Annotations:
-    """The list of images that ``opencv_annotation`` writes (info.dat), or one of backgrounds (bg.txt).
+    """Read a list of images as ``opencv_annotation`` writes it (info.dat), or of backgrounds (bg.txt).
 
-    A line is the path of an image, relative to the list, then the number of objects, then x, y, width
-    and height of each. A path alone is an image without objects.
+    A line holds the path of an image, relative to the list, then the number of objects, then x, y, width
+    and height of each object. A line with a path only is an image without objects.
 
     Parameters
     ----------
@@ -83,19 +83,21 @@ def read_annotations(path: str | os.PathLike[str]) -> Annotations:
         if not line:
             continue
         match = LINE.fullmatch(line)
-        name, count, numbers = (line, 0, []) if match is None else _parts(match)
+        name, count, numbers = (line, 0, []) if match is None else _fields(match)
         if len(numbers) != 4 * count:
             raise ValueError(
-                f"{path.name}, line {number}: {count} objects have {4 * count} numbers (x, y, width, height"
-                f" of each), not {len(numbers)}"
+                f"{path.name}, line {number}: {count} objects need {4 * count} numbers (x, y, width, height"
+                f" of each), but the line has {len(numbers)}"
             )
         box = np.array(numbers, int).reshape(-1, 4)
         if (box[:, 2:] <= 0).any():
-            raise ValueError(f"{path.name}, line {number}: a box has no width or no height")
+            raise ValueError(
+                f"{path.name}, line {number}: the width and height of a box must be at least 1"
+            )
         images.append(path.parent / name.replace("\\", "/"))
         boxes.append(box)
     return Annotations(images, boxes)
 
 
-def _parts(match: re.Match[str]) -> tuple[str, int, list[int]]:
+def _fields(match: re.Match[str]) -> tuple[str, int, list[int]]:
     return match["image"], int(match["count"]), [int(word) for word in match["numbers"].split()]

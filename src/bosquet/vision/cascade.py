@@ -1,4 +1,4 @@
-"""What an attentional cascade is: weak trees that make a stage, stages that make a detector."""
+"""The attentional cascade: a sequence of stages, each a sum of weak trees."""
 
 from __future__ import annotations
 
@@ -14,29 +14,30 @@ if TYPE_CHECKING:
     from bosquet.vision.detection import Detections
     from bosquet.vision.evaluation import Evaluation
 
-RECTANGLES = 3  # of a feature, at most
+RECTANGLES = 3  # maximum number of rectangles of a feature
 
 
 class CascadeFileError(ValueError):
-    """A file that is no cascade, or one that no detector could run."""
+    """Raised for a file that does not hold a valid cascade."""
 
 
 @dataclass(frozen=True, eq=False)
 class WeakTree:
-    """A tree on Haar features, most often a stump, as OpenCV's files lay it out.
+    """A tree on Haar features, usually a stump, in the layout of OpenCV's files.
 
     Node 0 is the root. A window goes left at node i if its value of feature ``feature[i]``, divided by
-    the window's deviation, is less than ``threshold[i]``. ``left[i]`` and ``right[i]`` are nodes where
-    positive, and otherwise the leaf of that number with its sign turned: 0 is leaf 0, -1 leaf 1.
+    the standard deviation of the window, is less than ``threshold[i]``. A positive ``left[i]`` or
+    ``right[i]`` is the number of a node. Otherwise it is minus the number of a leaf: 0 is leaf 0, -1 is
+    leaf 1.
 
     Parameters
     ----------
     feature : array of int32, shape (n_nodes,)
-        Rows of the cascade's (or of the given) features.
+        Index of the feature of each node, among the features of the cascade.
     threshold : array of float32, shape (n_nodes,)
     left, right : arrays of int32, shape (n_nodes,)
     leaves : array of float32, shape (n_nodes + 1,)
-        What the tree adds to the stage's sum.
+        Values that the leaves add to the sum of the stage.
 
     Examples
     --------
@@ -65,7 +66,7 @@ class WeakTree:
 
     @classmethod
     def stump(cls, feature: int, threshold: float, left: float, right: float) -> WeakTree:
-        """One question: `left` if the value is less than the threshold, else `right`."""
+        """A tree with one split: `left` if the feature value is less than the threshold, else `right`."""
         return cls(
             np.array([feature]),
             np.array([threshold]),
@@ -85,39 +86,40 @@ class WeakTree:
             and len(self.leaves) == nodes + 1
         ):
             raise ValueError(
-                f"a tree of {nodes} nodes needs as many features, thresholds, left and right children, "
-                f"at least one, and {nodes + 1} leaves"
+                f"a tree with n nodes needs n >= 1 features, thresholds, left and right children, and n + 1"
+                f" leaves; got {nodes} features, {len(self.threshold)} thresholds, {len(self.left)} left and"
+                f" {len(self.right)} right children, {len(self.leaves)} leaves"
             )
         if not (np.isfinite(self.threshold).all() and np.isfinite(self.leaves).all()):
-            raise ValueError("thresholds and leaves of a tree must be finite numbers")
+            raise ValueError("the thresholds and leaves of a tree must be finite numbers")
         children = np.concatenate([self.left, self.right])
         wanted = np.concatenate([np.arange(1, nodes), -np.arange(nodes + 1)])
         if not np.array_equal(np.sort(children), np.sort(wanted)):
             raise ValueError(
-                "every node but the root, and every leaf, must be the child of one node"
+                "every leaf, and every node except the root, must be the child of exactly one node"
             )
-        # Each has one parent, so what the root does not reach goes round in a circle.
-        reached, waiting = 0, [0]
-        while waiting:
-            node = waiting.pop()
-            reached += 1
-            waiting += [int(c[node]) for c in (self.left, self.right) if c[node] > 0]
-        if reached != nodes:
-            raise ValueError("the nodes of a tree go round in a circle")
+        # Each node has one parent, so nodes that cannot be reached from the root form a cycle.
+        n_reached, stack = 0, [0]
+        while stack:
+            node = stack.pop()
+            n_reached += 1
+            stack += [int(c[node]) for c in (self.left, self.right) if c[node] > 0]
+        if n_reached != nodes:
+            raise ValueError("the nodes of a tree form a cycle")
 
 
 @dataclass(frozen=True, eq=False)
 class Stage:
-    """A sum of trees that lets a window pass, or rejects it for good.
+    """A sum of trees that accepts or rejects a window.
 
-    A window passes if Σ leaf ≥ threshold − 10⁻⁵, the trees' answers added in order and in double
-    precision; OpenCV allows the same 10⁻⁵ for what is lost by writing numbers in decimal.
+    A window passes if Σ leaf ≥ threshold − 10⁻⁵. The leaf values are added in order and in double
+    precision. OpenCV uses the same tolerance of 10⁻⁵, because decimal numbers in files are rounded.
 
     Parameters
     ----------
     trees : sequence of WeakTree
     threshold : float
-        Kept as a number of single precision.
+        Rounded to single precision.
     """
 
     trees: tuple[WeakTree, ...]
@@ -127,34 +129,35 @@ class Stage:
         object.__setattr__(self, "trees", tuple(self.trees))
         object.__setattr__(self, "threshold", float(np.float32(self.threshold)))
         if not self.trees:
-            raise ValueError("a stage needs at least one tree")
+            raise ValueError("trees is empty; a stage needs at least one tree")
         if not np.isfinite(self.threshold):
             raise ValueError(
-                f"the threshold of a stage must be a finite number, not {self.threshold}"
+                f"threshold={self.threshold} is not finite; the threshold of a stage must be a finite number"
             )
 
     @property
     def features(self) -> np.ndarray:
-        """The features that the stage asks for, ascending."""
+        """Indices of the features that the stage uses, in ascending order."""
         return np.unique(np.concatenate([tree.feature for tree in self.trees]))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Cascade:
-    """Stages that a window has to pass one after the other (Viola and Jones' attentional cascade).
+    """A sequence of stages that a window must pass (the attentional cascade of Viola and Jones).
 
-    With f_s and d_s the false alarm rate and hit rate of stage s on what reaches it, the cascade's are
-    F = Π f_s and D = Π d_s: twenty stages of f = 1/2 and d = 0.995 let one window in a million pass
-    and lose a tenth of the objects. The first stages look at a handful of features and reject nearly
-    everything.
+    Let f_s and d_s be the false alarm rate and the hit rate of stage s on the windows that reach it. The
+    rates of the cascade are F = Π f_s and D = Π d_s: twenty stages with f = 1/2 and d = 0.995 let one
+    background window in a million pass and miss a tenth of the objects. The first stages use a few
+    features and reject most windows.
 
     Parameters
     ----------
     window : (width, height)
-        Of the windows it decides on, in pixels.
+        Size of the classified windows in pixels.
     rectangles : array of int32, shape (n_features, 3, 4)
-        x, y, width and height of each feature's rectangles, in a window; an unused third is zeros.
-        Of a tilted feature (x, y) is the top corner, and the sides run down at 45 degrees.
+        x, y, width and height of the rectangles of each feature within a window; an unused third
+        rectangle is all zeros. For a tilted feature, (x, y) is the top corner, and the sides run down at
+        45 degrees.
     weights : array of float32, shape (n_features, 3)
     tilted : array of bool, shape (n_features,)
     stages : sequence of Stage
@@ -181,7 +184,7 @@ class Cascade:
 
     @classmethod
     def empty(cls, window: tuple[int, int]) -> Cascade:
-        """A cascade without stages, which lets every window pass that is not flat."""
+        """A cascade without stages, which accepts every window that is not flat."""
         return cls(window, np.zeros((0, 3, 4)), np.zeros((0, 3)), np.zeros(0), ())
 
     @cached_property
@@ -208,34 +211,40 @@ class Cascade:
         return sum(len(stage.trees) for stage in self.stages)
 
     def with_stage(self, stage: Stage, features: Any) -> Cascade:
-        """This cascade and one more stage, whose trees speak of rows of `features`.
+        """A copy of this cascade with one more stage.
 
-        Only the features that the stage asks for are taken over, and those that are there already
-        are used again.
+        Only the features that the stage uses are added; features that the cascade already has are
+        shared.
 
         Parameters
         ----------
         stage : Stage
+            Its trees refer to the rows of `features`.
         features : HaarFeatures
         """
         if tuple(features.window) != self.window:
             raise ValueError(
-                f"the features are for windows of {tuple(features.window)}, the cascade's of {self.window}"
+                f"features are for windows of size {tuple(features.window)}, but the cascade has windows of"
+                f" size {self.window}"
             )
-        asked = stage.features
-        own = _rows(self.rectangles, self.weights, self.tilted)
-        place = {row: number for number, row in enumerate(own)}
+        used = stage.features
+        index = {
+            key: i
+            for i, key in enumerate(_feature_keys(self.rectangles, self.weights, self.tilted))
+        }
         new: list[int] = []
-        renamed = {}
-        rows = _rows(features.rectangles[asked], features.weights[asked], features.tilted[asked])
-        for feature, row in zip(asked.tolist(), rows, strict=True):
-            if row not in place:
-                place[row] = self.n_features + len(new)
+        new_index = {}
+        keys = _feature_keys(
+            features.rectangles[used], features.weights[used], features.tilted[used]
+        )
+        for feature, key in zip(used.tolist(), keys, strict=True):
+            if key not in index:
+                index[key] = self.n_features + len(new)
                 new.append(feature)
-            renamed[feature] = place[row]
+            new_index[feature] = index[key]
         trees = [
             WeakTree(
-                np.array([renamed[int(feature)] for feature in tree.feature]),
+                np.array([new_index[int(feature)] for feature in tree.feature]),
                 tree.threshold,
                 tree.left,
                 tree.right,
@@ -252,7 +261,7 @@ class Cascade:
         )
 
     def first(self, stages: int) -> Cascade:
-        """The cascade of the first stages alone."""
+        """A cascade of the first `stages` stages."""
         return Cascade(
             self.window, self.rectangles, self.weights, self.tilted, self.stages[:stages]
         )
@@ -267,29 +276,30 @@ class Cascade:
         max_size: tuple[int, int] | None = None,
         n_jobs: int | None = None,
     ) -> Detections:
-        """The objects in an image, looked for at many scales.
+        """Detect objects in an image at multiple scales.
 
-        The search is that of ``cv2.CascadeClassifier.detectMultiScale``, window by window: the same
-        sizes of the image, steps, sums and grouping. The result is the same for any number of threads.
+        The search evaluates the same windows as ``cv2.CascadeClassifier.detectMultiScale``, with the same
+        image sizes, steps, sums and grouping. The result does not depend on the number of threads.
 
         Parameters
         ----------
         image : array, path or Pillow image
-            Grey levels (uint8); others are converted, and a warning says so.
+            Grey levels (uint8); other images are converted with a warning.
         scale_factor : float, default=1.1
-            How much larger the objects of the next scale are.
+            Ratio of the object sizes of consecutive scales.
         min_neighbors : int, default=3
-            An object is where more windows than this agree; 0 gives the windows themselves.
+            A group of overlapping windows is a detection if it has more windows than this; 0 returns the
+            windows without grouping.
         min_size, max_size : (width, height), optional
-            Of the objects.
+            Smallest and largest size of the objects.
         n_jobs : int or None
-            Threads; None for all processors.
+            Number of threads; None uses all processors.
 
         Examples
         --------
         >>> import numpy as np
         >>> from bosquet.vision import Cascade, Stage, WeakTree
-        >>> halves = [[[0, 0, 8, 8], [4, 0, 4, 8], [0, 0, 0, 0]]]  # the whole, and its right half
+        >>> halves = [[[0, 0, 8, 8], [4, 0, 4, 8], [0, 0, 0, 0]]]  # whole window, right half
         >>> edge = Stage((WeakTree.stump(0, 1.0, left=-1, right=1),), threshold=0)
         >>> cascade = Cascade((8, 8), halves, [[-1, 2, 0]], [False], (edge,))
         >>> image = np.zeros((60, 60), np.uint8)
@@ -311,7 +321,7 @@ class Cascade:
         )
 
     def passes(self, images: Any, n_jobs: int | None = None) -> np.ndarray:
-        """Which images of the window's size go through all stages.
+        """Whether each image of the window's size passes all stages.
 
         Parameters
         ----------
@@ -322,7 +332,7 @@ class Cascade:
         return depths(self, images, n_jobs)[0] == len(self.stages)
 
     def evaluate(self, images: Any, boxes: Any, **settings: Any) -> Evaluation:
-        """Detection rate against false positives, on images whose objects are known.
+        """Detection rate and false positives on images with known objects.
 
         See :func:`bosquet.vision.evaluation.evaluate` for the parameters.
         """
@@ -331,19 +341,19 @@ class Cascade:
         return evaluate(self, images, boxes, **settings)
 
     def to_opencv(self, path: str | os.PathLike[str]) -> None:
-        """Writes XML that ``cv2.CascadeClassifier(path)`` loads, and that decides as this cascade does."""
+        """Write an XML file that ``cv2.CascadeClassifier(path)`` loads, with identical decisions."""
         from bosquet.vision.opencv_xml import write_opencv
 
         write_opencv(self, path)
 
     @classmethod
     def from_opencv(cls, path: str | os.PathLike[str]) -> Cascade:
-        """The cascade in an XML file of OpenCV's, in today's format or the one before it.
+        """Read a cascade from an OpenCV XML file, in the current or the old format.
 
         Raises
         ------
         CascadeFileError
-            Where the file is no cascade of Haar features that could run.
+            If the file does not hold a valid cascade of Haar features.
         """
         from bosquet.vision.opencv_xml import read_opencv
 
@@ -352,7 +362,9 @@ class Cascade:
     def _check(self) -> None:
         width, height = self.window
         if not 3 <= min(width, height) <= max(width, height) <= 4096:
-            raise ValueError(f"a window has sides of 3 to 4096 pixels, not {width} × {height}")
+            raise ValueError(
+                f"window={self.window} is out of range; width and height must be from 3 to 4096 pixels"
+            )
         n = len(self.rectangles)
         if not (
             self.rectangles.shape == (n, RECTANGLES, 4)
@@ -360,21 +372,21 @@ class Cascade:
             and self.tilted.shape == (n,)
         ):
             raise ValueError(
-                "n features have rectangles of shape (n, 3, 4), weights (n, 3) and tilted (n,); given "
-                f"are {self.rectangles.shape}, {self.weights.shape} and {self.tilted.shape}"
+                "rectangles, weights and tilted must have shapes (n, 3, 4), (n, 3) and (n,), but have"
+                f" {self.rectangles.shape}, {self.weights.shape} and {self.tilted.shape}"
             )
         if not np.isfinite(self.weights).all():
-            raise ValueError("the weights of rectangles must be finite numbers")
+            raise ValueError("weights must hold finite numbers")
         outside = rectangles_outside(self.rectangles, self.weights, self.tilted, self.window)
         if len(outside):
             raise ValueError(
                 f"feature {outside[0]} has a rectangle outside the window of {width} × {height}"
             )
         for number, stage in enumerate(self.stages):
-            asked = stage.features
-            if asked[0] < 0 or asked[-1] >= n:
+            used = stage.features
+            if used[0] < 0 or used[-1] >= n:
                 raise ValueError(
-                    f"stage {number} asks for feature {asked[0] if asked[0] < 0 else asked[-1]}, "
+                    f"stage {number} uses feature {used[0] if used[0] < 0 else used[-1]}, "
                     f"but the cascade has {n} features"
                 )
 
@@ -382,8 +394,10 @@ class Cascade:
 def rectangles_outside(
     rectangles: np.ndarray, weights: np.ndarray, tilted: np.ndarray, window: tuple[int, int]
 ) -> np.ndarray:
-    """The features with a rectangle that does not lie in the window; one of weight 0 may lie anywhere
-    if it is all zeros."""
+    """Indices of the features with a rectangle outside the window.
+
+    An unused second or third rectangle, with weight 0 and all zeros, is not checked.
+    """
     x, y, w, h = np.moveaxis(rectangles.astype(np.int64), -1, 0)
     width, height = window
     sides = (w > 0) & (h > 0) & (y >= 0)
@@ -395,8 +409,8 @@ def rectangles_outside(
     return np.flatnonzero(~(inside | unused).all(axis=1))
 
 
-def _rows(rectangles: np.ndarray, weights: np.ndarray, tilted: np.ndarray) -> list[bytes]:
-    """Each feature as bytes: two are the same if these are."""
+def _feature_keys(rectangles: np.ndarray, weights: np.ndarray, tilted: np.ndarray) -> list[bytes]:
+    """A key per feature; two features are equal if their keys are equal."""
     return [
         r.tobytes() + w.tobytes() + bool(t).to_bytes(1, "little")
         for r, w, t in zip(rectangles, weights, tilted, strict=True)

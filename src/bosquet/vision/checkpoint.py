@@ -1,4 +1,4 @@
-"""What a training has reached after each stage, in a file that survives a kill."""
+"""Checkpoint file of a cascade training, written after each stage."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, get_type_hints
 
 import numpy as np
 
-from bosquet._files import written_whole
+from bosquet._files import atomic_write
 from bosquet.vision.cascade import Cascade, CascadeFileError
 from bosquet.vision.opencv_xml import cascade_from_xml, cascade_to_xml
 
@@ -21,21 +21,23 @@ FORMAT = "bosquet cascade training 1"
 
 @dataclass(frozen=True)
 class TrainedStage:
-    """A stage of a training: what it was trained on and what it achieves there.
+    """Size and training results of a stage.
 
     Attributes
     ----------
     stage : int
-        From 1 on.
+        Number of the stage, from 1.
     n_stumps : int
     hit_rate, false_alarm : float
-        Of the stage, on its own training images.
+        Rates of the stage on its own training images.
     reached : bool
-        Whether these are as asked.
+        Whether the rates meet `min_hit_rate` and `max_false_alarm`.
     n_positives, n_negatives : int
+        Number of training images.
     acceptance : float
-        The share of background windows that all stages before let pass.
+        Fraction of the background windows that pass all earlier stages.
     seconds : float
+        Training time.
     """
 
     stage: int
@@ -50,7 +52,7 @@ class TrainedStage:
 
 
 def fingerprint(parameters: Mapping[str, Any], images: Sequence[np.ndarray]) -> dict[str, str]:
-    """What must be the same for a training to go on where another stopped."""
+    """The parameters and a hash of the images, which must match those of a checkpoint to resume it."""
     digest = hashlib.sha256()
     for image in images:
         digest.update(repr(image.shape).encode())
@@ -62,63 +64,65 @@ def fingerprint(parameters: Mapping[str, Any], images: Sequence[np.ndarray]) -> 
 
 
 def save_checkpoint(
-    path: Path, cascade: Cascade, stages: Sequence[TrainedStage], known: Mapping[str, str]
+    path: Path, cascade: Cascade, stages: Sequence[TrainedStage], current: Mapping[str, str]
 ) -> None:
-    """Writes the file beside its place and moves it there: it is whole or not there at all."""
+    """Write the checkpoint atomically: to a temporary file, which then replaces `path`."""
     content = {
         "format": FORMAT,
-        "training": dict(known),
+        "training": dict(current),
         "stages": [asdict(stage) for stage in stages],
         "cascade": cascade_to_xml(cascade),
     }
     path.parent.mkdir(parents=True, exist_ok=True)
-    with written_whole(path) as draft, open(draft, "w", encoding="utf-8") as file:
+    with atomic_write(path) as draft, open(draft, "w", encoding="utf-8") as file:
         json.dump(content, file, indent=1)
         file.flush()
         os.fsync(file.fileno())
 
 
 def load_checkpoint(
-    path: Path, known: Mapping[str, str]
+    path: Path, current: Mapping[str, str]
 ) -> tuple[Cascade, list[TrainedStage]] | None:
-    """What was reached before, or None where nothing was.
+    """The cascade and stages of a checkpoint, or None if the file does not exist.
 
     Raises
     ------
     ValueError
-        Where the file is of another training; it names what differs.
+        If the checkpoint is of a training with other parameters or images; the message names them.
     """
     if not path.exists():
         return None
     try:
-        before, stages, cascade = _parts(json.loads(path.read_text(encoding="utf-8")))
+        saved, stages, cascade = _parse(json.loads(path.read_text(encoding="utf-8")))
     except CascadeFileError as error:
         raise CascadeFileError(f"{path.name}: {error}") from None
     except (KeyError, TypeError, ValueError, RecursionError) as error:
         line = " ".join(f"{type(error).__name__}: {error}".split())[:160]
-        raise CascadeFileError(f"{path.name}: damaged ({line})") from None
-    differing = [name for name in known if before.get(name) != known[name]]
+        raise CascadeFileError(f"{path.name}: the checkpoint is damaged ({line})") from None
+    differing = [name for name in current if saved.get(name) != current[name]]
     if differing:
         raise ValueError(
-            f"{path} is the checkpoint of a training with other {' and '.join(differing)}: delete it, or "
-            "give another name"
+            f"{path} is the checkpoint of a training with different {' and '.join(differing)}; delete it, or"
+            " pass another path as checkpoint"
         )
     return cascade, stages
 
 
-def _parts(content: Any) -> tuple[dict[str, str], list[TrainedStage], Cascade]:
-    """What a checkpoint holds, each of the type that it is written with."""
+def _parse(content: Any) -> tuple[dict[str, str], list[TrainedStage], Cascade]:
+    """Check the types of a checkpoint's content, and convert it to the fingerprint, stages and cascade."""
     if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise CascadeFileError("no checkpoint of a cascade's training")
-    before, stages, text = content["training"], content["stages"], content["cascade"]
-    if not (isinstance(before, dict) and isinstance(stages, list) and isinstance(text, str)):
-        raise TypeError("its parts are not of their types")
-    wanted = get_type_hints(TrainedStage)
+        raise CascadeFileError("not a checkpoint of a cascade training")
+    saved, stages, text = content["training"], content["stages"], content["cascade"]
+    if not (isinstance(saved, dict) and isinstance(stages, list) and isinstance(text, str)):
+        raise TypeError("training, stages and cascade must be an object, a list and a string")
+    expected = get_type_hints(TrainedStage)
     for stage in stages:
         found = {name: type(value) for name, value in dict(stage).items()}
-        if found != wanted:
-            raise TypeError(f"a stage holds {found}, not {wanted}")
+        if found != expected:
+            raise TypeError(f"a stage has fields {found}, expected {expected}")
     cascade = cascade_from_xml(text.encode())
     if len(stages) != len(cascade.stages):
-        raise CascadeFileError("its stages are not those of its cascade")
-    return before, [TrainedStage(**stage) for stage in stages], cascade
+        raise CascadeFileError(
+            f"the checkpoint lists {len(stages)} stages, but its cascade has {len(cascade.stages)}"
+        )
+    return saved, [TrainedStage(**stage) for stage in stages], cascade

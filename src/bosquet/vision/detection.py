@@ -1,4 +1,4 @@
-"""The native detector of a cascade, and what it finds in an image."""
+"""Detection with a cascade: the native detector and its results."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from bosquet._sklearn import effective_threads
 from bosquet.vision.cascade import Cascade
 from bosquet.vision.images import as_stack, grey_image
 
-# Windows are of the same object if their borders differ by this share of their sides.
+# Windows are grouped if their borders differ by at most this fraction of their sides.
 TOLERANCE = 0.2
-SHOWN = 20  # detections that are printed
+SHOWN = 20  # number of detections that __repr__ lists
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -27,13 +27,13 @@ class Detections:
     Attributes
     ----------
     boxes : array of int32, shape (n, 4)
-        x, y, width and height of each.
+        x, y, width and height of each detection.
     neighbors : array of int32, shape (n,)
-        How many windows agree on it.
+        Number of windows in the group of each detection.
     depth : array of int32, shape (n,)
-        How many stages the best of these windows passed.
+        Number of stages that the best window of the group passed.
     score : array of float64, shape (n,)
-        The sum that its last stage gave to that window.
+        Sum of the last stage for that window.
     """
 
     boxes: np.ndarray
@@ -45,20 +45,20 @@ class Detections:
         return len(self.boxes)
 
     def __iter__(self) -> Iterator[tuple[int, int, int, int]]:
-        """The boxes, as OpenCV's detectMultiScale gives them: ``for x, y, width, height in found``."""
+        """Iterate over the boxes, like OpenCV's detectMultiScale: ``for x, y, width, height in found``."""
         return (tuple(box) for box in self.boxes.tolist())
 
     def __repr__(self) -> str:
-        lines = [f"{len(self)} detections (x, y, width, height: windows that agree)"]
+        lines = [f"{len(self)} detections (x, y, width, height: number of grouped windows)"]
         lines += [
-            f"{x:5} {y:5} {width:5} {height:5}: {agree}"
-            for (x, y, width, height), agree in zip(self, self.neighbors[:SHOWN], strict=False)
+            f"{x:5} {y:5} {width:5} {height:5}: {n_windows}"
+            for (x, y, width, height), n_windows in zip(self, self.neighbors[:SHOWN], strict=False)
         ]
         return "\n".join(lines + ["  ..."] * (len(self) > SHOWN))
 
 
 def native_detector(cascade: Cascade) -> _core.Detector:
-    """The core's form of a cascade."""
+    """The cascade as an object of the C++ core."""
     trees = [tree for stage in cascade.stages for tree in stage.trees]
 
     def joined(name: str, kind: Any) -> np.ndarray:
@@ -98,7 +98,7 @@ def scan_options(
     n_jobs: int | None,
     isa: str = "auto",
 ) -> dict[str, Any]:
-    """What the core wants to know of a search, checked."""
+    """Checked options of a multi-scale search, as the C++ core expects them."""
     check_value("scale_factor", scale_factor, number(1, open_low=True))
     smallest, largest = _size("min_size", min_size), _size("max_size", max_size)
     return {
@@ -124,8 +124,11 @@ def detect(
     cut: bool = True,
     n_jobs: int | None = None,
 ) -> Detections:
-    """See :meth:`Cascade.detect`. Windows that pass `min_depth` stages are taken, by default all; rounding
-    may put a border a pixel outside the image, and `cut` says whether to cut it off."""
+    """Detect objects; see :meth:`Cascade.detect` for the other parameters.
+
+    Windows count if they pass at least `min_depth` stages (default: all stages). Rounding may move a border
+    one pixel outside the image; with `cut`, boxes are clipped to the image.
+    """
     check_value("min_neighbors", min_neighbors, integer(0, 1 << 30))
     pixels = grey_image(image)
     options = scan_options(scale_factor, min_size, max_size, n_jobs)
@@ -136,7 +139,7 @@ def detect(
 
 
 def grouped(windows: Detections, min_neighbors: int) -> Detections:
-    """Windows around the same object as one detection, where more than `min_neighbors` agree."""
+    """Merge overlapping windows into one detection each, if a group has more than `min_neighbors` windows."""
     found = _core.group_windows(
         windows.boxes, windows.depth, windows.score, int(min_neighbors), TOLERANCE
     )
@@ -146,6 +149,6 @@ def grouped(windows: Detections, min_neighbors: int) -> Detections:
 def depths(
     cascade: Cascade, images: Any, n_jobs: int | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """How many stages each image of the window's size passes (-1: it is flat), and its last sum."""
+    """Number of stages that each image of the window's size passes (-1 if flat), and its last sum."""
     images = as_stack(images, cascade.window)
     return cascade._native.depths(images, effective_threads(n_jobs))

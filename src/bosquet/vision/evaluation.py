@@ -1,4 +1,4 @@
-"""How good a detector is: its detection rate against its false positives, on images of known objects."""
+"""Evaluation of a detector: detection rate and false positives on images with known objects."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ COLUMNS = (
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """Operating points of a cascade, a row each: the ROC table of Viola and Jones.
+    """Operating points of a cascade, one per row: the ROC table of Viola and Jones.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class Evaluation:
     n_objects: int
 
     def roc(self) -> np.ndarray:
-        """The points that no other beats, by false positives: (false positives, detection rate)."""
+        """The ROC curve: the non-dominated points (false positives, detection rate), by false positives."""
         order = np.lexsort((-self.table["detection_rate"], self.table["false_positives"]))
         best, points = -1.0, []
         for row in self.table[order]:
@@ -64,16 +64,19 @@ class Evaluation:
 
 
 def overlaps(boxes: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Area common to two boxes over that of both together, for all pairs."""
+    """Intersection over union of all pairs of boxes."""
     a, b = np.asarray(boxes, float)[:, None], np.asarray(others, float)[None]
     low = np.maximum(a[..., :2], b[..., :2])
     high = np.minimum(a[..., :2] + a[..., 2:], b[..., :2] + b[..., 2:])
-    common = np.clip(high - low, 0, None).prod(axis=-1)
-    return common / (a[..., 2:].prod(axis=-1) + b[..., 2:].prod(axis=-1) - common)
+    intersection = np.clip(high - low, 0, None).prod(axis=-1)
+    return intersection / (a[..., 2:].prod(axis=-1) + b[..., 2:].prod(axis=-1) - intersection)
 
 
 def matched(found: Detections, truth: np.ndarray, overlap: float) -> int:
-    """How many objects are found: detections in order of their agreement, each object once."""
+    """Number of objects that are detected.
+
+    Detections are matched in descending order of their number of windows, each to at most one object.
+    """
     if len(found) == 0 or len(truth) == 0:
         return 0
     shared = overlaps(found.boxes, truth)
@@ -99,24 +102,25 @@ def evaluate(
     max_size: tuple[int, int] | None = None,
     n_jobs: int | None = None,
 ) -> Evaluation:
-    """Detection rate against false positives at many operating points.
+    """Detection rate and false positives at many operating points.
 
-    A cascade has two knobs once it is trained: leaving out its last stages finds more objects and
-    more of what is none, and asking more windows to agree finds less of both. Every combination is a
-    row of the table; each image is searched once.
+    Two settings of a trained cascade trade detections for false positives. Fewer stages give more
+    detections and more false positives; a larger `min_neighbors` gives fewer of both. Each combination
+    is a row of the table. Each image is searched once.
 
     Parameters
     ----------
     cascade : Cascade
     images : sequence of images or paths
-        A file that cannot be read is named in a warning and left out.
+        Files that cannot be read are skipped with a warning that lists them.
     boxes : sequence of arrays, shape (n_i, 4)
         x, y, width and height of the objects in each image.
     overlap : float, default=0.5
-        An object is found by a detection with which it has at least this share of their common area.
+        Smallest intersection over union of a detection and an object to count as a hit.
     min_neighbors : sequence of int
+        Values of `min_neighbors` to evaluate.
     fewer_stages : int, default=3
-        How many of the last stages to leave out, one after the other.
+        Evaluate the cascade also without its last 1, 2, ..., `fewer_stages` stages.
     scale_factor, min_size, max_size, n_jobs : see :meth:`Cascade.detect`
 
     Returns
@@ -127,35 +131,38 @@ def evaluate(
     check_value("fewer_stages", fewer_stages, integer(0))
     if len(images) != len(boxes):
         raise ValueError(
-            f"{len(images)} images have {len(boxes)} lists of boxes; one each is needed"
+            f"boxes has {len(boxes)} entries, but there are {len(images)} images; pass one array of boxes per"
+            " image"
         )
     for neighbors in min_neighbors:
         check_value("min_neighbors", neighbors, integer(0))
-    deepest = len(cascade.stages)
-    least = max(min(1, deepest), deepest - int(fewer_stages))
-    points = [(stages, int(n)) for stages in range(deepest, least - 1, -1) for n in min_neighbors]
+    max_stages = len(cascade.stages)
+    min_stages = max(min(1, max_stages), max_stages - int(fewer_stages))
+    points = [
+        (stages, int(n)) for stages in range(max_stages, min_stages - 1, -1) for n in min_neighbors
+    ]
     hits = np.zeros(len(points), int)
     total = np.zeros(len(points), int)
-    objects = 0
+    n_objects = 0
     n_images = 0
-    for image, known in zip(readable(images), boxes, strict=True):
+    for image, image_boxes in zip(readable(images), boxes, strict=True):
         if image is None:
             continue
         n_images += 1
-        truth = np.asarray(known, float).reshape(-1, 4)
-        objects += len(truth)
+        truth = np.asarray(image_boxes, float).reshape(-1, 4)
+        n_objects += len(truth)
         windows = detect(
             cascade,
             image,
             min_neighbors=0,
-            min_depth=least,
-            cut=False,  # grouping comes first
+            min_depth=min_stages,
+            cut=False,  # the windows are grouped below, before clipping
             scale_factor=scale_factor,
             min_size=min_size,
             max_size=max_size,
             n_jobs=n_jobs,
         )
-        for place, (stages, neighbors) in enumerate(points):
+        for point, (stages, neighbors) in enumerate(points):
             kept = windows.depth >= stages
             found = grouped(
                 Detections(
@@ -166,12 +173,12 @@ def evaluate(
                 ),
                 neighbors,
             )
-            total[place] += len(found)
-            hits[place] += matched(found, truth, overlap)
+            total[point] += len(found)
+            hits[point] += matched(found, truth, overlap)
     table = np.zeros(len(points), list(COLUMNS))
     table["stages"], table["min_neighbors"] = np.array(points).reshape(-1, 2).T
     table["hits"], table["false_positives"] = hits, total - hits
-    table["detection_rate"] = hits / max(objects, 1)
+    table["detection_rate"] = hits / max(n_objects, 1)
     table["false_positives_per_image"] = (total - hits) / max(n_images, 1)
     table["precision"] = hits / np.maximum(total, 1)
-    return Evaluation(table, n_images, objects)
+    return Evaluation(table, n_images, n_objects)

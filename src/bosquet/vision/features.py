@@ -1,4 +1,4 @@
-"""Haar features: which rectangles they add up and subtract, and all of them that fit a window."""
+"""Haar features: their rectangles and weights, and the list of all features of a window."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ MAX_SIDE = 1024
 
 
 class Pattern(NamedTuple):
-    """A feature's shape in cells: `columns` × `rows` of them, of which `inner` are weighed apart.
+    """Shape of a feature on a grid of `columns` × `rows` cells.
 
-    The whole has weight -1 and each inner rectangle (column, row, columns, rows) the weight that
-    makes the two balance on an image without contrast.
+    The whole rectangle has weight -1. The `inner` rectangles (column, row, columns, rows) have a positive
+    weight, chosen so that the feature is 0 on a constant image.
     """
 
     name: str
@@ -35,7 +35,7 @@ class Pattern(NamedTuple):
         return self.columns * self.rows / inside
 
 
-# In the order in which opencv_traincascade counts them at each place and size.
+# In the order in which opencv_traincascade numbers them at each position and size.
 PATTERNS = (
     Pattern("edge-x", 2, 1, ((1, 0, 1, 1),), "basic"),
     Pattern("edge-y", 1, 2, ((0, 1, 1, 1),), "basic"),
@@ -56,21 +56,21 @@ PATTERNS = (
 
 @dataclass(frozen=True, eq=False)
 class HaarFeatures:
-    """Features as arrays: feature i is the sum over k of weights[i, k] times the pixels in rectangles[i, k].
+    """Arrays of Haar features: feature i is Σ_k weights[i, k] × (sum of the pixels in rectangles[i, k]).
 
-    A tilted rectangle (x, y, width, height) has its top at (x, y), from where it goes `width` steps right
-    and down, and `height` steps left and down, as in OpenCV.
+    A tilted rectangle (x, y, width, height) has its top corner at (x, y). It extends `width` steps to the
+    lower right and `height` steps to the lower left, as in OpenCV.
 
     Attributes
     ----------
     rectangles : ndarray of int32, shape (n_features, 3, 4)
-        x, y, width and height; zeros where a feature has fewer than three.
+        x, y, width and height; zeros for unused rectangles.
     weights : ndarray of float32, shape (n_features, 3)
-        What a rectangle's sum is multiplied by; 0 where there is none.
+        Factor of each rectangle's sum; 0 for unused rectangles.
     tilted : ndarray of bool, shape (n_features,)
-        Whether the rectangles are turned by 45 degrees.
+        Whether the rectangles are rotated by 45 degrees.
     window : tuple (width, height)
-        The size of image that they are for.
+        Size of the images that the features apply to.
     kind : str
         "basic", "core" or "all"; "chosen" for a selection.
     """
@@ -86,16 +86,15 @@ class HaarFeatures:
         counts = {len(self.rectangles), len(self.weights), len(self.tilted)}
         if shapes != ((3, 4), (3,), ()) or len(counts) > 1:
             raise ValueError(
-                "features need rectangles of shape (n, 3, 4), weights of shape (n, 3) and "
-                f"tilted of shape (n,), not {self.rectangles.shape}, {self.weights.shape} and "
-                f"{self.tilted.shape}"
+                "rectangles, weights and tilted must have shapes (n, 3, 4), (n, 3) and (n,), but have"
+                f" {self.rectangles.shape}, {self.weights.shape} and {self.tilted.shape}"
             )
 
     def __len__(self) -> int:
         return len(self.rectangles)
 
     def __getitem__(self, which: Any) -> HaarFeatures:
-        """The features that a slice, a mask or a list of numbers picks."""
+        """The features selected by a slice, a mask or a list of indices."""
         which = np.atleast_1d(which) if not isinstance(which, slice) else which
         return replace(
             self,
@@ -107,18 +106,18 @@ class HaarFeatures:
 
 
 def haar_features(window: tuple[int, int] = (24, 24), kind: str = "basic") -> HaarFeatures:
-    """All Haar features of a window, in the order and number of ``opencv_traincascade``.
+    """All Haar features of a window, in the order of ``opencv_traincascade``.
 
-    Every pattern is laid at every place in every size that fits: edges of two halves, lines of three
-    thirds and a checker of four quarters ("basic"); also lines with a wide middle and a centre with its
-    surround ("core"); also edges and lines turned by 45 degrees ("all").
+    Each pattern is placed at every position and in every size that fits. "basic": edges of two halves,
+    lines of three thirds and a checkerboard of four quarters. "core": also lines with a wide middle, and a
+    centre with its surround. "all": also edges and lines rotated by 45 degrees.
 
     Parameters
     ----------
-    window : tuple of int, default (24, 24)
+    window : tuple of int, default=(24, 24)
         Width and height in pixels.
-    kind : {"basic", "core", "all"}, default "basic"
-        Which patterns.
+    kind : {"basic", "core", "all"}, default="basic"
+        Set of patterns.
 
     Returns
     -------
@@ -138,7 +137,7 @@ def haar_features(window: tuple[int, int] = (24, 24), kind: str = "basic") -> Ha
     check_value("kind", kind, choice(*KINDS))
     width, height = check_window(window)
     patterns = [p for p in PATTERNS if KINDS.index(p.kind) <= KINDS.index(kind)]
-    parts = list(_columns_of_features(width, height, patterns))
+    parts = list(_features_by_column(width, height, patterns))
     rectangles = np.concatenate([part[0] for part in parts])
     pattern = np.concatenate([part[1] for part in parts])
     weights = np.zeros((len(patterns), 3), dtype=np.float32)
@@ -150,37 +149,39 @@ def haar_features(window: tuple[int, int] = (24, 24), kind: str = "basic") -> Ha
 
 
 def check_window(window: Any) -> tuple[int, int]:
-    """Width and height as integers; a ValueError that says what a window is otherwise."""
+    """Width and height as integers; raises ValueError for anything else."""
     sides = np.asarray(window)
     if sides.shape != (2,) or sides.dtype.kind not in "iu" or not (sides >= 3).all():
         raise ValueError(
-            f"window={window!r} is out of range: it must be (width, height), integers of at least 3"
+            f"window={window!r} is out of range; it must be (width, height), two integers of at least 3"
         )
     if math.prod(int(side) for side in sides) > MAX_SIDE * MAX_SIDE:
-        raise ValueError(f"window={window!r} has more than {MAX_SIDE * MAX_SIDE} pixels")
+        raise ValueError(
+            f"window={window!r} is too large; width × height must be at most {MAX_SIDE * MAX_SIDE} pixels"
+        )
     return int(sides[0]), int(sides[1])
 
 
-def _columns_of_features(
+def _features_by_column(
     width: int, height: int, patterns: list[Pattern]
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Rectangles and pattern numbers of the features whose first rectangle begins at each x.
+    """Yield, for each x, rectangles and pattern numbers of the features whose first rectangle starts at x.
 
-    One x at a time: the grid of all places and sizes would be large for a large window.
+    One x at a time saves memory: the grid of all positions and sizes is large for a large window.
     """
     for x in range(width):
-        # An x from the right end is as far as a tilted rectangle can go to the right.
+        # A rectangle, tilted or not, extends at most width - x pixels to the right.
         grid = np.meshgrid(
             np.arange(height), np.arange(1, width - x + 1), np.arange(1, height + 1), indexing="ij"
         )
         y, dx, dy = (side.ravel() for side in grid)
         fits = np.column_stack([_fits(p, x, y, dx, dy, width, height) for p in patterns])
-        place, pattern = np.nonzero(fits)
-        rectangles = np.zeros((len(place), 3, 4), dtype=np.int32)
+        position, pattern = np.nonzero(fits)
+        rectangles = np.zeros((len(position), 3, 4), dtype=np.int32)
         for number, shape in enumerate(patterns):
-            mine = pattern == number
-            at = place[mine]
-            rectangles[mine] = _rectangles(shape, x, y[at], dx[at], dy[at])
+            of_shape = pattern == number
+            at = position[of_shape]
+            rectangles[of_shape] = _rectangles(shape, x, y[at], dx[at], dy[at])
         yield rectangles, pattern
 
 

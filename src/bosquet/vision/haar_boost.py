@@ -1,4 +1,4 @@
-"""AdaBoost over Haar stumps: is a small grey image of one kind of thing, or of another?"""
+"""AdaBoost over stumps on Haar features: a binary classifier of small grey images."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bosquet._fitted import Saved, fits_aside, reads_one_fit
+from bosquet._fitted import SaveMixin, publishes_fit_atomically, reads_fit_snapshot
 from bosquet._parameters import (
     Check,
     boolean,
@@ -18,24 +18,22 @@ from bosquet._parameters import (
 )
 from bosquet._sklearn import BaseEstimator, ClassifierMixin, check_is_fitted, effective_threads
 from bosquet._targets import (
+    apply_class_weight,
     check_labels,
     check_same_length,
     check_sample_weight,
     class_numbers,
-    learn_classes,
-    only_class,
-    weigh_classes,
+    single_class_message,
+    unique_classes,
 )
-from bosquet.boosting._certifying import certify
-from bosquet.boosting._decisions import OfTwo
-from bosquet.boosting._loop import LoopResult, run_rounds
-from bosquet.boosting._stagewise import boost
-from bosquet.boosting._variants import VARIANTS
-from bosquet.boosting._vote_stepper import Kept, Labelled, VoteStepper
-from bosquet.boosting.certificate import Certificate
+from bosquet.boosting._rounds import LoopResult, run_rounds
+from bosquet.boosting.adaboost._fitting import LabelledRows, RoundRecord, VoteStepper
+from bosquet.boosting.adaboost._stagewise import VARIANTS, boost
+from bosquet.boosting.adaboost._votes import TwoClassDecision
+from bosquet.boosting.adaboost.certificate import Certificate, certificate_of_rounds
 from bosquet.losses import margin_loss
 from bosquet.vision.features import KINDS, HaarFeatures, check_window, haar_features
-from bosquet.vision.haar_stumps import HaarLearner, HaarVote, SettledVote
+from bosquet.vision.haar_stumps import FittedVote, HaarLearner, HaarVote
 from bosquet.vision.stacks import GreyScale, image_array
 
 CHECKS: dict[str, Check] = {
@@ -50,80 +48,79 @@ CHECKS: dict[str, Check] = {
 }
 
 
-class HaarBoostClassifier(Saved, ClassifierMixin, BaseEstimator):
+class HaarBoostClassifier(SaveMixin, ClassifierMixin, BaseEstimator):
     """AdaBoost over stumps on Haar features, for small grey images of two classes.
 
-    A Haar feature is the difference between sums over neighbouring rectangles, and a stump on it asks
-    whether that is below a threshold. Every round finds the best of all stumps on all features (160,000
-    features of a 24 × 24 window), under weights that are higher for images that the vote so far gets
-    wrong:
+    A Haar feature is the difference between pixel sums over neighbouring rectangles. A stump compares it
+    with a threshold. Each round selects the best stump over all features (about 160,000 for a 24 × 24
+    window), under weights that are higher for images that the current vote misclassifies:
 
         f(x) = Σ α_t h_t(x),   h_t(x) = ±1 by  (Σ_k w_k · sum over rectangle k) / contrast(x) < θ_t
 
-    The sign of f decides. Each search is exact, as if every feature were sorted every round, and takes
-    a fraction of the time: values are kept as bytes in their order, weights are added up by byte, and
-    only where a bound allows it are windows looked at one by one.
+    The sign of f is the predicted class. The search finds the same stump as sorting every feature in every
+    round, in a fraction of the time: feature values are stored as one-byte bins in ascending order, weights
+    are summed per bin, and single images are examined only in bins that a bound cannot exclude.
 
     Parameters
     ----------
     n_estimators : int, default=200
-        Rounds, and so features that are chosen.
+        Number of rounds. Each round selects one feature.
     features : {"basic", "core", "all"}, default="basic"
-        Which features, as `haar_features` has them: edges, lines and checkers; also wide lines and
-        centres; also tilted ones.
+        Set of features, as in `haar_features`: "basic": edges, lines and checkerboards; "core": also wide
+        lines and centres; "all": also tilted ones.
     variant : {"discrete", "real", "gentle"}, default="discrete"
-        As in `AdaBoostClassifier`: votes of ±α, half the log odds on either side, or the mean of y.
+        As in `AdaBoostClassifier`. Leaf values are ±α, half the log-odds, or the mean of y.
     learning_rate : float, default=1.0
         Shrinkage of the votes.
     window : (width, height) or None, default=None
-        The size of the images. None: that of the first fit's images. Needed where an image is given
-        as a row of width × height pixels.
+        Size of the images (default: that of the training images). Required if each image is a flat row
+        of width × height pixels.
     normalise : bool, default=True
-        Divide values by the contrast of the image, √(n Σ p² - (Σ p)²), as detectors do, so that light
-        does not matter.
+        Divide feature values by the contrast of the image, √(n Σ p² - (Σ p)²), as detectors do, which
+        makes them independent of the lighting.
     weight_trim : float, default=1.0
-        Look for each stump among the heaviest images that hold this share of the weight; 0.95 makes
-        late rounds faster. Votes, errors and the certificate are of all images.
+        Search each stump on the images with the largest weights that sum to this fraction of the total
+        weight; 0.95 makes late rounds faster. Votes, errors and the certificate use all images.
     class_weight : dict, "balanced" or None, default=None
-        "balanced" gives both classes half of the weight to start from, as Viola and Jones do.
+        "balanced" gives each class half of the initial weight, as Viola and Jones do.
     memory : float, default=2.0
-        Gigabytes for the values of features as bytes, one for each feature and image. Features that
-        do not fit are computed again every round; the model is the same.
+        Memory in gigabytes for the binned feature values, one byte per feature and image. Features that
+        do not fit are computed again in every round; this does not change the model.
     callbacks : list of callables, default=None
-        Called after each round with a `RoundInfo` (the loss is the training error); returning True
-        stops.
+        Called after each round with a `RoundInfo`, whose loss is the training error. Boosting stops if
+        one of them returns True.
     verbose : int, default=0
-        1: a progress bar.
+        1 shows a progress bar.
     n_jobs : int or None, default=None
-        Threads. The model is the same for any number.
+        Number of threads; it does not change the model.
 
     Attributes
     ----------
     classes_ : array
-        The two classes, sorted; f > 0 is the second.
+        The two classes, sorted; f > 0 predicts the second.
     features_ : HaarFeatures
-        The features that were chosen, in order.
+        The selected features, one per round.
     feature_numbers_ : array of int
-        Their places among ``haar_features(window_, features)``.
+        Indices of the selected features in ``haar_features(window_, features)``.
     thresholds_ : array of float32
-        Values below go left.
+        Thresholds of the stumps; smaller feature values go left.
     leaves_ : array of shape (n_rounds, 2)
-        What a round adds to f on the left and on the right.
+        Values that each round adds to f, for the left and the right leaf.
     window_ : (width, height)
     mean_image_ : array of shape (height, width)
-        The mean of the images of the second class, to draw features on.
+        Mean image of the second class, used by `plot`.
     estimator_weights_, estimator_errors_ : arrays
         As in `AdaBoostClassifier`: ln((1 - ε) / ε) and ε of each round.
     certificate_ : Certificate
-        What the fit guarantees: ε, edge, α and Z of each round, bounds, margins of the training images.
+        Guarantees of the fit: ε, edge, α and Z of each round, bounds, margins of the training images.
     train_score_ : array
-        The training error after each round.
+        Training error after each round.
     n_features_in_ : int
-        Pixels of an image.
+        Number of pixels of an image.
 
     Examples
     --------
-    Dark bars, upright and level, in noise:
+    Vertical and horizontal dark bars in noise:
 
     >>> import numpy as np
     >>> from bosquet.vision import HaarBoostClassifier
@@ -142,8 +139,8 @@ class HaarBoostClassifier(Saved, ClassifierMixin, BaseEstimator):
     Lienhart and Maydt, "An extended set of Haar-like features for rapid object detection", ICIP 2002.
     """
 
-    _vote: SettledVote
-    _kept: list[Kept]
+    _vote: FittedVote
+    _kept: list[RoundRecord]
     classes_: np.ndarray
     certificate_: Certificate
 
@@ -177,19 +174,19 @@ class HaarBoostClassifier(Saved, ClassifierMixin, BaseEstimator):
         self.n_jobs = n_jobs
 
     # ------------------------------------------------------------------ fitting
-    @fits_aside
+    @publishes_fit_atomically
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> HaarBoostClassifier:
-        """Fit the vote.
+        """Fit the boosted stumps.
 
         Parameters
         ----------
         X : array of shape (n_images, height, width)
-            Grey levels, best as uint8. Colour (a fourth axis) and floats are converted, and a warning
-            says so. With `window` also (n_images, width × height).
+            Grey levels, preferably uint8. Colour images (a fourth axis) and floats are converted with a
+            warning. If `window` is set, also (n_images, width × height).
         y : array of shape (n_images,)
             Labels of any type, of two classes.
         sample_weight : array of shape (n_images,), optional
-            The distribution that boosting starts from; an image of weight 0 does not count.
+            Initial weights of the images; images of weight 0 are ignored.
 
         Returns
         -------
@@ -205,21 +202,21 @@ class HaarBoostClassifier(Saved, ClassifierMixin, BaseEstimator):
         check_same_length(labels.size, len(images))
         weight = check_sample_weight(sample_weight, len(images))
         if weight.size and not weight.all():
-            counting = np.flatnonzero(weight)
-            images, labels, weight = images[counting], labels[counting], weight[counting]
+            kept = np.flatnonzero(weight)
+            images, labels, weight = images[kept], labels[kept], weight[kept]
         self.classes_ = _two_classes(labels)
         self._grey = GreyScale.learn(images)
         windows = self._grey.convert(images)
-        weight = weigh_classes(self.class_weight, labels, weight)
+        weight = apply_class_weight(self.class_weight, labels, weight)
         share = weight / weight.sum() if weight.size else np.full(labels.size, 1 / labels.size)
         numbers = class_numbers(labels, self.classes_)
         self.window_ = (windows.shape[2], windows.shape[1])
         self.n_features_in_ = windows.shape[1] * windows.shape[2]
         self.mean_image_ = windows[numbers == 1].mean(axis=0)
-        self._run(Labelled(windows, numbers, share))
+        self._run(LabelledRows(windows, numbers, share))
         return self
 
-    def _run(self, train: Labelled) -> None:
+    def _run(self, train: LabelledRows) -> None:
         features = haar_features(self.window_, self.features)
         threads = effective_threads(self.n_jobs)
         rows = train.numbers.size
@@ -230,13 +227,13 @@ class HaarBoostClassifier(Saved, ClassifierMixin, BaseEstimator):
             train.table,
             train.numbers == 1,
             features,
-            says=variant.says,
+            output_kind=variant.output_kind,
             normalise=self.normalise,
             trim=self.weight_trim,
             memory=self.memory,
             threads=threads,
         )
-        vote: Any = HaarVote(features, self.normalise, variant.says, variant.as_vote)
+        vote: Any = HaarVote(features, self.normalise, variant.output_kind, variant.as_vote)
         stepper = VoteStepper(
             vote,
             [boost(learner, variant, vote)],
@@ -257,77 +254,85 @@ class HaarBoostClassifier(Saved, ClassifierMixin, BaseEstimator):
             verbose=bool(self.verbose),
             history=history,
         )
-        self._kept, self._vote = stepper.kept, vote.settled()
-        self.certificate_ = certify(self, stepper, stepper.scores())
+        self._kept, self._vote = stepper.records, vote.fitted()
+        self.certificate_ = certificate_of_rounds(
+            stepper.records,
+            train,
+            stepper.decision.margins,
+            stepper.scores(),
+            variant=self.variant,
+            learning_rate=self.learning_rate,
+            vc_dim=stepper.vc_dim,
+        )
         self.train_score_ = np.asarray(history.train_loss)
 
     @property
-    def _decision(self) -> OfTwo:
-        return OfTwo(margin_loss("exponential"))
+    def _decision(self) -> TwoClassDecision:
+        return TwoClassDecision(margin_loss("exponential"))
 
     # --------------------------------------------------------------- predicting
     def _windows(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "_vote")
         return self._grey.convert(image_array(X, self.window_))
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def decision_function(self, X: Any) -> np.ndarray:
-        """The vote f(x); above 0 it is for the second of `classes_`."""
+        """The weighted vote f(x); positive for the second of `classes_`."""
         windows = self._windows(X)
         f = np.zeros(len(windows))
         for added in self._vote.added(windows, effective_threads(self.n_jobs)):
             f += added
         return f
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def predict(self, X: Any) -> np.ndarray:
-        """The class that wins the vote."""
+        """Predicted class of each image."""
         f = self.decision_function(X)
         return self.classes_[self._decision.numbers(f)]
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities of the two classes; of the second it is 1 / (1 + exp(-2f))."""
+        """Probabilities of the two classes; that of the second class is 1 / (1 + exp(-2f))."""
         return self._decision.probabilities(self.decision_function(X))
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Logarithms of the probabilities."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
-        """The vote after each round."""
+        """Yield the vote f(x) after each round."""
         windows = self._windows(X)
         f = np.zeros(len(windows))
         for added in self._vote.added(windows, effective_threads(self.n_jobs)):
             f = f + added
             yield f
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
-        """The winning class after each round."""
+        """Yield the predicted classes after each round."""
         for f in self.staged_decision_function(X):
             yield self.classes_[self._decision.numbers(f)]
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
-        """Probabilities after each round."""
+        """Yield the probabilities after each round."""
         for f in self.staged_decision_function(X):
             yield self._decision.probabilities(f)
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
-        """The accuracy after each round."""
+        """Yield the accuracy after each round."""
         labels = check_labels(y)
-        for said in self.staged_predict(X):
-            yield float(np.average(said == labels, weights=sample_weight))
+        for predicted in self.staged_predict(X):
+            yield float(np.average(predicted == labels, weights=sample_weight))
 
-    # ------------------------------------------------------------ what was learned
+    # -------------------------------------------------------- fitted attributes
     @property
     def n_estimators_(self) -> int:
-        """Number of rounds in the model; below `n_estimators` where boosting came to an end."""
+        """Number of fitted rounds; less than `n_estimators` if boosting stopped early."""
         check_is_fitted(self, "_vote")
         return self._vote.n_rounds
 
@@ -336,32 +341,32 @@ class HaarBoostClassifier(Saved, ClassifierMixin, BaseEstimator):
 
     @property
     def features_(self) -> HaarFeatures:
-        """The features that were chosen, in order."""
+        """The selected features, one per round."""
         check_is_fitted(self, "_vote")
         return self._vote.features
 
     @property
     def feature_numbers_(self) -> np.ndarray:
-        """Places of the chosen features among all of their kind."""
+        """Indices of the selected features in ``haar_features(window_, features)``."""
         check_is_fitted(self, "_vote")
         return self._vote.numbers
 
     @property
     def thresholds_(self) -> np.ndarray:
-        """Thresholds of the rounds; values below go left."""
+        """Thresholds of the stumps; smaller feature values go left."""
         check_is_fitted(self, "_vote")
         return self._vote.thresholds
 
     @property
     def leaves_(self) -> np.ndarray:
-        """What each round adds to f below its threshold and from it on."""
+        """Values that each round adds to f, below its threshold and from the threshold on."""
         check_is_fitted(self, "_vote")
         return self._vote.leaves
 
     @property
-    @reads_one_fit
+    @reads_fit_snapshot
     def estimator_weights_(self) -> np.ndarray:
-        """Votes as scikit-learn has them: twice α where there is one."""
+        """Weights of the rounds on scikit-learn's scale, which is 2α if the variant has an α."""
         check_is_fitted(self, "_vote")
         alphas = np.array([kept.alpha[0] for kept in self._kept])
         scales = np.array([kept.scale[0] for kept in self._kept])
@@ -373,9 +378,9 @@ class HaarBoostClassifier(Saved, ClassifierMixin, BaseEstimator):
         check_is_fitted(self, "_vote")
         return np.array([kept.error[0] for kept in self._kept])
 
-    @reads_one_fit
+    @reads_fit_snapshot
     def plot(self, first: int = 6, axes: Any = None) -> Any:
-        """Draws the first features that were chosen on the mean image; returns the axes."""
+        """Draw the first selected features on the mean image; return the axes."""
         from bosquet.plot import haar_features_chosen
 
         check_is_fitted(self, "_vote")
@@ -393,12 +398,14 @@ class HaarBoostClassifier(Saved, ClassifierMixin, BaseEstimator):
 
 
 def _two_classes(labels: np.ndarray) -> np.ndarray:
-    classes = learn_classes(labels)
+    classes = unique_classes(labels)
     if classes.size == 1:
-        raise ValueError(f"{only_class(classes)}: a classifier needs at least two classes")
+        raise ValueError(
+            f"{single_class_message(classes)}: a classifier needs at least two classes"
+        )
     if classes.size > 2:
         raise ValueError(
-            "Only binary classification is supported: HaarBoostClassifier takes two classes, and y holds"
-            f" {classes.size}; wrap it in sklearn.multiclass.OneVsRestClassifier, with window="
+            "Only binary classification is supported: HaarBoostClassifier needs two classes, but y has"
+            f" {classes.size}; set window and wrap it in sklearn.multiclass.OneVsRestClassifier"
         )
     return classes

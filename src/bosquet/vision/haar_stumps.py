@@ -1,4 +1,4 @@
-"""Stumps on Haar features as a weak learner, and votes of them."""
+"""Stumps on Haar features as a weak learner, and weighted votes of such stumps."""
 
 from __future__ import annotations
 
@@ -9,40 +9,40 @@ import numpy as np
 from scipy.special import expit
 
 from bosquet import _core
-from bosquet.boosting._capacity import vc_dim_of_stumps
-from bosquet.boosting._native import instruction_set
-from bosquet.boosting._votes import AS_SAID, AsVote
+from bosquet.boosting._inputs import instruction_set
+from bosquet.boosting.adaboost._votes import IDENTITY, AsVote
+from bosquet.boosting.adaboost.bounds import vc_dim_of_stumps
 from bosquet.vision.features import HaarFeatures
 from bosquet.vision.integral import feature_arrays, native_values
 
-# Voters whose features are looked at together: their values are in memory at once.
-TOGETHER = 128
+# Number of rounds whose feature values are in memory at the same time.
+ROUNDS_PER_BLOCK = 128
 
 CRITERIA = {"signs": "error", "probabilities": "exponential", "numbers": "squared"}
 
 
 @dataclass(frozen=True)
 class HaarRule:
-    """One feature and a threshold: `left` is said of values below it, `right` of all others."""
+    """A stump: predicts `left` for feature values below the threshold, else `right`."""
 
     feature: int
-    threshold: float  # of single precision
+    threshold: float  # rounded to single precision
     left: float
     right: float
 
 
-def said_of(values: np.ndarray, says: str) -> np.ndarray:
-    """What the core's values mean: of probabilities it says half the logarithm of the odds."""
-    if says == "probabilities":
+def to_outputs(values: np.ndarray, output_kind: str) -> np.ndarray:
+    """Convert leaf values to outputs of the given kind; for probabilities, leaf values are half log-odds."""
+    if output_kind == "probabilities":
         return np.column_stack([expit(-2 * values), expit(2 * values)])
     return values
 
 
 class HaarLearner:
-    """The best stump over all features of a stack of windows, under weights (see `boosting._weak`).
+    """Weak learner: the best stump over all features of an array of windows (see `WeakLearner`).
 
-    With `trim` below 1 a stump is looked for among the heaviest windows that hold this share of the
-    weight, and judged on all.
+    With `trim` below 1, the search uses only the windows with the largest weights, which sum to this
+    fraction of the total weight. The weighted error is that on all windows.
     """
 
     def __init__(
@@ -51,14 +51,14 @@ class HaarLearner:
         positive: np.ndarray,
         features: HaarFeatures,
         *,
-        says: str,
+        output_kind: str,
         normalise: bool,
         trim: float,
         memory: float,
         threads: int,
     ):
-        self.says, self.trim = says, trim
-        self.finds_the_best = trim >= 1 and says == "signs"
+        self.output_kind, self.trim = output_kind, trim
+        self.finds_optimum = trim >= 1 and output_kind == "signs"
         self.features, self.normalise, self.threads = features, normalise, threads
         self.search = _core.HaarSearch(
             windows,
@@ -72,7 +72,7 @@ class HaarLearner:
 
     @property
     def attempts(self) -> int:
-        return 1  # nothing is drawn
+        return 1  # the learner is deterministic
 
     @property
     def vc_dim(self) -> float | None:
@@ -81,45 +81,45 @@ class HaarLearner:
     def fit(
         self, target: np.ndarray, weight: np.ndarray, round_: int, attempt: int = 0
     ) -> HaarRule:
-        """The stump of this round; the classes are those that the learner was made with."""
-        heavy = weight if self.trim == 1 else _heaviest(weight, self.trim)
-        feature, threshold, left, right, *_ = self.search.best(heavy, CRITERIA[self.says])
+        """The best stump under these weights; `target` is ignored, the constructor was given the classes."""
+        trimmed = weight if self.trim == 1 else _trimmed_weights(weight, self.trim)
+        feature, threshold, left, right, *_ = self.search.best(trimmed, CRITERIA[self.output_kind])
         return HaarRule(feature, threshold, left, right)
 
-    def on_training_rows(self, hypothesis: HaarRule) -> np.ndarray:
+    def predict_training_rows(self, hypothesis: HaarRule) -> np.ndarray:
         below = self.below(hypothesis)
-        return said_of(np.where(below, hypothesis.left, hypothesis.right), self.says)
+        return to_outputs(np.where(below, hypothesis.left, hypothesis.right), self.output_kind)
 
-    def on(self, hypothesis: HaarRule, X: Any) -> np.ndarray:
-        """What it says of other windows."""
+    def predict(self, hypothesis: HaarRule, X: Any) -> np.ndarray:
+        """Outputs of the stump for other windows."""
         feature = self.features[hypothesis.feature]
         values = native_values(X, feature, self.normalise, self.threads)[0]
         below = values < np.float32(hypothesis.threshold)
-        return said_of(np.where(below, hypothesis.left, hypothesis.right), self.says)
+        return to_outputs(np.where(below, hypothesis.left, hypothesis.right), self.output_kind)
 
     def below(self, hypothesis: HaarRule) -> np.ndarray:
-        """Which windows are on the left."""
+        """Whether each training window goes left."""
         return self.search.values(hypothesis.feature) < np.float32(hypothesis.threshold)
 
 
-def _heaviest(weight: np.ndarray, share: float) -> np.ndarray:
-    """Weights with the lightest set to 0, so that the others hold at least `share` of the whole."""
+def _trimmed_weights(weight: np.ndarray, share: float) -> np.ndarray:
+    """Set the smallest weights to 0, so that the others keep at least a fraction `share` of the sum."""
     ascending = np.sort(weight)
-    lost = np.cumsum(ascending) <= (1 - share) * ascending.sum()
-    # Windows as heavy as the first one kept stay too; the heaviest does in any case, though rounding may
-    # make all of weights near the smallest number there is no more than a share of them.
-    least = ascending[min(int(np.count_nonzero(lost)), ascending.size - 1)]
-    return np.where(weight >= least, weight, 0.0)
+    dropped = np.cumsum(ascending) <= (1 - share) * ascending.sum()
+    # Equal weights are all kept or all dropped. The largest is always kept: with subnormal weights, rounding
+    # could otherwise drop all of them.
+    smallest_kept = ascending[min(int(np.count_nonzero(dropped)), ascending.size - 1)]
+    return np.where(weight >= smallest_kept, weight, 0.0)
 
 
 class HaarVote:
-    """A weighted vote of stumps on Haar features: f(x) = Σ scale · what the stump says of x."""
+    """A weighted vote of stumps on Haar features that can grow: f(x) = Σ scale_t · h_t(x)."""
 
     def __init__(
-        self, features: HaarFeatures, normalise: bool, says: str, as_vote: AsVote = AS_SAID
+        self, features: HaarFeatures, normalise: bool, output_kind: str, as_vote: AsVote = IDENTITY
     ):
         self.features, self.normalise = features, normalise
-        self.says, self.as_vote = says, as_vote
+        self.output_kind, self.as_vote = output_kind, as_vote
         self.rules: list[HaarRule] = []
         self.scales: list[float] = []
 
@@ -136,7 +136,7 @@ class HaarVote:
 
     @property
     def numbers(self) -> np.ndarray:
-        """The features of the voters, as numbers among all."""
+        """Index of the feature of each round."""
         return np.array([rule.feature for rule in self.rules], dtype=np.int64)
 
     @property
@@ -145,31 +145,31 @@ class HaarVote:
 
     @property
     def leaves(self) -> np.ndarray:
-        """What each voter adds to f below its threshold and from it on: (rounds, 2)."""
+        """Values that each round adds to f, below its threshold and from the threshold on: (rounds, 2)."""
         sides = np.array([(rule.left, rule.right) for rule in self.rules]).reshape(-1, 2)
-        added = [self.as_vote(said_of(side, self.says)) for side in sides]
+        added = [self.as_vote(to_outputs(side, self.output_kind)) for side in sides]
         return np.array(added).reshape(-1, 2) * np.array(self.scales)[:, None]
 
-    def settled(self) -> SettledVote:
-        """The vote as it is used from now on."""
-        return SettledVote(
+    def fitted(self) -> FittedVote:
+        """The vote as arrays, for prediction."""
+        return FittedVote(
             self.features[self.numbers], self.numbers, self.thresholds, self.leaves, self.normalise
         )
 
     def raw(self, X: Any, threads: int, first: int = 0, last: int | None = None) -> np.ndarray:
         last = self.n_rounds if last is None else last
         total = np.zeros((len(X), 1))
-        for added in self.settled().added(X, threads, first, last):
+        for added in self.fitted().added(X, threads, first, last):
             total[:, 0] += added
         return total
 
 
 @dataclass(frozen=True, eq=False)
-class SettledVote:
-    """A vote whose rounds are over: the features it asks for, thresholds, and what is added where."""
+class FittedVote:
+    """Arrays of a fitted vote: the features of its rounds, thresholds and leaf values."""
 
-    features: HaarFeatures  # one a round
-    numbers: np.ndarray  # their places among all features of their kind
+    features: HaarFeatures  # one per round
+    numbers: np.ndarray  # indices of the features in `haar_features`
     thresholds: np.ndarray
     leaves: np.ndarray  # (rounds, 2)
     normalise: bool
@@ -181,10 +181,10 @@ class SettledVote:
     def added(
         self, windows: np.ndarray, threads: int, first: int = 0, last: int | None = None
     ) -> Any:
-        """What each round adds to f, one array after the other."""
+        """Yield, for each round, the values that it adds to f."""
         last = self.n_rounds if last is None else last
-        for start in range(first, last, TOGETHER):
-            end = min(start + TOGETHER, last)
+        for start in range(first, last, ROUNDS_PER_BLOCK):
+            end = min(start + ROUNDS_PER_BLOCK, last)
             values = native_values(windows, self.features[start:end], self.normalise, threads)
             for t, row in zip(range(start, end), values, strict=True):
                 yield np.where(row < self.thresholds[t], self.leaves[t, 0], self.leaves[t, 1])

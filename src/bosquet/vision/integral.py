@@ -1,4 +1,4 @@
-"""Integral images, and what Haar features see through them."""
+"""Integral images, and values of Haar features computed from them."""
 
 from __future__ import annotations
 
@@ -10,33 +10,33 @@ import numpy as np
 from bosquet import _core
 from bosquet._parameters import check_value, choice, integer
 from bosquet._sklearn import effective_threads
-from bosquet.boosting._native import instruction_set
+from bosquet.boosting._inputs import instruction_set
 from bosquet.vision.features import HaarFeatures
 from bosquet.vision.stacks import GreyScale, image_array
 
-# Features whose values are in memory at once, unless told otherwise.
+# Default number of features whose values are in memory at the same time.
 BLOCK = 1024
 
 
 def integral_image(image: Any, kind: str = "plain") -> np.ndarray:
-    """The integral image: the sum over any rectangle is four of its entries.
+    """Integral image (summed-area table) of grey levels.
 
         s[y, x] = Σ image[j, i]  over j < y, i < x
 
-    and the sum over a rectangle of width w and height h at (x, y) is
+    The sum over a rectangle of width w and height h at (x, y) is
     s[y, x] - s[y, x + w] - s[y + h, x] + s[y + h, x + w].
 
     Parameters
     ----------
     image : array of shape (height, width) or (n_images, height, width)
         Grey levels.
-    kind : {"plain", "squared", "tilted"}, default "plain"
-        "squared": of the squares of the pixels. "tilted": over the cone that opens upwards from pixel
-        (x - 1, y - 1), for rectangles turned by 45 degrees (Lienhart and Maydt).
+    kind : {"plain", "squared", "tilted"}, default="plain"
+        "squared": sums of the squared pixels. "tilted": sums over the cone that opens upwards from pixel
+        (x - 1, y - 1), for rectangles rotated by 45 degrees (Lienhart and Maydt).
 
     Returns
     -------
-    array of int64, a row and a column more than the image
+    array of int64, with one more row and one more column than the image
 
     Examples
     --------
@@ -52,7 +52,9 @@ def integral_image(image: Any, kind: str = "plain") -> np.ndarray:
     single = array.ndim == 2
     array = array[None] if single else array
     if array.ndim != 3 or array.size == 0:
-        raise ValueError(f"image has shape {np.shape(image)}, expected (height, width)")
+        raise ValueError(
+            f"image has shape {np.shape(image)}, expected (height, width) or (n_images, height, width)"
+        )
     sums = _core.integral_image(GreyScale.learn(array).convert(array), kind)
     return sums[0] if single else sums
 
@@ -60,10 +62,11 @@ def integral_image(image: Any, kind: str = "plain") -> np.ndarray:
 def window_contrasts(
     images: np.ndarray, n_jobs: int | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """What OpenCV's detector multiplies features of each window by, and whether it passes it by as flat.
+    """Contrast normalisation of each window, and whether the window is flat, as in OpenCV's detector.
 
-    The factor is 1 / √(n Σ p² - (Σ p)²) over the n pixels inside the window's rim, in single precision;
-    flat is a standard deviation of at most 10 grey levels.
+    The factor is 1 / √(n Σ p² - (Σ p)²) in single precision, over the n pixels of the window without its
+    border of one pixel. OpenCV multiplies feature values by it. A window is flat if its standard deviation
+    is at most 10 grey levels; OpenCV's detector skips flat windows.
 
     Parameters
     ----------
@@ -81,17 +84,17 @@ def window_contrasts(
 def feature_values(
     images: Any, features: HaarFeatures, *, normalise: bool = True, n_jobs: int | None = None
 ) -> np.ndarray:
-    """The values of features on images of the window's size: (n_features, n_images), float32.
+    """Feature values of images of the window's size, of shape (n_features, n_images), float32.
 
     Parameters
     ----------
     images : array of shape (n_images, height, width)
     features : HaarFeatures
-        For all features of a window and many images rather take `feature_blocks`.
+        For all features of a window and many images, use `feature_blocks`, which needs less memory.
     normalise : bool, default=True
-        Divide by the window's contrast, as OpenCV's detector does (`window_contrasts`).
+        Divide by the contrast of the window, as OpenCV's detector does (`window_contrasts`).
     n_jobs : int or None
-        Threads; the values are the same for any number.
+        Number of threads; it does not change the values.
     """
     array = image_array(images, features.window, "images")
     grey = GreyScale.learn(array).convert(array)
@@ -101,14 +104,14 @@ def feature_values(
 def native_values(
     grey: np.ndarray, features: HaarFeatures, normalise: bool, threads: int
 ) -> np.ndarray:
-    """`feature_values` of images that are known to be sound."""
+    """`feature_values` of grey images that are already checked."""
     return _core.haar_values(
         grey, *feature_arrays(features), bool(normalise), instruction_set(), threads
     )
 
 
 def feature_arrays(features: HaarFeatures) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Features as the core reads them."""
+    """The arrays of the features, in the types that the C++ core expects."""
     return (
         np.ascontiguousarray(features.rectangles, dtype=np.int32),
         np.ascontiguousarray(features.weights, dtype=np.float32),
@@ -124,16 +127,16 @@ def feature_blocks(
     block: int = BLOCK,
     n_jobs: int | None = None,
 ) -> Iterator[tuple[int, np.ndarray]]:
-    """The values of all features, some at a time: (number of the first, (features, images) float32).
+    """Yield the values of all features in blocks: (index of the first feature, array (features, images)).
 
-    All 162,336 features of 10,000 windows of 24 × 24 pixels would take 6.5 GB as a matrix; a block of
-    1,024 takes 41 MB, and is made when it is asked for.
+    The matrix of all 162,336 features of 10,000 windows of 24 × 24 pixels takes 6.5 GB; a block of 1,024
+    features takes 41 MB. The values are float32.
 
     Parameters
     ----------
     images, features, normalise, n_jobs : as in `feature_values`
     block : int, default=1024
-        Features at a time.
+        Number of features per block.
     """
     check_value("block", block, integer(1))
     array = image_array(images, features.window, "images")

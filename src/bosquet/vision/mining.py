@@ -1,4 +1,4 @@
-"""Negatives for the next stage: windows of background images that the cascade so far lets pass."""
+"""Hard negatives for the next stage: background windows that pass all stages of the cascade so far."""
 
 from __future__ import annotations
 
@@ -11,33 +11,33 @@ from bosquet.vision.cascade import Cascade
 from bosquet.vision.detection import depths, scan_options
 from bosquet.vision.images import resized
 
-# Stop looking once this many times the windows asked for have been found, in this many images:
-# those that are kept are drawn from them, so that they do not all come from one place.
-PLENTY = 2
-SEVERAL_IMAGES = 20
+# The search stops when it has found OVERSAMPLING times the requested number of windows, in at least
+# MIN_IMAGES images. The negatives are drawn from them at random, so that they do not all come from one image.
+OVERSAMPLING = 2
+MIN_IMAGES = 20
 
 
 @dataclass(frozen=True, eq=False)
-class Mined:
-    """Windows that pass for an object and are none.
+class MinedNegatives:
+    """Background windows that the cascade accepts.
 
     Attributes
     ----------
     images : array of uint8, shape (n, height, width)
-    looked_at : int
-        Windows that were looked at to find them.
-    found : int
-        Windows of these that passed, those not kept included.
+    n_scanned : int
+        Number of windows that were scanned.
+    n_passing : int
+        Number of scanned windows that passed, including those that are not in `images`.
     """
 
     images: np.ndarray
-    looked_at: int
-    found: int
+    n_scanned: int
+    n_passing: int
 
     @property
     def acceptance(self) -> float:
-        """The share of windows that pass: the cascade's false alarm rate so far."""
-        return self.found / max(self.looked_at, 1)
+        """Fraction of the windows that pass, which is the false alarm rate of the cascade so far."""
+        return self.n_passing / max(self.n_scanned, 1)
 
 
 def mine_negatives(
@@ -50,43 +50,43 @@ def mine_negatives(
     scale_factor: float = 1.2,
     n_jobs: int | None = None,
     progress: Callable[[int], None] | None = None,
-) -> Mined:
-    """Up to `count` windows without an object that the cascade lets pass.
+) -> MinedNegatives:
+    """Find up to `count` windows without an object that the cascade accepts.
 
     Parameters
     ----------
     cascade : Cascade
     backgrounds : sequence of uint8 arrays
-        Images that hold no object, of any size. Where a pass over them finds too few, they are looked
-        through again mirrored, and with the grid of windows shifted by a pixel.
+        Images without an object, of any size. If one pass over them finds too few windows, they are
+        scanned again mirrored, and with the grid of windows shifted by one pixel.
     count : int
     random : Generator
     crops : array of uint8, shape (n, height, width), optional
-        Windows that are no object; those that pass are taken first.
+        Windows without an object; those that pass are used first.
     scale_factor : float, default=1.2
     n_jobs : int or None
     progress : callable, optional
-        Told how many have been found so far.
+        Called with the number of windows found so far.
     """
-    taken, looked, found = [], 0, 0
+    taken, n_scanned, n_passing = [], 0, 0
     if crops is not None and len(crops):
         passing = crops[depths(cascade, crops, n_jobs)[0] == len(cascade.stages)]
-        looked, found = len(crops), len(passing)
+        n_scanned, n_passing = len(crops), len(passing)
         taken.append(random.permutation(passing)[:count])
         count -= len(taken[0])
     if count > 0 and len(backgrounds):
         if cascade.stages:
-            more = _scanned(cascade, backgrounds, count, random, scale_factor, n_jobs, progress)
+            more = _scan(cascade, backgrounds, count, random, scale_factor, n_jobs, progress)
         else:
-            more = _drawn(cascade, backgrounds, count, random, scale_factor)
+            more = _random_windows(cascade, backgrounds, count, random, scale_factor)
         taken.append(more.images)
-        looked, found = looked + more.looked_at, found + more.found
+        n_scanned, n_passing = n_scanned + more.n_scanned, n_passing + more.n_passing
     width, height = cascade.window
     images = np.concatenate(taken) if taken else np.zeros((0, height, width), np.uint8)
-    return Mined(images, looked, found)
+    return MinedNegatives(images, n_scanned, n_passing)
 
 
-def _scanned(
+def _scan(
     cascade: Cascade,
     backgrounds: Sequence[np.ndarray],
     count: int,
@@ -94,40 +94,40 @@ def _scanned(
     scale_factor: float,
     n_jobs: int | None,
     progress: Callable[[int], None] | None,
-) -> Mined:
-    """Windows drawn from all that pass in enough images."""
+) -> MinedNegatives:
+    """Scan the backgrounds at all scales, and draw `count` of the windows that pass."""
     options = scan_options(scale_factor, None, None, n_jobs)
-    places, looked = [], 0
+    passing, n_scanned = [], 0
     views: list[tuple[np.ndarray, np.ndarray]] = []
-    for number, view in enumerate(_views(backgrounds, random)):
-        sizes, hits, seen = cascade._native.scan(view, options)
-        looked += seen
+    for n_views, view in enumerate(_views(backgrounds, random), start=1):
+        sizes, hits, n_windows = cascade._native.scan(view, options)
+        n_scanned += n_windows
         if len(hits):
-            places.append(np.column_stack([np.full(len(hits), len(views)), hits]))
+            passing.append(np.column_stack([np.full(len(hits), len(views)), hits]))
             views.append((view, sizes))
-        found = sum(map(len, places))
+        n_found = sum(map(len, passing))
         if progress is not None:
-            progress(found)
-        enough = number + 1 >= min(SEVERAL_IMAGES, len(backgrounds))
-        if found >= PLENTY * count and enough:
+            progress(n_found)
+        enough_images = n_views >= min(MIN_IMAGES, len(backgrounds))
+        if n_found >= OVERSAMPLING * count and enough_images:
             break
     width, height = cascade.window
-    if not places:
-        return Mined(np.zeros((0, height, width), np.uint8), looked, 0)
-    hits = np.concatenate(places)
-    chosen = hits[np.sort(random.permutation(len(hits))[:count])]
-    out = np.empty((len(chosen), height, width), np.uint8)
-    before, layer = (-1, -1), np.zeros((0, 0), np.uint8)
-    for number, (view, size, x, y) in enumerate(chosen.tolist()):
-        if (view, size) != before:  # they come in order of view and layer
+    if not passing:
+        return MinedNegatives(np.zeros((0, height, width), np.uint8), n_scanned, 0)
+    hits = np.concatenate(passing)
+    drawn = hits[np.sort(random.permutation(len(hits))[:count])]
+    out = np.empty((len(drawn), height, width), np.uint8)
+    current, layer = (-1, -1), np.zeros((0, 0), np.uint8)
+    for i, (view, size, x, y) in enumerate(drawn.tolist()):
+        if (view, size) != current:  # the windows are sorted by view and size: resize once for each
             image, sizes = views[view]
-            before, layer = (view, size), resized(image, tuple(sizes[size]))
-        out[number] = layer[y : y + height, x : x + width]
-    return Mined(out, looked, len(hits))
+            current, layer = (view, size), resized(image, tuple(sizes[size]))
+        out[i] = layer[y : y + height, x : x + width]
+    return MinedNegatives(out, n_scanned, len(hits))
 
 
 def _views(backgrounds: Sequence[np.ndarray], random: np.random.Generator) -> Iterator[np.ndarray]:
-    """Each image in random order; then all mirrored; then with the grid of windows a pixel further."""
+    """Yield all images in random order, then mirrored, then both again shifted by one pixel."""
     for shift in (0, 1):
         for mirror in (False, True):
             for number in random.permutation(len(backgrounds)):
@@ -136,22 +136,20 @@ def _views(backgrounds: Sequence[np.ndarray], random: np.random.Generator) -> It
                     yield np.ascontiguousarray(image[:, ::-1]) if mirror else image
 
 
-def _drawn(
+def _random_windows(
     cascade: Cascade,
     backgrounds: Sequence[np.ndarray],
     count: int,
     random: np.random.Generator,
     scale_factor: float,
-) -> Mined:
-    """Windows at random places and scales, for the first stage: every window that is not flat passes."""
+) -> MinedNegatives:
+    """Windows at random positions and scales, for the first stage: every window that is not flat passes."""
     width, height = cascade.window
-    fitting = [
-        image for image in backgrounds if image.shape[0] >= height and image.shape[1] >= width
-    ]
+    large = [image for image in backgrounds if image.shape[0] >= height and image.shape[1] >= width]
     out: list[np.ndarray] = []
-    looked = 0
-    while fitting and len(out) < count and looked < 20 * count:
-        image = fitting[random.integers(len(fitting))]
+    n_scanned = 0
+    while large and len(out) < count and n_scanned < 20 * count:
+        image = large[random.integers(len(large))]
         largest = min(image.shape[0] / height, image.shape[1] / width)
         steps = int(np.log(largest) / np.log(scale_factor)) + 1 if largest > 1 else 1
         scale = min(scale_factor ** int(random.integers(steps)), largest)
@@ -159,8 +157,8 @@ def _drawn(
         x = int(random.integers(image.shape[1] - w + 1))
         y = int(random.integers(image.shape[0] - h + 1))
         crop = resized(image[y : y + h, x : x + w], (width, height))
-        looked += 1
+        n_scanned += 1
         if depths(cascade, crop[None], 1)[0][0] >= 0:
             out.append(crop)
     images = np.stack(out) if out else np.zeros((0, height, width), np.uint8)
-    return Mined(images, looked, len(out))
+    return MinedNegatives(images, n_scanned, len(out))

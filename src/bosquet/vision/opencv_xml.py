@@ -1,7 +1,7 @@
-"""OpenCV's cascade files: written in today's format, read in today's and in the old one.
+"""OpenCV's cascade files: written in the current format, read in the current and the old one.
 
-A file is somebody else's: no entity is expanded, every number is read with a limit, and what does
-not describe a cascade that can run is a :class:`~bosquet.vision.cascade.CascadeFileError` of one line.
+Files are not trusted: XML entities are not expanded, every number has a limit, and a file that does not
+describe a valid cascade raises a :class:`~bosquet.vision.cascade.CascadeFileError`.
 """
 
 from __future__ import annotations
@@ -15,23 +15,25 @@ from xml.parsers import expat
 
 import numpy as np
 
-from bosquet._files import written_whole
+from bosquet._files import atomic_write
 from bosquet.vision.cascade import RECTANGLES, Cascade, CascadeFileError, Stage, WeakTree
 
-# The largest file that OpenCV ships has 3.5 MB, 2,913 stumps and 47 stages.
-LARGEST_FILE = 1 << 28
-MOST_STAGES = 10_000
-MOST_NODES = 2_000_000
-_TOO_LARGE = 2.0**128 - 2.0**103  # from here on a number is infinite in single precision
-DEEPEST = 32  # levels of elements; a cascade needs nine
+# For comparison: the largest file of OpenCV has 3.5 MB, 2,913 stumps and 47 stages.
+MAX_FILE_SIZE = 1 << 28
+MAX_STAGES = 10_000
+MAX_NODES = 2_000_000
+_SINGLE_OVERFLOW = 2.0**128 - 2.0**103  # numbers from here on are infinite in single precision
+MAX_DEPTH = 32  # nesting of elements; a cascade needs 9 levels
 
 
 def read_opencv(path: str | os.PathLike[str]) -> Cascade:
-    """The cascade in an XML file of OpenCV's."""
+    """Read the cascade of an OpenCV XML file."""
     path = Path(path)
     size = path.stat().st_size
-    if size > LARGEST_FILE:
-        raise CascadeFileError(f"{path.name}: {size} bytes are too many for a cascade")
+    if size > MAX_FILE_SIZE:
+        raise CascadeFileError(
+            f"{path.name}: the file has {size} bytes, more than the limit of {MAX_FILE_SIZE}"
+        )
     try:
         return cascade_from_xml(path.read_bytes())
     except CascadeFileError as error:
@@ -39,15 +41,15 @@ def read_opencv(path: str | os.PathLike[str]) -> Cascade:
 
 
 def cascade_from_xml(data: bytes) -> Cascade:
-    """The cascade that the bytes of an XML file describe."""
-    root = _parsed(data)
+    """The cascade described by the content of an XML file."""
+    root = _parse(data)
     if root.tag != "opencv_storage" or len(root) == 0:
-        raise CascadeFileError("no <opencv_storage> with a cascade in it")
+        raise CascadeFileError("the root must be an <opencv_storage> that contains a cascade")
     top = root[0]
     try:
         if top.find("size") is not None and top.find("stageType") is None:
             return _old_cascade(top)
-        return _new_cascade(top)
+        return _current_cascade(top)
     except CascadeFileError:
         raise
     except (ValueError, OverflowError) as error:
@@ -55,10 +57,10 @@ def cascade_from_xml(data: bytes) -> Cascade:
 
 
 def write_opencv(cascade: Cascade, path: str | os.PathLike[str]) -> None:
-    """Writes the cascade as XML that ``cv2.CascadeClassifier`` loads."""
+    """Write the cascade as XML that ``cv2.CascadeClassifier`` loads."""
     if not cascade.stages:
-        raise ValueError("a cascade without stages cannot be written: OpenCV loads none")
-    with written_whole(path) as draft:
+        raise ValueError("the cascade has no stages; OpenCV cannot load such a file")
+    with atomic_write(path) as draft:
         draft.write_text(cascade_to_xml(cascade), encoding="ascii")
 
 
@@ -69,20 +71,20 @@ def cascade_to_xml(cascade: Cascade) -> str:
 # Reading.
 
 
-def _parsed(data: bytes) -> ElementTree.Element:
-    """The file's elements. A document type is refused: it could define entities that blow up."""
+def _parse(data: bytes) -> ElementTree.Element:
+    """Parse XML. A document type is an error, because it can define entities that expand without limit."""
     builder = ElementTree.TreeBuilder()
     parser = expat.ParserCreate()
     depth = 0
 
     def refuse(*_: object) -> None:
-        raise CascadeFileError("a document type is not allowed in a cascade file")
+        raise CascadeFileError("a document type (DOCTYPE) is not allowed in a cascade file")
 
     def start(tag: str, attributes: dict[str, str]) -> None:
         nonlocal depth
         depth += 1
-        if depth > DEEPEST:
-            raise CascadeFileError("elements are nested too deeply")
+        if depth > MAX_DEPTH:
+            raise CascadeFileError(f"elements are nested more than {MAX_DEPTH} levels deep")
         builder.start(tag, attributes)
 
     def end(tag: str) -> None:
@@ -102,8 +104,8 @@ def _parsed(data: bytes) -> ElementTree.Element:
     except CascadeFileError:
         raise
     except (expat.ExpatError, LookupError, AssertionError, ValueError) as error:
-        # A ValueError is of the encoding that the file declares: Python's codecs are asked for it.
-        raise CascadeFileError(f"no XML: {' '.join(str(error).split())}") from None
+        # ValueError and LookupError: Python has no codec for the encoding that the file declares.
+        raise CascadeFileError(f"not valid XML: {' '.join(str(error).split())}") from None
 
 
 def _child(element: ElementTree.Element, tag: str) -> ElementTree.Element:
@@ -118,10 +120,10 @@ def _words(element: ElementTree.Element) -> list[str]:
 
 
 def _integer(word: str) -> int:
-    # Python's int takes underscores and any script's digits, and a number of any length.
+    # Python's int also accepts underscores, digits of any script, and numbers of any length.
     digits = word.removeprefix("-").removeprefix("+")
     if not (digits.isascii() and digits.isdigit() and len(digits) <= 9):
-        raise CascadeFileError(f"{word[:40]!r} is no integer")
+        raise CascadeFileError(f"{word[:40]!r} is not an integer of at most 9 digits")
     return int(word)
 
 
@@ -130,38 +132,44 @@ def _number(word: str) -> float:
         value = float(word) if word.isascii() and "_" not in word else math.nan
     except ValueError:
         value = math.nan
-    if not abs(value) < _TOO_LARGE:
-        raise CascadeFileError(f"{word[:40]!r} is no number")
+    if not abs(value) < _SINGLE_OVERFLOW:
+        raise CascadeFileError(f"{word[:40]!r} is not a finite number in single precision")
     return value
 
 
-def _one(element: ElementTree.Element, tag: str) -> str:
+def _single_word(element: ElementTree.Element, tag: str) -> str:
     words = _words(_child(element, tag))
     if len(words) != 1:
-        raise CascadeFileError(f"<{tag}> of <{element.tag}> holds {len(words)} values, not one")
+        raise CascadeFileError(
+            f"<{tag}> of <{element.tag}> has {len(words)} values, expected exactly one"
+        )
     return words[0]
 
 
 def _feature(element: ElementTree.Element) -> tuple[list[list[int]], list[float], bool]:
     rectangles = [[0] * 4 for _ in range(RECTANGLES)]
     weights = [0.0] * RECTANGLES
-    given = list(_child(element, "rects"))
-    if not 1 <= len(given) <= RECTANGLES:
+    elements = list(_child(element, "rects"))
+    if not 1 <= len(elements) <= RECTANGLES:
         raise CascadeFileError(
-            f"a feature has {len(given)} rectangles; it may have 1 to {RECTANGLES}"
+            f"a feature has {len(elements)} rectangles; it must have 1 to {RECTANGLES}"
         )
-    for place, rectangle in enumerate(given):
+    for i, rectangle in enumerate(elements):
         words = _words(rectangle)
         if len(words) != 5:
-            raise CascadeFileError("a rectangle is x, y, width, height and weight")
-        rectangles[place] = [_integer(word) for word in words[:4]]
-        weights[place] = _number(words[4])
-    leaning = element.find("tilted")
-    return rectangles, weights, leaning is not None and _integer(_one(element, "tilted")) != 0
+            raise CascadeFileError(
+                f"a rectangle has {len(words)} values; it must have 5: x, y, width, height and weight"
+            )
+        rectangles[i] = [_integer(word) for word in words[:4]]
+        weights[i] = _number(words[4])
+    is_tilted = (
+        element.find("tilted") is not None and _integer(_single_word(element, "tilted")) != 0
+    )
+    return rectangles, weights, is_tilted
 
 
-class _Features:
-    """Features as they are met in a file."""
+class _FeatureList:
+    """Features of a file, in the order in which they are read."""
 
     def __init__(self) -> None:
         self.rectangles: list[list[list[int]]] = []
@@ -187,42 +195,46 @@ class _Features:
 
 def _stages_of(element: ElementTree.Element) -> ElementTree.Element:
     stages = _child(element, "stages")
-    if not 1 <= len(stages) <= MOST_STAGES:
-        raise CascadeFileError(f"a cascade has 1 to {MOST_STAGES} stages, not {len(stages)}")
+    if not 1 <= len(stages) <= MAX_STAGES:
+        raise CascadeFileError(
+            f"the cascade has {len(stages)} stages; it must have 1 to {MAX_STAGES}"
+        )
     return stages
 
 
-def _new_cascade(top: ElementTree.Element) -> Cascade:
-    kind, features = _one(top, "stageType"), _one(top, "featureType")
+def _current_cascade(top: ElementTree.Element) -> Cascade:
+    kind, features = _single_word(top, "stageType"), _single_word(top, "featureType")
     if kind != "BOOST" or features != "HAAR":
         raise CascadeFileError(
-            f"stages of type {kind[:20]!r} on features of type {features[:20]!r}; read are boosted stages "
-            "on Haar features"
+            f"the cascade has stageType {kind[:20]!r} and featureType {features[:20]!r}; only 'BOOST' and"
+            " 'HAAR' are supported"
         )
     categories = top.find("featureParams/maxCatCount")
     if categories is not None and _words(categories) != ["0"]:
-        raise CascadeFileError("Haar features are numbers, but maxCatCount is not 0")
-    window = (_integer(_one(top, "width")), _integer(_one(top, "height")))
+        raise CascadeFileError("<maxCatCount> must be 0 for Haar features")
+    window = (_integer(_single_word(top, "width")), _integer(_single_word(top, "height")))
     stages, nodes = [], 0
     for number, stage in enumerate(_stages_of(top)):
-        trees = [_new_tree(weak) for weak in _child(stage, "weakClassifiers")]
+        trees = [_current_tree(weak) for weak in _child(stage, "weakClassifiers")]
         nodes += sum(tree.n_nodes for tree in trees)
-        if nodes > MOST_NODES:
-            raise CascadeFileError(f"more than {MOST_NODES} nodes")
+        if nodes > MAX_NODES:
+            raise CascadeFileError(f"the cascade has more than {MAX_NODES} nodes")
         if not trees:
             raise CascadeFileError(f"stage {number} has no trees")
-        stages.append(Stage(tuple(trees), _number(_one(stage, "stageThreshold"))))
-    found = _Features()
+        stages.append(Stage(tuple(trees), _number(_single_word(stage, "stageThreshold"))))
+    features_read = _FeatureList()
     for feature in _child(top, "features"):
-        found.add(feature)
-    return found.cascade(window, stages)
+        features_read.add(feature)
+    return features_read.cascade(window, stages)
 
 
-def _new_tree(weak: ElementTree.Element) -> WeakTree:
+def _current_tree(weak: ElementTree.Element) -> WeakTree:
     inner = _words(_child(weak, "internalNodes"))
     leaves = [_number(word) for word in _words(_child(weak, "leafValues"))]
     if not inner or len(inner) % 4 != 0:
-        raise CascadeFileError("a node is left, right, feature and threshold")
+        raise CascadeFileError(
+            f"<internalNodes> has {len(inner)} values; each node needs 4: left, right, feature, threshold"
+        )
     return WeakTree(
         np.array([_integer(word) for word in inner[2::4]]),
         np.array([_number(word) for word in inner[3::4]]),
@@ -235,36 +247,40 @@ def _new_tree(weak: ElementTree.Element) -> WeakTree:
 def _old_cascade(top: ElementTree.Element) -> Cascade:
     size = _words(_child(top, "size"))
     if len(size) != 2:
-        raise CascadeFileError("<size> is a width and a height")
-    found, stages = _Features(), []
+        raise CascadeFileError(f"<size> has {len(size)} values, expected width and height")
+    features, stages = _FeatureList(), []
     for number, stage in enumerate(_stages_of(top)):
-        before = stage.find("parent")
-        if before is not None and _integer(_one(stage, "parent")) != number - 1:
-            raise CascadeFileError(
-                "stages that branch into a tree are not read, only a chain of them"
-            )
-        trees = [_old_tree(tree, found) for tree in _child(stage, "trees")]
-        if len(found.tilted) > MOST_NODES:
-            raise CascadeFileError(f"more than {MOST_NODES} nodes")
-        stages.append(Stage(tuple(trees), _number(_one(stage, "stage_threshold"))))
-    return found.cascade((_integer(size[0]), _integer(size[1])), stages)
+        if stage.find("parent") is not None:
+            parent = _integer(_single_word(stage, "parent"))
+            if parent != number - 1:
+                raise CascadeFileError(
+                    f"stage {number} has parent {parent}, expected {number - 1}; trees of stages are not"
+                    " supported"
+                )
+        trees = [_old_tree(tree, features) for tree in _child(stage, "trees")]
+        if len(features.tilted) > MAX_NODES:
+            raise CascadeFileError(f"the cascade has more than {MAX_NODES} nodes")
+        stages.append(Stage(tuple(trees), _number(_single_word(stage, "stage_threshold"))))
+    return features.cascade((_integer(size[0]), _integer(size[1])), stages)
 
 
-def _old_tree(tree: ElementTree.Element, found: _Features) -> WeakTree:
+def _old_tree(tree: ElementTree.Element, features: _FeatureList) -> WeakTree:
     feature, threshold = [], []
     leaves: list[float] = []
     children: dict[str, list[int]] = {"left": [], "right": []}
     for node in tree:
-        feature.append(found.add(_child(node, "feature")))
-        threshold.append(_number(_one(node, "threshold")))
+        feature.append(features.add(_child(node, "feature")))
+        threshold.append(_number(_single_word(node, "threshold")))
         for side, links in children.items():
             if node.find(f"{side}_val") is not None:
                 links.append(-len(leaves))
-                leaves.append(_number(_one(node, f"{side}_val")))
+                leaves.append(_number(_single_word(node, f"{side}_val")))
             else:
-                links.append(_integer(_one(node, f"{side}_node")))
+                links.append(_integer(_single_word(node, f"{side}_node")))
                 if links[-1] <= 0:
-                    raise CascadeFileError("the child of a node must come after the root")
+                    raise CascadeFileError(
+                        f"<{side}_node> is {links[-1]}; it must be positive (node 0 is the root)"
+                    )
     return WeakTree(
         np.array(feature),
         np.array(threshold),
@@ -293,12 +309,12 @@ def _lines(cascade: Cascade) -> Iterator[str]:
     for stage in cascade.stages:
         yield "    <_>"
         yield f"      <maxWeakCount>{len(stage.trees)}</maxWeakCount>"
-        yield f"      <stageThreshold>{_written(stage.threshold)}</stageThreshold>"
+        yield f"      <stageThreshold>{_decimal(stage.threshold)}</stageThreshold>"
         yield "      <weakClassifiers>"
         for tree in stage.trees:
             nodes = zip(tree.left, tree.right, tree.feature, tree.threshold, strict=True)
-            inner = " ".join(f"{a} {b} {f} {_written(t)}" for a, b, f, t in nodes)
-            leaves = " ".join(_written(leaf) for leaf in tree.leaves)
+            inner = " ".join(f"{a} {b} {f} {_decimal(t)}" for a, b, f, t in nodes)
+            leaves = " ".join(_decimal(leaf) for leaf in tree.leaves)
             yield f"        <_>\n          <internalNodes>\n            {inner}</internalNodes>"
             yield f"          <leafValues>\n            {leaves}</leafValues></_>"
         yield "      </weakClassifiers></_>"
@@ -310,12 +326,12 @@ def _lines(cascade: Cascade) -> Iterator[str]:
         yield "    <_>\n      <rects>"
         for rectangle, weight in zip(rectangles, weights, strict=True):
             if rectangle.any():
-                yield f"        <_>\n          {' '.join(map(str, rectangle))} {_written(weight)}</_>"
+                yield f"        <_>\n          {' '.join(map(str, rectangle))} {_decimal(weight)}</_>"
         yield f"      </rects>\n      <tilted>{int(tilted)}</tilted></_>"
     yield "  </features></cascade>"
     yield "</opencv_storage>"
 
 
-def _written(value: float) -> str:
-    """A number of single precision with digits enough to be read back as the same bits."""
+def _decimal(value: float) -> str:
+    """A single-precision number with enough digits to be read back exactly."""
     return f"{float(value):.8e}"

@@ -1,4 +1,4 @@
-"""More samples of an object from a few: shifted, mirrored, turned, brighter and darker."""
+"""Training samples of an object: cropping, and augmentation by shift, mirroring, rotation and brightness."""
 
 from __future__ import annotations
 
@@ -22,27 +22,28 @@ def make_samples(
     brightness: float = 0.2,
     random_state: int | None = 0,
 ) -> np.ndarray:
-    """Varied copies of images: sample i is of image i modulo their number.
+    """Random variations of images (data augmentation); sample i is made from image i modulo n_images.
 
-    With an angle a, a shift t and the centre c, the pixel at p of a sample is the image's at
-    R(a)(p − c) + c + t, between pixels by linear interpolation and beyond the border the nearest
-    pixel; then levels are multiplied by 1 + b and moved by 128 b'.
+    With angle a, shift t and image centre c, the pixel p of a sample is the pixel R(a)(p − c) + c + t of
+    the image. Values between pixels are interpolated linearly; outside the image the nearest pixel is
+    used. The levels are then multiplied by 1 + b, and 128 b' is added.
 
     Parameters
     ----------
     images : sequence of images or paths, or a folder
-        Of one size, or of any if a window is given: they are then brought to its size first.
+        Images of equal size, or of any size if `window` is given: they are then resized to it first.
     n_samples : int
     window : (width, height), optional
     shift : float, default=0.05
-        Largest shift, as a share of the side.
+        Largest shift, as a fraction of the side.
     mirror : bool, default=True
-        Whether every other sample, by chance, is mirrored left to right.
+        Mirror each sample left to right with probability 1/2.
     rotation : float, default=5.0
-        Largest angle in degrees.
+        Largest absolute angle in degrees.
     brightness : float, default=0.2
-        Largest b and b'.
+        Largest absolute value of b and b'.
     random_state : int or None
+        Random seed (default: 0).
 
     Returns
     -------
@@ -64,40 +65,39 @@ def make_samples(
     if window is not None or not isinstance(images, np.ndarray):
         images = read_images(images, window)
     if len(images) == 0:
-        raise ValueError("there are no images to make samples of")
+        raise ValueError("images is empty; pass at least one image")
     height, width = np.shape(images[0])[:2]
     stack = as_stack(images, (width, height))
     random = np.random.default_rng(random_state)
     centre = (np.array([height, width]) - 1) / 2
     out = np.empty((n_samples, height, width), np.uint8)
-    for number_ in range(n_samples):
-        image = stack[number_ % len(stack)]
+    for i in range(n_samples):
+        image = stack[i % len(stack)]
         if mirror and random.random() < 0.5:
             image = image[:, ::-1]
         angle = np.deg2rad(random.uniform(-rotation, rotation))
-        turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
-        move = random.uniform(-shift, shift, 2) * (height, width)
-        pixels = affine_transform(
-            image.astype(float), turn, centre - turn @ centre + move, order=1, mode="nearest"
-        )
+        rotate = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+        translation = random.uniform(-shift, shift, 2) * (height, width)
+        offset = centre - rotate @ centre + translation
+        pixels = affine_transform(image.astype(float), rotate, offset, order=1, mode="nearest")
         contrast, light = random.uniform(-brightness, brightness, 2)
-        out[number_] = np.clip(np.rint(pixels * (1 + contrast) + 128 * light), 0, 255)
+        out[i] = np.clip(np.rint(pixels * (1 + contrast) + 128 * light), 0, 255)
     return out
 
 
 def crop_samples(
     image: Any, boxes: Any, window: tuple[int, int], margin: float = 0.0
 ) -> np.ndarray:
-    """The objects of an image at the window's size.
+    """Crop the objects of an image, and resize them to the window.
 
     Parameters
     ----------
     image : image
     boxes : array, shape (n, 4)
-        x, y, width and height of each.
+        x, y, width and height of each object.
     window : (width, height)
     margin : float, default=0.0
-        What to add on each side, as a share of it; cut off at the image's border.
+        Margin to add around each box, as a fraction of its sides; clipped at the border of the image.
 
     Returns
     -------
@@ -106,13 +106,16 @@ def crop_samples(
     pixels = grey_image(image)
     rows, columns = pixels.shape
     out = []
-    for number_, (x, y, w, h) in enumerate(np.asarray(boxes).reshape(-1, 4)):
+    for i, (x, y, w, h) in enumerate(np.asarray(boxes).reshape(-1, 4)):
         left, top = max(round(x - margin * w), 0), max(round(y - margin * h), 0)
         right, bottom = (
             min(round(x + w + margin * w), columns),
             min(round(y + h + margin * h), rows),
         )
         if right <= left or bottom <= top:
-            raise ValueError(f"box {number_} lies outside the image of {columns} × {rows} pixels")
+            raise ValueError(
+                f"boxes[{i}] lies outside the image of {columns} × {rows} pixels; boxes are x, y, width,"
+                " height"
+            )
         out.append(resized(pixels[top:bottom, left:right], window))
     return np.stack(out) if out else np.zeros((0, window[1], window[0]), np.uint8)

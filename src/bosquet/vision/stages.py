@@ -1,4 +1,4 @@
-"""A stage of a cascade: stumps are added until enough negatives are rejected."""
+"""Training of one cascade stage: stumps are added until enough negatives are rejected."""
 
 from __future__ import annotations
 
@@ -11,35 +11,35 @@ import numpy as np
 
 from bosquet._parameters import check_value, choice, integer, number
 from bosquet._sklearn import effective_threads
-from bosquet.boosting._stagewise import boost
-from bosquet.boosting._variants import VARIANTS
+from bosquet.boosting.adaboost._stagewise import VARIANTS, boost
 from bosquet.vision.cascade import Stage, WeakTree
 from bosquet.vision.features import HaarFeatures
 from bosquet.vision.haar_stumps import HaarLearner, HaarVote
 from bosquet.vision.integral import window_contrasts
 from bosquet.vision.stacks import image_array
 
-# A detector lets a window pass if its sum is no further than this below the threshold.
+# A detector accepts a window if its sum is at most this much below the threshold.
 TOLERANCE = 1e-5
 
 
 @dataclass(frozen=True)
 class StageReport:
-    """What a stage achieves on the images it was trained on.
+    """Results of a stage on its training images.
 
     Attributes
     ----------
     n_stumps : int
     hit_rate : float
-        Share of the positives that pass, those that are flat left out.
+        Fraction of the positives that pass, not counting flat ones.
     false_alarm : float
-        Share of the negatives that pass; flat ones never do.
+        Fraction of the negatives that pass; flat ones never pass.
     reached : bool
-        Whether both are as asked.
+        Whether the rates meet `min_hit_rate` and `max_false_alarm`.
     n_flat_positives, n_flat_negatives : int
-        Images that a detector passes by for want of contrast; nothing was learned from them.
+        Number of images with too little contrast, which a detector skips; they were not used for
+        training.
     message : str
-        Why the stage ended.
+        Reason why training of the stage ended.
     """
 
     n_stumps: int
@@ -68,38 +68,39 @@ def boost_stage(
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> tuple[Stage, StageReport]:
-    """A boosted sum of Haar stumps, and the threshold that lets `min_hit_rate` of the positives pass.
+    """Train one stage of a cascade: a boosted sum of Haar stumps with a threshold.
 
-    After each round the threshold is the largest that keeps the hit rate; the stage is ready once at
-    most `max_false_alarm` of the negatives pass it too.
+    After each round, the threshold is the largest one that lets a fraction `min_hit_rate` of the positives
+    pass. Training ends when at most a fraction `max_false_alarm` of the negatives passes.
 
     Parameters
     ----------
     images : array of uint8, shape (n_images, height, width)
-        Of the features' window size.
+        Images of the window size of the features.
     labels : array of bool, shape (n_images,)
-        True for what is to be detected.
+        True for images of the object to detect.
     features : HaarFeatures
     boost : {"gentle", "discrete", "real"}, default="gentle"
-        How a stump's answers are weighed (OpenCV's GAB, DAB and RAB).
+        Variant of AdaBoost (OpenCV's GAB, DAB and RAB).
     min_hit_rate, max_false_alarm : float
-        The stage's targets.
+        Targets of the stage.
     max_stumps : int, default=100
-        Stop here even if too many negatives pass.
+        Largest number of stumps; training ends there even if too many negatives pass.
     weight_trim : float, default=0.95
-        Look for stumps among the heaviest images that hold this share of the weight.
+        Search each stump on the images with the largest weights that sum to this fraction of the total
+        weight.
     memory : float, default=2.0
-        Gigabytes for codes of feature values.
+        Memory in gigabytes for binned feature values.
     n_jobs : int or None
-        Threads; the stage is the same for any number.
+        Number of threads; it does not change the stage.
     progress : callable, optional
-        Called after each round with the number of stumps, the hit rate and the false alarm rate;
-        returning True ends the stage.
+        Called after each round with the number of stumps, the hit rate and the false alarm rate.
+        Training ends if it returns True.
 
     Returns
     -------
     Stage
-        Its trees number the features given.
+        Its trees refer to the rows of `features`.
     StageReport
 
     Examples
@@ -117,36 +118,36 @@ def boost_stage(
     _check_targets(boost, min_hit_rate, max_false_alarm, max_stumps, weight_trim, memory)
     images, labels = _checked(images, labels, features)
     _, flat = window_contrasts(images, n_jobs)
-    counting = np.flatnonzero(~flat)
-    positive = labels[counting]
-    _refuse_one_class(positive, flat)
-    maker = _StageMaker(
-        images[counting], positive, features, boost, weight_trim, memory, effective_threads(n_jobs)
+    used = np.flatnonzero(~flat)
+    positive = labels[used]
+    _check_both_classes(positive, flat)
+    builder = _StageBuilder(
+        images[used], positive, features, boost, weight_trim, memory, effective_threads(n_jobs)
     )
-    told = {
+    flat_counts = {
         "n_flat_positives": int((flat & labels).sum()),
         "n_flat_negatives": int((flat & ~labels).sum()),
     }
-    total = int((~labels).sum())
-    message = "the learner has no edge any more"
-    for _ in maker:
-        threshold = maker.threshold_for(min_hit_rate)
-        hits, alarms = maker.passing(threshold)
-        rates = (hits / int(positive.sum()), alarms / total)
+    n_negatives = int((~labels).sum())
+    message = "no stump has an edge any more"
+    for _ in builder:
+        threshold = builder.threshold_for(min_hit_rate)
+        hits, alarms = builder.passing(threshold)
+        rates = (hits / int(positive.sum()), alarms / n_negatives)
         if rates[1] <= max_false_alarm:
             message = "the targets are reached"
             break
-        stopped = progress is not None and progress(len(maker.trees), *rates) is True
-        if stopped or len(maker.trees) == max_stumps:
-            message = "it was stopped" if stopped else f"it has max_stumps={max_stumps} stumps"
+        stopped = progress is not None and progress(len(builder.trees), *rates) is True
+        if stopped or len(builder.trees) == max_stumps:
+            message = "stopped by progress" if stopped else f"max_stumps={max_stumps} is reached"
             break
     reached = rates[0] >= min_hit_rate and rates[1] <= max_false_alarm
-    report = StageReport(len(maker.trees), *rates, reached, **told, message=message)
-    return Stage(tuple(maker.trees), threshold), report
+    report = StageReport(len(builder.trees), *rates, reached, **flat_counts, message=message)
+    return Stage(tuple(builder.trees), threshold), report
 
 
-class _StageMaker:
-    """Adds a stump each time it is asked for the next, and keeps the sums as a detector adds them."""
+class _StageBuilder:
+    """Iterator that adds one stump per step, and sums the leaf values exactly as a detector does."""
 
     def __init__(
         self,
@@ -166,13 +167,13 @@ class _StageMaker:
             images,
             positive,
             features,
-            says=variant.says,
+            output_kind=variant.output_kind,
             normalise=True,
             trim=trim,
             memory=memory,
             threads=threads,
         )
-        self.vote = HaarVote(features, True, variant.says, variant.as_vote)
+        self.vote = HaarVote(features, True, variant.output_kind, variant.as_vote)
         self.rounds = boost(self.learner, variant, self.vote)  # type: ignore[arg-type]
         self.trees: list[WeakTree] = []
         self.sums = np.zeros(positive.size)
@@ -186,16 +187,17 @@ class _StageMaker:
             yield self.trees[-1]
 
     def threshold_for(self, hit_rate: float) -> float:
-        """The largest that lets this share of the positives pass, in single precision."""
+        """Largest single-precision threshold that lets a fraction `hit_rate` of the positives pass."""
         sums = np.sort(self.sums[self.positive])
-        lost = sums.size - math.ceil(hit_rate * sums.size - 1e-9)
-        threshold = np.float32(sums[lost])
+        n_missed = sums.size - math.ceil(hit_rate * sums.size - 1e-9)
+        smallest = sums[n_missed]
+        threshold = np.float32(smallest)
         return float(
-            threshold if threshold <= sums[lost] else np.nextafter(threshold, np.float32(-np.inf))
+            threshold if threshold <= smallest else np.nextafter(threshold, np.float32(-np.inf))
         )
 
     def passing(self, threshold: float) -> tuple[int, int]:
-        """How many positives and negatives pass."""
+        """Number of positives and negatives that pass."""
         passes = self.sums >= threshold - TOLERANCE
         return int((passes & self.positive).sum()), int((passes & ~self.positive).sum())
 
@@ -208,27 +210,35 @@ def _check_targets(
     weight_trim: float,
     memory: float,
 ) -> None:
-    share = number(0, 1, open_low=True)
+    fraction = number(0, 1, open_low=True)
     check_value("boost", boost_name, choice("gentle", "discrete", "real"))
-    check_value("min_hit_rate", min_hit_rate, share)
-    check_value("max_false_alarm", max_false_alarm, share)
+    check_value("min_hit_rate", min_hit_rate, fraction)
+    check_value("max_false_alarm", max_false_alarm, fraction)
     check_value("max_stumps", max_stumps, integer(1))
-    check_value("weight_trim", weight_trim, share)
+    check_value("weight_trim", weight_trim, fraction)
     check_value("memory", memory, number(0))
 
 
 def _checked(images: Any, labels: Any, features: HaarFeatures) -> tuple[np.ndarray, np.ndarray]:
     array = image_array(images, features.window, "images")
     if array.dtype != np.uint8 or array.ndim != 3:
-        raise ValueError("images must be grey levels, an array of uint8 (n_images, height, width)")
+        raise ValueError(
+            f"images has dtype {array.dtype} and shape {array.shape}; it must hold grey levels as uint8, of"
+            " shape (n_images, height, width)"
+        )
     truth = np.asarray(labels)
     if truth.dtype != bool or truth.shape != (len(array),):
-        raise ValueError("labels must be True or False for each image")
+        raise ValueError(
+            f"labels has dtype {truth.dtype} and shape {truth.shape}; it must hold one bool per image,"
+            f" of shape ({len(array)},)"
+        )
     return array, truth
 
 
-def _refuse_one_class(positive: np.ndarray, flat: np.ndarray) -> None:
-    for wanted, name in ((True, "positives"), (False, "negatives")):
-        if not (positive == wanted).any():
-            why = f" ({int(flat.sum())} flat images were left out)" if flat.any() else ""
-            raise ValueError(f"there are no {name} to learn from{why}")
+def _check_both_classes(positive: np.ndarray, flat: np.ndarray) -> None:
+    for label, name in ((True, "positive"), (False, "negative")):
+        if not (positive == label).any():
+            skipped = f" ({int(flat.sum())} flat images are skipped)" if flat.any() else ""
+            raise ValueError(
+                f"there are no {name} images to train on{skipped}; pass images of both labels"
+            )

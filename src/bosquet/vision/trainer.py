@@ -1,4 +1,4 @@
-"""Training of an attentional cascade: boosted stages, each on what the stages before let pass."""
+"""Training of an attentional cascade: each stage is trained on the windows that pass all earlier stages."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from bosquet._fitted import fits_aside
+from bosquet._fitted import publishes_fit_atomically
 from bosquet._parameters import Check, check_parameters, choice, integer, number
-from bosquet._progress import Bar
+from bosquet._progress import ProgressBar
 from bosquet._warnings import warn_user
 from bosquet.vision.cascade import Cascade
 from bosquet.vision.checkpoint import (
@@ -23,13 +23,13 @@ from bosquet.vision.checkpoint import (
 )
 from bosquet.vision.features import KINDS, check_window, haar_features
 from bosquet.vision.images import as_stack, read_images
-from bosquet.vision.mining import Mined, mine_negatives
+from bosquet.vision.mining import MinedNegatives, mine_negatives
 from bosquet.vision.stages import boost_stage
 
-# A stage on fewer negatives than this share of those asked for would learn them by heart.
-FEWEST_NEGATIVES = 0.05
-# A stage that lets more than this pass tells nothing apart; none is added any more.
-HOPELESS = 0.98
+# Training ends if less than this fraction of n_negatives is found: a stage would overfit so few negatives.
+MIN_NEGATIVES = 0.05
+# Training ends if a stage has a higher false alarm rate than this: it does not separate the classes.
+USELESS_FALSE_ALARM = 0.98
 
 CHECKS: dict[str, Check] = {
     "n_stages": integer(1, 1000),
@@ -49,55 +49,60 @@ CHECKS: dict[str, Check] = {
 
 
 class CascadeTrainer(BaseEstimator):
-    """Trains a cascade that detects an object in images.
+    """Trainer of a cascade that detects an object in images.
 
-    Stage s is a boosted sum of Haar stumps, trained on the positives and on negatives that all stages
-    before take for objects. Its threshold is the largest that lets a share d (`min_hit_rate`) of the
-    positives pass, and stumps are added until at most a share f (`max_false_alarm`) of the negatives
-    does. After S stages about d^S of the objects are found and f^S of all other windows pass.
+    Stage s is a boosted sum of Haar stumps. It is trained on the positives, and on negatives that pass all
+    earlier stages. Its threshold is the largest one that lets a fraction d (`min_hit_rate`) of the
+    positives pass. Stumps are added until at most a fraction f (`max_false_alarm`) of the negatives passes.
+    After S stages, about d^S of the objects are detected, and f^S of all other windows pass.
 
-    Windows are normalised by their variance exactly as OpenCV's detector does it, and
-    ``trainer.cascade_.to_opencv(path)`` writes what ``cv2.CascadeClassifier`` loads.
+    Windows are normalised by their variance exactly as in OpenCV's detector.
+    ``trainer.cascade_.to_opencv(path)`` writes a file that ``cv2.CascadeClassifier`` loads.
     (OpenCV's ``opencv_traincascade`` calls the parameters -numStages, -minHitRate, -maxFalseAlarmRate,
     -numNeg, -maxWeakCount, -mode and -bt.)
 
     Parameters
     ----------
     window : (width, height), optional
-        Of the windows; by default the size of the positives.
+        Size of the windows (default: size of the positives).
     n_stages : int, default=20
-        Training also ends once the false alarm rate is f^n_stages (one window in a million), or when
-        no window of the backgrounds passes any more.
+        Largest number of stages. Training ends earlier if the false alarm rate reaches f^n_stages (about
+        one window in a million by default), or if too few windows of the backgrounds pass.
     min_hit_rate : float, default=0.995
+        Target hit rate of each stage.
     max_false_alarm : float, default=0.5
+        Target false alarm rate of each stage.
     n_negatives : int, default=1000
-        For each stage.
+        Number of negatives per stage.
     max_stumps : int, default=100
-        In a stage.
+        Largest number of stumps per stage.
     features : {"basic", "core", "all"}, default="basic"
+        Set of Haar features, as in `haar_features`.
     boost : {"gentle", "discrete", "real"}, default="gentle"
+        Variant of AdaBoost.
     weight_trim : float, default=0.95
-        Share of the weight that stumps are looked for with.
+        Search each stump on the images with the largest weights that sum to this fraction of the total
+        weight.
     scale_factor : float, default=1.2
-        Between the scales at which backgrounds are looked through.
+        Ratio of consecutive scales at which the backgrounds are scanned.
     checkpoint : path, optional
-        A file that is written after each stage. If it is there, training goes on from it; the result
-        is that of a training that was never interrupted.
+        File that is written after each stage. If it exists, training resumes from it, with the same
+        result as an uninterrupted training.
     memory : float, default=2.0
-        Gigabytes for codes of feature values.
+        Memory in gigabytes for binned feature values.
     random_state : int, default=0
     n_jobs : int or None
-        Threads; the cascade is the same for any number.
+        Number of threads; it does not change the cascade.
     verbose : int, default=0
-        1 shows a bar with the stage, its hit rate and false alarms and the time left.
+        1 shows a progress bar with the stage, its hit rate and false alarm rate, and the remaining time.
 
     Attributes
     ----------
     cascade_ : Cascade
     stages_ : list of TrainedStage
-        What each stage was trained on and achieves.
+        Size and training results of each stage.
     message_ : str
-        Why training ended.
+        Reason why training ended.
 
     Examples
     --------
@@ -155,23 +160,23 @@ class CascadeTrainer(BaseEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @fits_aside
+    @publishes_fit_atomically
     def fit(self, positives: Any, backgrounds: Any, negatives: Any = None) -> CascadeTrainer:
         """Train a cascade.
 
         Parameters
         ----------
         positives : array of uint8 of shape (n, height, width), sequence of images or paths, or a folder
-            The objects, each filling a window; see :func:`make_samples` and :func:`crop_samples`. Files
-            are brought to the size of `window`, where it is given.
+            Images of the object, each filling a window; see :func:`make_samples` and
+            :func:`crop_samples`. Files are resized to `window` if it is set.
         backgrounds : sequence of images or paths, or a folder
             Images of any size without an object.
         negatives : as positives, optional
-            Windows that are no object, used before the backgrounds are looked through.
+            Windows without an object, used before windows of the backgrounds.
         """
         check_parameters(self, CHECKS)
         objects, scenes, crops = self._images(positives, backgrounds, negatives)
-        training = _Training(self, objects, scenes, crops)
+        training = _CascadeTraining(self, objects, scenes, crops)
         training.run()
         self.cascade_ = training.cascade
         self.stages_ = training.stages
@@ -181,11 +186,11 @@ class CascadeTrainer(BaseEstimator):
     def _images(
         self, positives: Any, backgrounds: Any, negatives: Any
     ) -> tuple[np.ndarray, list[np.ndarray], np.ndarray]:
-        """Everything as grey levels, or a message on what is missing."""
+        """Check the images, and convert them to grey levels."""
         window = None if self.window is None else check_window(self.window)
         positives = _from_files(positives, window)
         if len(positives) == 0:
-            raise ValueError("there are no positives to train on")
+            raise ValueError("positives is empty; pass at least one image of the object")
         if window is None:
             height, width = np.shape(positives[0])[:2]
             window = check_window((width, height))
@@ -197,17 +202,18 @@ class CascadeTrainer(BaseEstimator):
         if len(large) < len(scenes):
             warn_user(
                 f"{len(scenes) - len(large)} of {len(scenes)} backgrounds are smaller than the window of "
-                f"{window[0]} × {window[1]} and are left out",
+                f"{window[0]} × {window[1]} pixels and are skipped",
             )
         if not large and len(crops) == 0:
             raise ValueError(
-                f"there are no backgrounds of at least {window[0]} × {window[1]} pixels, and no negatives"
+                f"there are no backgrounds of at least {window[0]} × {window[1]} pixels and no negatives;"
+                " pass one of them"
             )
         return objects, large, crops
 
 
 def _from_files(images: Any, window: tuple[int, int] | None) -> Any:
-    """Images read at the window's size where they are files; otherwise as they are."""
+    """Read and resize images that are files; return other images unchanged."""
     if isinstance(images, str | os.PathLike):
         return read_images(images, window)
     if any(isinstance(image, str | os.PathLike) for image in images):
@@ -215,8 +221,8 @@ def _from_files(images: Any, window: tuple[int, int] | None) -> Any:
     return images
 
 
-class _Training:
-    """The loop over stages."""
+class _CascadeTraining:
+    """The training loop over stages."""
 
     def __init__(
         self,
@@ -225,7 +231,7 @@ class _Training:
         scenes: list[np.ndarray],
         crops: np.ndarray,
     ):
-        self.of = trainer
+        self.trainer = trainer
         self.objects, self.scenes, self.crops = objects, scenes, crops
         window = (objects.shape[2], objects.shape[1])
         self.features = haar_features(window, trainer.features)
@@ -233,64 +239,66 @@ class _Training:
         self.stages: list[TrainedStage] = []
         self.message = ""
         self.checkpoint = None if trainer.checkpoint is None else Path(trainer.checkpoint)
-        self.bar = Bar(trainer.n_stages) if trainer.verbose else None
+        self.bar = ProgressBar(trainer.n_stages) if trainer.verbose else None
 
     def run(self) -> None:
-        known: dict[str, str] = {}
+        current: dict[str, str] = {}
         if self.checkpoint is not None:
-            known = fingerprint(self._what_decides(), [self.objects, self.crops, *self.scenes])
-            before = load_checkpoint(self.checkpoint, known)
-            if before is not None:
-                self.cascade, self.stages = before
-                if self.bar is not None:  # the time left is judged by all stages
+            images = [self.objects, self.crops, *self.scenes]
+            current = fingerprint(self._result_parameters(), images)
+            saved = load_checkpoint(self.checkpoint, current)
+            if saved is not None:
+                self.cascade, self.stages = saved
+                if self.bar is not None:  # the estimate of the remaining time uses all stages
                     self.bar.started -= sum(stage.seconds for stage in self.stages)
-        # A rate that rounding keeps a hair above the target would cost a stage more.
-        target = self.of.max_false_alarm**self.of.n_stages * (1 + 1e-9)
-        self.message = f"all {self.of.n_stages} stages are trained"
-        while len(self.stages) < self.of.n_stages:
+        # The tolerance avoids one more stage if rounding leaves the rate slightly above the target.
+        target = self.trainer.max_false_alarm**self.trainer.n_stages * (1 + 1e-9)
+        self.message = f"all {self.trainer.n_stages} stages are trained"
+        while len(self.stages) < self.trainer.n_stages:
             if not self._add_stage(target):
                 break
             if self.checkpoint is not None:
-                save_checkpoint(self.checkpoint, self.cascade, self.stages, known)
+                save_checkpoint(self.checkpoint, self.cascade, self.stages, current)
         if self.bar is not None:
-            self.bar.total = max(len(self.stages), 1)  # done, though fewer than were asked for
+            self.bar.total = max(len(self.stages), 1)  # training may end before n_stages
             self._show("")
             self.bar.close(self.message.ljust(62))
-        self._tell_shortfalls()
+        self._warn_of_missed_targets()
 
-    def _what_decides(self) -> dict[str, Any]:
+    def _result_parameters(self) -> dict[str, Any]:
+        """The parameters that a resumed training must share, because they change the stages."""
         others = {"checkpoint", "n_jobs", "verbose", "memory", "window", "n_stages"}
-        given = self.of.get_params(deep=False)
-        return {name: value for name, value in given.items() if name not in others}
+        parameters = self.trainer.get_params(deep=False)
+        return {name: value for name, value in parameters.items() if name not in others}
 
     def _add_stage(self, target: float) -> bool:
-        """Whether a stage was added; if not, the message says why not."""
+        """Train and add one stage; return False, with the reason in `message`, if training ends."""
         started = time.monotonic()
-        # A seed for each stage: a training that goes on draws what it would have drawn.
-        random = np.random.default_rng([self.of.random_state, len(self.stages)])
-        objects = self.objects[self.cascade.passes(self.objects, self.of.n_jobs)]
+        # One seed per stage, so that a resumed training draws the same windows as an uninterrupted one.
+        random = np.random.default_rng([self.trainer.random_state, len(self.stages)])
+        objects = self.objects[self.cascade.passes(self.objects, self.trainer.n_jobs)]
         mined = self._mine(random)
-        if not self._can_go_on(objects, mined, target):
+        if not self._can_continue(objects, mined, target):
             return False
         stage, report = boost_stage(
             np.concatenate([objects, mined.images]),
             np.arange(len(objects) + len(mined.images)) < len(objects),
             self.features,
-            boost=self.of.boost,
-            min_hit_rate=self.of.min_hit_rate,
-            max_false_alarm=self.of.max_false_alarm,
-            max_stumps=self.of.max_stumps,
-            weight_trim=self.of.weight_trim,
-            memory=self.of.memory,
-            n_jobs=self.of.n_jobs,
+            boost=self.trainer.boost,
+            min_hit_rate=self.trainer.min_hit_rate,
+            max_false_alarm=self.trainer.max_false_alarm,
+            max_stumps=self.trainer.max_stumps,
+            weight_trim=self.trainer.weight_trim,
+            memory=self.trainer.memory,
+            n_jobs=self.trainer.n_jobs,
             progress=lambda stumps, hits, alarms: self._show(
                 f"{stumps} stumps, hit rate {hits:.4f}, false alarms {alarms:.3f}"
             ),
         )
-        if report.false_alarm > HOPELESS:
+        if report.false_alarm > USELESS_FALSE_ALARM:
             self.message = (
-                f"stage {len(self.stages) + 1} would let {report.false_alarm:.0%} of the negatives pass "
-                f"after {report.n_stumps} stumps: what is left cannot be told from the positives"
+                f"stage {len(self.stages) + 1} accepts {report.false_alarm:.0%} of the negatives after"
+                f" {report.n_stumps} stumps: the remaining negatives cannot be separated from the positives"
             )
             return False
         self.cascade = self.cascade.with_stage(stage, self.features)
@@ -310,49 +318,53 @@ class _Training:
         self._show(f"hit rate {report.hit_rate:.4f}, false alarms {report.false_alarm:.3f}")
         return True
 
-    def _mine(self, random: np.random.Generator) -> Mined:
+    def _mine(self, random: np.random.Generator) -> MinedNegatives:
         return mine_negatives(
             self.cascade,
             self.scenes,
-            self.of.n_negatives,
+            self.trainer.n_negatives,
             random,
             crops=self.crops,
-            scale_factor=self.of.scale_factor,
-            n_jobs=self.of.n_jobs,
+            scale_factor=self.trainer.scale_factor,
+            n_jobs=self.trainer.n_jobs,
             progress=lambda found: self._show(f"{found} negatives"),
         )
 
-    def _can_go_on(self, objects: np.ndarray, mined: Mined, target: float) -> bool:
+    def _can_continue(self, objects: np.ndarray, mined: MinedNegatives, target: float) -> bool:
         n_stages = len(self.stages)
         if len(objects) == 0:
-            raise ValueError("no positive has any contrast: there is nothing to learn")
+            raise ValueError(
+                "all positives are flat (standard deviation of at most 10 grey levels); pass images with"
+                " more contrast"
+            )
         if n_stages == 0 and len(mined.images) == 0:
             raise ValueError(
-                "no window of the backgrounds has any contrast: there is nothing to learn"
+                "all windows of the backgrounds are flat (standard deviation of at most 10 grey levels);"
+                " pass backgrounds with more contrast"
             )
         if n_stages > 0 and 0 < mined.acceptance <= target:
             self.message = (
-                f"{n_stages} stages let {mined.acceptance:.2g} of the background windows pass, no more than"
-                f" the {target:.2g} that n_stages={self.of.n_stages} were to do; more stages for fewer false"
-                " alarms"
+                f"{n_stages} stages accept a fraction {mined.acceptance:.2g} of the background windows, which"
+                f" reaches the target max_false_alarm ** n_stages = {target:.2g}; increase n_stages for fewer"
+                " false alarms"
             )
             return False
-        least = max(2, int(FEWEST_NEGATIVES * self.of.n_negatives))
-        if n_stages > 0 and len(mined.images) < least:
+        fewest = max(2, int(MIN_NEGATIVES * self.trainer.n_negatives))
+        if n_stages > 0 and len(mined.images) < fewest:
             self.message = (
-                f"no negatives are left to mine: {len(mined.images)} of {mined.looked_at} background "
-                f"windows pass {n_stages} stages; more backgrounds would allow for more stages"
+                f"too few negatives: {len(mined.images)} of {mined.n_scanned} background windows pass"
+                f" {n_stages} stages; pass more backgrounds to train more stages"
             )
             return False
         return True
 
     def _show(self, note: str) -> None:
         if self.bar is not None:
-            stage = min(len(self.stages) + 1, self.of.n_stages)
-            # As wide as the longest, so that it covers what the bar showed before.
+            stage = min(len(self.stages) + 1, self.trainer.n_stages)
+            # Padded to the longest note, so that it overwrites the previous one completely.
             self.bar.show(len(self.stages), f"stage {stage}: {note}".ljust(62) if note else "")
 
-    def _tell_shortfalls(self) -> None:
+    def _warn_of_missed_targets(self) -> None:
         if not self.stages:
             warn_user(f"no stage was trained: {self.message}")
         short = [stage for stage in self.stages if not stage.reached]
@@ -360,6 +372,7 @@ class _Training:
             worst = max(short, key=lambda stage: stage.false_alarm)
             warn_user(
                 f"{len(short)} of {len(self.stages)} stages did not reach max_false_alarm="
-                f"{self.of.max_false_alarm:g} with max_stumps={self.of.max_stumps}; stage {worst.stage} lets "
-                f"{worst.false_alarm:.0%} of its negatives pass",
+                f"{self.trainer.max_false_alarm:g} with max_stumps={self.trainer.max_stumps}; stage"
+                f" {worst.stage} accepts {worst.false_alarm:.0%} of its negatives; increase max_stumps or"
+                " max_false_alarm",
             )

@@ -43,14 +43,14 @@ def test_centred_functions_have_mean_zero_over_the_rows():
     X, y = mixed()
     model = GradientBoostingRegressor(n_estimators=30, max_depth=2, random_state=0).fit(X, y)
     shapes = shape_functions(model, X)
-    place = shapes._places(model._encoder.transform(X))
+    cell = shapes._cell_indices(model._encoder.transform(X))
     assert shapes.intercept[0] == pytest.approx(model.predict(X).mean())
     for f, values in shapes.single.items():
-        assert values[place[f], 0].mean() == pytest.approx(0, abs=1e-9)
+        assert values[cell[f], 0].mean() == pytest.approx(0, abs=1e-9)
     for (f, g), values in shapes.pairs.items():
-        at = values[place[f], place[g], 0]
-        for cells in (place[f], place[g]):
-            means = [at[cells == cell].mean() for cell in np.unique(cells)]
+        of_rows = values[cell[f], cell[g], 0]
+        for cells in (cell[f], cell[g]):
+            means = [of_rows[cells == k].mean() for k in np.unique(cells)]
             np.testing.assert_allclose(means, 0, atol=1e-6)
 
 
@@ -74,7 +74,7 @@ def test_trees_of_three_features_have_no_shape_functions():
         shape_functions(model)
 
 
-def test_a_surrogate_tells_how_faithful_it_is():
+def test_a_surrogate_has_a_fidelity():
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     forest = RandomForestClassifier(n_estimators=30, random_state=0).fit(X, y)
     found = surrogate_tree(forest, X, y, max_leaf_nodes=5)
@@ -89,7 +89,7 @@ def test_a_surrogate_tells_how_faithful_it_is():
     assert good > 0.9
 
 
-def test_a_surrogate_of_any_model_and_of_nothing():
+def test_a_surrogate_of_other_models_and_of_a_constant():
     X, y = load_iris(return_X_y=True)
     model = LogisticRegression(max_iter=500).fit(X, y)
     assert surrogate_tree(model, X).fidelity > 0.8
@@ -99,7 +99,7 @@ def test_a_surrogate_of_any_model_and_of_nothing():
         surrogate_tree(model, X, validation_fraction=1.5)
 
 
-def test_a_counterfactual_flips_the_decision_within_the_range_of_the_data():
+def test_a_counterfactual_changes_the_prediction_within_the_range_of_the_data():
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     model = GradientBoostingClassifier(n_estimators=30, random_state=0).fit(X, y)
     for row in (0, 100, 300):
@@ -132,7 +132,7 @@ def test_the_smallest_change_of_one_feature_is_found():
 
 
 @pytest.mark.parametrize("frame", ["pandas", "polars"])
-def test_levels_are_changed_too_and_what_is_fixed_is_not(frame):
+def test_levels_may_change_and_fixed_features_may_not(frame):
     X, _ = mixed()
     X = X.fillna({"a": 0, "b": 0, "c": 0})
     y = np.where((X.kind == "u") & (X.a < 2), "no", "yes")
@@ -149,7 +149,7 @@ def test_levels_are_changed_too_and_what_is_fixed_is_not(frame):
     assert fixed is None or list(fixed.changes) == ["b"]
 
 
-def test_a_regressor_is_moved_into_an_interval():
+def test_the_prediction_of_a_regressor_is_moved_into_an_interval():
     X, y = mixed()
     X = X.drop(columns="kind").fillna(0)
     model = GradientBoostingRegressor(n_estimators=50, random_state=0).fit(X, y)
@@ -162,20 +162,20 @@ def test_a_regressor_is_moved_into_an_interval():
             counterfactual(model, 0, X, wanted=wrong)
 
 
-def test_counterfactuals_asked_wrongly_are_refused():
+def test_invalid_counterfactual_arguments_raise():
     X, y = load_iris(return_X_y=True)
     model = RandomForestClassifier(n_estimators=10, random_state=0).fit(X, y)
-    with pytest.raises(ValueError, match="none of the classes"):
+    with pytest.raises(ValueError, match="not one of the classes"):
         counterfactual(model, 0, X, wanted=7)
     with pytest.raises(ValueError, match="already"):
         counterfactual(model, 0, X, wanted=0)
-    with pytest.raises(ValueError, match="not a row"):
+    with pytest.raises(ValueError, match="row=150 is out of range"):
         counterfactual(model, 150, X)
     with pytest.raises(ValueError, match="4 features"):
         counterfactual(model, X[0, :3], X)
 
 
-def test_a_row_taken_out_of_a_frame_is_a_row():
+def test_a_pandas_series_is_accepted_as_a_row():
     from sklearn.datasets import load_diabetes
 
     X, y = load_diabetes(return_X_y=True, as_frame=True)

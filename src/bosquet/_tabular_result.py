@@ -1,4 +1,4 @@
-"""Results that show themselves as a short table: in a terminal, in a notebook, as a data frame."""
+"""Results that display as a short table in a terminal or a notebook and convert to a data frame."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ import numpy as np
 
 from bosquet._text_table import text_table
 
-MOST_LETTERS = 40  # of a name
+MAX_CELL_WIDTH = 40  # longer texts are cut off
 
 
-class Shown:
-    """A result of many numbers that says what it is and shows its first lines.
+class TabularResult:
+    """Base class of results that display a caption and their first lines.
 
-    A subclass gives `columns()`, in the order in which lines are worth reading, and `_caption()`.
-    A dataclass among them is declared with ``repr=False``.
+    A subclass defines `columns()`, with the most important lines first, and `_caption()`. A subclass that is
+    a dataclass must be declared with ``repr=False``, which would otherwise replace `__repr__`.
     """
 
-    _most_lines = 8
+    _max_lines = 8
 
     def columns(self) -> dict[str, Any]:
-        """The columns by name, as they are shown."""
+        """Return the columns by name, in the order in which they are displayed."""
         raise NotImplementedError
 
     def _caption(self) -> str:
         raise NotImplementedError
 
     def to_frame(self) -> Any:
-        """All lines as a pandas data frame."""
+        """Return all lines as a pandas data frame."""
         return as_frame(self.columns())
 
     def __repr__(self) -> str:
@@ -54,24 +54,24 @@ class Shown:
         )
 
     def _cells(self) -> tuple[list[str], list[list[str]], str]:
-        """The head, the lines shown, and how many there are besides."""
+        """Return the header, the displayed lines, and a note on the lines that are not displayed."""
         columns = self.columns()
         count = len(next(iter(columns.values())))
         shown = [
-            [_text(value) for value in column[: self._most_lines]] for column in columns.values()
+            [_text(value) for value in column[: self._max_lines]] for column in columns.values()
         ]
-        left = count - self._most_lines
-        more = f"... and {left} more: to_frame() has them all" if left > 0 else ""
+        left = count - self._max_lines
+        more = f"... and {left} more: to_frame() returns all of them" if left > 0 else ""
         return list(columns), [list(cells) for cells in zip(*shown, strict=True)], more
 
 
 def as_frame(columns: Mapping[str, Any]) -> Any:
-    """Columns as a pandas data frame; one line on how to get pandas where it is missing."""
+    """Return the columns as a pandas data frame; raise ImportError if pandas is not installed."""
     try:
         import pandas
     except ImportError:
         raise ImportError(
-            "to_frame() needs pandas (pip install pandas); columns() does not"
+            "to_frame() needs pandas (pip install pandas); columns() works without it"
         ) from None
     return pandas.DataFrame(dict(columns))
 
@@ -80,4 +80,4 @@ def _text(value: Any) -> str:
     if isinstance(value, float | np.floating):
         return f"{value:.4g}"
     text = str(value)
-    return text if len(text) <= MOST_LETTERS else text[: MOST_LETTERS - 1] + "…"
+    return text if len(text) <= MAX_CELL_WIDTH else text[: MAX_CELL_WIDTH - 1] + "…"

@@ -1,4 +1,4 @@
-"""Which columns are categorical: the parameter `categorical_features`."""
+"""Interpretation of the parameter `categorical_features`."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ import numpy as np
 FROM_DTYPE = "from_dtype"
 
 
-def chosen_columns(
+def categorical_mask(
     categorical_features: Any, n_features: int, names: list[str] | None
 ) -> np.ndarray | None:
-    """A mask over the columns, or None where each column's type decides."""
+    """Return a mask of the categorical columns, or None if the type of each column decides."""
     if categorical_features is None:
         return np.zeros(n_features, dtype=bool)
     if isinstance(categorical_features, str):
         if categorical_features == FROM_DTYPE:
             return None
         raise ValueError(
-            f"categorical_features={categorical_features!r} is not understood: pass 'from_dtype', "
-            "None, a mask, or a list of indices or names (a single name in a list)."
+            f"categorical_features={categorical_features!r} is not valid; pass 'from_dtype', None, a boolean "
+            "mask, or a list of indices or names (also for a single name)."
         )
     try:
         items = list(categorical_features)
     except TypeError:
         raise TypeError(
-            f"categorical_features={categorical_features!r} is not understood: pass 'from_dtype', "
-            "None, a mask, or a list of indices or names."
+            f"categorical_features={categorical_features!r} is not valid; pass 'from_dtype', None, a boolean "
+            "mask, or a list of indices or names."
         ) from None
     kinds = {_kind(item) for item in items}
     if not items:
@@ -39,8 +39,8 @@ def chosen_columns(
     if kinds == {"str"}:
         return _from_names(items, n_features, names)
     raise TypeError(
-        f"categorical_features={categorical_features!r} must be all booleans, all indices, or all "
-        "names."
+        f"categorical_features={categorical_features!r} is not valid; pass only booleans, only indices, or"
+        " only names."
     )
 
 
@@ -55,8 +55,8 @@ def _kind(item: Any) -> str:
 def _from_mask(mask: list[bool], n_features: int) -> np.ndarray:
     if len(mask) != n_features:
         raise ValueError(
-            f"categorical_features is a mask of {len(mask)} entries, but X has {n_features} "
-            "features."
+            f"categorical_features is a mask with {len(mask)} entries, but X has {n_features} features; pass "
+            "one entry per feature."
         )
     return np.array(mask, dtype=bool)
 
@@ -66,8 +66,8 @@ def _from_indices(indices: list[int], n_features: int) -> np.ndarray:
     for index in indices:
         if not 0 <= index < n_features:
             raise ValueError(
-                f"categorical_features holds the index {index}, but X has features "
-                f"0 to {n_features - 1}."
+                f"categorical_features contains the index {index}, but X has {n_features} features; indices "
+                f"must be in [0, {n_features - 1}]."
             )
         chosen[index] = True
     return chosen
@@ -76,10 +76,12 @@ def _from_indices(indices: list[int], n_features: int) -> np.ndarray:
 def _from_names(wanted: list[str], n_features: int, names: list[str] | None) -> np.ndarray:
     if names is None:
         raise ValueError(
-            f"categorical_features names {wanted[0]!r}, but X has no feature names: pass indices."
+            f"categorical_features contains the name {wanted[0]!r}, but X has no feature names; pass indices."
         )
     index_of = {name: index for index, name in enumerate(names)}
     unknown = [name for name in wanted if name not in index_of]
     if unknown:
-        raise ValueError(f"categorical_features names {unknown}, which X does not have.")
+        raise ValueError(
+            f"categorical_features contains {unknown}, but X has no columns of these names."
+        )
     return _from_indices([index_of[name] for name in wanted], n_features)

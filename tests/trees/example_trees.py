@@ -1,4 +1,4 @@
-"""Trees for the tests: random ones, scikit-learn's, and a walker that decides as a tree does."""
+"""Trees for the tests: random trees, converted trees of scikit-learn, and a slow traversal."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from bosquet.trees import TreeArrays
 
 
 def from_sklearn(model):
-    """A fitted tree of scikit-learn's as TreeArrays."""
+    """Convert a fitted tree of scikit-learn to TreeArrays."""
     tree = model.tree_
     leaf = tree.children_left < 0
     return TreeArrays(
@@ -27,11 +27,11 @@ def from_sklearn(model):
 
 
 def random_shape(rng, n_leaves, chain=False):
-    """Children of a random binary tree, behind their parents."""
+    """Return the children of a random binary tree, with larger numbers than their parents."""
     left, right, leaves = [-1], [-1], [0]
     while len(leaves) < n_leaves:
-        place = len(leaves) - 1 if chain else int(rng.integers(len(leaves)))
-        node = leaves.pop(place)
+        index = len(leaves) - 1 if chain else int(rng.integers(len(leaves)))
+        node = leaves.pop(index)
         left[node], right[node] = len(left), len(left) + 1
         leaves += [len(left), len(left) + 1]
         left += [-1, -1]
@@ -40,9 +40,9 @@ def random_shape(rng, n_leaves, chain=False):
 
 
 def random_tree(rng, n_leaves=20, n_classes=3, chain=False):
-    """A tree with rows of random classes (n_classes=0: numbers) put into its leaves.
+    """Return a random tree with random class counts in its leaves (n_classes=0: a regression tree).
 
-    Features 0 to 2 are numbers; 3 and 4 are categories with 4 and 6 levels.
+    Features 0 to 2 are numeric; 3 and 4 are categorical with 4 and 6 categories.
     """
     left, right = random_shape(rng, n_leaves, chain)
     n = len(left)
@@ -72,27 +72,27 @@ def random_tree(rng, n_leaves=20, n_classes=3, chain=False):
         left=left,
         right=right,
         missing_left=inner & (rng.random(n) < 0.5),
-        left_categories=[some_categories(rng, f) for f in feature],
+        left_categories=[random_categories(rng, f) for f in feature],
         value=value,
         n_rows=rows,
         weight=rows,
         impurity=np.maximum(impurity, 0),
         gain=np.where(inner, rng.random(n), 0),
-        surrogates=[some_surrogates(rng, f) for f in feature],
+        surrogates=[random_surrogates(rng, f) for f in feature],
     )
 
 
 CATEGORIES = [None, None, None, ["a", "b", "it's", 'say "hi"'], [10, 20, 30, 40, 50, 60]]
 
 
-def some_categories(rng, feature):
+def random_categories(rng, feature):
     if feature < 3:
         return None
     levels = len(CATEGORIES[feature])
     return rng.choice(levels, int(rng.integers(1, levels)), replace=False)
 
 
-def some_surrogates(rng, feature):
+def random_surrogates(rng, feature):
     if feature < 0 or rng.random() < 0.6:
         return []
     others = [f for f in range(5) if f != feature][: int(rng.integers(1, 3))]
@@ -101,15 +101,15 @@ def some_surrogates(rng, feature):
             "feature": other,
             "threshold": float(rng.normal()) if other < 3 else np.nan,
             "reversed": bool(other < 3 and rng.random() < 0.5),
-            "left_categories": some_categories(rng, other),
+            "left_categories": random_categories(rng, other),
             "agreement": 0.8,
         }
         for other in others
     ]
 
 
-def table_with_gaps(rng, n_rows):
-    """Numbers and codes of categories, a fifth of them missing."""
+def table_with_missing_values(rng, n_rows):
+    """Return numbers and codes of categories, a fifth of them missing."""
     X = np.column_stack(
         [rng.normal(size=(n_rows, 3)), rng.integers(0, 4, n_rows), rng.integers(0, 6, n_rows)]
     )
@@ -118,7 +118,7 @@ def table_with_gaps(rng, n_rows):
 
 
 def leaf_of(tree, X):
-    """The leaf of each row: the node's question, then its surrogates, then its own side."""
+    """Return the leaf of each row: by the split, then the surrogates, then the default branch."""
     node = np.zeros(len(X), dtype=int)
     while not tree.is_leaf[node].all():
         for row in np.flatnonzero(~tree.is_leaf[node]):
@@ -129,12 +129,12 @@ def leaf_of(tree, X):
                 "left_categories": tree.left_categories[at],
             }
             goes_left = bool(tree.missing_left[at])
-            for question in (own, *tree.surrogates[at]):
-                x = X[row, question["feature"]]
+            for rule in (own, *tree.surrogates[at]):
+                x = X[row, rule["feature"]]
                 if not np.isnan(x):
-                    codes = question["left_categories"]
-                    yes = x <= question["threshold"] if codes is None else x in codes
-                    goes_left = bool(yes) != question.get("reversed", False)
+                    codes = rule["left_categories"]
+                    satisfied = x <= rule["threshold"] if codes is None else x in codes
+                    goes_left = bool(satisfied) != rule.get("reversed", False)
                     break
             node[row] = tree.left[at] if goes_left else tree.right[at]
     return node

@@ -1,4 +1,4 @@
-"""What is known of a forest besides its predictions: importances, proximities, intervals."""
+"""Inspection of forests: importances, proximities, quantiles, standard errors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def make(kind, **options):
 
 # ------------------------------------------------------------------------ importance
 @pytest.fixture(scope="module")
-def one_that_matters():
+def two_relevant_features():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(800, 6))
     y = (X[:, 2] + 0.5 * X[:, 4] + 0.3 * rng.normal(size=800) > 0).astype(int)
@@ -36,22 +36,22 @@ def one_that_matters():
         ("permutation", {"measure": "accuracy"}),
     ],
 )
-def test_every_importance_finds_the_features_that_matter(one_that_matters, kind, options):
-    forest, X, y = one_that_matters
+def test_every_importance_finds_the_relevant_features(two_relevant_features, kind, options):
+    forest, X, y = two_relevant_features
     found = forest.importance(kind, X, y, **options) if options else forest.importance(kind)
     order = np.argsort(-found.mean)
     assert list(order[:2]) == [2, 4]
     assert found.scaled.max() == pytest.approx(100)
     assert found.ranking()[0][0] == "x2"
-    # Those that do not matter are within their spread of nothing, by permutation.
+    # Permutation importance of irrelevant features is 0 within its standard error.
     if kind == "permutation":
         noise = [0, 1, 3, 5]
         assert (np.abs(found.mean[noise]) < 4 * found.std[noise] + 0.01).all()
         assert found.per_class.shape == (2, 6)
 
 
-def test_permutation_importance_by_hand(one_that_matters):
-    forest, X, y = one_that_matters
+def test_permutation_importance_by_hand(two_relevant_features):
+    forest, X, y = two_relevant_features
     found = forest.importance("permutation", X, y, measure="accuracy", per_row=True)
     from bosquet import _core
 
@@ -62,13 +62,13 @@ def test_permutation_importance_by_hand(one_that_matters):
         share = forest._ensemble.tree_arrays(t)["value"]
         right = [(share[leaf] > 0.5) == y[rows] for leaf in leaves]
         np.testing.assert_array_equal(leaves[0], forest._ensemble.apply(X[rows])[:, t])
-        for place, feature in enumerate(features):
-            by_tree[t, feature] = right[0].mean() - right[place + 1].mean()
+        for k, feature in enumerate(features, start=1):
+            by_tree[t, feature] = right[0].mean() - right[k].mean()
     np.testing.assert_allclose(found.mean, by_tree.mean(axis=0))
     assert found.per_row.shape == X.shape
 
 
-def test_the_margin_tells_of_a_rare_class_what_impurity_hides():
+def test_margin_importance_finds_the_feature_of_a_rare_class():
     rng = np.random.default_rng(0)
     n = 3000
     X = rng.normal(size=(n, 4))
@@ -80,8 +80,8 @@ def test_the_margin_tells_of_a_rare_class_what_impurity_hides():
     assert np.argmax(found.per_class[2]) == 3
 
 
-# ----------------------------------------------------------------- what rows share
-def test_proximities_are_shares_of_trees():
+# -------------------------------------------------------- proximities and strength
+def test_proximities_are_fractions_of_trees_with_a_common_leaf():
     X, y = load_iris(return_X_y=True)
     forest = make(RandomForestClassifier).fit(X, y)
     leaves = forest.apply(X)
@@ -105,7 +105,7 @@ def test_strength_and_correlation_bound_the_error():
 
 
 # ------------------------------------------------------------------------ intervals
-def test_quantiles_cover_what_they_say():
+def test_quantile_intervals_have_the_nominal_coverage():
     rng = np.random.default_rng(0)
     X = rng.uniform(-2, 2, size=(4000, 3))
     y = X[:, 0] + (1 + np.abs(X[:, 1])) * rng.normal(size=4000)
@@ -115,7 +115,7 @@ def test_quantiles_cover_what_they_say():
     low, high = forest.predict_quantiles(X[3000:], [0.1, 0.9]).T
     covered = np.mean((low <= y[3000:]) & (y[3000:] <= high))
     assert 0.75 < covered < 0.88
-    # Noise grows with the second column, and the interval with it.
+    # The noise increases with the second column, and so does the width of the interval.
     wide = np.abs(X[3000:, 1]) > 1.5
     assert (high - low)[wide].mean() > 1.3 * (high - low)[~wide].mean()
 
@@ -136,9 +136,9 @@ def test_quantiles_by_hand():
         assert forest.predict_quantiles(X[:1], [level])[0, 0] == expected
 
 
-def test_the_jackknife_tells_the_spread_over_training_samples():
+def test_the_jackknife_estimates_the_standard_deviation_over_training_samples():
     X, _ = make_friedman1(50, random_state=9)
-    said, errors = [], []
+    predictions, errors = [], []
     for seed in range(12):
         rng = np.random.default_rng(seed)
         train = rng.uniform(size=(150, 10))
@@ -146,13 +146,13 @@ def test_the_jackknife_tells_the_spread_over_training_samples():
         forest = RandomForestRegressor(
             400, min_samples_leaf=3, max_features=None, random_state=seed
         ).fit(train, y)
-        said.append(forest.predict(X))
+        predictions.append(forest.predict(X))
         errors.append(forest.jackknife_standard_errors(X))
-    true = np.std(said, axis=0, ddof=1).mean()
+    true = np.std(predictions, axis=0, ddof=1).mean()
     assert 0.6 * true < np.mean(errors) < 1.7 * true
 
 
-def test_the_jackknife_is_that_of_the_reference():
+def test_the_jackknife_agrees_with_the_reference():
     from bosquet.reference.bagging import jackknife_variance
 
     X, y = make_friedman1(40, random_state=0)
@@ -160,21 +160,21 @@ def test_the_jackknife_is_that_of_the_reference():
     for weight in (None, np.where(np.arange(40) < 5, 0.0, 1.0)):
         forest.fit(X, y, weight)
         counts = np.array([forest._bag_counts(t) for t in range(150)])
-        said = np.array([forest._ensemble.predict_raw(X[:6], t, t + 1)[:, 0] for t in range(150)])
-        by_hand = [jackknife_variance(counts, said[:, i]) for i in range(6)]
+        votes = np.array([forest._ensemble.predict_raw(X[:6], t, t + 1)[:, 0] for t in range(150)])
+        by_hand = [jackknife_variance(counts, votes[:, i]) for i in range(6)]
         assert max(by_hand) > 0
         np.testing.assert_allclose(forest.jackknife_standard_errors(X[:6]) ** 2, by_hand)
 
 
-def test_the_jackknife_tells_what_it_cannot_do(classes):
+def test_the_jackknife_needs_bootstrap_samples_and_enough_trees(classes):
     X, y = classes
     few = RandomForestClassifier(3, random_state=0).fit(X, y, np.where(np.arange(1500) < 40, 0, 1))
     first = 40 + np.flatnonzero((np.array([few._bag_counts(t) for t in range(3)]) > 0).all(axis=0))
     with pytest.raises(ValueError, match=f"row {first[0]} and .* are in all 3 bags"):
         few.jackknife_standard_errors(X[:2])
-    lucky = make(RandomForestClassifier).fit(X, y)
+    small = make(RandomForestClassifier).fit(X, y)
     with pytest.warns(UserWarning, match="30 learners are too few"):
-        lucky.jackknife_standard_errors(X[:50])
+        small.jackknife_standard_errors(X[:50])
     all_rows = make(ExtraTreesClassifier).fit(X, y)
     with pytest.raises(ValueError, match="bootstrap=True"):
         all_rows.jackknife_standard_errors(X[:2])

@@ -1,4 +1,4 @@
-"""Rows down a tree in NumPy: where a value is missing, surrogates are asked before the default."""
+"""Traversal of a tree with surrogate splits, in NumPy."""
 
 from __future__ import annotations
 
@@ -11,11 +11,15 @@ from bosquet.trees.arrays import TreeArrays
 
 
 def leaves_by_surrogates(tree: TreeArrays, columns: Any, categories: list[int]) -> np.ndarray:
-    """The leaf of each row of encoded columns."""
+    """Return the leaf of each row of encoded columns.
+
+    If the value of a split feature is missing, the surrogate splits of the node are tried in their order;
+    if all of their values are missing too, the row takes the default branch of the node.
+    """
     leaves = np.zeros(n_rows(columns), dtype=np.int32)
-    waiting = [(0, np.arange(leaves.size))]
-    while waiting:
-        node, rows = waiting.pop()
+    stack = [(0, np.arange(leaves.size))]
+    while stack:
+        node, rows = stack.pop()
         if tree.feature[node] < 0 or rows.size == 0:
             leaves[rows] = node
             continue
@@ -28,21 +32,21 @@ def leaves_by_surrogates(tree: TreeArrays, columns: Any, categories: list[int]) 
         for surrogate in tree.surrogates[node]:
             if known.all():
                 break
-            open_rows = np.flatnonzero(~known)
-            says, knows = _sides(surrogate, columns, categories, rows[open_rows])
-            says ^= bool(surrogate.get("reversed", False))
-            left[open_rows[knows]] = says[knows]
-            known[open_rows[knows]] = True
+            undecided = np.flatnonzero(~known)
+            goes_left, has_value = _sides(surrogate, columns, categories, rows[undecided])
+            goes_left ^= bool(surrogate.get("reversed", False))
+            left[undecided[has_value]] = goes_left[has_value]
+            known[undecided[has_value]] = True
         left[~known] = tree.missing_left[node]
-        waiting.append((int(tree.left[node]), rows[left]))
-        waiting.append((int(tree.right[node]), rows[~left]))
+        stack.append((int(tree.left[node]), rows[left]))
+        stack.append((int(tree.right[node]), rows[~left]))
     return leaves
 
 
 def _sides(
     rule: dict[str, Any], columns: Any, categories: list[int], rows: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Which rows go left by a rule, and of which rows it knows the value."""
+    """Return which rows go left by a split rule, and which rows have a known value."""
     feature = int(rule["feature"])
     values = (columns[feature] if isinstance(columns, list) else columns[:, feature])[rows]
     levels = categories[feature]

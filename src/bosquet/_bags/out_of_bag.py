@@ -1,8 +1,8 @@
-"""The out-of-bag record: every row judged by the learners that did not see it.
+"""Out-of-bag errors: each row is predicted by the learners that did not draw it.
 
-Two errors go by this name, and both are kept: that of the vote over the learners that did not draw
-a row, after each number of learners; and the mean over learners of each one's own on the rows that
-it did not draw.
+Two quantities are called out-of-bag error, and both are computed. One is the error of the ensemble, where
+each row is predicted by the learners that did not draw it; it is known after each number of learners. The
+other is the mean over the learners of the error of a single learner on the rows that it did not draw.
 """
 
 from __future__ import annotations
@@ -15,26 +15,26 @@ from bosquet._warnings import warn_user
 
 
 def misclassified(votes: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """1 for each row whose largest vote is not for its class, 0 for the others."""
+    """Return 1 for each row whose largest vote is not for its class, 0 for the others."""
     return (votes.argmax(axis=1) != codes).astype(float)
 
 
 def squared_errors(votes: np.ndarray, target: np.ndarray) -> np.ndarray:
-    """Squared error of each row, the mean over its targets."""
+    """Return the squared error of each row, averaged over the targets."""
     return ((votes - target) ** 2).mean(axis=1)
 
 
-class OutOfBag:
-    """Votes on rows by the learners that did not draw them, and the errors that follow.
+class OutOfBagRecord:
+    """Out-of-bag votes and the errors computed from them.
 
-    Learners are added one after the other, so that the error after each number of them is known.
+    Learners are added one after the other, so the error after each number of learners is known.
 
     Parameters
     ----------
-    target : what is true of each row, as `losses` takes it.
-    weight : weight of each row, empty for equal weights. A row of weight 0 counts for nothing, and
-        nobody is told if it was never judged.
-    losses : loss of each row, from votes (rows, columns) and targets.
+    target : true target of each row, in the form that `losses` accepts.
+    weight : weight of each row; empty for equal weights. Rows of weight 0 do not enter the errors, and no
+        warning is given if all learners drew them.
+    losses : function of votes (rows, columns) and targets that returns the loss of each row.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class OutOfBag:
         return len(self.curve)
 
     def add(self, rows: np.ndarray, votes: np.ndarray | None) -> None:
-        """Count the votes of one learner on the rows that it did not draw."""
+        """Add the votes of one learner on `rows`, the rows that it did not draw (None: there are none)."""
         if votes is not None:
             self._count(rows, votes)
         self.learner_errors.append(self._learner_error(rows, votes))
@@ -78,18 +78,18 @@ class OutOfBag:
 
     @property
     def error(self) -> float:
-        """Error of the vote over the learners that did not see a row."""
+        """Out-of-bag error of the ensemble."""
         return self.curve[-1]
 
     @property
     def learner_error(self) -> float:
-        """Mean over the learners of each one's error on the rows it did not draw."""
+        """Mean error of a single learner on the rows that it did not draw."""
         known = [error for error in self.learner_errors if not np.isnan(error)]
         return float(np.mean(known)) if known else float("nan")
 
     @property
     def standard_error(self) -> float:
-        """Of `error`, as the mean of so many rows' losses."""
+        """Standard error of `error`, which is a mean of losses over rows."""
         weight = np.where(self.voters > 0, self.weight, 0)
         total = weight.sum()
         if not total > 0:
@@ -97,16 +97,16 @@ class OutOfBag:
         return float(np.sqrt(weight**2 @ (self.loss - self.error) ** 2) / total)
 
     def mean_votes(self, columns: int) -> np.ndarray:
-        """Mean vote on each row, NaN for rows that nobody voted on."""
+        """Return the mean vote on each row; NaN for rows that all learners drew."""
         if self.votes is None:
             return np.full((len(self.target), columns), np.nan)
         result = np.full(self.votes.shape, np.nan)
-        seen = self.voters > 0
-        result[seen] = self.votes[seen] / self.voters[seen, None]
+        has_votes = self.voters > 0
+        result[has_votes] = self.votes[has_votes] / self.voters[has_votes, None]
         return result
 
     def r2(self) -> float:
-        """Share of the targets' variance that the mean votes explain, on the rows that have one."""
+        """Return the coefficient of determination of the mean votes, on the rows that have one."""
         from sklearn.metrics import r2_score
 
         known = (self.voters > 0) & (self.weight > 0)
@@ -116,14 +116,14 @@ class OutOfBag:
         return float(r2_score(self.target[known], votes, sample_weight=self.weight[known]))
 
     def warn_of_rows_in_every_bag(self) -> None:
+        """Warn about rows that have no out-of-bag vote because all learners drew them."""
         rows = np.flatnonzero((self.voters == 0) & (self.weight > 0))
         if rows.size:
-            every = f"all {self.n_learners} bags" if self.n_learners > 1 else "the one bag"
+            bags = f"all {self.n_learners} bags" if self.n_learners > 1 else "the only bag"
             subject = "1 row is" if rows.size == 1 else f"{rows.size} rows are"
             warn_user(
-                f"{subject} in {every} (the first is row {rows[0]}), so nothing out of bag is known of"
-                f" {'it' if rows.size == 1 else 'them'}: left out of the out-of-bag errors; a larger"
-                " n_estimators would reach more rows",
+                f"{subject} in {bags} (the first is row {rows[0]}); the out-of-bag errors ignore rows without"
+                " an out-of-bag prediction. Increase n_estimators to reduce their number.",
                 UserWarning,
             )
 
@@ -133,13 +133,13 @@ def _weighted_mean(values: np.ndarray, weight: np.ndarray) -> float:
     return float(values @ weight / total) if total > 0 else float("nan")
 
 
-def has_settled(curve: list[float], window: int, close: float) -> bool:
-    """Whether the mean error over the last `window` learners is hardly below that of the `window` before.
+def has_settled(curve: list[float], window: int, tolerance: float) -> bool:
+    """Return whether an error curve no longer decreases.
 
-    Hardly: by no more than `close`. It may also have risen: then more learners are not going to help
-    either.
+    The mean error over the last `window` learners is compared with the mean over the `window` learners
+    before them. The curve has settled if it fell by at most `tolerance`, or if it rose.
     """
     if len(curve) < 2 * window:
         return False
     before, last = np.mean(curve[-2 * window : -window]), np.mean(curve[-window:])
-    return bool(before - last <= close)
+    return bool(before - last <= tolerance)

@@ -1,4 +1,4 @@
-"""Printed results are short and say what they are; data frames have everything."""
+"""Reprs of results are short and have a caption; data frames contain all rows."""
 
 import numpy as np
 import pandas as pd
@@ -41,7 +41,7 @@ def lines_of(result):
     return lines
 
 
-def test_importances_show_the_first_features_and_how_many_are_left(breast):
+def test_importances_list_the_first_features_and_the_number_of_others(breast):
     model, X, y = breast
     for found in (importance(model), model.importance("permutation", X, y, per_row=True)):
         caption, head, first, *_, last = lines_of(found)
@@ -57,7 +57,7 @@ def test_importances_show_the_first_features_and_how_many_are_left(breast):
         np.testing.assert_array_equal(np.sort(frame["mean"]), np.sort(found.mean))
 
 
-def test_a_notebook_shows_a_table_whose_names_are_only_text(breast):
+def test_feature_names_are_escaped_in_html(breast):
     _, X, _ = breast
     odd = X.rename(columns={"worst area": "<b>&"})
     forest = RandomForestClassifier(n_estimators=3, random_state=0).fit(odd, X["worst area"] > 700)
@@ -67,7 +67,7 @@ def test_a_notebook_shows_a_table_whose_names_are_only_text(breast):
     assert html.count("<tr>") == 9
 
 
-def test_interactions_show_the_strongest_pair_first(breast):
+def test_interactions_list_the_strongest_pair_first(breast):
     model, X, _ = breast
     found = interaction_strength(model, X, list(X.columns[:3]), max_rows=20)
     caption, head, first, *_ = lines_of(found)
@@ -77,7 +77,7 @@ def test_interactions_show_the_strongest_pair_first(breast):
     assert first.startswith("  " + found.ranking()[0][0][0])
 
 
-def test_a_dependence_is_one_line_and_a_frame_of_its_points(stumps):
+def test_a_dependence_has_a_repr_of_one_line_and_a_frame_of_its_points(stumps):
     model, X = stumps
     curve = partial_dependence(model, X, "mean area", grid=7)
     (line,) = lines_of(curve)
@@ -103,7 +103,7 @@ def test_outputs_of_several_classes_are_columns():
     assert list(curve.to_frame()) == ["petal width (cm)", "response a", "response b", "response c"]
 
 
-def test_shape_functions_show_the_widest(stumps):
+def test_shape_functions_list_the_largest_range_first(stumps):
     model, X = stumps
     shapes = shape_functions(model, X)
     caption, head, first, *_ = lines_of(shapes)
@@ -113,14 +113,14 @@ def test_shape_functions_show_the_widest(stumps):
     assert dict(zip(*shapes.columns().values(), strict=True)) == shapes.strength()
 
 
-def test_a_surrogate_and_a_counterfactual_say_what_they_are(breast):
+def test_reprs_of_a_surrogate_and_a_counterfactual(breast):
     model, X, y = breast
     found = surrogate_tree(model, X, y, max_leaf_nodes=3)
     (line,) = lines_of(found)
     assert f"fidelity {found.fidelity:.3f}" in line
-    assert f"score {found.accuracy:.3f} (the model's {found.model_accuracy:.3f})" in line
+    assert f"score {found.accuracy:.3f} (model: {found.model_accuracy:.3f})" in line
     assert str(found).startswith(line + "\n")
-    assert lines_of(counterfactual(model, 0, X))[0] == "0 would be 1 with"
+    assert lines_of(counterfactual(model, 0, X))[0] == "The prediction changes from 0 to 1 with"
 
 
 def test_a_reliability_curve_is_a_table_of_its_bins():

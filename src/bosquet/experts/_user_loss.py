@@ -1,0 +1,48 @@
+"""Steps with a custom loss: the loss is computed in Python, the rule is updated in the core."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bosquet._core import ExpertMixture
+from bosquet.experts.losses import UserLoss
+
+
+def close_user_loss_step(
+    core: ExpertMixture, loss: UserLoss, truths: Any, shape: tuple[int, ...], linearised: bool
+) -> dict[str, np.ndarray]:
+    """Close the open step of `core` and return the arrays to record, with one entry per row."""
+    forecasts = core.open_forecasts()
+    forecasts = forecasts.reshape(len(forecasts), *shape)
+    awake = core.open_awake().astype(bool)
+    if len(truths) != len(forecasts):
+        raise ValueError(f"y has {len(truths)} values, but the open step has {len(forecasts)} rows")
+    weights, predictions = core.open_weights(), core.open_predictions()
+    losses = np.full(awake.shape, np.nan)
+    own, uniform = np.empty(len(predictions)), np.empty(len(predictions))
+    excess = np.zeros(awake.shape[1])
+    for i, truth in enumerate(truths):
+        present = awake[i]
+        losses[i, present] = loss.values(forecasts[i, present], truth)
+        mean = forecasts[i, present].mean(axis=0)
+        point = predictions[i] if len(shape) > 1 else predictions[i, 0]
+        own[i], uniform[i] = loss.values(np.stack([point, mean]), truth)
+        if linearised:
+            slope = loss.slope(predictions[i], truth)
+            differences = predictions[i] - forecasts[i, present].reshape(present.sum(), -1)
+            excess[present] += differences @ slope
+        else:
+            mixture_loss = weights[i, present] @ losses[i, present] if core.draws else own[i]
+            excess[present] += mixture_loss - losses[i, present]
+    record: dict[str, np.ndarray] = {"weights": weights}
+    record["predictions"] = predictions if len(shape) > 1 else predictions[:, 0]
+    chosen = core.open_chosen()
+    if core.draws:
+        record["chosen"] = chosen
+        own = losses[np.arange(len(own)), chosen]
+    core.close_judged(np.nan_to_num(losses), own, uniform, excess)
+    leader = core.totals["regret"].argmax()
+    bounds = np.full(len(own), core.bounds()[leader])
+    return {**record, "losses": own, "expert_losses": losses, "bounds": bounds}
