@@ -65,13 +65,13 @@ def watch_study(meter):
     from bosquet.study.run import schedule
 
     meter.watch(study, "read_study_table", lambda *_: "reading and tidying")
-    meter.watch(steps.Run, "_explored", lambda *_: "exploration")
+    meter.watch(steps.StudyRun, "_explore", lambda *_: "exploration")
     meter.watch(schedule, "run_trial", lambda _, method, *__: method.title)
     meter.watch(steps, "ranked", lambda *_: "comparison")
     meter.watch(steps, "fit_final", lambda *_: "fit to all rows")
-    meter.watch(steps.Run, "_decision", lambda *_: "threshold of the final model")
+    meter.watch(steps.StudyRun, "_final_decision", lambda *_: "threshold of the final model")
     meter.watch(steps.Explainer, "explain", lambda *_: "explanation")
-    meter.watch(steps.Run, "_record", lambda *_: "record")
+    meter.watch(steps.StudyRun, "_build_record", lambda *_: "record")
 
 
 def simulated(rows, seed=0, numbers=30, categories=10):
@@ -96,7 +96,7 @@ def megabytes(table):
 
 def main():
     from bosquet import Study
-    from bosquet.study.run.machine import give_back_memory
+    from bosquet.study.run.machine import release_memory
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--table", type=Path, help="a file; a simulated table without one")
@@ -114,7 +114,7 @@ def main():
         frame = pd.read_csv(options.table)
     else:
         frame = pd.read_parquet(options.table)
-    give_back_memory()
+    release_memory()
     meter = Meter()
     watch_study(meter)
     began = time.perf_counter()

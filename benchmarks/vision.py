@@ -84,8 +84,7 @@ def sorting(values, y, rounds):
 
 def tenth(images, rounds, sorted_rounds):
     """Ours and the sorting version on a tenth of the features; both must choose the same."""
-    from bosquet.boosting._stagewise import boost
-    from bosquet.boosting._variants import VARIANTS
+    from bosquet.boosting.adaboost._stagewise import VARIANTS, boost
     from bosquet.vision import feature_values, haar_features
     from bosquet.vision.haar_stumps import HaarLearner, HaarVote
 
@@ -94,7 +93,14 @@ def tenth(images, rounds, sorted_rounds):
     settle()
     start = time.perf_counter()
     learner = HaarLearner(
-        X, y == 1, features, says="signs", normalise=True, trim=1.0, memory=2.0, threads=THREADS
+        X,
+        y == 1,
+        features,
+        output_kind="signs",
+        normalise=True,
+        trim=1.0,
+        memory=2.0,
+        threads=THREADS,
     )
     vote = HaarVote(features, True, "signs")
     loop = boost(learner, VARIANTS["discrete"](2.0 * y - 1, np.full(images, 1 / images)), vote)
