@@ -261,9 +261,7 @@ def test_inconsistent_metadata_is_rejected(bagged: bytes, path: Any, to: Any) ->
         (("estimator",), "VotingClassifier"),
     ],
 )
-def test_inconsistent_metadata_of_votes_is_rejected(
-    voting: bytes, path: Any, to: Any
-) -> None:
+def test_inconsistent_metadata_of_votes_is_rejected(voting: bytes, path: Any, to: Any) -> None:
     model_from_bytes(changed(voting, "n_features", to=4))
     with pytest.raises(ModelFileError):
         model_from_bytes(changed(voting, *path, to=to))

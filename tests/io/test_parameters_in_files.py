@@ -199,9 +199,7 @@ def test_the_number_of_threads_is_not_in_a_file() -> None:
         ("scoring", lambda model, X, y: 1.0, "function"),
     ],
 )
-def test_the_error_names_a_parameter_that_was_not_stored(
-    name: str, value: Any, kind: str
-) -> None:
+def test_the_error_names_a_parameter_that_was_not_stored(name: str, value: Any, kind: str) -> None:
     model = GradientBoostingClassifier(n_estimators=2, early_stopping=False).set_params(
         **{name: value}
     )

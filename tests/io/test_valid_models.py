@@ -88,9 +88,7 @@ def test_leaves_that_are_not_class_proportions_are_rejected(
 
 
 @pytest.mark.parametrize("share", [-0.5, 1.5, 1 + 1e-12])
-def test_the_proportion_of_the_second_class_is_in_0_1(
-    forest_of_two: bytes, share: float
-) -> None:
+def test_the_proportion_of_the_second_class_is_in_0_1(forest_of_two: bytes, share: float) -> None:
     with pytest.raises(ModelFileError, match="proportions of the classes"):
         model_from_bytes(with_trees(forest_of_two, [stump(0.5, share)], (0.0,)))
 

@@ -144,7 +144,9 @@ def _variant(model: Any) -> str:
 
 def _is_adaboost_mh(model: Any) -> bool:
     """Return whether the model is AdaBoost.MH: learners predict -1 or +1 for each pair of row and class."""
-    return isinstance(model, StagewiseClassifier) and model.n_classes_ > 2 and model._scheme() == "mh"
+    return (
+        isinstance(model, StagewiseClassifier) and model.n_classes_ > 2 and model._scheme() == "mh"
+    )
 
 
 def _class_signs(target: np.ndarray, model: Any) -> np.ndarray:
