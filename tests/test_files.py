@@ -1,4 +1,4 @@
-"""Files are whole or not there; devices and links stay what they are."""
+"""Files are written atomically; devices and links are kept."""
 
 import errno
 import os
@@ -16,15 +16,15 @@ def test_a_file_is_renamed_when_it_is_complete(tmp_path):
     path.write_text("old")
 
     def write_half():
-        with atomic_write(path) as place:
-            place.write_text("half")
+        with atomic_write(path) as temporary:
+            temporary.write_text("half")
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
         write_half()
     assert path.read_text() == "old"
-    with atomic_write(path) as place:
-        place.write_text("new")
+    with atomic_write(path) as temporary:
+        temporary.write_text("new")
     assert path.read_text() == "new"
     assert os.listdir(tmp_path) == ["model"]
 
@@ -53,8 +53,8 @@ def test_a_folder_that_cannot_be_synced_is_ignored(tmp_path, monkeypatch):
         fsync(handle)
 
     monkeypatch.setattr(os, "fsync", refuse_folders)
-    with atomic_write(tmp_path / "model") as place:
-        place.write_text("new")
+    with atomic_write(tmp_path / "model") as temporary:
+        temporary.write_text("new")
     assert (tmp_path / "model").read_text() == "new"
 
 
@@ -68,16 +68,16 @@ def test_an_error_names_the_given_path(tmp_path):
 def test_a_link_stays_a_link(tmp_path):
     (tmp_path / "real").write_text("old")
     (tmp_path / "link").symlink_to(tmp_path / "real")
-    with atomic_write(tmp_path / "link") as place:
-        place.write_text("new")
+    with atomic_write(tmp_path / "link") as temporary:
+        temporary.write_text("new")
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "real").read_text() == "new"
 
 
 def replaced(path, text="new"):
-    with atomic_write(path) as place:
-        during = stat.S_IMODE(place.stat().st_mode)
-        place.write_text(text)
+    with atomic_write(path) as temporary:
+        during = stat.S_IMODE(temporary.stat().st_mode)
+        temporary.write_text(text)
     assert path.read_text() == text
     return during
 

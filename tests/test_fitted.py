@@ -1,4 +1,4 @@
-"""What a fit leaves behind, for every estimator that reads tables itself."""
+"""Fitted attributes and failed fits, for every estimator that reads tables itself."""
 
 import numpy as np
 import pandas as pd
@@ -41,9 +41,9 @@ def test_a_fit_without_names_deletes_those_of_an_earlier_fit(model):
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
 def test_a_fit_that_fails_leaves_the_model_as_it_was(model):
     X, y = rows()
-    said = model.fit(X, y).predict(X)
+    predictions = model.fit(X, y).predict(X)
     before = dict(model.__dict__)
     with pytest.raises(ValueError, match="sample_weight"):
         model.fit(X[:, :1], y, sample_weight=-np.ones(y.size))
     assert model.__dict__ == before
-    np.testing.assert_array_equal(model.predict(X), said)
+    np.testing.assert_array_equal(model.predict(X), predictions)

@@ -6,7 +6,7 @@ from bosquet._lazy import cached_property
 
 
 class Slow:
-    """Computes `value` when both of two threads have come to it."""
+    """Computes `value` when two threads have reached it."""
 
     def __init__(self):
         self.met = threading.Barrier(2, timeout=20)
@@ -14,7 +14,7 @@ class Slow:
 
     @cached_property
     def value(self):
-        """What is computed."""
+        """The computed attribute."""
         self.met.wait()
         self.computed += 1
         return "value"
@@ -29,4 +29,4 @@ def test_a_thread_does_not_wait_for_another_that_computes_the_same():
         thread.join()
     assert found == ["value", "value"]
     assert (slow.value, slow.computed) == ("value", 2)  # and is not computed again
-    assert Slow.value.__doc__ == "What is computed."
+    assert Slow.value.__doc__ == "The computed attribute."

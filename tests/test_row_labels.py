@@ -1,4 +1,4 @@
-"""pandas objects of the same row labels in different orders are warned of, in every fit."""
+"""Every fit warns about pandas objects with the same row labels in different orders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The committed stub of the native core says what the compiled core has."""
+"""The committed stub agrees with the compiled core."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def nanobind_that_wrote(text: str) -> str:
 
 
 def surface(text: str) -> set[str]:
-    """Every class and function with the names of its parameters, types left aside."""
+    """Return every class and function with the names of its parameters, without types."""
     found = set()
     for owner in ast.walk(ast.parse(text)):
         if isinstance(owner, ast.Module | ast.ClassDef):

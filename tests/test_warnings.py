@@ -1,4 +1,4 @@
-"""A warning shows the line of whoever called, not one inside the library."""
+"""A warning points to the line of the caller, not to one inside the library."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""The scale of sample weights: no effect where there can be none, a warning or an error elsewhere."""
+"""The scale of sample weights has no effect if possible, and otherwise gives a warning or an error."""
 
 from __future__ import annotations
 
@@ -90,16 +90,16 @@ def table(kind: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def fitted(model: Any, kind: str, scale: float) -> tuple[np.ndarray, list[str]]:
-    """Predictions of a fit with weights of that scale, and the warnings about weights."""
+    """Return the predictions of a fit with weights of this scale, and the warnings about weights."""
     X, y, weight = table(kind)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model = clone(model).fit(X, y, sample_weight=scale * weight)
-    says = model.predict_proba if hasattr(model, "predict_proba") else model.predict
+    predict = model.predict_proba if hasattr(model, "predict_proba") else model.predict
     if hasattr(model, "feature_importances_"):
         assert np.isfinite(model.feature_importances_).all()
     messages = [str(one.message) for one in caught]
-    return says(X), [message for message in messages if "sample weight" in message]
+    return predict(X), [message for message in messages if "sample weight" in message]
 
 
 @pytest.mark.parametrize("name", SCALE_FREE)

@@ -10,7 +10,7 @@ def text_table(
 ) -> list[str]:
     """Return one line of text per row, with cells padded to the width of their column.
 
-    Columns whose number is in `left` are aligned to the left, the others to the right.
+    Columns whose index is in `left` are aligned to the left, the others to the right.
 
     >>> print("\\n".join(text_table([["tree", "leaves"], ["CART", "7"]])))
     tree  leaves
@@ -19,8 +19,8 @@ def text_table(
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         gap.join(
-            cell.ljust(width) if place in left else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+            cell.ljust(width) if index in left else cell.rjust(width)
+            for index, (cell, width) in enumerate(zip(row, widths, strict=True))
         ).rstrip()
         for row in rows
     ]

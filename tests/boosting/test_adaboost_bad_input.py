@@ -7,7 +7,12 @@ from sklearn.linear_model import Perceptron, Ridge
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier as TheirTree
 
-from bosquet import AdaBoostClassifier, AnyBoostClassifier, DecisionTreeClassifier
+from bosquet import (
+    AdaBoostClassifier,
+    AnyBoostClassifier,
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+)
 
 X = np.random.default_rng(0).normal(size=(60, 3))
 Y = (X[:, 0] + X[:, 1] > 0).astype(int)
@@ -145,3 +150,11 @@ def test_a_slope_that_is_not_the_loss_s_own_is_found_out():
 @pytest.mark.parametrize("step", ["newton", 0, -1.0, True, None])
 def test_a_step_must_be_a_way_to_find_one_or_a_length(step):
     refuses(AnyBoostClassifier(step=step), "step")
+
+
+@pytest.mark.parametrize("split", ["exact", "histogram"])
+def test_real_adaboost_rejects_a_regression_tree_for_every_kind_of_split(split):
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    model = AdaBoostClassifier(DecisionTreeRegressor(max_depth=2), variant="real", split=split)
+    with pytest.raises(ValueError, match="DecisionTreeRegressor is not a classifier"):
+        model.fit(X, X[:, 0] > 0)

@@ -13,7 +13,7 @@ def read(values, **options):
 
 
 class Stream:
-    """An object of which nothing is known but that it hands out an Arrow stream."""
+    """An object that only exports an Arrow stream."""
 
     def __init__(self, table):
         self.table = table
@@ -28,7 +28,7 @@ def test_numbers_in_one_chunk_are_not_copied():
 
 
 class HalvesOfArrow16:
-    """A column of halves whose gaps cannot be filled, as those of pyarrow 16."""
+    """A float16 column whose missing values cannot be filled, as in pyarrow 16."""
 
     def __init__(self, column):
         self._column = column

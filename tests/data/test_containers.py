@@ -27,7 +27,7 @@ def tables(draw):
 
 
 def holders(data):
-    """The table in every container that is installed."""
+    """Return the table in every container whose library is installed."""
     rows = [list(row) for row in zip(*data.values(), strict=True)]
     yield rows
     yield np.array(rows, dtype=object)

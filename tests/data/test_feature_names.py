@@ -25,7 +25,7 @@ def test_names_of_any_characters_are_kept_and_survive_the_state():
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "difference"),
     [
         ("cba", "Feature names must be in the same order as they were in fit."),
         ("abx", "Feature names unseen at fit time:\n- x\n"
@@ -34,9 +34,9 @@ def test_names_of_any_characters_are_kept_and_survive_the_state():
         ("abcuvwxyz", "Feature names unseen at fit time:\n- u\n- v\n- w\n- x\n- y\n- ...\n"),
     ],
 )  # fmt: skip
-def test_different_names_are_rejected_and_listed(given, told):
+def test_different_names_are_rejected_and_listed(given, difference):
     encoder, _ = TableEncoder.fit(frame("abc"))
-    message = "The feature names should match those that were passed during fit.\n" + told
+    message = "The feature names should match those that were passed during fit.\n" + difference
     with pytest.raises(ValueError, match=re.escape(message)):
         encoder.transform(frame(given))
 

@@ -1,4 +1,4 @@
-"""Integers beyond 2**53 that change as float64 are warned of, with their column."""
+"""A warning names the columns with integers that float64 cannot represent."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ CONTAINERS = {
 
 
 def fit_quietly(X: Any, **options: Any) -> list[str]:
-    """The warnings of an encoder."""
+    """Return the warnings of an encoder."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         TableEncoder.fit(X, **options)

@@ -1,4 +1,4 @@
-"""Columns of an ordered category type are quantities: the places of their levels."""
+"""Columns of an ordered category type are quantities: the ranks of their levels."""
 
 import json
 
@@ -27,7 +27,7 @@ def test_unseen_levels_of_the_type_have_a_rank_and_other_values_are_missing():
     encoder, _ = TableEncoder.fit(sizes(["large", "small"]))
     later = pd.DataFrame({"size": ["medium", "huge", None, "large"]})
     np.testing.assert_array_equal(encoder.transform(later)[0], [1, np.nan, np.nan, 2])
-    # What a later frame says of the order does not matter.
+    # The order of the levels in a later frame does not matter.
     turned = sizes(["large", "small"], ["large", "medium", "small"])
     np.testing.assert_array_equal(encoder.transform(turned)[0], [2, 0])
 

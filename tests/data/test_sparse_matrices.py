@@ -1,4 +1,4 @@
-"""Sparse matrices of every format, in every estimator that takes them; broken ones are refused."""
+"""Sparse matrices of every format, in every estimator that accepts them; invalid ones are rejected."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_the_format_of_a_sparse_matrix_changes_nothing(model: Any) -> None:
 
 
 def broken(name: str) -> Any:
-    """A matrix whose parts were written by hand, with one index outside of its shape."""
+    """Build a matrix from its arrays, with one index outside its shape."""
     X = sp.csr_array(table()[0]).asformat(name.split()[0])
     if name == "lil":
         X.rows[3], X.data[3] = [10**7], [1.0]

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.datasets import make_friedman1
 from sklearn.linear_model import LinearRegression
 
 from bosquet import (
@@ -112,3 +113,13 @@ def test_invalid_options_raise(model, options, message):
 def test_permutation_importance_without_targets_raises(data, model):
     with pytest.raises(ValueError, match="needs y"):
         importance(model, data[0], kind="permutation")
+
+
+def test_the_random_state_decides_the_permutations_of_out_of_bag_rows():
+    X, y = make_friedman1(100, random_state=0)
+    forest = RandomForestRegressor(10, random_state=0).fit(X, y)
+    first, same, other = (
+        importance(forest, X, y, "permutation", random_state=seed).mean for seed in (1, 1, 2)
+    )
+    np.testing.assert_array_equal(first, same)
+    assert (first != other).any()

@@ -1,4 +1,4 @@
-"""Model files with a value of their description changed."""
+"""Model files in which one value of the metadata is changed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def description_of(data: bytes) -> dict[str, Any]:
 
 
 def with_description(data: bytes, description: dict[str, Any]) -> bytes:
-    """The same trees or parts with another description."""
+    """Return the same trees or members with different metadata."""
     parts = load_parts(data)
     if parts is not None:
         return save_parts(parts[0], description)
@@ -23,7 +23,7 @@ def with_description(data: bytes, description: dict[str, Any]) -> bytes:
 
 
 def changed(data: bytes, *path: Any, to: Any) -> bytes:
-    """The value that these keys lead to replaced; `...` removes it."""
+    """Replace the value at a path of keys; `...` removes it."""
     description = copy.deepcopy(description_of(data))
     inner: Any = description
     for key in path[:-1]:
@@ -36,7 +36,7 @@ def changed(data: bytes, *path: Any, to: Any) -> bytes:
 
 
 def places(node: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Every place in a description, by the keys that lead to it."""
+    """Return the path of keys of every value in the metadata."""
     yield path
     items: Any = ()
     if isinstance(node, dict):

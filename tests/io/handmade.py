@@ -1,6 +1,6 @@
 """Model files written by hand, after docs/format.md and without the library.
 
-They make trees that no grower would, and prove that the page tells all a writer needs.
+They build trees that no grower builds, and prove that the page is complete.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Vector = tuple[float, ...]
 
 @dataclass
 class Leaf:
-    """A leaf with a number, or in an ensemble of vector leaves with one number an output."""
+    """A leaf with one number, or with one number per output for vector leaves."""
 
     value: float | Vector
     cover: float = 1.0
@@ -79,7 +79,7 @@ def in_order(tree: Node) -> list[Node]:
 
 
 def key(vector: Vector) -> tuple[tuple[float, float], ...]:
-    """What vectors are sorted by and told apart: -0 comes before +0."""
+    """Return the key that vectors are sorted and compared by: -0 comes before +0."""
     return tuple((number, math.copysign(1.0, number)) for number in vector)
 
 
@@ -88,7 +88,7 @@ def distinct(vectors: Iterable[Vector]) -> list[Vector]:
 
 
 def counted(trees: list[list[Node]]) -> bool:
-    """Whether every cover is a number of rows, and a split's that of its children."""
+    """Return whether every cover is a number of rows, and that of a split the sum over its children."""
 
     def fits(node: Node) -> bool:
         whole = node.cover == int(node.cover) and 0 <= node.cover < 1 << 24
@@ -100,7 +100,7 @@ def counted(trees: list[list[Node]]) -> bool:
 
 
 class Leaves:
-    """How the values of leaves are written: the lists, and places in them."""
+    """Encoding of the values of leaves: the lists of values, and indices into them."""
 
     def __init__(self, trees: list[list[Node]], flags: int | None, outputs: int):
         all_leaves = [node for nodes in trees for node in nodes if isinstance(node, Leaf)]
@@ -172,7 +172,7 @@ def ensemble_bytes(
     categories: dict[int, int] | None = None,
     flags: int | None = None,
 ) -> bytes:
-    """The section of these trees; the flags are those that Bosquet would choose unless given.
+    """Return the section of these trees; the default flags are those that Bosquet would choose.
 
     An ensemble whose leaves hold tuples has vector leaves.
     """
@@ -198,7 +198,7 @@ def ensemble_bytes(
 
 
 def checksum(data: bytes, crc: int = 0) -> int:
-    """CRC-64/XZ, a bit at a time."""
+    """Compute CRC-64/XZ, one bit at a time."""
     crc ^= 0xFFFFFFFFFFFFFFFF
     for byte in data:
         crc ^= byte
@@ -208,14 +208,14 @@ def checksum(data: bytes, crc: int = 0) -> int:
 
 
 def sealed(file: bytes, crc: Any = checksum) -> bytes:
-    """The file with the length and the checksum that it should have."""
+    """Return the file with the correct length and checksum."""
     length = struct.pack("<Q", len(file))
     covered = file[:16] + length + file[32:]
     return file[:16] + length + struct.pack("<Q", crc(covered)) + file[32:]
 
 
 def file_of(*sections: tuple[bytes, bytes], crc: Any = checksum) -> bytes:
-    """A file of these sections, each a name and its bytes."""
+    """Return a file with these sections, each given as a name and its bytes."""
     out = MAGIC + struct.pack("<II", VERSION, 0) + bytes(16)
     for name, content in sections:
         out += name + struct.pack("<Q", len(content)) + content

@@ -1,8 +1,8 @@
-"""Loads and uses files that were changed and sealed again; a crash of this process is the finding.
+"""Load and use files that were changed and given a valid checksum; a crash of this process is a failure.
 
     python tests/io/hostile.py SEED COUNT
 
-Prints how many were refused and how many were models after all.
+Prints how many files were rejected and how many were valid models.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from bosquet.io import ModelFileError, load_bytes
 
 
 def use(model: _core.Ensemble, rng: np.random.Generator) -> None:
-    """Everything that reads the trees. 1200 rows are enough for the model to be compiled."""
+    """Call every method that reads the trees. The predictor is compiled for 1200 rows or more."""
     if model.n_features * 1200 > 10_000_000 or model.n_outputs > 1000:
         return
     X = 20 * rng.normal(size=(1200, model.n_features))
@@ -46,7 +46,7 @@ def main(seed: int, count: int) -> None:
     rng = np.random.default_rng(seed)
     files = [small_file(), grown_file(seed), forest_file(seed=seed, rows=40)]
     files += [small_file(0), forest_file(VECTOR_LEAVES, seed)]
-    refused = accepted = 0
+    rejected = accepted = 0
     for file, other in zip(files, files[1:] + files[:1], strict=True):
         for data in mutations(file, other, seed, count // len(files)):
             if len(data) < 32:
@@ -56,11 +56,11 @@ def main(seed: int, count: int) -> None:
             try:
                 model, _ = load_bytes(data)
             except ModelFileError:
-                refused += 1
+                rejected += 1
             else:
                 accepted += 1
                 use(model, rng)
-    print(refused, accepted)
+    print(rejected, accepted)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Loads files made to take as much memory and time as they can; prints what they took, in JSON.
+"""Load files made to take much memory and time; print what they took, as JSON.
 
 python tests/io/large_descriptions.py BYTES [NAME ...]
 """
@@ -55,7 +55,7 @@ def tiny_trees(size: int) -> bytes:
 
 
 def wide_labels(size: int) -> bytes:
-    """Short labels and a long one: an array of text would have cells of its length for all."""
+    """Short labels and a long one: a NumPy array of text would use the long width for all."""
     count = size // 8
     labels = [f"{k:05d}" for k in range(count // 2)] + ["z" * (size // 2)]
     data = model_bytes(GradientBoostingClassifier(n_estimators=1).fit(X, np.arange(64) % 3))
@@ -92,7 +92,7 @@ def many_names(size: int) -> bytes:
 
 
 def many_constants(size: int) -> bytes:
-    """Members that always predict the same class, of a number of features that is made up."""
+    """Members that predict a constant class, with an arbitrary number of features."""
     data = model_bytes(BaggingClassifier(TREE, 2, max_features=1).fit(X, np.arange(64) % 2))
     count = size // 8
     description = description_of(data) | {"n_features": 2**30}
@@ -109,7 +109,7 @@ def many_experts(size: int) -> bytes:
 
 
 def many_draws(size: int) -> bytes:
-    """A conformal model whose bags are of as many rows as there are trees."""
+    """A conformal model whose bags have as many rows as there are trees."""
     from bosquet import ConformalModel, RandomForestRegressor
 
     data = model_bytes(ConformalModel(RandomForestRegressor(3, max_depth=1), "oob").fit(X, X[:, 0]))
@@ -135,7 +135,7 @@ def small_objects(size: int) -> bytes:
 
 
 def sets_of_large_numbers(size: int) -> bytes:
-    """Whole numbers with the same hash."""
+    """Integers with the same hash."""
     data = model_bytes(TREE.fit(X, np.arange(64) % 2))
     same = [k * (2**61 - 1) for k in range(size // 24)]
     return changed(data, "parameters", "class_weight", to={"set": same})
@@ -161,12 +161,12 @@ FILES: dict[str, Callable[[int], bytes]] = {
 
 
 def loaded(data: bytes) -> dict[str, Any]:
-    """What loading a file takes, and what comes of it."""
+    """Measure the memory and time of loading a file, and return them with the outcome."""
     before, start = peak_reset(), time.perf_counter()
     try:
         outcome = type(model_from_bytes(data)).__name__
     except ModelFileError as error:
-        outcome = f"refused: {str(error)[:80]}"
+        outcome = f"rejected: {str(error)[:80]}"
     seconds = time.perf_counter() - start
     return {"bytes": len(data), "taken": peak() - before, "seconds": seconds, "outcome": outcome}
 
@@ -184,7 +184,7 @@ def peak() -> int:
 
 
 def peak_reset() -> int:
-    """Let the peak begin anew, and return it."""
+    """Reset the peak of the memory use, and return it."""
     with open("/proc/self/clear_refs", "w") as file:
         file.write("5")
     return peak()

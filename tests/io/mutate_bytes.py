@@ -1,4 +1,4 @@
-"""Changes to bytes that know nothing of what they mean."""
+"""Random changes of bytes, independent of their meaning."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def small_trees() -> list[Node]:
 
 
 def small_file(flags: int | None = None) -> bytes:
-    """Every part of the format: outputs, a tree of one leaf, thresholds, categories."""
+    """An ensemble with every part of the format: outputs, a tree of one leaf, thresholds, categories."""
     section = ensemble_bytes(small_trees(), 3, base=(0.5, -1.0), categories={1: 12}, flags=flags)
     return model_file(section, METADATA, _core.checksum)
 
@@ -59,7 +59,7 @@ VECTOR_FLAGS = [
 
 
 def small_files() -> dict[str, bytes]:
-    """A small file of each way to write one."""
+    """Return a small file for each way to encode one."""
     files = {f"flags {flags}": small_file(flags) for flags in (0, LISTED_NUMBERS)}
     files |= {f"flags {flags}": forest_file(flags) for flags in VECTOR_FLAGS}
     return files

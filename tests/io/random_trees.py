@@ -1,4 +1,4 @@
-"""Trees that ask at random until every row is alone, as those of a forest nearly do."""
+"""Trees with random splits that are grown until every leaf has one row, as in a forest."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def random_tree(
     categories: dict[int, int] | None = None,
     thresholds: np.ndarray | None = None,
 ) -> Node:
-    """A tree that tells most rows of X apart; covers count rows.
+    """Return a tree that separates most rows of X; covers count rows.
 
     Thresholds are values of rows, or the nearest of `thresholds` to them.
     """

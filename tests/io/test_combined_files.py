@@ -1,4 +1,4 @@
-"""Bagged and voting models in files: what they are made of, what is refused, what is not believed."""
+"""Bagging and voting models in files: round trips, models that cannot be stored, inconsistent metadata."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever happens to a file on its way, loading it raises ModelFileError."""
+"""Loading a damaged file raises ModelFileError."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Signed model files: whoever has a key refuses what was not signed with it."""
+"""Signed model files: with a key, only files that were signed with it are accepted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A file made by someone who means harm, its checksum in order, is refused or is a sound model."""
+"""A malicious file with a valid checksum is rejected or gives a valid model."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ def run_hostile(seed: int, count: int) -> tuple[int, int]:
     command = [sys.executable, str(HERE / "hostile.py"), str(seed), str(count)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, f"seed {seed}: exit {done.returncode}\n{done.stderr[-2000:]}"
-    refused, accepted = done.stdout.split()
-    return int(refused), int(accepted)
+    rejected, accepted = done.stdout.split()
+    return int(rejected), int(accepted)
 
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_thousands_of_mutations_with_valid_checksums_are_rejected_or_work(seed: int) -> None:
-    refused, accepted = run_hostile(seed, 3000)
-    assert refused > 500
+    rejected, accepted = run_hostile(seed, 3000)
+    assert rejected > 500
     assert accepted > 100  # else the mutations do not get past the first checks
 
 

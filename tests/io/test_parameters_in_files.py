@@ -1,4 +1,4 @@
-"""Parameters come back from a file with their values and types; one that cannot be stored is asked for."""
+"""Parameters survive a file with their values and types; those that cannot be stored must be set again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of BrownBoost, LPBoost and AdaBoost.R2: a description that does not fit the trees is refused."""
+"""Files of BrownBoost, LPBoost and AdaBoost.R2: inconsistent metadata is rejected."""
 
 import copy
 import json
@@ -44,7 +44,7 @@ def test_saved_loaded_and_saved_again_the_bytes_are_the_same(file):
 
 
 def places(node, path=()):
-    """Every place in a description, by the keys that lead to it."""
+    """Return the path of keys of every value in the metadata."""
     yield path
     items = (
         node.items()

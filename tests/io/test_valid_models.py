@@ -1,4 +1,4 @@
-"""What loads is a valid model: probabilities are probabilities, and what predicts can be saved again."""
+"""A file that loads gives a valid model: probabilities are valid, and the model can be saved again."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ TWO = (y > 0).astype(int)
 
 
 def with_trees(data: bytes, trees: list[Any], base: tuple[float, ...], features: int = 4) -> bytes:
-    """The description of a file with other trees."""
+    """Return the metadata of a file with different trees."""
     section = ensemble_bytes(trees, features, base=base)
     text = _core.read_model(data)[1]
     return file_of((b"META", text), (b"TREE", section), crc=_core.checksum)

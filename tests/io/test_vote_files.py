@@ -1,4 +1,4 @@
-"""Boosted votes to files and back: the same answers, and no damaged file that is not refused."""
+"""Boosted votes in files: the same predictions after loading, and damaged files are rejected."""
 
 import json
 

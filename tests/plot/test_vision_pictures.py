@@ -105,3 +105,8 @@ def test_detections_look_as_stored(found):
     assert_looks_as_stored(
         plot.detections(((rows + columns) % 256).astype(np.uint8), found).figure, "detections"
     )
+
+
+def test_an_image_without_pixels_is_rejected():
+    with pytest.raises(ValueError, match=r"image has shape \(0, 0\)"):
+        plot.detections(np.zeros((0, 0)), np.zeros((0, 4)))

@@ -277,6 +277,11 @@ class BaseMixture(RegressorMixin, BaseEstimator):
 
     @property
     def chosen_(self) -> np.ndarray:
+        steps = self._recorded.merged()
+        if steps and "chosen" not in steps:
+            raise AttributeError(
+                "chosen_ is recorded only if one expert is drawn per step; this mixture weights all experts"
+            )
         return self._from_history("chosen")
 
     @reads_fit_snapshot

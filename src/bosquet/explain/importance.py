@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from bosquet import _core
-from bosquet._sklearn import check_random_state, clone, columns_of
+from bosquet._sklearn import check_random_state, clone, columns_of, seed_from
 from bosquet._tabular_result import TabularResult
 from bosquet.explain._models import tree_model_or_error
 from bosquet.explain._tables import column_names, row_count, with_rows, without_columns
@@ -241,7 +242,9 @@ def _permutation_importance(
     groups = _make_groups(column_names(X), column_groups)
     single_columns = all(len(group.columns) == 1 for group in groups)
     if single_columns and scoring is None and _may_have_out_of_bag_rows(model, len(y)):
-        result = model.importance("permutation", X, y, random_state=0)
+        is_seed = isinstance(random_state, Integral)
+        seed = int(random_state) if is_seed else seed_from(random_state)
+        result = model.importance("permutation", X, y, random_state=seed)
         return Importance(result.kind, result.mean, result.std, [group.name for group in groups])
     score = _score(model, scoring)
     random = check_random_state(random_state)

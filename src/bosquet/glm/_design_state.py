@@ -57,8 +57,8 @@ def design_state(design: Any) -> dict[str, Any]:
         ],
         "parts": [
             [
-                [place, coding.tolist() if isinstance(coding, np.ndarray) else coding]
-                for place, coding in parts
+                [factor, coding.tolist() if isinstance(coding, np.ndarray) else coding]
+                for factor, coding in parts
             ]
             for parts in formula.parts
         ],
@@ -119,11 +119,11 @@ def _formula_from(state: dict[str, Any]) -> Any:
     _check_kinds(factors)
     terms = []
     for one in read_list(state, "terms"):
-        places = read_integers(one, "columns", 0, len(columns) - 1)
+        indices = read_integers(one, "columns", 0, len(columns) - 1)
         terms.append(
-            Term(read_text(one, "name"), frozenset(read_texts(one, "factors")), tuple(places))
+            Term(read_text(one, "name"), frozenset(read_texts(one, "factors")), tuple(indices))
         )
-    if sorted(place for term in terms for place in term.columns) != list(range(len(columns))):
+    if sorted(index for term in terms for index in term.columns) != list(range(len(columns))):
         raise ModelFileError(
             "invalid model file: the columns of 'terms' must contain each column of the design exactly once"
         )

@@ -161,9 +161,9 @@ def _read(data: bytes, nested: int) -> Any:
             f"invalid model file: models are nested more than {MAX_NESTING} levels deep"
         )
     if not _is_newer(version):
-        return _built(content, description, nested)
+        return _build(content, description, nested)
     try:
-        return _built(content, description, nested)
+        return _build(content, description, nested)
     except Exception as error:
         raise ModelFileError(
             f"the model file was written by Bosquet {version}, and this older version, {bosquet.__version__},"
@@ -185,7 +185,7 @@ def _version_numbers(version: str) -> tuple[int, ...]:
     return tuple(int(number or 0) for number in found.groups())
 
 
-def _built(content: Any, description: dict[str, Any], nested: int) -> Any:
+def _build(content: Any, description: dict[str, Any], nested: int) -> Any:
     name = read_text(description, "estimator")
     kind = kind_by_name(name)
     if kind is None:

@@ -106,6 +106,11 @@ def detections(image: Any, found: Any, truth: Any = None, ax: Any = None) -> Any
         with pillow().open(image) as opened:
             image = opened.convert("L" if opened.mode in ("1", "L", "I;16") else "RGB")
     pixels = np.asarray(image)
+    if pixels.ndim not in (2, 3) or 0 in pixels.shape:
+        raise ValueError(
+            f"image has shape {pixels.shape}; pass an image with at least one pixel, of shape (height, width)"
+            " or (height, width, 3)"
+        )
     height, width = pixels.shape[:2]
     ax = new_axes(ax, (6, max(1.0, 6 * height / width)))
     ax.imshow(pixels, cmap="gray", vmin=0, vmax=1 if pixels.max() <= 1 else 255)

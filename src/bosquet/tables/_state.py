@@ -58,11 +58,11 @@ def _check_kinds(tidier: Any, model: Any) -> None:
         raise ModelFileError(
             "invalid model file: the columns of the model differ from those of the tidier"
         )
-    for place, kind in column_kinds(model).items():
-        if made[place] != kind:
-            name = tidier.feature_names[place]
+    for index, kind in column_kinds(model).items():
+        if made[index] != kind:
+            name = tidier.feature_names[index]
             raise ModelFileError(
-                f"invalid model file: the tidier returns {made[place]} for the column {name!r}, but the"
+                f"invalid model file: the tidier returns {made[index]} for the column {name!r}, but the"
                 f" model needs {kind}"
             )
 

@@ -89,6 +89,12 @@ def tree_learner(
     max_bins: int,
 ) -> TreeLearner:
     """A learner with exact splits or on bins; the latter with the engine of gradient boosting if possible."""
+    from bosquet.trees.cart import DecisionTreeClassifier
+
+    if output_kind in ("classes", "probabilities") and not isinstance(
+        estimator, DecisionTreeClassifier
+    ):
+        raise needs_classifier(estimator, output_kind)
     options: dict[str, Any] = {
         "output_kind": output_kind,
         "n_classes": n_classes,
@@ -144,8 +150,6 @@ class TreeLearner:
         check_parameters(estimator, CHECKS)
         estimator._check_criterion()
         self.classifier = isinstance(estimator, DecisionTreeClassifier)
-        if output_kind in ("classes", "probabilities") and not self.classifier:
-            raise needs_classifier(estimator, output_kind)
         self.columns, self.encoder = columns, encoder
         self.output_kind, self.n_classes = output_kind, n_classes
         self.reweighting = reweighting

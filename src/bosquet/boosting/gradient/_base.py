@@ -21,6 +21,7 @@ from bosquet._sklearn import (
     effective_threads,
     rows_of,
     seed_from,
+    tags_of,
 )
 from bosquet._targets import check_sample_weight
 from bosquet.boosting._inputs import shaped
@@ -447,8 +448,9 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.estimator is None or accepts_missing(self.estimator)
         tags.input_tags.sparse = True
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
+        learner = None if self.estimator is None else tags_of(self.estimator).input_tags
+        tags.input_tags.string = learner is None or learner.string
+        tags.input_tags.categorical = learner is None or learner.categorical
         return tags
 
     # --------------------------------------------------------- for the subclasses
