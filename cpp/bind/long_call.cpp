@@ -41,15 +41,18 @@ void begin_shutdown() {
     bosquet::wait_at_most(std::chrono::milliseconds(100), [] { return n_acquiring.load() == 0; });
 }
 
+// While it lives, `begin_shutdown` waits: this thread is about to get the GIL.
+struct Acquiring {
+    Acquiring() { ++n_acquiring; }
+    ~Acquiring() { --n_acquiring; }
+};
+
 }  // namespace
 
 // Only the interpreter's loop checks for signals and asynchronous exceptions, so a line of Python
 // is run.
 void raise_pending() {
-    struct Acquiring {
-        Acquiring() { ++n_acquiring; }
-        ~Acquiring() { --n_acquiring; }
-    } acquiring;
+    Acquiring acquiring;
     if (must_not_acquire()) return;
     nb::gil_scoped_acquire acquire;
     nb::eval("None", nb::dict());
@@ -58,10 +61,20 @@ void raise_pending() {
 ReleasedGil::ReleasedGil() : state_(PyEval_SaveThread()) {}
 
 ReleasedGil::~ReleasedGil() {
+    {
+        Acquiring acquiring;
+        if (!must_not_acquire()) {
+            PyEval_RestoreThread(state_);
+            return;
+        }
+    }
+    // The shutdown has begun. If this thread asked for the GIL now, it could still be waiting for
+    // it when the interpreter ends, and would be terminated. It therefore first waits for that end.
+    // The limit is for a handler of `atexit` that itself waits for this thread.
+    bool ended = bosquet::wait_at_most(std::chrono::seconds(5), is_finalizing);
     // The interpreter is gone, so that this thread cannot return to it. It waits for the end of the
     // process, as newer versions of CPython do as well.
-    while (must_not_acquire() && is_finalizing())
-        bosquet::wait_at_most(std::chrono::hours(1), [] { return false; });
+    while (ended) bosquet::wait_at_most(std::chrono::hours(1), [] { return false; });
     PyEval_RestoreThread(state_);
 }
 
