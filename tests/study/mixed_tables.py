@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from bosquet.study.methods.shapes import table_shape
-from bosquet.study.metrics.scoring import default_metric, metric_named
+from bosquet.study.metrics.metric import default_metric, metric_named
 
 
 def mixed_table(task, rows=180, seed=0, rare=0.0):

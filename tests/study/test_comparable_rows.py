@@ -20,8 +20,8 @@ from bosquet.study.methods.costs import FitCost, modelled_seconds
 from bosquet.study.methods.method import TableShape
 from bosquet.study.report import page_html
 from bosquet.study.run import schedule as _schedule
-from bosquet.study.run.fit_times import FitTimeModel
 from bosquet.study.run.outcomes import Outcome
+from bosquet.study.run.time_prediction import FitTimeModel
 from bosquet.study.table.splits import ROWS_OF_A_CLASS, subsample
 from bosquet.study.tuning.tuner import tune
 

@@ -19,7 +19,7 @@ from sklearn.metrics import (
 
 from bosquet import Study
 from bosquet.study.metrics.custom_metric import check_metric, custom_metric
-from bosquet.study.metrics.scoring import metric_named
+from bosquet.study.metrics.metric import metric_named
 from bosquet.study.report.document import page_html
 
 LABELS = np.array(["no", "yes"])

@@ -12,7 +12,7 @@ from stand_ins import constant, method
 
 from bosquet import Study
 from bosquet.study.methods.method import TableShape
-from bosquet.study.metrics.scoring import metric_named
+from bosquet.study.metrics.metric import metric_named
 from bosquet.study.report.summary import headline
 from bosquet.study.run.checkpoint import Checkpoint
 from bosquet.study.run.clock import StudyClock

@@ -12,13 +12,13 @@ from sklearn.base import clone
 from sklearn.datasets import make_moons
 
 from bosquet.boosting import AdaBoostClassifier
-from bosquet.study.explain.trust import certificate_of
+from bosquet.study.explain.calibration import certificate_of
 from bosquet.study.methods import METHODS
 from bosquet.study.methods.candidates import Staged, candidate_with, groups_of
 from bosquet.study.methods.pipelines import fit_weighted, model_of
 from bosquet.study.methods.shapes import table_shape
 from bosquet.study.methods.svm import margin_of
-from bosquet.study.metrics.scoring import metric_named, predictions_for
+from bosquet.study.metrics.metric import metric_named, predictions_for
 from bosquet.study.record import to_json_types
 from bosquet.study.tuning import tune
 

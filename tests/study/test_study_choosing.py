@@ -3,7 +3,7 @@
 from stand_ins import card
 
 from bosquet.study.compare.choice import choose
-from bosquet.study.metrics.scoring import metric_named
+from bosquet.study.metrics.metric import metric_named
 
 RMSE = metric_named("rmse", "regression")
 R2 = metric_named("r2", "regression")

@@ -137,7 +137,7 @@ def test_a_resumed_study_with_a_budget_combines_the_same_learners(tmp_path, monk
     given = {"checkpoint": path, "budget": "60s", "repeats": 1}
     nothing = {"kind": "model", "stopped": [], "failed": [], "not_reached": [], "cut_short": []}
     taken = Choice("super-learner", "it is the one looked at here", None, nothing)
-    monkeypatch.setattr("bosquet.study.steps.choose", lambda *given: taken)
+    monkeypatch.setattr("bosquet.study.study_run.choose", lambda *given: taken)
     with monkeypatch.context() as short:
         short.setattr("bosquet.study.run.schedule.MOST_FOR_COMBINING", 1e-9)
         first = study(**given).fit(rows(), "y")

@@ -14,7 +14,7 @@ from bosquet.study.compare.intervals import (
     dunnett_critical_value,
     interval_of,
 )
-from bosquet.study.metrics.scoring import metric_named
+from bosquet.study.metrics.metric import metric_named
 
 numbers = st.floats(-100, 100, allow_nan=False)
 

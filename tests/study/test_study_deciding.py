@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from bosquet import RandomForestClassifier, Study
 from bosquet.study.methods.method import Candidate
-from bosquet.study.metrics.scoring import metric_named
+from bosquet.study.metrics.metric import metric_named
 from bosquet.study.tuning.thresholds import (
     Decision,
     bagged_threshold,
@@ -166,7 +166,7 @@ def test_the_threshold_of_the_final_model_is_chosen_on_all_rows():
 
 @pytest.mark.parametrize("time", [True, False])
 def test_fits_for_the_threshold_of_the_final_model_need_time(monkeypatch, time):
-    monkeypatch.setattr("bosquet.study.steps.END_OF_DECIDING", 1.0 if time else 0.0)
+    monkeypatch.setattr("bosquet.study.study_run.END_OF_DECIDING", 1.0 if time else 0.0)
     study = Study(methods=["logistic"], budget=30, repeats=1, verbose=0, random_state=0)
     kept = study.fit(rare_table(), "y").best_
     logistic = next(m for m in study.record_["methods"] if m["name"] == "logistic")

@@ -11,7 +11,7 @@ from bosquet import Study
 from bosquet.study.compare.intervals import BootstrapDraws, next_block_interval
 from bosquet.study.methods import METHODS
 from bosquet.study.methods.design_fits import fit_by_design
-from bosquet.study.metrics.scoring import metric_named
+from bosquet.study.metrics.metric import metric_named
 from bosquet.study.report.document import page_html
 from bosquet.study.run import time_features
 from bosquet.study.run.time_features import choose_time_features

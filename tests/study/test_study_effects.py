@@ -9,7 +9,7 @@ from bosquet import RandomForestClassifier
 from bosquet.explain import importance
 from bosquet.study.explain import effects as _effects
 from bosquet.study.explain.effects import dependences, importances
-from bosquet.study.metrics.scoring import metric_named
+from bosquet.study.metrics.metric import metric_named
 
 RMSE = metric_named("rmse", "regression")
 

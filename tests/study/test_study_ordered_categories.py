@@ -10,7 +10,7 @@ from bosquet import Study
 from bosquet.study.explain.effects import dependences
 from bosquet.study.exploration import explore
 from bosquet.study.methods.shapes import table_shape
-from bosquet.study.metrics.scoring import metric_named
+from bosquet.study.metrics.metric import metric_named
 from bosquet.study.table.numeric_inputs import NumericInputs
 from bosquet.study.table.reading import read_study_table
 

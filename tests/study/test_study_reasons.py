@@ -107,7 +107,7 @@ def test_strange_rows_are_far_out_in_some_column():
 
 def test_reasons_end_at_the_prediction_however_many_columns_there_are():
     from bosquet.study.explain.notable_rows import MOST_REASONS, notable_rows
-    from bosquet.study.metrics.scoring import metric_named
+    from bosquet.study.metrics.metric import metric_named
 
     X = table(columns=12)
     y = (X @ np.arange(1.0, 13)).to_numpy()

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn import metrics as theirs
 
-from bosquet.study.metrics.scoring import default_metric, metric_named, metrics_of, predictions_for
+from bosquet.study.metrics.metric import default_metric, metric_named, metrics_of, predictions_for
 
 CLASSES = np.array(["a", "b", "c"])
 

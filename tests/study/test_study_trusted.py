@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
-from bosquet.study.explain.trust import calibration_on, coverage_on, too_few
-from bosquet.study.metrics.scoring import metric_named
+from bosquet.study.explain.calibration import calibration_on, coverage_on, too_few
+from bosquet.study.metrics.metric import metric_named
 
 
 def numbers(n, seed):

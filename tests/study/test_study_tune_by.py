@@ -8,10 +8,10 @@ import pytest
 from stand_ins import constant, linear, tree
 
 from bosquet import Study
-from bosquet.cli.commands.study import SCHEMES as WAYS_OF_THE_COMMAND
+from bosquet.cli.commands.study import SCHEMES as SCHEMES_OF_THE_COMMAND
 from bosquet.study.run.clock import StudyClock
 from bosquet.study.run.trial import run_trial
-from bosquet.study.steps import StudyRun
+from bosquet.study.study_run import StudyRun
 from bosquet.study.table.reading import read_study_table
 from bosquet.study.table.splits import split_rows
 from bosquet.study.tuning.validation import SCHEMES
@@ -71,8 +71,8 @@ def test_a_scheme_for_one_method_only():
 @pytest.mark.parametrize(
     ("tune_by", "says"),
     [
-        ("guess", "tune_by='guess' is out of range"),
-        ({"linear": "guess"}, r"tune_by\['linear'\]='guess' is out of range"),
+        ("guess", "tune_by='guess' is not valid"),
+        ({"linear": "guess"}, r"tune_by\['linear'\]='guess' is not valid"),
         (
             {"linaer": "cv"},
             "tune_by has the key 'linaer', which is not a method of this study; .*'linear'",
@@ -90,4 +90,4 @@ def test_a_checkpoint_knows_the_ways():
 
 
 def test_the_command_knows_every_way():
-    assert set(WAYS_OF_THE_COMMAND) == set(SCHEMES)
+    assert set(SCHEMES_OF_THE_COMMAND) == set(SCHEMES)

@@ -7,15 +7,15 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import log_loss, precision_recall_curve, roc_curve
 
 from bosquet import Study
+from bosquet.study.explain.calibration import calibration_on, coverage_on
 from bosquet.study.explain.effects import dependences, importances, rows_by_weight
 from bosquet.study.explain.learning_curve import learning_curve
-from bosquet.study.explain.trust import calibration_on, coverage_on
 from bosquet.study.methods import METHODS
 from bosquet.study.methods.shapes import table_shape
-from bosquet.study.metrics.scoring import metric_named
+from bosquet.study.metrics.metric import metric_named
 from bosquet.study.report.document import page_html
 from bosquet.study.run.context import StudyContext
-from bosquet.study.run.test_curves import held_out_record, histogram
+from bosquet.study.run.held_out_curves import held_out_record, histogram
 from bosquet.study.table.design import Design
 from bosquet.study.table.reading import read_study_table
 from bosquet.study.table.splits import seed_of, subsample

@@ -14,13 +14,13 @@ from stand_ins import linear, method
 
 from bosquet import Study
 from bosquet.study.methods import METHODS, gradient
-from bosquet.study.methods.candidates import HeldOutPredictions
+from bosquet.study.methods.candidates import ValidationPredictions
 from bosquet.study.methods.costs import FitCost
-from bosquet.study.metrics.scoring import metric_named
+from bosquet.study.metrics.metric import metric_named
 from bosquet.study.run import schedule as _schedule
 from bosquet.study.run.clock import StudyClock
 from bosquet.study.run.trial import run_trial
-from bosquet.study.steps import StudyRun
+from bosquet.study.study_run import StudyRun
 from bosquet.study.table.design import Design
 from bosquet.study.table.reading import read_study_table
 from bosquet.study.table.splits import split_rows
@@ -226,7 +226,7 @@ class Fitless:
 def test_a_threshold_needs_no_further_fits_where_validation_rows_are_enough(events, again):
     metric = metric_named("average_precision", "binary", ["no", "yes"], positive=1)
     y = np.array(["yes"] * events + ["no"] * 500)
-    held = HeldOutPredictions(
+    held = ValidationPredictions(
         np.column_stack([np.linspace(0, 1, len(y)), np.linspace(1, 0, len(y))]), y
     )
     X = pd.DataFrame({"a": np.arange(len(y))})

@@ -16,7 +16,7 @@ from bosquet.reference import resampling
 from bosquet.study.methods import METHODS
 from bosquet.study.methods.costs import FitCost
 from bosquet.study.methods.method import Candidate
-from bosquet.study.metrics.scoring import predictions_for
+from bosquet.study.metrics.metric import predictions_for
 from bosquet.study.tuning.tuner import affordable_rows, tune
 from bosquet.study.tuning.validation import draw_bags, fold_numbers
 

@@ -13,13 +13,13 @@ from bosquet._parameters import check_value, choice, integer
 from bosquet._sklearn import BaseEstimator, check_is_fitted, seed_from
 from bosquet._suggestions import hint
 from bosquet.study.chosen_model import ChosenModel
+from bosquet.study.compare.external_test import score_test_table
 from bosquet.study.compare.leaderboard import as_html, as_text, leaderboard
-from bosquet.study.compare.scored_table import check_test_table, score_test_table
 from bosquet.study.methods.method import Method
 from bosquet.study.options import StudyOptions
 from bosquet.study.record import Record
 from bosquet.study.run.clock import StudyClock, seconds_of
-from bosquet.study.steps import StudyRun
+from bosquet.study.study_run import StudyRun
 from bosquet.study.table.design import with_splitter
 from bosquet.study.table.reading import read_study_table
 from bosquet.study.table.target import TASKS
@@ -71,8 +71,8 @@ class Study(BaseEstimator):
         validation set replaces from 5,000 rows on. A method that does not support the scheme keeps its
         default: "aic" and "bic" need a likelihood, "oob" needs bootstrap samples.
     n_jobs : int or None, default=None
-        Number of parallel fits while tuning, and within ensembles on small tables. The results do not depend
-        on it.
+        Number of parallel fits while tuning, and within ensembles on small tables. None and
+        -1 run one fit per processor. The results do not depend on it.
     checkpoint : str or path, default=None
         File to which every result is written. The same study with the same file resumes after an
         interruption; without a budget it ends with the same results.
@@ -208,11 +208,7 @@ class Study(BaseEstimator):
         table = read_study_table(X, y, self.task, self.positive, design=design)
         if splitter is not None:
             table.design = with_splitter(table.design, splitter, table.X, table.target.y)
-        run = StudyRun(table, options, clock)
-        if test is not None:
-            rows = check_test_table(as_frame(test), table.tidier, table.target, table.design)
-            run.check_metric_on(*rows)
-        result = run.run()
+        result = StudyRun(table, options, clock).run()
         self.record_ = result.record
         self.table_ = leaderboard(result.record)
         self.splits_ = [(split.train, split.test) for split in result.splits]

@@ -1,4 +1,18 @@
-"""The run of a study: explore, split, tune, compare, repeat, choose, explain."""
+"""The run of a study.
+
+A study has seven steps:
+
+1. read the table;
+2. explore it and report leaks, duplicates and drift;
+3. split it at random into training rows and test rows;
+4. tune the hyper-parameters of every method on the training rows;
+5. compare the tuned methods on the test rows;
+6. repeat on other splits;
+7. choose one method, explain it and fit it to all rows.
+
+`Study.fit` does step 1, `StudyRun` the others. If the table has a time column, the run first decides whether
+elapsed time is a feature.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +24,17 @@ from typing import Any
 import numpy as np
 
 from bosquet.study.compare.choice import Choice, choose
+from bosquet.study.compare.external_test import check_test_table
 from bosquet.study.compare.notes import notes_on_comparison
-from bosquet.study.compare.ranking import bayes_rule_method, interval_of_next_block, ranked
-from bosquet.study.explain.winner import Explainer
+from bosquet.study.compare.ranking import interval_of_next_block, ranked
+from bosquet.study.explain.explainer import Explainer
 from bosquet.study.exploration.alarms import alarms
-from bosquet.study.methods.bayes_rule import BayesRule
+from bosquet.study.methods.bayes_rule import BayesRule, bayes_rule_method
 from bosquet.study.methods.candidates import candidate_with
 from bosquet.study.methods.method import BASELINE, Candidate, Method
 from bosquet.study.metrics.custom_metric import check_metric, custom_metric
 from bosquet.study.metrics.formatting import format_score
-from bosquet.study.metrics.scoring import (
+from bosquet.study.metrics.metric import (
     Metric,
     MetricError,
     default_metric,
@@ -57,7 +72,7 @@ from bosquet.study.table.design import Design, fingerprint
 from bosquet.study.table.reading import StudyTable
 from bosquet.study.table.splits import StudySplit, seed_of
 from bosquet.study.tuning.thresholds import (
-    FOLDS,
+    THRESHOLD_FOLDS,
     Decision,
     choose_decision,
     out_of_fold_predictions,
@@ -82,7 +97,7 @@ class StudyResult:
 
 
 class StudyRun:
-    """The steps of one study, from the tidied table to the record and the final model."""
+    """Steps 2 to 7 of one study, from the tidied table to the record and the final model."""
 
     final: FinalFit  # rows and seconds of the final fit
 
@@ -95,10 +110,6 @@ class StudyRun:
         self.metric = self._metric(of_target)
         if not isinstance(options.metric, str):
             self.metrics.insert(0, self.metric)
-        note = ""
-        if table.design.time is not None:
-            table, note = choose_time_features(table, self.metric, options.random_state)
-            self.table = table
         self.methods = self._methods()
         self.context = StudyContext(
             table.X,
@@ -111,7 +122,7 @@ class StudyRun:
             checked_tune_by(options.tune_by, self.methods),
             design=table.design,
         )
-        self.notes = [*table.notes, *filter(None, [note])]
+        self.notes = list(table.notes)
 
     def _metric(self, of_target: dict[str, Any]) -> Metric:
         """Return the metric of the study: the one of a given name, the default, or a custom metric."""
@@ -127,14 +138,11 @@ class StudyRun:
         check_metric(metric, target.y, design.weight, "on all rows")
         return metric
 
-    def check_metric_on(self, y: np.ndarray, weight: np.ndarray | None) -> None:
-        """Check that a custom metric can score the rows of a test table."""
-        if not self.metric.bounded and len(y):
-            check_metric(self.metric, y, weight, "on the test table")
-
     # ----------------------------------------------------------------- all steps
     def run(self) -> StudyResult:
         """Run all steps and return the result."""
+        self._choose_time_features()
+        self._check_test_table()  # afterwards, because it need not have a column that was left out
         values = len(self.table.X) * self.context.shape.n_indicators
         try:
             with limited_resources(values, self.context.n_jobs):
@@ -170,6 +178,27 @@ class StudyRun:
         found = (rows, comparison, choice.verdict)
         record = self._build_record(exploration, found, winner, schedule)
         return StudyResult(record, model, decision, schedule.splits, self.metrics)
+
+    def _choose_time_features(self) -> None:
+        """Leave elapsed time out of the features if later blocks of time are predicted better without it."""
+        if self.table.design.time is None:
+            return
+        table, note = choose_time_features(self.table, self.metric, self.options.random_state)
+        if note:
+            self.table = table
+            self.context = replace(self.context, X=table.X, shape=_shape(table))
+            self.notes.append(note)
+
+    def _check_test_table(self) -> None:
+        """Check that the test table has the needed columns and that a custom metric can score its rows."""
+        if self.options.test is None:
+            return
+        table = self.table
+        y, weight = check_test_table(
+            as_frame(self.options.test), table.tidier, table.target, table.design
+        )
+        if not self.metric.bounded and len(y):
+            check_metric(self.metric, y, weight, "on the test table")
 
     def _explore(self) -> Any:
         from bosquet.study.exploration import explore
@@ -285,28 +314,28 @@ class StudyRun:
         rows: np.ndarray,
     ) -> tuple[Candidate, Any]:
         """Return the candidate of the first split and its fit; in a resumed study they are fitted again."""
-        study = self.context
-        candidate, model = study.candidates.get(method.name), schedule.fitted.get(method.name)
+        context = self.context
+        candidate, model = context.candidates.get(method.name), schedule.fitted.get(method.name)
         if candidate is not None and model is not None:
             return candidate, model
         # The checkpoint has the chosen hyper-parameters; tuning again would take time.
         if candidate is None and self.clock.timed:
-            shape = replace(study.shape, n_rows=len(rows))
+            shape = replace(context.shape, n_rows=len(rows))
             candidate = candidate_with(method, shape, outcome.setting)
         if candidate is None:
             seconds = self._seconds_left()
             ready = schedule.with_combined_candidates(method, split, seconds, outcome)
-            again, model = run_trial(study, ready, split, seconds=seconds, first=None)
+            again, model = run_trial(context, ready, split, seconds=seconds, first=None)
             if model is not None and again.setting == outcome.setting:
-                return study.candidates[method.name], model
-            candidate = study.candidates.get(method.name)
+                return context.candidates[method.name], model
+            candidate = context.candidates.get(method.name)
         if candidate is None:
             raise ValueError(
                 f"the chosen method, {method.title}, could not be fitted again: {outcome.message}"
             )
-        seed = seed_of(study.random_state, "fit", method.name, split.number)
-        design = study.design.take(rows)
-        return candidate, fitted(candidate, seed, study.X.iloc[rows], study.y[rows], design)
+        seed = seed_of(context.random_state, "fit", method.name, split.number)
+        design = context.design.take(rows)
+        return candidate, fitted(candidate, seed, context.X.iloc[rows], context.y[rows], design)
 
     def _seconds_left(self) -> float | None:
         return None if not self.clock.timed else max(self.clock.left(), 1.0)
@@ -329,7 +358,7 @@ class StudyRun:
         if outcome.threshold is None:
             return of_first_split
         found = stored_predictions(model, y, metric, design)
-        seconds = FOLDS * TIME_MARGIN * outcome.one_fit_seconds
+        seconds = THRESHOLD_FOLDS * TIME_MARGIN * outcome.one_fit_seconds
         if found is None and seconds < self.clock.left(END_OF_DECIDING):
             seed = seed_of(self.context.random_state, "threshold", "all")
             with warnings.catch_warnings(), suppress(Exception):  # falls back to the first split

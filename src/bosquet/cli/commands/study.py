@@ -79,7 +79,7 @@ def _study_arguments(group: Any) -> None:
     group.add_argument(
         "--tune-by",
         choices=SCHEMES,
-        metavar="WAY",
+        metavar="SCHEME",
         help=f"how hyper-parameters are tuned: {', '.join(SCHEMES)} (default: depends on the method)",
     )
     group.add_argument(
@@ -95,7 +95,9 @@ def _study_arguments(group: Any) -> None:
     group.add_argument(
         "--repeats", type=positive_int, metavar="N", help="maximum number of train/test splits"
     )
-    group.add_argument("--jobs", type=int, metavar="N", help="parallel fits (default: 1)")
+    group.add_argument(
+        "--jobs", type=int, metavar="N", help="parallel fits (default: one per processor)"
+    )
 
 
 def _design_arguments(group: Any) -> None:

@@ -18,7 +18,7 @@ from bosquet.study.compare.verdict import (
 )
 from bosquet.study.methods.method import BASELINE, BAYES_RULE, INCUMBENT
 from bosquet.study.metrics.formatting import format_score
-from bosquet.study.metrics.scoring import Metric
+from bosquet.study.metrics.metric import Metric
 from bosquet.study.record import MethodRecord, Verdict
 
 # Share of the best method's gain over the constant that may be lost for a more readable model: two grades

@@ -10,7 +10,7 @@ import numpy as np
 
 from bosquet.study.chosen_model import ChosenModel
 from bosquet.study.compare.intervals import CONFIDENCE, BootstrapDraws
-from bosquet.study.metrics.scoring import Metric, predictions_for
+from bosquet.study.metrics.metric import Metric, predictions_for
 from bosquet.study.record import Record, ScoredTable
 from bosquet.study.run.trial import scores_of
 from bosquet.study.table.design import Design, read_weight

@@ -24,7 +24,7 @@ from functools import cache
 
 import numpy as np
 
-from bosquet.study.metrics.scoring import Metric
+from bosquet.study.metrics.metric import Metric
 from bosquet.study.record import Difference
 from bosquet.study.table.design_splits import MIN_BLOCKS
 

@@ -19,7 +19,7 @@ def notes_on_comparison(
     if fewer:
         listed = "; ".join(f"{row['title']} on {row['rows_used']:,} rows" for row in fewer)
         notes.append(f"Too slow for all training rows, tuned on a subsample instead: {listed}.")
-    if schedule.study.design.time is not None:
+    if schedule.context.design.time is not None:
         notes.append(
             "Intervals of scores are prediction intervals for the next block of time. They contain its"
             f" score with 95 % confidence if it differs from the {len(schedule.splits)} blocks of this"
@@ -45,7 +45,7 @@ def notes_on_comparison(
 
 def _ignores_tune_by(method: Method, schedule: Schedule) -> bool:
     """Return whether a method was tuned although it does not support the requested scheme."""
-    study, outcomes = schedule.study, schedule.outcomes(method)
-    if method.name not in study.tune_by or not outcomes or outcomes[0].curve is None:
+    context, outcomes = schedule.context, schedule.outcomes(method)
+    if method.name not in context.tune_by or not outcomes or outcomes[0].curve is None:
         return False
-    return study.scheme(method, study.shape) is None
+    return context.scheme(method, context.shape) is None

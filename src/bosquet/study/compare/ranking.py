@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -18,9 +17,9 @@ from bosquet.study.compare.intervals import (
     untested,
 )
 from bosquet.study.compare.verdict import best_of
-from bosquet.study.methods.method import BAYES_RULE, Method
-from bosquet.study.metrics.scoring import Metric
-from bosquet.study.record import Card, Comparison, MethodRecord
+from bosquet.study.methods.method import Method
+from bosquet.study.metrics.metric import Metric
+from bosquet.study.record import Comparison, MethodRecord
 from bosquet.study.run.outcomes import Outcome
 from bosquet.study.run.schedule import Schedule
 from bosquet.study.table.splits import seed_of
@@ -30,7 +29,7 @@ from bosquet.study.tuning.thresholds import Decision
 def ranked(schedule: Schedule, methods: Sequence[Method]) -> tuple[list[MethodRecord], Comparison]:
     """Return one record per method, best first and those without a score last, and the comparison."""
     rows = [_row(method, schedule.outcomes(method)) for method in methods]
-    metric = schedule.study.metric
+    metric = schedule.context.metric
     scored = [row for row in rows if row["mean"] is not None]
     scored.sort(key=lambda row: -metric.sign * _mean(row))
     unscored = [row for row in rows if row["mean"] is None]
@@ -94,10 +93,10 @@ def _compare(
             drawn.get(row["name"]),
             n_train=train,
             n_test=test,
-            within=schedule.study.metric.range,
+            within=schedule.context.metric.range,
         )
-        if schedule.study.design.time is not None:
-            row["interval"] = interval_of_next_block(row["scores"], schedule.study.metric)
+        if schedule.context.design.time is not None:
+            row["interval"] = interval_of_next_block(row["scores"], schedule.context.metric)
     best = best_of(scored)
     rivals = [row for row in scored if row is not best and best is not None]
     for row in rivals:
@@ -165,16 +164,16 @@ def _draws(
     schedule: Schedule, methods: dict[str, Method], scored: list[MethodRecord]
 ) -> dict[str, np.ndarray]:
     """Return the scores of each method on bootstrap draws of the test rows of the first split."""
-    study = schedule.study
-    y = study.y[schedule.splits[0].test]
-    seed = seed_of(study.random_state, "draws")
-    design = study.design.take(schedule.splits[0].test)
-    rows = BootstrapDraws.draw(y, study.metric, seed, design.group, design.weight)
+    context = schedule.context
+    y = context.y[schedule.splits[0].test]
+    seed = seed_of(context.random_state, "draws")
+    design = context.design.take(schedule.splits[0].test)
+    rows = BootstrapDraws.draw(y, context.metric, seed, design.group, design.weight)
     found = {}
     for row in scored:
         first = schedule.outcomes(methods[row["name"]])[0]
         if first.answer is not None:
-            found[row["name"]] = rows.scores(metric_input(first, study.metric))
+            found[row["name"]] = rows.scores(metric_input(first, context.metric))
     return found
 
 
@@ -185,29 +184,3 @@ def metric_input(outcome: Outcome, metric: Metric) -> np.ndarray:
     if metric.needs != "class":
         return predictions
     return Decision(metric.classes, metric.positive, outcome.threshold, metric.costs)(predictions)
-
-
-BAYES_RULE_CARD: Card = {
-    "readable": ("yes", "it is the distribution of the data"),
-    "score_or_interval": ("yes", "true probabilities or means"),
-    "consistent": ("yes", "nothing is estimated"),
-    "minimax": ("yes", "no rule has a smaller risk"),
-    "non_asymptotic": ("yes", "its risk is known"),
-    "parameter_free": ("yes", "nothing to tune"),
-    "online": ("yes", "nothing to fit"),
-}
-
-
-def bayes_rule_method(rule: Any, tasks: frozenset[Any]) -> Method:
-    """Return the Bayes rule as a method, so that the leaderboard shows how much could still be gained."""
-    from bosquet.study.methods.method import Candidate
-
-    return Method(
-        name=BAYES_RULE,
-        title="Bayes rule (the truth)",
-        tasks=tasks,
-        parameter="",
-        log=False,
-        candidates=lambda shape: [Candidate(0.0, "", {}, lambda seed: rule)],
-        card=BAYES_RULE_CARD,
-    )

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bosquet.study.metrics.scoring import Metric, predictions_for
+from bosquet.study.metrics.metric import Metric, predictions_for
 from bosquet.study.record import DependenceRecord
 from bosquet.study.table.frames import take
 

@@ -14,20 +14,20 @@ from typing import Any
 import numpy as np
 
 from bosquet.study.compare.choice import Choice
-from bosquet.study.explain.effects import dependences, importances, rows_by_weight
-from bosquet.study.explain.learning_curve import forecast, learning_curve
-from bosquet.study.explain.notable_rows import notable_rows
-from bosquet.study.explain.tree import tree_to_draw
-from bosquet.study.explain.trust import (
+from bosquet.study.explain.calibration import (
     calibration_on,
     certificate_of,
     coverage_on,
     margins_of,
     too_few,
 )
+from bosquet.study.explain.effects import dependences, importances, rows_by_weight
+from bosquet.study.explain.learning_curve import forecast, learning_curve
+from bosquet.study.explain.notable_rows import notable_rows
+from bosquet.study.explain.tree import tree_to_draw
 from bosquet.study.methods.method import Candidate
 from bosquet.study.methods.offsets import rate_model
-from bosquet.study.metrics.scoring import predictions_for
+from bosquet.study.metrics.metric import predictions_for
 from bosquet.study.record import Winner
 from bosquet.study.run.clock import StudyClock
 from bosquet.study.run.context import StudyContext
@@ -47,7 +47,7 @@ END_OF_EXPLAINING, END_OF_FITS = 1.08, 0.97
 class Explainer:
     """Compute the parts of a `Winner`; a part that fails is left out and reported in `notes`."""
 
-    study: StudyContext
+    context: StudyContext
     split: StudySplit
     candidate: Candidate
     outcome: Outcome
@@ -59,13 +59,13 @@ class Explainer:
 
     @property
     def offset(self) -> OffsetColumn | None:
-        return self.study.shape.offset
+        return self.context.shape.offset
 
     def explain(self, choice: Choice) -> Winner:
         """Return the explanation of the chosen method, as far as time allows."""
-        study, metric = self.study, self.study.metric
-        X, y = take(study.X, self.split.test), study.y[self.split.test]
-        seed, weight = seed_of(study.random_state, "explaining"), study.weight(self.split.test)
+        context, metric = self.context, self.context.metric
+        X, y = take(context.X, self.split.test), context.y[self.split.test]
+        seed, weight = seed_of(context.random_state, "explaining"), context.weight(self.split.test)
         found: Winner = {
             "name": choice.name,
             "why": choice.why,
@@ -111,7 +111,7 @@ class Explainer:
                 X,
                 y,
                 metric,
-                study.target.name,
+                context.target.name,
                 order,
                 enough_time=lambda: self.clock.left(END_OF_EXPLAINING) > 0,
                 seed=seed,
@@ -143,20 +143,20 @@ class Explainer:
             self.model,
             X,
             y,
-            self.study.metric,
+            self.context.metric,
             seconds=seconds,
             microseconds=self.outcome.predict_microseconds,
             seed=seed,
-            weight=self.study.weight(self.split.test),
+            weight=self.context.weight(self.split.test),
             left_out=None if self.offset is None else self.offset.name,
         )
 
     def _rows(self, X: Any, y: np.ndarray, order: list[str], seed: int) -> Any:
-        predictions = predictions_for(self.model, X, self.study.metric)
+        predictions = predictions_for(self.model, X, self.context.metric)
         if self.offset is not None:  # first, so that it has a Shapley value of its own
             order = [self.offset.name, *order]
         random = np.random.default_rng(seed)
-        drawn = rows_by_weight(len(self.rows), self.study.weight(self.rows))
+        drawn = rows_by_weight(len(self.rows), self.context.weight(self.rows))
         background = np.sort(random.permutation(drawn)[:BACKGROUND_ROWS])
         return notable_rows(
             self.model,
@@ -164,14 +164,14 @@ class Explainer:
             y,
             predictions,
             np.asarray(self.labels)[self.split.test],
-            self.study.metric,
-            background=take(self.study.X, self.rows[background]),
+            self.context.metric,
+            background=take(self.context.X, self.rows[background]),
             order=order,
             seed=seed,
         )
 
     def _tree(self, order: list[str], seed: int) -> Any:
-        X, y = take(self.study.X, self.rows), self.study.y[self.rows]
+        X, y = take(self.context.X, self.rows), self.context.y[self.rows]
         if self.offset is None:
             return tree_to_draw(self.model, X, y, important=order, seed=seed)
         # With an offset, the rate is the part of the prediction that depends on the features.
@@ -180,11 +180,11 @@ class Explainer:
         return tree, f"{title} (counts per unit of exposure)"
 
     def _learning(self) -> list[dict[str, Any]]:
-        metric = self.study.metric
+        metric = self.context.metric
         decision = Decision(metric.classes, metric.positive, self.outcome.threshold, metric.costs)
         assert self.outcome.score is not None
         return learning_curve(
-            self.study,
+            self.context,
             self.candidate,
             self.split,
             decision,

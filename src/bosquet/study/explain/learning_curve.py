@@ -10,7 +10,7 @@ import numpy as np
 from bosquet.study.methods.design_fits import fit_by_design
 from bosquet.study.methods.method import Candidate
 from bosquet.study.metrics.formatting import format_score
-from bosquet.study.metrics.scoring import predictions_for
+from bosquet.study.metrics.metric import predictions_for
 from bosquet.study.run.context import StudyContext
 from bosquet.study.run.trial import scores_of
 from bosquet.study.table.frames import take
@@ -23,7 +23,7 @@ FEWEST_ROWS = 30
 
 
 def learning_curve(
-    study: StudyContext,
+    context: StudyContext,
     candidate: Candidate,
     split: StudySplit,
     decision: Decision,
@@ -40,23 +40,25 @@ def learning_curve(
     that are left.
     """
     points: list[dict[str, Any]] = []
-    y, test = study.y, take(study.X, split.test)
+    y, test = context.y, take(context.X, split.test)
     for share in SHARES:
         size = round(share * len(rows))
-        if size < max(FEWEST_ROWS, 5 * len(study.metric.classes)):
+        if size < max(FEWEST_ROWS, 5 * len(context.metric.classes)):
             continue
         scores: list[float] = []
         for draw in range(DRAWS):
             if left() < 2 * share * one_fit:
                 break
-            seed = seed_of(study.random_state, "learning", size, draw)
-            some = rows[subsample(y[rows], size, seed, stratify=study.target.is_classes)]
-            design = study.design.take(some)
-            model = fit_by_design(candidate.make(seed), take(study.X, some), y[some], design, seed)
-            predictions = predictions_for(model, test, study.metric)
-            weight = study.weight(split.test)
-            found = scores_of([study.metric], y[split.test], predictions, decision, weight)
-            scores.append(found[study.metric.name])
+            seed = seed_of(context.random_state, "learning", size, draw)
+            some = rows[subsample(y[rows], size, seed, stratify=context.target.is_classes)]
+            design = context.design.take(some)
+            model = fit_by_design(
+                candidate.make(seed), take(context.X, some), y[some], design, seed
+            )
+            predictions = predictions_for(model, test, context.metric)
+            weight = context.weight(split.test)
+            found = scores_of([context.metric], y[split.test], predictions, decision, weight)
+            scores.append(found[context.metric.name])
         if scores:
             spread = float(np.std(scores, ddof=1)) if len(scores) > 1 else None
             points.append({"rows": float(size), "score": float(np.mean(scores)), "spread": spread})

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from bosquet.study.explain.row_explanations import OTHERS, explain_rows
-from bosquet.study.metrics.scoring import Metric, metric_named
+from bosquet.study.metrics.metric import Metric, metric_named
 from bosquet.study.record import ExplainedRow, Reason
 from bosquet.study.table.frames import take
 

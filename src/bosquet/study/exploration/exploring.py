@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bosquet.study.exploration import findings
-from bosquet.study.exploration.designs import Proposal, group_codes, proposals, time_column
+from bosquet.study.exploration.design_proposals import Proposal, group_codes, proposals, time_column
 from bosquet.study.exploration.drift import drift_between, drift_finding
 from bosquet.study.exploration.features import Feature, feature_of
 from bosquet.study.exploration.leaks import column_leaks, level_leaks, pair_leaks, time_leaks

@@ -1,4 +1,4 @@
-"""The Bayes rule of simulated data as an estimator, which needs no training."""
+"""The Bayes rule of simulated data as an estimator that needs no training, and as a method of the study."""
 
 from __future__ import annotations
 
@@ -7,7 +7,19 @@ from typing import Any
 import numpy as np
 
 from bosquet._targets import class_numbers
+from bosquet.study.methods.method import BAYES_RULE, Candidate, Method
+from bosquet.study.record import Card, Task
 from bosquet.study.table.target import StudyTarget
+
+BAYES_RULE_CARD: Card = {
+    "readable": ("yes", "it is the distribution of the data"),
+    "score_or_interval": ("yes", "true probabilities or means"),
+    "consistent": ("yes", "nothing is estimated"),
+    "minimax": ("yes", "no rule has a smaller risk"),
+    "non_asymptotic": ("yes", "its risk is known"),
+    "parameter_free": ("yes", "nothing to tune"),
+    "online": ("yes", "nothing to fit"),
+}
 
 
 class BayesRule:
@@ -49,6 +61,19 @@ class BayesRule:
             probabilities[:, class_numbers(np.asarray(own), self.classes_)] = predicted
             return probabilities
         return np.eye(len(self.classes_))[class_numbers(predicted, self.classes_)]
+
+
+def bayes_rule_method(rule: BayesRule, tasks: frozenset[Task]) -> Method:
+    """Return the Bayes rule as a method, so that the leaderboard shows how much could still be gained."""
+    return Method(
+        name=BAYES_RULE,
+        title="Bayes rule (the truth)",
+        tasks=tasks,
+        parameter="",
+        log=False,
+        candidates=lambda shape: [Candidate(0.0, "", {}, lambda seed: rule)],
+        card=BAYES_RULE_CARD,
+    )
 
 
 def _matrix(X: Any) -> np.ndarray:

@@ -13,7 +13,7 @@ from bosquet.study.record import CurvePoint, to_json_types
 from bosquet.study.table.design import Design
 
 
-class HeldOutPredictions(NamedTuple):
+class ValidationPredictions(NamedTuple):
     """Predictions for rows that the model was not fitted to, with their targets and sample weights."""
 
     predictions: np.ndarray
@@ -71,7 +71,7 @@ class SelfTuningResult:
     spread: float | None  # standard error of the score
     estimator: Any = None  # already fitted to all rows, or None
     fitted: Any = None  # fitted to the training rows
-    unseen: HeldOutPredictions | None = None  # predictions for the validation rows
+    unseen: ValidationPredictions | None = None  # predictions for the validation rows
     finished: bool = True  # False if the time limit stopped the rounds
 
 

@@ -26,10 +26,6 @@ class FitCost:
     encoded: bool = True
     most: int | None = None  # maximum number of rows, because of memory
 
-    def seconds(self, shape: TableShape) -> float:
-        """Return the seconds of one fit to all rows of a table of this shape."""
-        return self.fixed + self._slope(shape) * (shape.n_rows / 1000) ** self.rows
-
     def __call__(self, shape: TableShape, seconds: float) -> int:
         """Return the largest number of rows that one fit can use in this time, at least a few hundred."""
         spare = max(seconds - self.fixed, 0.0)

@@ -12,16 +12,16 @@ import numpy as np
 from bosquet._sklearn import rows_of
 from bosquet.boosting import GradientBoostingClassifier, GradientBoostingRegressor
 from bosquet.study.methods.candidates import (
-    HeldOutPredictions,
     SelfTuned,
     SelfTuningResult,
     Staged,
     TuningTask,
+    ValidationPredictions,
 )
 from bosquet.study.methods.costs import FitCost
 from bosquet.study.methods.method import INCUMBENT, Candidate, Method, TableShape
 from bosquet.study.methods.offsets import OffsetModel, rate_model, with_offset
-from bosquet.study.metrics.scoring import RARE, predictions_for
+from bosquet.study.metrics.metric import RARE, predictions_for
 from bosquet.study.record import Card, CurvePoint
 from bosquet.study.table.offset import OffsetColumn
 
@@ -273,7 +273,8 @@ def _tune(
     return SelfTuningResult(
         points, "rounds", True, "validation rows", title,
         Candidate(rounds, label, setting, make), score, spread,
-        fitted=model, unseen=HeldOutPredictions(predictions, y_held, w_held), finished=not deadline.reached,
+        fitted=model, unseen=ValidationPredictions(predictions, y_held, w_held),
+        finished=not deadline.reached,
     )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from bosquet.study.methods.costs import FitCost
 from bosquet.study.methods.method import Candidate, Method, TableShape
 from bosquet.study.methods.pipelines import model_of, prepared
-from bosquet.study.metrics.scoring import RARE
+from bosquet.study.metrics.metric import RARE
 
 PENALTIES = (1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0)
 # With more coefficients, the Hessian of Newton's method costs more than the iterations of L-BFGS.

@@ -59,7 +59,7 @@ class ScaledTarget(RegressorMixin, BaseEstimator):
     @publishes_fit_atomically
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ScaledTarget:
         """Fit a clone of the regressor, with the sample weights if there are any."""
-        columns = check_finite_target(y)
+        columns = check_finite_target(y, owner=type(self).__name__)
         if np.asarray(y).ndim > 1:
             warn_of_column_vector()
         target = columns[0]

@@ -14,7 +14,7 @@ from bosquet.study.methods.costs import FitCost
 from bosquet.study.methods.forests import columns_drawn
 from bosquet.study.methods.gradient import staged_predictions
 from bosquet.study.methods.method import Candidate, Method, TableShape
-from bosquet.study.metrics.scoring import RARE
+from bosquet.study.metrics.metric import RARE
 from bosquet.study.record import Task
 from bosquet.trees import DecisionTreeClassifier
 

@@ -22,7 +22,7 @@ import numpy as np
 
 from bosquet._sklearn import scorer_parts
 from bosquet._targets import class_numbers
-from bosquet.study.metrics.scoring import Metric, MetricError, Needs, metrics_of
+from bosquet.study.metrics.metric import Metric, MetricError, Needs, metrics_of
 from bosquet.study.record import Task
 
 # How scikit-learn names its functions: https://scikit-learn.org/stable/modules/model_evaluation.html

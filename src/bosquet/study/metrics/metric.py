@@ -4,7 +4,7 @@ A metric knows the classes of the whole table, in sorted order. A cross-validati
 lacks one of them is therefore scored like any other.
 
 >>> import numpy as np
->>> from bosquet.study.metrics.scoring import metric_named
+>>> from bosquet.study.metrics.metric import metric_named
 >>> metric = metric_named("accuracy", "binary", np.array(["no", "yes"]))
 >>> metric.score(np.array(["no", "yes"]), np.array([[0.8, 0.2], [0.6, 0.4]]))
 0.5

@@ -11,7 +11,7 @@ from bosquet.study.compare.leaderboard import on_test_table
 from bosquet.study.exploration.alarms import alarms
 from bosquet.study.record import Record
 from bosquet.study.report.embedding import script_data, text
-from bosquet.study.report.leaderboard import leaderboard
+from bosquet.study.report.leaderboard import leaderboard_html
 from bosquet.study.report.summary import chosen, headline, summary_sentences
 from bosquet.study.report.thinning import thinned
 from bosquet.study.report.wording import count, counted, duration, shortened
@@ -93,7 +93,7 @@ def page_html(record: Record) -> str:
 </div></header>
 <main id="content" tabindex="-1">
 {_opening(record)}
-{leaderboard(record)}
+{leaderboard_html(record)}
 <div id="figures"></div>
 <noscript><p class="wide note">The figures need JavaScript, which is disabled. The summary, the leaderboard
 and the notes are shown without it.</p></noscript>

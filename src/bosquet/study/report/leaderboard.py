@@ -35,7 +35,7 @@ _COLUMNS = (
 )
 
 
-def leaderboard(record: Record) -> str:
+def leaderboard_html(record: Record) -> str:
     """Return the section with the table of all methods: best first, those without a score last."""
     done = finished(record)
     scale = Scale.over(done, record["metric"]["higher_is_better"])

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bosquet.study.methods.method import Candidate, Method, TableShape
-from bosquet.study.metrics.scoring import Metric
+from bosquet.study.metrics.metric import Metric
 from bosquet.study.table.design import Design
 from bosquet.study.table.design_splits import Splits
 from bosquet.study.table.target import StudyTarget

@@ -39,12 +39,12 @@ def seconds_for_rows(method: Method, outcome: Outcome, shape: TableShape, rows: 
 
 
 def rows_for_final(
-    study: StudyContext, method: Method, outcome: Outcome, clock: StudyClock
+    context: StudyContext, method: Method, outcome: Outcome, clock: StudyClock
 ) -> tuple[int, str]:
     """Return the number of rows of the final fit, and the reason if it is not all of them."""
-    n = len(study.y)
-    most = int(method.rows_affordable(study.shape, math.inf))
-    rows, seconds = _rows_in_time(study, method, outcome, clock)
+    n = len(context.y)
+    most = int(method.rows_affordable(context.shape, math.inf))
+    rows, seconds = _rows_in_time(context, method, outcome, clock)
     if most < min(rows, n):
         return most, "a fit to all rows would take too much memory"
     return (
@@ -54,38 +54,38 @@ def rows_for_final(
 
 
 def _rows_in_time(
-    study: StudyContext, method: Method, outcome: Outcome, clock: StudyClock
+    context: StudyContext, method: Method, outcome: Outcome, clock: StudyClock
 ) -> tuple[int, float]:
-    n = len(study.y)
+    n = len(context.y)
     if clock.budget is None:
-        affordable = int(method.rows_affordable(study.shape, SECONDS_COUNTED))
-        return min(affordable, n), modelled_seconds(method.rows_affordable, study.shape, n)
-    seconds = seconds_for_rows(method, outcome, study.shape, n)
+        affordable = int(method.rows_affordable(context.shape, SECONDS_COUNTED))
+        return min(affordable, n), modelled_seconds(method.rows_affordable, context.shape, n)
+    seconds = seconds_for_rows(method, outcome, context.shape, n)
     allowed = max(clock.left(), OVERTIME * clock.budget)
     if seconds <= allowed:
         return n, seconds
     used = max(outcome.rows_used, 1)
-    one_fit = seconds_for_rows(method, outcome, study.shape, used)
+    one_fit = seconds_for_rows(method, outcome, context.shape, used)
     power = math.log(seconds / one_fit) / math.log(n / used) if n > used else 1.0
     rows = n * (allowed / seconds) ** (1 / max(power, 0.5))
     return int(min(max(rows, used), n)), seconds
 
 
 def fit_final(
-    study: StudyContext, method: Method, candidate: Candidate, outcome: Outcome, clock: StudyClock
+    context: StudyContext, method: Method, candidate: Candidate, outcome: Outcome, clock: StudyClock
 ) -> tuple[Any, np.ndarray, FinalFit]:
     """Return the final model, the indices of its training rows, and its entry in the record."""
-    n = len(study.y)
-    size, why = rows_for_final(study, method, outcome, clock)
-    seed = seed_of(study.random_state, "fit", method.name, "all")
-    rows, X = np.arange(n), study.X
+    n = len(context.y)
+    size, why = rows_for_final(context, method, outcome, clock)
+    seed = seed_of(context.random_state, "fit", method.name, "all")
+    rows, X = np.arange(n), context.X
     if size < n:
-        rows = subsample(study.y, size, seed, stratify=study.target.is_classes)
-        X = study.X.iloc[rows]
+        rows = subsample(context.y, size, seed, stratify=context.target.is_classes)
+        X = context.X.iloc[rows]
     if outcome.subsampled:
-        candidate = _for_rows(method, candidate, replace(study.shape, n_rows=len(rows)))
+        candidate = _for_rows(method, candidate, replace(context.shape, n_rows=len(rows)))
     began = time.perf_counter()
-    model = fitted(candidate, seed, X, study.y[rows], study.design.take(rows))
+    model = fitted(candidate, seed, X, context.y[rows], context.design.take(rows))
     final: FinalFit = {
         "rows": len(rows),
         "of": n,

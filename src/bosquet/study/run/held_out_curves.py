@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from bosquet._targets import class_numbers
-from bosquet.study.metrics.scoring import Metric
+from bosquet.study.metrics.metric import Metric
 from bosquet.study.record import HeldOut, Histogram
 from bosquet.study.tuning.thresholds import Decision
 

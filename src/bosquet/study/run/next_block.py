@@ -9,7 +9,7 @@ import numpy as np
 
 from bosquet.study.methods.design_fits import fit_by_design
 from bosquet.study.methods.method import Candidate, Method
-from bosquet.study.metrics.scoring import predictions_for
+from bosquet.study.metrics.metric import predictions_for
 from bosquet.study.run.clock import StudyClock
 from bosquet.study.run.context import StudyContext
 from bosquet.study.run.outcomes import Outcome
@@ -25,7 +25,7 @@ END_OF_BLOCKS = 0.85
 
 
 def block_scores(
-    study: StudyContext,
+    context: StudyContext,
     method: Method,
     candidate: Candidate,
     outcomes: Sequence[Outcome],
@@ -38,31 +38,35 @@ def block_scores(
     """
     scores = [float(one.score) for one in outcomes if one.score is not None]
     longest = outcomes[0].one_fit_seconds
-    for number in range(len(outcomes), study.splits.most or 0):
+    for number in range(len(outcomes), context.splits.most or 0):
         end = 1.0 if len(scores) < MIN_BLOCKS else END_OF_BLOCKS
         if clock.timed and clock.left(end) < longest:
             break
-        scores.append(_score(study, method, candidate, outcomes[0], number))
+        scores.append(_score(context, method, candidate, outcomes[0], number))
     return scores
 
 
 def _score(
-    study: StudyContext, method: Method, candidate: Candidate, first: Outcome, number: int
+    context: StudyContext, method: Method, candidate: Candidate, first: Outcome, number: int
 ) -> float:
-    split = study.splits.split(number)
-    rows, _ = training_rows(study, method, split.train, None, first)
-    seed = seed_of(study.random_state, "fit", method.name, number)
+    split = context.splits.split(number)
+    rows, _ = training_rows(context, method, split.train, None, first)
+    seed = seed_of(context.random_state, "fit", method.name, number)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = fit_by_design(
-            candidate.make(seed), take(study.X, rows), study.y[rows], study.design.take(rows), seed
+            candidate.make(seed),
+            take(context.X, rows),
+            context.y[rows],
+            context.design.take(rows),
+            seed,
         )
-    X, metric = take(study.X, split.test), study.metric
+    X, metric = take(context.X, split.test), context.metric
     parts = [
         predictions_for(model, X.iloc[at : at + ROWS_AT_A_TIME], metric)
         for at in range(0, len(X), ROWS_AT_A_TIME)
     ]
     decision = Decision(metric.classes, metric.positive, first.threshold, metric.costs)
-    weight = study.weight(split.test)
-    found = scores_of([metric], study.y[split.test], np.concatenate(parts), decision, weight)
+    weight = context.weight(split.test)
+    found = scores_of([metric], context.y[split.test], np.concatenate(parts), decision, weight)
     return found[metric.name]

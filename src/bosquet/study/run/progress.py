@@ -7,7 +7,7 @@ from typing import Any, TextIO
 
 from bosquet.study.methods.method import Method
 from bosquet.study.metrics.formatting import format_score
-from bosquet.study.metrics.scoring import Metric
+from bosquet.study.metrics.metric import Metric
 from bosquet.study.run.clock import StudyClock, format_seconds
 from bosquet.study.run.outcomes import Outcome
 

@@ -27,10 +27,10 @@ from bosquet.study.run.checkpoint import Checkpoint
 from bosquet.study.run.clock import StudyClock, format_seconds
 from bosquet.study.run.context import StudyContext
 from bosquet.study.run.final_model import TIME_MARGIN, seconds_for_rows
-from bosquet.study.run.fit_times import FitTimeModel
 from bosquet.study.run.machine import SMALL_TABLE
 from bosquet.study.run.order import time_weight
 from bosquet.study.run.outcomes import How, Outcome
+from bosquet.study.run.time_prediction import FitTimeModel
 from bosquet.study.run.trial import run_trial
 from bosquet.study.table.splits import StudySplit
 
@@ -72,7 +72,7 @@ class Schedule:
         Notes for the report on skipped or shortened rounds.
     """
 
-    study: StudyContext
+    context: StudyContext
     methods: Sequence[Method]
     clock: StudyClock
     checkpoint: Checkpoint
@@ -84,13 +84,13 @@ class Schedule:
     notes: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.fit_times = FitTimeModel(self.study.shape)
+        self.fit_times = FitTimeModel(self.context.shape)
 
     def run(self) -> None:
         """Run as many rounds as time allows."""
         self._first_round()
         used: How = "all"
-        most = self.study.splits.most
+        most = self.context.splits.most
         for number in range(1, self.repeats if most is None else min(self.repeats, most)):
             how = self._how(number, used)
             if how is None or not self._round(number, how):
@@ -100,7 +100,7 @@ class Schedule:
 
     def split(self, number: int) -> StudySplit:
         """Return the split of a round."""
-        return self.study.splits.split(number)
+        return self.context.splits.split(number)
 
     def outcomes(self, method: Method) -> list[Outcome]:
         """Return the outcomes of a method, one per finished round."""
@@ -122,7 +122,7 @@ class Schedule:
             seconds = None
             learners = first.setting.get("learners", chosen)
             chosen = {name: one for name, one in chosen.items() if name in learners}
-        shape = replace(self.study.shape, n_rows=len(split.train))
+        shape = replace(self.context.shape, n_rows=len(split.train))
         try:
             candidates = list(method.combines(shape, chosen, seconds))
         except Exception as error:  # raised again in the trial, which reports it as a failure
@@ -137,7 +137,7 @@ class Schedule:
         for other, outcome in self._done_methods(split.number):
             if other.combines or other.name == BAYES_RULE or outcome.subsampled:
                 continue
-            shape = replace(self.study.shape, n_rows=outcome.rows_used)
+            shape = replace(self.context.shape, n_rows=outcome.rows_used)
             with suppress(Exception):  # a method whose candidate cannot be rebuilt is not combined
                 candidate = candidate_with(other, shape, outcome.setting)
                 if candidate is not None:
@@ -174,7 +174,7 @@ class Schedule:
         seconds = self._share(waiting)
         limits: dict[str, Any] = {"seconds": seconds, "at_most": self._at_most(method, seconds)}
         ready = self.with_combined_candidates(method, split, seconds)
-        outcome, estimator = run_trial(self.study, ready, split, rows=rows, **limits)
+        outcome, estimator = run_trial(self.context, ready, split, rows=rows, **limits)
         self._keep_leader(outcome, estimator)
         self._learn_overrun(outcome, seconds)
         return self._added(outcome)
@@ -190,14 +190,14 @@ class Schedule:
 
         On smaller tables each method determines by a trial fit how many rows it can afford, usually all.
         """
-        shape = self.study.shape
+        shape = self.context.shape
         large = shape.n_rows * shape.n_indicators >= SMALL_TABLE or shape.n_indicators >= WIDE
         return large and self.clock.timed
 
     def _is_expensive(self, method: Method, split: StudySplit) -> bool:
         """Return whether a fit to all training rows exceeds the method's share or half of the time left."""
         budget = self.clock.budget
-        first = method.name == INCUMBENT or method.why_unsuited(self.study.shape)
+        first = method.name == INCUMBENT or method.why_unsuited(self.context.shape)
         if not self.chooses_rows or budget is None or first:
             return False
         allowed = min(self._largest_share(method) * budget, self._left() / 2)
@@ -215,7 +215,7 @@ class Schedule:
         ready = self.with_combined_candidates(method, split, self._share([method]))
         if ready is method:
             return self.fit_times.seconds(method, len(split.train))
-        setting = ready.candidates(replace(self.study.shape, n_rows=len(split.train)))[0].setting
+        setting = ready.candidates(replace(self.context.shape, n_rows=len(split.train)))[0].setting
         return COMBINING_FITS * sum(
             chosen[name].seconds for name in setting.get("learners", ()) if name in chosen
         )
@@ -242,7 +242,7 @@ class Schedule:
         if budget is None or leader is None:
             return left
         method, outcome = leader
-        final = seconds_for_rows(method, outcome, self.study.shape, len(self.study.y))
+        final = seconds_for_rows(method, outcome, self.context.shape, len(self.context.y))
         return min(left, self.clock.left(1 - EXPLAINING) - final)
 
     def _leader(self) -> tuple[Method, Outcome] | None:
@@ -251,7 +251,7 @@ class Schedule:
         for method, outcome in self._done_methods():
             if outcome.score is None or method.name == BAYES_RULE:
                 continue
-            if best is None or self.study.metric.better(outcome.score, best[1].score):  # type: ignore[arg-type]
+            if best is None or self.context.metric.better(outcome.score, best[1].score):  # type: ignore[arg-type]
                 best = method, outcome
         return best
 
@@ -280,7 +280,7 @@ class Schedule:
             return None
         if waiting[0].name == INCUMBENT:
             return INCUMBENT_SHARE * self.clock.budget
-        suited = [method for method in waiting[1:] if not method.why_unsuited(self.study.shape)]
+        suited = [method for method in waiting[1:] if not method.why_unsuited(self.context.shape)]
         share = time_weight(waiting[0]) / (time_weight(waiting[0]) + sum(map(time_weight, suited)))
         # If the first round is late, it uses time of the further rounds.
         left = max(self.clock.left(END_OF_FIRST_ROUND), self._left() / 3)
@@ -311,7 +311,9 @@ class Schedule:
                 return False
             seconds = None if not self.clock.timed else max(first.seconds, 0.2)
             ready = self.with_combined_candidates(method, split, seconds, first)
-            outcome, _ = run_trial(self.study, ready, split, seconds=seconds, how=how, first=first)
+            outcome, _ = run_trial(
+                self.context, ready, split, seconds=seconds, how=how, first=first
+            )
             self.checkpoint.add(outcome, self.clock.elapsed())
             self.report(method, outcome, len(active) - position - 1)
         self.splits.append(split)
@@ -364,7 +366,7 @@ class Schedule:
         rest = first.decision_seconds + first.judge_seconds
         if method.combines:
             return rest + first.fit_seconds
-        shape = replace(self.study.shape, n_rows=first.rows_used)
+        shape = replace(self.context.shape, n_rows=first.rows_used)
         candidates = list(method.candidates(shape))
         near = len(adjacent_candidates(candidates, first.setting))
         return rest + max(one_fit, first.fit_seconds * near / len(candidates))
@@ -383,7 +385,7 @@ class Schedule:
             return
         leader = self._leader()
         score = None if leader is None else leader[1].score
-        if not self.fitted or score is None or self.study.metric.better(outcome.score, score):
+        if not self.fitted or score is None or self.context.metric.better(outcome.score, score):
             self.fitted = {outcome.method: estimator}
 
     def _note_rounds(self, how: How) -> None:

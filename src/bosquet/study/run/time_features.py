@@ -19,7 +19,7 @@ import numpy as np
 from bosquet.boosting import GradientBoostingClassifier, GradientBoostingRegressor
 from bosquet.study.methods.design_fits import fit_by_design
 from bosquet.study.metrics.formatting import format_score
-from bosquet.study.metrics.scoring import Metric, predictions_for
+from bosquet.study.metrics.metric import Metric, predictions_for
 from bosquet.study.run.trial import scores_of
 from bosquet.study.table.design_splits import Splits
 from bosquet.study.table.frames import take

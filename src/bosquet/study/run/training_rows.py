@@ -24,7 +24,7 @@ FEWER_CANDIDATES = 4
 
 
 def training_rows(
-    study: StudyContext,
+    context: StudyContext,
     method: Method,
     train: np.ndarray,
     seconds: float | None,
@@ -32,7 +32,7 @@ def training_rows(
     size: int | None = None,
 ) -> tuple[np.ndarray, TableShape]:
     """Return the rows that a method can afford, and their shape: all of them, or a stratified subsample."""
-    shape = replace(study.shape, n_rows=len(train))
+    shape = replace(context.shape, n_rows=len(train))
     fewest = fewest_rows(shape)
     if len(train) <= fewest or method.name == INCUMBENT:
         return train, shape
@@ -43,12 +43,12 @@ def training_rows(
     elif seconds is None:
         affordable = int(method.rows_affordable(shape, SECONDS_OF_A_COUNTED_FIT))
     else:
-        affordable = _affordable(study, method, train, shape, seconds)
+        affordable = _affordable(context, method, train, shape, seconds)
     affordable = max(affordable, fewest)
     if affordable >= len(train):
         return train, shape
-    seed = seed_of(study.random_state, "rows", method.name)
-    chosen = subsample(study.y[train], affordable, seed, stratify=study.target.is_classes)
+    seed = seed_of(context.random_state, "rows", method.name)
+    chosen = subsample(context.y[train], affordable, seed, stratify=context.target.is_classes)
     return train[chosen], replace(shape, n_rows=len(chosen))
 
 
@@ -59,17 +59,17 @@ def fewest_rows(shape: TableShape) -> int:
 
 
 def _affordable(
-    study: StudyContext, method: Method, train: np.ndarray, shape: TableShape, seconds: float
+    context: StudyContext, method: Method, train: np.ndarray, shape: TableShape, seconds: float
 ) -> int:
     from bosquet.study.tuning.affordable_rows import affordable_rows
 
     return affordable_rows(
         method,
-        take(study.X, train),
-        study.y[train],
+        take(context.X, train),
+        context.y[train],
         shape,
         seconds * FEWER_CANDIDATES,
-        by=study.scheme(method, shape),
+        by=context.scheme(method, shape),
         folds=FOLDS,
-        random_state=seed_of(study.random_state, "rows", method.name),
+        random_state=seed_of(context.random_state, "rows", method.name),
     )

@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bosquet.study.methods.candidates import (
-    HeldOutPredictions,
+    ValidationPredictions,
     adjacent_candidates,
     candidate_with,
     middle_first,
 )
 from bosquet.study.methods.design_fits import fit_by_design
 from bosquet.study.methods.method import Candidate, Method, TableShape
-from bosquet.study.metrics.scoring import Metric, MetricError, predictions_for
+from bosquet.study.metrics.metric import Metric, MetricError, predictions_for
 from bosquet.study.record import CurveRecord, to_json_types
 from bosquet.study.run.context import StudyContext
+from bosquet.study.run.held_out_curves import held_out_record
 from bosquet.study.run.machine import release_memory
 from bosquet.study.run.outcomes import How, Outcome
-from bosquet.study.run.test_curves import held_out_record
 from bosquet.study.run.training_rows import FOLDS, fewest_rows, training_rows
 from bosquet.study.table.design import Design
 from bosquet.study.table.frames import take
@@ -53,7 +53,7 @@ STOPPED_ON = "stopped by the time limit: fitted to {:,} rows"
 
 
 def run_trial(
-    study: StudyContext,
+    context: StudyContext,
     method: Method,
     split: StudySplit,
     *,
@@ -88,7 +88,9 @@ def run_trial(
         warnings.simplefilter("always")
         try:
             limits = (seconds, at_most)
-            estimator = _tune_fit_and_score(study, method, split, limits, how, first, outcome, rows)
+            estimator = _tune_fit_and_score(
+                context, method, split, limits, how, first, outcome, rows
+            )
         except OutOfTime as stopped:
             outcome.status, outcome.message = "stopped", str(stopped)
         except MetricError:  # an error of the metric, not of the method
@@ -107,7 +109,7 @@ def run_trial(
 
 
 def _tune_fit_and_score(
-    study: StudyContext,
+    context: StudyContext,
     method: Method,
     split: StudySplit,
     limits: tuple[float | None, float | None],
@@ -116,24 +118,24 @@ def _tune_fit_and_score(
     outcome: Outcome,
     size: int | None,
 ) -> Any:
-    unsuited = method.why_unsuited(replace(study.shape, n_rows=len(split.train)))
+    unsuited = method.why_unsuited(replace(context.shape, n_rows=len(split.train)))
     if unsuited:
         outcome.status, outcome.message = "unsuited", unsuited
         return None
-    rows, shape = training_rows(study, method, split.train, limits[0], first, size)
+    rows, shape = training_rows(context, method, split.train, limits[0], first, size)
     outcome.rows_used, outcome.subsampled = len(rows), len(rows) < len(split.train)
-    X, y = take(study.X, rows), study.y[rows]
+    X, y = take(context.X, rows), context.y[rows]
     began = time.perf_counter()
-    design = study.design.take(rows)
-    fit = _fit_candidate(study, method, X, y, design, shape, split, limits, how, first, outcome)
+    design = context.design.take(rows)
+    fit = _fit_candidate(context, method, X, y, design, shape, split, limits, how, first, outcome)
     estimator, fitted = fit.estimator, time.perf_counter()
     if outcome.rows_used < len(rows):  # the fits to all rows were stopped, and a subsample was used
-        rows, _ = training_rows(study, method, split.train, None, outcome)
-        X, y, design = take(study.X, rows), study.y[rows], study.design.take(rows)
+        rows, _ = training_rows(context, method, split.train, None, outcome)
+        X, y, design = take(context.X, rows), context.y[rows], context.design.take(rows)
     outcome.fit_seconds = fitted - began
     outcome.setting = to_json_types(fit.candidate.setting)
     spare = None if limits[1] is None else LIMIT_OF_DECIDING * limits[1]
-    decision = _decision(study, fit, X, y, design, split, spare, first if how == "same" else None)
+    decision = _decision(context, fit, X, y, design, split, spare, first if how == "same" else None)
     outcome.threshold = decision.threshold
     decided = time.perf_counter()
     outcome.decision_seconds = decided - fitted
@@ -141,7 +143,7 @@ def _tune_fit_and_score(
     if spare is not None:
         spare = max(LIMIT_OF_SCORING * spare, spare - outcome.fit_seconds)
     with stopped_after(spare):
-        _score_test_rows(study, estimator, split, decision, outcome)
+        _score_test_rows(context, estimator, split, decision, outcome)
     outcome.judge_seconds = time.perf_counter() - decided
     outcome.details = to_json_types(method.details(estimator))
     outcome.status = "done"
@@ -154,11 +156,11 @@ class FittedCandidate:
 
     candidate: Candidate
     estimator: Any
-    unseen: HeldOutPredictions | None = None
+    unseen: ValidationPredictions | None = None
 
 
 def _fit_candidate(
-    study: StudyContext,
+    context: StudyContext,
     method: Method,
     X: Any,
     y: np.ndarray,
@@ -171,9 +173,9 @@ def _fit_candidate(
     outcome: Outcome,
 ) -> FittedCandidate:
     """Choose a candidate and fit it to the given rows."""
-    seed = seed_of(study.random_state, "fit", method.name, split.number)
+    seed = seed_of(context.random_state, "fit", method.name, split.number)
     if first is not None and how == "same":
-        candidate = study.candidates.get(method.name) or candidate_with(
+        candidate = context.candidates.get(method.name) or candidate_with(
             method, shape, first.setting
         )
         if candidate is not None:
@@ -185,7 +187,7 @@ def _fit_candidate(
     if first is not None and how == "near":
         candidates = adjacent_candidates(candidates, first.setting)
     tuned, note, used = _tune_within_limits(
-        study, method, candidates, X, y, design, shape, limits, seed
+        context, method, candidates, X, y, design, shape, limits, seed
     )
     if used < len(y):
         outcome.rows_used, outcome.subsampled = used, True
@@ -194,12 +196,12 @@ def _fit_candidate(
     outcome.finished = tuned.finished and used == len(y)
     outcome.one_fit_seconds = tuned.fit_seconds or tuned.seconds / (_n_fits(tuned.curve) + 1)
     if split.number == 0:
-        study.candidates[method.name] = tuned.candidate
+        context.candidates[method.name] = tuned.candidate
     return FittedCandidate(tuned.candidate, tuned.estimator, tuned.unseen)
 
 
 def _tune_within_limits(
-    study: StudyContext,
+    context: StudyContext,
     method: Method,
     candidates: list[Candidate],
     X: Any,
@@ -217,10 +219,10 @@ def _tune_within_limits(
 
     seconds, at_most = limits
     given: dict[str, Any] = {
-        "metric": study.metric,
-        "by": study.scheme(method, shape),
+        "metric": context.metric,
+        "by": context.scheme(method, shape),
         "folds": FOLDS,
-        "n_jobs": 1 if at_most is not None else study.n_jobs,
+        "n_jobs": 1 if at_most is not None else context.n_jobs,
         "random_state": seed,
         "design": design,
     }
@@ -234,9 +236,9 @@ def _tune_within_limits(
             X,
             y,
             shape,
-            stratify=study.target.is_classes,
+            stratify=context.target.is_classes,
             at_most=at_most,
-            rows_seed=seed_of(study.random_state, "rows", method.name),
+            rows_seed=seed_of(context.random_state, "rows", method.name),
             fewest=fewest_rows(shape),
             **given,
         )
@@ -265,7 +267,7 @@ def _n_fits(curve: CurveRecord | None) -> int:
 
 
 def _decision(
-    study: StudyContext,
+    context: StudyContext,
     fit: FittedCandidate,
     X: Any,
     y: np.ndarray,
@@ -275,12 +277,12 @@ def _decision(
     as_in: Outcome | None,
 ) -> Decision:
     """Return the decision rule: that of the outcome `as_in`, or one chosen on out-of-sample predictions."""
-    metric = study.metric
-    if not study.target.is_classes or not needs_threshold(metric, study.target.is_rare):
+    metric = context.metric
+    if not context.target.is_classes or not needs_threshold(metric, context.target.is_rare):
         return default_decision(metric)
     if as_in is not None and as_in.threshold is not None:
         return Decision(metric.classes, metric.positive, as_in.threshold, metric.costs)
-    seed = seed_of(study.random_state, "threshold", split.number)
+    seed = seed_of(context.random_state, "threshold", split.number)
     found = fit.unseen
     try:
         with stopped_after(at_most):
@@ -294,13 +296,13 @@ def _decision(
 
 
 def _score_test_rows(
-    study: StudyContext, estimator: Any, split: StudySplit, decision: Decision, outcome: Outcome
+    context: StudyContext, estimator: Any, split: StudySplit, decision: Decision, outcome: Outcome
 ) -> None:
-    X, y = take(study.X, split.test), study.y[split.test]
+    X, y = take(context.X, split.test), context.y[split.test]
     began = time.perf_counter()
     # In blocks: kernel methods and nearest neighbours store one matrix row per predicted row.
     parts = [
-        predictions_for(estimator, X.iloc[first : first + ROWS_AT_A_TIME], study.metric)
+        predictions_for(estimator, X.iloc[first : first + ROWS_AT_A_TIME], context.metric)
         for first in range(0, len(y), ROWS_AT_A_TIME)
     ]
     predictions = np.concatenate(parts)
@@ -308,13 +310,13 @@ def _score_test_rows(
     if not np.isfinite(predictions).all():
         raise ValueError("predictions for the test rows contain NaN or infinity")
     predictions = predictions.astype(np.float32)
-    weight = study.weight(split.test)
-    outcome.metrics = scores_of(study.metrics, y, predictions, decision, weight)
-    outcome.score = outcome.metrics[study.metric.name]
+    weight = context.weight(split.test)
+    outcome.metrics = scores_of(context.metrics, y, predictions, decision, weight)
+    outcome.score = outcome.metrics[context.metric.name]
     if split.number == 0:
         outcome.answer = predictions
         outcome.held_out = held_out_record(
-            y, predictions.astype(float), study.metric, decision, weight
+            y, predictions.astype(float), context.metric, decision, weight
         )
 
 

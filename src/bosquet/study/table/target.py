@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bosquet._suggestions import hint
-from bosquet.study.metrics.scoring import RARE
+from bosquet.study.metrics.metric import RARE
 from bosquet.study.record import Task
 
 TASKS = ("auto", "classification", "binary", "multiclass", "regression")

@@ -11,7 +11,7 @@ from bosquet.study.methods.candidates import groups_of, trial_estimator
 from bosquet.study.methods.costs import MIN_ROWS, modelled_seconds
 from bosquet.study.methods.method import Candidate, Method, TableShape, all_rows
 from bosquet.study.methods.pipelines import fit_weighted
-from bosquet.study.tuning.timed_fits import try_all
+from bosquet.study.tuning.fit_attempts import try_all
 from bosquet.study.tuning.validation import LARGE, TrainingRows, scheme_for
 
 # Rows of the trial fit that measures the speed of this machine.

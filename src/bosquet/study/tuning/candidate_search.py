@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 
 from bosquet.study.methods.candidates import (
-    HeldOutPredictions,
     SelfTuned,
     SelfTuningResult,
     TuningTask,
+    ValidationPredictions,
     groups_of,
 )
 from bosquet.study.methods.method import Candidate, Method
 from bosquet.study.methods.pipelines import takes_weights
 from bosquet.study.record import CurvePoint, CurveRecord
+from bosquet.study.tuning.fit_attempts import FitAttempt, FitTimer, first_line, try_all
 from bosquet.study.tuning.time_limit import OutOfTime
-from bosquet.study.tuning.timed_fits import FitAttempt, FitTimer, first_line, try_all
 from bosquet.study.tuning.tree_batches import FORESTS, IsOver, fit_in_time
 from bosquet.study.tuning.validation import (
     CandidateEvaluation,
@@ -57,7 +57,7 @@ class Tuned:
     fit_seconds : float or None
         Time of the final fit to all rows. If there was no time for it, the time of the longest fit; None if
         the scheme already made a fit to all rows.
-    unseen : HeldOutPredictions or None
+    unseen : ValidationPredictions or None
         Predictions of the chosen candidate for rows it was not fitted to, with the targets and weights of
         these rows.
     finished : bool
@@ -74,7 +74,7 @@ class Tuned:
     message: str
     seconds: float
     fit_seconds: float | None
-    unseen: HeldOutPredictions | None = None
+    unseen: ValidationPredictions | None = None
     finished: bool = True
     order: Sequence[tuple[Candidate, CandidateEvaluation]] = ()
 

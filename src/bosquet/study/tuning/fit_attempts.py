@@ -13,7 +13,7 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-from bosquet.study.metrics.scoring import MetricError
+from bosquet.study.metrics.metric import MetricError
 from bosquet.study.tuning.time_limit import OutOfTime, stopped_after
 
 LONGEST_MESSAGE = 240  # characters

@@ -18,15 +18,15 @@ import numpy as np
 from scipy.special import logit
 
 from bosquet._targets import class_numbers
-from bosquet.study.methods.candidates import HeldOutPredictions
+from bosquet.study.methods.candidates import ValidationPredictions
 from bosquet.study.methods.design_fits import fit_by_design
-from bosquet.study.metrics.scoring import Metric, class_decisions, predictions_for
+from bosquet.study.metrics.metric import Metric, class_decisions, predictions_for
 from bosquet.study.table.design import Design
 from bosquet.study.table.design_splits import design_folds
 from bosquet.study.table.frames import take
 from bosquet.study.tuning.validation import with_all_classes
 
-FOLDS = 3
+THRESHOLD_FOLDS = 3
 DRAWS = 50  # bootstrap samples over which the threshold is averaged
 TINY, EPSILON = np.finfo(float).tiny, np.finfo(float).eps
 ENOUGH_EVENTS = (
@@ -136,9 +136,9 @@ def out_of_sample_predictions(
     y: np.ndarray,
     metric: Metric,
     seed: int,
-    held: HeldOutPredictions | None = None,
+    held: ValidationPredictions | None = None,
     design: Design | None = None,
-) -> HeldOutPredictions:
+) -> ValidationPredictions:
     """Return probabilities of training rows from models that were not fitted to these rows.
 
     `held` are the predictions for the validation set. They are used if it has enough rows of the rarer class,
@@ -153,7 +153,7 @@ def out_of_sample_predictions(
 
 def stored_predictions(
     fitted: Any, y: np.ndarray, metric: Metric, design: Design | None = None
-) -> HeldOutPredictions | None:
+) -> ValidationPredictions | None:
     """Return the out-of-sample predictions that a fitted model stores, or None if it has none.
 
     A bagged model stores out-of-bag predictions. A super learner stores the cross-validated predictions of
@@ -171,7 +171,7 @@ def stored_predictions(
     known = np.isfinite(votes).all(axis=1)
     if known.mean() <= KNOWN_SHARE:
         return None
-    return HeldOutPredictions(
+    return ValidationPredictions(
         with_all_classes(votes[known], fitted, metric), y[known], _weight_of(design, known)
     )
 
@@ -186,9 +186,9 @@ def out_of_fold_predictions(
     y: np.ndarray,
     metric: Metric,
     seed: int,
-    folds: int = FOLDS,
+    folds: int = THRESHOLD_FOLDS,
     design: Design | None = None,
-) -> HeldOutPredictions:
+) -> ValidationPredictions:
     """Return cross-validated probabilities; with a time column, folds are predicted from earlier rows."""
     from sklearn.model_selection import StratifiedKFold
 
@@ -207,7 +207,7 @@ def out_of_fold_predictions(
             predictions_for(model, take(X, test), metric), model, metric
         )
     known = ~np.isnan(predictions).any(axis=1)
-    return HeldOutPredictions(predictions[known], y[known], _weight_of(design, known))
+    return ValidationPredictions(predictions[known], y[known], _weight_of(design, known))
 
 
 def needs_threshold(metric: Metric, rare: bool) -> bool:

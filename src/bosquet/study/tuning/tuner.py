@@ -17,7 +17,7 @@ from bosquet.study.methods.method import Candidate, Method, TableShape
 from bosquet.study.table.design import Design
 from bosquet.study.tuning.affordable_rows import affordable_rows
 from bosquet.study.tuning.candidate_search import CandidateSearch, Tuned
-from bosquet.study.tuning.timed_fits import FitTimer
+from bosquet.study.tuning.fit_attempts import FitTimer
 from bosquet.study.tuning.validation import SCHEMES, TrainingRows, scheme_for
 
 __all__ = ["Tuned", "affordable_rows", "tune"]
@@ -51,7 +51,7 @@ def tune(
     shape : TableShape
         Task and size of these rows.
     metric : Metric
-        A metric of `bosquet.study.metrics.scoring`.
+        A metric of `bosquet.study.metrics.metric`.
     by : {"cv", "validation", "oob", "bootstrap", "aic", "bic"} or None, default=None
         How candidates are compared. None uses the method's default; from 5,000 rows on a validation set
         replaces cross-validation.
@@ -81,7 +81,7 @@ def tune(
     --------
     >>> from sklearn.datasets import load_iris
     >>> from bosquet.study.methods import METHODS
-    >>> from bosquet.study.metrics.scoring import metric_named
+    >>> from bosquet.study.metrics.metric import metric_named
     >>> from bosquet.study.methods.shapes import table_shape
     >>> from bosquet.study.tuning import tune
     >>> X, y = load_iris(return_X_y=True)

@@ -9,9 +9,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bosquet._sklearn import rows_of
-from bosquet.study.methods.candidates import HeldOutPredictions, SelfTuned, Staged, trial_estimator
+from bosquet.study.methods.candidates import (
+    SelfTuned,
+    Staged,
+    ValidationPredictions,
+    trial_estimator,
+)
 from bosquet.study.methods.method import Candidate, Method
-from bosquet.study.metrics.scoring import predictions_for
+from bosquet.study.metrics.metric import predictions_for
 from bosquet.study.table.design import Design
 from bosquet.study.table.design_splits import design_folds, design_validation
 from bosquet.study.tuning.information_criteria import information_criterion
@@ -39,7 +44,7 @@ class CandidateEvaluation:
     estimator : fitted to all rows, if the scheme makes such a fit; else None
     fitted : fitted to the rows outside the validation set, or None
         It is kept if the time limit stops the fit to all rows.
-    unseen : HeldOutPredictions or None
+    unseen : ValidationPredictions or None
         Predictions of `fitted` for the validation set, from which a decision threshold can be chosen.
     finished : bool
         False if the time limit ended the fit early.
@@ -49,7 +54,7 @@ class CandidateEvaluation:
     spread: float | None = None
     estimator: Any = None
     fitted: Any = None
-    unseen: HeldOutPredictions | None = None
+    unseen: ValidationPredictions | None = None
     finished: bool = True
 
     def without_fit(self) -> CandidateEvaluation:
@@ -164,7 +169,7 @@ class HoldoutValidation(ValidationScheme):
         evaluations = [
             replace(
                 evaluate_predictions(self.metric, held, predictions, self.seed),
-                unseen=HeldOutPredictions(predictions, held.y, held.weight),
+                unseen=ValidationPredictions(predictions, held.y, held.weight),
             )
             for predictions in self.predictions(group, fitted, held.X)
         ]
