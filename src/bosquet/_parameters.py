@@ -159,7 +159,7 @@ def check_value(name: str, value: Any, check: Check) -> None:
     """Raise a ValueError that names the argument and its value unless the value is accepted."""
     ok, wanted = check
     if not ok(value):
-        raise ValueError(f"{name}={value!r} is out of range: {name} must be {wanted}")
+        raise ValueError(f"{name}={value!r} is not valid: {name} must be {wanted}")
 
 
 def resolve_max_features(value: Any, n_features: int) -> int:

@@ -82,10 +82,7 @@ def effective_threads(n_jobs: int | None) -> int:
     if n_jobs is None:
         return _available_threads()
     if n_jobs == 0:
-        raise ValueError(
-            "n_jobs=0 is not valid; pass None for all processors, a number of threads >= 1, or a negative"
-            " number"
-        )
+        raise ValueError("n_jobs=0 is not valid: n_jobs must be an integer other than 0, or None")
     if n_jobs < 0:
         return max(1, _available_threads() + 1 + n_jobs)
     return n_jobs

@@ -51,10 +51,13 @@ def check_sample_weight(
     return NO_WEIGHT if (weight == 1).all() else np.ascontiguousarray(weight)
 
 
-def check_finite_target(y: Any, name: str = "y") -> np.ndarray:
-    """Return a numeric target as float64 of shape (n_targets, n_samples)."""
+def check_finite_target(y: Any, name: str = "y", *, owner: str = "this function") -> np.ndarray:
+    """Return a numeric target as float64 of shape (n_targets, n_samples).
+
+    `owner` is the name of the class that needs the target, for the message if y is None.
+    """
     if y is None:
-        raise ValueError("requires y to be passed, but the target y is None")
+        raise ValueError(f"{owner} requires y to be passed, but the target y is None")
     try:
         array = np.asarray(y)
         if array.dtype.kind == "c":
@@ -133,10 +136,13 @@ def check_single_target(y: Any, numbers: np.ndarray, criterion: str) -> None:
         raise ValueError("criterion='poisson' needs y >= 0 in all rows and y > 0 in at least one")
 
 
-def check_labels(y: Any, *, several: bool = False) -> np.ndarray:
-    """Return class labels as an array of shape (n_samples,), or (n_samples, n_targets) if `several`."""
+def check_labels(y: Any, *, several: bool = False, owner: str = "this function") -> np.ndarray:
+    """Return class labels as an array of shape (n_samples,), or (n_samples, n_targets) if `several`.
+
+    `owner` is the name of the class that needs the labels, for the message if y is None.
+    """
     if y is None:
-        raise ValueError("requires y to be passed, but the target y is None")
+        raise ValueError(f"{owner} requires y to be passed, but the target y is None")
     labels = np.asarray(y)
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         at = int(np.flatnonzero(~np.isfinite(labels.ravel()))[0])

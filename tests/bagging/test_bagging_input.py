@@ -34,7 +34,7 @@ Y = X[:, 0] + 1
 )
 def test_a_parameter_out_of_range_is_named(parameter, value):
     model = BaggingClassifier(**{parameter: value})
-    with pytest.raises(ValueError, match=f"{parameter}={value!r} is out of range"):
+    with pytest.raises(ValueError, match=f"{parameter}={value!r} is not valid"):
         model.fit(X, Y > 1)
 
 

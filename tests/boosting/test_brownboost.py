@@ -207,12 +207,12 @@ def test_the_certificate_has_edges_and_margins_and_says_what_is_missing():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"c": 0}, "c=0 is out of range"),
-        ({"c": 1e4}, "c=10000.0 is out of range"),
-        ({"target_error": 0.0}, "target_error=0.0 is out of range"),
+        ({"c": 0}, "c=0 is not valid"),
+        ({"c": 1e4}, "c=10000.0 is not valid"),
+        ({"target_error": 0.0}, "target_error=0.0 is not valid"),
         ({"target_error": 1}, r"target_error must be a number in \(0, 1\)"),
-        ({"least_edge": -0.1}, "least_edge=-0.1 is out of range"),
-        ({"n_estimators": 0}, "n_estimators=0 is out of range"),
+        ({"least_edge": -0.1}, "least_edge=-0.1 is not valid"),
+        ({"n_estimators": 0}, "n_estimators=0 is not valid"),
     ],
 )
 def test_parameters_out_of_range_are_named(parameters, message):

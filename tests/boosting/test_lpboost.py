@@ -264,10 +264,10 @@ def test_a_learner_without_an_edge_is_refused_with_its_error():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"nu": -0.1}, "nu=-0.1 is out of range"),
-        ({"nu": 1.1}, "nu=1.1 is out of range"),
-        ({"tol": -1}, "tol=-1 is out of range"),
-        ({"n_estimators": 0}, "n_estimators=0 is out of range"),
+        ({"nu": -0.1}, "nu=-0.1 is not valid"),
+        ({"nu": 1.1}, "nu=1.1 is not valid"),
+        ({"tol": -1}, "tol=-1 is not valid"),
+        ({"n_estimators": 0}, "n_estimators=0 is not valid"),
     ],
 )
 def test_parameters_out_of_range_are_named(parameters, message):

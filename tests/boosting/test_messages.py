@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 
 import bosquet
+from bosquet._sklearn import effective_threads
 
 X = np.random.default_rng(0).normal(size=(80, 2))
 Y = (X[:, 0] + X[:, 1] > 0).astype(int)
@@ -38,6 +39,35 @@ def test_another_number_of_columns_is_told_by_the_model_itself(model):
     if hasattr(model, "staged_predict"):
         with pytest.raises(ValueError, match=expected):
             next(iter(model.staged_predict(X[:, :1])))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        *ALL,
+        bosquet.GradientBoostingRegressor(),
+        bosquet.DecisionTreeRegressor(),
+        bosquet.ExtraTreesRegressor(),
+        bosquet.BaggingClassifier(),
+        bosquet.BaggingRegressor(),
+        bosquet.VotingRegressor([("tree", bosquet.DecisionTreeRegressor())]),
+        bosquet.CalibratedModel(bosquet.DecisionTreeClassifier()),
+        bosquet.ConformalModel(bosquet.DecisionTreeRegressor()),
+        bosquet.Mixture(),
+    ],
+    ids=named,
+)
+def test_a_missing_target_is_reported_with_the_name_of_the_class(model):
+    with pytest.raises(ValueError, match=f"{named(model)} requires y to be passed"):
+        model.fit(X, None)
+
+
+def test_zero_threads_have_one_message():
+    message = "n_jobs=0 is not valid: n_jobs must be an integer other than 0, or None"
+    with pytest.raises(ValueError, match=message):
+        bosquet.RandomForestClassifier(n_jobs=0).fit(X, Y)
+    with pytest.raises(ValueError, match=message):
+        effective_threads(0)
 
 
 @pytest.mark.parametrize("model", ALL, ids=named)

@@ -101,5 +101,5 @@ def test_what_cannot_be_scored_is_refused():
         outlier_scores(model, X, y + 5)
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         outlier_scores(model, X[:10], y)
-    with pytest.raises(ValueError, match="by='sum' is out of range"):
+    with pytest.raises(ValueError, match="by='sum' is not valid"):
         outlier_scores(model, X, y, by="sum")

@@ -239,11 +239,11 @@ def test_missing_values_and_categories_reach_the_native_trees():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"n_estimators": 0}, "n_estimators=0 is out of range"),
+        ({"n_estimators": 0}, "n_estimators=0 is not valid"),
         ({"loss": "cubic"}, "one of 'linear', 'square', 'exponential'"),
         ({"combine": "mode"}, "one of 'median', 'mean'"),
         ({"on_large_error": "ignore"}, "one of 'stop', 'restart'"),
-        ({"learning_rate": 0}, "learning_rate=0 is out of range"),
+        ({"learning_rate": 0}, "learning_rate=0 is not valid"),
         ({"error_unit": "metre"}, "a number above 0 or 'std'"),
     ],
 )

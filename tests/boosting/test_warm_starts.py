@@ -83,11 +83,11 @@ def test_another_eval_set_starts_another_search_for_the_best_round() -> None:
 def test_a_random_seed_is_drawn_once(refit: bool) -> None:
     X, y = table()
     model = boosted(5, warm_start=True, refit=refit).fit(X, y)
-    first, held = model.validation_score_.copy(), model._watch.fingerprint
+    first, held = model.validation_score_.copy(), model._stopping_state.fingerprint
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model.set_params(n_estimators=12).fit(X, y)
-    assert model._watch.fingerprint == held
+    assert model._stopping_state.fingerprint == held
     np.testing.assert_array_equal(model.validation_score_[:5], first)
 
 

@@ -157,17 +157,17 @@ def test_stumps_guess_at_random_on_xor_and_the_product_separates_it():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Moons(0), r"noise=0 is out of range"),
-        (lambda: Twonorm(0), r"n_features=0 is out of range"),
-        (lambda: Threenorm(1), r"n_features=1 is out of range"),
+        (lambda: Moons(0), r"noise=0 is not valid"),
+        (lambda: Twonorm(0), r"n_features=0 is not valid"),
+        (lambda: Threenorm(1), r"n_features=1 is not valid"),
         (lambda: NestedSpheres(label_noise=0.5), r"label_noise=0.5 .* \[0, 0.5\)"),
         (lambda: Pieces((0.5, 0.4)), r"cuts=\(0.5, 0.4\) is out of range"),
-        (lambda: Pieces(first=2), r"first=2 is out of range"),
+        (lambda: Pieces(first=2), r"first=2 is not valid"),
         (lambda: Salaries(ages=(70, 20)), r"ages=\(70, 20\) is out of range"),
         (lambda: Polynomial(()), r"coefficients=\(\) is out of range"),
-        (lambda: Friedman1(4), r"n_features=4 is out of range"),
+        (lambda: Friedman1(4), r"n_features=4 is not valid"),
         (lambda: datasets.make_three_pieces(10, cuts=(0.5,)), r"has length 1; pass two cuts"),
-        (lambda: Twonorm().sample(0), r"n_samples=0 is out of range"),
+        (lambda: Twonorm().sample(0), r"n_samples=0 is not valid"),
         (lambda: Twonorm().sample(5, random_state="x"), r"random_state='x' is not a valid seed"),
         (
             lambda: Twonorm().probability([[1, 2]]),

@@ -158,13 +158,13 @@ def test_invalid_probabilities_are_rejected():
 
 
 BAD_PARAMETERS = {
-    "rule": ({"rule": "nonsense"}, "rule='nonsense' is out of range"),
-    "loss": ({"loss": "nonsense"}, "loss='nonsense' is out of range"),
-    "gradient": ({"gradient": "yes"}, "gradient='yes' is out of range"),
-    "range": ({"loss_range": 0.0}, "loss_range=0.0 is out of range"),
-    "quantile": ({"quantile": 1.0}, r"quantile=1.0 is out of range: .*\(0, 1\)"),
-    "block": ({"block": 0}, "block=0 is out of range"),
-    "history": ({"history": "always"}, "history='always' is out of range"),
+    "rule": ({"rule": "nonsense"}, "rule='nonsense' is not valid"),
+    "loss": ({"loss": "nonsense"}, "loss='nonsense' is not valid"),
+    "gradient": ({"gradient": "yes"}, "gradient='yes' is not valid"),
+    "range": ({"loss_range": 0.0}, "loss_range=0.0 is not valid"),
+    "quantile": ({"quantile": 1.0}, r"quantile=1.0 is not valid: .*\(0, 1\)"),
+    "block": ({"block": 0}, "block=0 is not valid"),
+    "history": ({"history": "always"}, "history='always' is not valid"),
     "prior length": ({"prior": [1.0]}, "prior has shape"),
     "prior zero": ({"prior": [1.0, 0.0]}, r"prior\[1\] is 0"),
     "classes": ({"classes": 1}, "at least two classes"),
@@ -175,15 +175,15 @@ BAD_PARAMETERS = {
         {"loss": "pinball", "classes": 2},
         "loss='pinball' is not defined for classes",
     ),
-    "rate": ({"rule": ExponentialWeights(-1)}, "learning_rate=-1 is out of range"),
+    "rate": ({"rule": ExponentialWeights(-1)}, "learning_rate=-1 is not valid"),
     "rates": ({"rule": ExponentialWeights([1, 0])}, "learning_rate"),
     "word": ({"rule": ExponentialWeights("fast")}, "learning_rate='fast'"),
     "tuned": ({"rule": ExponentialWeights("tuned")}, "needs loss_range"),
-    "share": ({"rule": FixedShare(1.0)}, "share=1.0 is out of range"),
+    "share": ({"rule": FixedShare(1.0)}, "share=1.0 is not valid"),
     "no share": ({"rule": FixedShare(0)}, "share=0 has no default learning rate"),
-    "penalty": ({"rule": OnlineRidge(0)}, "l2_regularization=0 is out of range"),
-    "regulariser": ({"rule": FTRL("other")}, "regulariser='other' is out of range"),
-    "confidence": ({"rule": EXP3IX(confidence=1)}, "confidence=1 is out of range"),
+    "penalty": ({"rule": OnlineRidge(0)}, "l2_regularization=0 is not valid"),
+    "regulariser": ({"rule": FTRL("other")}, "regulariser='other' is not valid"),
+    "confidence": ({"rule": EXP3IX(confidence=1)}, "confidence=1 is not valid"),
 }
 
 

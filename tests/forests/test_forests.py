@@ -175,9 +175,9 @@ def test_categories_and_missing_values():
         ({"n_estimators": "auto", "bootstrap": False}, "set bootstrap=True"),
         ({"max_samples": 0.5, "bootstrap": False}, "max_samples=0.5 needs bootstrap samples"),
         ({"max_samples": 10**6}, r"max_samples=1000000 exceeds the number of rows \(1500\)"),
-        ({"n_estimators": 0}, "n_estimators=0 is out of range"),
+        ({"n_estimators": 0}, "n_estimators=0 is not valid"),
         ({"max_features": 11}, r"max_features=11 exceeds the number of features of X \(10\)"),
-        ({"split": "best"}, "split='best' is out of range"),
+        ({"split": "best"}, "split='best' is not valid"),
         ({"criterion": "mse"}, "criterion='mse' is not supported"),
     ],
 )

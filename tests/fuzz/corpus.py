@@ -97,6 +97,7 @@ def gradient_boosting(s: Samples) -> dict[str, Any]:
     two_targets = np.column_stack([s.numbers, s.positive])
     few = {"min_samples_category": 1}
     return models | {
+        "expectile": numbers("expectile", expectile=0.9).fit(s.X, s.numbers),
         "quantile": numbers("quantile", quantile=0.9).fit(s.X, s.numbers),
         "quantiles": numbers("quantile", quantile=[0.1, 0.5, 0.9]).fit(s.X, s.numbers),
         "two targets": numbers().fit(s.X, two_targets),

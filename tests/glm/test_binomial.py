@@ -395,7 +395,7 @@ def test_one_class_three_classes_and_invalid_counts_raise_errors(patients, beetl
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"link": "log"}, "link='log' is out of range"),
+        ({"link": "log"}, "link='log' is not valid"),
         ({"missing": "skip"}, "missing='skip'"),
         ({"formula": 3}, "formula=3"),
         ({"tol": 0}, "tol=0"),

@@ -229,7 +229,7 @@ def test_a_splitter_must_be_set_again() -> None:
 
 def test_parameters_that_fit_would_reject_are_not_written() -> None:
     model = RandomForestClassifier(2).fit(X, y).set_params(max_depth=-1)
-    with pytest.raises(ValueError, match="max_depth=-1 is out of range"):
+    with pytest.raises(ValueError, match="max_depth=-1 is not valid"):
         model_bytes(model)
 
 

@@ -91,5 +91,5 @@ def test_weights_must_match_the_trees(file):
     for weights in ([*right, 1.0], [*right[:-1], 0.0], []):
         broken = json.loads(json.dumps(metadata))
         broken["arrays"]["estimator_weights_"] = weights
-        with pytest.raises(ModelFileError, match="weights of the learners do not fit"):
+        with pytest.raises(ModelFileError, match="'estimator_weights_' must contain"):
             model_from_bytes(save_bytes(trees, broken))

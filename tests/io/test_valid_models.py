@@ -137,7 +137,7 @@ def test_a_forest_whose_trees_add_up_to_infinity_is_rejected() -> None:
 
 def test_a_boosted_classifier_of_one_class_is_rejected() -> None:
     data = model_bytes(GradientBoostingClassifier(loss="squared_hinge", n_estimators=1).fit(X, TWO))
-    with pytest.raises(ModelFileError, match="number of classes"):
+    with pytest.raises(ModelFileError, match=r"'classes' has 1 class"):
         model_from_bytes(changed(data, "classes", to={"type": "int64", "values": [0]}))
 
 
@@ -319,6 +319,29 @@ def test_impossible_metadata_is_rejected(
     model_from_bytes(files[name])
     with pytest.raises(ModelFileError):
         model_from_bytes(changed(files[name], *path, to=to))
+
+
+@pytest.mark.parametrize(
+    ("loss", "values", "wanted"),
+    [
+        ("huber", [0.0], r"numbers in \(0, 1\)"),
+        ("huber", [1.0], r"numbers in \(0, 1\)"),
+        ("quantile", [1.0], r"numbers in \(0, 1\)"),
+        ("expectile", [0.0], r"numbers in \(0, 1\)"),
+        ("expectile", [], r"numbers in \(0, 1\)"),
+        ("tweedie", [1.0], r"numbers in \(1, 2\)"),
+        ("tweedie", [2.0], r"numbers in \(1, 2\)"),
+        ("squared_error", [0.5], "an empty list"),
+    ],
+)
+def test_a_parameter_outside_the_range_of_its_loss_is_rejected(
+    loss: str, values: list[float], wanted: str
+) -> None:
+    data = model_bytes(GradientBoostingRegressor(loss, n_estimators=1).fit(X, y + 1.0))
+    model_from_bytes(data)
+    message = rf"^invalid model file: 'parameters' is .*{wanted} for loss='{loss}'"
+    with pytest.raises(ModelFileError, match=message):
+        model_from_bytes(changed(data, "loss", "parameters", to=values))
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -157,7 +157,7 @@ def test_a_generator_of_numbers_must_know_its_noise():
         ([rising, level], {"support": (0, 1)}, r"densities\[1\] has the integral 0.25"),
         ([rising, lambda x: x - 1], {"support": (0, 2)}, "a density is -"),
         (Twonorm(), {"priors": [0.5, 0.5]}, "only allowed for densities"),
-        (Twonorm(), {"method": "guess"}, "method='guess' is out of range"),
+        (Twonorm(), {"method": "guess"}, "method='guess' is not valid"),
     ],
 )
 def test_invalid_arguments_raise_an_error(source, arguments, message):

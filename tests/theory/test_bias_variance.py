@@ -209,12 +209,12 @@ def test_an_estimator_with_a_random_state_keeps_it():
         ({"data": Moons(), "y": [1]}, "y is only allowed for a table"),
         ({"data": Moons(), "loss": "squared"}, "loss='squared' needs a generator of numbers"),
         ({"data": Moons(), "staged": True}, "staged=True needs an estimator with staged_predict"),
-        ({"data": Moons(), "n_draws": 1}, "n_draws=1 is out of range"),
+        ({"data": Moons(), "n_draws": 1}, "n_draws=1 is not valid"),
         ({"data": np.zeros((9, 2)), "y": [0, 1]}, r"y has shape \(2,\), but X has 9 rows"),
         ({"data": np.zeros((9, 2)), "y": range(9), "n_test": 9}, "n_test=9 of 9 rows"),
         (
             {"data": np.zeros((9, 2)), "y": range(9), "n_train": 8},
-            "n_train=8 is out of range: 6 rows are left",
+            "n_train=8 is not valid: 6 rows are left",
         ),
     ],
 )

@@ -91,7 +91,7 @@ def test_invalid_arguments_raise_an_error():
         excess_risk(LinearRegression(), np.zeros((3, 2)))
     with pytest.raises(ValueError, match="converged has 2 estimators"):
         excess_risk(LinearRegression(), Friedman1(), converged=[LinearRegression()] * 2)
-    with pytest.raises(ValueError, match="n_draws=1 is out of range"):
+    with pytest.raises(ValueError, match="n_draws=1 is not valid"):
         excess_risk(LinearRegression(), Friedman1(), n_draws=1)
     with pytest.raises(ValueError, match="estimators is empty"):
         excess_risk([], Friedman1())
@@ -179,8 +179,8 @@ def test_the_scores_are_those_of_the_definitions():
         ([1, 1, 1], [1, 2, 3], {}, "two distinct values"),
         ([1, 2, np.nan], [1, 2, 3], {}, r"x\[2\] is nan"),
         (range(5), range(5), {"max_degree": 4, "cv": 2}, "max_degree=4 is too large"),
-        (range(20), range(20), {"criterion": "r2"}, "criterion='r2' is out of range"),
-        (range(20), range(20), {"cv": 21}, "cv=21 is out of range"),
+        (range(20), range(20), {"criterion": "r2"}, "criterion='r2' is not valid"),
+        (range(20), range(20), {"cv": 21}, "cv=21 is not valid"),
     ],
 )
 def test_invalid_arguments_of_polynomial_degree_raise_an_error(x, y, arguments, message):

@@ -160,8 +160,8 @@ def test_costs_move_decisions_to_the_cheaper_mistake():
         ({"pruning": "cv", "pruning_measure": "cost"}, "needs a cost matrix"),
         ({"pruning": "cv", "cv": 1}, "cv must be an integer >= 2"),
         ({"criterion": "squared_error"}, "criterion='squared_error' is not supported"),
-        ({"max_depth": 0}, "max_depth=0 is out of range"),
-        ({"min_samples_split": 1}, "min_samples_split=1 is out of range"),
+        ({"max_depth": 0}, "max_depth=0 is not valid"),
+        ({"min_samples_split": 1}, "min_samples_split=1 is not valid"),
     ],
 )
 def test_an_invalid_parameter_is_named(options, message):

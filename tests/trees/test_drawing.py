@@ -109,7 +109,7 @@ def test_max_depth_limits_the_levels_drawn():
     assert len(boxes(draw_tree(tree, max_depth=0))) == 1
     assert len(boxes(draw_tree(tree, max_depth=1))) == 3
     assert len(boxes(draw_tree(tree, max_depth=99))) == tree.n_nodes
-    with pytest.raises(ValueError, match="max_depth=-1 is out of range"):
+    with pytest.raises(ValueError, match="max_depth=-1 is not valid"):
         draw_tree(tree, max_depth=-1)
 
 

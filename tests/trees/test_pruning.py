@@ -238,7 +238,7 @@ def test_invalid_arguments_are_named():
         weakest_link_path(tree, np.where(np.arange(tree.n_nodes) == 3, np.nan, 1.0))
     with pytest.raises(ValueError, match="gamma must be >= 0"):
         prune_to(tree, -1.0)
-    with pytest.raises(ValueError, match="ccp_alpha=-1 is out of range"):
+    with pytest.raises(ValueError, match="ccp_alpha=-1 is not valid"):
         prune_by_ccp_alpha(tree, -1)
     with pytest.raises(ValueError, match="path belongs to a tree with"):
         prune_to(tree, 1.0, weakest_link_path(tree.pruned_at([0])))

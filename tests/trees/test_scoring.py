@@ -143,7 +143,7 @@ def test_trees_and_options_that_cannot_be_exported_raise():
         export_python(deep)
     with pytest.raises(ValueError, match="the tree has 2 outputs"):
         export_sql(deep)
-    with pytest.raises(ValueError, match="output=2 is out of range"):
+    with pytest.raises(ValueError, match="output=2 is not valid"):
         export_sql(deep, output=2)
     with pytest.raises(ValueError, match="output='proba' is not supported"):
         export_sql(deep, output="proba")

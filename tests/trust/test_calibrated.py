@@ -179,7 +179,7 @@ def test_gains_are_negative_costs():
 def test_invalid_input_raises(two_classes):
     X, y = two_classes
     cases = [
-        (CalibratedModel(GaussianNB(), "cubic"), y, "method='cubic' is out of range"),
+        (CalibratedModel(GaussianNB(), "cubic"), y, "method='cubic' is not valid"),
         (CalibratedModel(RandomForestRegressor()), y, r"is a regressor.*bosquet\.ConformalModel"),
         (CalibratedModel(GaussianNB(), cv="folds"), y, "cv='folds' must be a number of folds"),
         (CalibratedModel(GaussianNB(), cv="oob"), y, "GaussianNB has no out-of-bag predictions"),

@@ -61,7 +61,7 @@ def test_invalid_combinations_raise_in_fit(numbers, three_classes):
     X, y = numbers
     labels = three_classes[1][:500] > 0
     cases = [
-        (ConformalModel(LinearRegression(), "loo"), y, "method='loo' is out of range"),
+        (ConformalModel(LinearRegression(), "loo"), y, "method='loo' is not valid"),
         (ConformalModel(LinearRegression(), "oob"), y, "LinearRegression has no attribute"),
         (ConformalModel(TheirForest(2, bootstrap=False), "oob"), y, "every member drew all rows"),
         (ConformalModel(LinearRegression(), "cqr"), y, r"pass bosquet\.GradientBoostingRegressor"),

@@ -133,7 +133,7 @@ def test_an_invalid_window_raises(window):
 
 
 def test_an_invalid_kind_raises():
-    with pytest.raises(ValueError, match="kind='tilted' is out of range"):
+    with pytest.raises(ValueError, match="kind='tilted' is not valid"):
         haar_features((8, 8), "tilted")
 
 

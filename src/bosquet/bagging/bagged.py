@@ -183,7 +183,7 @@ class BaggingClassifier(ClassifierMixin, BaseBagging):
         self.verbose = verbose
 
     def _check_target(self, y: Any, continuing: bool) -> tuple[np.ndarray, np.ndarray]:
-        labels = check_labels(y)
+        labels = check_labels(y, owner=type(self).__name__)
         check_classification_targets(labels)
         classes, codes = np.unique(labels, return_inverse=True)
         if continuing:
@@ -354,7 +354,7 @@ class BaggingRegressor(RegressorMixin, BaseBagging):
         self.verbose = verbose
 
     def _check_target(self, y: Any, continuing: bool) -> tuple[np.ndarray, np.ndarray]:
-        target = check_finite_target(y).T
+        target = check_finite_target(y, owner=type(self).__name__).T
         if continuing and target.shape[1] != self._n_targets:
             raise ValueError(
                 f"y has {target.shape[1]} targets, but the model was fitted to {self._n_targets};"

@@ -61,5 +61,5 @@ def distinct_samples(m: int) -> int:
 
 def _checked(m: Any) -> int:
     if not isinstance(m, Integral) or isinstance(m, bool) or m < 1:
-        raise ValueError(f"m={m!r} is out of range: m must be an integer >= 1")
+        raise ValueError(f"m={m!r} is not valid: m must be an integer >= 1")
     return int(m)

@@ -291,7 +291,7 @@ class VotingClassifier(ClassifierMixin, BaseVoting):
                 )
 
     def _check_target(self, y: Any) -> np.ndarray:
-        labels = check_labels(y)
+        labels = check_labels(y, owner=type(self).__name__)
         check_classification_targets(labels)
         self.classes_ = np.unique(labels)
         if self.voting == "real" and self.classes_.size < 2:
@@ -404,7 +404,7 @@ class VotingRegressor(RegressorMixin, BaseVoting):
         self.verbose = verbose
 
     def _check_target(self, y: Any) -> np.ndarray:
-        target = check_finite_target(y).T
+        target = check_finite_target(y, owner=type(self).__name__).T
         return target[:, 0] if target.shape[1] == 1 else target
 
     @reads_fit_snapshot

@@ -302,7 +302,11 @@ def start_of_run(
     if start is None:
         return RunStart(None, LoopResult(), stopping, validation, scoring)
     if resumed is None or stopping is None:
-        if stopping is not None and split and getattr(model, "_unlearned", None) != validation:
+        if (
+            stopping is not None
+            and split
+            and getattr(model, "_validation_fingerprint", None) != validation
+        ):
             _warn_of_trained_rows()
         history = losses_so_far(model, start.n_rounds)
         return RunStart(start, history, stopping, validation, scoring)

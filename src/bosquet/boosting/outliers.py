@@ -69,7 +69,7 @@ def outlier_scores(model: Any, X: Any, y: Any, *, by: str = "loss") -> np.ndarra
     """
     ok, wanted = choice("loss", "margin")
     if not ok(by):
-        raise ValueError(f"by={by!r} is out of range: by must be {wanted}")
+        raise ValueError(f"by={by!r} is not valid: by must be {wanted}")
     if not is_classifier(model):
         raise TypeError(
             f"{type(model).__name__} is not a classifier; outlier_scores needs a boosted classifier"

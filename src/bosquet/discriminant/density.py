@@ -131,7 +131,7 @@ class DensityDiscriminant(ClassifierMixin, BaseEstimator):
         check_parameters(self, CHECKS)
         original, X = X, validate_data(self, X, dtype=float)
         TableEncoder.fit(original)  # warns about integers that float64 cannot represent
-        labels = check_labels(y)
+        labels = check_labels(y, owner=type(self).__name__)
         check_same_length(len(labels), len(X))
         self.classes_ = unique_classes(labels)
         if self.classes_.size < 2:

@@ -51,10 +51,12 @@ def forecast_dimensions(F: Any) -> int:
     return n_dimensions
 
 
-def read_truths(y: Any, n_steps: int, classes: np.ndarray | None) -> np.ndarray:
+def read_truths(
+    y: Any, n_steps: int, classes: np.ndarray | None, *, owner: str = "Mixture"
+) -> np.ndarray:
     """Return one number per step; with classes, the index of the class."""
     if y is None:
-        raise ValueError("requires y to be passed, but the target y is None")
+        raise ValueError(f"{owner} requires y to be passed, but the target y is None")
     array = np.asarray(y)
     if array.ndim == 2 and array.shape[1] == 1:
         warn_of_column_vector()
@@ -110,7 +112,7 @@ def read_classes(classes: Any) -> np.ndarray | None:
     if classes is None:
         return None
     if isinstance(classes, bool) or (isinstance(classes, int | np.integer) and classes < 2):
-        raise ValueError(f"classes={classes!r} is out of range: there must be at least two classes")
+        raise ValueError(f"classes={classes!r} is not valid: there must be at least two classes")
     labels = np.arange(classes) if isinstance(classes, int | np.integer) else np.asarray(classes)
     if labels.ndim != 1 or labels.size < 2 or len(set(labels.tolist())) != labels.size:
         raise ValueError(f"classes={classes!r} must be a list of at least two distinct labels")

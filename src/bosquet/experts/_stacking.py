@@ -149,7 +149,7 @@ class BaseSuperLearner(SaveMixin, NamedLearners):
         if isinstance(self.cv, int | np.integer) and not isinstance(self.cv, bool):
             if self.cv < 2:
                 raise ValueError(
-                    f"cv={self.cv} is out of range: cv must be an integer >= 2 or a splitter"
+                    f"cv={self.cv} is not valid: cv must be an integer >= 2 or a splitter"
                 )
             fold = self._fold_numbers(target, min(int(self.cv), rows))
             folds = [

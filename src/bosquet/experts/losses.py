@@ -67,7 +67,7 @@ def loss_of(loss: Any) -> str | UserLoss:
     elif callable(loss):
         return UserLoss(loss)
     raise ValueError(
-        f"loss={loss!r} is out of range: loss must be one of {', '.join(map(repr, NAMES))}, a function"
+        f"loss={loss!r} is not valid: loss must be one of {', '.join(map(repr, NAMES))}, a function"
         " value(forecasts, truth), or a pair (value, gradient) of functions"
     )
 

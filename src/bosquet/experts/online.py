@@ -254,7 +254,7 @@ class OnlineMixtureRegressor(RegressorMixin, BaseOnlineMixture):
         return Mixture(self.rule, self.loss, gradient=self.gradient, random_state=self.random_state)
 
     def _check_target(self, y: Any, *, first: bool) -> np.ndarray:
-        target = check_finite_target(y)
+        target = check_finite_target(y, owner=type(self).__name__)
         if len(target) > 1:
             raise ValueError(f"y has {len(target)} targets; {type(self).__name__} accepts one")
         if np.asarray(y).ndim == 2:
@@ -361,7 +361,7 @@ class OnlineMixtureClassifier(ClassifierMixin, BaseOnlineMixture):
         )
 
     def _check_target(self, y: Any, *, first: bool) -> np.ndarray:
-        labels = check_labels(y)
+        labels = check_labels(y, owner=type(self).__name__)
         if first:
             declared = self.__dict__.pop("_declared_classes", None)
             self.classes_ = unique_classes(labels) if declared is None else declared

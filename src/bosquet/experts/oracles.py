@@ -107,7 +107,7 @@ def read_problem(
             " n_experts, n_classes)"
         )
     if not QUANTILE[0](quantile):
-        raise ValueError(f"quantile={quantile!r} is out of range: it must be in (0, 1)")
+        raise ValueError(f"quantile={quantile!r} is not valid: it must be in (0, 1)")
     mask = read_mask(awake, forecasts.shape[:2])
     if mask is not None:
         forecasts[mask == 0] = np.nan
@@ -118,7 +118,7 @@ def read_problem(
         if y is None or len(y) != len(forecasts):
             raise ValueError(f"y must have one value per step; F has {len(forecasts)} steps")
     else:
-        truths = read_truths(y, len(forecasts), labels)
+        truths = read_truths(y, len(forecasts), labels, owner="this function")
         if named == "percentage" and (truths == 0).any():
             raise ValueError(
                 f"y[{int(np.flatnonzero(truths == 0)[0])}] is 0; loss='percentage' requires truths"

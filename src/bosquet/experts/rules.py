@@ -45,6 +45,6 @@ def rule_of(value: Any) -> ExpertRule:
     if isinstance(value, str) and value in RULES:
         return RULES[value]()
     raise ValueError(
-        f"rule={value!r} is out of range: rule must be one of {', '.join(map(repr, RULES))}, or a rule"
+        f"rule={value!r} is not valid: rule must be one of {', '.join(map(repr, RULES))}, or a rule"
         " object such as ExponentialWeights(learning_rate=0.1)"
     )

@@ -108,7 +108,7 @@ class SuperLearnerRegressor(RegressorMixin, BaseSuperLearner):
 
     def _check_target(self, y: Any) -> tuple[np.ndarray, np.ndarray]:
         check_parameters(self, {"loss": choice("square", "absolute")})
-        target = check_finite_target(y)
+        target = check_finite_target(y, owner=type(self).__name__)
         if len(target) > 1:
             raise ValueError(f"y has {len(target)} targets; SuperLearnerRegressor accepts one")
         if np.asarray(y).ndim == 2:
@@ -193,7 +193,7 @@ class SuperLearnerClassifier(ClassifierMixin, BaseSuperLearner):
                     f"estimator {name!r} ({type(learner).__name__}) has no predict_proba, which is needed to"
                     " combine probabilities"
                 )
-        labels = check_labels(y)
+        labels = check_labels(y, owner=type(self).__name__)
         self.classes_ = unique_classes(labels)
         return labels, class_numbers(labels, self.classes_)
 

@@ -44,7 +44,7 @@ class BaseForestClassifier(ClassifierMixin, BaseForest):
             )
 
     def _check_target(self, y: Any, rows: int, continuing: bool) -> TreeTarget:
-        labels = check_labels(y, several=True)
+        labels = check_labels(y, several=True, owner=type(self).__name__)
         check_same_length(len(labels), rows)
         if not continuing:
             self.classes_ = find_classes(labels)
@@ -185,7 +185,7 @@ class BaseForestRegressor(RegressorMixin, BaseForest):
             )
 
     def _check_target(self, y: Any, rows: int, continuing: bool) -> TreeTarget:
-        numbers = check_finite_target(y)
+        numbers = check_finite_target(y, owner=type(self).__name__)
         check_same_length(numbers.shape[1], rows)
         if continuing and numbers.shape[0] != self.n_outputs_:
             raise ValueError(

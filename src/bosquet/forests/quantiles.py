@@ -14,7 +14,7 @@ def leaf_quantiles(forest: Any, leaves: np.ndarray, quantiles: Any) -> np.ndarra
     """Return weighted quantiles of the training targets for rows that fall into these leaves."""
     levels = np.atleast_1d(np.asarray(quantiles, dtype=float))
     if levels.ndim != 1 or not ((levels >= 0) & (levels <= 1)).all():
-        raise ValueError(f"quantiles={quantiles!r} is out of range: levels must be in [0, 1]")
+        raise ValueError(f"quantiles={quantiles!r} is not valid: levels must be in [0, 1]")
     if forest._row_targets.shape[0] != 1:
         raise ValueError(
             "predict_quantiles needs a forest with one target, but this one has"

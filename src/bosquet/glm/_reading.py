@@ -49,7 +49,7 @@ def check_formula(formula: Any) -> None:
         return
     if isinstance(formula, bytes | dict) or not hasattr(formula, "__iter__"):
         raise ValueError(
-            f"formula={formula!r} is out of range: formula must be a string such as 'y ~ a * b', a list of"
+            f"formula={formula!r} is not valid: formula must be a string such as 'y ~ a * b', a list of"
             " columns, or None for all columns"
         )
 

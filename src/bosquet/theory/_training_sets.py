@@ -92,7 +92,7 @@ class FromTable:
         rows = _count(0.5 if n_train is None else n_train, pool.size)
         if not 0 < rows <= pool.size:
             raise ValueError(
-                f"n_train={n_train!r} is out of range: {pool.size} rows are left after holding out the test"
+                f"n_train={n_train!r} is not valid: {pool.size} rows are left after holding out the test"
                 " rows; pass a smaller number or a fraction"
             )
         as_classes = loss == "zero-one" or (loss == "auto" and is_classifier(estimator))

@@ -134,7 +134,7 @@ def _folds(estimator: Any, target: Any, n_folds: int | None = None) -> np.ndarra
     n_folds = n_folds or estimator.cv
     if not isinstance(n_folds, int | np.integer) or n_folds < 2:
         raise ValueError(
-            f"cv={n_folds!r} is out of range: cv must be an integer >= 2 or a splitter of scikit-learn"
+            f"cv={n_folds!r} is not valid: cv must be an integer >= 2 or a splitter of scikit-learn"
         )
     if n_folds > target.rows:
         raise ValueError(

@@ -182,7 +182,7 @@ class DecisionTreeClassifier(ClassifierMixin, BaseTree):
             )
 
     def _check_target(self, y: Any, rows: int) -> TreeTarget:
-        labels = check_labels(y, several=True)
+        labels = check_labels(y, several=True, owner=type(self).__name__)
         check_same_length(len(labels), rows)
         self.classes_ = find_classes(labels)
         several = isinstance(self.classes_, list)
@@ -323,7 +323,7 @@ class DecisionTreeRegressor(RegressorMixin, BaseTree):
             )
 
     def _check_target(self, y: Any, rows: int) -> TreeTarget:
-        numbers = check_finite_target(y)
+        numbers = check_finite_target(y, owner=type(self).__name__)
         check_same_length(numbers.shape[1], rows)
         check_single_target(y, numbers, self.criterion)
         self.n_outputs_ = numbers.shape[0]

@@ -124,7 +124,7 @@ def draw_tree(
 def _depth_to_draw(tree: TreeArrays, max_depth: int | None) -> int:
     if max_depth is not None:
         if max_depth < 0:
-            raise ValueError(f"max_depth={max_depth} is out of range: max_depth must be >= 0")
+            raise ValueError(f"max_depth={max_depth} is not valid: max_depth must be >= 0")
         return max_depth
     # For each depth, the boxes without children if the tree is truncated there: leaves and cut nodes.
     levels = tree.depth + 1

@@ -172,7 +172,7 @@ class PruningPath:
         """
         gamma = np.asarray(gamma, dtype=float)
         if np.isnan(gamma).any() or (gamma < 0).any():
-            raise ValueError(f"gamma={gamma.min()} is out of range: gamma must be >= 0")
+            raise ValueError(f"gamma={gamma.min()} is not valid: gamma must be >= 0")
         # The tolerance absorbs rounding when gamma is converted to ccp_alpha and back.
         steps = np.searchsorted(self.gammas, gamma * (1 + _TIE_TOLERANCE), side="right") - 1
         return int(steps) if gamma.ndim == 0 else steps
@@ -338,7 +338,7 @@ def prune_to(
 def prune_by_ccp_alpha(tree: TreeArrays, ccp_alpha: float) -> TreeArrays:
     """Return the tree pruned with scikit-learn's `ccp_alpha`; with 0 the tree is unchanged."""
     if not ccp_alpha >= 0:
-        raise ValueError(f"ccp_alpha={ccp_alpha} is out of range: ccp_alpha must be >= 0")
+        raise ValueError(f"ccp_alpha={ccp_alpha} is not valid: ccp_alpha must be >= 0")
     if ccp_alpha == 0:
         return tree
     gamma = gamma_from_ccp_alpha(ccp_alpha, tree)

@@ -337,6 +337,6 @@ def _leaf_output(formatter: TreeFormatter, node: int, output: str | int) -> Any:
         return prediction
     if not 0 <= int(output) < formatter.tree.n_outputs:
         raise ValueError(
-            f"output={output} is out of range: tree.value has {formatter.tree.n_outputs} columns"
+            f"output={output} is not valid: tree.value has {formatter.tree.n_outputs} columns"
         )
     return float(formatter.tree.value[node, int(output)])

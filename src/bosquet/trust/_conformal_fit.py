@@ -131,7 +131,7 @@ class ConformalFitting(BaseEstimator):
 
     def _check_target(self, y: Any) -> np.ndarray:
         if not is_classifier(self.model):
-            target = check_finite_target(y)
+            target = check_finite_target(y, owner=type(self).__name__)
             if len(target) != 1:
                 raise ValueError(
                     f"y has {len(target)} columns, but intervals support one target; fit one"
@@ -140,7 +140,7 @@ class ConformalFitting(BaseEstimator):
             if np.asarray(y).ndim == 2:
                 warn_of_column_vector()
             return target[0]
-        labels = check_labels(y)
+        labels = check_labels(y, owner=type(self).__name__)
         if labels.size == 0:
             raise ValueError("y is empty (0 sample(s)); at least 1 row is required")
         known = unique_classes(labels)

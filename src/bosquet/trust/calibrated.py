@@ -174,7 +174,7 @@ class CalibratedModel(SaveMixin, ClassifierMixin, BaseEstimator):
                 " probabilities of a classifier; pass a classifier, or use bosquet.ConformalModel and its"
                 " predict_interval for intervals of a regressor"
             )
-        labels = check_labels(y)
+        labels = check_labels(y, owner=type(self).__name__)
         X = check_table(X, labels.size)
         weight = check_sample_weight(sample_weight, labels.size, scale_matters=True)
         if self.method != "isotonic":

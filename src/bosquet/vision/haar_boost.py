@@ -198,7 +198,7 @@ class HaarBoostClassifier(SaveMixin, ClassifierMixin, BaseEstimator):
         check_parameters(self, CHECKS)
         window = None if self.window is None else check_window(self.window)
         images = image_array(X, window)
-        labels = check_labels(y)
+        labels = check_labels(y, owner=type(self).__name__)
         check_same_length(labels.size, len(images))
         weight = check_sample_weight(sample_weight, len(images))
         if weight.size and not weight.all():
@@ -325,7 +325,7 @@ class HaarBoostClassifier(SaveMixin, ClassifierMixin, BaseEstimator):
     @reads_fit_snapshot
     def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
         """Yield the accuracy after each round."""
-        labels = check_labels(y)
+        labels = check_labels(y, owner=type(self).__name__)
         for predicted in self.staged_predict(X):
             yield float(np.average(predicted == labels, weights=sample_weight))
 

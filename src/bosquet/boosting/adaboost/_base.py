@@ -137,7 +137,7 @@ class VoteClassifier(AsSequence, SaveMixin, ExplainMixin, ClassifierMixin, BaseE
         check_parameters(self, self._checks)
         check_learner(self.estimator)
         encoder, table = self._open(X)
-        labels = labels_of(self.estimator, table, y)
+        labels = labels_of(self, table, y)
         self.classes_ = _two_classes(labels, type(self).__name__)
         n_given = labels.size
         table, labels, weight, counting = with_weight(self.estimator, table, labels, sample_weight)
@@ -216,7 +216,7 @@ class VoteClassifier(AsSequence, SaveMixin, ExplainMixin, ClassifierMixin, BaseE
 
     def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
         """The accuracy of the first 1, 2, ... learners."""
-        labels = check_labels(y)
+        labels = check_labels(y, owner=type(self).__name__)
         for predicted in self.staged_predict(X):
             check_same_length(labels.size, predicted.size)
             yield float(np.average(predicted == labels, weights=sample_weight))
@@ -273,10 +273,10 @@ class VoteClassifier(AsSequence, SaveMixin, ExplainMixin, ClassifierMixin, BaseE
         return tags
 
 
-def labels_of(estimator: Any, table: Any, y: Any) -> np.ndarray:
-    """The labels y, one for each row of the table."""
-    labels = check_labels(y)
-    check_same_length(labels.size, count_rows(estimator, table))
+def labels_of(model: Any, table: Any, y: Any) -> np.ndarray:
+    """Return the labels y; raise an error unless there is one for each row of the table."""
+    labels = check_labels(y, owner=type(model).__name__)
+    check_same_length(labels.size, count_rows(model.estimator, table))
     return labels
 
 

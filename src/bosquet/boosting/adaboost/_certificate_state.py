@@ -1,7 +1,7 @@
-"""The certificate of a vote to the description of a model file, and back.
+"""Convert certificates of boosted models to the metadata of a model file and back.
 
-A file holds what belongs to the rounds. Margins and weights belong to the training rows, which a file does
-not hold: `bosquet.theory.certificate` has them again from rows that are given.
+A file stores the numbers of the rounds. It does not store margins and weights, which belong to the training
+rows: `bosquet.theory.certificate` computes them again from given rows.
 """
 
 from __future__ import annotations
@@ -21,25 +21,23 @@ from bosquet._state.fields import (
 from bosquet.boosting.adaboost.certificate import Certificate
 
 _COLUMNS = ("errors", "alphas", "normalisers", "training_errors")
-_NOT_KEPT = (
-    "a model file does not hold the training rows; theory.certificate(model, X, y) has them again"
-)
-_LARGEST_COUNT = 2**63  # of hypotheses, of which there are more than rows
+_NOT_KEPT = "a model file does not store the training rows; call theory.certificate(model, X, y)"
+_LARGEST_COUNT = 2**63  # for hypotheses, which can outnumber the rows
 
 
 def certificate_state(certificate: Any) -> dict[str, Any] | None:
-    """What JSON can hold of a certificate."""
+    """Return a certificate without its margins as JSON values, None for None."""
     if certificate is None:
         return None
     missing = dict(certificate.missing)
     for name in ("margins", "kth_margin_bound"):
         missing.setdefault(name, _NOT_KEPT)
-    hypotheses = certificate.n_hypotheses
+    n_hypotheses = certificate.n_hypotheses
     return {
         "variant": certificate.variant,
         "n_rows": int(certificate.n_rows),
         "vc_dim": None if certificate.vc_dim is None else float(certificate.vc_dim),
-        "n_hypotheses": None if hypotheses is None else int(hypotheses),
+        "n_hypotheses": None if n_hypotheses is None else int(n_hypotheses),
         "factor": float(certificate.factor),
         "missing": dict(sorted(missing.items())),
         **{name: _column_state(getattr(certificate, name)) for name in _COLUMNS},
@@ -47,19 +45,21 @@ def certificate_state(certificate: Any) -> dict[str, Any] | None:
 
 
 def certificate_from(state: Any) -> Any:
-    """The certificate that `certificate_state` described, None for a file that holds none."""
+    """Build the certificate from the result of `certificate_state`."""
     if state is None:
         return None
     if not has_value(state, "training_errors"):
-        raise ModelFileError("the certificate of the description has no training errors")
+        raise ModelFileError(
+            "invalid model file: 'certificate' has no 'training_errors'; it must be a list of numbers"
+        )
     missing = read_object(state, "missing")
-    hypotheses = has_value(state, "n_hypotheses")
+    counted = has_value(state, "n_hypotheses")
     return Certificate.from_rounds(
         variant=read_text(state, "variant"),
         n_rows=read_integer(state, "n_rows", 1),
         margins=None,
         vc_dim=read_number(state, "vc_dim", 0) if has_value(state, "vc_dim") else None,
-        n_hypotheses=read_integer(state, "n_hypotheses", 1, _LARGEST_COUNT) if hypotheses else None,
+        n_hypotheses=read_integer(state, "n_hypotheses", 1, _LARGEST_COUNT) if counted else None,
         factor=read_number(state, "factor", 0),
         missing={name: read_text(missing, name) for name in missing},
         **{

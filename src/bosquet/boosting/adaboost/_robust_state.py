@@ -1,4 +1,4 @@
-"""BrownBoost, LPBoost and AdaBoost.R2 to the description of a model file, and back."""
+"""Convert BrownBoost, LPBoost and AdaBoost.R2 models to the metadata of a model file and back."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from bosquet.boosting.adaboost._certificate_state import certificate_from, certi
 from bosquet.boosting.adaboost._vote_state import check_native, check_native_learner, check_scales
 from bosquet.boosting.adaboost._votes import TreeVote
 
-# What each model keeps besides its trees: numbers, and arrays with an entry a round or a learner.
-# The distribution of rows is about training rows, which a file does not hold.
+# The fitted attributes that a file stores besides the trees: numbers, and arrays with one entry per round or
+# per learner. The distribution over the training rows is not stored, as a file has no training rows.
 _NUMBERS = {
     "BrownBoostClassifier": ("c_", "time_left_"),
     "LPBoostClassifier": ("rho_", "value_", "agreement_", "upper_bound_", "gap_"),
@@ -44,8 +44,8 @@ def _check(model: Any) -> None:
 
 
 def _to_state(model: Any) -> tuple[Ensemble, dict[str, Any]]:
-    check_native(model._vote, model.estimator_)
-    name = type(model).__name__
+    check_native(model)
+    class_name = type(model).__name__
     return model._vote.ensemble, {
         "encoder": model._encoder.to_state(),
         "classes": labels_state(getattr(model, "classes_", None)),
@@ -53,58 +53,68 @@ def _to_state(model: Any) -> tuple[Ensemble, dict[str, Any]]:
         "rounds": int(model.n_iter_),
         "stopped_because": getattr(model, "stopped_because_", ""),
         "restarts": [int(t) for t in getattr(model, "restarts_", [])],
-        "numbers": {one: _number_state(getattr(model, one)) for one in _NUMBERS[name]},
-        "arrays": {one: to_json_numbers(getattr(model, one)) for one in _ARRAYS[name]},
+        "numbers": {name: _number_state(getattr(model, name)) for name in _NUMBERS[class_name]},
+        "arrays": {name: to_json_numbers(getattr(model, name)) for name in _ARRAYS[class_name]},
     }
 
 
 def _number_state(value: Any) -> list[Any] | None:
-    """None for a bound that nobody has proved."""
+    """Return a number as a list of one JSON value, None for a bound that is not known."""
     return None if value is None else to_json_numbers([value])
 
 
 def _from_state(model: Any, trees: Ensemble, state: dict[str, Any]) -> Any:
     if trees.n_outputs != 1 or trees.vector_leaves or trees.n_trees == 0:
-        raise ModelFileError("the trees are not those of a vote")
+        raise ModelFileError(
+            f"invalid model file: the file has {trees.n_trees} tree(s) with {trees.n_outputs} output(s); a"
+            f" {type(model).__name__} has at least one tree, with one number per leaf"
+        )
     check_leaf_sums(trees)
     check_native_learner(model.estimator_)
     set_encoder(model, state, trees)
     if type(model).__name__.endswith("Classifier"):
         model.classes_ = read_classes(read_field(state, "classes"))
         if model.classes_.size != 2:
-            raise ModelFileError(f"the vote is on two classes, not on {model.classes_.size}")
+            raise ModelFileError(
+                f"invalid model file: 'classes' has {model.classes_.size} class(es); a {type(model).__name__}"
+                " has two"
+            )
         model.certificate_ = certificate_from(read_field(state, "certificate"))
     else:
         model.restarts_ = read_integers(state, "restarts", 0)
     model._vote = TreeVote(trees)
     model.n_iter_ = read_integer(state, "rounds", 1)
     model.stopped_because_ = read_text(state, "stopped_because")
-    _put_results(model, state, trees.n_trees)
+    _set_results(model, state, trees.n_trees)
     return model
 
 
-def _put_results(model: Any, state: dict[str, Any], n_trees: int) -> None:
-    name = type(model).__name__
-    results, arrays = read_object(state, "numbers"), read_object(state, "arrays")
-    for one in _NUMBERS[name]:
-        given = has_value(results, one)
-        setattr(
-            model,
-            one,
-            float(read_numbers(results, one, 1, allow_non_finite=True)[0]) if given else None,
-        )
-    for one in _ARRAYS[name]:
-        setattr(model, one, read_numbers(arrays, one, allow_non_finite=True))
+def _set_results(model: Any, state: dict[str, Any], n_trees: int) -> None:
+    class_name = type(model).__name__
+    numbers, arrays = read_object(state, "numbers"), read_object(state, "arrays")
+    for name in _NUMBERS[class_name]:
+        value = None
+        if has_value(numbers, name):
+            value = float(read_numbers(numbers, name, 1, allow_non_finite=True)[0])
+        setattr(model, name, value)
+    for name in _ARRAYS[class_name]:
+        setattr(model, name, read_numbers(arrays, name, allow_non_finite=True))
     weights = model.estimator_weights_
     if weights.size != n_trees or not ((weights > 0) & (weights < float("inf"))).all():
-        raise ModelFileError("the weights of the learners do not fit the trees")
-    check_scales(weights)
-    if name == "BrownBoostClassifier" and not (
+        raise ModelFileError(
+            "invalid model file: 'estimator_weights_' must contain one finite number > 0 per tree"
+            f" ({n_trees} trees)"
+        )
+    check_scales(weights, "estimator_weights_")
+    if class_name == "BrownBoostClassifier" and not (
         0 < (model.c_ or 0) < float("inf")
         and model.times_.size == n_trees
         and model.potential_.size == n_trees + 1
     ):
-        raise ModelFileError("the rounds of the description do not fit the trees")
+        raise ModelFileError(
+            f"invalid model file: 'c_' must be finite and > 0, 'times_' must have {n_trees} entries and"
+            f" 'potential_' {n_trees + 1}"
+        )
 
 
 KINDS = {

@@ -1,4 +1,4 @@
-"""Votes of native learners (AdaBoost, AnyBoost) to the description of a model file, and back."""
+"""Convert AdaBoost and AnyBoost models to the metadata of a model file and back."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from bosquet.boosting.adaboost._votes import (
 from bosquet.boosting.adaboost._weak_learners import is_native
 from bosquet.losses import MARGIN_LOSSES
 
-# What is kept of a round, an entry a column of the vote.
+# The fields of RoundRecord that a file stores, each with one entry per column of the vote.
 _ROUND_FIELDS = ("scale", "size", "alpha", "error", "normaliser")
 _LARGEST_LOG_ODDS = 1e9
 _LEAST_SCALE = 1e-150
@@ -51,44 +51,52 @@ def _check(model: Any) -> None:
     check_learner(model.estimator)
 
 
-def check_native(vote: Any, learner: Any) -> None:
-    """Raise an error unless a vote is of trees of the core."""
-    if not isinstance(vote, TreeVote):
+def check_native(model: Any) -> None:
+    """Raise a ValueError if the learners of a model are not stumps or trees of the core."""
+    if not isinstance(model._vote, TreeVote):
         raise ValueError(
-            f"a vote of {type(learner).__name__} holds objects of other libraries, which a model file does"
-            " not carry; use pickle or joblib"
+            f"{type(model).__name__}(estimator={model.estimator_!r}) cannot be saved to a model file, which"
+            " stores Bosquet's own learners only (stumps, and trees without pruning or class weights); use"
+            " pickle or joblib"
         )
 
 
 def check_native_learner(learner: Any) -> None:
+    """Raise ModelFileError if the core does not fit this learner."""
     if not is_native(learner):
-        raise ModelFileError(f"a {type(learner).__name__} is not the learner of a vote of trees")
+        raise ModelFileError(
+            f"invalid model file: 'learner' is a {type(learner).__name__} that the core does not fit; it must"
+            " be a stump, or a tree without pruning or class weights"
+        )
 
 
-def check_scales(scales: np.ndarray) -> None:
-    """What a voter says is what it adds, divided by its scale: that has to be finite too."""
+def check_scales(scales: np.ndarray, field: str) -> None:
+    """Raise ModelFileError if the scale of a learner is too small or too large.
+
+    The outputs of a learner are the values of its leaves divided by its scale, and must be finite.
+    """
     size = np.abs(scales)
     if not ((size == 0) | ((size >= _LEAST_SCALE) & (size <= LARGEST_NUMBER))).all():
-        raise ModelFileError("the scale of a voter is out of range")
+        raise ModelFileError(
+            f"invalid model file: {field!r} must contain numbers that are 0 or of absolute value in"
+            f" [{_LEAST_SCALE:g}, {LARGEST_NUMBER:g}]"
+        )
 
 
 def _to_state(model: Any) -> tuple[Ensemble, dict[str, Any]]:
-    check_native(model._vote, model.estimator_)
+    check_native(model)
     if not isinstance(getattr(model, "loss", ""), str):
-        raise ValueError(
-            "a model with a loss of your own holds your code, which a model file does not carry;"
-            " use pickle or joblib"
-        )
+        raise ValueError("a custom loss cannot be stored in a model file; use pickle or joblib")
     return model._vote.ensemble, {
         "encoder": model._encoder.to_state(),
         "classes": labels_state(model.classes_),
         "decision": _decision_state(model._decision),
-        "voice": _voice_state(model._vote.as_vote),
+        "voice": _as_vote_state(model._vote.as_vote),
         "rounds": {
-            name: to_json_numbers([getattr(kept, name) for kept in model._kept])
+            name: to_json_numbers([getattr(record, name) for record in model._kept])
             for name in _ROUND_FIELDS
         },
-        "training_error": to_json_numbers([kept.training_error for kept in model._kept]),
+        "training_error": to_json_numbers([record.training_error for record in model._kept]),
         "train_score": to_json_numbers(model.train_score_),
         "validation_score": to_json_numbers(getattr(model, "validation_score_", [])),
         "certificate": certificate_state(model.certificate_),
@@ -105,11 +113,13 @@ def _from_state(model: Any, trees: Ensemble, state: dict[str, Any]) -> Any:
     model.classes_ = read_classes(read_field(state, "classes"))
     model.n_classes_ = model.classes_.size
     if model.n_classes_ < 2:
-        raise ModelFileError("a classifier has at least two classes")
+        raise ModelFileError(
+            "invalid model file: 'classes' has 1 class; a classifier has at least two"
+        )
     model._decision = _decision_from(
         read_object(state, "decision"), model.n_classes_, trees.n_outputs
     )
-    model._vote = TreeVote(trees, _voice_from(read_object(state, "voice"), model.n_classes_))
+    model._vote = TreeVote(trees, _as_vote_from(read_object(state, "voice"), model.n_classes_))
     model._kept = _rounds_from(state, model._vote)
     model._seed = read_integer(state, "seed", 0, 2**32 - 1)
     model._is_finished = read_bool(state, "finished")
@@ -131,9 +141,12 @@ def _decision_state(decision: Any) -> dict[str, Any]:
 
 def _decision_from(state: dict[str, Any], n_classes: int, n_outputs: int) -> Any:
     kind = read_choice(state, "kind", ("two", "votes", "code"))
-    fits = {"two": n_outputs == 1 and n_classes == 2, "votes": n_outputs == n_classes > 2}
-    if not fits.get(kind, True):
-        raise ModelFileError("the number of classes does not fit the trees")
+    matches = {"two": n_outputs == 1 and n_classes == 2, "votes": n_outputs == n_classes > 2}
+    if not matches.get(kind, True):
+        raise ModelFileError(
+            f"invalid model file: 'classes' has {n_classes} classes and the trees have {n_outputs} output(s),"
+            f" which does not match the kind {kind!r} of 'decision'"
+        )
     if kind == "votes":
         return VoteDecision(read_number(state, "log_odds", 0, _LARGEST_LOG_ODDS))
     loss = MARGIN_LOSSES[read_choice(state, "loss", MARGIN_LOSSES)]()
@@ -143,13 +156,13 @@ def _decision_from(state: dict[str, Any], n_classes: int, n_outputs: int) -> Any
     return CodeDecision(matrix.astype(np.int8), loss)
 
 
-def _voice_state(as_vote: Any) -> dict[str, Any]:
+def _as_vote_state(as_vote: Any) -> dict[str, Any]:
     if isinstance(as_vote, HalfLogOdds):
         return {"kind": "half_log_odds", "rows": int(as_vote.rows)}
     return {"kind": "class_votes" if isinstance(as_vote, CentredVotes) else "as_said"}
 
 
-def _voice_from(state: dict[str, Any], n_classes: int) -> Any:
+def _as_vote_from(state: dict[str, Any], n_classes: int) -> Any:
     kind = read_choice(state, "kind", ("half_log_odds", "class_votes", "as_said"))
     if kind == "half_log_odds":
         return HalfLogOdds(read_integer(state, "rows", 1))
@@ -157,20 +170,24 @@ def _voice_from(state: dict[str, Any], n_classes: int) -> Any:
 
 
 def _rounds_from(state: dict[str, Any], vote: Any) -> list[Any]:
-    rounds, told = vote.n_rounds, read_object(state, "rounds")
-    if rounds == 0:
-        raise ModelFileError("a vote has at least one round")
-    first = read_list(told, "scale", rounds)[0]
+    n_rounds, rounds_state = vote.n_rounds, read_object(state, "rounds")
+    if n_rounds == 0:
+        raise ModelFileError(
+            "invalid model file: the file has no complete round of trees; it must have at least one"
+        )
+    first = read_list(rounds_state, "scale", n_rounds)[0]
     width = vote.trees_per_round if isinstance(first, list) and len(first) > 1 else 1
     fields = {
-        name: read_matrix(told, name, (rounds, width), allow_non_finite=True)
+        name: read_matrix(rounds_state, name, (n_rounds, width), allow_non_finite=True)
         for name in _ROUND_FIELDS
     }
-    check_scales(fields["scale"])
-    errors = read_numbers(state, "training_error", rounds, allow_non_finite=True).tolist()
+    check_scales(fields["scale"], "scale")
+    errors = read_numbers(state, "training_error", n_rounds, allow_non_finite=True).tolist()
     return [
-        RoundRecord(**{name: lines[t] for name, lines in fields.items()}, training_error=errors[t])
-        for t in range(rounds)
+        RoundRecord(
+            **{name: values[t] for name, values in fields.items()}, training_error=errors[t]
+        )
+        for t in range(n_rounds)
     ]
 
 

@@ -67,7 +67,7 @@ class Bound:
 def check_delta(delta: float) -> float:
     """δ as a float; a ValueError unless it is in (0, 1)."""
     if not 0 < delta < 1:
-        raise ValueError(f"delta={delta!r} is out of range: delta must be a number in (0, 1)")
+        raise ValueError(f"delta={delta!r} is not valid: delta must be a number in (0, 1)")
     return float(delta)
 
 
@@ -281,5 +281,5 @@ def inverse_kl(u: np.ndarray, v: np.ndarray) -> np.ndarray:
 
 def _check_rank(k: int, n_rows: int) -> int:
     if not 1 <= k <= n_rows:
-        raise ValueError(f"k={k!r} is out of range: k must be an integer in [1, {n_rows}]")
+        raise ValueError(f"k={k!r} is not valid: k must be an integer in [1, {n_rows}]")
     return int(k)

@@ -252,7 +252,7 @@ class Certificate:
         """Quantiles of the margins: the smallest margin that a share `q` of the rows does not exceed."""
         q = np.asarray(q, dtype=float)
         if ((q < 0) | (q > 1)).any():
-            raise ValueError(f"q={q} is out of range: q must be in [0, 1]")
+            raise ValueError(f"q={q} is not valid: q must be in [0, 1]")
         values, shares = self._sorted_margins()
         place = np.searchsorted(shares, q - TOLERANCE, side="left")
         return values[np.minimum(place, values.size - 1)]

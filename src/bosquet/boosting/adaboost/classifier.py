@@ -89,7 +89,7 @@ class StagewiseClassifier(VoteClassifier):
                 " warm_start=False"
             )
         encoder, table = (self._encoder, self._table(X)) if continuing else self._open(X)
-        labels = labels_of(self.estimator, table, y)
+        labels = labels_of(self, table, y)
         table, labels, weight, _ = with_weight(self.estimator, table, labels, sample_weight)
         classes = self.classes_ if continuing else unique_classes(labels)
         if classes.size < 2:
@@ -101,7 +101,7 @@ class StagewiseClassifier(VoteClassifier):
         if not continuing:
             self._reset(encoder)
         train, validation, checksum = self._parts(table, class_numbers(labels, classes), weight)
-        state = self.__dict__.pop("_watch", None)
+        state = self.__dict__.pop("_stopping_state", None)
         start = start_of_run(self, self._vote if continuing else None, state, checksum, tol=0.0)
         if start.resumed is not None:
             # Continue all rounds that were tried, not only those that the model kept.
@@ -158,9 +158,9 @@ class StagewiseClassifier(VoteClassifier):
         ending = self._ending(stepper, history)
         scores = stepper.scores()
         best = history.best_round
-        self._unlearned = start.fingerprint
+        self._validation_fingerprint = start.fingerprint
         if self.warm_start:
-            self._watch = start.state_after(self._vote.copy(), kept=list(self._kept))
+            self._stopping_state = start.state_after(self._vote.copy(), kept=list(self._kept))
         if best is not None and best < self._vote.n_rounds:
             self._vote.truncate(best)
             del self._kept[best:]

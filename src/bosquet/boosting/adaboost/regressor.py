@@ -223,7 +223,7 @@ class AdaBoostRegressor(AsSequence, SaveMixin, RegressorMixin, BaseEstimator):
             categorical_features=self.categorical_features,
             owner=type(self).__name__,
         )
-        target = _one_target(y, count_rows(template, table))
+        target = _one_target(y, count_rows(template, table), type(self).__name__)
         table, target, weight, _ = with_weight(template, table, target, sample_weight)
         learner = weak_learner(
             template,
@@ -359,8 +359,8 @@ class AdaBoostRegressor(AsSequence, SaveMixin, RegressorMixin, BaseEstimator):
         return tags
 
 
-def _one_target(y: Any, rows: int) -> np.ndarray:
-    numbers = check_finite_target(y)
+def _one_target(y: Any, rows: int, owner: str) -> np.ndarray:
+    numbers = check_finite_target(y, owner=owner)
     check_same_length(numbers.shape[1], rows)
     if numbers.shape[0] > 1:
         raise ValueError(

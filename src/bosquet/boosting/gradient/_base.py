@@ -110,8 +110,8 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
         start = start_of_run(
             self,
             self._terms if continuing else None,
-            self.__dict__.pop("_watch", None),
-            self._validation_fingerprint(parts, n_samples, eval_set),
+            self.__dict__.pop("_stopping_state", None),
+            self._compute_validation_fingerprint(parts, n_samples, eval_set),
             tol=self.tol,
             scoring=None if self.scoring == "loss" else self.scoring,
             split=parts.held_rows is not None,
@@ -136,7 +136,9 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
         self._store_losses(start.history)
         return self
 
-    def _validation_fingerprint(self, parts: Parts, n_samples: int, eval_set: Any) -> int | None:
+    def _compute_validation_fingerprint(
+        self, parts: Parts, n_samples: int, eval_set: Any
+    ) -> int | None:
         """The fingerprint of the validation set that early stopping uses; None without early stopping."""
         if parts.validation is None or not self._stops_early(n_samples, eval_set):
             return None
@@ -155,9 +157,9 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
             stepper.terms.truncate(best)
         elif start.resumed is not None and tried.n_rounds == start.terms.n_rounds:
             stepper.terms = previous  # no round was added that another metric could choose
-        self._unlearned = None if refits else start.fingerprint
+        self._validation_fingerprint = None if refits else start.fingerprint
         if self.warm_start:
-            self._watch = start.state_after(tried, stepper.terms if refits else None)
+            self._stopping_state = start.state_after(tried, stepper.terms if refits else None)
         runs = [stepper.terms]
         for other in seeds_of_runs(self._seed, self.n_runs)[1:]:
             runs.append(self._boosted(rows, None, runs[0].n_rounds, other).terms)

@@ -184,7 +184,7 @@ def check_parameters(estimator: Any) -> None:
     check_against(estimator, CHECKS)
     if getattr(estimator, "tweedie_power", 1.5) == 2:
         raise ValueError(
-            "tweedie_power=2 is out of range: it must be in (1, 2); use loss='gamma' for a power of 2"
+            "tweedie_power=2 is not valid: it must be in (1, 2); use loss='gamma' for a power of 2"
         )
     if estimator.n_runs > 1:
         _check_runs(estimator)

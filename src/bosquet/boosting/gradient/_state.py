@@ -1,4 +1,4 @@
-"""Gradient boosting to the description of a model file, and back."""
+"""Convert gradient boosting models to the metadata of a model file and back."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 from bosquet._core import Ensemble, ModelFileError
 from bosquet._state.columns import check_leaf_sums, set_encoder
 from bosquet._state.fields import (
+    invalid_field,
     read_choice,
     read_integer,
     read_numbers,
@@ -19,7 +20,7 @@ from bosquet.boosting._inputs import check_learner
 from bosquet.boosting.gradient._parameters import check_parameters
 from bosquet.boosting.gradient._trees import TreeTerms
 from bosquet.losses import NativeLoss, classification_loss, regression_loss
-from bosquet.losses._native import CLASSIFICATION, REGRESSION
+from bosquet.losses._native import CLASSIFICATION, REGRESSION, TRAITS
 
 
 def _check(model: Any) -> None:
@@ -30,14 +31,11 @@ def _check(model: Any) -> None:
 def _to_state(model: Any) -> tuple[Ensemble, dict[str, Any]]:
     if not isinstance(model._terms, TreeTerms):
         raise ValueError(
-            "a model with estimator=... holds objects of other libraries, which a model file does not"
-            " carry; use pickle or joblib"
+            f"{type(model).__name__}(estimator={model.estimator!r}) cannot be saved to a model file, which"
+            " stores Bosquet's own learners only (estimator=None); use pickle or joblib"
         )
     if not isinstance(model._loss_terms, NativeLoss):
-        raise ValueError(
-            "a model with a loss of your own holds your code, which a model file does not carry;"
-            " use pickle or joblib"
-        )
+        raise ValueError("a custom loss cannot be stored in a model file; use pickle or joblib")
     return model._terms.ensemble, {
         "encoder": model._encoder.to_state(),
         "loss": model._loss_terms.to_state(),
@@ -51,44 +49,72 @@ def _to_state(model: Any) -> tuple[Ensemble, dict[str, Any]]:
 
 def _from_state(model: Any, trees: Ensemble, state: dict[str, Any]) -> Any:
     if trees.vector_leaves:
-        raise ModelFileError("the trees add to all outputs at once, which no boosted model's do")
+        raise ModelFileError(
+            "invalid model file: the leaves of the trees have one number per output; the trees of gradient"
+            " boosting have one number per leaf"
+        )
     check_leaf_sums(trees)
     set_encoder(model, state, trees)
     if type(model).__name__.endswith("Classifier"):
         model.classes_ = read_classes(state["classes"])
-        model._loss_terms = _loss_of_classes(read_object(state, "loss"), model.classes_.size, trees)
+        model._loss_terms = _read_classification_loss(
+            read_object(state, "loss"), model.classes_.size, trees
+        )
     else:
-        model._loss_terms = _loss_of_numbers(read_object(state, "loss"), trees)
+        model._loss_terms = _read_regression_loss(read_object(state, "loss"), trees)
     model._terms = TreeTerms(trees, read_integer(state, "runs", 1))
     if trees.n_trees % model._terms.trees_per_round:
-        raise ModelFileError("the number of trees does not fit the rounds and runs")
+        raise ModelFileError(
+            f"invalid model file: the file has {trees.n_trees} trees, which is not a multiple of"
+            f" {model._terms.trees_per_round}, the number of outputs times 'runs'"
+        )
     model.train_score_ = read_numbers(state, "train_score", allow_non_finite=True)
     model.validation_score_ = read_numbers(state, "validation_score", allow_non_finite=True)
-    kept = "validation_loss" if "validation_loss" in state else "validation_score"
-    model.validation_loss_ = read_numbers(state, kept, allow_non_finite=True)
+    field = "validation_loss" if "validation_loss" in state else "validation_score"
+    model.validation_loss_ = read_numbers(state, field, allow_non_finite=True)
     model.timings_ = {}
     return model
 
 
-# The number of outputs is compared with that of the trees before a loss is made for it.
-def _loss_of_classes(state: dict[str, Any], n_classes: int, trees: Ensemble) -> Any:
+# The number of outputs is compared with that of the trees before the loss is built, so that a file cannot
+# request a loss of arbitrary size.
+def _read_classification_loss(state: dict[str, Any], n_classes: int, trees: Ensemble) -> Any:
     if n_classes < 2 or trees.n_outputs != (1 if n_classes == 2 else n_classes):
-        raise ModelFileError("the number of classes does not fit the trees")
+        raise ModelFileError(
+            f"invalid model file: 'classes' has {n_classes} class(es), but the trees have {trees.n_outputs}"
+            " output(s); there must be two classes for one output, otherwise one per output"
+        )
     return classification_loss(read_choice(state, "name", CLASSIFICATION), n_classes)
 
 
-def _loss_of_numbers(state: dict[str, Any], trees: Ensemble) -> Any:
-    name, targets = (
-        read_choice(state, "name", REGRESSION),
-        read_integer(state, "targets", 1, trees.n_outputs),
-    )
-    levels = read_numbers(state, "parameters", low=0, high=2).tolist()
+def _read_regression_loss(state: dict[str, Any], trees: Ensemble) -> Any:
+    name = read_choice(state, "name", REGRESSION)
+    targets = read_integer(state, "targets", 1, trees.n_outputs)
+    levels = _read_loss_parameters(state, name)
     if max(targets, len(levels)) != trees.n_outputs:
-        raise ModelFileError("the number of targets, or of quantiles, does not fit the trees")
-    only = levels[0] if levels else 0.5
-    if name in ("huber", "tweedie") and not 0 < only < 2:
-        raise ModelFileError(f"the parameter of the loss {name!r} is out of range")
-    return regression_loss(name, targets, quantile=levels, expectile=levels, alpha=only, power=only)
+        raise ModelFileError(
+            f"invalid model file: 'targets' is {targets} and 'parameters' has {len(levels)} entries, but the"
+            f" trees have {trees.n_outputs} output(s); the larger number must be the number of outputs"
+        )
+    first = levels[0] if levels else 0.5  # not used by a loss without a parameter
+    return regression_loss(
+        name, targets, quantile=levels, expectile=levels, alpha=first, power=first
+    )
+
+
+def _read_loss_parameters(state: dict[str, Any], name: str) -> list[float]:
+    """Read the parameters of a loss, in the open interval that the core declares for it."""
+    parameters: list[float] = read_numbers(state, "parameters").tolist()
+    interval = TRAITS[name]["parameter"]
+    if interval is None:
+        if parameters:
+            raise invalid_field("parameters", parameters, f"an empty list for loss={name!r}")
+        return parameters
+    low, high = interval
+    if not parameters or not all(low < value < high for value in parameters):
+        wanted = f"a list of numbers in ({low:g}, {high:g}) for loss={name!r}"
+        raise invalid_field("parameters", parameters, wanted)
+    return parameters
 
 
 KINDS = {

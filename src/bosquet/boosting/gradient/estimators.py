@@ -148,7 +148,7 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         self.random_state = random_state
 
     def _check_target(self, y: Any, columns: Any, continuing: bool) -> tuple[np.ndarray, int]:
-        labels = check_labels(y)
+        labels = check_labels(y, owner=type(self).__name__)
         check_same_length(labels.size, self._row_count(columns))
         if not continuing:
             self.classes_ = unique_classes(labels)
@@ -362,7 +362,7 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         self.random_state = random_state
 
     def _check_target(self, y: Any, columns: Any, continuing: bool) -> tuple[np.ndarray, int]:
-        target = check_finite_target(y)
+        target = check_finite_target(y, owner=type(self).__name__)
         rows = target.shape[1]
         check_same_length(rows, self._row_count(columns))
         if continuing and target.shape[0] != self._loss_terms.targets:
