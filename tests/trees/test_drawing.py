@@ -161,3 +161,13 @@ def test_without_matplotlib_the_error_names_the_install_command(monkeypatch):
 def test_matplotlib_is_not_imported_before_something_is_drawn():
     code = "import sys, bosquet.trees; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+def test_the_tree_plot_accepts_a_fitted_estimator():
+    import bosquet
+    from bosquet import plot
+
+    X, y = [[0.0], [1.0], [2.0], [3.0]], ["a", "a", "b", "b"]
+    model = bosquet.DecisionTreeClassifier(min_samples_leaf=1).fit(X, y)
+    texts = [text.get_text() for text in plot.tree(model).texts]
+    assert any("1.5" in text for text in texts)

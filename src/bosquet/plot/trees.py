@@ -10,7 +10,7 @@ from bosquet.trees.drawing import draw_tree
 
 def tree(model: Any, **options: Any) -> Any:
     """Draw a fitted decision tree; see `bosquet.trees.draw_tree` for options."""
-    return draw_tree(model.tree_, **{**model._reading(), **options})
+    return draw_tree(model.tree_, **{**model._export_options(), **options})
 
 
 def pruning(model: Any, ax: Any = None) -> Any:
