@@ -44,7 +44,7 @@ def test_a_parameter_out_of_range_is_named(parameter, value):
     refuses(AdaBoostClassifier(**{parameter: value}), parameter)
 
 
-def test_learners_that_cannot_say_what_a_variant_wants_are_told():
+def test_a_learner_without_the_outputs_of_the_variant_is_rejected():
     refuses(AdaBoostClassifier(SVC(), variant="real"), "SVC has no predict_proba")
     refuses(AdaBoostClassifier(Perceptron(), variant="gentle"), "Perceptron has no predict_proba")
     refuses(AdaBoostClassifier(Ridge(), variant="real"), "Ridge is not a classifier")
@@ -107,7 +107,7 @@ def test_a_failed_fit_leaves_the_model_as_it_was():
     assert np.array_equal(model.decision_function(X), before)
 
 
-def test_bad_labels_and_weights_are_told():
+def test_invalid_labels_and_weights_are_rejected():
     refuses(AdaBoostClassifier(), "one class only", y=np.ones(60))
     refuses(AdaBoostClassifier(), "one class only", sample_weight=Y.astype(float))
     refuses(
@@ -125,7 +125,7 @@ def test_a_loss_must_fall_at_zero():
     refuses(AnyBoostClassifier(np.zeros_like), "at margin 0 is .*must be negative")
 
 
-def test_a_loss_must_be_finite_and_have_a_number_a_margin():
+def test_a_loss_must_be_finite_with_one_value_per_margin():
     refuses(AnyBoostClassifier(lambda m: np.where(m > 0.5, np.inf, -m)), "is inf at margin")
     refuses(AnyBoostClassifier(lambda m: -np.full_like(m, np.nan)), "is nan at margin")
     refuses(AnyBoostClassifier(lambda m: -m.sum()), "one number per margin")

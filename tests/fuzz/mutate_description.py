@@ -44,7 +44,7 @@ _NESTED = re.compile(rb'"(list|dict) nested ([0-9]+)"')
 class Pool:
     """Values that occur in the descriptions of the corpus, by the key they stand under, as JSON.
 
-    As text, so that whoever is given a value may change it without changing those of later cases.
+    As text, so that a caller can change a value without changing the values of later cases.
     """
 
     def __init__(self, descriptions: list[Any]) -> None:
