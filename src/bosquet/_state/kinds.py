@@ -112,8 +112,9 @@ def kind_by_name(name: str) -> ModelKind | None:
 
 def kind_of(model: Any) -> ModelKind | None:
     """Return the kind of a model, None for an estimator of another library."""
-    name = type(model).__name__
-    return kind_by_name(name) if class_by_name(name) is type(model) else None
+    kind = kind_by_name(type(model).__name__)
+    is_ours = kind is not None and class_by_name(type(model).__name__) is type(model)
+    return kind if is_ours else None
 
 
 def class_by_name(name: str) -> Any:
