@@ -108,6 +108,52 @@ def test_a_method_on_fewer_rows_is_taken_only_if_it_leads_and_the_rows_are_state
     assert "significantly" not in found.why
 
 
+def test_a_small_lead_of_a_method_on_fewer_rows_is_not_enough():
+    whole = [best("forest", 1.0), row("constant", 3.0)]
+    found = choose([on_fewer("svm", 0.97), *whole], RMSE)  # 1.5 % of its gain of 2.03
+    assert found.name == "forest"
+    assert "best RMSE 1 on the test rows of the methods trained on all" in found.why
+    assert "Svm, trained on 20 rows, is hardly better (0.97)" in found.why
+
+
+def blocks_of_time():
+    """A table of ten blocks of time, of which the latest has little noise."""
+    random = np.random.default_rng(0)
+    noise = np.where(np.arange(1000) >= 900, 0.1, 3.0)
+    X = pd.DataFrame({"a": random.normal(size=1000), "when": np.arange(1000)})
+    return X.assign(y=X["a"] + noise * random.normal(size=1000))
+
+
+class BiasedOnce(Ridge):
+    """Predicts with a small bias; can be fitted to the training rows of the latest block only."""
+
+    def fit(self, X, y):
+        if len(y) < 850:
+            raise ValueError("too few rows")
+        return super().fit(X, y)
+
+    def predict(self, X):
+        return super().predict(X) + 0.3
+
+
+def test_a_score_on_an_easy_split_is_not_compared_with_a_mean_over_all_splits():
+    once = method("once", lambda shape, value, seed: BiasedOnce(value), (1e-3,))
+    study = Study(methods=[linear("no"), once], budget=None, repeats=3, verbose=0)
+    study.fit(blocks_of_time(), "y", time="when")
+    rows = {m["name"]: m for m in study.record_["methods"]}
+    assert [len(rows[name]["scores"]) for name in ("linear", "once")] == [3, 1]
+    assert rows["once"]["scores"][0] < rows["linear"]["mean"]
+    gap = rows["once"]["scores"][0] - rows["linear"]["scores"][0]
+    assert gap > 0
+    assert rows["once"]["mean"] == pytest.approx(rows["linear"]["mean"] + gap)
+    assert rows["once"]["difference"]["mean"] == pytest.approx(gap)
+    assert study.record_["methods"][0]["name"] == "linear"
+    assert study.record_["winner"]["name"] == "linear"
+    assert "1 of 3 splits" in as_text(study.record_)
+    assert "1 of 3 splits" in page_html(study.record_)
+    assert any("without all splits are estimates" in note for note in study.record_["notes"])
+
+
 def test_a_leader_on_fewer_rows_that_beats_the_constant_is_a_model():
     alone = {**best("constant", 3.0, readable="yes"), "interval": [2.9, 3.1]}
     led = {**on_fewer("svm", 0.9), "interval": [0.8, 1.0]}

@@ -27,6 +27,8 @@ MAX_LOSS_TWO_GRADES, MAX_LOSS_ONE_GRADE = 0.02, 0.005
 # The same for the alternative that is named besides the choice, and for the loss of the choice by any other
 # metric: a model with a good ranking metric may still have poor decisions or probabilities.
 MAX_LOSS_OF_ALTERNATIVE = 0.1
+# Share of its gain that a method trained on fewer rows must be ahead of the best method trained on all rows.
+MAX_LOSS_TO_FEWER_ROWS = 0.02
 _GRADES = {"yes": 2, "partly": 1, "no": 0}
 PROPER = "log_loss"  # the metric of the quality of probabilities
 
@@ -55,7 +57,8 @@ def choose(
     differ significantly from the best, loses at most 2 % of the best method's gain over the constant (0.5 %
     if it is only one grade more readable), and at most 10 % by any of the other metrics. A method whose log
     loss is worse than that of the constant is skipped for another one within the same 2 %. A method that was
-    not compared with the best is never chosen for its readability.
+    not compared with the best is never chosen for its readability. A method that was trained on fewer rows is
+    chosen only if the best method trained on all rows loses more than 2 % of its gain over the constant.
 
     The alternative (`runner_up`) is a more readable method that does not differ significantly from the best
     and loses at most 10 %, or else the second best method.
@@ -64,7 +67,7 @@ def choose(
     best = best_of(scored)
     if best is None:
         return None
-    if scored[0] is not best:
+    if gain_lost(best, scored[0], scored, metric) > MAX_LOSS_TO_FEWER_ROWS:
         return _on_fewer_rows(scored, best, verdict_on(methods), metric)
     tied = [m for m in scored if m is best or is_tied(m)]
     close = [m for m in tied if gain_lost(m, best, scored, metric) <= MAX_LOSS_TWO_GRADES]
@@ -193,6 +196,13 @@ def _why(
         text = f"{chosen['title']} has the best {mean}{score}{over}"
         stability = _stability(chosen, scored)
         text += f"{stability}."
+        lead = scored[0]
+        if lead is not best:
+            text = (
+                f"{chosen['title']} has the best {mean}{score}{over} of the methods trained on all"
+                f" {best['rows_used']:,} rows. {lead['title']}, trained on {lead['rows_used']:,} rows, is"
+                f" hardly better ({format_score(_mean(lead))})."
+            )
     else:
         easier = readability(chosen) > readability(best)
         merit = "is easier to interpret than" if easier else "has better probabilities than"

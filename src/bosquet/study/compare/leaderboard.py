@@ -85,6 +85,8 @@ def _cells(record: Record, method: MethodRecord) -> list[str]:
         marks.append("cut short by the time limit")
     if method["subsampled"]:
         marks.append(f"on {method['rows_used']:,} rows")
+    if len(method["scores"]) < record["repeats"]:
+        marks.append(f"{len(method['scores'])} of {record['repeats']} splits")
     return [
         method["title"],
         format_score(method["mean"]),

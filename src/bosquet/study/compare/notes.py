@@ -19,6 +19,13 @@ def notes_on_comparison(
     if fewer:
         listed = "; ".join(f"{row['title']} on {row['rows_used']:,} rows" for row in fewer)
         notes.append(f"Too slow for all training rows, tuned on a subsample instead: {listed}.")
+    incomplete = [row["title"] for row in rows if 0 < len(row["scores"]) < len(schedule.splits)]
+    if incomplete:
+        notes.append(
+            "The scores of methods without all splits are estimates: the mean score of the best method with"
+            " all splits, plus the mean difference to it on the splits that both have"
+            f" ({'; '.join(incomplete)})."
+        )
     if schedule.context.design.time is not None:
         notes.append(
             "Intervals of scores are prediction intervals for the next block of time. They contain its"

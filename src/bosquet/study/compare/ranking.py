@@ -28,9 +28,11 @@ from bosquet.study.tuning.thresholds import Decision
 
 def ranked(schedule: Schedule, methods: Sequence[Method]) -> tuple[list[MethodRecord], Comparison]:
     """Return one record per method, best first and those without a score last, and the comparison."""
-    rows = [_row(method, schedule.outcomes(method)) for method in methods]
+    outcomes = {method.name: schedule.outcomes(method) for method in methods}
+    rows = [_row(method, outcomes[method.name]) for method in methods]
     metric = schedule.context.metric
     scored = [row for row in rows if row["mean"] is not None]
+    _estimate_missing_splits(scored, outcomes, schedule.context.metrics, metric)
     scored.sort(key=lambda row: -metric.sign * _mean(row))
     unscored = [row for row in rows if row["mean"] is None]
     comparison = _compare(schedule, {method.name: method for method in methods}, scored)
@@ -74,6 +76,36 @@ def _row(method: Method, outcomes: list[Outcome]) -> MethodRecord:
 def _means(done: list[Outcome]) -> dict[str, float]:
     names = done[0].metrics if done else {}
     return {name: float(np.mean([one.metrics[name] for one in done])) for name in names}
+
+
+def _estimate_missing_splits(
+    scored: list[MethodRecord],
+    outcomes: dict[str, list[Outcome]],
+    metrics: Sequence[Metric],
+    metric: Metric,
+) -> None:
+    """Replace the means of methods that lack splits, so that all means are over the same splits.
+
+    Splits differ in difficulty, blocks of time most of all. The mean over all splits is estimated by the mean
+    of the best method with all splits, plus the mean difference to it on the splits that both have.
+    """
+    most = max((len(row["scores"]) for row in scored), default=0)
+    complete = [row for row in scored if len(row["scores"]) == most]
+    if len(complete) == len(scored):
+        return
+    reference = max(complete, key=lambda row: metric.sign * _mean(row))
+    of_reference = {one.split: one for one in outcomes[reference["name"]] if one.status == "done"}
+    for row in scored:
+        done = [one for one in outcomes[row["name"]] if one.status == "done"]
+        pairs = [(one, of_reference[one.split]) for one in done if one.split in of_reference]
+        if len(row["scores"]) == most or not pairs:
+            continue
+        for one in metrics:
+            if one.name in row["metrics"]:
+                gaps = [own.metrics[one.name] - ref.metrics[one.name] for own, ref in pairs]
+                estimate = reference["metrics"][one.name] + float(np.mean(gaps))
+                row["metrics"][one.name] = float(np.clip(estimate, *one.range))
+        row["mean"] = row["metrics"][metric.name]
 
 
 def _compare(

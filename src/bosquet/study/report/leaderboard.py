@@ -155,6 +155,8 @@ def _row(record: Record, method: MethodRecord, scale: Scale, places: int) -> str
         tags += f'<span class="tag stopped" title="{text(method["message"])}">cut short</span>'
     if method["subsampled"]:
         tags += f'<span class="tag">on {count(method["rows_used"])} rows</span>'
+    if len(method["scores"]) < record["repeats"]:
+        tags += f'<span class="tag">{len(method["scores"])} of {record["repeats"]} splits</span>'
     tags = f' <span class="tags">{tags}</span>' if tags else ""
     kind = (
         "worse" if is_worse(method) else "level" if method is best or is_tied(method) else "unknown"
