@@ -51,6 +51,8 @@ LEFT_OUT = {
 }
 
 
+LONGEST_REPORT = 20_000  # characters printed of a report
+
 # A sanitizer multiplies the memory that hostile calls ask for, and the machine would run out of it.
 LARGEST_ALLOCATION = "max_allocation_size_mb=2048"
 
@@ -90,7 +92,7 @@ SANITIZERS = {
             + LARGEST_ALLOCATION
         },
         breaks=("polars", "statsmodels"),
-        broken=("binomial", "linear", "poisson", "multinomial"),
+        broken=("binomial", "linear", "poisson", "multinomial", "regression_model"),
     ),
 }
 
@@ -138,10 +140,19 @@ def run_tests(name: str, core: Path, arguments: list[str]) -> bool:
     command += [f"--ignore={path}" for path in files_that_name(sanitizer.breaks)]
     if sanitizer.broken:
         command += ["-k", f"not ({' or '.join(sanitizer.broken)})"]
-    return (
-        subprocess.run(command, cwd=ROOT, env=environment_of(name, core), check=False).returncode
-        == 0
-    )
+    reports = core.parent / "report"
+    for old in reports.parent.glob("report.*"):
+        old.unlink()
+    environment = environment_of(name, core)
+    # pytest discards what a process printed that does not end by itself; a file keeps the report.
+    for variable in sanitizer.options.keys() & {"ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"}:
+        environment[variable] += f":log_path={reports}"
+    done = subprocess.run(command, cwd=ROOT, env=environment, check=False)
+    for report in sorted(reports.parent.glob("report.*")):
+        print(report.read_text(encoding="utf-8", errors="replace")[:LONGEST_REPORT])
+    if done.returncode:
+        print(f"sanitize: pytest ended with exit code {done.returncode}")
+    return done.returncode == 0
 
 
 def files_that_name(packages: tuple[str, ...]) -> list[Path]:
