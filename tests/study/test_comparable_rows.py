@@ -240,17 +240,27 @@ def test_cost_models_that_are_wrong_are_noticed_before_a_slow_method_begins(larg
     assert study.table_.loc["cart", "rows"] < 2400
 
 
-def test_further_splits_of_large_tables_are_for_methods_that_use_all_rows(large):
+@pytest.mark.parametrize(("score", "repeated"), [(1.1, ["linear"]), (0.9, ["linear", "few"])])
+def test_further_splits_of_large_tables_are_for_methods_on_all_rows_or_ahead_of_them(
+    large, score, repeated
+):
+    def outcome(split, name):
+        return Outcome(
+            name,
+            split,
+            "done",
+            subsampled=name == "few",
+            score={"few": score, "linear": 1.0}[name],
+        )
+
     schedule = _schedule.Schedule(
-        SimpleNamespace(shape=TableShape("regression", 100, 3, 0, 3, 1, 1.0)),
+        SimpleNamespace(shape=TableShape("regression", 100, 3, 0, 3, 1, 1.0), metric=RMSE),
         [linear(), few()],
         SimpleNamespace(timed=True),
-        SimpleNamespace(
-            get=lambda split, name: Outcome(name, split, "done", subsampled=name == "few")
-        ),
+        SimpleNamespace(get=outcome),
         5,
     )
-    assert [one.name for one, _ in schedule._repeated_methods()] == ["linear"]
+    assert [one.name for one, _ in schedule._repeated_methods()] == repeated
 
 
 def eight_classes(n=1500, rarest=5, seed=0):

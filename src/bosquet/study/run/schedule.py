@@ -245,11 +245,13 @@ class Schedule:
         final = seconds_for_rows(method, outcome, self.context.shape, len(self.context.y))
         return min(left, self.clock.left(1 - EXPLAINING) - final)
 
-    def _leader(self) -> tuple[Method, Outcome] | None:
-        """Return the method with the best score on the first split so far."""
+    def _leader(self, on_all_rows: bool = False) -> tuple[Method, Outcome] | None:
+        """Return the method with the best score on the first split so far, of all or of those on all rows."""
         best: tuple[Method, Outcome] | None = None
         for method, outcome in self._done_methods():
             if outcome.score is None or method.name == BAYES_RULE:
+                continue
+            if on_all_rows and outcome.subsampled:
                 continue
             if best is None or self.context.metric.better(outcome.score, best[1].score):  # type: ignore[arg-type]
                 best = method, outcome
@@ -320,9 +322,23 @@ class Schedule:
         return True
 
     def _repeated_methods(self) -> list[tuple[Method, Outcome]]:
-        """Return the methods of further rounds; on large tables only those that use all training rows."""
+        """Return the methods of further rounds.
+
+        On large tables these are the methods that use all training rows, and those that are better than all
+        of them with fewer rows: one split is too little evidence to choose them.
+        """
         active = self._done_methods()
-        return [pair for pair in active if not (self.chooses_rows and pair[1].subsampled)]
+        if not self.chooses_rows:
+            return active
+        leader = self._leader(on_all_rows=True)
+        best = None if leader is None else leader[1].score
+        better = self.context.metric.better
+        return [
+            (method, first)
+            for method, first in active
+            if not first.subsampled
+            or (best is not None and first.score is not None and better(first.score, best))
+        ]
 
     def _done_methods(self, number: int = 0) -> list[tuple[Method, Outcome]]:
         """Return the methods that were finished in a round (default: the first), with their outcomes."""
