@@ -84,7 +84,7 @@ def sorting(values, y, rounds):
 
 def tenth(images, rounds, sorted_rounds):
     """Ours and the sorting version on a tenth of the features; both must choose the same."""
-    from bosquet.boosting.adaboost._stagewise import VARIANTS, boost
+    from bosquet.boosting.adaboost.stagewise import VARIANTS, boost
     from bosquet.vision import feature_values, haar_features
     from bosquet.vision.haar_stumps import HaarLearner, HaarVote
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bosquet import AdaBoostClassifier
-from bosquet.boosting.adaboost._votes import CodeDecision, TwoClassDecision, code_matrix
+from bosquet.boosting.adaboost.votes import CodeDecision, TwoClassDecision, code_matrix
 from bosquet.losses import margin_loss
 
 KINDS = ["one-vs-all", "all-vs-all", "ecoc"]

@@ -10,7 +10,7 @@ from sklearn.neighbors import KNeighborsRegressor
 from sklearn.tree import DecisionTreeRegressor
 
 from bosquet import GradientBoostingClassifier, GradientBoostingRegressor
-from bosquet.boosting._rounds import RoundInfo, RoundProgressBar
+from bosquet.boosting.rounds import RoundInfo, RoundProgressBar
 
 
 @pytest.mark.parametrize("loss", REGRESSION)

@@ -10,8 +10,8 @@ from sklearn.metrics import log_loss
 
 import bosquet
 from bosquet import GradientBoostingClassifier, GradientBoostingRegressor
-from bosquet.boosting._rounds import split_rows
 from bosquet.boosting.gradient._base import seeds_of_runs
+from bosquet.boosting.rounds import split_rows
 from bosquet.explain import explain
 
 FEW = {"n_estimators": 12, "early_stopping": False, "max_leaf_nodes": 6, "min_samples_leaf": 5}

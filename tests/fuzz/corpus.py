@@ -282,7 +282,7 @@ def conformal(s: Samples) -> dict[str, Any]:
 
 def votes(s: Samples) -> dict[str, Any]:
     """AdaBoost in its variants and codes, AnyBoost with its losses."""
-    from bosquet.boosting.adaboost._stagewise import VARIANTS
+    from bosquet.boosting.adaboost.stagewise import VARIANTS
     from bosquet.losses import MARGIN_LOSSES
 
     tree, few = DecisionTreeClassifier(max_depth=2), {"n_estimators": 3, "random_state": 0}

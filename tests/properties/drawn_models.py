@@ -14,7 +14,7 @@ from sklearn.base import clone
 
 import bosquet
 from bosquet import discriminant, glm
-from bosquet.boosting.adaboost._stagewise import WorseThanChance
+from bosquet.boosting.adaboost.stagewise import WorseThanChance
 
 Estimators = st.SearchStrategy[Any]
 

@@ -21,7 +21,7 @@ from drawn_tables import Table, Weights, holds, rows_of, tables, weights
 from hypothesis import strategies as st
 from sklearn.base import clone
 
-from bosquet.boosting._rounds import split_rows
+from bosquet.boosting.rounds import split_rows
 
 # A stage of these adds up the trees of several runs first, or is a sum that is divided at the end: the last
 # digits may differ, and with them the class where two have the same share.

@@ -5,20 +5,20 @@ from typing import TYPE_CHECKING
 from bosquet._lazy import lazy_getattr
 
 if TYPE_CHECKING:
-    from bosquet.boosting._rounds import RoundInfo
-    from bosquet.boosting.adaboost._stagewise import WorseThanChance
     from bosquet.boosting.adaboost.anyboost import AnyBoostClassifier
     from bosquet.boosting.adaboost.brownboost import BrownBoostClassifier
     from bosquet.boosting.adaboost.certificate import Certificate
     from bosquet.boosting.adaboost.classifier import AdaBoostClassifier
     from bosquet.boosting.adaboost.lpboost import LPBoostClassifier
     from bosquet.boosting.adaboost.regressor import AdaBoostRegressor
+    from bosquet.boosting.adaboost.stagewise import WorseThanChance
     from bosquet.boosting.gradient.estimators import (
         GradientBoostingClassifier,
         GradientBoostingRegressor,
     )
     from bosquet.boosting.gradient.predictor import Predictor
     from bosquet.boosting.outliers import outlier_scores
+    from bosquet.boosting.rounds import RoundInfo
 
 _HOME = {
     "AdaBoostClassifier": "bosquet.boosting.adaboost.classifier",
@@ -30,8 +30,8 @@ _HOME = {
     "GradientBoostingRegressor": "bosquet.boosting.gradient.estimators",
     "LPBoostClassifier": "bosquet.boosting.adaboost.lpboost",
     "Predictor": "bosquet.boosting.gradient.predictor",
-    "RoundInfo": "bosquet.boosting._rounds",
-    "WorseThanChance": "bosquet.boosting.adaboost._stagewise",
+    "RoundInfo": "bosquet.boosting.rounds",
+    "WorseThanChance": "bosquet.boosting.adaboost.stagewise",
     "outlier_scores": "bosquet.boosting.outliers",
 }
 

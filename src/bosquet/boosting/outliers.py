@@ -11,12 +11,12 @@ from bosquet._parameters import choice
 from bosquet._sklearn import check_is_fitted, is_classifier
 from bosquet._targets import check_labels, check_same_length, class_numbers
 from bosquet.boosting.adaboost._brownian import potential_of_rows, row_weights
-from bosquet.boosting.adaboost._stagewise import Discrete
-from bosquet.boosting.adaboost._votes import TwoClassDecision, lead_of_own_class
 from bosquet.boosting.adaboost.anyboost import START_ROUNDS, Descent
 from bosquet.boosting.adaboost.brownboost import BrownBoostClassifier
 from bosquet.boosting.adaboost.classifier import StagewiseClassifier
 from bosquet.boosting.adaboost.lpboost import LPBoostClassifier
+from bosquet.boosting.adaboost.stagewise import Discrete
+from bosquet.boosting.adaboost.votes import TwoClassDecision, lead_of_own_class
 
 
 def outlier_scores(model: Any, X: Any, y: Any, *, by: str = "loss") -> np.ndarray:

@@ -26,9 +26,9 @@ from bosquet._targets import (
 )
 from bosquet._text_table import text_table
 from bosquet.experts._learners import NamedLearners
-from bosquet.experts._summary import format_value
 from bosquet.experts.losses import loss_matrix
 from bosquet.experts.oracles import find_oracle, read_problem
+from bosquet.experts.summary import format_value
 
 CHECKS: dict[str, Check] = {
     "combination": choice("convex", "best"),

@@ -19,8 +19,8 @@ from bosquet.experts._reading import (
     read_mask,
     read_truths,
 )
-from bosquet.experts._summary import summary_text
 from bosquet.experts.losses import UserLoss
+from bosquet.experts.summary import summary_text
 
 __all__ = ["Mixture", "RangeWarning", "play"]
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from bosquet._text_table import text_table
-from bosquet.experts._summary import format_value
 from bosquet.experts.mixture import Mixture
 from bosquet.experts.oracles import Oracle, OracleProblem, check_kind, find_oracle, read_problem
 from bosquet.experts.rules import rule_of
+from bosquet.experts.summary import format_value
 
 
 @dataclass(frozen=True)

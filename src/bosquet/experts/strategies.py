@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from bosquet._text_table import text_table
-from bosquet.experts._summary import format_value
 from bosquet.experts.exponentiated_gradient import ExponentiatedGradient
 from bosquet.experts.portfolio import (
     Portfolio,
@@ -20,6 +19,7 @@ from bosquet.experts.portfolio import (
     read_relatives,
 )
 from bosquet.experts.semi_log_optimal import SemiLogOptimal
+from bosquet.experts.summary import format_value
 from bosquet.experts.universal_portfolio import UniversalPortfolio
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from bosquet._sparse import checked_sparse
-from bosquet.explain._models import feature_names
+from bosquet.explain.tree_models import feature_names
 
 
 def as_table(X: Any) -> Any:

@@ -13,8 +13,8 @@ from bosquet.bagging._base import BaseBagging
 from bosquet.bagging._learners import select_columns
 from bosquet.bagging.voting import BaseVoting
 from bosquet.data import decode_dictionaries
-from bosquet.explain._models import feature_names, output_names, tree_model
 from bosquet.explain.explanation import Explanation
+from bosquet.explain.tree_models import feature_names, output_names, tree_model
 from bosquet.forests._base import BaseForest
 from bosquet.trees._base import BaseTree
 

@@ -10,7 +10,6 @@ import numpy as np
 from bosquet import _core
 from bosquet.data import n_rows, take_rows
 from bosquet.explain._curves import Dependence
-from bosquet.explain._models import TreeModel, tree_model, two_dimensional
 from bosquet.explain._tables import (
     column_names,
     column_number,
@@ -21,6 +20,7 @@ from bosquet.explain._tables import (
     with_numbers,
     with_rows,
 )
+from bosquet.explain.tree_models import TreeModel, tree_model, two_dimensional
 
 # Limits the memory for curves of rows, as a number of predictions.
 MAX_PREDICTIONS_IN_MEMORY = 4_000_000

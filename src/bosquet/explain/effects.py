@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from bosquet.explain._curves import Dependence
-from bosquet.explain._models import tree_model
 from bosquet.explain._tables import (
     column_names,
     column_number,
@@ -18,6 +17,7 @@ from bosquet.explain._tables import (
     with_rows,
 )
 from bosquet.explain.dependence import GridEvaluator
+from bosquet.explain.tree_models import tree_model
 
 
 def accumulated_local_effects(

@@ -8,7 +8,7 @@ import numpy as np
 
 from bosquet import _core
 from bosquet.data import n_rows
-from bosquet.explain._models import TreeModel, tree_model_or_error
+from bosquet.explain.tree_models import TreeModel, tree_model_or_error
 
 
 class Explanation:

@@ -12,9 +12,9 @@ import numpy as np
 from bosquet import _core
 from bosquet._sklearn import check_random_state, clone, columns_of, seed_from
 from bosquet._tabular_result import TabularResult
-from bosquet.explain._models import tree_model_or_error
 from bosquet.explain._tables import column_names, row_count, with_rows, without_columns
 from bosquet.explain.explanation import explain
+from bosquet.explain.tree_models import tree_model_or_error
 from bosquet.forests._base import BaseForest
 from bosquet.forests.importance import ranked_columns
 

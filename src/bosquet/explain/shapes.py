@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bosquet._tabular_result import TabularResult
-from bosquet.explain._models import TreeModel, tree_model_or_error
+from bosquet.explain.tree_models import TreeModel, tree_model_or_error
 
 # Means of pairs are moved into the functions of single features until all are below this relative size.
 TOLERANCE = 1e-12

@@ -30,7 +30,7 @@ from bosquet._sklearn import (
 from bosquet._targets import check_sample_weight
 from bosquet.data import TableEncoder, n_rows, take_rows
 from bosquet.forests._inspection import ForestInspection
-from bosquet.trees._growing import (
+from bosquet.trees.growing import (
     TreeTarget,
     cart_fit,
     code_table,

@@ -19,7 +19,7 @@ from bosquet._targets import (
     class_numbers,
 )
 from bosquet.forests._base import BaseForest
-from bosquet.trees._class_targets import (
+from bosquet.trees.class_targets import (
     MisclassifiedShare,
     by_target,
     class_counts,
@@ -28,7 +28,7 @@ from bosquet.trees._class_targets import (
     hard_votes,
     most_probable,
 )
-from bosquet.trees._growing import TreeTarget, class_shares
+from bosquet.trees.growing import TreeTarget, class_shares
 
 
 class BaseForestClassifier(ClassifierMixin, BaseForest):

@@ -21,7 +21,7 @@ from bosquet import _core
 from bosquet._sklearn import effective_threads
 from bosquet._tabular_result import TabularResult
 from bosquet._targets import check_finite_target, check_labels
-from bosquet.trees._class_targets import class_columns
+from bosquet.trees.class_targets import class_columns
 
 # Maximum size of the array with the votes of all rows under each permuted feature; features are processed
 # in blocks that fit.

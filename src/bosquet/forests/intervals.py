@@ -8,7 +8,7 @@ import numpy as np
 
 from bosquet._bags import Bags, jackknife_variance
 from bosquet._sklearn import effective_threads
-from bosquet.trees._growing import class_shares
+from bosquet.trees.growing import class_shares
 
 
 def tree_predictions(forest: Any, columns: Any) -> np.ndarray:

@@ -13,7 +13,7 @@ from bosquet._targets import check_sample_weight, unique_classes
 from bosquet.data import TableEncoder, n_rows
 from bosquet.forests._base import BaseForest
 from bosquet.trees._copying import add_copy
-from bosquet.trees._growing import empty_ensemble
+from bosquet.trees.growing import empty_ensemble
 
 
 def merge_forests(forests: Iterable[Any]) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 from bosquet._sklearn import effective_threads
 from bosquet._targets import check_labels, class_numbers
 from bosquet.data import take_rows
-from bosquet.trees._growing import class_shares
+from bosquet.trees.growing import class_shares
 
 
 def strength_and_correlation(forest: Any, X: Any, y: Any) -> tuple[float, float]:

@@ -2,7 +2,7 @@
 
 from bosquet.losses._custom import CustomLoss
 from bosquet.losses._margins import MARGIN_LOSSES, Exponential, MarginLoss, margin_loss
-from bosquet.losses._native import NativeLoss, classification_loss, regression_loss
+from bosquet.losses.native import NativeLoss, classification_loss, regression_loss
 
 __all__ = [
     "MARGIN_LOSSES",

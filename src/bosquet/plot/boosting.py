@@ -8,19 +8,19 @@ from typing import Any
 import numpy as np
 
 from bosquet._sklearn import check_is_fitted, is_regressor
-from bosquet.boosting.adaboost._certificate_report import percent, whole_rounds
 from bosquet.boosting.adaboost.certificate import Certificate
+from bosquet.boosting.adaboost.certificate_report import percent, whole_rounds
 from bosquet.boosting.outliers import weights_in_round
 from bosquet.plot._style import BLUE, GREY, INK, ORANGE, RED, new_axes, shades, tidy
-from bosquet.theory._rounds import (
+from bosquet.theory.certifying import certificate as certificate_of
+from bosquet.theory.rounds import (
     encode_labels,
     is_sklearn_adaboost,
     is_wrong,
     margins_of,
     rounds_of,
 )
-from bosquet.theory.certifying import certificate as certificate_of
-from bosquet.trees._colours import class_colour
+from bosquet.trees.colours import class_colour
 from bosquet.trees.drawing import pyplot_or_error
 
 NINE_ROUNDS = (1, 2, 3, 5, 10, 20, 50, 100, 200)

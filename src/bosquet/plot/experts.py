@@ -15,7 +15,7 @@ def _axes(ax: Any) -> Any:
 
 
 def _names(mixture: Any) -> list[str]:
-    from bosquet.experts._summary import expert_names
+    from bosquet.experts.summary import expert_names
 
     return expert_names(mixture)
 

@@ -92,7 +92,7 @@ def reliability(
 
 
 def _event_probability(y: Any, probabilities: Any, of: Any, classes: Any) -> np.ndarray:
-    from bosquet.trust._outcomes import binary_event
+    from bosquet.trust.outcomes import binary_event
 
     return binary_event(y, probabilities, classes, of)[1]
 

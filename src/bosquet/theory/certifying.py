@@ -8,11 +8,11 @@ import numpy as np
 
 from bosquet._sklearn import effective_threads
 from bosquet._targets import check_same_length, check_sample_weight
-from bosquet.boosting.adaboost._votes import CodeDecision
 from bosquet.boosting.adaboost.certificate import Certificate
 from bosquet.boosting.adaboost.classifier import StagewiseClassifier
+from bosquet.boosting.adaboost.votes import CodeDecision
 from bosquet.boosting.outliers import weights_in_round
-from bosquet.theory._rounds import (
+from bosquet.theory.rounds import (
     BoostingRound,
     encode_labels,
     is_sklearn_adaboost,

@@ -26,7 +26,9 @@ from bosquet._sklearn import BaseEstimator, check_is_fitted, effective_threads, 
 from bosquet._targets import check_sample_weight
 from bosquet.data import TableEncoder, n_rows, take_rows
 from bosquet.trees._exports import TreeExportMixin
-from bosquet.trees._growing import (
+from bosquet.trees._pruned_fit import choose_by_cross_validation, choose_by_validation
+from bosquet.trees.arrays import TreeArrays
+from bosquet.trees.growing import (
     TreeTarget,
     cart_fit,
     class_shares,
@@ -34,8 +36,6 @@ from bosquet.trees._growing import (
     empty_ensemble,
     growing_options,
 )
-from bosquet.trees._pruned_fit import choose_by_cross_validation, choose_by_validation
-from bosquet.trees.arrays import TreeArrays
 from bosquet.trees.node_splits import NodeSplits
 from bosquet.trees.pruning import prune_by_ccp_alpha, weakest_link_path
 from bosquet.trees.traversal import leaves_by_surrogates

@@ -19,14 +19,14 @@ from bosquet._targets import (
 from bosquet._weights import warn_of_scale
 from bosquet.trees._base import CHECKS, BaseTree
 from bosquet.trees._class_costs import ClassCosts, class_costs
-from bosquet.trees._class_targets import (
+from bosquet.trees.arrays import TreeArrays
+from bosquet.trees.class_targets import (
     by_target,
     class_target,
     find_classes,
     most_probable,
 )
-from bosquet.trees._growing import TreeTarget
-from bosquet.trees.arrays import TreeArrays
+from bosquet.trees.growing import TreeTarget
 
 __all__ = ["CHECKS", "BaseTree", "DecisionTreeClassifier", "DecisionTreeRegressor"]
 

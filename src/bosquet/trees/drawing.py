@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from bosquet.trees._colours import class_colour, node_colours
 from bosquet.trees._layout import tidy_layout
 from bosquet.trees.arrays import TreeArrays
+from bosquet.trees.colours import class_colour, node_colours
 from bosquet.trees.formatting import TreeFormatter
 
 MAX_LEAVES = 40  # leaves that are drawn if max_depth is not given

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from bosquet.trees._colours import node_colours
 from bosquet.trees.arrays import TreeArrays
+from bosquet.trees.colours import node_colours
 from bosquet.trees.formatting import SplitRule, TreeFormatter, format_number, format_set
 
 MAX_INDENTATION = 250_000_000  # characters of export_text; it grows with the square of the depth

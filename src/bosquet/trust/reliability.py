@@ -11,7 +11,7 @@ from scipy.stats import norm
 from bosquet._parameters import check_value, choice, integer, number
 from bosquet._sklearn import seed_from
 from bosquet._tabular_result import TabularResult
-from bosquet.trust._outcomes import (
+from bosquet.trust.outcomes import (
     binary_event,
     check_probabilities,
     check_weights,

@@ -21,7 +21,7 @@ from bosquet._state.fields import (
 )
 from bosquet._state.kinds import ModelKind, check_no_trees, no_trees
 from bosquet._state.labels import labels_state, read_classes
-from bosquet.boosting.adaboost._fitting import RoundRecord
+from bosquet.boosting.adaboost.fitting import RoundRecord
 from bosquet.vision.features import HaarFeatures, check_window
 from bosquet.vision.haar_boost import CHECKS
 from bosquet.vision.haar_stumps import FittedVote

@@ -26,11 +26,11 @@ from bosquet._targets import (
     single_class_message,
     unique_classes,
 )
-from bosquet.boosting._rounds import LoopResult, run_rounds
-from bosquet.boosting.adaboost._fitting import LabelledRows, RoundRecord, VoteStepper
-from bosquet.boosting.adaboost._stagewise import VARIANTS, boost
-from bosquet.boosting.adaboost._votes import TwoClassDecision
 from bosquet.boosting.adaboost.certificate import Certificate, certificate_of_rounds
+from bosquet.boosting.adaboost.fitting import LabelledRows, RoundRecord, VoteStepper
+from bosquet.boosting.adaboost.stagewise import VARIANTS, boost
+from bosquet.boosting.adaboost.votes import TwoClassDecision
+from bosquet.boosting.rounds import LoopResult, run_rounds
 from bosquet.losses import margin_loss
 from bosquet.vision.features import KINDS, HaarFeatures, check_window, haar_features
 from bosquet.vision.haar_stumps import FittedVote, HaarLearner, HaarVote

@@ -10,8 +10,8 @@ from scipy.special import expit
 
 from bosquet import _core
 from bosquet.boosting._inputs import instruction_set
-from bosquet.boosting.adaboost._votes import IDENTITY, AsVote
 from bosquet.boosting.adaboost.bounds import vc_dim_of_stumps
+from bosquet.boosting.adaboost.votes import IDENTITY, AsVote
 from bosquet.vision.features import HaarFeatures
 from bosquet.vision.integral import feature_arrays, native_values
 

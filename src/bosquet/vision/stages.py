@@ -11,7 +11,7 @@ import numpy as np
 
 from bosquet._parameters import check_value, choice, integer, number
 from bosquet._sklearn import effective_threads
-from bosquet.boosting.adaboost._stagewise import VARIANTS, boost
+from bosquet.boosting.adaboost.stagewise import VARIANTS, boost
 from bosquet.vision.cascade import Stage, WeakTree
 from bosquet.vision.features import HaarFeatures
 from bosquet.vision.haar_stumps import HaarLearner, HaarVote

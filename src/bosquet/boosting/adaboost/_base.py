@@ -33,9 +33,7 @@ from bosquet._targets import (
     unique_classes,
 )
 from bosquet.boosting._inputs import check_learner, shaped
-from bosquet.boosting._rounds import LoopResult, run_rounds
 from bosquet.boosting.adaboost._voters import AsSequence, NativeVoter, importances_of
-from bosquet.boosting.adaboost._votes import LearnerVote, TreeVote
 from bosquet.boosting.adaboost._weak_learners import (
     WeakLearner,
     count_rows,
@@ -45,6 +43,8 @@ from bosquet.boosting.adaboost._weak_learners import (
     some_rows,
     weak_learner,
 )
+from bosquet.boosting.adaboost.votes import LearnerVote, TreeVote
+from bosquet.boosting.rounds import LoopResult, run_rounds
 from bosquet.data import TableEncoder
 
 # Checks of the parameters that all votes have.

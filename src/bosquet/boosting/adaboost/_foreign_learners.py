@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from bosquet._sklearn import has_fit_parameter, is_classifier, rows_of, seeded_clone
-from bosquet.boosting.adaboost._votes import error_of_round
 from bosquet.boosting.adaboost._weak_learners import Reweighting, needs_classifier
 from bosquet.boosting.adaboost.bounds import vc_dim_of
+from bosquet.boosting.adaboost.votes import error_of_round
 
 
 @dataclass(frozen=True)

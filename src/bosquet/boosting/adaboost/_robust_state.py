@@ -22,7 +22,7 @@ from bosquet._state.labels import labels_state, read_classes
 from bosquet.boosting._inputs import check_learner
 from bosquet.boosting.adaboost._certificate_state import certificate_from, certificate_state
 from bosquet.boosting.adaboost._vote_state import check_native, check_native_learner, check_scales
-from bosquet.boosting.adaboost._votes import TreeVote
+from bosquet.boosting.adaboost.votes import TreeVote
 
 # The fitted attributes that a file stores besides the trees: numbers, and arrays with one entry per round or
 # per learner. The distribution over the training rows is not stored, as a file has no training rows.

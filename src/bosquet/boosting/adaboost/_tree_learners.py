@@ -19,7 +19,7 @@ from bosquet.boosting.adaboost._weak_learners import (
 )
 from bosquet.boosting.adaboost.bounds import vc_dim_of
 from bosquet.data import TableEncoder, n_rows
-from bosquet.trees._growing import (
+from bosquet.trees.growing import (
     TreeTarget,
     cart_fit,
     class_shares,

@@ -27,8 +27,9 @@ from bosquet._state.kinds import ModelKind
 from bosquet._state.labels import labels_state, read_classes
 from bosquet.boosting._inputs import check_learner
 from bosquet.boosting.adaboost._certificate_state import certificate_from, certificate_state
-from bosquet.boosting.adaboost._fitting import RoundRecord
-from bosquet.boosting.adaboost._votes import (
+from bosquet.boosting.adaboost._weak_learners import is_native
+from bosquet.boosting.adaboost.fitting import RoundRecord
+from bosquet.boosting.adaboost.votes import (
     IDENTITY,
     CentredVotes,
     CodeDecision,
@@ -37,7 +38,6 @@ from bosquet.boosting.adaboost._votes import (
     TwoClassDecision,
     VoteDecision,
 )
-from bosquet.boosting.adaboost._weak_learners import is_native
 from bosquet.losses import MARGIN_LOSSES
 
 # The fields of RoundRecord that a file stores, each with one entry per column of the vote.

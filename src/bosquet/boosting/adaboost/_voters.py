@@ -9,7 +9,7 @@ import numpy as np
 
 from bosquet import _core
 from bosquet._sklearn import check_is_fitted
-from bosquet.boosting.adaboost._votes import TreeVote
+from bosquet.boosting.adaboost.votes import TreeVote
 from bosquet.data import TableEncoder, n_rows, take_rows
 
 # Predictions of all trees are computed for this many values at a time.

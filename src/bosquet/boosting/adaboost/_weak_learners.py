@@ -24,8 +24,8 @@ from bosquet import _core
 from bosquet._sklearn import effective_threads, has_fit_parameter, rows_of
 from bosquet._warnings import warn_user
 from bosquet.boosting._inputs import EDGE_ROWS, instruction_set, shaped, threads_for
-from bosquet.boosting.adaboost._votes import IDENTITY, AsVote, LearnerVote, TreeVote, Vote
 from bosquet.boosting.adaboost.bounds import vc_dim_of_stumps
+from bosquet.boosting.adaboost.votes import IDENTITY, AsVote, LearnerVote, TreeVote, Vote
 from bosquet.data import TableEncoder, n_rows, take_rows
 
 # A sample may be unlucky; only after this many samples without an edge the learner counts as no better than

@@ -12,9 +12,10 @@ from scipy.optimize import brentq
 
 from bosquet._fitted import reads_fit_snapshot
 from bosquet._parameters import Check, choice
-from bosquet.boosting._rounds import without_mistake
-from bosquet.boosting.adaboost._fitting import Algorithm
-from bosquet.boosting.adaboost._stagewise import (
+from bosquet.boosting.adaboost._weak_learners import WeakLearner
+from bosquet.boosting.adaboost.classifier import CHECKS, StagewiseClassifier
+from bosquet.boosting.adaboost.fitting import Algorithm
+from bosquet.boosting.adaboost.stagewise import (
     CHANCE,
     ERROR_OF_A_PERFECT_LEARNER,
     Loop,
@@ -25,9 +26,8 @@ from bosquet.boosting.adaboost._stagewise import (
     boost,
     weighted_error,
 )
-from bosquet.boosting.adaboost._votes import Vote
-from bosquet.boosting.adaboost._weak_learners import WeakLearner
-from bosquet.boosting.adaboost.classifier import CHECKS, StagewiseClassifier
+from bosquet.boosting.adaboost.votes import Vote
+from bosquet.boosting.rounds import without_mistake
 from bosquet.losses import Exponential, MarginLoss, margin_loss
 
 # Number of AdaBoost rounds at the start, for a loss that needs an initial model.

@@ -12,7 +12,6 @@ from scipy.special import erf
 from bosquet._fitted import reads_fit_snapshot
 from bosquet._parameters import Check, number
 from bosquet._warnings import warn_user
-from bosquet.boosting._rounds import Ending, LoopResult, all_rounds, by_callback, next_round
 from bosquet.boosting.adaboost._base import CHECKS as COMMON
 from bosquet.boosting.adaboost._base import SignedRows, VoteClassifier
 from bosquet.boosting.adaboost._brownian import (
@@ -22,7 +21,8 @@ from bosquet.boosting.adaboost._brownian import (
     take_step,
     time_for,
 )
-from bosquet.boosting.adaboost._stagewise import (
+from bosquet.boosting.adaboost.certificate import Certificate
+from bosquet.boosting.adaboost.stagewise import (
     CHANCE,
     BoostingRound,
     TwoClasses,
@@ -30,8 +30,8 @@ from bosquet.boosting.adaboost._stagewise import (
     Weights,
     boost,
 )
-from bosquet.boosting.adaboost._votes import TwoClassDecision
-from bosquet.boosting.adaboost.certificate import Certificate
+from bosquet.boosting.adaboost.votes import TwoClassDecision
+from bosquet.boosting.rounds import Ending, LoopResult, all_rounds, by_callback, next_round
 
 # For a longer time erfc(sqrt(c)) is too small for double precision.
 LONGEST_TIME = 500.0
@@ -86,7 +86,7 @@ class Brownian(TwoClasses):
 
 
 class BrownBoostStepper:
-    """The rounds of BrownBoost, and the potential after each of them (see `_rounds.run_rounds`)."""
+    """The rounds of BrownBoost, and the potential after each of them (see `rounds.run_rounds`)."""
 
     def __init__(self, rows: SignedRows, variant: Brownian, vote: Any):
         self.terms, self.variant = vote, variant

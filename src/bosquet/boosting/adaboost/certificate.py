@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bosquet.boosting.adaboost import bounds
-from bosquet.boosting.adaboost._certificate_report import report
+from bosquet.boosting.adaboost.certificate_report import report
 
 if TYPE_CHECKING:
-    from bosquet.boosting.adaboost._fitting import LabelledRows, RoundRecord
+    from bosquet.boosting.adaboost.fitting import LabelledRows, RoundRecord
 
 COLUMNS = ("errors", "edges", "alphas", "normalisers", "training_errors")
 BOUNDS = ("product", "exponential_bound", "smallest_edge_bound")
@@ -360,7 +360,7 @@ class Certificate:
 
     def plot(self, axes: Any = None) -> Any:
         """Plot the edges, the error with its bounds, and the margins; return the three axes."""
-        from bosquet.boosting.adaboost._certificate_report import draw_certificate
+        from bosquet.boosting.adaboost.certificate_report import draw_certificate
 
         return draw_certificate(self, axes)
 

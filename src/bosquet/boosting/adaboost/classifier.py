@@ -12,7 +12,22 @@ from bosquet._parameters import Check, boolean, check_parameters, choice, intege
 from bosquet._sklearn import check_is_fitted, is_classifier, seed_from
 from bosquet._targets import class_numbers, single_class_message, unique_classes
 from bosquet.boosting._inputs import check_learner
-from bosquet.boosting._rounds import (
+from bosquet.boosting.adaboost._base import CHECKS as COMMON
+from bosquet.boosting.adaboost._base import VoteClassifier, labels_of, with_weight
+from bosquet.boosting.adaboost._weak_learners import is_native, some_rows
+from bosquet.boosting.adaboost.certificate import certificate_of_rounds
+from bosquet.boosting.adaboost.fitting import (
+    Algorithm,
+    EarlierRounds,
+    LabelledRows,
+    LearnerOptions,
+    RoundRecord,
+    VoteStepper,
+    vote_stepper,
+)
+from bosquet.boosting.adaboost.stagewise import VARIANTS, MultiLabel, MultiLabelMada, Samme
+from bosquet.boosting.adaboost.votes import CodeDecision, Decision, Vote
+from bosquet.boosting.rounds import (
     Ending,
     LoopResult,
     RunStart,
@@ -25,21 +40,6 @@ from bosquet.boosting._rounds import (
     start_of_run,
     warn_of_ending,
 )
-from bosquet.boosting.adaboost._base import CHECKS as COMMON
-from bosquet.boosting.adaboost._base import VoteClassifier, labels_of, with_weight
-from bosquet.boosting.adaboost._fitting import (
-    Algorithm,
-    EarlierRounds,
-    LabelledRows,
-    LearnerOptions,
-    RoundRecord,
-    VoteStepper,
-    vote_stepper,
-)
-from bosquet.boosting.adaboost._stagewise import VARIANTS, MultiLabel, MultiLabelMada, Samme
-from bosquet.boosting.adaboost._votes import CodeDecision, Decision, Vote
-from bosquet.boosting.adaboost._weak_learners import is_native, some_rows
-from bosquet.boosting.adaboost.certificate import certificate_of_rounds
 from bosquet.data import TableEncoder
 from bosquet.losses import margin_loss
 

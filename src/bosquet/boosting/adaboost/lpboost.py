@@ -21,12 +21,12 @@ from scipy.sparse import csr_array
 
 from bosquet._parameters import Check, number
 from bosquet._warnings import warn_user
-from bosquet.boosting._rounds import LoopResult, all_rounds, by_callback
 from bosquet.boosting.adaboost._base import CHECKS as COMMON
 from bosquet.boosting.adaboost._base import SignedRows, VoteClassifier
-from bosquet.boosting.adaboost._stagewise import CHANCE, no_edge, weighted_error
-from bosquet.boosting.adaboost._votes import SignDecision
 from bosquet.boosting.adaboost.certificate import Certificate
+from bosquet.boosting.adaboost.stagewise import CHANCE, no_edge, weighted_error
+from bosquet.boosting.adaboost.votes import SignDecision
+from bosquet.boosting.rounds import LoopResult, all_rounds, by_callback
 
 # The share of the weight that is divided evenly among all rows for a learner of another library.
 UNIFORM_SHARE = 1e-6
@@ -240,7 +240,7 @@ class LPBoostClassifier(VoteClassifier):
 
 
 class ColumnGeneration:
-    """The rounds: fit a hypothesis under d, add it, solve again (see `_rounds.run_rounds`)."""
+    """The rounds: fit a hypothesis under d, add it, solve again (see `rounds.run_rounds`)."""
 
     def __init__(self, rows: SignedRows, nu: float, tol: float):
         self.rows, self.tol = rows, tol

@@ -27,7 +27,6 @@ from bosquet._sklearn import (
 from bosquet._targets import check_finite_target, check_same_length, warn_of_column_vector
 from bosquet._warnings import warn_user
 from bosquet.boosting._inputs import check_learner, shaped
-from bosquet.boosting._rounds import warn_of_ending
 from bosquet.boosting.adaboost._base import with_weight
 from bosquet.boosting.adaboost._mean_loss import (
     ErrorLoss,
@@ -38,7 +37,6 @@ from bosquet.boosting.adaboost._mean_loss import (
     weighted_median,
 )
 from bosquet.boosting.adaboost._voters import AsSequence, NativeRegressor, each_tree
-from bosquet.boosting.adaboost._votes import LearnerVote, TreeVote
 from bosquet.boosting.adaboost._weak_learners import (
     count_rows,
     is_native,
@@ -46,6 +44,8 @@ from bosquet.boosting.adaboost._weak_learners import (
     open_table,
     weak_learner,
 )
+from bosquet.boosting.adaboost.votes import LearnerVote, TreeVote
+from bosquet.boosting.rounds import warn_of_ending
 from bosquet.data import TableEncoder
 
 

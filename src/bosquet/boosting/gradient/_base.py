@@ -25,14 +25,6 @@ from bosquet._sklearn import (
 )
 from bosquet._targets import check_sample_weight
 from bosquet.boosting._inputs import shaped
-from bosquet.boosting._rounds import (
-    LoopResult,
-    RunStart,
-    fingerprint,
-    run_rounds,
-    split_rows,
-    start_of_run,
-)
 from bosquet.boosting.gradient._learners import LearnerStepper, LearnerTerms
 from bosquet.boosting.gradient._parameters import (
     check_continuing,
@@ -44,6 +36,14 @@ from bosquet.boosting.gradient._parameters import (
 from bosquet.boosting.gradient._rows import Part, Parts, part_of_eval_set, scaled_weight
 from bosquet.boosting.gradient._trees import TreeStepper, TreeTerms, mean_of_runs
 from bosquet.boosting.gradient.predictor import Predictor
+from bosquet.boosting.rounds import (
+    LoopResult,
+    RunStart,
+    fingerprint,
+    run_rounds,
+    split_rows,
+    start_of_run,
+)
 from bosquet.data import TableEncoder, n_rows, take_rows
 
 # With at least this many rows, early_stopping="auto" splits off a validation set and stops early.

@@ -20,7 +20,7 @@ from bosquet.boosting._inputs import check_learner
 from bosquet.boosting.gradient._parameters import check_parameters
 from bosquet.boosting.gradient._trees import TreeTerms
 from bosquet.losses import NativeLoss, classification_loss, regression_loss
-from bosquet.losses._native import CLASSIFICATION, REGRESSION, TRAITS
+from bosquet.losses.native import CLASSIFICATION, REGRESSION, TRAITS
 
 
 def _check(model: Any) -> None:

@@ -202,7 +202,7 @@ def _quantiles(curves: np.ndarray, shares: list[float], weight: np.ndarray | Non
 def _curves(model: Any, some: Any, X: Any, feature: str) -> tuple[list[Any], np.ndarray] | None:
     """Return the grid of a column, and the curves of rows on it: (rows, points[, outputs])."""
     from bosquet.explain import individual_conditional_expectation
-    from bosquet.explain._models import tree_model
+    from bosquet.explain.tree_models import tree_model
 
     points = _points(X[feature])
     if len(points) == 0:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from bosquet._targets import class_numbers, unique_classes
-from bosquet.trees._growing import TreeTarget
+from bosquet.trees.growing import TreeTarget
 
 # Class labels of one target, or a list with those of each target.
 Classes = np.ndarray | list[np.ndarray]

@@ -7,7 +7,7 @@
         α   = step size along h                             choice 2 (stop if h is no better than chance)
         f   = f + α h
 
-Learners are in `_weak_learners.py`, the vote that collects their hypotheses in `_votes.py`. With y the signs
+Learners are in `_weak_learners.py`, the vote that collects their hypotheses in `votes.py`. With y the signs
 of the classes, D the sample weights and m = y f the margins, the variants are
 
     discrete  h in [-1, 1];  w = D exp(-m);  ε = Σ w (1 - y h) / 2;  step ½ ln((1 - ε) / ε)
@@ -34,9 +34,9 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit
 
-from bosquet.boosting._rounds import NO_WEIGHT_LEFT, Ending, without_edge, without_mistake
-from bosquet.boosting.adaboost._votes import IDENTITY, AsVote, CentredVotes, HalfLogOdds, Vote
 from bosquet.boosting.adaboost._weak_learners import WeakLearner
+from bosquet.boosting.adaboost.votes import IDENTITY, AsVote, CentredVotes, HalfLogOdds, Vote
+from bosquet.boosting.rounds import NO_WEIGHT_LEFT, Ending, without_edge, without_mistake
 
 # An edge no larger than this is a rounding error.
 CHANCE = 1e-10
@@ -79,7 +79,7 @@ class VoteStep:
 
 
 class Variant(Protocol):
-    """The interface that `_stagewise.boost` uses; a variant holds the classes and the sample weights."""
+    """The interface that `stagewise.boost` uses; a variant holds the classes and the sample weights."""
 
     output_kind: str  # of the learner, see `_weak_learners`
     chance: float  # the error of guessing

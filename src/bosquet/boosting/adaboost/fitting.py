@@ -17,8 +17,16 @@ import numpy as np
 
 from bosquet import _core
 from bosquet._sklearn import effective_threads
-from bosquet.boosting._rounds import Ending, next_round, without_edge, without_mistake
-from bosquet.boosting.adaboost._stagewise import (
+from bosquet.boosting.adaboost._weak_learners import (
+    OnePerClass,
+    Reweighting,
+    StumpLearner,
+    WeakLearner,
+    new_vote,
+    some_rows,
+    weak_learner,
+)
+from bosquet.boosting.adaboost.stagewise import (
     CHANCE,
     BoostingRound,
     Loop,
@@ -29,7 +37,7 @@ from bosquet.boosting.adaboost._stagewise import (
     boost,
     no_edge,
 )
-from bosquet.boosting.adaboost._votes import (
+from bosquet.boosting.adaboost.votes import (
     CodeDecision,
     Decision,
     TreeVote,
@@ -38,15 +46,7 @@ from bosquet.boosting.adaboost._votes import (
     VoteDecision,
     code_matrix,
 )
-from bosquet.boosting.adaboost._weak_learners import (
-    OnePerClass,
-    Reweighting,
-    StumpLearner,
-    WeakLearner,
-    new_vote,
-    some_rows,
-    weak_learner,
-)
+from bosquet.boosting.rounds import Ending, next_round, without_edge, without_mistake
 from bosquet.data import TableEncoder
 from bosquet.losses import MarginLoss
 
@@ -273,7 +273,7 @@ class _LoopPlan:
 
 
 class VoteStepper:
-    """Runs one round of every loop per step, and records it (see `_rounds.run_rounds`)."""
+    """Runs one round of every loop per step, and records it (see `rounds.run_rounds`)."""
 
     def __init__(
         self,

@@ -12,8 +12,8 @@ from bosquet import _core
 from bosquet._fitted import fit_snapshot
 from bosquet._sklearn import BaseEstimator, check_is_fitted, effective_threads
 from bosquet.boosting.adaboost._base import VoteClassifier
-from bosquet.boosting.adaboost._votes import TreeVote
 from bosquet.boosting.adaboost.classifier import StagewiseClassifier
+from bosquet.boosting.adaboost.votes import TreeVote
 from bosquet.boosting.gradient._base import BaseGradientBoosting
 from bosquet.boosting.gradient._trees import TreeTerms
 from bosquet.data import TableEncoder
