@@ -1,8 +1,7 @@
-"""How tables and learners reach the core: threads, instruction set, shape, the checks of a learner."""
+"""How tables and learners reach the core: threads, shape, the checks of a learner."""
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import numpy as np
@@ -10,15 +9,8 @@ from scipy.sparse import issparse
 
 from bosquet._sparse import checked_sparse
 
-# How many rows the bin edges are computed from; with more rows the quantiles hardly change.
-EDGE_ROWS = 200_000
 # Tables with fewer values are processed by one thread: a step is shorter than waking a second thread.
 SMALL_TABLE = 100_000
-
-
-def instruction_set() -> str:
-    """The instruction set of the core's kernels: BOSQUET_ISA (for tests and debugging), or the best."""
-    return os.environ.get("BOSQUET_ISA", "auto")
 
 
 def threads_for(rows: int, columns: int, threads: int) -> int:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from bosquet import _core
+from bosquet._instruction_set import instruction_set
 from bosquet._parameters import monotone_directions, resolve_max_features
 from bosquet._targets import NO_WEIGHT
 from bosquet.data import TableEncoder
@@ -76,7 +76,7 @@ def code_table(
     if exact:
         return _core.code_values(columns, encoder.categories, threads)
     bins = _core.learn_bins(columns, encoder.categories, weight, max_bins, EDGE_ROWS, seed, threads)
-    return _core.code_bins(columns, bins, os.environ.get("BOSQUET_ISA", "auto"), threads)
+    return _core.code_bins(columns, bins, instruction_set(), threads)
 
 
 def growing_options(estimator: Any, encoder: TableEncoder, total_weight: float) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from bosquet import _core
+from bosquet._instruction_set import instruction_set
 from bosquet._parameters import check_value, integer, number
 from bosquet._sklearn import effective_threads
 from bosquet.vision.cascade import Cascade
@@ -108,7 +108,7 @@ def scan_options(
         "max_width": largest[0],
         "max_height": largest[1],
         "threads": effective_threads(n_jobs),
-        "isa": os.environ.get("BOSQUET_ISA", "auto") if isa == "auto" else isa,
+        "isa": instruction_set() if isa == "auto" else isa,
     }
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import expit
 
 from bosquet import _core
-from bosquet.boosting._inputs import instruction_set
+from bosquet._instruction_set import instruction_set
 from bosquet.boosting.adaboost.bounds import vc_dim_of_stumps
 from bosquet.boosting.adaboost.votes import IDENTITY, AsVote
 from bosquet.vision.features import HaarFeatures

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from bosquet import _core
+from bosquet._instruction_set import instruction_set
 from bosquet._parameters import check_value, choice, integer
 from bosquet._sklearn import effective_threads
-from bosquet.boosting._inputs import instruction_set
 from bosquet.vision.features import HaarFeatures
 from bosquet.vision.stacks import GreyScale, image_array
 

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from bosquet import _core
+from bosquet._instruction_set import instruction_set
 from bosquet._parameters import check_parameters
 from bosquet._sklearn import clone
-from bosquet.boosting._inputs import instruction_set, threads_for
+from bosquet.boosting._inputs import threads_for
 from bosquet.boosting.adaboost._weak_learners import (
     SAMPLES_TRIED,
     Reweighting,

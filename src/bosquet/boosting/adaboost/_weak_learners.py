@@ -21,12 +21,14 @@ import numpy as np
 from scipy.special import expit
 
 from bosquet import _core
+from bosquet._instruction_set import instruction_set
 from bosquet._sklearn import effective_threads, has_fit_parameter, rows_of
 from bosquet._warnings import warn_user
-from bosquet.boosting._inputs import EDGE_ROWS, instruction_set, shaped, threads_for
+from bosquet.boosting._inputs import shaped, threads_for
 from bosquet.boosting.adaboost.bounds import vc_dim_of_stumps
 from bosquet.boosting.adaboost.votes import IDENTITY, AsVote, LearnerVote, TreeVote, Vote
 from bosquet.data import TableEncoder, n_rows, take_rows
+from bosquet.trees.growing import EDGE_ROWS
 
 # A sample may be unlucky; only after this many samples without an edge the learner counts as no better than
 # chance.

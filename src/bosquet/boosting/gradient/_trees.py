@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 
 from bosquet import _core
-from bosquet.boosting._inputs import EDGE_ROWS, instruction_set, threads_for
+from bosquet._instruction_set import instruction_set
+from bosquet.boosting._inputs import threads_for
 from bosquet.boosting.gradient._rows import Part
 from bosquet.losses import CustomLoss, NativeLoss
 from bosquet.trees._copying import add_copy
+from bosquet.trees.growing import EDGE_ROWS
 
 
 class TreeTerms:
