@@ -6,11 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from bosquet._sklearn import effective_threads
 from bosquet._targets import check_same_length, check_sample_weight
 from bosquet.boosting.adaboost.certificate import Certificate
-from bosquet.boosting.adaboost.classifier import StagewiseClassifier
-from bosquet.boosting.adaboost.votes import CodeDecision
+from bosquet.boosting.adaboost.classifier import code_margins, is_adaboost_mh
 from bosquet.boosting.outliers import weights_in_round
 from bosquet.theory.rounds import (
     BoostingRound,
@@ -89,11 +87,13 @@ def certificate(
     target = encode_labels(model, y)
     given = check_sample_weight(sample_weight, target.size)
     start = given / given.sum() if given.size else np.full(target.size, 1.0 / target.size)
-    is_mh = _is_adaboost_mh(model)
+    is_mh = is_adaboost_mh(model)
     record = _RoundRecord(_class_signs(target, model) if is_mh else target, target, start)
     for t, boosting_round in enumerate(rounds):
         check_same_length(target.size, boosting_round.predictions.shape[0])
         record.add(boosting_round, _weights(model, t, record))
+    # The margins of output codes depend on the votes of the columns, not on the decoded class scores.
+    of_code = code_margins(model, X, record.target)
     missing = _reasons(model, record, training)
     if vc_dim is not None and training:
         for name in ("vc_dim", "vc_bound", "kth_margin_bound"):
@@ -105,7 +105,7 @@ def certificate(
         alphas=record.alphas,
         normalisers=record.normalisers,
         training_errors=record.training_errors,
-        margins=_margins(model, X, record),
+        margins=record.margins() if of_code is None else of_code,
         row_weight=given if given.size else None,
         vc_dim=vc_dim if vc_dim is not None else vc_dim_of_learner(model),
         factor=len(model.classes_) / 2 if is_mh else 1.0,
@@ -142,13 +142,6 @@ def _variant(model: Any) -> str:
     return str(model.certificate_.variant)
 
 
-def _is_adaboost_mh(model: Any) -> bool:
-    """Return whether the model is AdaBoost.MH: learners predict -1 or +1 for each pair of row and class."""
-    return (
-        isinstance(model, StagewiseClassifier) and model.n_classes_ > 2 and model._scheme() == "mh"
-    )
-
-
 def _class_signs(target: np.ndarray, model: Any) -> np.ndarray:
     """Return +1 for the class of each row, -1 for the other classes: shape (rows, classes)."""
     return np.where(target[:, None] == np.arange(len(model.classes_)), 1.0, -1.0)
@@ -163,15 +156,6 @@ def _weights(model: Any, t: int, record: _RoundRecord) -> np.ndarray | None:
     if t == 0 and record.truth.ndim == 1 and len(model.classes_) > 2:
         vote = np.zeros((record.truth.size, len(model.classes_)))
     return weights_in_round(model, t, record.target, vote, record.start)
-
-
-def _margins(model: Any, X: Any, record: _RoundRecord) -> np.ndarray | None:
-    if isinstance(model, StagewiseClassifier) and isinstance(model._decision, CodeDecision):
-        # The margins of output codes depend on the votes of the columns, not on the decoded class scores.
-        raw = model._vote.raw(model._table(X), effective_threads(model.n_jobs))
-        sizes = np.sum([kept.size for kept in model._kept], axis=0)
-        return model._decision.margins(raw, record.target, sizes)
-    return record.margins()
 
 
 class _RoundRecord:

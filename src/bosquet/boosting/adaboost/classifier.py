@@ -9,7 +9,7 @@ import numpy as np
 
 from bosquet._fitted import reads_fit_snapshot, set_feature_attributes
 from bosquet._parameters import Check, boolean, check_parameters, choice, integer, number
-from bosquet._sklearn import check_is_fitted, is_classifier, seed_from
+from bosquet._sklearn import check_is_fitted, effective_threads, is_classifier, seed_from
 from bosquet._targets import class_numbers, single_class_message, unique_classes
 from bosquet.boosting._inputs import check_learner
 from bosquet.boosting.adaboost._base import CHECKS as COMMON
@@ -239,6 +239,22 @@ class StagewiseClassifier(VoteClassifier):
         tags = super().__sklearn_tags__()
         tags.input_tags.categorical = tags.input_tags.string = is_native(self.estimator)
         return tags
+
+
+def is_adaboost_mh(model: Any) -> bool:
+    """Whether the model is AdaBoost.MH: learners predict -1 or +1 for each pair of row and class."""
+    return (
+        isinstance(model, StagewiseClassifier) and model.n_classes_ > 2 and model._scheme() == "mh"
+    )
+
+
+def code_margins(model: Any, X: Any, numbers: np.ndarray) -> np.ndarray | None:
+    """The margins of rows with these class numbers if a code separates the classes; None for other models."""
+    if not isinstance(model, StagewiseClassifier) or not isinstance(model._decision, CodeDecision):
+        return None
+    raw = model._vote.raw(model._table(X), effective_threads(model.n_jobs))
+    sizes = np.sum([record.size for record in model._kept], axis=0)
+    return model._decision.margins(raw, numbers, sizes)
 
 
 _CHECKS: dict[str, Check] = {
