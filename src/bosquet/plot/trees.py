@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from bosquet.trees.curves import draw_pruning, draw_scree
-from bosquet.trees.drawing import draw_tree
+from bosquet.trees.pruning import weakest_link_path
 
 
 def tree(model: Any, **options: Any) -> Any:
     """Draw a fitted decision tree; see `bosquet.trees.draw_tree` for options."""
-    return draw_tree(model.tree_, **{**model._export_options(), **options})
+    return model.plot(**options)
 
 
 def pruning(model: Any, ax: Any = None) -> Any:
@@ -24,7 +24,5 @@ def pruning(model: Any, ax: Any = None) -> Any:
 
 def scree(model: Any, ax: Any = None) -> Any:
     """Deviance of the nested subtrees against their number of leaves."""
-    from bosquet.trees.pruning import weakest_link_path
-
     path = getattr(model, "pruning_path_", None)
     return draw_scree(path if path is not None else weakest_link_path(model.tree_), ax=ax)

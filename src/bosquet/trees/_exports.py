@@ -16,8 +16,8 @@ class TreeExportMixin:
     _encoder: TableEncoder
     tree_: TreeArrays
 
-    def _export_options(self) -> dict[str, Any]:
-        """Return the feature names, class names and categories of the model."""
+    def export_options(self) -> dict[str, Any]:
+        """Return the names and categories that the export functions of `bosquet.trees` take."""
         check_is_fitted(self, "tree_")
         names = getattr(self, "feature_names_in_", None)
         classes = getattr(self, "classes_", None)
@@ -34,42 +34,42 @@ class TreeExportMixin:
         """Return the tree as indented text; options as in `bosquet.trees.export_text`."""
         from bosquet.trees.reading import export_text
 
-        return export_text(self.tree_, **{**self._export_options(), **options})
+        return export_text(self.tree_, **{**self.export_options(), **options})
 
     @reads_fit_snapshot
     def export_graphviz(self, **options: Any) -> str:
         """Return the tree in the DOT language; options as in `bosquet.trees.export_graphviz`."""
         from bosquet.trees.reading import export_graphviz
 
-        return export_graphviz(self.tree_, **{**self._export_options(), **options})
+        return export_graphviz(self.tree_, **{**self.export_options(), **options})
 
     @reads_fit_snapshot
     def export_sql(self, **options: Any) -> str:
         """Return the tree as an SQL expression; options as in `bosquet.trees.export_sql`."""
         from bosquet.trees.scoring import export_sql
 
-        return export_sql(self.tree_, **{**self._export_options(), **options})
+        return export_sql(self.tree_, **{**self.export_options(), **options})
 
     @reads_fit_snapshot
     def export_python(self, **options: Any) -> str:
         """Return the source of a Python function; options as in `bosquet.trees.export_python`."""
         from bosquet.trees.scoring import export_python
 
-        return export_python(self.tree_, **{**self._export_options(), **options})
+        return export_python(self.tree_, **{**self.export_options(), **options})
 
     @reads_fit_snapshot
     def rules(self, **options: Any) -> list[Any]:
         """Return one rule per leaf; options as in `bosquet.trees.rules`."""
         from bosquet.trees.reading import rules
 
-        return rules(self.tree_, **{**self._export_options(), **options})
+        return rules(self.tree_, **{**self.export_options(), **options})
 
     @reads_fit_snapshot
     def split_table(self, **options: Any) -> list[dict[str, Any]]:
         """Return splits, competitors and surrogates; options as in `bosquet.trees.split_table`."""
         from bosquet.trees.reading import split_table
 
-        names = self._export_options()
+        names = self.export_options()
         del names["class_names"]
         return split_table(self.tree_, **{**names, **options})
 
@@ -78,4 +78,4 @@ class TreeExportMixin:
         """Draw the tree with Matplotlib; options as in `bosquet.trees.draw_tree`."""
         from bosquet.trees.drawing import draw_tree
 
-        return draw_tree(self.tree_, **{**self._export_options(), **options})
+        return draw_tree(self.tree_, **{**self.export_options(), **options})

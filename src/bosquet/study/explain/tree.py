@@ -84,7 +84,7 @@ def _rules(model: Any, tree: Any) -> dict[int, str]:
     """Return the split rule of each inner node as text."""
     from bosquet.trees.reading import split_table
 
-    names = model._export_options()
+    names = model.export_options()
     table = split_table(tree, names["feature_names"], names["categories"])
     return {one["node"]: one["goes_left"] for one in table if one["kind"] == "split"}
 
