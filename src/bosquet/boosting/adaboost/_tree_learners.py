@@ -9,8 +9,8 @@ import numpy as np
 
 from bosquet import _core
 from bosquet._instruction_set import instruction_set
-from bosquet._parameters import check_parameters
 from bosquet._sklearn import clone
+from bosquet._state.kinds import with_checked_parameters
 from bosquet.boosting._inputs import threads_for
 from bosquet.boosting.adaboost._weak_learners import (
     SAMPLES_TRIED,
@@ -20,6 +20,7 @@ from bosquet.boosting.adaboost._weak_learners import (
 )
 from bosquet.boosting.adaboost.bounds import vc_dim_of
 from bosquet.data import TableEncoder, n_rows
+from bosquet.trees.cart import DecisionTreeClassifier
 from bosquet.trees.growing import (
     TreeTarget,
     cart_fit,
@@ -90,8 +91,6 @@ def tree_learner(
     max_bins: int,
 ) -> TreeLearner:
     """A learner with exact splits or on bins; the latter with the engine of gradient boosting if possible."""
-    from bosquet.trees.cart import DecisionTreeClassifier
-
     if output_kind in ("classes", "probabilities") and not isinstance(
         estimator, DecisionTreeClassifier
     ):
@@ -146,10 +145,7 @@ class TreeLearner:
         split: str,
         max_bins: int,
     ):
-        from bosquet.trees.cart import CHECKS, DecisionTreeClassifier
-
-        check_parameters(estimator, CHECKS)
-        estimator._check_criterion()
+        with_checked_parameters(estimator)
         self.classifier = isinstance(estimator, DecisionTreeClassifier)
         self.columns, self.encoder = columns, encoder
         self.output_kind, self.n_classes = output_kind, n_classes
@@ -243,9 +239,7 @@ class BinnedTreeLearner(TreeLearner):
         threads: int,
         max_bins: int,
     ):
-        from bosquet.trees.cart import CHECKS, DecisionTreeClassifier
-
-        check_parameters(estimator, CHECKS)
+        with_checked_parameters(estimator)
         self.classifier = isinstance(estimator, DecisionTreeClassifier)
         self.columns, self.encoder = columns, encoder
         self.output_kind, self.n_classes, self.reweighting = output_kind, n_classes, reweighting

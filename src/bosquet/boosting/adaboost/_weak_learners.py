@@ -28,6 +28,7 @@ from bosquet.boosting._inputs import shaped, threads_for
 from bosquet.boosting.adaboost.bounds import vc_dim_of_stumps
 from bosquet.boosting.adaboost.votes import IDENTITY, AsVote, LearnerVote, TreeVote, Vote
 from bosquet.data import TableEncoder, n_rows, take_rows
+from bosquet.trees import DecisionTreeClassifier, DecisionTreeRegressor
 from bosquet.trees.growing import EDGE_ROWS
 
 # A sample may be unlucky; only after this many samples without an edge the learner counts as no better than
@@ -137,8 +138,6 @@ def is_native(estimator: Any) -> bool:
     """Whether the core fits this learner: a stump, or a tree of Bosquet without pruning or class weights."""
     if estimator is None:
         return True
-    from bosquet.trees import DecisionTreeClassifier, DecisionTreeRegressor
-
     if type(estimator) not in (DecisionTreeClassifier, DecisionTreeRegressor):
         return False
     plain = estimator.pruning is None and estimator.ccp_alpha == 0
