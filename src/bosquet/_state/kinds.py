@@ -1,8 +1,8 @@
-"""The interface that a model must have to be written to a file, and the list of all such models."""
+"""What model files and explanations need to know about each kind of model, and the list of all kinds."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from bosquet._core import Ensemble, ModelFileError
+from bosquet._parameters import check_parameters
+from bosquet._state.tree_sums import TreeSum
 
 # What a file contains besides the state: trees, or other models, each with its name in error messages.
 Content = Ensemble | list[tuple[str, Any]]
@@ -29,7 +31,9 @@ def _no_members(model: Any) -> list[tuple[Any, np.ndarray | None]]:
 
 @dataclass(frozen=True)
 class ModelKind:
-    """Functions that convert fitted models of one kind to JSON values and back.
+    """Functions of the fitted models of one kind.
+
+    `to_state`, `from_state` and `check` convert a model to JSON values and back; the others look into it.
 
     Parameters
     ----------
@@ -50,8 +54,14 @@ class ModelKind:
         Returns the number of values that a regressor predicts per row.
     members : function of the fitted model
         Returns its member models, each with the columns that it uses (None: all columns).
+    weights : function of the fitted model, or None
+        Returns the weights of the members. None unless the model predicts the weighted mean of its members'
+        predictions or votes.
     encoder : function of the fitted model
         Returns its TableEncoder, or None.
+    trees : function of the fitted model, or None
+        Returns its trees as a TreeSum, or None if it consists of learners of other libraries. None if no
+        model of this kind is a sum of trees.
     """
 
     module: str
@@ -60,7 +70,9 @@ class ModelKind:
     check: Callable[[Any], None]
     n_outputs: Callable[[Any], int] = _own_outputs
     members: Callable[[Any], list[tuple[Any, np.ndarray | None]]] = _no_members
+    weights: Callable[[Any], Sequence[float]] | None = None
     encoder: Callable[[Any], Any] = _own_encoder
+    trees: Callable[[Any], TreeSum | None] | None = None
     has_members: bool = False  # whether the file contains member models instead of trees
     has_learner: bool = False  # whether `estimator_` is the base estimator of boosting or bagging
     has_parameters: bool = True
@@ -111,9 +123,19 @@ def kind_by_name(name: str) -> ModelKind | None:
 
 
 def kind_of(model: Any) -> ModelKind | None:
-    """Return the kind of a model, None for an estimator of another library."""
-    kind = kind_by_name(type(model).__name__)
-    is_ours = kind is not None and class_by_name(type(model).__name__) is type(model)
+    """Return the kind of a model, None for an estimator of another library or of a subclass."""
+    return _kind_of_class(type(model))
+
+
+def nearest_kind(model: Any) -> ModelKind | None:
+    """Return the kind of a model or of the nearest base class that has one, None if there is none."""
+    kinds = map(_kind_of_class, type(model).__mro__)
+    return next((kind for kind in kinds if kind is not None), None)
+
+
+def _kind_of_class(estimator: type) -> ModelKind | None:
+    kind = kind_by_name(estimator.__name__)
+    is_ours = kind is not None and class_by_name(estimator.__name__) is estimator
     return kind if is_ours else None
 
 
@@ -132,8 +154,6 @@ def with_checked_parameters(estimator: Any) -> Any:
     if kind is not None:
         kind.check(estimator)
     else:
-        from bosquet._parameters import check_parameters
-
         check_parameters(estimator, estimator.checks)
     return estimator
 

@@ -242,6 +242,7 @@ KINDS = {
         _check_bagged,
         n_outputs=lambda model: int(model._n_targets),
         members=lambda model: list(zip(model.estimators_, model._features, strict=True)),
+        weights=lambda model: [1 / len(model.estimators_)] * len(model.estimators_),
         has_members=True,
         has_learner=True,
     )
@@ -254,6 +255,7 @@ KINDS = {
         _check_voting,
         n_outputs=lambda model: n_outputs(model.estimators_[0]),
         members=lambda model: [(member, None) for member in model.estimators_],
+        weights=lambda model: model._kept_weights().tolist(),
         has_members=True,
     )
     for task in ("Classifier", "Regressor")

@@ -18,10 +18,11 @@ from bosquet.explain.dependence import (
     partial_dependence,
 )
 from bosquet.explain.effects import accumulated_local_effects
-from bosquet.explain.explanation import Explanation, explain
+from bosquet.explain.explanation import Explanation
 from bosquet.explain.importance import Importance, importance
 from bosquet.explain.interactions import InteractionStrength, interaction_strength
 from bosquet.explain.shapes import ShapeFunctions, shape_functions
+from bosquet.explain.shapley import explain
 from bosquet.explain.surrogate import Surrogate, surrogate_tree
 
 __all__ = [

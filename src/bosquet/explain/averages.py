@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from bosquet._sklearn import check_is_fitted
-from bosquet.bagging._base import BaseBagging
-from bosquet.bagging._learners import select_columns
-from bosquet.bagging.voting import BaseVoting
+from bosquet._sklearn import check_is_fitted, columns_of
+from bosquet._state.kinds import nearest_kind
 from bosquet.data import decode_dictionaries
-from bosquet.explain.explanation import Explanation
+from bosquet.explain.explanation import Explanation, explain_trees
 from bosquet.explain.tree_models import feature_names, output_names, tree_model
-from bosquet.forests._base import BaseForest
-from bosquet.trees._base import BaseTree
 
 
 @dataclass
@@ -27,28 +22,23 @@ class WeightedMember:
     features: np.ndarray | None
     weight: float
 
-
-def is_average(model: Any) -> bool:
-    """Whether the model is a bagging or voting ensemble."""
-    return isinstance(model, BaseBagging | BaseVoting)
+    def table(self, X: Any) -> Any:
+        """The columns of X that the member uses."""
+        return X if self.features is None else columns_of(X, self.features)
 
 
 def explain_average(
-    model: Any, X: Any, background: Any, interactions: bool, explain: Callable[..., Explanation]
+    model: Any, members: list[WeightedMember], X: Any, background: Any, interactions: bool
 ) -> Explanation:
-    """Explanation of a bagging or voting ensemble, on the scale of its predictions.
-
-    `explain` is the function that explains one member.
-    """
-    members = _members(model)
+    """Explanation of a bagging or voting ensemble, on the scale of its predictions."""
     classes = getattr(model, "classes_", None)
     values: Any = 0.0
     base: Any = 0.0
     for member in members:
-        explanation = explain(
+        explanation = explain_trees(
             member.model,
-            select_columns(X, member.features),
-            None if background is None else select_columns(background, member.features),
+            member.table(X),
+            None if background is None else member.table(background),
             interactions,
         )
         member_values, member_base = _with_output_axis(explanation)
@@ -75,25 +65,22 @@ def explain_average(
     )
 
 
-def _members(model: Any) -> list[WeightedMember]:
-    check_is_fitted(model, "estimators_")
+def weighted_members(model: Any) -> list[WeightedMember] | None:
+    """The members of a fitted bagging or voting ensemble; None for a model that is not an average."""
+    kind = nearest_kind(model)
+    if kind is None or kind.weights is None:
+        return None
+    check_is_fitted(model)
     owner = type(model).__name__
     if getattr(model, "voting", "soft") != "soft":
         raise TypeError(
             f"explain does not support {owner} with voting={model.voting!r}, which does not average"
             " probabilities; fit it with voting='soft'"
         )
-    if isinstance(model, BaseBagging):
-        weight = 1 / len(model.estimators_)
-        members = [
-            WeightedMember(estimator, features, weight)
-            for estimator, features in zip(model.estimators_, model._features, strict=True)
-        ]
-    else:
-        members = [
-            WeightedMember(estimator, None, float(weight))
-            for estimator, weight in zip(model.estimators_, model._kept_weights(), strict=True)
-        ]
+    members = [
+        WeightedMember(member, features, weight)
+        for (member, features), weight in zip(kind.members(model), kind.weights(model), strict=True)
+    ]
     for member in members:
         if not _is_additive(member.model, hasattr(model, "classes_")):
             raise TypeError(
@@ -105,10 +92,10 @@ def _members(model: Any) -> list[WeightedMember]:
 
 def _is_additive(member: Any, classes: bool) -> bool:
     """Whether Shapley values of the member add up to the prediction that the ensemble averages."""
-    if classes:
-        return isinstance(member, BaseTree | BaseForest)
     trees = tree_model(member)
-    return trees is not None and trees.linear
+    if trees is None:
+        return False
+    return trees.is_mean if classes else trees.linear  # a mean of trees is a mean of class shares
 
 
 def _with_output_axis(explanation: Explanation) -> tuple[np.ndarray, np.ndarray]:

@@ -191,12 +191,8 @@ class ExplanationPlots:
         return shap_waterfall(self._explanation, row, **options)
 
 
-def explain(model: Any, X: Any, background: Any = None, interactions: bool = False) -> Explanation:
-    """Exact Shapley values of a model made of trees; parameters as in `model.explain`."""
-    from bosquet.explain.averages import explain_average, is_average
-
-    if is_average(model):
-        return explain_average(model, X, background, bool(interactions), explain)
+def explain_trees(model: Any, X: Any, background: Any, interactions: bool) -> Explanation:
+    """Shapley values of a model made of trees; parameters as in `model.explain`."""
     owner = type(model).__name__
     trees = tree_model_or_error(model, "explain")
     columns = trees.columns(X, owner)
@@ -206,7 +202,7 @@ def explain(model: Any, X: Any, background: Any = None, interactions: bool = Fal
         if n_rows(background_columns) == 0:
             raise ValueError("background has no rows; pass at least one row")
     values, base = _core.shap_values(
-        trees.ensemble, columns, background_columns, bool(interactions), trees.threads
+        trees.ensemble, columns, background_columns, interactions, trees.threads
     )
     values *= trees.scale
     base *= trees.scale
@@ -218,7 +214,7 @@ def explain(model: Any, X: Any, background: Any = None, interactions: bool = Fal
         decoded_data(trees, columns),
         trees.feature_names,
         trees.output_names,
-        bool(interactions),
+        interactions,
     )
 
 

@@ -13,9 +13,8 @@ from bosquet import _core
 from bosquet._sklearn import check_random_state, clone, columns_of, seed_from
 from bosquet._tabular_result import TabularResult
 from bosquet.explain._tables import column_names, row_count, with_rows, without_columns
-from bosquet.explain.explanation import explain
-from bosquet.explain.tree_models import tree_model_or_error
-from bosquet.forests._base import BaseForest
+from bosquet.explain.shapley import explain
+from bosquet.explain.tree_models import tree_model, tree_model_or_error
 from bosquet.forests.importance import ranked_columns
 
 KINDS = ("gain", "split", "permutation", "shap", "drop-column")
@@ -210,7 +209,7 @@ def _tree_importance(model: Any, kind: str, column_groups: Any) -> Importance:
     trees = tree_model_or_error(model, f"kind={kind!r}")
     groups = _make_groups(trees.feature_names, column_groups)
     by_tree = np.asarray(_core.importance_by_tree(trees.ensemble, kind))
-    if isinstance(model, BaseForest):
+    if trees.is_mean:
         # All trees of a forest have the same weight. In a boosted model, later trees gain less.
         totals = by_tree.sum(axis=1, keepdims=True)
         by_tree = np.divide(by_tree, totals, out=np.zeros_like(by_tree), where=totals > 0)
@@ -259,7 +258,9 @@ def _permutation_importance(
 
 def _may_have_out_of_bag_rows(model: Any, rows: int) -> bool:
     """Whether the rows may be the training rows of a forest with bootstrap samples, by their number."""
-    return isinstance(model, BaseForest) and model.bootstrap and rows == model.n_samples_fit_
+    trees = tree_model(model)
+    is_forest = trees is not None and trees.is_mean and hasattr(model, "bootstrap")
+    return is_forest and model.bootstrap and rows == model.n_samples_fit_
 
 
 def _drop_column_importance(

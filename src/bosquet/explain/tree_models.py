@@ -2,45 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from bosquet import _core
 from bosquet._fitted import fit_snapshot
 from bosquet._sklearn import BaseEstimator, check_is_fitted, effective_threads
-from bosquet.boosting.adaboost._base import VoteClassifier
-from bosquet.boosting.adaboost.classifier import StagewiseClassifier
-from bosquet.boosting.adaboost.votes import TreeVote
-from bosquet.boosting.gradient._base import BaseGradientBoosting
-from bosquet.boosting.gradient._trees import TreeTerms
+from bosquet._state.kinds import nearest_kind
+from bosquet._state.tree_sums import TreeSum
 from bosquet.data import TableEncoder
-from bosquet.forests._base import BaseForest
-from bosquet.trees._base import BaseTree
-
-Link = Callable[[np.ndarray], np.ndarray]
 
 
-@dataclass
-class TreeModel:
-    """A model as `scale` times a sum of trees over encoded columns.
+@dataclass(frozen=True, kw_only=True)
+class TreeModel(TreeSum):
+    """The trees of a fitted model, with its columns, its number of threads and the names of its outputs."""
 
-    `response` maps raw predictions (rows, outputs) to those of `predict_proba` or `predict`, as an array
-    (rows, columns).
-    """
-
-    ensemble: _core.Ensemble
     encoder: TableEncoder
-    scale: float
     threads: int
     output_names: list[str] | None
-    response: Link
-    linear: bool = False  # whether the mean of the responses is the response of the mean
-    has_surrogates: bool = (
-        False  # whether missing values follow surrogate splits, which the core ignores
-    )
 
     @property
     def feature_names(self) -> list[str]:
@@ -80,23 +60,20 @@ def _as_list(columns: Any) -> list[np.ndarray]:
 
 def tree_model(model: Any) -> TreeModel | None:
     """The trees of a fitted Bosquet model, or None if it does not consist of the core's trees."""
-    if isinstance(model, BaseGradientBoosting | BaseForest | BaseTree | VoteClassifier):
-        model = fit_snapshot(model)
-    if isinstance(model, BaseGradientBoosting):
-        check_is_fitted(model, "_terms")
-        if not isinstance(model._terms, TreeTerms):
-            return None
-        return _boosted(model, model._terms.ensemble)
-    if isinstance(model, BaseForest):
-        return _forest(model)
-    if isinstance(model, BaseTree):
-        return _single_tree(model)
-    if isinstance(model, VoteClassifier):
-        check_is_fitted(model, "_vote")
-        if not isinstance(model._vote, TreeVote):
-            return None
-        return _voted(model, model._vote.ensemble)
-    return None
+    kind = nearest_kind(model)
+    if kind is None or kind.trees is None:
+        return None
+    model = fit_snapshot(model)
+    check_is_fitted(model)
+    trees = kind.trees(model)
+    if trees is None:
+        return None
+    return TreeModel(
+        **vars(trees),
+        encoder=kind.encoder(model),
+        threads=effective_threads(getattr(model, "n_jobs", None)),
+        output_names=output_names(trees.ensemble.n_outputs, getattr(model, "classes_", None)),
+    )
 
 
 def tree_model_or_error(model: Any, function: str) -> TreeModel:
@@ -110,87 +87,6 @@ def tree_model_or_error(model: Any, function: str) -> TreeModel:
             " (gradient boosting, AdaBoost, a forest or a decision tree)"
         )
     return trees
-
-
-def _boosted(model: Any, ensemble: _core.Ensemble) -> TreeModel:
-    loss, classes = model._loss_terms, getattr(model, "classes_", None)
-
-    def response(raw: np.ndarray) -> np.ndarray:
-        return two_dimensional(loss.inverse_link(raw))
-
-    return TreeModel(
-        ensemble,
-        model._encoder,
-        1.0,
-        effective_threads(model.n_jobs),
-        output_names(ensemble.n_outputs, classes),
-        response,
-        linear=classes is None and _is_identity(response, ensemble.n_outputs),
-    )
-
-
-def _is_identity(response: Link, outputs: int) -> bool:
-    probe = np.linspace(-2, 2, 5)[:, None] + np.zeros(outputs)
-    return np.array_equal(response(probe), probe)
-
-
-def _forest(model: Any) -> TreeModel:
-    check_is_fitted(model, "_ensemble")
-    ensemble = model._ensemble
-    if getattr(model, "voting", "soft") == "hard":
-        ensemble = model._hardened or model._harden()
-    classes = getattr(model, "classes_", None)
-    return TreeModel(
-        ensemble,
-        model._encoder,
-        1 / ensemble.n_trees,
-        effective_threads(model.n_jobs),
-        output_names(ensemble.n_outputs, classes),
-        _probabilities if classes is not None else _identity,
-        linear=True,
-    )
-
-
-def _single_tree(model: Any) -> TreeModel:
-    check_is_fitted(model, "tree_")
-    classes = getattr(model, "classes_", None)
-    return TreeModel(
-        model._ensemble,
-        model._encoder,
-        1.0,
-        effective_threads(None),
-        output_names(model._ensemble.n_outputs, classes),
-        _probabilities if classes is not None else _identity,
-        linear=True,
-        has_surrogates=model.tree_.surrogates.n_splits > 0,
-    )
-
-
-def _voted(model: Any, ensemble: _core.Ensemble) -> TreeModel:
-    """AdaBoost and its variants: a weighted vote of trees."""
-    # BrownBoost and LPBoost are explained by their sums, not by probabilities.
-    decision: Any = model._decision if isinstance(model, StagewiseClassifier) else None
-
-    def response(raw: np.ndarray) -> np.ndarray:
-        return two_dimensional(decision.probabilities(decision.decision(raw)))
-
-    return TreeModel(
-        ensemble,
-        model._encoder,
-        1.0,
-        effective_threads(model.n_jobs),
-        output_names(ensemble.n_outputs, model.classes_),
-        _identity if decision is None else response,
-        linear=decision is None,
-    )
-
-
-def _identity(raw: np.ndarray) -> np.ndarray:
-    return raw
-
-
-def _probabilities(raw: np.ndarray) -> np.ndarray:
-    return raw if raw.shape[1] > 1 else np.column_stack([1 - raw[:, 0], raw[:, 0]])
 
 
 def two_dimensional(values: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Conversion of forests to states of model files and back."""
+"""Forests as states of model files, and as trees of the core."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from bosquet._parameters import check_parameters
 from bosquet._state.fields import has_value, read_integer, read_integers, read_object
 from bosquet._state.kinds import ModelKind
 from bosquet._state.out_of_bag import out_of_bag_state, set_out_of_bag
+from bosquet._state.tree_sums import TreeSum
 from bosquet.forests._base import CHECKS
-from bosquet.trees._state import common_state, set_common_state
+from bosquet.trees.shared_state import common_state, mean_of_trees, set_common_state
 
 _OOB_NUMBERS = ("oob_error_", "oob_tree_error_", "oob_score_")
 _MAX_ROWS = 2**32
@@ -71,8 +72,14 @@ def _from_state(model: Any, trees: Ensemble, state: dict[str, Any]) -> Any:
     return model
 
 
+def _trees(model: Any) -> TreeSum:
+    if getattr(model, "voting", "soft") == "hard":
+        return mean_of_trees(model, model._hardened or model._harden())
+    return mean_of_trees(model, model._ensemble)
+
+
 KINDS = {
-    name: ModelKind("bosquet.forests", _to_state, _from_state, _check)
+    name: ModelKind("bosquet.forests", _to_state, _from_state, _check, trees=_trees)
     for name in (
         "ExtraTreesClassifier",
         "ExtraTreesRegressor",

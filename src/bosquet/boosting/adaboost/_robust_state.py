@@ -1,4 +1,4 @@
-"""Convert BrownBoost, LPBoost and AdaBoost.R2 models to the metadata of a model file and back."""
+"""BrownBoost, LPBoost and AdaBoost.R2 models as metadata of a model file, and as trees of the core."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from bosquet._state.fields import (
 )
 from bosquet._state.kinds import ModelKind
 from bosquet._state.labels import labels_state, read_classes
+from bosquet._state.tree_sums import TreeSum
 from bosquet.boosting._inputs import check_learner
 from bosquet.boosting.adaboost._certificate_state import certificate_from, certificate_state
 from bosquet.boosting.adaboost._vote_state import check_native, check_native_learner, check_scales
@@ -117,7 +118,20 @@ def _set_results(model: Any, state: dict[str, Any], n_trees: int) -> None:
         )
 
 
+def _trees(model: Any) -> TreeSum | None:
+    """Return the vote, which explanations show instead of the probabilities that BrownBoost has."""
+    return TreeSum(ensemble=model._vote.ensemble) if isinstance(model._vote, TreeVote) else None
+
+
 KINDS = {
-    name: ModelKind("bosquet.boosting", _to_state, _from_state, _check, has_learner=True)
+    name: ModelKind(
+        "bosquet.boosting",
+        _to_state,
+        _from_state,
+        _check,
+        # AdaBoost.R2 predicts a weighted median of its trees, which is not a sum.
+        trees=None if name == "AdaBoostRegressor" else _trees,
+        has_learner=True,
+    )
     for name in _ARRAYS
 }

@@ -1,4 +1,4 @@
-"""Convert AdaBoost and AnyBoost models to the metadata of a model file and back."""
+"""AdaBoost and AnyBoost models as metadata of a model file, and as trees of the core."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from bosquet._state.fields import (
 )
 from bosquet._state.kinds import ModelKind
 from bosquet._state.labels import labels_state, read_classes
+from bosquet._state.tree_sums import TreeSum
 from bosquet.boosting._inputs import check_learner
 from bosquet.boosting.adaboost._certificate_state import certificate_from, certificate_state
 from bosquet.boosting.adaboost._weak_learners import is_native
@@ -191,7 +192,20 @@ def _rounds_from(state: dict[str, Any], vote: Any) -> list[Any]:
     ]
 
 
+def _trees(model: Any) -> TreeSum | None:
+    vote, decision = model._vote, model._decision
+    if not isinstance(vote, TreeVote):
+        return None
+
+    def probabilities(raw: np.ndarray) -> np.ndarray:
+        return decision.probabilities(decision.decision(raw))
+
+    return TreeSum(ensemble=vote.ensemble, response=probabilities, linear=False)
+
+
 KINDS = {
-    name: ModelKind("bosquet.boosting", _to_state, _from_state, _check, has_learner=True)
+    name: ModelKind(
+        "bosquet.boosting", _to_state, _from_state, _check, trees=_trees, has_learner=True
+    )
     for name in ("AdaBoostClassifier", "AnyBoostClassifier")
 }

@@ -1,8 +1,10 @@
-"""Convert gradient boosting models to the metadata of a model file and back."""
+"""Gradient boosting models as metadata of a model file, and as trees of the core."""
 
 from __future__ import annotations
 
 from typing import Any
+
+import numpy as np
 
 from bosquet._core import Ensemble, ModelFileError
 from bosquet._state.columns import check_leaf_sums, set_encoder
@@ -16,6 +18,7 @@ from bosquet._state.fields import (
 )
 from bosquet._state.kinds import ModelKind
 from bosquet._state.labels import labels_state, read_classes
+from bosquet._state.tree_sums import TreeSum
 from bosquet.boosting._inputs import check_learner
 from bosquet.boosting.gradient._parameters import check_parameters
 from bosquet.boosting.gradient._trees import TreeTerms
@@ -117,6 +120,22 @@ def _read_loss_parameters(state: dict[str, Any], name: str) -> list[float]:
     return parameters
 
 
+def _trees(model: Any) -> TreeSum | None:
+    if not isinstance(model._terms, TreeTerms):
+        return None
+    loss, ensemble = model._loss_terms, model._terms.ensemble
+    return TreeSum(
+        ensemble=ensemble,
+        response=loss.inverse_link,
+        linear=not hasattr(model, "classes_") and _has_identity_link(loss, ensemble.n_outputs),
+    )
+
+
+def _has_identity_link(loss: Any, n_outputs: int) -> bool:
+    raw = np.linspace(-2, 2, 5)[:, None] + np.zeros(n_outputs)
+    return np.array_equal(loss.inverse_link(raw), raw)
+
+
 KINDS = {
     name: ModelKind(
         "bosquet.boosting",
@@ -124,6 +143,7 @@ KINDS = {
         _from_state,
         _check,
         n_outputs=lambda model: int(model._loss_terms.outputs),
+        trees=_trees,
     )
     for name in ("GradientBoostingClassifier", "GradientBoostingRegressor")
 }
