@@ -12,7 +12,7 @@ from bosquet._sklearn import check_is_fitted, clone, seed_from
 from bosquet._targets import check_sample_weight, unique_classes
 from bosquet.data import TableEncoder, n_rows
 from bosquet.forests._base import BaseForest
-from bosquet.trees._copying import add_copy
+from bosquet.trees.copying import add_copy
 from bosquet.trees.growing import empty_ensemble
 
 

@@ -126,7 +126,7 @@ class BaseTree(SaveMixin, ExplainMixin, TreeExportMixin, BaseEstimator):
         _core.add_tree(
             self._ensemble,
             self.tree_.feature,
-            np.nan_to_num(self.tree_.threshold, nan=0.0, posinf=np.inf),
+            self.tree_.threshold,
             self.tree_.left,
             self.tree_.missing_left,
             self.tree_.left_categories,
@@ -252,22 +252,16 @@ class TreeGrower:
         grown = fit.grow_one(self.seed)
         ensemble = empty_ensemble(self.encoder, self.target)
         grown.add_to(ensemble)
-        rules, details = ensemble.tree_arrays(0), grown.details()
+        details = grown.details()
         value = details["value"]
         if self.target.is_classes:
             value = class_shares(value)
-        return TreeArrays(
-            feature=rules["feature"],
-            threshold=rules["threshold"],
-            left=rules["left"],
-            right=rules["right"],
-            missing_left=rules["missing_left"],
-            left_categories=rules["left_categories"],
+        return TreeArrays.from_core(
+            ensemble.tree_arrays(0),
             value=value,
             n_rows=details["n_rows"],
             weight=details["weight"],
             impurity=details["impurity"],
-            gain=rules["gain"],
             competitors=NodeSplits(*details["competitors"]),
             surrogates=NodeSplits(*details["surrogates"]),
         )

@@ -61,12 +61,8 @@ def _from_state(model: Any, trees: Ensemble, state: dict[str, Any]) -> Any:
     size, outputs = rules["left"].size, trees.n_outputs
     if hasattr(model, "classes_"):
         outputs = int(np.sum(model.n_classes_))
-    model.tree_ = TreeArrays(
-        **{
-            name: rules[name]
-            for name in ("feature", "threshold", "left", "right", "missing_left", "gain")
-        },
-        left_categories=rules["left_categories"],
+    model.tree_ = TreeArrays.from_core(
+        rules,
         value=read_matrix(nodes, "value", (size, outputs)),
         n_rows=np.array(read_integers(nodes, "n_rows", 0, length=size)),
         weight=read_numbers(nodes, "weight", size, low=0),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -87,6 +87,12 @@ class TreeArrays:
     gain: np.ndarray
     competitors: NodeSplits = field(default_factory=list)  # type: ignore[assignment]
     surrogates: NodeSplits = field(default_factory=list)  # type: ignore[assignment]
+
+    @classmethod
+    def from_core(cls, arrays: Mapping[str, Any], **others: Any) -> TreeArrays:
+        """Return the tree from `Ensemble.tree_arrays`; `others` are the fields that are not taken from it."""
+        names = ("feature", "threshold", "left", "right", "missing_left", "left_categories", "gain")
+        return cls(**{name: arrays[name] for name in names}, **others)
 
     def __post_init__(self) -> None:
         for name, dtype in _TYPES.items():

@@ -21,6 +21,7 @@ from bosquet.boosting.adaboost._weak_learners import (
 from bosquet.boosting.adaboost.bounds import vc_dim_of
 from bosquet.data import TableEncoder, n_rows
 from bosquet.trees.cart import DecisionTreeClassifier
+from bosquet.trees.copying import add_arrays
 from bosquet.trees.growing import (
     TreeTarget,
     cart_fit,
@@ -57,18 +58,7 @@ class TreeRule:
 
     def add_to(self, ensemble: _core.Ensemble, value: np.ndarray) -> None:
         """Append the tree with `value` (nodes, outputs) in its leaves."""
-        arrays = self.arrays
-        _core.add_tree(
-            ensemble,
-            arrays["feature"],
-            np.where(np.isnan(arrays["threshold"]), 0.0, arrays["threshold"]),
-            arrays["left"],
-            arrays["missing_left"],
-            arrays["left_categories"],
-            np.ascontiguousarray(np.where(np.isfinite(value), value, 0.0)),
-            arrays["gain"].astype(float),
-            arrays["cover"].astype(float),
-        )
+        add_arrays(ensemble, self.arrays, value)
 
 
 @dataclass(frozen=True)

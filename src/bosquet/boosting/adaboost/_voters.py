@@ -11,6 +11,7 @@ from bosquet import _core
 from bosquet._sklearn import check_is_fitted
 from bosquet.boosting.adaboost.votes import TreeVote
 from bosquet.data import TableEncoder, n_rows, take_rows
+from bosquet.trees.copying import add_arrays
 
 # Predictions of all trees are computed for this many values at a time.
 VALUES_AT_A_TIME = 4_000_000
@@ -20,7 +21,8 @@ class NativeVoter:
     """A stump or tree of a vote, as a classifier.
 
     `arrays` holds the tree (feature, threshold, children, ...) with one entry per node. The `value` of a leaf
-    is its output: a sign, half the log-odds, a mean or, with several classes, a number for each class.
+    is its output: a sign, half the log-odds, a mean or, with several classes, a number for each class. That
+    of an inner node is NaN.
     """
 
     def __init__(
@@ -37,22 +39,11 @@ class NativeVoter:
         at_once = ensemble.vector_leaves
         outputs = ensemble.n_outputs if at_once else 1
         self.arrays = ensemble.tree_arrays(number)
-        value = np.nan_to_num(self.arrays["value"]) / (scale or 1.0)
-        self.arrays["value"] = value
+        self.arrays["value"] /= scale or 1.0
         self._tree = _core.Ensemble(
             encoder.n_features, outputs, [0.0] * outputs, encoder.categories, vector_leaves=at_once
         )
-        _core.add_tree(
-            self._tree,
-            self.arrays["feature"],
-            np.nan_to_num(self.arrays["threshold"], nan=0.0, posinf=np.inf, neginf=-np.inf),
-            self.arrays["left"],
-            self.arrays["missing_left"],
-            self.arrays["left_categories"],
-            np.ascontiguousarray(value.reshape(value.shape[0], -1)),
-            self.arrays["gain"].astype(float),
-            self.arrays["cover"].astype(float),
-        )
+        add_arrays(self._tree, self.arrays, self.arrays["value"])
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Outputs of the tree: (n_samples,), or (n_samples, n_classes) if leaves hold a number per class."""

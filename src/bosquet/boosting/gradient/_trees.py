@@ -13,7 +13,7 @@ from bosquet._instruction_set import instruction_set
 from bosquet.boosting._inputs import threads_for
 from bosquet.boosting.gradient._rows import Part
 from bosquet.losses import CustomLoss, NativeLoss
-from bosquet.trees._copying import add_copy
+from bosquet.trees.copying import add_copy
 from bosquet.trees.growing import EDGE_ROWS
 
 
