@@ -9,8 +9,12 @@ PACKAGES below lists what each package may include. Further rules:
   could share between its copies: no standard headers but C's, no `std::` names but types of fixed
   size and memory functions. With --objects the compiled kernels are looked through as well.
 
-import-linter checks the layers of src/bosquet/, but sees other libraries only as a whole. So one more
-rule is checked here: only `_sklearn.py` touches the parts of scikit-learn that move.
+import-linter checks the layers of src/bosquet/, but sees other libraries only as a whole, and private
+modules like any others. So two more rules are checked here:
+
+- only `_sklearn.py` touches the parts of scikit-learn that move;
+- a package imports no private module and no private name of another package. The private modules and
+  packages directly in src/bosquet/ belong to all packages.
 """
 
 from __future__ import annotations
@@ -60,6 +64,9 @@ KERNEL_NAMES = re.compile(r"u?int(8|16|32|64)_t|size_t|ptrdiff_t|byte|memcpy|mem
 # Private names, and those that scikit-learn's releases have moved or changed.
 MOVING = re.compile(r"sklearn\.(.*\._|_|__version__|utils\.(validation|fixes|_tags|get_tags|Tags))")
 
+# A private module inside a package, or a private name in one of its modules.
+PRIVATE = re.compile(r"bosquet\.(?P<package>\w+)\.(.*\.)?_(?!_)")
+
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:<(?P<system>[^>]+)>|"(?P<own>[^"]+)")')
 STANDARD_NAME = re.compile(r"\bstd::(\w+)")
 
@@ -105,7 +112,8 @@ def check_object(path: Path, isa: str) -> Iterator[str]:
 
 
 def check_python(path: Path) -> Iterator[tuple[int, str]]:
-    """Yields the imports of scikit-learn's moving parts in one file of the package."""
+    """Yields the imports of scikit-learn's moving parts and of other packages' private parts in one file."""
+    package = path.relative_to(PACKAGE).parts[0]
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
@@ -114,8 +122,14 @@ def check_python(path: Path) -> Iterator[tuple[int, str]]:
         else:
             continue
         for name in names:
-            if MOVING.match(name):
+            if MOVING.match(name) and path.name != "_sklearn.py":
                 yield node.lineno, f"only _sklearn.py may import {name}"
+            private = PRIVATE.match(name)
+            if private and private["package"] != package:
+                yield (
+                    node.lineno,
+                    f"only '{private['package']}' may import {name}, which is private",
+                )
 
 
 def check_test_names() -> Iterator[str]:
@@ -139,9 +153,8 @@ def main() -> int:
         for number, complaint in check_file(path):
             complaints.append(f"{path.relative_to(ROOT)}:{number}: {complaint}")
     for path in sorted(PACKAGE.rglob("*.py")):
-        if path.name != "_sklearn.py":
-            for number, complaint in check_python(path):
-                complaints.append(f"{path.relative_to(ROOT)}:{number}: {complaint}")
+        for number, complaint in check_python(path):
+            complaints.append(f"{path.relative_to(ROOT)}:{number}: {complaint}")
 
     objects = 0
     if given.objects and shutil.which("nm"):
