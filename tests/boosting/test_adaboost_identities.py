@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bosquet import AdaBoostClassifier, AnyBoostClassifier, DecisionTreeClassifier
-from bosquet.boosting.adaboost._weak_learners import new_vote, open_table, weak_learner
+from bosquet.boosting.adaboost._learner_factory import new_vote, open_table, weak_learner
 from bosquet.boosting.adaboost.stagewise import VARIANTS, Discrete, WorseThanChance, boost
 
 TAME = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])

@@ -12,13 +12,8 @@ from sklearn.tree import DecisionTreeClassifier as TheirTree
 
 from bosquet import DecisionTreeClassifier, DecisionTreeRegressor
 from bosquet.boosting.adaboost._foreign_learners import seeded_clone
-from bosquet.boosting.adaboost._weak_learners import (
-    Reweighting,
-    is_native,
-    new_vote,
-    open_table,
-    weak_learner,
-)
+from bosquet.boosting.adaboost._learner_factory import is_native, new_vote, open_table, weak_learner
+from bosquet.boosting.adaboost._weak_learners import Reweighting
 from bosquet.boosting.adaboost.bounds import vc_dim_of_stumps, vc_dim_of_trees
 
 RNG = np.random.default_rng(0)

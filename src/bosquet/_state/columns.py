@@ -9,12 +9,11 @@ import numpy as np
 from bosquet._core import Ensemble, ModelFileError
 from bosquet._fitted import set_feature_attributes
 from bosquet._state.fields import LARGEST_NUMBER, has_value, read_field, read_texts
+from bosquet.data import TableEncoder
 
 
 def read_encoder(state: Any, trees: Ensemble) -> Any:
     """Read the encoder of a model; raise ModelFileError if it does not match the features of the trees."""
-    from bosquet.data import TableEncoder
-
     encoder = TableEncoder.from_state(read_field(state, "encoder"))
     if encoder.n_features != trees.n_features:
         raise ModelFileError(

@@ -10,12 +10,11 @@ import numpy as np
 from bosquet._bags import misclassified, squared_errors
 from bosquet._sklearn import columns_of, has_fit_parameter, rows_of, seeded_clone
 from bosquet.bagging._sampling import Sampler
+from bosquet.trees import DecisionTreeClassifier, DecisionTreeRegressor
 
 
 def default_estimator(classifier: bool) -> Any:
     """Return the learner for estimator=None: a full decision tree."""
-    from bosquet.trees import DecisionTreeClassifier, DecisionTreeRegressor
-
     return DecisionTreeClassifier() if classifier else DecisionTreeRegressor()
 
 

@@ -10,6 +10,9 @@ from bosquet import _core
 from bosquet._fitted import reads_fit_snapshot
 from bosquet._sklearn import check_is_fitted, effective_threads
 from bosquet.data import TableEncoder
+from bosquet.forests.importance import forest_importance
+from bosquet.forests.intervals import jackknife_standard_errors, tree_predictions
+from bosquet.forests.proximity import proximities
 
 
 class ForestInspection:
@@ -65,8 +68,6 @@ class ForestInspection:
             With `.mean`, `.std` (standard error of the mean over the trees) and `.scaled` (the largest is
             100).
         """
-        from bosquet.forests.importance import forest_importance
-
         check_is_fitted(self, "_ensemble")
         return forest_importance(self, kind, X, y, **options)
 
@@ -90,8 +91,6 @@ class ForestInspection:
             voting="hard": classes, shape (n_samples, n_estimators_). Regressor: predictions, shape
             (n_samples, n_estimators_) or (n_samples, n_estimators_, n_outputs).
         """
-        from bosquet.forests.intervals import tree_predictions
-
         check_is_fitted(self, "_ensemble")
         if isinstance(getattr(self, "classes_", None), list):
             raise ValueError(
@@ -120,8 +119,6 @@ class ForestInspection:
         SciPy sparse matrix of shape (n_samples, n_samples_Y)
             Only pairs of rows that share at least one leaf are stored.
         """
-        from bosquet.forests.proximity import proximities
-
         first = self.apply(X)
         return proximities(first, first if Y is None else self.apply(Y))
 
@@ -150,8 +147,6 @@ class ForestInspection:
         ----------
         Wager, Hastie and Efron, "Confidence intervals for random forests", JMLR 2014.
         """
-        from bosquet.forests.intervals import jackknife_standard_errors
-
         check_is_fitted(self, "_ensemble")
         if not self.bootstrap:
             raise ValueError(

@@ -19,6 +19,9 @@ from bosquet._targets import (
     class_numbers,
 )
 from bosquet.forests._base import BaseForest
+from bosquet.forests.proximity import outlier_scores
+from bosquet.forests.quantiles import leaf_quantiles
+from bosquet.forests.strength import strength_and_correlation
 from bosquet.trees.class_targets import (
     MisclassifiedShare,
     by_target,
@@ -146,8 +149,6 @@ class BaseForestClassifier(ClassifierMixin, BaseForest):
         -------
         strength, correlation : float
         """
-        from bosquet.forests.strength import strength_and_correlation
-
         self._check_one_target("strength_and_correlation")
         return strength_and_correlation(self, X, y)
 
@@ -159,8 +160,6 @@ class BaseForestClassifier(ClassifierMixin, BaseForest):
         rows. The median of the class is subtracted, and the result is divided by the mean absolute
         deviation in the class. Scores above 10 indicate outliers.
         """
-        from bosquet.forests.proximity import outlier_scores
-
         self._check_one_target("outlier_scores")
         return outlier_scores(self.apply(X), class_numbers(check_labels(y), self.classes_))
 
@@ -234,8 +233,6 @@ class BaseForestRegressor(RegressorMixin, BaseForest):
         ----------
         Meinshausen, "Quantile regression forests", JMLR 2006.
         """
-        from bosquet.forests.quantiles import leaf_quantiles
-
         check_is_fitted(self, "_ensemble")
         if not hasattr(self, "_row_leaves"):
             raise ValueError(

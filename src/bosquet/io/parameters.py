@@ -29,6 +29,7 @@ from bosquet._state.fields import (
     read_object,
     read_text,
 )
+from bosquet._state.kinds import class_by_name, with_checked_parameters
 from bosquet._state.labels import labels_state, read_labels
 
 MAX_RANGE_LENGTH = 65_536
@@ -60,8 +61,6 @@ def parameters_state(estimator: Any, members: Sequence[Any] = ()) -> dict[str, A
 
     Raises the error of `fit` for invalid parameters, because a reader would reject them.
     """
-    from bosquet._state.kinds import with_checked_parameters
-
     state: dict[str, Any] = {}
     stored: dict[str, Any] = {}
     required, parts = _required(type(estimator)), {id(m): n for n, m in enumerate(members)}
@@ -152,8 +151,6 @@ def _encoded_array(array: np.ndarray) -> dict[str, Any]:
 
 
 def _encoded_estimator(estimator: Any) -> dict[str, Any]:
-    from bosquet._state.kinds import class_by_name
-
     name = type(estimator).__name__
     if class_by_name(name) is not type(estimator):
         kind = f"{type(estimator).__module__}.{name}"
@@ -166,8 +163,6 @@ def build_estimator(
     cls: Any, state: dict[str, Any], context: ReadContext
 ) -> tuple[Any, dict[str, NotStored]]:
     """Return an estimator with these parameters, checked as by `fit`, and those that were not stored."""
-    from bosquet._state.kinds import with_checked_parameters
-
     known = _defaults(cls)
     parameters: dict[str, Any] = {}
     missing: dict[str, NotStored] = {}
@@ -287,8 +282,6 @@ def _part(content: Any, context: ReadContext) -> Any:
 
 
 def _estimator(content: Any, context: ReadContext) -> Any:
-    from bosquet._state.kinds import class_by_name
-
     name = read_text(content, "name")
     cls = class_by_name(name)
     if cls is None:

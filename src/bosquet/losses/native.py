@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from bosquet import _core
+from bosquet.losses._custom import CustomLoss
 
 # Properties of each loss of the core: accepted targets, scale, parameter.
 TRAITS: dict[str, dict[str, Any]] = {loss["name"]: loss for loss in _core.all_losses()}
@@ -109,8 +110,6 @@ class NativeLoss:
 def classification_loss(loss: Any, n_classes: int) -> Any:
     """Return the loss object for the `loss` parameter of a classifier."""
     if not isinstance(loss, str):
-        from bosquet.losses._custom import CustomLoss
-
         return CustomLoss(loss, outputs=1 if n_classes == 2 else n_classes, targets=1, classes=True)
     if loss not in CLASSIFICATION:
         raise ValueError(
@@ -134,8 +133,6 @@ def regression_loss(
 ) -> Any:
     """Return the loss object for the `loss` parameter of a regressor and the parameters of that loss."""
     if not isinstance(loss, str):
-        from bosquet.losses._custom import CustomLoss
-
         return CustomLoss(loss, outputs=n_targets, targets=n_targets)
     if loss not in REGRESSION:
         raise ValueError(

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from bosquet.experts.summary import expert_names
 from bosquet.plot._style import BLUE, GREY, ORANGE
 from bosquet.trees.drawing import pyplot_or_error
 
@@ -15,8 +16,6 @@ def _axes(ax: Any) -> Any:
 
 
 def _names(mixture: Any) -> list[str]:
-    from bosquet.experts.summary import expert_names
-
     return expert_names(mixture)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from bosquet.plot._style import BLUE, FAINT, GREEN, GREY, INK, ORANGE, RED, new_axes, tidy
 from bosquet.trees.drawing import pyplot_or_error
 from bosquet.trust.coverage import covered
+from bosquet.trust.outcomes import binary_event
 from bosquet.trust.reliability import (
     calibration_error,
     reliability_curve,
@@ -92,8 +93,6 @@ def reliability(
 
 
 def _event_probability(y: Any, probabilities: Any, of: Any, classes: Any) -> np.ndarray:
-    from bosquet.trust.outcomes import binary_event
-
     return binary_event(y, probabilities, classes, of)[1]
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from bosquet.plot._style import BLUE, FAINT, GREEN, ORANGE, new_axes, tidy
 from bosquet.trees.drawing import pyplot_or_error
+from bosquet.vision.images import pillow
 
 
 def haar_features_chosen(
@@ -100,8 +101,6 @@ def detections(image: Any, found: Any, truth: Any = None, ax: Any = None) -> Any
     -------
     matplotlib Axes
     """
-    from bosquet.vision.images import pillow
-
     if isinstance(image, str | os.PathLike):
         with pillow().open(image) as opened:
             image = opened.convert("L" if opened.mode in ("1", "L", "I;16") else "RGB")

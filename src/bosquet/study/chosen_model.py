@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from bosquet._sklearn import BaseEstimator, available_if
+from bosquet.explain import explain
 from bosquet.study.table.offset import OffsetColumn
 from bosquet.study.tuning.thresholds import Decision
+from bosquet.tables import TableModel
 from bosquet.tables.frames import as_frame
 
 
@@ -98,8 +100,6 @@ class ChosenModel(BaseEstimator):
 
     def explain(self, X: Any, **options: Any) -> Any:
         """Return Shapley values, for tree models of Bosquet; see `bosquet.explain.explain`."""
-        from bosquet.explain import explain
-
         return explain(self.estimator, self.features(X), **options)
 
     @property
@@ -132,8 +132,6 @@ class ChosenModel(BaseEstimator):
         The file does not use pickle, so only models of Bosquet can be saved; others raise a ValueError. With
         a `key` the file is signed.
         """
-        from bosquet.tables import TableModel
-
         if self.offset is not None:
             raise ValueError(
                 f"a model file cannot store a model with an {self.offset.kind}; pickle `best_` instead."

@@ -8,7 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from bosquet._parameters import check_value, choice
+from bosquet._suggestions import hint
 from bosquet.study.methods.method import Method
+from bosquet.study.tuning.validation import SCHEMES
+from bosquet.trust.costs import check_costs
 
 
 @dataclass(frozen=True)
@@ -34,10 +38,6 @@ class StudyOptions:
 
 def checked_tune_by(tune_by: Any, methods: Sequence[Method]) -> dict[str, str]:
     """Return the validation scheme of each method, from one for all or a mapping by method name."""
-    from bosquet._parameters import check_value, choice
-    from bosquet._suggestions import hint
-    from bosquet.study.tuning.validation import SCHEMES
-
     names = [method.name for method in methods]
     if tune_by is None:
         return {}
@@ -56,8 +56,6 @@ def checked_tune_by(tune_by: Any, methods: Sequence[Method]) -> dict[str, str]:
 
 def checked_costs(costs: Any, target: Any) -> np.ndarray | None:
     """Return the cost matrix, with true classes as rows; a mapping has the cost of missing each class."""
-    from bosquet.trust.costs import check_costs
-
     if costs is None:
         return None
     if not target.is_classes:

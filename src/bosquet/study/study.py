@@ -15,9 +15,11 @@ from bosquet._suggestions import hint
 from bosquet.study.chosen_model import ChosenModel
 from bosquet.study.compare.external_test import score_test_table
 from bosquet.study.compare.leaderboard import as_html, as_text, leaderboard
+from bosquet.study.methods import METHODS
 from bosquet.study.methods.method import Method
 from bosquet.study.options import StudyOptions
 from bosquet.study.record import Record
+from bosquet.study.report import write_page
 from bosquet.study.run.clock import StudyClock, seconds_of
 from bosquet.study.study_run import StudyRun
 from bosquet.study.table.design import with_splitter
@@ -270,8 +272,6 @@ class Study(BaseEstimator):
     @reads_fit_snapshot
     def report(self, path: str | os.PathLike[str]) -> str:
         """Write the report, one HTML file with all results, and return its path."""
-        from bosquet.study.report import write_page
-
         check_is_fitted(self, "record_")
         write_page(self.record_, path)
         return os.fspath(path)
@@ -323,7 +323,6 @@ def chosen_methods(methods: Any) -> list[Method] | None:
     """Return the methods of the given names; a `Method` is returned unchanged, None stays None."""
     if methods is None:
         return None
-    from bosquet.study.methods import METHODS
 
     wanted = [methods] if isinstance(methods, str | Method) else list(methods)
     if not wanted:

@@ -23,15 +23,19 @@ from typing import Any
 
 import numpy as np
 
+from bosquet import __version__
 from bosquet.study.compare.choice import Choice, choose
 from bosquet.study.compare.external_test import check_test_table
 from bosquet.study.compare.notes import notes_on_comparison
 from bosquet.study.compare.ranking import interval_of_next_block, ranked
 from bosquet.study.explain.explainer import Explainer
+from bosquet.study.exploration import explore
 from bosquet.study.exploration.alarms import alarms
+from bosquet.study.methods import METHODS
 from bosquet.study.methods.bayes_rule import BayesRule, bayes_rule_method
 from bosquet.study.methods.candidates import candidate_with
 from bosquet.study.methods.method import BASELINE, Candidate, Method
+from bosquet.study.methods.shapes import table_shape
 from bosquet.study.metrics.custom_metric import check_metric, custom_metric
 from bosquet.study.metrics.formatting import format_score
 from bosquet.study.metrics.metric import (
@@ -201,8 +205,6 @@ class StudyRun:
             check_metric(self.metric, y, weight, "on the test table")
 
     def _explore(self) -> Any:
-        from bosquet.study.exploration import explore
-
         target = self.table.target
         frame = self.table.raw.assign(**{target.name: target.y})
         test = None if self.options.test is None else as_frame(self.options.test)
@@ -212,8 +214,6 @@ class StudyRun:
 
     # ------------------------------------------------------------------- methods
     def _methods(self) -> list[Method]:
-        from bosquet.study.methods import METHODS
-
         task = self.table.target.task
         chosen = list(self.options.methods or METHODS.values())
         chosen = [method for method in chosen if task in method.tasks]
@@ -382,8 +382,6 @@ class StudyRun:
         winner: Any,
         schedule: Schedule,
     ) -> Record:
-        from bosquet import __version__
-
         rows, comparison, verdict = found
         target = self.table.target
         positive = str(target.classes[target.positive]) if target.task == "binary" else None
@@ -421,8 +419,6 @@ class StudyRun:
 
 
 def _shape(table: StudyTable) -> Any:
-    from bosquet.study.methods.shapes import table_shape
-
     offset = table.design.offset_column
     X = table.X if offset is None else offset.features(table.X)
     return replace(table_shape(X, table.target.y, table.target.task), offset=offset)

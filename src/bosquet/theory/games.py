@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linprog
 
+from bosquet.boosting import LPBoostClassifier, WorseThanChance
 from bosquet.theory._learning import signs_of
 
 # Smaller probabilities in a strategy are set to 0; the linear program is not more accurate.
@@ -372,8 +373,6 @@ def maximal_margin(
     Demiriz, Bennett and Shawe-Taylor, "Linear programming boosting via column generation",
     Machine Learning 2002.
     """
-    from bosquet.boosting import LPBoostClassifier, WorseThanChance
-
     rows = signs_of(y, "the largest margin")[0].size
     name = "stumps" if learner is None else type(learner).__name__
     model = LPBoostClassifier(

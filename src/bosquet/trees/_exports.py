@@ -8,6 +8,9 @@ from bosquet._fitted import reads_fit_snapshot
 from bosquet._sklearn import check_is_fitted
 from bosquet.data import TableEncoder
 from bosquet.trees.arrays import TreeArrays
+from bosquet.trees.drawing import draw_tree
+from bosquet.trees.reading import export_graphviz, export_text, rules, split_table
+from bosquet.trees.scoring import export_python, export_sql
 
 
 class TreeExportMixin:
@@ -32,43 +35,31 @@ class TreeExportMixin:
     @reads_fit_snapshot
     def export_text(self, **options: Any) -> str:
         """Return the tree as indented text; options as in `bosquet.trees.export_text`."""
-        from bosquet.trees.reading import export_text
-
         return export_text(self.tree_, **{**self.export_options(), **options})
 
     @reads_fit_snapshot
     def export_graphviz(self, **options: Any) -> str:
         """Return the tree in the DOT language; options as in `bosquet.trees.export_graphviz`."""
-        from bosquet.trees.reading import export_graphviz
-
         return export_graphviz(self.tree_, **{**self.export_options(), **options})
 
     @reads_fit_snapshot
     def export_sql(self, **options: Any) -> str:
         """Return the tree as an SQL expression; options as in `bosquet.trees.export_sql`."""
-        from bosquet.trees.scoring import export_sql
-
         return export_sql(self.tree_, **{**self.export_options(), **options})
 
     @reads_fit_snapshot
     def export_python(self, **options: Any) -> str:
         """Return the source of a Python function; options as in `bosquet.trees.export_python`."""
-        from bosquet.trees.scoring import export_python
-
         return export_python(self.tree_, **{**self.export_options(), **options})
 
     @reads_fit_snapshot
     def rules(self, **options: Any) -> list[Any]:
         """Return one rule per leaf; options as in `bosquet.trees.rules`."""
-        from bosquet.trees.reading import rules
-
         return rules(self.tree_, **{**self.export_options(), **options})
 
     @reads_fit_snapshot
     def split_table(self, **options: Any) -> list[dict[str, Any]]:
         """Return splits, competitors and surrogates; options as in `bosquet.trees.split_table`."""
-        from bosquet.trees.reading import split_table
-
         names = self.export_options()
         del names["class_names"]
         return split_table(self.tree_, **{**names, **options})
@@ -76,6 +67,4 @@ class TreeExportMixin:
     @reads_fit_snapshot
     def plot(self, **options: Any) -> Any:
         """Draw the tree with Matplotlib; options as in `bosquet.trees.draw_tree`."""
-        from bosquet.trees.drawing import draw_tree
-
         return draw_tree(self.tree_, **{**self.export_options(), **options})

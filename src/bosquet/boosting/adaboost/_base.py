@@ -33,9 +33,7 @@ from bosquet._targets import (
     unique_classes,
 )
 from bosquet.boosting._inputs import check_learner, shaped
-from bosquet.boosting.adaboost._voters import AsSequence, NativeVoter, importances_of
-from bosquet.boosting.adaboost._weak_learners import (
-    WeakLearner,
+from bosquet.boosting.adaboost._learner_factory import (
     count_rows,
     is_native,
     new_vote,
@@ -43,6 +41,8 @@ from bosquet.boosting.adaboost._weak_learners import (
     some_rows,
     weak_learner,
 )
+from bosquet.boosting.adaboost._voters import AsSequence, NativeVoter, importances_of
+from bosquet.boosting.adaboost._weak_learners import WeakLearner
 from bosquet.boosting.adaboost.votes import LearnerVote, TreeVote
 from bosquet.boosting.rounds import LoopResult, run_rounds
 from bosquet.data import TableEncoder

@@ -28,7 +28,7 @@ from bosquet._state.labels import labels_state, read_classes
 from bosquet._state.tree_sums import TreeSum
 from bosquet.boosting._inputs import check_learner
 from bosquet.boosting.adaboost._certificate_state import certificate_from, certificate_state
-from bosquet.boosting.adaboost._weak_learners import is_native
+from bosquet.boosting.adaboost._learner_factory import is_native
 from bosquet.boosting.adaboost.fitting import RoundRecord
 from bosquet.boosting.adaboost.votes import (
     IDENTITY,

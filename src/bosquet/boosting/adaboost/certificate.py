@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bosquet.boosting.adaboost import bounds
-from bosquet.boosting.adaboost.certificate_report import report
+from bosquet.boosting.adaboost.certificate_report import draw_certificate, report
 
 if TYPE_CHECKING:
     from bosquet.boosting.adaboost.fitting import LabelledRows, RoundRecord
@@ -360,8 +360,6 @@ class Certificate:
 
     def plot(self, axes: Any = None) -> Any:
         """Plot the edges, the error with its bounds, and the margins; return the three axes."""
-        from bosquet.boosting.adaboost.certificate_report import draw_certificate
-
         return draw_certificate(self, axes)
 
     def __str__(self) -> str:

@@ -14,7 +14,7 @@ from bosquet._targets import class_numbers, single_class_message, unique_classes
 from bosquet.boosting._inputs import check_learner
 from bosquet.boosting.adaboost._base import CHECKS as COMMON
 from bosquet.boosting.adaboost._base import VoteClassifier, labels_of, with_weight
-from bosquet.boosting.adaboost._weak_learners import is_native, some_rows
+from bosquet.boosting.adaboost._learner_factory import is_native, some_rows
 from bosquet.boosting.adaboost.certificate import certificate_of_rounds
 from bosquet.boosting.adaboost.fitting import (
     Algorithm,

@@ -17,14 +17,12 @@ import numpy as np
 
 from bosquet import _core
 from bosquet._sklearn import effective_threads
+from bosquet.boosting.adaboost._learner_factory import new_vote, some_rows, weak_learner
 from bosquet.boosting.adaboost._weak_learners import (
     OnePerClass,
     Reweighting,
     StumpLearner,
     WeakLearner,
-    new_vote,
-    some_rows,
-    weak_learner,
 )
 from bosquet.boosting.adaboost.stagewise import (
     CHANCE,

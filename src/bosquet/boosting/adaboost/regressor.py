@@ -28,6 +28,13 @@ from bosquet._targets import check_finite_target, check_same_length, warn_of_col
 from bosquet._warnings import warn_user
 from bosquet.boosting._inputs import check_learner, shaped
 from bosquet.boosting.adaboost._base import with_weight
+from bosquet.boosting.adaboost._learner_factory import (
+    count_rows,
+    is_native,
+    new_vote,
+    open_table,
+    weak_learner,
+)
 from bosquet.boosting.adaboost._mean_loss import (
     ErrorLoss,
     MeanLossRounds,
@@ -37,16 +44,10 @@ from bosquet.boosting.adaboost._mean_loss import (
     weighted_median,
 )
 from bosquet.boosting.adaboost._voters import AsSequence, NativeRegressor, each_tree
-from bosquet.boosting.adaboost._weak_learners import (
-    count_rows,
-    is_native,
-    new_vote,
-    open_table,
-    weak_learner,
-)
 from bosquet.boosting.adaboost.votes import LearnerVote, TreeVote
 from bosquet.boosting.rounds import warn_of_ending
 from bosquet.data import TableEncoder
+from bosquet.trees import DecisionTreeRegressor
 
 
 def _unit() -> Check:
@@ -277,8 +278,6 @@ class AdaBoostRegressor(AsSequence, SaveMixin, RegressorMixin, BaseEstimator):
 
     def _chosen_estimator(self) -> Any:
         if self.estimator is None:
-            from bosquet.trees import DecisionTreeRegressor
-
             return DecisionTreeRegressor(max_depth=3)
         return self.estimator
 

@@ -11,6 +11,7 @@ from bosquet.study.metrics.metric import Metric, predictions_for
 from bosquet.study.record import Histogram
 from bosquet.study.run.held_out_curves import histogram
 from bosquet.study.table.frames import take
+from bosquet.trust import CalibratedModel, ConformalModel, calibration_error, covered
 
 NOMINAL = 0.9
 # Least number of rows in one half of the test rows, to fit a calibration map or a quantile of errors.
@@ -77,8 +78,6 @@ def _covered(
     seed: int,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return which targets of the second half are covered, and the size of each interval or set."""
-    from bosquet.trust import ConformalModel, covered
-
     wrapped = ConformalModel(model, prefit=True, random_state=seed).fit(take(X, first), y[first])
     if metric.needs == "number":
         intervals = wrapped.predict_interval(take(X, second), coverage=NOMINAL)
@@ -98,8 +97,6 @@ def calibration_on(
     weight: np.ndarray | None = None,
 ) -> dict[str, float] | None:
     """Return Brier score and calibration error, without and with calibration on the other half."""
-    from bosquet.trust import CalibratedModel, calibration_error
-
     fewest = FEWEST_TO_CALIBRATE
     parts = halves(len(y), seed, fewest) if metric.needs != "number" else None
     if parts is None or not hasattr(model, "predict_proba"):

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from bosquet.explain import individual_conditional_expectation
+from bosquet.explain.tree_models import tree_model
 from bosquet.study.metrics.metric import Metric, predictions_for
 from bosquet.study.record import DependenceRecord
 from bosquet.study.table.frames import take
@@ -201,9 +203,6 @@ def _quantiles(curves: np.ndarray, shares: list[float], weight: np.ndarray | Non
 
 def _curves(model: Any, some: Any, X: Any, feature: str) -> tuple[list[Any], np.ndarray] | None:
     """Return the grid of a column, and the curves of rows on it: (rows, points[, outputs])."""
-    from bosquet.explain import individual_conditional_expectation
-    from bosquet.explain.tree_models import tree_model
-
     points = _points(X[feature])
     if len(points) == 0:
         return None

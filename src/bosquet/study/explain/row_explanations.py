@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from bosquet.explain import explain
+
 # Number of sampled column orders per row, in pairs of an order and its reverse.
 DRAWS = 16
 # Largest number of values in a table that is predicted at once; wide tables use fewer orders.
@@ -62,8 +64,6 @@ def explain_rows(
 
 
 def _explain_trees(model: Any, X: Any, outputs: np.ndarray | None) -> RowExplanations | None:
-    from bosquet.explain import explain
-
     try:
         found = explain(model, X)
     except (TypeError, ValueError, AttributeError):

@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from bosquet.explain import surrogate_tree
 from bosquet.study.record import TreeNode
 from bosquet.study.table.frames import take
 from bosquet.trees import DecisionTreeClassifier, DecisionTreeRegressor
+from bosquet.trees.reading import split_table
 
 MOST_ROWS = 10_000
 LEAVES = 12
@@ -34,8 +36,6 @@ def tree_to_draw(
 def _surrogate(
     model: Any, X: Any, y: np.ndarray, important: list[str], seed: int
 ) -> tuple[TreeNode | None, str]:
-    from bosquet.explain import surrogate_tree
-
     rows = np.sort(np.random.default_rng(seed).permutation(len(X))[:MOST_ROWS])
     some = take(X, rows)
     predictor: Any = model
@@ -82,8 +82,6 @@ def _upper_levels(model: Any) -> Any:
 
 def _rules(model: Any, tree: Any) -> dict[int, str]:
     """Return the split rule of each inner node as text."""
-    from bosquet.trees.reading import split_table
-
     names = model.export_options()
     table = split_table(tree, names["feature_names"], names["categories"])
     return {one["node"]: one["goes_left"] for one in table if one["kind"] == "split"}

@@ -10,6 +10,7 @@ from bosquet._targets import class_numbers
 from bosquet.study.metrics.metric import Metric
 from bosquet.study.record import HeldOut, Histogram
 from bosquet.study.tuning.thresholds import Decision
+from bosquet.trust import cost_threshold, reliability_curve
 
 MOST_POINTS = 200
 MOST_DOTS = 800
@@ -51,8 +52,6 @@ def held_out_record(
 
 
 def _threshold_of_costs(decision: Decision) -> float:
-    from bosquet.trust import cost_threshold
-
     costs = decision.costs if decision.positive == 1 else decision.costs[::-1, ::-1]  # type: ignore[index]
     return cost_threshold(costs)
 
@@ -109,8 +108,6 @@ def _calibration(
     y: np.ndarray, predictions: np.ndarray, metric: Metric, weight: np.ndarray | None
 ) -> list[dict[str, float]]:
     """Return the reliability curve of the positive class of two, or of the predicted class of several."""
-    from bosquet.trust import reliability_curve
-
     probabilities = predictions / np.maximum(predictions.sum(axis=1, keepdims=True), 1e-300)
     if len(metric.classes) == 2:
         event = class_numbers(y, metric.classes) == metric.positive

@@ -11,6 +11,7 @@ from bosquet.study.run.context import StudyContext
 from bosquet.study.run.outcomes import Outcome
 from bosquet.study.table.frames import take
 from bosquet.study.table.splits import seed_of, subsample
+from bosquet.study.tuning.affordable_rows import affordable_rows
 
 FOLDS = 5  # of cross-validation
 # Without a budget a single fit may take about this long; a slower method gets fewer rows.
@@ -61,8 +62,6 @@ def fewest_rows(shape: TableShape) -> int:
 def _affordable(
     context: StudyContext, method: Method, train: np.ndarray, shape: TableShape, seconds: float
 ) -> int:
-    from bosquet.study.tuning.affordable_rows import affordable_rows
-
     return affordable_rows(
         method,
         take(context.X, train),

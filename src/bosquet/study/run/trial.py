@@ -37,6 +37,7 @@ from bosquet.study.tuning.thresholds import (
     out_of_sample_predictions,
 )
 from bosquet.study.tuning.time_limit import OutOfTime, stopped_after
+from bosquet.study.tuning.tuner import tune
 from bosquet.study.tuning.validation import FEWEST_BAGS
 
 if TYPE_CHECKING:
@@ -215,8 +216,6 @@ def _tune_within_limits(
 
     If all fits to all rows are stopped, the result is that of the subsample used for successive halving.
     """
-    from bosquet.study.tuning.tuner import tune
-
     seconds, at_most = limits
     given: dict[str, Any] = {
         "metric": context.metric,

@@ -12,6 +12,8 @@ from bosquet._suggestions import hint
 from bosquet.study.table.design import Design, read_design
 from bosquet.study.table.frames import pandas_or_error, row_label_note
 from bosquet.study.table.target import StudyTarget, read_target
+from bosquet.tables import TableTidier
+from bosquet.tables.delimited import same_named_columns
 from bosquet.tables.frames import as_frame
 
 # About twenty methods, each tuned on several splits, read every column some hundred times.
@@ -74,8 +76,6 @@ def read_study_table(
     ValueError
         If the table cannot be used; the message is one line.
     """
-    from bosquet.tables import TableTidier
-
     frame = as_frame(data)
     if len(frame) == 0:
         raise ValueError("the table has no rows")
@@ -188,8 +188,6 @@ def _separate_target(frame: Any, target: Any) -> tuple[Any, Any, str]:
 
 
 def _separate_column(frame: Any, target: str) -> tuple[Any, Any, str]:
-    from bosquet.tables.delimited import same_named_columns
-
     names = [str(name).strip() for name in frame.columns]
     target = target.strip()
     if target not in names:

@@ -23,6 +23,7 @@ from bosquet.study.table.design import Design
 from bosquet.study.table.frames import take
 from bosquet.study.table.splits import subsample
 from bosquet.study.tuning.time_limit import OutOfTime
+from bosquet.study.tuning.tuner import tune
 from bosquet.study.tuning.validation import CandidateEvaluation
 
 if TYPE_CHECKING:
@@ -74,8 +75,6 @@ def successive_halving(
     A subsample that only serves as a fallback for stopped fits has at least `fewest` rows. `given` are
     further parameters of `tune`.
     """
-    from bosquet.study.tuning.tuner import tune
-
     groups = groups_of(candidates)
     share = math.ceil(SHARE_OF_ROWS * len(y))
     halves = len(groups) >= FEWEST_CANDIDATES and len(y) >= 2 * max(FEWEST_ROWS, share)

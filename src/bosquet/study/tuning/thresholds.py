@@ -18,6 +18,7 @@ import numpy as np
 from scipy.special import logit
 
 from bosquet._targets import class_numbers
+from bosquet.experts import SuperLearnerClassifier
 from bosquet.study.methods.candidates import ValidationPredictions
 from bosquet.study.methods.design_fits import fit_by_design
 from bosquet.study.metrics.metric import Metric, class_decisions, predictions_for
@@ -159,8 +160,6 @@ def stored_predictions(
     A bagged model stores out-of-bag predictions. A super learner stores the cross-validated predictions of
     its learners; only its few weights were fitted to them.
     """
-    from bosquet.experts import SuperLearnerClassifier
-
     # Bootstrap samples divide groups and mix times: out-of-bag rows are then not independent of the bag.
     bags = design is None or not design.has_dependent_rows
     votes = getattr(fitted, "oob_decision_function_", None) if bags else None
