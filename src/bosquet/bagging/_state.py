@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.utils import Bunch
 
 from bosquet._core import ModelFileError
 from bosquet._parameters import check_parameters
@@ -190,8 +191,6 @@ def _voting_to_state(model: Any) -> tuple[Members, dict[str, Any]]:
 
 
 def _voting_from_state(model: Any, members: list[Any], state: dict[str, Any]) -> Any:
-    from sklearn.utils import Bunch
-
     classes = _set_common_state(model, state)
     names = read_texts(state, "names")
     dropped = read_list(state, "dropped", len(names))

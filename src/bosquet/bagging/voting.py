@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from sklearn.utils import Bunch
 
 from bosquet._explain_mixin import ExplainMixin
 from bosquet._fitted import SaveMixin, publishes_fit_atomically, reads_fit_snapshot
@@ -87,7 +88,6 @@ class BaseVoting(SaveMixin, ExplainMixin, BaseEstimator):
             _fit_learner, calls, n_jobs=self.n_jobs, verbose=self.verbose
         )
         fitted = iter(self.estimators_)
-        from sklearn.utils import Bunch
 
         self.named_estimators_ = Bunch(
             **{

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
+from scipy.spatial.distance import cdist
 from scipy.special import gammaln, logsumexp
 
 from bosquet._fitted import publishes_fit_atomically, reads_fit_snapshot
@@ -177,8 +178,6 @@ class DensityDiscriminant(ClassifierMixin, BaseEstimator):
         return np.vstack(blocks) - np.log(self.scale_).sum()
 
     def _log_block(self, X: np.ndarray) -> np.ndarray:
-        from scipy.spatial.distance import cdist
-
         p = X.shape[1]
         if self.density == "neighbours":
             distance = cdist(X, self._rows)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed
 
 from bosquet import _core
 from bosquet._sklearn import effective_threads
@@ -203,8 +204,6 @@ class _PermutedVotes:
 
         The votes have shape (1 + features, rows, outputs); the first entry is without permutation.
         """
-        from joblib import Parallel, delayed
-
         threads = effective_threads(self.forest.n_jobs)
         parallel = Parallel(n_jobs=threads, prefer="threads", return_as="generator")
         for tree, (rows, features, leaves) in enumerate(

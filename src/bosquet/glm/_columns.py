@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from bosquet._parameters import feature_index
 from bosquet.data import TableEncoder
@@ -161,8 +162,6 @@ def column_list(columns: Any) -> list[np.ndarray]:
 
 
 def refuse_sparse(X: Any, owner: str) -> None:
-    from scipy.sparse import issparse
-
     if issparse(X):
         raise TypeError(f"X is sparse, but {owner} requires dense data; pass X.toarray()")
 

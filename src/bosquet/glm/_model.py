@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy import stats
+from sklearn.exceptions import ConvergenceWarning
 
 from bosquet._fitted import SaveMixin, reads_fit_snapshot
 from bosquet._parameters import (
@@ -137,8 +138,6 @@ class FormulaModel(SaveMixin, BaseEstimator):
 
     def _warn_unless_converged(self) -> None:
         if not self._fitted.converged:
-            from sklearn.exceptions import ConvergenceWarning
-
             warn_user(
                 f"the fit did not converge in max_iter={self.max_iter} iterations; increase max_iter, or"
                 " scale the columns to similar ranges",

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, log_ndtr
 
 from bosquet._fitted import publishes_fit_atomically, reads_fit_snapshot
 from bosquet._parameters import Check, choice
@@ -283,7 +283,6 @@ class BinomialRegression(ClassifierMixin, GeneralisedModel):
         predictor = self.linear_predictor(X)
         if self.link == "logit":
             return predictor
-        from scipy.special import log_ndtr
 
         with np.errstate(over="ignore", divide="ignore", under="ignore"):
             if self.link == "probit":

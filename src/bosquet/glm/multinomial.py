@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy import stats
-from scipy.special import log_softmax, softmax
+from scipy.special import expit, log_softmax, softmax
 
 from bosquet._fitted import publishes_fit_atomically, reads_fit_snapshot
 from bosquet._parameters import Check, check_value
@@ -334,8 +334,6 @@ class MultinomialRegression(ClassifierMixin, FormulaModel):
 
 
 def _expit(values: np.ndarray) -> np.ndarray:
-    from scipy.special import expit
-
     return np.asarray(expit(values))
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
+from sklearn.base import is_classifier
 
 from bosquet._sklearn import rows_of
 from bosquet.theory._learning import Truth, check_table, class_codes
@@ -74,8 +75,6 @@ class FromTable:
         random: np.random.RandomState,
     ) -> FromTable:
         """Split a table into test rows and the pool from which training sets are drawn."""
-        from sklearn.base import is_classifier
-
         check_table(X, y, "target")
         target = np.asarray(y)
         n = X.shape[0] if hasattr(X, "shape") else len(X)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.optimize import linprog
 
 from bosquet._parameters import check_value, integer, number
 from bosquet._sklearn import check_random_state, has_fit_parameter
@@ -305,8 +306,6 @@ def _column_generation(
 
 def _hardest_weights(agreements: np.ndarray) -> tuple[float, np.ndarray]:
     """Return 2γ of the best rule under the weights that are hardest for the rules, and these weights."""
-    from scipy.optimize import linprog
-
     rules, rows = agreements.shape
     solved = linprog(
         c=np.append(np.zeros(rows), 1.0),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy import sparse
+from sklearn.utils import Bunch
 
 from bosquet import _core
 from bosquet._explain_mixin import ExplainMixin
@@ -152,8 +154,6 @@ class BaseTree(SaveMixin, ExplainMixin, TreeExportMixin, BaseEstimator):
             With `ccp_alphas` and `impurities` as in scikit-learn, `gammas` (ccp_alpha times the total weight
             of the rows) and `leaves` (number of leaves of each subtree).
         """
-        from sklearn.utils import Bunch
-
         full = type(self)(**{**self.get_params(deep=False), "ccp_alpha": 0.0, "pruning": None})
         path = weakest_link_path(full.fit(X, y, sample_weight).tree_)
         return Bunch(
@@ -184,8 +184,6 @@ class BaseTree(SaveMixin, ExplainMixin, TreeExportMixin, BaseEstimator):
     @reads_fit_snapshot
     def decision_path(self, X: Any) -> Any:
         """Return the nodes on the path of each row as a sparse matrix of ones, (n_samples, n_nodes)."""
-        from scipy import sparse
-
         at = self.apply(X)
         rows = np.arange(at.size)
         parents, visited = self.tree_.parents, []

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from scipy.special import erf
+from sklearn.exceptions import ConvergenceWarning
 
 from bosquet._fitted import reads_fit_snapshot
 from bosquet._parameters import Check, number
@@ -299,7 +300,6 @@ class BrownBoostClassifier(VoteClassifier):
         else:
             self.stopped_because_ = stepper.ending.reason
             advice = "no hypothesis has an edge; increase target_error or use a stronger learner"
-        from sklearn.exceptions import ConvergenceWarning
 
         warn_user(
             f"{self.time_left_ / self.c_:.0%} of the time is left after {self.n_iter_} rounds, so the"

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import csr_array
+from sklearn.exceptions import ConvergenceWarning
 
 from bosquet._parameters import Check, number
 from bosquet._warnings import warn_user
@@ -227,8 +228,6 @@ class LPBoostClassifier(VoteClassifier):
         self.gap_ = max(0.0, agreement - search.solution.value) if is_exact else None
 
     def _warn_of_better_votes(self) -> None:
-        from sklearn.exceptions import ConvergenceWarning
-
         if self.gap_ is not None:
             found = f"the value of the vote is {self.value_:.4g}, up to {self.gap_:.2g} below the optimum"
         else:

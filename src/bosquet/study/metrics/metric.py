@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
+from scipy.special import expit, softmax
 
 from bosquet._suggestions import nearest
 from bosquet._targets import class_numbers
@@ -173,8 +174,6 @@ def predictions_for(estimator: Any, X: Any, metric: Metric) -> np.ndarray:
 
 
 def _margins_to_probabilities(margins: np.ndarray) -> np.ndarray:
-    from scipy.special import expit, softmax
-
     if margins.ndim == 1:
         second = expit(margins)
         return np.column_stack([1 - second, second])
