@@ -80,7 +80,7 @@ class ModelKind:
 
 
 # The module of states for each class, with a dict KINDS by class name. Only the module of the model that is
-# written or read is imported.
+# written, read or explained is imported.
 STATE_MODULES = {
     "GradientBoostingClassifier": "bosquet.boosting.gradient._state",
     "GradientBoostingRegressor": "bosquet.boosting.gradient._state",
