@@ -29,6 +29,10 @@ def _no_members(model: Any) -> list[tuple[Any, np.ndarray | None]]:
     return []
 
 
+def _no_bags(model: Any) -> None:
+    return None
+
+
 @dataclass(frozen=True)
 class ModelKind:
     """Functions of the fitted models of one kind.
@@ -59,6 +63,8 @@ class ModelKind:
         predictions or votes.
     encoder : function of the fitted model
         Returns its TableEncoder, or None.
+    bagged_rows : function of the fitted model
+        Returns the number of rows from which it drew a bag for each member or tree, None if it drew none.
     trees : function of the fitted model, or None
         Returns its trees as a TreeSum, or None if it consists of learners of other libraries. None if no
         model of this kind is a sum of trees.
@@ -72,6 +78,7 @@ class ModelKind:
     members: Callable[[Any], list[tuple[Any, np.ndarray | None]]] = _no_members
     weights: Callable[[Any], Sequence[float]] | None = None
     encoder: Callable[[Any], Any] = _own_encoder
+    bagged_rows: Callable[[Any], int | None] = _no_bags
     trees: Callable[[Any], TreeSum | None] | None = None
     has_members: bool = False  # whether the file contains member models instead of trees
     has_learner: bool = False  # whether `estimator_` is the base estimator of boosting or bagging

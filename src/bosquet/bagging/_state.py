@@ -242,6 +242,7 @@ KINDS = {
         n_outputs=lambda model: int(model._n_targets),
         members=lambda model: list(zip(model.estimators_, model._features, strict=True)),
         weights=lambda model: [1 / len(model.estimators_)] * len(model.estimators_),
+        bagged_rows=lambda model: model._sampler.n_rows,
         has_members=True,
         has_learner=True,
     )

@@ -78,8 +78,20 @@ def _trees(model: Any) -> TreeSum:
     return mean_of_trees(model, model._ensemble)
 
 
+def _bagged_rows(model: Any) -> int | None:
+    """Return the number of training rows; None for a merged forest, whose bags belong to several tables."""
+    return None if hasattr(model, "merged_rows_") else int(model.n_samples_fit_)
+
+
 KINDS = {
-    name: ModelKind("bosquet.forests", _to_state, _from_state, _check, trees=_trees)
+    name: ModelKind(
+        "bosquet.forests",
+        _to_state,
+        _from_state,
+        _check,
+        bagged_rows=_bagged_rows,
+        trees=_trees,
+    )
     for name in (
         "ExtraTreesClassifier",
         "ExtraTreesRegressor",

@@ -25,7 +25,7 @@ from bosquet._state.fields import (
     read_numbers,
     read_object,
 )
-from bosquet._state.kinds import ModelKind
+from bosquet._state.kinds import ModelKind, kind_of
 from bosquet._state.labels import labels_state, read_classes, read_labels
 from bosquet._state.members import check_member, check_names, check_same_class, n_outputs
 from bosquet.trust import _intervals, _sets
@@ -290,11 +290,8 @@ def _held_out_from(model: Any, state: dict[str, Any], classes: Any, size: int) -
 
 def _check_bags(members: list[Any], rows: int) -> None:
     """Raise ModelFileError unless the wrapped model draws bags of this number of rows."""
-    model = members[0]
-    sampler = getattr(model, "_sampler", None)
-    own = getattr(model, "n_samples_fit_", None) if sampler is None else sampler.n_rows
-    drawn = hasattr(type(model), "estimators_samples_") and not hasattr(model, "merged_rows_")
-    if len(members) != 1 or not drawn or own != rows:
+    kind = kind_of(members[0])
+    if len(members) != 1 or kind is None or kind.bagged_rows(members[0]) != rows:
         raise ModelFileError(
             f"invalid model file: the wrapped model does not draw bags of {rows} rows"
         )
