@@ -152,3 +152,12 @@ def test_an_inconsistent_description_raises(numbers, two_classes):
     for model, changes in cases:
         with pytest.raises(ModelFileError):
             model_from_bytes(tampered(model, **changes))
+
+
+@pytest.mark.parametrize("model", [FOREST, BaggingRegressor(n_estimators=30, random_state=0)])
+def test_out_of_bag_rows_are_the_rows_of_the_bags(numbers, model):
+    X, y = numbers
+    bags = ConformalModel(model, "oob").fit(X, y)
+    held_out = {"n_rows": 501, "rows": list(range(500))}
+    with pytest.raises(ModelFileError, match="does not draw bags of 501 rows"):
+        model_from_bytes(tampered(bags, held_out=held_out))
