@@ -45,7 +45,7 @@ struct Grower::GrowingNode {
     // Identifies the node by its path, independent of the order of expansion.
     std::uint64_t key = 0;
     std::size_t begin = 0, count = 0;
-    bool run = false;  // whether the node has all rows in order, so that they are not stored
+    bool has_all_rows = false;  // all rows of the matrix, in order: their numbers are not stored
     Packed sum = 0;
     ValueBounds bounds;
     Split split;
@@ -54,17 +54,17 @@ struct Grower::GrowingNode {
     GrowingNode* left = nullptr;
     GrowingNode* right = nullptr;
     bool expanded = false;
-    bool depth_first_order = false;
+    bool split_by_depth = false;  // whether shallow nodes are split first, for depth-wise growth
     std::vector<std::uint32_t> path_features;
 
     RowSet rows(const Buffer<std::uint32_t>* buffers) const {
-        return run ? RowSet{nullptr, 0, count}
-                   : RowSet{buffers[depth % 2].data() + begin, 0, count};
+        return has_all_rows ? RowSet{nullptr, 0, count}
+                            : RowSet{buffers[depth % 2].data() + begin, 0, count};
     }
 };
 
 bool Grower::ByPriority::operator()(const GrowingNode* a, const GrowingNode* b) const {
-    if (a->depth_first_order && a->depth != b->depth) return a->depth < b->depth;
+    if (a->split_by_depth && a->depth != b->depth) return a->depth < b->depth;
     if (a->split.gain != b->split.gain) return a->split.gain > b->split.gain;
     return a->number < b->number;
 }
@@ -105,7 +105,7 @@ Grower::GrowingNode* Grower::new_node() {
     if (nodes_used_ == nodes_.size()) nodes_.push_back(std::make_unique<GrowingNode>());
     GrowingNode* node = nodes_[nodes_used_++].get();
     *node = GrowingNode{};
-    node->depth_first_order = options_->growth == Growth::depth_wise;
+    node->split_by_depth = options_->growth == Growth::depth_wise;
     return node;
 }
 
@@ -159,7 +159,7 @@ GrownTree Grower::grow(const Packed* gradients, const GradientScale& scale,
 void Grower::start_root(std::span<const std::uint32_t> sample, std::uint64_t key) {
     GrowingNode* root = new_node();
     root->key = mix64(key);
-    root->run = sample.empty();
+    root->has_all_rows = sample.empty();
     root->count = sample.empty() ? matrix_->rows() : sample.size();
     if (!sample.empty()) std::copy(sample.begin(), sample.end(), rows_[0].data());
     RowSet rows = root->rows(rows_);
