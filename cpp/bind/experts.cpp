@@ -126,19 +126,19 @@ nb::dict totals(const ExpertMixture& self) {
     nb::dict result;
     result["rows"] = all.rows;
     result["updates"] = all.updates;
-    result["blind"] = all.blind;
+    result["bandit_rows"] = all.bandit_rows;
     result["loss"] = all.loss;
-    result["expected"] = all.expected;
-    result["uniform"] = all.uniform;
-    result["squares"] = all.squares;
-    result["uniform_squares"] = all.uniform_squares;
-    result["percents"] = all.percents;
-    result["uniform_percents"] = all.uniform_percents;
-    result["widest"] = all.widest;
+    result["expected_loss"] = all.expected_loss;
+    result["uniform_loss"] = all.uniform_loss;
+    result["squared_error"] = all.squared_error;
+    result["uniform_squared_error"] = all.uniform_squared_error;
+    result["relative_error"] = all.relative_error;
+    result["uniform_relative_error"] = all.uniform_relative_error;
+    result["largest_spread"] = all.largest_spread;
     result["regret"] = to_array(all.regret);
     result["expert_loss"] = to_array(all.expert_loss);
-    result["awake"] = to_array(all.awake);
-    result["played"] = to_array(all.played);
+    result["awake_rows"] = to_array(all.awake_rows);
+    result["weight_sum"] = to_array(all.weight_sum);
     return result;
 }
 

@@ -39,7 +39,7 @@ class ExponentialWeights final : public Rule {
         // formula of the literature is kept. Before any spread was observed β is infinite, and the
         // spread is the only bound.
         if (!(given_range_ > 0) && (!(beta > 0) || gap > spread)) gap = spread;
-        gaps_ += gap;
+        mixability_gaps_ += gap;
         last_rate_ = beta;
         range_ = width > range_ ? width : range_;
         for (std::size_t k = 0; k < size(); ++k) regret_[k] += excess[k];
@@ -49,20 +49,20 @@ class ExponentialWeights final : public Rule {
     // ln(1/prior) / β_n + Σ β_t s_t² / 8 for decreasing β_t, where s_t is the spread of the losses
     // (or the given range).
     double bound(std::size_t k) const override {
-        return (last_rate_ > 0 ? -log_prior(k) / last_rate_ : 0.0) + gaps_;
+        return (last_rate_ > 0 ? -log_prior(k) / last_rate_ : 0.0) + mixability_gaps_;
     }
 
     void visit(StateVisitor& visitor) override {
         visitor.numbers("regret", regret_);
         visitor.number("range", range_);
-        visitor.number("gaps", gaps_);
+        visitor.number("mixability_gaps", mixability_gaps_);
         visitor.number("last_rate", last_rate_);
         visitor.count("steps", steps_);
     }
 
   private:
     double fixed_, given_range_, range_;
-    double gaps_ = 0, last_rate_ = 0;
+    double mixability_gaps_ = 0, last_rate_ = 0;
     std::uint64_t steps_ = 0;
     std::vector<double> regret_, score_;
 };

@@ -40,13 +40,10 @@ class FixedShare final : public Rule {
         double width = extremes(excess, size()).width(), eta = rate();
         double spread = width > given_range_ ? width : given_range_;
         double gap = eta * spread * spread / 8;
-        if (learns_range()) {
-            // The mixability gap is at most the spread of the losses, which is the only bound while
-            // the rate is 0.
-            if (!(eta > 0) || gap > spread) gap = spread;
-            if (steps_ == 0) varied_ = kGapsCounted;
-        }
-        gaps_ += gap;
+        // The mixability gap is at most the spread of the losses, which is the only bound while the
+        // rate is 0.
+        if (learns_range() && (!(eta > 0) || gap > spread)) gap = spread;
+        mixability_gaps_ += gap;
         last_rate_ = eta;
         range_ = width > range_ ? width : range_;
         ++steps_;
@@ -71,17 +68,12 @@ class FixedShare final : public Rule {
     void visit(StateVisitor& visitor) override {
         visitor.numbers("log_weights", log_p_);
         visitor.number("range", range_);
-        visitor.number("gaps", gaps_);
+        visitor.number("mixability_gaps", mixability_gaps_);
         visitor.number("last_rate", last_rate_);
-        visitor.count("varied", varied_);
         visitor.count("steps", steps_);
     }
 
   private:
-    // Value of `varied` if the gaps were counted for a decreasing rate. Files of version 0.1 have 0
-    // or 1.
-    static constexpr std::uint64_t kGapsCounted = 2;
-
     bool learns_range() const { return !(fixed_ > 0) && !(given_range_ > 0); }
 
     // With a constant rate this is the bound of the literature. With a learned range the rate η_t
@@ -93,8 +85,7 @@ class FixedShare final : public Rule {
     double bound_of(double surprise, std::uint64_t shifts) const {
         if (steps_ == 0) return 0;
         if (learns_range()) {
-            if (varied_ != kGapsCounted) return kNoBound;
-            if (!(last_rate_ > 0)) return gaps_;
+            if (!(last_rate_ > 0)) return mixability_gaps_;
             surprise -= exact_log(share_);
         } else if (!(last_rate_ > 0)) {
             return kNoBound;
@@ -104,12 +95,12 @@ class FixedShare final : public Rule {
         double total = (m + 1) * surprise;
         if (m > 0 && !learns_range()) total -= m * exact_log(share_);
         if (stays > 0 && share_ > 0) total -= stays * log_one_plus(-share_);
-        return total / last_rate_ + gaps_;
+        return total / last_rate_ + mixability_gaps_;
     }
 
     double fixed_, share_, given_range_, range_;
-    double gaps_ = 0, last_rate_ = 0;
-    std::uint64_t varied_ = 0, steps_ = 0;
+    double mixability_gaps_ = 0, last_rate_ = 0;
+    std::uint64_t steps_ = 0;
     std::vector<double> log_p_, p_;
 };
 

@@ -55,7 +55,7 @@ class RegularisedLeader final : public Rule {
         // With a fixed rate, which the user chose, no step is shrunk.
         double factor = fixed_ > 0 ? 1.0 : limit_.admit(norm);
         norm *= factor;
-        gaps_ += eta * norm * norm / (entropy_ ? 8 : 2);
+        stability_ += eta * norm * norm / (entropy_ ? 8 : 2);
         squares_ += norm * norm;
         last_rate_ = eta;
         for (std::size_t k = 0; k < size(); ++k) regret_[k] += factor * excess[k];
@@ -65,13 +65,13 @@ class RegularisedLeader final : public Rule {
     // off.
     double bound(std::size_t k) const override {
         double start = last_rate_ > 0 ? distance(k) / last_rate_ : 0.0;
-        return start + gaps_ + limit_.cut_off();
+        return start + stability_ + limit_.cut_off();
     }
 
     void visit(StateVisitor& visitor) override {
         visitor.numbers("regret", regret_);
         visitor.number("squares", squares_);
-        visitor.number("gaps", gaps_);
+        visitor.number("stability", stability_);
         visitor.number("last_rate", last_rate_);
         limit_.visit(visitor);
     }
@@ -88,7 +88,7 @@ class RegularisedLeader final : public Rule {
     double fixed_;
     bool entropy_;
     Limit limit_;
-    double scale_, squares_ = 0, gaps_ = 0, last_rate_ = 0;
+    double scale_, squares_ = 0, stability_ = 0, last_rate_ = 0;
     std::vector<double> regret_, p_, sorted_;
 };
 

@@ -56,7 +56,8 @@ ExpertMixture::ExpertMixture(const MixtureSetup& setup)
     if (rule_->feedback() == Feedback::regression &&
         (setup.loss != LossName::square || setup.randomised))
         throw InputError("ridge regression needs loss='square' and randomised=False");
-    for (auto* list : {&totals_.regret, &totals_.expert_loss, &totals_.awake, &totals_.played})
+    for (auto* list :
+         {&totals_.regret, &totals_.expert_loss, &totals_.awake_rows, &totals_.weight_sum})
         list->assign(experts_, 0.0);
     excess_.assign(experts_, 0.0);
     row_excess_.assign(experts_, 0.0);
@@ -66,7 +67,7 @@ ExpertMixture::ExpertMixture(const MixtureSetup& setup)
 }
 
 bool ExpertMixture::in_range() const {
-    return !(setup_.rule.range > 0) || totals_.widest <= setup_.rule.range * kRangeSlack;
+    return !(setup_.rule.range > 0) || totals_.largest_spread <= setup_.rule.range * kRangeSlack;
 }
 
 // ------------------------------------------------------------------------------- opening a step
@@ -298,33 +299,33 @@ void ExpertMixture::update_rule(std::size_t rows) {
             break;
         }
     }
-    totals_.widest = std::max(totals_.widest, width);
+    totals_.largest_spread = std::max(totals_.largest_spread, width);
     ++totals_.updates;
 }
 
 void ExpertMixture::count(const Row& row) {
     ++totals_.rows;
     totals_.loss += row.loss;
-    for (std::size_t k = 0; k < experts_; ++k) totals_.played[k] += row.weights[k];
-    totals_.expected += row.expected;
-    totals_.uniform += row.uniform;
+    for (std::size_t k = 0; k < experts_; ++k) totals_.weight_sum[k] += row.weights[k];
+    totals_.expected_loss += row.expected;
+    totals_.uniform_loss += row.uniform;
     for (std::size_t k = 0; k < experts_; ++k) totals_.expert_loss[k] += row.losses[k];
     if (row.all_awake) {
-        for (std::size_t k = 0; k < experts_; ++k) totals_.awake[k] += 1;
+        for (std::size_t k = 0; k < experts_; ++k) totals_.awake_rows[k] += 1;
         for (std::size_t k = 0; k < experts_; ++k) totals_.regret[k] += row.loss - row.losses[k];
     } else {
         for (std::size_t k = 0; k < experts_; ++k) {
-            totals_.awake[k] += row.awake[k] ? 1 : 0;
+            totals_.awake_rows[k] += row.awake[k] ? 1 : 0;
             totals_.regret[k] += row.awake[k] ? row.loss - row.losses[k] : 0.0;
         }
     }
     if (loss_.width() > 1 || !row.truth_known) return;
     double error = row.prediction[0] - row.truth, uniform_error = mean_[0] - row.truth;
-    totals_.squares += error * error;
-    totals_.uniform_squares += uniform_error * uniform_error;
+    totals_.squared_error += error * error;
+    totals_.uniform_squared_error += uniform_error * uniform_error;
     if (row.truth != 0) {
-        totals_.percents += std::fabs(error / row.truth);
-        totals_.uniform_percents += std::fabs(uniform_error / row.truth);
+        totals_.relative_error += std::fabs(error / row.truth);
+        totals_.uniform_relative_error += std::fabs(uniform_error / row.truth);
     }
 }
 
@@ -404,11 +405,11 @@ void ExpertMixture::close_bandit(double loss) {
     row.loss = loss;
     update_rule(1);
     ++totals_.rows;
-    ++totals_.blind;
+    ++totals_.bandit_rows;
     totals_.loss += loss;
     for (std::size_t k = 0; k < experts_; ++k) {
-        totals_.played[k] += row.weights[k];
-        totals_.awake[k] += is_awake(row.mask(), k) ? 1 : 0;
+        totals_.weight_sum[k] += row.weights[k];
+        totals_.awake_rows[k] += is_awake(row.mask(), k) ? 1 : 0;
     }
     open_rows_ = 0;
 }

@@ -27,11 +27,15 @@ struct MixtureSetup {
 
 // Totals over all steps, for any rule; memory O(experts).
 struct Totals {
-    std::uint64_t rows = 0, updates = 0, blind = 0;  // blind: rows where only one loss was observed
-    double loss = 0, expected = 0, uniform = 0;  // `uniform`: of the uniform mean of the forecasts
-    double squares = 0, uniform_squares = 0, percents = 0, uniform_percents = 0;
-    double widest = 0;  // the largest spread of the excess in a step
-    std::vector<double> regret, expert_loss, awake, played;
+    std::uint64_t rows = 0, updates = 0;
+    std::uint64_t bandit_rows = 0;  // rows where only the loss of the drawn expert was observed
+    double loss = 0, expected_loss = 0;
+    double squared_error = 0, relative_error = 0;
+    // Of the uniform mean of the forecasts.
+    double uniform_loss = 0, uniform_squared_error = 0, uniform_relative_error = 0;
+    double largest_spread = 0;  // the largest spread of the excess in a step
+    // One entry per expert.
+    std::vector<double> regret, expert_loss, awake_rows, weight_sum;
 
     void visit(StateVisitor& visitor);
 };

@@ -21,7 +21,7 @@ class MultiRate : public Rule {
           eta_(size(), 0.0),
           gain_(size(), 0.0),
           squares_(size(), 0.0),
-          given_up_(size(), 0.0),
+          shortfall_(size(), 0.0),
           next_(size(), 0.0),
           score_(size()) {
         if (limit_.value() > 0)
@@ -50,7 +50,7 @@ class MultiRate : public Rule {
         for (std::size_t k = 0; k < size(); ++k) {
             double r = factor * excess[k], gain = Gain::of(eta_[k], r);
             gain_[k] += gain;
-            given_up_[k] += r - gain;
+            shortfall_[k] += r - gain;
             squares_[k] += r * r;
             next_[k] = rate_of(k);
         }
@@ -63,14 +63,14 @@ class MultiRate : public Rule {
     double bound(std::size_t k) const override {
         if (!(eta_[k] > 0)) return 0;
         double logs = -log_prior(k) + log_one_plus(drift_ / 2.718281828459045);
-        return logs / eta_[k] + given_up_[k] + limit_.cut_off();
+        return logs / eta_[k] + shortfall_[k] + limit_.cut_off();
     }
 
     void visit(StateVisitor& visitor) override {
         visitor.numbers("rates", eta_, 0);
         visitor.numbers("gain", gain_);
         visitor.numbers("squares", squares_, 0);
-        visitor.numbers("given_up", given_up_);
+        visitor.numbers("shortfall", shortfall_);
         visitor.number("drift", drift_);
         limit_.visit(visitor);
     }
@@ -87,7 +87,7 @@ class MultiRate : public Rule {
 
     Limit limit_;
     double drift_ = 0;  // Σ prior_k Σ_t (η_{k,t-1} / η_{k,t} - 1)
-    std::vector<double> eta_, gain_, squares_, given_up_, next_, score_;
+    std::vector<double> eta_, gain_, squares_, shortfall_, next_, score_;
 };
 
 }  // namespace bosquet

@@ -43,11 +43,11 @@ class OnlineRidge final : public Rule {
         }
         double prediction =
             sum_over(size(), [&](std::size_t k) { return weight_[k] * forecasts[k]; });
-        lost_ += (truth - prediction) * (truth - prediction);
+        loss_ += (truth - prediction) * (truth - prediction);
         for (std::size_t k = 0; k < size(); ++k) row_[k] = forecasts[k];
         double rest = truth;
         for (std::size_t i = 0; i < size(); ++i) rotate_in(i, rest);
-        least_ += rest * rest;
+        minimal_loss_ += rest * rest;
         solve();
     }
 
@@ -57,13 +57,13 @@ class OnlineRidge final : public Rule {
         return bound_to_combination(u.data());
     }
 
-    // `least_` is the minimum of the penalised loss, min_u Σ (y - u·f)² + λ |u - prior|². The
-    // regret to any combination u is therefore at most (loss - least_) + λ |u - prior|² (Azoury and
-    // Warmuth 2001).
+    // `minimal_loss_` is the minimum of the penalised loss, min_u Σ (y - u·f)² + λ |u - prior|².
+    // The regret to any combination u is therefore at most (loss - minimal_loss_) + λ |u - prior|²
+    // (Azoury and Warmuth 2001).
     double bound_to_combination(const double* u) const override {
         double distance = sum_over(
             size(), [&](std::size_t k) { return (u[k] - prior_[k]) * (u[k] - prior_[k]); });
-        return lost_ - least_ + penalty_ * distance;
+        return loss_ - minimal_loss_ + penalty_ * distance;
     }
 
     void visit(StateVisitor& visitor) override {
@@ -71,8 +71,8 @@ class OnlineRidge final : public Rule {
         visitor.numbers("root", root_);
         visitor.numbers("right", right_);
         visitor.numbers("weights", weight_);
-        visitor.number("lost", lost_);
-        visitor.number("least", least_);
+        visitor.number("loss", loss_);
+        visitor.number("minimal_loss", minimal_loss_);
     }
 
   private:
@@ -115,7 +115,7 @@ class OnlineRidge final : public Rule {
         }
     }
 
-    double penalty_, lost_ = 0, least_ = 0;
+    double penalty_, loss_ = 0, minimal_loss_ = 0;
     std::vector<double> root_, right_, weight_, row_;
 };
 

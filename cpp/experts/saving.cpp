@@ -9,19 +9,19 @@ namespace bosquet {
 void Totals::visit(StateVisitor& visitor) {
     visitor.count("rows", rows);
     visitor.count("updates", updates);
-    visitor.count("blind", blind);
+    visitor.count("bandit_rows", bandit_rows);
     visitor.number("loss", loss, kAnyNumber);
-    visitor.number("expected", expected, kAnyNumber);
-    visitor.number("uniform", uniform, kAnyNumber);
-    visitor.number("error_squares", squares);
-    visitor.number("uniform_squares", uniform_squares);
-    visitor.number("percents", percents);
-    visitor.number("uniform_percents", uniform_percents);
-    visitor.number("widest", widest);
-    visitor.numbers("regret_to_experts", regret);
+    visitor.number("expected_loss", expected_loss, kAnyNumber);
+    visitor.number("uniform_loss", uniform_loss, kAnyNumber);
+    visitor.number("squared_error", squared_error);
+    visitor.number("uniform_squared_error", uniform_squared_error);
+    visitor.number("relative_error", relative_error);
+    visitor.number("uniform_relative_error", uniform_relative_error);
+    visitor.number("largest_spread", largest_spread);
+    visitor.numbers("regret", regret);
     visitor.numbers("expert_loss", expert_loss);
-    visitor.numbers("awake_rows", awake, 0);
-    visitor.numbers("played", played);
+    visitor.numbers("awake_rows", awake_rows, 0);
+    visitor.numbers("weight_sum", weight_sum);
 }
 
 namespace {

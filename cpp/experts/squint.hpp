@@ -15,14 +15,14 @@ class Squint final : public Rule {
     explicit Squint(const RuleSetup& setup)
         : Rule(setup),
           limit_(setup.range),
-          anchor_(setup.range),
+          grid_limit_(setup.range),
           regret_(size(), 0.0),
           squares_(size(), 0.0),
-          past_(size(), 0.0),
+          earlier_bound_(size(), 0.0),
           score_(size()) {}
 
     void weights(Awake awake, double* p) override {
-        Grid grid = anchor_ > 0 ? remaining_rates() : Grid{};
+        Grid grid = grid_limit_ > 0 ? remaining_rates() : Grid{};
         for (std::size_t k = 0; k < size(); ++k)
             score_[k] = log_prior(k) + log_evidence(grid, regret_[k], squares_[k]);
         softmax(score_.data(), awake, size(), p);
@@ -31,9 +31,9 @@ class Squint final : public Rule {
     void update(const double* excess) override {
         double step_size = extremes(excess, size()).size();
         if (!(step_size > 0)) return;
-        if (!(anchor_ > 0)) {  // the first step with an excess sets the scale
+        if (!(grid_limit_ > 0)) {  // the first step with an excess sets the scale
             limit_.admit(step_size);
-            anchor_ = step_size;
+            grid_limit_ = step_size;
             return;
         }
         double factor = limit_.admit(step_size);
@@ -44,13 +44,13 @@ class Squint final : public Rule {
         }
         // Rates above 1/(2B) are excluded. If half of the grid is excluded, restart: the regret so
         // far is small on the new scale.
-        if (limit_.value() > anchor_ * (1 << kRates / 2)) restart();
+        if (limit_.value() > grid_limit_ * (1 << kRates / 2)) restart();
     }
 
     // The potential Σ prior_k γ_i exp(η_i R_k - η_i² V_k) is at most 1. Hence for every remaining
     // rate R_k ≤ η V_k + (ln(1/prior) + ln(1/γ)) / η.
     double bound(std::size_t k) const override {
-        if (!(anchor_ > 0)) return 0;
+        if (!(grid_limit_ > 0)) return 0;
         Grid grid = remaining_rates();
         double best = -1;
         for (int i = 0; i < grid.count; ++i) {
@@ -58,14 +58,14 @@ class Squint final : public Rule {
             double one = eta * squares_[k] - (log_prior(k) + grid.log_gamma[i]) / eta;
             if (best < 0 || one < best) best = one;
         }
-        return past_[k] + best + limit_.cut_off();
+        return earlier_bound_[k] + best + limit_.cut_off();
     }
 
     void visit(StateVisitor& visitor) override {
         visitor.numbers("regret", regret_);
         visitor.numbers("squares", squares_, 0);
-        visitor.numbers("past", past_);
-        visitor.number("anchor", anchor_);
+        visitor.numbers("earlier_bound", earlier_bound_);
+        visitor.number("grid_limit", grid_limit_);
         limit_.visit(visitor);
     }
 
@@ -80,7 +80,7 @@ class Squint final : public Rule {
     // The rates of at most 1/(2B), and always the smallest rate.
     Grid remaining_rates() const {
         Grid grid;
-        double eta = 0.5 / anchor_;
+        double eta = 0.5 / grid_limit_;
         for (int i = 0; i < kRates; ++i, eta /= 2) {
             if (i + 1 < kRates && eta * 2 * limit_.value() > 1) continue;
             double gamma = -exact_log(static_cast<double>(i + 1) * static_cast<double>(i + 2));
@@ -106,16 +106,16 @@ class Squint final : public Rule {
 
     void restart() {
         for (std::size_t k = 0; k < size(); ++k) {
-            past_[k] = bound(k);
+            earlier_bound_[k] = bound(k);
             regret_[k] = squares_[k] = 0;
         }
         limit_.accept_as_known();
-        anchor_ = limit_.value();
+        grid_limit_ = limit_.value();
     }
 
     Limit limit_;
-    double anchor_;  // the limit for which the grid of rates was set up
-    std::vector<double> regret_, squares_, past_, score_;
+    double grid_limit_;  // the limit for which the grid of rates was set up
+    std::vector<double> regret_, squares_, earlier_bound_, score_;
 };
 
 }  // namespace bosquet

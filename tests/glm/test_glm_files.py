@@ -299,7 +299,7 @@ COLUMN = ["column", "age"]
         put("iterations", -1),
         put("converged", 1),
         put("estimate", "deviance", "big"),
-        put("facts", {}),
+        put("statistics", {}),
         put("target", 3),
         put("separation", {"kind": "odd", "coefficients": [], "terms": [], "rows": 1}),
         put("selection", {"removed": [1]}),
@@ -342,7 +342,7 @@ def test_an_invalid_description_is_rejected(patients, change):
         put("design", "intercept", 1),
         put("n_features", 2),
         put("feature_names", ["a", "b", "c"]),
-        put("facts", "sigma_", [1]),
+        put("statistics", "sigma_", [1]),
     ],
 )
 def test_an_invalid_design_of_columns_is_rejected(patients, change):

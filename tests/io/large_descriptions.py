@@ -104,7 +104,7 @@ def many_constants(size: int) -> bytes:
 def many_experts(size: int) -> bytes:
     data = model_bytes(Mixture("ridge").fit(X, X[:, 0]))
     description = description_of(data) | {"experts": size // 2}
-    description["state"]["played"] = [0] * (size // 2)
+    description["state"]["weight_sum"] = [0] * (size // 2)
     return with_description(data, description)
 
 

@@ -260,7 +260,7 @@ WRONG: list[tuple[str, tuple[Any, ...], Any]] = [
     ("vote", ("rounds", "scale"), []),
     ("vote", ("rounds", "scale", 0, 0), 1e-300),
     ("vote", ("rounds", "scale", 0, 0), None),
-    ("vote", ("voice", "kind"), "loud"),
+    ("vote", ("as_vote", "kind"), "unknown"),
     ("vote", ("learner",), {"estimator": {"name": "RandomForestClassifier", "parameters": {}}}),
     ("voting", ("names",), ["a"]),
     ("voting", ("names",), []),

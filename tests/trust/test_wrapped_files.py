@@ -142,7 +142,7 @@ def test_an_inconsistent_description_raises(numbers, two_classes):
         (plus, {"fold": [3] * 500}),
         (bags, {"rows": 10}),
         (bags, {"rows": 10**12}),
-        (sets, {"numbers": [2] * 300}),
+        (sets, {"class_numbers": [2] * 300}),
         (sets, {"score": [0.5]}),
         (sets, {"classes": None}),
         (calibrated, {"classes": {"dtype": "i8", "values": [1, 0]}}),

@@ -171,9 +171,9 @@ class BaseMixture(RegressorMixin, BaseEstimator):
         if self._warned or self._core.in_range:
             return
         self._warned = True
-        widest, expected = self._core.totals["widest"], self.loss_range or 1.0
+        spread, expected = self._core.totals["largest_spread"], self.loss_range or 1.0
         warn_user(
-            f"the losses of a step differ by {widest:g}, which exceeds loss_range={expected:g}: the bound for"
+            f"the losses of a step differ by {spread:g}, which exceeds loss_range={expected:g}: the bound for"
             " loss_range no longer holds, and bound_ is for the observed range if the rule has such a bound."
             " Pass a larger loss_range, or None to learn the range",
             RangeWarning,
@@ -211,7 +211,7 @@ class BaseMixture(RegressorMixin, BaseEstimator):
         totals = self._fitted_core.totals
         return (
             totals["regret"]
-            if totals["blind"] == 0
+            if totals["bandit_rows"] == 0
             else np.full(self._fitted_core.n_experts, np.nan)
         )
 
@@ -232,7 +232,7 @@ class BaseMixture(RegressorMixin, BaseEstimator):
 
     @property
     def expected_loss_(self) -> float:
-        return self._fitted_core.totals["expected"]
+        return self._fitted_core.totals["expected_loss"]
 
     @property
     def n_steps_(self) -> int:

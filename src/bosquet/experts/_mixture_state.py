@@ -74,7 +74,7 @@ def _check_sizes(
 
     These are the numbers of the experts, of the classes, and of the matrix of the ridge rule.
     """
-    read_numbers(learned, "played", experts)
+    read_numbers(learned, "weight_sum", experts)
     if rule_of(mixture.rule).name == "ridge":
         read_numbers(learned, "rule.root", experts**2)
     if isinstance(mixture.classes, int):

@@ -371,7 +371,7 @@ class Mixture(SaveMixin, BaseMixture):
         array of shape (n_experts,)
         """
         totals = self._fitted_core.totals
-        average = totals["played"] / max(totals["rows"], 1)
+        average = totals["weight_sum"] / max(totals["rows"], 1)
         if how == "average":
             return average
         if how not in ("most played", "leader"):

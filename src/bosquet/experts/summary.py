@@ -41,21 +41,21 @@ def summary_text(mixture: Any) -> str:
         f"Number of observations: {totals['rows']}",
         f"Dimension of the data: {max(mixture._n_classes, 1)}",
     ]
-    if totals["rows"] > totals["blind"]:
+    if totals["rows"] > totals["bandit_rows"]:
         lines += ["", *text_table(_error_rows(mixture, rule.name, totals), gap=" ")]
     return "\n".join(lines)
 
 
 def _never_awake(mixture: Any, totals: dict[str, Any]) -> list[str]:
     names = expert_names(mixture)
-    asleep = [name for name, awake in zip(names, totals["awake"], strict=True) if awake == 0]
+    asleep = [name for name, awake in zip(names, totals["awake_rows"], strict=True) if awake == 0]
     return [f"Never awake: {', '.join(asleep)}"] if asleep and totals["rows"] else []
 
 
 def _error_rows(mixture: Any, rule: str, totals: dict[str, Any]) -> list[list[str]]:
     n = totals["rows"]
     table = [["", "loss"], [rule, format_value(totals["loss"] / n)]]
-    table.append(["uniform", format_value(totals["uniform"] / n)])
+    table.append(["uniform", format_value(totals["uniform_loss"] / n)])
     numbers = mixture._n_classes == 0 and mixture._loss in (
         "square",
         "absolute",
@@ -65,6 +65,6 @@ def _error_rows(mixture: Any, rule: str, totals: dict[str, Any]) -> list[list[st
     if numbers:
         table[0] += ["rmse", "mape"]
         for row, prefix in ((table[1], ""), (table[2], "uniform_")):
-            row.append(format_value(math.sqrt(totals[prefix + "squares"] / n)))
-            row.append(format_value(totals[prefix + "percents"] / n))
+            row.append(format_value(math.sqrt(totals[prefix + "squared_error"] / n)))
+            row.append(format_value(totals[prefix + "relative_error"] / n))
     return table

@@ -44,7 +44,7 @@ from bosquet.glm._statsmodels import pandas_or_error
 from bosquet.glm.separation import Separation
 
 # Further statistics of each model: numbers, which may be NaN or infinite.
-_FACTS = {
+_STATISTICS = {
     "BinomialRegression": ("null_deviance_", "_pearson"),
     "PoissonRegression": ("null_deviance_", "_pearson"),
     "LogLinearModel": ("null_deviance_", "_pearson"),
@@ -71,9 +71,9 @@ def _check(model: Any) -> None:
 # ----------------------------------------------------------------------------------------- writing
 def _to_state(model: Any) -> tuple[Ensemble, dict[str, Any]]:
     fitted, name = model._fitted, type(model).__name__
-    facts = [float(getattr(model, one)) for one in _FACTS[name]]
-    statistics = [float(getattr(fitted, one)) for one in _ESTIMATE]
-    finite = [fact for fact in facts if np.isfinite(fact)]
+    statistics = [float(getattr(model, one)) for one in _STATISTICS[name]]
+    estimate = [float(getattr(fitted, one)) for one in _ESTIMATE]
+    finite = [value for value in statistics if np.isfinite(value)]
     if not (np.abs([*fitted.coefficients, *finite]) <= LARGEST_NUMBER).all():
         raise ValueError(
             f"a coefficient of this model is NaN or larger than {LARGEST_NUMBER:g}, which a model file"
@@ -89,10 +89,10 @@ def _to_state(model: Any) -> tuple[Ensemble, dict[str, Any]]:
         "design": design_state(model._design),
         "coefficients": fitted.coefficients.tolist(),
         "covariance": to_json_numbers(fitted.covariance),
-        "estimate": dict(zip(_ESTIMATE, to_json_numbers(statistics), strict=True)),
+        "estimate": dict(zip(_ESTIMATE, to_json_numbers(estimate), strict=True)),
         "iterations": int(fitted.iterations),
         "converged": bool(fitted.converged),
-        "facts": dict(zip(_FACTS[name], to_json_numbers(facts), strict=True)),
+        "statistics": dict(zip(_STATISTICS[name], to_json_numbers(statistics), strict=True)),
         "classes": labels_state(getattr(model, "classes_", None)),
         "separation": None if separation is None else _separation_state(separation),
         "selection": _path_state(getattr(model, "selection_", None)),
@@ -155,9 +155,9 @@ def _from_state(model: Any, trees: Ensemble, state: dict[str, Any]) -> Any:
     model._design = design_from(read_object(state, "design"), model)
     model._response = None
     model._fitted = _estimate_from(state, blocks * len(model._design.columns))
-    facts = read_object(state, "facts")
-    for fact in _FACTS[name]:
-        setattr(model, fact, _read_any_number(facts, fact, LARGEST_NUMBER))
+    statistics = read_object(state, "statistics")
+    for attribute in _STATISTICS[name]:
+        setattr(model, attribute, _read_any_number(statistics, attribute, LARGEST_NUMBER))
     if name != "LinearModel":
         model.separation_ = _separation_from(state)
     if name == "BinomialRegression":
@@ -254,5 +254,5 @@ KINDS = {
         _check,
         encoder=lambda model: getattr(model._design, "encoder", None),
     )
-    for name in _FACTS
+    for name in _STATISTICS
 }

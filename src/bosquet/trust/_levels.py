@@ -17,9 +17,9 @@ class QuantileModel:
     ----------
     models : list of fitted models.
     levels : array of ascending levels.
-    kind : {"columns", "forest", "apart"}
+    kind : {"columns", "forest", "model_per_level"}
         "columns": `predict` of one model returns one column per level. "forest": one model with
-        `predict_quantiles`. "apart": one model per level.
+        `predict_quantiles`. "model_per_level": one model per level.
     """
 
     def __init__(self, models: list[Any], levels: np.ndarray, kind: str):
@@ -67,7 +67,7 @@ def fit_quantile_model(
         return QuantileModel([fit_clone(model, X, y, weight, rows)], levels, "columns")
     levels = check_levels(quantiles)
     models = [fit_clone(model, X, y, weight, rows, **{name: float(level)}) for level in levels]
-    return QuantileModel(models, levels, "apart")
+    return QuantileModel(models, levels, "model_per_level")
 
 
 def from_fitted_model(model: Any, quantiles: Any) -> QuantileModel:

@@ -157,13 +157,13 @@ def _conformal_to_state(model: Any) -> tuple[Members, dict[str, Any]]:
     if kind == "QuantileIntervals":
         description["levels"] = calibration.levels.tolist()
         description["level_kind"] = model._levels.kind
-        description["said"] = calibration.predictions.tolist()
-        description["truth"] = calibration.y.tolist()
+        description["predictions"] = calibration.predictions.tolist()
+        description["targets"] = calibration.y.tolist()
     elif kind.endswith("Intervals"):
         description["residual"] = calibration.residual.tolist()
     else:
         description["score"] = calibration.score.tolist()
-        description["numbers"] = calibration.numbers.tolist()
+        description["class_numbers"] = calibration.numbers.tolist()
         description["per_class"] = bool(calibration.per_class)
     if kind.startswith("Plus"):
         description["held_out"] = _held_out_state(calibration.held_out)
@@ -217,9 +217,9 @@ def _check_n_outputs(members: list[Any], expected: int) -> None:
 
 def _set_quantiles(model: Any, state: dict[str, Any], groups: np.ndarray | None) -> int:
     levels = check_levels(read_numbers(state, "levels"))
-    kind = read_choice(state, "level_kind", ("columns", "apart"))
-    targets = read_numbers(state, "truth")
-    predictions = read_matrix(state, "said", (targets.size, levels.size))
+    kind = read_choice(state, "level_kind", ("columns", "model_per_level"))
+    targets = read_numbers(state, "targets")
+    predictions = read_matrix(state, "predictions", (targets.size, levels.size))
     if targets.size == 0:
         raise ModelFileError("invalid model file: the file has no calibration rows")
     expected = 1 if kind == "columns" else levels.size
@@ -252,7 +252,7 @@ def _set_scores(model: Any, kind: str, state: dict[str, Any], groups: np.ndarray
         model._calibration = getattr(_intervals, kind)(*held_out, scores, groups)
         return scores.size
     labels = np.array(
-        read_integers(state, "numbers", 0, model.classes_.size - 1, length=scores.size)
+        read_integers(state, "class_numbers", 0, model.classes_.size - 1, length=scores.size)
     )
     model._calibration = getattr(_sets, kind)(
         *held_out, scores, labels, model.classes_, read_bool(state, "per_class"), groups

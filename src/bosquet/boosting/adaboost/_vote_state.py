@@ -92,7 +92,7 @@ def _to_state(model: Any) -> tuple[Ensemble, dict[str, Any]]:
         "encoder": model._encoder.to_state(),
         "classes": labels_state(model.classes_),
         "decision": _decision_state(model._decision),
-        "voice": _as_vote_state(model._vote.as_vote),
+        "as_vote": _as_vote_state(model._vote.as_vote),
         "rounds": {
             name: to_json_numbers([getattr(record, name) for record in model._kept])
             for name in _ROUND_FIELDS
@@ -120,7 +120,7 @@ def _from_state(model: Any, trees: Ensemble, state: dict[str, Any]) -> Any:
     model._decision = _decision_from(
         read_object(state, "decision"), model.n_classes_, trees.n_outputs
     )
-    model._vote = TreeVote(trees, _as_vote_from(read_object(state, "voice"), model.n_classes_))
+    model._vote = TreeVote(trees, _as_vote_from(read_object(state, "as_vote"), model.n_classes_))
     model._kept = _rounds_from(state, model._vote)
     model._seed = read_integer(state, "seed", 0, 2**32 - 1)
     model._is_finished = read_bool(state, "finished")
@@ -160,14 +160,14 @@ def _decision_from(state: dict[str, Any], n_classes: int, n_outputs: int) -> Any
 def _as_vote_state(as_vote: Any) -> dict[str, Any]:
     if isinstance(as_vote, HalfLogOdds):
         return {"kind": "half_log_odds", "rows": int(as_vote.rows)}
-    return {"kind": "class_votes" if isinstance(as_vote, CentredVotes) else "as_said"}
+    return {"kind": "centred_votes" if isinstance(as_vote, CentredVotes) else "identity"}
 
 
 def _as_vote_from(state: dict[str, Any], n_classes: int) -> Any:
-    kind = read_choice(state, "kind", ("half_log_odds", "class_votes", "as_said"))
+    kind = read_choice(state, "kind", ("half_log_odds", "centred_votes", "identity"))
     if kind == "half_log_odds":
         return HalfLogOdds(read_integer(state, "rows", 1))
-    return CentredVotes(n_classes) if kind == "class_votes" else IDENTITY
+    return CentredVotes(n_classes) if kind == "centred_votes" else IDENTITY
 
 
 def _rounds_from(state: dict[str, Any], vote: Any) -> list[Any]:
