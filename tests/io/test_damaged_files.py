@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import struct
+import subprocess
+import sys
 
 import pytest
 from handmade import sealed
@@ -65,6 +68,28 @@ def test_other_files_are_distinguished_from_damaged_ones() -> None:
         load_bytes(small_file()[:-1] + b"!")
     with pytest.raises(ModelFileError, match=r"should have \d+ bytes"):
         load_bytes(small_file()[:-1])
+
+
+_LOAD_WITH_2_GB = """
+import resource, sys
+import bosquet
+resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
+try:
+    bosquet.load(sys.argv[1])
+except bosquet.ModelFileError as error:
+    print(error)
+"""
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="needs an endless file")
+def test_a_file_that_is_no_model_file_is_not_read_to_its_end() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _LOAD_WITH_2_GB, "/dev/zero"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "not a Bosquet model file" in done.stdout, done.stderr[-2000:]
 
 
 def test_a_file_of_another_format_is_rejected_with_the_reason() -> None:

@@ -27,6 +27,8 @@ from bosquet.io.signatures import check_key, sign, strip_signature
 
 # Maximum nesting depth of composite models.
 MAX_NESTING = 3
+# The first bytes of every model file.
+FILE_START = b"\x89BSQ\r\n\x1a\n"
 
 
 def save_model(estimator: Any, path: str | os.PathLike[str], key: bytes | None = None) -> None:
@@ -73,9 +75,14 @@ def load(path: str | os.PathLike[str], key: bytes | None = None) -> Any:
     """
     if key is not None:
         check_key(key)
+    return model_from_bytes(strip_signature(_file_bytes(path), key))
+
+
+def _file_bytes(path: str | os.PathLike[str]) -> bytes:
+    """Return the content of a model file; of any other file only its first bytes, however large it is."""
     with open(path, "rb") as file:
-        data = file.read()
-    return model_from_bytes(strip_signature(data, key))
+        start = file.read(len(FILE_START))
+        return start + file.read() if start == FILE_START else start
 
 
 # ----------------------------------------------------------------------------------------- writing
