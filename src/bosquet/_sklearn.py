@@ -24,6 +24,7 @@ from sklearn.utils.validation import check_is_fitted as check_by_scikit_learn
 from sklearn.utils.validation import has_fit_parameter
 from sklearn.utils.validation import validate_data as validate_by_scikit_learn
 
+from bosquet._masks import without_mask
 from bosquet._sparse import checked_sparse, indexable
 
 try:
@@ -68,8 +69,9 @@ def check_is_fitted(estimator: Any, attribute: str | None = None) -> None:
 
 
 def validate_data(estimator: Any, X: Any, **options: Any) -> Any:
-    """Validate X as scikit-learn does, and also check the indices of a sparse matrix."""
-    return validate_by_scikit_learn(estimator, checked_sparse(X) if issparse(X) else X, **options)
+    """Validate X as scikit-learn does, and also check the indices of a sparse matrix and apply a mask."""
+    X = checked_sparse(X) if issparse(X) else without_mask(X)
+    return validate_by_scikit_learn(estimator, X, **options)
 
 
 def effective_threads(n_jobs: int | None) -> int:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from bosquet._digits import first_inexact_integer, warn_of_lost_digits
+from bosquet._masks import without_mask
 from bosquet._sklearn import check_classification_targets, type_of_target
 from bosquet._warnings import warn_user
 from bosquet._weights import power_of_two, warn_of_rescaling
@@ -26,7 +27,10 @@ def check_sample_weight(
     """
     if sample_weight is None:
         return NO_WEIGHT
-    weight = np.asarray(sample_weight, dtype=float)
+    try:
+        weight = np.asarray(without_mask(sample_weight), dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"sample_weight must contain numbers: {error}") from error
     if weight.ndim == 0:
         weight = np.full(n_rows, float(weight))
     if weight.ndim != 1:
@@ -59,7 +63,7 @@ def check_finite_target(y: Any, name: str = "y", *, owner: str = "this function"
     if y is None:
         raise ValueError(f"{owner} requires y to be passed, but the target y is None")
     try:
-        array = np.asarray(y)
+        array = np.asarray(without_mask(y))
         if array.dtype.kind == "c":
             raise ValueError("Complex data not supported: y contains complex numbers")
         example = first_inexact_integer(array)
@@ -143,7 +147,7 @@ def check_labels(y: Any, *, several: bool = False, owner: str = "this function")
     """
     if y is None:
         raise ValueError(f"{owner} requires y to be passed, but the target y is None")
-    labels = np.asarray(y)
+    labels = np.asarray(without_mask(y))
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         at = int(np.flatnonzero(~np.isfinite(labels.ravel()))[0])
         row = _row_of(labels, at)

@@ -1,4 +1,4 @@
-"""How tables and learners reach the core: threads, shape, the checks of a learner."""
+"""How tables and learners reach the core: threads, shape; checks of learners and their predictions."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
+from bosquet._masks import without_mask
 from bosquet._sparse import checked_sparse
 
 # Tables with fewer values are processed by one thread: a step is shorter than waking a second thread.
@@ -22,7 +23,7 @@ def shaped(X: Any) -> Any:
     """X itself if it has a shape, else an array; a sparse matrix in a format whose rows can be selected."""
     if issparse(X):
         return checked_sparse(X)
-    return X if hasattr(X, "shape") else np.asarray(X)
+    return without_mask(X) if hasattr(X, "shape") else np.asarray(X)
 
 
 def check_learner(estimator: Any) -> None:
@@ -35,3 +36,39 @@ def check_learner(estimator: Any) -> None:
         raise TypeError(
             f"estimator={estimator!r} must be an estimator with fit and predict: an object, not its class"
         )
+
+
+def predicted_numbers(learner: Any, X: Any) -> np.ndarray:
+    """One finite number per row of X; a ValueError for any other prediction."""
+    return check_finite(one_per_row(np.asarray(learner.predict(X), dtype=float), X))
+
+
+def one_per_row(predicted: np.ndarray, X: Any) -> np.ndarray:
+    """Predictions of shape (rows,); a ValueError if there is not one per row of X."""
+    if predicted.ndim == 2 and predicted.shape[1] == 1:
+        predicted = predicted[:, 0]
+    if predicted.shape != (X.shape[0],):
+        raise ValueError(
+            f"predict returned shape {predicted.shape} for {X.shape[0]} rows, not one value per row"
+        )
+    return predicted
+
+
+def check_finite(predicted: np.ndarray, method: str = "predict") -> np.ndarray:
+    """The predictions; a ValueError if one is NaN or infinite."""
+    if not np.isfinite(predicted).all():
+        by_row = predicted.reshape(predicted.shape[0], -1)
+        row = int(np.flatnonzero(~np.isfinite(by_row).all(axis=1))[0])
+        raise ValueError(
+            f"{method} returned {predicted[row]} for row {row}; predictions must be finite"
+        )
+    return predicted
+
+
+def error_of_round(error: Exception, learner: Any, round_: int) -> Exception:
+    """An error of the same type, if that is a common one, that names the learner and its round."""
+    text = f"{type(learner).__name__} failed at round {round_ + 1}: {error}"
+    for kind in (ValueError, TypeError, MemoryError):
+        if isinstance(error, kind):
+            return kind(text)
+    return RuntimeError(f"{type(learner).__name__} failed at round {round_ + 1}: {error!r}")

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from bosquet._masks import without_mask
 from bosquet._sparse import checked_sparse
 
 from .columns import ready_for_core
@@ -15,10 +16,8 @@ from .table import BYTES_ADVICE, DATE_ADVICE, Column, NumericColumn, Table, colu
 
 def as_array(X: Any) -> np.ndarray:
     """Convert X to an array; masked values become missing values."""
-    if isinstance(X, np.ma.MaskedArray):
-        return _without_mask(X)
     if isinstance(X, np.ndarray):
-        return np.asarray(X)
+        return np.asarray(without_mask(X))
     try:
         array = np.asarray(X)
     except ValueError as error:
@@ -84,19 +83,6 @@ def _narrowest(stored: np.ndarray) -> np.ndarray:
         if np.array_equal(narrow, stored, equal_nan=stored.dtype.kind == "f"):
             return narrow
     return stored
-
-
-def _without_mask(X: np.ma.MaskedArray) -> np.ndarray:
-    if not np.ma.getmaskarray(X).any():
-        return np.asarray(X.data)
-    if X.dtype.kind in "biuf":
-        wanted = X.dtype if X.dtype in (np.float32, np.float64) else np.dtype(np.float64)
-        values = X.data.astype(wanted)
-        values[np.ma.getmaskarray(X)] = np.nan
-        return values
-    objects = np.asarray(X.data).astype(object)
-    objects[np.ma.getmaskarray(X)] = None
-    return objects
 
 
 def _objects_as_doubles(array: np.ndarray) -> np.ndarray | None:

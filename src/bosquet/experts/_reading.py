@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from bosquet._masks import without_mask
 from bosquet._sklearn import validate_data
 from bosquet._targets import and_more, check_same_length, warn_of_column_vector
 
@@ -19,7 +20,7 @@ def read_forecasts(owner: Any, F: Any, n_classes: int, *, reset: bool) -> np.nda
         return validate_data(
             owner, F, reset=reset, dtype=np.float64, order="C", ensure_all_finite=False
         )
-    array = np.ascontiguousarray(F, dtype=np.float64)
+    array = np.ascontiguousarray(without_mask(F), dtype=np.float64)
     if array.ndim != 3 or array.shape[2] != n_classes or 0 in array.shape:
         raise ValueError(
             f"F has shape {array.shape}; with {n_classes} classes it must have shape (n_steps, n_experts,"
@@ -57,7 +58,7 @@ def read_truths(
     """Return one number per step; with classes, the index of the class."""
     if y is None:
         raise ValueError(f"{owner} requires y to be passed, but the target y is None")
-    array = np.asarray(y)
+    array = np.asarray(without_mask(y))
     if array.ndim == 2 and array.shape[1] == 1:
         warn_of_column_vector()
         array = array[:, 0]

@@ -8,9 +8,14 @@ from typing import Any
 import numpy as np
 
 from bosquet._sklearn import has_fit_parameter, is_classifier, rows_of, seeded_clone
+from bosquet.boosting._inputs import (
+    check_finite,
+    error_of_round,
+    one_per_row,
+    predicted_numbers,
+)
 from bosquet.boosting.adaboost._weak_learners import Reweighting, needs_classifier
 from bosquet.boosting.adaboost.bounds import vc_dim_of
-from bosquet.boosting.adaboost.votes import error_of_round
 
 
 @dataclass(frozen=True)
@@ -36,7 +41,7 @@ class LabelAdapter:
     def __call__(self, learner: Any, X: Any) -> np.ndarray:
         """Outputs of a fitted estimator on X."""
         if not self.classifier:
-            values = _finite(_one_per_row(np.asarray(learner.predict(X), dtype=float), X))
+            values = predicted_numbers(learner, X)
             return np.clip(values, -1, 1) if self.output_kind == "signs" else values
         if self.output_kind == "signs":
             return 2.0 * self._numbers(learner, X) - 1
@@ -47,7 +52,7 @@ class LabelAdapter:
 
     def _numbers(self, learner: Any, X: Any) -> np.ndarray:
         """Class numbers of the predicted labels; a ValueError for any other prediction."""
-        predicted = _one_per_row(np.asarray(learner.predict(X)), X)
+        predicted = one_per_row(np.asarray(learner.predict(X)), X)
         numbers = np.minimum(np.searchsorted(self.labels, predicted), self.labels.size - 1)
         wrong = np.flatnonzero(self.labels[numbers] != predicted)
         if wrong.size:
@@ -66,7 +71,7 @@ class LabelAdapter:
                 f"predict_proba returned shape {given.shape} for {X.shape[0]} rows and the classes"
                 f" {self.labels.tolist()}"
             )
-        _finite(given, "predict_proba")
+        check_finite(given, "predict_proba")
         if (given < 0).any():
             row = int(np.flatnonzero((given < 0).any(axis=1))[0])
             raise ValueError(
@@ -78,27 +83,6 @@ class LabelAdapter:
         shares = np.zeros((given.shape[0], self.labels.size))
         shares[:, np.searchsorted(self.labels, known)] = given
         return shares
-
-
-def _one_per_row(predicted: np.ndarray, X: Any) -> np.ndarray:
-    if predicted.ndim == 2 and predicted.shape[1] == 1:
-        predicted = predicted[:, 0]
-    if predicted.shape != (X.shape[0],):
-        raise ValueError(
-            f"predict returned shape {predicted.shape} for {X.shape[0]} rows, not one value per row"
-        )
-    return predicted
-
-
-def _finite(predicted: np.ndarray, method: str = "predict") -> np.ndarray:
-    """The predictions; a ValueError if one is NaN or infinite."""
-    if not np.isfinite(predicted).all():
-        by_row = predicted.reshape(predicted.shape[0], -1)
-        row = int(np.flatnonzero(~np.isfinite(by_row).all(axis=1))[0])
-        raise ValueError(
-            f"{method} returned {predicted[row]} for row {row}; predictions must be finite"
-        )
-    return predicted
 
 
 class ForeignLearner:

@@ -22,6 +22,7 @@ from scipy.special import softmax
 
 from bosquet import _core
 from bosquet._sums import weighted_sum
+from bosquet.boosting._inputs import error_of_round
 from bosquet.losses import MarginLoss
 
 AsVote = Callable[[np.ndarray], np.ndarray]
@@ -179,15 +180,6 @@ class LearnerVote:
 
 
 Vote = TreeVote | LearnerVote
-
-
-def error_of_round(error: Exception, learner: Any, round_: int) -> Exception:
-    """An error of the same type, if that is a common one, that names the learner and its round."""
-    text = f"{type(learner).__name__} failed at round {round_ + 1}: {error}"
-    for kind in (ValueError, TypeError, MemoryError):
-        if isinstance(error, kind):
-            return kind(text)
-    return RuntimeError(f"{type(learner).__name__} failed at round {round_ + 1}: {error!r}")
 
 
 # -------------------------------------------------------------- the codes
