@@ -11,6 +11,7 @@ from bosquet import (
     AdaBoostRegressor,
     AnyBoostClassifier,
     BrownBoostClassifier,
+    GradientBoostingRegressor,
     LPBoostClassifier,
 )
 
@@ -142,3 +143,52 @@ def test_a_regressor_that_says_no_number_is_named_with_its_round(row):
         ValueError, match=f"Wild failed at round 1: predict returned inf for row {row}"
     ):
         AdaBoostRegressor(Wild()).fit(X, X[:, 0])
+
+
+class Line(RegressorMixin, BaseEstimator):
+    """A linear regression whose predictions are converted by a function."""
+
+    def __init__(self, convert):
+        self.convert = convert
+
+    def fit(self, X, y):
+        self.line_ = Ridge().fit(X, y)
+        return self
+
+    def predict(self, X):
+        return self.convert(self.line_.predict(X))
+
+
+@pytest.mark.parametrize(
+    "convert",
+    [list, lambda numbers: numbers[:, None], lambda numbers: numbers.astype(np.longdouble)],
+    ids=["list", "column", "longdouble"],
+)
+def test_gradient_boosting_takes_numbers_in_any_container(convert):
+    def predictions(learner):
+        model = GradientBoostingRegressor(estimator=learner, n_estimators=3)
+        return model.fit(X, X[:, 0], eval_set=(X.tolist(), X[:, 0])).predict(X)
+
+    expected = predictions(Line(np.asarray))
+    np.testing.assert_array_equal(predictions(Line(convert)), expected)
+
+
+@pytest.mark.parametrize(
+    ("convert", "message"),
+    [
+        (nan_at_seven, "predict returned nan for row 7"),
+        (lambda numbers: numbers[:-1], r"predict returned shape \(59,\) for 60 rows"),
+        (lambda numbers: 1.0, r"predict returned shape \(\) for 60 rows"),
+    ],
+    ids=["nan", "too few", "scalar"],
+)
+def test_gradient_boosting_names_a_learner_that_predicts_anything_else(convert, message):
+    model = GradientBoostingRegressor(estimator=Line(convert), n_estimators=3)
+    with pytest.raises(ValueError, match=f"Line failed at round 1: {message}"):
+        model.fit(X, X[:, 0])
+
+
+def test_a_validation_set_of_another_length_is_rejected_for_any_learner():
+    model = GradientBoostingRegressor(estimator=Ridge(), n_estimators=3)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples: X has 59, y has 60"):
+        model.fit(X, X[:, 0], eval_set=(X[:-1], X[:, 0]))

@@ -7,8 +7,12 @@ import warnings
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.linear_model import Ridge
 from sklearn.metrics import roc_auc_score
+from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeRegressor as ScikitTree
 
 import bosquet
@@ -198,6 +202,16 @@ def test_learners_of_others_carry_the_best_score_over() -> None:
     assert tried == best + 4
     model.set_params(n_estimators=100).fit(X, y)
     assert (len(model.train_score_), model.n_iter_) == (tried, best)
+
+
+def test_a_learner_is_given_the_data_frame_again() -> None:
+    X, y = table()
+    frame = pd.DataFrame(X, columns=[f"x{k}" for k in range(X.shape[1])])
+    by_name = make_pipeline(make_column_transformer(("passthrough", ["x0", "x1"])), Ridge())
+    whole = GradientBoostingRegressor(estimator=by_name, n_estimators=4).fit(frame, y)
+    model = GradientBoostingRegressor(estimator=by_name, n_estimators=2, warm_start=True)
+    model.fit(frame, y).set_params(n_estimators=4).fit(frame, y)
+    np.testing.assert_allclose(model.predict(frame), whole.predict(frame))
 
 
 @pytest.mark.parametrize("kind", [AdaBoostClassifier, AnyBoostClassifier])

@@ -188,17 +188,14 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
         return stepper
 
     def _encode_training(self, X: Any, continuing: bool) -> tuple[TableEncoder, Any]:
+        owner, native = type(self).__name__, self.estimator is None
         if continuing:
-            return self._encoder, self._encoder.transform(X, owner=type(self).__name__)
-        if self.estimator is not None:
-            # The learner is given X unchanged; only its shape and names are stored.
-            encoder, _ = TableEncoder.fit(
-                X, categorical_features="from_dtype", owner=type(self).__name__
-            )
-            return encoder, shaped(X)
-        return TableEncoder.fit(
-            X, categorical_features=self.categorical_features, owner=type(self).__name__
-        )
+            encoder, columns = self._encoder, self._encoder.transform(X, owner=owner)
+        else:
+            categorical = self.categorical_features if native else "from_dtype"
+            encoder, columns = TableEncoder.fit(X, categorical_features=categorical, owner=owner)
+        # A learner of another kind is given X unchanged; only its shape and names are stored.
+        return encoder, columns if native else shaped(X)
 
     def _row_count(self, columns: Any) -> int:
         return n_rows(columns) if self.estimator is None else columns.shape[0]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from bosquet._sklearn import has_fit_parameter, rows_of, seeded_clone
+from bosquet.boosting._inputs import error_of_round, predicted_numbers
 from bosquet.boosting.gradient._rows import Part
 
 
@@ -33,12 +34,21 @@ class LearnerTerms:
         rounds = self.rounds[first:last]
         start = self.base if first == 0 else np.zeros_like(self.base)
         columns = [
-            start[k] + sum((step * learner.predict(X) for step, learner in terms), np.zeros(1))
+            start[k]
+            + sum(step * _predict(learner, X, t) for t, (step, learner) in enumerate(terms, first))
             for k, terms in enumerate(zip(*rounds, strict=True))
         ]
         if not columns:
             return np.tile(start, (X.shape[0], 1))
         return np.column_stack(columns)
+
+
+def _predict(learner: Any, X: Any, round_: int) -> np.ndarray:
+    """One number per row; an error names the learner and its round."""
+    try:
+        return predicted_numbers(learner, X)
+    except Exception as error:
+        raise error_of_round(error, learner, round_) from error
 
 
 class LearnerStepper:
@@ -83,12 +93,14 @@ class LearnerStepper:
         terms = []
         for k in range(self.loss.outputs):
             learner = self._fitted(-np.asarray(gradient[k], dtype=float), rows)
-            direction = np.asarray(learner.predict(self.train.columns), dtype=float)
+            direction = _predict(learner, self.train.columns, self.terms.n_rounds)
             step = self.learning_rate * self._line_search(k, direction, rows)
             terms.append((step, learner))
             self.raw[k] += step * direction
             if self.validation is not None and self.validation_raw is not None:
-                self.validation_raw[k] += step * learner.predict(self.validation.columns)
+                self.validation_raw[k] += step * _predict(
+                    learner, self.validation.columns, self.terms.n_rounds
+                )
         self.terms.rounds.append(terms)
 
     def _drawn(self) -> np.ndarray | None:

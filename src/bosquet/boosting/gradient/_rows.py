@@ -11,6 +11,7 @@ import numpy as np
 from bosquet._row_labels import warn_of_row_order_mismatch
 from bosquet._targets import check_same_length, check_sample_weight
 from bosquet._weights import power_of_two, warn_of_rescaling, warn_of_scale
+from bosquet.boosting._inputs import shaped
 from bosquet.data import TableEncoder, n_rows
 
 # The largest weight is kept within 2**±26: times a target of LARGEST_TARGET it fits single precision.
@@ -65,9 +66,8 @@ def part_of_eval_set(
     warn_of_row_order_mismatch(("X of eval_set", "y of eval_set"), eval_set)
     target = encode_target(y)
     loss.check_targets(target)
-    columns = X if encoder is None else encoder.transform(X, owner=owner)
-    if encoder is not None:
-        check_same_length(target.shape[1], n_rows(columns))
+    columns = shaped(X) if encoder is None else encoder.transform(X, owner=owner)
+    check_same_length(target.shape[1], columns.shape[0] if encoder is None else n_rows(columns))
     weight = check_sample_weight(eval_set[2] if len(eval_set) == 3 else None, target.shape[1])
     return Part(columns, target, weight)
 
