@@ -72,7 +72,9 @@ def choice(*allowed: Any) -> Check:
     """Accept one of the given values."""
 
     def ok(value: Any) -> bool:
-        return any(value is a or (type(value) is type(a) and value == a) for a in allowed)
+        # The type of a string may be np.str_, for example in a grid of parameters.
+        comparable = [a for a in allowed if type(value) is type(a) or isinstance(value, str)]
+        return any(value is a for a in allowed) or any(value == a for a in comparable)
 
     return ok, "one of " + ", ".join(repr(a) for a in allowed)
 
