@@ -158,3 +158,9 @@ def test_real_adaboost_rejects_a_regression_tree_for_every_kind_of_split(split):
     model = AdaBoostClassifier(DecisionTreeRegressor(max_depth=2), variant="real", split=split)
     with pytest.raises(ValueError, match="DecisionTreeRegressor is not a classifier"):
         model.fit(X, X[:, 0] > 0)
+
+
+@pytest.mark.parametrize("split", ["exact", "histogram"])
+def test_the_parameters_of_a_tree_are_checked_for_every_kind_of_split(split):
+    tree = DecisionTreeRegressor(criterion="gini", max_depth=2)
+    refuses(AdaBoostClassifier(tree, split=split), "criterion='gini' is not valid")

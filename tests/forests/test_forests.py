@@ -178,7 +178,7 @@ def test_categories_and_missing_values():
         ({"n_estimators": 0}, "n_estimators=0 is not valid"),
         ({"max_features": 11}, r"max_features=11 exceeds the number of features of X \(10\)"),
         ({"split": "best"}, "split='best' is not valid"),
-        ({"criterion": "mse"}, "criterion='mse' is not supported"),
+        ({"criterion": "mse"}, "criterion='mse' is not valid"),
     ],
 )
 def test_an_invalid_parameter_is_named(options, message, classes):

@@ -159,7 +159,7 @@ def test_costs_move_decisions_to_the_cheaper_mistake():
         ({"pruning": "cv", "ccp_alpha": 0.1}, "use ccp_alpha=0"),
         ({"pruning": "cv", "pruning_measure": "cost"}, "needs a cost matrix"),
         ({"pruning": "cv", "cv": 1}, "cv must be an integer >= 2"),
-        ({"criterion": "squared_error"}, "criterion='squared_error' is not supported"),
+        ({"criterion": "squared_error"}, "criterion='squared_error' is not valid"),
         ({"max_depth": 0}, "max_depth=0 is not valid"),
         ({"min_samples_split": 1}, "min_samples_split=1 is not valid"),
     ],
@@ -168,6 +168,15 @@ def test_an_invalid_parameter_is_named(options, message):
     X, y = load_iris(return_X_y=True)
     with pytest.raises(ValueError, match=message):
         DecisionTreeClassifier(**options).fit(X, y)
+
+
+def test_names_may_be_strings_of_numpy():
+    X, y = load_iris(return_X_y=True)
+    options = {"criterion": "entropy", "missing": "surrogate", "pruning": "cv"}
+    expected = DecisionTreeClassifier(**options, random_state=0).fit(X, y)
+    from_grid = {name: np.str_(value) for name, value in options.items()}
+    model = DecisionTreeClassifier(**from_grid, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(model.predict_proba(X), expected.predict_proba(X))
 
 
 # ----------------------------------------------------------------- missing values

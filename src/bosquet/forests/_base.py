@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from bosquet._bags import OutOfBagRecord, has_settled
 from bosquet._explain_mixin import ExplainMixin
 from bosquet._fitted import SaveMixin, publishes_fit_atomically, set_feature_attributes
 from bosquet._parameters import (
+    Check,
     boolean,
     check_parameters,
     choice,
@@ -85,6 +86,7 @@ class BaseForest(ForestInspection, SaveMixin, ExplainMixin, BaseEstimator):
     """An ensemble of trees grown on bags of rows, with features drawn at random at each node."""
 
     _random_thresholds = False
+    _checks: ClassVar[dict[str, Check]]  # `CHECKS` and the criteria of the class
     _encoder: TableEncoder
     _ensemble: _core.Ensemble
     _hardened: _core.Ensemble | None  # the same trees with hard votes in the leaves
@@ -119,8 +121,7 @@ class BaseForest(ForestInspection, SaveMixin, ExplainMixin, BaseEstimator):
         return self._fit(X, y, sample_weight)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
-        check_parameters(self, CHECKS)
-        self._check_criterion()
+        check_parameters(self, self._checks)
         continuing = self.warm_start and hasattr(self, "_ensemble")
         if continuing:
             encoder, columns = self._encoder, self._encoder.transform(X, owner=type(self).__name__)

@@ -12,7 +12,6 @@ from bosquet._state.fields import has_value, read_integer, read_integers, read_o
 from bosquet._state.kinds import ModelKind
 from bosquet._state.out_of_bag import out_of_bag_state, set_out_of_bag
 from bosquet._state.tree_sums import TreeSum
-from bosquet.forests._base import CHECKS
 from bosquet.trees.shared_state import common_state, mean_of_trees, set_common_state
 
 _OOB_NUMBERS = ("oob_error_", "oob_tree_error_", "oob_score_")
@@ -20,8 +19,7 @@ _MAX_ROWS = 2**32
 
 
 def _check(model: Any) -> None:
-    check_parameters(model, CHECKS)
-    model._check_criterion()
+    check_parameters(model, model._checks)
     model._check_bags()
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from bosquet import _core
 from bosquet._bags import OutOfBagRecord, misclassified, squared_errors
 from bosquet._fitted import reads_fit_snapshot
+from bosquet._parameters import Check
 from bosquet._sklearn import ClassifierMixin, RegressorMixin, check_is_fitted
 from bosquet._targets import (
     apply_class_weight,
@@ -18,7 +19,7 @@ from bosquet._targets import (
     check_single_target,
     class_numbers,
 )
-from bosquet.forests._base import BaseForest
+from bosquet.forests._base import CHECKS, BaseForest
 from bosquet.forests.proximity import outlier_scores
 from bosquet.forests.quantiles import leaf_quantiles
 from bosquet.forests.strength import strength_and_correlation
@@ -31,20 +32,16 @@ from bosquet.trees.class_targets import (
     hard_votes,
     most_probable,
 )
+from bosquet.trees.criteria import CLASSIFICATION_CRITERIA, REGRESSION_CRITERIA
 from bosquet.trees.growing import TreeTarget, class_shares
 
 
 class BaseForestClassifier(ClassifierMixin, BaseForest):
     """A forest for classification: the trees vote for classes."""
 
+    _checks: ClassVar[dict[str, Check]] = CHECKS | {"criterion": CLASSIFICATION_CRITERIA}
     classes_: Any  # array of labels; a list of arrays for several targets
     n_classes_: Any
-
-    def _check_criterion(self) -> None:
-        if self.criterion not in ("gini", "entropy", "log_loss"):
-            raise ValueError(
-                f"criterion={self.criterion!r} is not supported; use 'gini', 'entropy' or 'log_loss'"
-            )
 
     def _check_target(self, y: Any, rows: int, continuing: bool) -> TreeTarget:
         labels = check_labels(y, several=True, owner=type(self).__name__)
@@ -172,16 +169,7 @@ class BaseForestClassifier(ClassifierMixin, BaseForest):
 class BaseForestRegressor(RegressorMixin, BaseForest):
     """A forest for regression: the predictions of the trees are averaged."""
 
-    def _check_criterion(self) -> None:
-        if self.criterion not in ("squared_error", "absolute_error", "poisson"):
-            raise ValueError(
-                f"criterion={self.criterion!r} is not supported; use 'squared_error', 'absolute_error' or"
-                " 'poisson'"
-            )
-        if self._random_thresholds and self.criterion == "absolute_error":
-            raise ValueError(
-                "criterion='absolute_error' is not supported by extra trees; use 'squared_error' or 'poisson'"
-            )
+    _checks: ClassVar[dict[str, Check]] = CHECKS | {"criterion": REGRESSION_CRITERIA}
 
     def _check_target(self, y: Any, rows: int, continuing: bool) -> TreeTarget:
         numbers = check_finite_target(y, owner=type(self).__name__)

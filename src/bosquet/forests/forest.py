@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
+from bosquet._parameters import Check, choice
 from bosquet.forests._tasks import BaseForestClassifier, BaseForestRegressor
 
 _PARAMETERS = """
@@ -328,6 +329,9 @@ class ExtraTreesRegressor(BaseForestRegressor):
     """
 
     _random_thresholds = True
+    _checks: ClassVar[dict[str, Check]] = BaseForestRegressor._checks | {
+        "criterion": choice("squared_error", "poisson")
+    }
 
     def __init__(
         self,

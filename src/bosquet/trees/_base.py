@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -17,6 +17,7 @@ from bosquet._fitted import (
     set_feature_attributes,
 )
 from bosquet._parameters import (
+    Check,
     check_parameters,
     choice,
     count_or_fraction,
@@ -65,6 +66,7 @@ CHECKS = {
 class BaseTree(SaveMixin, ExplainMixin, TreeExportMixin, BaseEstimator):
     """Grows, prunes and predicts; the subclasses check the targets."""
 
+    _checks: ClassVar[dict[str, Check]]  # `CHECKS` and the criteria of the class
     _encoder: TableEncoder
     _ensemble: _core.Ensemble
     tree_: TreeArrays
@@ -90,8 +92,7 @@ class BaseTree(SaveMixin, ExplainMixin, TreeExportMixin, BaseEstimator):
         return self._fit(X, y, sample_weight)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
-        check_parameters(self, CHECKS)
-        self._check_criterion()
+        check_parameters(self, self._checks)
         if self.pruning is not None and self.ccp_alpha > 0:
             raise ValueError(
                 f"pruning={self.pruning!r} selects the penalty, but ccp_alpha={self.ccp_alpha} is set; use"

@@ -22,7 +22,6 @@ from bosquet._state.kinds import ModelKind
 from bosquet._state.tree_sums import TreeSum
 from bosquet.trees._class_costs import ClassCosts
 from bosquet.trees.arrays import TreeArrays
-from bosquet.trees.cart import CHECKS
 from bosquet.trees.node_splits import COMPETITOR, SURROGATE, NodeSplits
 from bosquet.trees.shared_state import common_state, mean_of_trees, set_common_state
 
@@ -32,8 +31,7 @@ _LARGEST = float(np.finfo(float).max)
 
 
 def _check(model: Any) -> None:
-    check_parameters(model, CHECKS)
-    model._check_criterion()
+    check_parameters(model, model._checks)
 
 
 def _to_state(model: Any) -> tuple[Ensemble, dict[str, Any]]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from bosquet._fitted import reads_fit_snapshot
+from bosquet._parameters import Check
 from bosquet._sklearn import ClassifierMixin, RegressorMixin
 from bosquet._targets import (
     apply_class_weight,
@@ -26,9 +27,10 @@ from bosquet.trees.class_targets import (
     find_classes,
     most_probable,
 )
+from bosquet.trees.criteria import CLASSIFICATION_CRITERIA, REGRESSION_CRITERIA
 from bosquet.trees.growing import TreeTarget
 
-__all__ = ["CHECKS", "BaseTree", "DecisionTreeClassifier", "DecisionTreeRegressor"]
+__all__ = ["BaseTree", "DecisionTreeClassifier", "DecisionTreeRegressor"]
 
 _COMMON = """
     max_depth : int, default=None
@@ -138,6 +140,8 @@ class DecisionTreeClassifier(ClassifierMixin, BaseTree):
     Breiman, Friedman, Olshen and Stone, "Classification and Regression Trees", 1984.
     """
 
+    _checks: ClassVar[dict[str, Check]] = CHECKS | {"criterion": CLASSIFICATION_CRITERIA}
+
     def __init__(
         self,
         *,
@@ -174,12 +178,6 @@ class DecisionTreeClassifier(ClassifierMixin, BaseTree):
     classes_: Any  # array of labels; a list of arrays for several targets
     n_classes_: Any
     _costs: ClassCosts | None  # None for several targets
-
-    def _check_criterion(self) -> None:
-        if self.criterion not in ("gini", "entropy", "log_loss"):
-            raise ValueError(
-                f"criterion={self.criterion!r} is not supported; use 'gini', 'entropy' or 'log_loss'"
-            )
 
     def _check_target(self, y: Any, rows: int) -> TreeTarget:
         labels = check_labels(y, several=True, owner=type(self).__name__)
@@ -286,6 +284,8 @@ class DecisionTreeRegressor(RegressorMixin, BaseTree):
     Breiman, Friedman, Olshen and Stone, "Classification and Regression Trees", 1984.
     """
 
+    _checks: ClassVar[dict[str, Check]] = CHECKS | {"criterion": REGRESSION_CRITERIA}
+
     def __init__(
         self,
         *,
@@ -314,13 +314,6 @@ class DecisionTreeRegressor(RegressorMixin, BaseTree):
         for name, value in locals().items():
             if name not in ("self", "__class__"):
                 setattr(self, name, value)
-
-    def _check_criterion(self) -> None:
-        if self.criterion not in ("squared_error", "absolute_error", "poisson"):
-            raise ValueError(
-                f"criterion={self.criterion!r} is not supported; use 'squared_error', 'absolute_error' or"
-                " 'poisson'"
-            )
 
     def _check_target(self, y: Any, rows: int) -> TreeTarget:
         numbers = check_finite_target(y, owner=type(self).__name__)
