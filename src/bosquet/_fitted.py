@@ -118,7 +118,6 @@ def set_feature_attributes(estimator: Any, encoder: Any) -> None:
 class SaveMixin:
     """Add `save(path)` to an estimator."""
 
-    @reads_fit_snapshot
     def save(self, path: str | os.PathLike[str], key: bytes | None = None) -> None:
         """Write the fitted model to a file that `bosquet.load` reads; docs/format.md describes the format.
 

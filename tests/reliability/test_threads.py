@@ -16,6 +16,8 @@ import numpy as np
 import pytest
 from families import FAMILIES, rows, same
 
+from bosquet.io import model_bytes
+
 N_READERS = 64
 N_FITS = 3
 PAUSE = 0.02  # seconds between two questions of a thread: the fit needs its share of the time
@@ -133,6 +135,7 @@ def readers_of(model, data):
     found = {
         "pickle": lambda: pickle.loads(pickle.dumps(model)).__dict__,
         "save": lambda: saved(model),
+        "bytes": lambda: model_bytes(model),
     }
     for name in dir(type(model)):
         if name.startswith(("_", "fit", "partial_fit", "set_", "get_metadata", "plot", "update")):

@@ -10,6 +10,7 @@ from typing import Any
 import bosquet
 from bosquet._core import Ensemble, ModelFileError
 from bosquet._files import atomic_write
+from bosquet._fitted import fit_snapshot
 from bosquet._parameters import NotStored
 from bosquet._state.fields import read_field, read_object, read_text
 from bosquet._state.kinds import Content, ModelKind, class_by_name, kind_by_name, kind_of
@@ -101,6 +102,7 @@ def model_bytes(estimator: Any, nested: int = 0) -> bytes:
         )
     if nested and kind.top_level_only:
         raise ValueError(f"a {type(estimator).__name__} cannot be a member of another model")
+    estimator = fit_snapshot(estimator)
     if kind.has_parameters:
         check_is_fitted(estimator)
     content, state = kind.to_state(estimator)
