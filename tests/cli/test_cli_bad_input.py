@@ -213,6 +213,13 @@ def test_a_table_without_the_models_columns_is_named(bosquet, sales, model, tmp_
     assert bosquet("explain", model, sales, "--row", "9999")[0] == 2
 
 
+@pytest.mark.skipif(not os.path.exists("/proc/self/mem"), reason="needs a file that cannot be read")
+def test_a_model_that_cannot_be_read_is_named(bosquet, sales):
+    code, _, err = bosquet("predict", "/proc/self/mem", sales)
+    assert code == 2
+    assert err.startswith("bosquet: /proc/self/mem cannot be read: ")
+
+
 def test_probabilities_of_numbers_are_refused(bosquet, sales, tmp_path):
     bosquet("fit", sales, "-t", "price", "--method", "tree", "-o", tmp_path / "m")
     code, _, err = bosquet("predict", tmp_path / "m", sales, "--proba")

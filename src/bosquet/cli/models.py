@@ -94,6 +94,8 @@ def load_model(path: str, arguments: Any) -> Any:
         raise UserError(f"{path} does not exist; check the path") from None
     except IsADirectoryError:
         raise UserError(f"{path} is a directory; pass a model file") from None
+    except OSError as error:
+        raise UserError(f"{path} cannot be read: {error.strerror or error}") from None
     except bosquet.ModelFileError as error:
         raise UserError(f"{path}: {' '.join(str(error).split())}") from None
 
