@@ -171,8 +171,16 @@ def test_invalid_counterfactual_arguments_raise():
         counterfactual(model, 0, X, wanted=0)
     with pytest.raises(ValueError, match="row=150 is out of range"):
         counterfactual(model, 150, X)
-    with pytest.raises(ValueError, match="4 features"):
-        counterfactual(model, X[0, :3], X)
+    for wrong in (X[0, :3], X[0, :3].tolist(), X[:2], 5.1):
+        with pytest.raises(ValueError, match="it must be one row of 4 features"):
+            counterfactual(model, wrong, X)
+
+
+def test_a_row_may_be_a_list():
+    X, y = load_iris(return_X_y=True)
+    model = RandomForestClassifier(n_estimators=10, random_state=0).fit(X, y)
+    by_list = counterfactual(model, X[60].tolist(), X, wanted=2)
+    assert by_list.changes == counterfactual(model, 60, X, wanted=2).changes
 
 
 def test_a_pandas_series_is_accepted_as_a_row():

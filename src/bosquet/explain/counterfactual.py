@@ -150,10 +150,10 @@ def _one_row(row: Any, X: Any) -> Any:
         return take(X, [int(row)])
     if hasattr(row, "to_frame") and hasattr(row, "index"):  # a row of a pandas data frame
         row = row.to_frame().T.astype(as_table(X).dtypes)
-    if isinstance(row, np.ndarray) and row.ndim == 1:
-        row = row[None, :]
+    if isinstance(row, np.ndarray | list | tuple) and np.ndim(row) == 1:
+        row = np.asarray(row)[None, :]
     row = as_table(row)
-    if row_count(row) != 1 or row.shape[1] != as_table(X).shape[1]:
+    if row.ndim != 2 or row_count(row) != 1 or row.shape[1] != as_table(X).shape[1]:
         raise ValueError(
             f"row has shape {row.shape}; it must be one row of {as_table(X).shape[1]} features"
         )
