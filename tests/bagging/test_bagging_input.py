@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.linear_model import Ridge
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.tree import DecisionTreeClassifier
 
-from bosquet import BaggingClassifier, BaggingRegressor, VotingRegressor
+from bosquet import BaggingClassifier, BaggingRegressor, VotingClassifier, VotingRegressor
 
 X = np.random.default_rng(0).normal(size=(60, 3))
 Y = X[:, 0] + 1
@@ -114,3 +115,69 @@ def clone_with(model, n_estimators):
     from copy import copy
 
     return copy(model).set_params(n_estimators=n_estimators)
+
+
+class Converted(BaseEstimator):
+    """A learner whose predictions are converted by a function."""
+
+    def __init__(self, convert):
+        self.convert = convert
+
+    def fit(self, X, y):
+        self.classes_, numbers = np.unique(y, return_inverse=True)
+        self.line_ = Ridge().fit(X, numbers if isinstance(self, ClassifierMixin) else y)
+        return self
+
+    def predict(self, X):
+        predicted = self.line_.predict(X)
+        if isinstance(self, ClassifierMixin):
+            predicted = self.classes_[(predicted > 0.5).astype(int)]
+        return self.convert(predicted)
+
+
+class ConvertedClassifier(ClassifierMixin, Converted):
+    pass
+
+
+class ConvertedRegressor(RegressorMixin, Converted):
+    pass
+
+
+def ensembles(learner):
+    if isinstance(learner, ClassifierMixin):
+        return [BaggingClassifier(learner, 2), VotingClassifier([("a", learner)], voting="hard")]
+    return [BaggingRegressor(learner, 2), VotingRegressor([("a", learner)])]
+
+
+@pytest.mark.parametrize(
+    ("convert", "message"),
+    [
+        # 1 lies between the classes 0 and 2, 9 is larger than both.
+        (np.ones_like, r"predicts the class 1, which is not one of \[0, 2\]"),
+        (lambda labels: labels + 9, "predicts the class (9|11), which is not one of"),
+        (lambda labels: labels[:-1], r"returned predictions of shape \(\d+,\) for \d+ rows"),
+    ],
+    ids=["between", "above", "too few"],
+)
+def test_a_learner_that_predicts_other_classes_or_rows_is_named(convert, message):
+    classes = 2 * (X[:, 0] > 0)
+    for model in ensembles(ConvertedClassifier(convert)):
+        with pytest.raises(ValueError, match=f"ConvertedClassifier {message}"):
+            model.fit(X, classes).predict(X)
+
+
+def test_a_regressor_that_predicts_too_few_rows_is_named():
+    for model in ensembles(ConvertedRegressor(lambda numbers: numbers[:-1])):
+        with pytest.raises(ValueError, match="ConvertedRegressor returned predictions of shape"):
+            model.fit(X, X[:, 0]).predict(X)
+
+
+def test_a_column_of_labels_is_one_label_per_row():
+    def predictions(convert):
+        learner = ConvertedClassifier(convert)
+        model = BaggingClassifier(learner, 3, random_state=0)
+        return model.fit(X, X[:, 0] > 0).predict(X)
+
+    expected = predictions(np.asarray)
+    assert 0 < expected.sum() < expected.size
+    np.testing.assert_array_equal(predictions(lambda labels: labels[:, None]), expected)

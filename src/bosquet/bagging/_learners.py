@@ -49,16 +49,36 @@ class ClassifierVotes:
             if probabilities.shape[1] == self.classes.size:
                 return probabilities
             votes = np.zeros((probabilities.shape[0], self.classes.size))
-            votes[:, self.columns(learner.classes_)] = probabilities
+            votes[:, self.columns(learner, learner.classes_)] = probabilities
             return votes
-        predicted = self.columns(learner.predict(X))
+        labels = np.asarray(learner.predict(X))
+        labels = labels[:, 0] if labels.ndim == 2 and labels.shape[1] == 1 else labels
+        predicted = self.columns(learner, check_length(learner, labels, X))
         votes = np.zeros((predicted.size, self.classes.size))
         votes[np.arange(predicted.size), predicted] = 1
         return votes
 
-    def columns(self, labels: Any) -> np.ndarray:
-        """Return the column of each label."""
-        return np.searchsorted(self.classes, np.asarray(labels))
+    def columns(self, learner: Any, labels: Any) -> np.ndarray:
+        """Return the column of each label of a learner; raise a ValueError for a label without one."""
+        labels = np.asarray(labels)
+        columns = np.minimum(np.searchsorted(self.classes, labels), self.classes.size - 1)
+        unknown = np.flatnonzero(self.classes[columns] != labels)
+        if unknown.size:
+            raise ValueError(
+                f"{type(learner).__name__} predicts the class {labels.tolist()[unknown[0]]!r}, which is not"
+                f" one of {self.classes.tolist()}"
+            )
+        return columns
+
+
+def check_length(learner: Any, predictions: np.ndarray, X: Any) -> np.ndarray:
+    """Return the predictions; raise a ValueError unless their first dimension is the number of rows of X."""
+    if predictions.shape[:1] != X.shape[:1]:
+        raise ValueError(
+            f"{type(learner).__name__} returned predictions of shape {predictions.shape} for {X.shape[0]}"
+            " rows; it must predict one value per row"
+        )
+    return predictions
 
 
 @dataclass(frozen=True)
@@ -68,7 +88,7 @@ class RegressorVotes:
     losses = staticmethod(squared_errors)
 
     def __call__(self, learner: Any, X: Any) -> np.ndarray:
-        predictions = np.asarray(learner.predict(X), dtype=float)
+        predictions = check_length(learner, np.asarray(learner.predict(X), dtype=float), X)
         return predictions[:, None] if predictions.ndim == 1 else predictions
 
 
