@@ -130,3 +130,13 @@ def test_one_column_of_predictions_is_one_number_per_row(numbers):
         for model in (column, LinearRegression().fit(X, y))
     ]
     np.testing.assert_allclose(*bounds)
+
+
+@pytest.mark.parametrize("method", ["split", "cv+"])
+def test_a_model_that_predicts_no_finite_number_is_named(numbers, method):
+    class NotFinite(LinearRegression):
+        def predict(self, X):
+            return np.where(np.arange(len(X)) == 3, np.nan, super().predict(X))
+
+    with pytest.raises(ValueError, match="NotFinite predicts nan for row 3; predictions must be"):
+        ConformalModel(NotFinite(), method).fit(*numbers)

@@ -70,14 +70,23 @@ def copy_input_tags(tags: Any, model: Any) -> None:
 
 
 def single_output(model: Any, predictions: Any, ndim: int = 1) -> np.ndarray:
-    """Predictions of one number per row as floats; raises ValueError if the model has several outputs."""
+    """Predictions of one number per row as floats; raises ValueError for several outputs, NaN or infinity."""
     predictions = np.asarray(predictions, dtype=float)
     if predictions.ndim == ndim + 1 and predictions.shape[-1] == 1:
-        return predictions[..., 0]
+        predictions = predictions[..., 0]
+    if predictions.ndim == 0:
+        raise ValueError(f"{type(model).__name__} does not predict one number per row")
     if predictions.ndim != ndim:
         raise ValueError(
             f"{type(model).__name__} predicts {predictions.shape[-1]} numbers per row, but an interval needs"
             " one; use method='cqr' for a model of several quantiles, or pass a model with one output"
+        )
+    invalid = np.argwhere(~np.isfinite(predictions))
+    if invalid.size:
+        first = tuple(invalid[0])
+        raise ValueError(
+            f"{type(model).__name__} predicts {predictions[first]} for row {first[-1]}; predictions must be"
+            " finite"
         )
     return predictions
 
