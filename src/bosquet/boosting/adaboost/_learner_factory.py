@@ -13,6 +13,7 @@ from bosquet.boosting._inputs import shaped
 from bosquet.boosting.adaboost._foreign_learners import ForeignLearner
 from bosquet.boosting.adaboost._tree_learners import tree_learner
 from bosquet.boosting.adaboost._weak_learners import (
+    LearnerOptions,
     OnePerClass,
     Reweighting,
     StumpLearner,
@@ -115,17 +116,12 @@ def weak_learner(
         return ForeignLearner(
             estimator, X, output_kind=output_kind, labels=labels, reweighting=reweighting
         )
-    options: dict[str, Any] = {
-        "output_kind": output_kind,
-        "n_classes": n_classes,
-        "reweighting": reweighting,
-        "threads": effective_threads(n_jobs),
-        "split": split,
-        "max_bins": max_bins,
-    }
+    options = LearnerOptions(
+        output_kind, n_classes, reweighting, effective_threads(n_jobs), split, max_bins
+    )
     if estimator is None:
-        return StumpLearner(X, encoder, **options)
-    return tree_learner(estimator, X, encoder, **options)
+        return StumpLearner(X, encoder, options)
+    return tree_learner(estimator, X, encoder, options)
 
 
 def new_vote(

@@ -14,7 +14,7 @@ from bosquet._state.kinds import with_checked_parameters
 from bosquet.boosting._inputs import threads_for
 from bosquet.boosting.adaboost._weak_learners import (
     SAMPLES_TRIED,
-    Reweighting,
+    LearnerOptions,
     learned_bins,
     needs_classifier,
 )
@@ -72,42 +72,21 @@ def tree_learner(
     estimator: Any,
     columns: Any,
     encoder: TableEncoder,
-    *,
-    output_kind: str,
-    n_classes: int,
-    reweighting: Reweighting,
-    threads: int,
-    split: str,
-    max_bins: int,
+    options: LearnerOptions,
 ) -> TreeLearner:
     """A learner with exact splits or on bins; the latter with the engine of gradient boosting if possible."""
-    if output_kind in ("classes", "probabilities") and not isinstance(
+    if options.output_kind in ("classes", "probabilities") and not isinstance(
         estimator, DecisionTreeClassifier
     ):
-        raise needs_classifier(estimator, output_kind)
-    options: dict[str, Any] = {
-        "output_kind": output_kind,
-        "n_classes": n_classes,
-        "reweighting": reweighting,
-        "threads": threads,
-        "max_bins": max_bins,
-    }
-    if split == "histogram" and engine_can_grow(
-        estimator, encoder, output_kind, n_classes, reweighting
-    ):
-        return BinnedTreeLearner(estimator, columns, encoder, **options)
-    return TreeLearner(estimator, columns, encoder, split=split, **options)
+        raise needs_classifier(estimator, options.output_kind)
+    if options.split == "histogram" and engine_can_grow(estimator, encoder, options):
+        return BinnedTreeLearner(estimator, columns, encoder, options)
+    return TreeLearner(estimator, columns, encoder, options)
 
 
-def engine_can_grow(
-    estimator: Any,
-    encoder: TableEncoder,
-    output_kind: str,
-    n_classes: int,
-    reweighting: Reweighting,
-) -> bool:
+def engine_can_grow(estimator: Any, encoder: TableEncoder, options: LearnerOptions) -> bool:
     """Whether the engine of gradient boosting can grow this tree: two classes by Gini, numbers by squares."""
-    if reweighting.is_random or output_kind == "classes" or n_classes > 2:
+    if options.reweighting.is_random or options.output_kind == "classes" or options.n_classes > 2:
         return False
     if any(encoder.categories) or estimator.criterion not in ("gini", "squared_error"):
         return False
@@ -127,30 +106,24 @@ class TreeLearner:
         estimator: Any,
         columns: Any,
         encoder: TableEncoder,
-        *,
-        output_kind: str,
-        n_classes: int,
-        reweighting: Reweighting,
-        threads: int,
-        split: str,
-        max_bins: int,
+        options: LearnerOptions,
     ):
         with_checked_parameters(estimator)
         self.classifier = isinstance(estimator, DecisionTreeClassifier)
         self.columns, self.encoder = columns, encoder
-        self.output_kind, self.n_classes = output_kind, n_classes
-        self.reweighting = reweighting
+        self.output_kind, self.n_classes = options.output_kind, options.n_classes
+        self.reweighting = options.reweighting
         rows = n_rows(columns)
-        self.threads = threads_for(rows, encoder.n_features, threads)
+        self.threads = threads_for(rows, encoder.n_features, options.threads)
         self.template = clone(estimator)
         self.template.n_samples_fit_ = rows
         self.table = code_table(
             columns,
             encoder,
-            exact=split == "exact",
+            exact=options.split == "exact",
             threads=self.threads,
-            max_bins=max_bins,
-            seed=reweighting.seed,
+            max_bins=options.max_bins,
+            seed=self.reweighting.seed,
         )
 
     @property
@@ -222,21 +195,17 @@ class BinnedTreeLearner(TreeLearner):
         estimator: Any,
         columns: Any,
         encoder: TableEncoder,
-        *,
-        output_kind: str,
-        n_classes: int,
-        reweighting: Reweighting,
-        threads: int,
-        max_bins: int,
+        options: LearnerOptions,
     ):
         with_checked_parameters(estimator)
         self.classifier = isinstance(estimator, DecisionTreeClassifier)
         self.columns, self.encoder = columns, encoder
-        self.output_kind, self.n_classes, self.reweighting = output_kind, n_classes, reweighting
+        self.output_kind, self.n_classes = options.output_kind, options.n_classes
+        self.reweighting = options.reweighting
         self.template = clone(estimator)
         self.rows = n_rows(columns)
-        self.threads = threads_for(self.rows, encoder.n_features, threads)
-        bins = learned_bins(columns, encoder, max_bins, self.threads, reweighting.seed)
+        self.threads = threads_for(self.rows, encoder.n_features, options.threads)
+        bins = learned_bins(columns, encoder, options.max_bins, self.threads, self.reweighting.seed)
         isa = instruction_set()
         matrix = _core.bin_table(columns, bins, isa, self.threads)
         loss = _core.Loss("squared_error", 1, 1, [])

@@ -112,6 +112,18 @@ class Reweighting:
         return kept
 
 
+@dataclass(frozen=True)
+class LearnerOptions:
+    """What the learners of the core have in common."""
+
+    output_kind: str  # see the module
+    n_classes: int
+    reweighting: Reweighting
+    threads: int
+    split: str  # "exact" or "histogram"
+    max_bins: int  # of split="histogram"
+
+
 def _times_drawn(weight: np.ndarray, draws: int, random: np.random.RandomState) -> np.ndarray:
     """How often each row occurs in `draws` draws with replacement, in proportion to its weight."""
     steps = np.cumsum(weight)
@@ -192,20 +204,15 @@ class StumpLearner:
         self,
         columns: Any,
         encoder: TableEncoder,
-        *,
-        output_kind: str,
-        n_classes: int,
-        reweighting: Reweighting,
-        threads: int,
-        split: str,
-        max_bins: int,
+        options: LearnerOptions,
     ):
-        self.encoder, self.output_kind, self.n_classes = encoder, output_kind, n_classes
-        self.reweighting = reweighting
-        threads = threads_for(n_rows(columns), encoder.n_features, threads)
+        self.encoder = encoder
+        self.output_kind, self.n_classes = options.output_kind, options.n_classes
+        self.reweighting = options.reweighting
+        threads = threads_for(n_rows(columns), encoder.n_features, options.threads)
         bins = None
-        if split == "histogram":
-            bins = learned_bins(columns, encoder, max_bins, threads, reweighting.seed)
+        if options.split == "histogram":
+            bins = learned_bins(columns, encoder, options.max_bins, threads, self.reweighting.seed)
         self.search = _core.StumpSearch(
             columns, encoder.categories, bins, instruction_set(), threads
         )
