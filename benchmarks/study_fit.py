@@ -33,8 +33,8 @@ def fit_study(train, job):
         job["task"], budget=job["seconds"], metric=job["metric"], random_state=0, n_jobs=THREADS, verbose=0
     )  # fmt: skip
     model.fit(train, job["target"], time=job["time"], groups=job["group"])
-    winner = model.record_["winner"]
-    return model.best_, winner["name"] if winner else "constant"
+    chosen = model.record_["chosen"]
+    return model.best_, chosen["name"] if chosen else "constant"
 
 
 def fit_boosting(train, job):

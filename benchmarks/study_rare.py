@@ -99,7 +99,7 @@ def compared(folder, name, target, seconds, split):
         ]
         low, high = np.quantile(differences, [0.025, 0.975])
         line = Line(
-            name, split, measure, study.record_["winner"]["name"], float(score(event, ours[k])), peers,
+            name, split, measure, study.record_["chosen"]["name"], float(score(event, ours[k])), peers,
             best, float(low), float(high), spent,
         )  # fmt: skip
         lines.append(line)

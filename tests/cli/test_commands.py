@@ -216,9 +216,9 @@ def test_study_prints_json_and_resumes_from_a_checkpoint(bosquet, sales, tmp_pat
     assert [m["scores"] for m in first["methods"]] == [m["scores"] for m in again["methods"]]
     assert f"resuming from {tmp_path / 'journal'}: 4 results of 2 splits" in err
     frame = pd.read_csv(sales, sep=";", decimal=",")
-    row = first["winner"]["rows"][0]
+    row = first["chosen"]["rows"][0]
     assert float(row["truth"]) == frame["price"][row["row"] - 1]
-    assert "counted from 1" in first["winner"]["rows_called"]
+    assert "counted from 1" in first["chosen"]["rows_called"]
     journal = tmp_path / "journal"
     journal.write_text(journal.read_text().replace('"setting":{', '"setting":7,"more":{', 1))
     code, output, err = bosquet(*words)

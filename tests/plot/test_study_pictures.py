@@ -41,7 +41,7 @@ def record(higher_is_better=False):
             method("late", [], None),
             method("constant", [0.69, 0.7], None),
         ],
-        "winner": {
+        "chosen": {
             "name": "forest",
             "importances": [
                 {"feature": c, "value": v} for c, v in (("a", 100), ("b", 40), ("c", 3))
@@ -86,18 +86,18 @@ def test_curves_are_ordered_by_complexity_and_mark_the_selected_value():
     assert ax.get_ylabel() == "log loss in tuning"
 
 
-def test_the_winner_is_shown_by_importances_and_effects():
-    axes = plot.study_winner(record(), most=2)
+def test_the_chosen_model_is_shown_by_importances_and_effects():
+    axes = plot.study_chosen(record(), most=2)
     assert [bar.get_width() for bar in axes[0].patches] == [100, 40]
     assert list(axes[1].get_lines()[0].get_ydata()) == [0.2, 0.8]
     assert [bar.get_height() for bar in axes[2].patches] == [0.4, 0.5]
     assert [ax.get_xlabel() for ax in axes[1:]] == ["a", "b"]
     with pytest.raises(ValueError, match="axes has 1 axes, but 1 effects need 2 axes"):
-        plot.study_winner(record(), effects=1, axes=plt.subplots()[1])
+        plot.study_chosen(record(), effects=1, axes=plt.subplots()[1])
     silent = record()
-    silent["winner"]["importances"] = []
-    with pytest.raises(ValueError, match="no explanation of its winner"):
-        plot.study_winner(silent)
+    silent["chosen"]["importances"] = []
+    with pytest.raises(ValueError, match="no explanation of its chosen model"):
+        plot.study_chosen(silent)
 
 
 @pytest.mark.parametrize("wrong", [{"name": "tree"}, "report.html", None])

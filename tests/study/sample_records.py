@@ -233,7 +233,7 @@ def _left_out() -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def _winner(
+def _chosen(
     task: str, model: Any, X: pd.DataFrame, y: pd.Series, classes: list[str], positive: str | None
 ) -> dict[str, Any]:
     train, test = next(ShuffleSplit(REPEATS, test_size=0.3, random_state=1).split(X))
@@ -301,15 +301,15 @@ def _record(task: str, n_classes: int) -> Record:
     metrics = _metrics(task)
     methods = comparison([found for found, _ in pairs], metrics[0]["higher_is_better"], REPEATS)
     n_test = len(next(ShuffleSplit(REPEATS, test_size=0.3, random_state=1).split(X))[1])
-    winner = _winner(task, models["gradient_boosting"], X, y, classes, positive)
+    chosen = _chosen(task, models["gradient_boosting"], X, y, classes, positive)
     return {
-        "version": 2, "bosquet": bosquet.__version__, "title": title, "source": f"{title.lower()}.csv",
+        "version": 3, "bosquet": bosquet.__version__, "title": title, "source": f"{title.lower()}.csv",
         "task": task, "target": target, "classes": [str(c) for c in classes], "positive": positive,
         "metric": metrics[0], "metrics": metrics,
         "costs": [[0.0, 1.0], [5.0, 0.0]] if task == "binary" else None,
         "n_rows": len(table), "n_test": n_test, "repeats": REPEATS, "budget": 120.0, "seconds": 101.3,
         "random_state": 0, "exploration": explored(table, target, task),
-        "methods": methods + _left_out(), "winner": winner,
+        "methods": methods + _left_out(), "chosen": chosen,
         "comparison": {
             "best": methods[0]["name"], "interval": "splits", "splits": REPEATS, "confidence": 0.95,
             "simultaneous": "Dunnett", "comparisons": len(methods) - 1,

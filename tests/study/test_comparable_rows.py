@@ -81,11 +81,11 @@ def test_a_method_on_fewer_rows_has_a_difference_but_no_test():
     assert (difference["low"], difference["distinguishable"]) == (None, False)
     assert study.record_["comparison"]["best"] == "linear"
     assert study.record_["comparison"]["comparisons"] == 1  # the constant
-    assert study.record_["winner"]["name"] == "linear"
+    assert study.record_["chosen"]["name"] == "linear"
     assert "not tested: different training rows" in as_text(study.record_)
     assert "not tested: different training rows" in page_html(study.record_)
-    assert "1 trained on fewer rows (Few)" in study.record_["winner"]["why"]
-    assert "All" not in study.record_["winner"]["why"]
+    assert "1 trained on fewer rows (Few)" in study.record_["chosen"]["why"]
+    assert "All" not in study.record_["chosen"]["why"]
 
 
 def on_fewer(name, mean, rows=20):
@@ -177,7 +177,7 @@ def test_methods_that_cannot_use_all_rows_come_last_and_cut_nobody_elses(large):
     assert rows["quick"]["rows_used"] == rows["zebra"]["rows_used"] == 2400
     late = rows["svm-gaussian"]
     assert late["status"] in ("not reached", "stopped") or late["subsampled"]
-    assert study.record_["winner"]["name"] != "svm-gaussian"
+    assert study.record_["chosen"]["name"] != "svm-gaussian"
 
 
 def test_a_method_that_is_not_reached_tells_what_a_fit_would_take(large, monkeypatch):

@@ -1,4 +1,4 @@
-"""Where the curves of a study's winner are looked at."""
+"""Where the curves of the chosen method are evaluated."""
 
 import numpy as np
 import pandas as pd

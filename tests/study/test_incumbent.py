@@ -50,7 +50,7 @@ def test_under_a_clock_it_has_a_share_of_its_own_and_all_rows(monkeypatch):
     assert not first["subsampled"]
     assert first["rows_used"] == 5600
     assert first["fit_seconds"] < 1.5 * INCUMBENT_SHARE * 6
-    assert study.record_["winner"]["name"] == INCUMBENT
+    assert study.record_["chosen"]["name"] == INCUMBENT
     assert "Cut short by the time limit: Gradient boosting, default settings" in str(study)
 
 

@@ -178,7 +178,7 @@ def test_only_methods_that_do_not_differ_significantly_are_marked() -> None:
 
 def test_a_study_without_any_finished_method_has_a_page() -> None:
     record = sample_record()
-    record["winner"] = None
+    record["chosen"] = None
     for method in record["methods"]:
         method.update(
             status="failed", message="no memory", mean=None, interval=None, difference=None
@@ -203,12 +203,12 @@ def test_a_page_stays_small_with_many_columns(n_columns: int) -> None:
     record["exploration"]["columns"] = [
         {**column, "name": f"column number {i}", "relation": 1 / (i + 1)} for i in range(n_columns)
     ]
-    assert record["winner"] is not None
-    record["winner"]["importances"] = [
+    assert record["chosen"] is not None
+    record["chosen"]["importances"] = [
         {"feature": f"column number {i}", "value": 100 / (i + 1), "spread": 1.0}
         for i in range(n_columns)
     ]
-    for row in record["winner"]["rows"]:
+    for row in record["chosen"]["rows"]:
         row["values"] = {f"column number {i}": "0.25" for i in range(n_columns)}
     assert len(page_html(record).encode()) < 2_000_000
     shown, said = thinned(record)
@@ -222,12 +222,12 @@ def test_a_page_of_many_classes_stays_small() -> None:
 
 def test_a_tree_deeper_than_the_stack_is_cut() -> None:
     record = sample_record()
-    assert record["winner"] is not None
+    assert record["chosen"] is not None
     tree: Any = {"id": 0, "rule": "", "n": 1, "value": [1.0, 0.0], "children": []}
     for i in range(1, 5000):
         leaf = {"id": -i, "rule": "", "n": 1, "value": [0.0, 1.0], "children": []}
         tree = {"id": i, "rule": "x ≤ 1", "n": i + 1, "value": [0.5, 0.5], "children": [leaf, tree]}
-    record["winner"]["tree"] = tree
+    record["chosen"]["tree"] = tree
     assert "draws only the upper levels of the tree" in page_html(record)
 
 
@@ -243,9 +243,9 @@ def test_a_cut_tree_keeps_its_uppermost_nodes() -> None:
         }
 
     record = sample_record("regression")
-    assert record["winner"] is not None
-    record["winner"]["tree"] = full(12)
-    shown = thinned(record)[0]["winner"]
+    assert record["chosen"] is not None
+    record["chosen"]["tree"] = full(12)
+    shown = thinned(record)[0]["chosen"]
     assert shown is not None
     level, total, depth = [shown["tree"]], 0, 0
     while level:

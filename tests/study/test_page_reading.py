@@ -49,8 +49,8 @@ def test_a_method_opens_to_its_setting_and_closes_again(reader: Reader) -> None:
 
 def test_the_row_explorer_filters_and_explains(reader: Reader) -> None:
     record = sample_record()
-    assert record["winner"] is not None
-    rows = record["winner"]["rows"]
+    assert record["chosen"] is not None
+    rows = record["chosen"]["rows"]
     reader.show(record)
 
     def shown() -> list[str]:
@@ -74,10 +74,10 @@ def test_the_row_explorer_filters_and_explains(reader: Reader) -> None:
 
 def test_rows_are_chosen_by_keyboard_and_their_reasons_add_up(reader: Reader) -> None:
     record = sample_record("regression")
-    assert record["winner"] is not None
-    row = record["winner"]["rows"][1]
+    assert record["chosen"] is not None
+    row = record["chosen"]["rows"][1]
     row["reasons"].append({"feature": "(all others)", "value": "", "effect": 0.25 * row["base"]})
-    record["winner"]["rows_called"] = "Rows are counted from 1."
+    record["chosen"]["rows_called"] = "Rows are counted from 1."
     reader.show(record)
     assert "Rows are counted from 1." in reader.one("#rows .lead").text
     first = reader.one(".row-list tbody tr[aria-selected=true]")

@@ -20,7 +20,7 @@ from bosquet.study.report.wording import decimal, in_sentence
 pytestmark = PAGE
 
 
-def winning(record: Record, place: int, level: list[int]) -> Record:
+def with_chosen(record: Record, place: int, level: list[int]) -> Record:
     record["exploration"]["warnings"] = []
     done = [m for m in record["methods"] if m["status"] == "done"]
     for i, method in enumerate(done):
@@ -28,8 +28,8 @@ def winning(record: Record, place: int, level: list[int]) -> Record:
         method["difference"] = {
             "mean": 0.01 * i, "low": -0.1, "high": 0.1, "distinguishable": i > 0 and i not in level
         } if i else None  # fmt: skip
-    assert record["winner"] is not None
-    record["winner"]["name"] = done[place]["name"]
+    assert record["chosen"] is not None
+    record["chosen"]["name"] = done[place]["name"]
     record["comparison"]["best"] = done[0]["name"]
     record["methods"] = [m for m in record["methods"] if m["status"] != "failed"]
     record["verdict"] = verdict_on(record["methods"])
@@ -37,7 +37,7 @@ def winning(record: Record, place: int, level: list[int]) -> Record:
 
 
 def test_the_summary_names_methods_that_do_not_differ_significantly() -> None:
-    record = winning(sample_record("regression"), 0, [1])
+    record = with_chosen(sample_record("regression"), 0, [1])
     titles = [m["title"] for m in record["methods"]]
     said = " ".join(summary_sentences(record))
     assert f"the mean RMSE of {in_sentence(titles[0])} is {decimal(0.5, 2)}" in said
@@ -49,14 +49,14 @@ def test_the_summary_names_methods_that_do_not_differ_significantly() -> None:
 
 
 def test_the_summary_states_that_all_others_are_worse() -> None:
-    record = winning(sample_record("regression"), 0, [])
+    record = with_chosen(sample_record("regression"), 0, [])
     assert "All 5 other methods on the same rows are significantly worse." in summary_sentences(
         record
     )
 
 
 def test_the_summary_states_that_the_best_mean_is_not_the_choice() -> None:
-    record = winning(sample_record("regression"), 1, [1, 2])
+    record = with_chosen(sample_record("regression"), 1, [1, 2])
     titles = [m["title"] for m in record["methods"]]
     said = summary_sentences(record)[1]
     best = in_sentence(titles[0])
@@ -68,14 +68,14 @@ def test_the_summary_states_that_the_best_mean_is_not_the_choice() -> None:
 
 
 def test_the_headline_states_that_no_method_beats_the_constant() -> None:
-    record = winning(sample_record("regression"), 0, [5])
+    record = with_chosen(sample_record("regression"), 0, [5])
     assert record["methods"][5]["name"] == "constant"
     assert record["verdict"]["kind"] == "weak"
     assert headline(record) == "No method predicts “price” significantly better than a constant"
 
 
 def test_methods_without_a_score_make_no_statement_about_the_table() -> None:
-    record = winning(sample_record("regression"), 5, [])
+    record = with_chosen(sample_record("regression"), 5, [])
     record["methods"] = [
         {**m, "status": "stopped", "mean": None, "interval": None, "difference": None}
         if m["status"] == "done" and m["name"] != "constant"
@@ -106,7 +106,7 @@ def test_the_page_names_the_interval_that_the_ranking_used(splits: int) -> None:
 
 
 def test_a_leak_and_duplicates_are_reported_above_the_leaderboard() -> None:
-    record = winning(sample_record("regression"), 0, [1])
+    record = with_chosen(sample_record("regression"), 0, [1])
     plain = page_html(record)
     assert "Warnings about the data" not in plain
     findings = [
@@ -125,7 +125,7 @@ def test_a_leak_and_duplicates_are_reported_above_the_leaderboard() -> None:
 
 
 def test_a_mean_of_means_is_called_a_mean() -> None:
-    record = winning(sample_record("regression"), 0, [1])
+    record = with_chosen(sample_record("regression"), 0, [1])
     record["metric"]["title"] = "Mean cost"
     assert "the mean cost of" in summary_sentences(record)[0]
 

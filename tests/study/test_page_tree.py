@@ -63,8 +63,8 @@ def test_the_wheel_scrolls_past_a_tree_that_was_not_clicked(reader: Reader) -> N
 
 def test_a_node_tells_the_way_to_it(reader: Reader) -> None:
     record = sample_record()
-    assert record["winner"] is not None
-    root: Any = record["winner"]["tree"]
+    assert record["chosen"] is not None
+    root: Any = record["chosen"]["tree"]
     reader.show(record)
     left = root["children"][0]
     node = reader.one(f"[data-node='{left['id']}']")

@@ -106,9 +106,9 @@ def test_without_a_script_summary_leaderboard_and_notes_are_shown(reader: Reader
 
 def test_holes_in_a_record_leave_the_rest_standing(reader: Reader) -> None:
     record = sample_record()
-    assert record["winner"] is not None
-    winner = record["winner"]
-    winner.update(
+    assert record["chosen"] is not None
+    chosen = record["chosen"]
+    chosen.update(
         importances=[], dependence=[], learning_curve=[], certificate=None, margins=None, tree=None, rows=[],
         coverage=None, calibration=None,
     )  # fmt: skip
@@ -122,6 +122,6 @@ def test_holes_in_a_record_leave_the_rest_standing(reader: Reader) -> None:
     assert reader.complaints() == []
     assert reader.all("#tree, #rows, #test, #drivers, #boosting") == []
     assert len(reader.all("#complexity .chart")) == 5
-    record["winner"] = None
+    record["chosen"] = None
     reader.show(record)
     assert reader.complaints() == []

@@ -100,19 +100,19 @@ def test_a_model_of_another_library_is_not_saved_and_the_error_explains_it(tmp_p
     assert not (tmp_path / "model").exists()
 
 
-def test_a_boosted_winner_has_its_certificate_and_margins():
+def test_a_chosen_boosted_model_has_its_certificate_and_margins():
     study = counted(methods=["adaboost"]).fit(drawn(150), "y")
-    winner = study.record_["winner"]
-    assert winner["name"] == "adaboost"
-    assert winner["certificate"]["holds"]
-    assert "bound" in winner["certificate"]
-    assert sum(winner["margins"]["counts"]["all"]) == 120
+    chosen = study.record_["chosen"]
+    assert chosen["name"] == "adaboost"
+    assert chosen["certificate"]["holds"]
+    assert "bound" in chosen["certificate"]
+    assert sum(chosen["margins"]["counts"]["all"]) == 120
 
 
 def test_a_chosen_tree_is_drawn_itself():
     study = counted(methods=["cart"], metric="accuracy").fit(drawn(), "y")
-    assert study.record_["winner"]["tree_title"].startswith("The chosen tree")
-    assert study.record_["winner"]["tree"]["n"] == 240
+    assert study.record_["chosen"]["tree_title"].startswith("The chosen tree")
+    assert study.record_["chosen"]["tree"]["n"] == 240
 
 
 @pytest.mark.parametrize(

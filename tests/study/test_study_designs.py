@@ -109,7 +109,7 @@ def test_the_chosen_method_is_tested_on_blocks_that_the_rounds_did_not_reach(ser
     often = studied(series, repeats=5, time="day")
     assert len(once.splits_) == 1
     for study in (once, often):
-        name = study.record_["winner"]["name"]
+        name = study.record_["chosen"]["name"]
         [record] = [m for m in study.record_["methods"] if m["name"] == name]
         assert record["interval"] is not None
     assert any("4 further blocks of time" in note for note in once.record_["notes"])

@@ -110,11 +110,11 @@ def test_a_study_with_an_exposure_models_the_rate():
     assert study.predict(later.assign(days=3 * later["days"])) == pytest.approx(3 * predicted)
     expected = root_mean_squared_error(later["claims"], predicted)
     assert study.record_["test_table"]["metrics"]["rmse"] == pytest.approx(expected)
-    winner = study.record_["winner"]
-    assert {one["feature"] for one in winner["importances"]} == {"a", "b"}
-    assert {one["feature"] for one in winner["dependence"]} == {"a", "b"}
-    assert "per unit of exposure" in winner["tree_title"]
-    assert winner["rows"][0]["values"].keys() == {"a", "b", "days"}
+    chosen = study.record_["chosen"]
+    assert {one["feature"] for one in chosen["importances"]} == {"a", "b"}
+    assert {one["feature"] for one in chosen["dependence"]} == {"a", "b"}
+    assert "per unit of exposure" in chosen["tree_title"]
+    assert chosen["rows"][0]["values"].keys() == {"a", "b", "days"}
     assert not [note for note in study.record_["notes"] if "could not be made" in note]
     assert "with an exposure" in str(study)
     with pytest.raises(ValueError, match="the exposure column 'days' is not in the table"):

@@ -65,7 +65,7 @@ def test_a_study_draws_an_ordered_category_in_its_order(table):
     assert column["histogram"]["ordered"]
     counts = column["histogram"]["counts"]["all"]
     assert counts == [int((sized()["size"] == size).sum()) for size in SIZES]
-    effect = next(d for d in study.record_["winner"]["dependence"] if d["feature"] == "size")
+    effect = next(d for d in study.record_["chosen"]["dependence"] if d["feature"] == "size")
     assert effect["grid"] == SIZES
     assert np.diff(effect["mean"]) == pytest.approx(2.0, abs=0.1)  # one slope, a step each
 
@@ -132,7 +132,7 @@ class TestPages:
         choosers = [Select(one) for one in reader.all("#test select")]
         chosen = [one.first_selected_option.text for one in choosers]
         assert chosen[-1] == "c"
-        assert study.record_["winner"]["dependence"][0]["unit"] == "probability of c"
+        assert study.record_["chosen"]["dependence"][0]["unit"] == "probability of c"
         weight = np.where(frame["kind"] == "a", 30.0, 1.0)
         study.fit(frame, "kind", sample_weight=weight)
         reader.show(study.record_)

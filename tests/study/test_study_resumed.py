@@ -49,7 +49,7 @@ def test_a_study_killed_twice_ends_with_the_table_of_an_unbroken_one(tmp_path, u
     pd.testing.assert_frame_equal(
         resumed.table_.drop(columns=WITHOUT_CLOCK), unbroken.table_.drop(columns=WITHOUT_CLOCK)
     )
-    own, other = resumed.record_["winner"], unbroken.record_["winner"]
+    own, other = resumed.record_["chosen"], unbroken.record_["chosen"]
     assert own["name"] == other["name"]
     assert own["importances"] == other["importances"]
     assert (resumed.predict(rows()) == unbroken.predict(rows())).all()

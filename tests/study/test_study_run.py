@@ -65,26 +65,26 @@ def test_the_record_is_json_and_agrees_with_the_table(of_numbers):
     assert [m["name"] for m in record["methods"]] == list(of_numbers.table_.index)
     assert record["repeats"] == 3
     assert record["metric"]["name"] == "rmse"
-    assert record["winner"]["name"] == "linear"
+    assert record["chosen"]["name"] == "linear"
     assert len(record["methods"][0]["scores"]) == 3
     first = record["methods"][1]
     assert [point["chosen"] for point in first["curve"]["points"]].count(True) == 1
 
 
-def test_the_winner_is_explained(of_numbers):
-    winner = of_numbers.record_["winner"]
-    features = [one["feature"] for one in winner["importances"]]
-    assert winner["importances"][0]["value"] == 100
+def test_the_chosen_model_is_explained(of_numbers):
+    chosen = of_numbers.record_["chosen"]
+    features = [one["feature"] for one in chosen["importances"]]
+    assert chosen["importances"][0]["value"] == 100
     assert "c3" in features[:2]  # Friedman's 10 x4: the strongest linear part
-    assert {"worst", "outlier", "typical"} == {row["kind"] for row in winner["rows"]}
-    worst = [row for row in winner["rows"] if row["kind"] == "worst"]
+    assert {"worst", "outlier", "typical"} == {row["kind"] for row in chosen["rows"]}
+    worst = [row for row in chosen["rows"] if row["kind"] == "worst"]
     assert worst[0]["score"] == max(row["score"] for row in worst)
-    assert winner["tree"]["children"]
-    assert "surrogate tree" in winner["tree_title"]
-    curve = winner["learning_curve"]
+    assert chosen["tree"]["children"]
+    assert "surrogate tree" in chosen["tree_title"]
+    curve = chosen["learning_curve"]
     assert curve[-1]["rows"] == 120
-    assert winner["dependence"][0]["feature"] == features[0]
-    assert len(winner["dependence"][0]["grid"]) == len(winner["dependence"][0]["mean"])
+    assert chosen["dependence"][0]["feature"] == features[0]
+    assert len(chosen["dependence"][0]["grid"]) == len(chosen["dependence"][0]["mean"])
 
 
 def test_the_best_model_predicts_from_the_table_as_it_came(of_numbers):
@@ -193,7 +193,7 @@ def test_the_truth_of_simulated_data_is_a_row_that_nothing_beats_and_nobody_choo
     X, y = truth.sample(600, random_state=0)
     study = counted(methods=[linear()]).fit(X, y, bayes=truth)
     assert study.table_.index[0] == "bayes"
-    assert study.record_["winner"]["name"] != "bayes"
+    assert study.record_["chosen"]["name"] != "bayes"
     assert study.table_.loc["bayes", "accuracy"] > 0.95
     function = Friedman1(noise=1.0)
     X, y = function.sample(300, random_state=0)
@@ -223,7 +223,7 @@ def test_a_study_shows_itself_as_text_and_as_html(of_numbers):
     text = str(of_numbers)
     assert "Linear" in text
     assert "chosen" in text
-    assert of_numbers.record_["winner"]["why"] in text
+    assert of_numbers.record_["chosen"]["why"] in text
     page = of_numbers._repr_html_()
     assert page.count("<tr>") == 4
     assert "Study(" in repr(of_numbers)
@@ -252,14 +252,14 @@ def test_a_path_is_read_and_rows_are_called_as_in_the_table(tmp_path):
     frame = heights(60)
     frame.to_csv(tmp_path / "t.csv", index=False)
     quick = counted(methods=[linear()], repeats=1)
-    read = quick.fit(tmp_path / "t.csv", "y").record_["winner"]
+    read = quick.fit(tmp_path / "t.csv", "y").record_["chosen"]
     assert "counted from 1" in read["rows_called"]
     expected = quick.predict(frame)
     np.testing.assert_allclose(quick.predict(str(tmp_path / "t.csv")), expected)
-    given = quick.fit(frame, "y").record_["winner"]
+    given = quick.fit(frame, "y").record_["chosen"]
     assert "counted from 0" in given["rows_called"]
     assert [row["row"] for row in given["rows"]] == [row["row"] - 1 for row in read["rows"]]
-    named = quick.fit(frame.set_axis([f"r{k}" for k in range(60)]), "y").record_["winner"]
+    named = quick.fit(frame.set_axis([f"r{k}" for k in range(60)]), "y").record_["chosen"]
     assert "index" in named["rows_called"]
 
 

@@ -83,7 +83,7 @@ def test_a_method_with_a_split_too_few_is_shown_without_a_test():
     assert row["interval"] is None
     line = next(line for line in str(study).splitlines() if line.startswith("Sometimes"))
     assert "not compared" in line
-    assert study.record_["winner"]["name"] == "linear"
+    assert study.record_["chosen"]["name"] == "linear"
 
 
 def points(*scores, spread=0.01):

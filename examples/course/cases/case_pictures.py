@@ -20,7 +20,7 @@ def tuning_and_scores(study):
 
 def importances_and_effects(study):
     """What the chosen model uses, and how its answer changes with the first of them, if there was time."""
-    if not study.record_["winner"]["importances"]:
+    if not study.record_["chosen"]["importances"]:
         print("(the budget left no time to explain the chosen model)")
         return
-    plot.study_winner(study)
+    plot.study_chosen(study)

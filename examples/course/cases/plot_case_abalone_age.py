@@ -52,7 +52,7 @@ plt.show()
 # %%
 # 7. Choose
 # ---------
-print(study.record_["winner"]["why"])
+print(study.record_["chosen"]["why"])
 importances_and_effects(study)
 plt.show()
 

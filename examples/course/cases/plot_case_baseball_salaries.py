@@ -76,7 +76,7 @@ plt.show()
 # %%
 # 7. Choose, and keep it
 # ----------------------
-print(study.record_["winner"]["why"])
+print(study.record_["chosen"]["why"])
 fresh = players.drop(columns="log_salary").head(3)
 print(f"first three players: {np.exp(study.predict(fresh)).round()} thousand,", end=" ")
 print(f"they earned {np.exp(players['log_salary'].head(3)).round().to_numpy()}")

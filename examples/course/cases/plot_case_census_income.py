@@ -54,7 +54,7 @@ plt.show()
 # 7. Choose
 # ---------
 # What the chosen model goes by, and how its probability changes with the two strongest columns.
-print(study.record_["winner"]["why"])
+print(study.record_["chosen"]["why"])
 importances_and_effects(study)
 plt.show()
 
@@ -85,5 +85,5 @@ print(
     f"- Of all rows: {last:,} learned from, error {error:.2%} on {len(y_test):,} "
     f"others (constant {constant:.2%})."
 )
-top = [found["feature"] for found in study.record_["winner"]["importances"][:3]]
+top = [found["feature"] for found in study.record_["chosen"]["importances"][:3]]
 print(f"- It goes by {', '.join(top[:-1])} and {top[-1]} most of all.")

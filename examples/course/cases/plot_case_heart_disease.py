@@ -70,7 +70,7 @@ plt.show()
 # %%
 # 7. Choose, and keep it
 # ----------------------
-print(study.record_["winner"]["why"])
+print(study.record_["chosen"]["why"])
 two = hearts.iloc[[0, 2]]
 band = chosen.confidence_band(two)
 print(f"two men: {np.asarray(chosen.predict_proba(two))[:, 1].round(2)}, with bands")

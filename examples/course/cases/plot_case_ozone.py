@@ -47,7 +47,7 @@ plt.show()
 # %%
 # 7. Choose
 # ---------
-print(study.record_["winner"]["why"])
+print(study.record_["chosen"]["why"])
 importances_and_effects(study)
 plt.show()
 
@@ -112,7 +112,7 @@ print(
     f"- {study.table_.title.iloc[0]} errs by {scores.iloc[0]:.2f}, the linear model "
     f"by {scores['linear']:.2f}, the constant by {scores['constant']:.2f}."
 )
-top = [found["feature"] for found in study.record_["winner"]["importances"][:3]]
+top = [found["feature"] for found in study.record_["chosen"]["importances"][:3]]
 print(f"- The chosen model goes by {', '.join(top[:-1])} and {top[-1]} first of all.")
 best = min(alone, key=alone.get)
 gain = 1 - mixed["best convex"] / alone[best]

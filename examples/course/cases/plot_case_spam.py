@@ -107,7 +107,7 @@ plt.show()
 # The study chose by the log loss, or what is easier to read and as good. First what its chosen
 # model goes by, and how that model's probability of spam changes with the two strongest columns.
 print(f"chosen by the study: {study.best_.title}")
-print(study.record_["winner"]["why"])
+print(study.record_["chosen"]["why"])
 importances_and_effects(study)
 plt.show()
 

@@ -20,7 +20,7 @@ from bosquet.plot.forests import importances, oob_curve
 from bosquet.plot.glm import interaction, odds_ratios, probability_curve
 from bosquet.plot.planes import frontier, svm_margin
 from bosquet.plot.streams import changes
-from bosquet.plot.study import study_curves, study_scores, study_winner
+from bosquet.plot.study import study_chosen, study_curves, study_scores
 from bosquet.plot.theory import bayes_overlap, degrees, losses, variance_reduction
 from bosquet.plot.trees import pruning, scree, tree
 from bosquet.plot.trust import coverage_by_group, intervals, reliability
@@ -58,9 +58,9 @@ __all__ = [
     "shap_beeswarm",
     "shap_waterfall",
     "shapes",
+    "study_chosen",
     "study_curves",
     "study_scores",
-    "study_winner",
     "svm_margin",
     "tree",
     "variance_reduction",

@@ -41,13 +41,13 @@ def study_scores(study: Any, *, constant: bool = False, ax: Any = None) -> Any:
     ['Linear regression (ridge)', 'Constant']
     """
     record = _record_of(study)
-    metric, winner = record["metric"], record["winner"]
+    metric, chosen = record["metric"], record["chosen"]
     scored = [m for m in record["methods"] if m["mean"] is not None]
     scored = [m for m in scored if constant or m["name"] != "constant"]
     scored.sort(key=lambda method: method["mean"], reverse=metric["higher_is_better"])
     ax = new_axes(ax, (6.5, 0.4 * len(scored) + 1.2))
     for i, method in enumerate(scored):
-        colour = RED if winner is not None and method["name"] == winner["name"] else BLUE
+        colour = RED if chosen is not None and method["name"] == chosen["name"] else BLUE
         if method["interval"] is not None:
             ax.plot(method["interval"], [i, i], color=colour, linewidth=2, alpha=0.4)
         ax.plot(method["scores"], [i] * len(method["scores"]), ".", color=GREY, markersize=4)
@@ -106,7 +106,7 @@ def study_curves(study: Any, *, ax: Any = None) -> Any:
     return ax
 
 
-def study_winner(study: Any, *, most: int = 8, effects: int = 2, axes: Any = None) -> Any:
+def study_chosen(study: Any, *, most: int = 8, effects: int = 2, axes: Any = None) -> Any:
     """Feature importances of the selected model, and the effects of its most important features.
 
     The first panel shows the importances, scaled so that the largest is 100. The others show the partial
@@ -126,13 +126,13 @@ def study_winner(study: Any, *, most: int = 8, effects: int = 2, axes: Any = Non
     -------
     array of axes
     """
-    winner = _record_of(study)["winner"]
-    if winner is None or not winner["importances"]:
+    chosen = _record_of(study)["chosen"]
+    if chosen is None or not chosen["importances"]:
         raise ValueError(
-            "the study has no explanation of its winner, because its budget was too small; fit it with a"
-            " larger budget"
+            "the study has no explanation of its chosen model, because its budget was too small; fit it"
+            " with a larger budget"
         )
-    shown = [found for found in winner["dependence"] if found["mean"]][:effects]
+    shown = [found for found in chosen["dependence"] if found["mean"]][:effects]
     if axes is None:
         size = (4 + 4 * len(shown), 3.6)
         _, axes = pyplot_or_error().subplots(
@@ -143,7 +143,7 @@ def study_winner(study: Any, *, most: int = 8, effects: int = 2, axes: Any = Non
         raise ValueError(
             f"axes has {axes.size} axes, but {len(shown)} effects need {1 + len(shown)} axes"
         )
-    top = winner["importances"][:most]
+    top = chosen["importances"][:most]
     axes[0].barh([found["feature"] for found in top], [found["value"] for found in top], color=BLUE)
     axes[0].invert_yaxis()
     axes[0].set_xlabel("importance, largest = 100")

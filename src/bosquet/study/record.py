@@ -201,7 +201,7 @@ class DependenceRecord(TypedDict):
     unit: str  # "probability of >50K", "rings"
 
 
-class Winner(TypedDict):
+class ChosenRecord(TypedDict):
     """Explanation of the chosen model."""
 
     name: str
@@ -303,10 +303,16 @@ class Record(TypedDict):
     comparison: Comparison
     verdict: Verdict
     final: FinalFit
-    winner: Winner | None
+    chosen: ChosenRecord | None
     notes: list[str]  # remarks for the reader: subsampling, splits left out, ...
     design: NotRequired[GivenDesign]
     test_table: NotRequired[ScoredTable]
+
+
+def chosen_method(record: Record) -> MethodRecord | None:
+    """Return the results of the chosen method."""
+    name = record["chosen"]["name"] if record["chosen"] else None
+    return next((method for method in record["methods"] if method["name"] == name), None)
 
 
 def to_json_types(value: Any) -> Any:

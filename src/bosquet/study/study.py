@@ -18,7 +18,7 @@ from bosquet.study.compare.leaderboard import as_html, as_text, leaderboard
 from bosquet.study.methods import METHODS
 from bosquet.study.methods.method import Method
 from bosquet.study.options import StudyOptions
-from bosquet.study.record import Record
+from bosquet.study.record import Record, chosen_method
 from bosquet.study.report import write_page
 from bosquet.study.run.clock import StudyClock, seconds_of
 from bosquet.study.study_run import StudyRun
@@ -214,9 +214,8 @@ class Study(BaseEstimator):
         self.record_ = result.record
         self.table_ = leaderboard(result.record)
         self.splits_ = [(split.train, split.test) for split in result.splits]
-        winner = result.record["winner"]
-        chosen = result.record["methods"]
-        title = next((m["title"] for m in chosen if winner and m["name"] == winner["name"]), "")
+        chosen = chosen_method(result.record)
+        title = "" if chosen is None else chosen["title"]
         self.best_ = ChosenModel(
             result.model, table.tidier, result.decision, title, table.design.offset_column
         )

@@ -47,6 +47,7 @@ from bosquet.study.metrics.metric import (
 )
 from bosquet.study.options import StudyOptions, checked_costs, checked_tune_by
 from bosquet.study.record import (
+    ChosenRecord,
     Comparison,
     FinalFit,
     MethodRecord,
@@ -84,7 +85,7 @@ from bosquet.study.tuning.thresholds import (
 )
 from bosquet.tables.frames import as_frame
 
-VERSION = 2
+VERSION = 3
 # Share of the budget after which no fits are started for the threshold of the final model.
 END_OF_DECIDING = 0.85
 
@@ -178,9 +179,9 @@ class StudyRun:
             raise ValueError(f"no method could be fitted to this table: {reasons}")
         reporter.write(choice.why)
         self.notes += [*schedule.notes, *notes_on_comparison(rows, schedule, self.methods)]
-        model, decision, winner = self._winner(schedule, choice, rows)
+        model, decision, chosen = self._fit_and_explain(schedule, choice, rows)
         found = (rows, comparison, choice.verdict)
-        record = self._build_record(exploration, found, winner, schedule)
+        record = self._build_record(exploration, found, chosen, schedule)
         return StudyResult(record, model, decision, schedule.splits, self.metrics)
 
     def _choose_time_features(self) -> None:
@@ -258,10 +259,10 @@ class StudyRun:
             }
         )
 
-    # -------------------------------------------------------------------- winner
-    def _winner(
+    # -------------------------------------------------------------------- chosen
+    def _fit_and_explain(
         self, schedule: Schedule, choice: Choice, records: list[MethodRecord]
-    ) -> tuple[Any, Decision | None, Any]:
+    ) -> tuple[Any, Decision | None, ChosenRecord]:
         """Return the final model, its decision rule, and the explanation of the chosen method."""
         method = next(method for method in self.methods if method.name == choice.name)
         outcome = schedule.outcomes(method)[0]
@@ -287,10 +288,10 @@ class StudyRun:
             self.table.labels,
             self.clock,
         )
-        winner = explainer.explain(choice)
-        winner["rows_called"] = self.table.row_label_note
+        chosen = explainer.explain(choice)
+        chosen["rows_called"] = self.table.row_label_note
         self.notes += explainer.notes
-        return model, decision, winner
+        return model, decision, chosen
 
     def _add_blocks(
         self, record: MethodRecord, schedule: Schedule, method: Method, candidate: Candidate
@@ -379,7 +380,7 @@ class StudyRun:
         self,
         exploration: Any,
         found: tuple[list[MethodRecord], Comparison, Verdict],
-        winner: Any,
+        chosen: ChosenRecord,
         schedule: Schedule,
     ) -> Record:
         rows, comparison, verdict = found
@@ -408,7 +409,7 @@ class StudyRun:
             "comparison": comparison,
             "verdict": verdict,
             "final": self.final,
-            "winner": winner,
+            "chosen": chosen,
             "notes": self.notes,
         }
         design = self.table.design

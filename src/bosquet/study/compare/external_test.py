@@ -11,7 +11,7 @@ import numpy as np
 from bosquet.study.chosen_model import ChosenModel
 from bosquet.study.compare.intervals import CONFIDENCE, BootstrapDraws
 from bosquet.study.metrics.metric import Metric, predictions_for
-from bosquet.study.record import Record, ScoredTable
+from bosquet.study.record import Record, ScoredTable, chosen_method
 from bosquet.study.run.trial import scores_of
 from bosquet.study.table.design import Design, read_weight
 from bosquet.study.table.splits import seed_of
@@ -122,8 +122,7 @@ def score_test_table(
     drawn = BootstrapDraws.draw(y, metric, seed, group, weight).scores(predictions)
     tail = (1 - CONFIDENCE) / 2
     low, high = np.quantile(drawn[np.isfinite(drawn)], [tail, 1 - tail])
-    winner = record["winner"]
-    chosen = next((m for m in record["methods"] if winner and m["name"] == winner["name"]), None)
+    chosen = chosen_method(record)
     return ScoredTable(
         n_rows=len(y),
         without_target=len(kept) - len(y) - unknown,

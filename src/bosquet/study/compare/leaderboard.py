@@ -78,8 +78,8 @@ def _cells(record: Record, method: MethodRecord) -> list[str]:
         else:
             to_best += "  not tested: different training rows"
     marks = []
-    winner = record["winner"]
-    if winner is not None and winner["name"] == method["name"]:
+    chosen = record["chosen"]
+    if chosen is not None and chosen["name"] == method["name"]:
         marks.append("chosen")
     if not method["finished"]:
         marks.append("cut short by the time limit")
@@ -101,9 +101,9 @@ def as_text(record: Record) -> str:
     """Return the leaderboard as text, with the choice and its reasons."""
     lines = cells(record)
     text = text_table(lines, left=range(len(lines[0])))
-    winner = record["winner"]
+    chosen = record["chosen"]
     warnings = [f"Warning: {one['message']}" for one in alarms(record["exploration"])]
-    why = ["", winner["why"], *final_rows(record)] if winner else []
+    why = ["", chosen["why"], *final_rows(record)] if chosen else []
     tested = [on_test_table(record)] if record.get("test_table") else []
     return "\n".join([summary(record), *warnings, "", *text, *why, *tested])
 
@@ -177,9 +177,9 @@ def as_html(record: Record) -> str:
         "<tr>" + "".join(f"<td style='text-align:left'>{cell}</td>" for cell in line) + "</tr>"
         for line in lines
     )
-    winner = record["winner"]
-    reasons = " ".join([winner["why"], *final_rows(record)]) if winner else ""
-    why = f"<p>{html.escape(reasons)}</p>" if winner else ""
+    chosen = record["chosen"]
+    reasons = " ".join([chosen["why"], *final_rows(record)]) if chosen else ""
+    why = f"<p>{html.escape(reasons)}</p>" if chosen else ""
     why += f"<p>{html.escape(on_test_table(record))}</p>" if record.get("test_table") else ""
     warnings = "".join(
         f"<p><b>Warning:</b> {html.escape(one['message'])}</p>"

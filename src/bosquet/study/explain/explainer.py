@@ -28,7 +28,7 @@ from bosquet.study.explain.tree import tree_to_draw
 from bosquet.study.methods.method import Candidate
 from bosquet.study.methods.offsets import rate_model
 from bosquet.study.metrics.metric import predictions_for
-from bosquet.study.record import Winner
+from bosquet.study.record import ChosenRecord
 from bosquet.study.run.clock import StudyClock
 from bosquet.study.run.context import StudyContext
 from bosquet.study.run.outcomes import Outcome
@@ -45,7 +45,7 @@ END_OF_EXPLAINING, END_OF_FITS = 1.08, 0.97
 
 @dataclass
 class Explainer:
-    """Compute the parts of a `Winner`; a part that fails is left out and reported in `notes`."""
+    """Compute the parts of a `ChosenRecord`; a part that fails is left out and reported in `notes`."""
 
     context: StudyContext
     split: StudySplit
@@ -61,12 +61,12 @@ class Explainer:
     def offset(self) -> OffsetColumn | None:
         return self.context.shape.offset
 
-    def explain(self, choice: Choice) -> Winner:
+    def explain(self, choice: Choice) -> ChosenRecord:
         """Return the explanation of the chosen method, as far as time allows."""
         context, metric = self.context, self.context.metric
         X, y = take(context.X, self.split.test), context.y[self.split.test]
         seed, weight = seed_of(context.random_state, "explaining"), context.weight(self.split.test)
-        found: Winner = {
+        found: ChosenRecord = {
             "name": choice.name,
             "why": choice.why,
             "runner_up": choice.runner_up,

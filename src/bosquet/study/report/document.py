@@ -12,7 +12,7 @@ from bosquet.study.exploration.alarms import alarms
 from bosquet.study.record import Record
 from bosquet.study.report.embedding import script_data, text
 from bosquet.study.report.leaderboard import leaderboard_html
-from bosquet.study.report.summary import chosen, headline, summary_sentences
+from bosquet.study.report.summary import chosen_or_best, headline, summary_sentences
 from bosquet.study.report.thinning import thinned
 from bosquet.study.report.wording import count, counted, duration, shortened
 
@@ -123,8 +123,8 @@ def _digest(script: str) -> str:
 
 
 def _opening(record: Record) -> str:
-    method = chosen(record)
-    why = record["winner"]["why"] if record["winner"] else ""
+    method = chosen_or_best(record)
+    why = record["chosen"]["why"] if record["chosen"] else ""
     facts = [
         (count(record["n_rows"]), "rows"),
         (count(record["exploration"]["n_columns"]), "columns"),

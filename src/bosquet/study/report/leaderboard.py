@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from bosquet.study.compare.verdict import is_tied, is_worse
 from bosquet.study.record import MethodRecord, Record
 from bosquet.study.report.embedding import text
-from bosquet.study.report.summary import chosen, compared
+from bosquet.study.report.summary import chosen_or_best, compared
 from bosquet.study.report.wording import (
     NOTHING,
     best_of,
@@ -147,8 +147,8 @@ def _head(scale: Scale) -> str:
 
 def _row(record: Record, method: MethodRecord, scale: Scale, places: int) -> str:
     best = best_of(record)
-    winner = chosen(record)
-    tags = '<span class="tag chosen">chosen</span>' if method is winner else ""
+    chosen = chosen_or_best(record)
+    tags = '<span class="tag chosen">chosen</span>' if method is chosen else ""
     if compared(record) and method is not best and is_tied(method):
         tags += '<span class="tag level" title="not significantly different from the best">≈ best</span>'
     if not method["finished"]:

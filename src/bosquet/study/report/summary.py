@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bosquet.study.compare.verdict import is_tied, is_worse, unfinished, without_score
 from bosquet.study.exploration.alarms import leaking_columns
-from bosquet.study.record import MethodRecord, Record
+from bosquet.study.record import MethodRecord, Record, chosen_method
 from bosquet.study.report.wording import (
     averaged,
     best_of,
@@ -25,11 +25,10 @@ from bosquet.study.report.wording import (
 BASELINES = ("constant", "baseline")
 
 
-def chosen(record: Record) -> MethodRecord | None:
+def chosen_or_best(record: Record) -> MethodRecord | None:
     """Return the chosen method; if there is none, the best one."""
-    done = finished(record)
-    name = record["winner"]["name"] if record["winner"] else None
-    return next((m for m in done if m["name"] == name), done[0] if done else None)
+    done, chosen = finished(record), chosen_method(record)
+    return next((m for m in done if m is chosen), done[0] if done else None)
 
 
 def baseline(record: Record) -> MethodRecord | None:
@@ -56,7 +55,7 @@ def headline(record: Record) -> str:
         _verdict(record),
         record["final"],
     )
-    if chosen(record) is None:
+    if chosen_or_best(record) is None:
         return verdict
     if final["rows"] < final["of"]:
         rows = f"{count(final['rows'])} of {count(final['of'])} rows"
@@ -68,7 +67,7 @@ def headline(record: Record) -> str:
 
 
 def _verdict(record: Record) -> str:
-    method = chosen(record)
+    method = chosen_or_best(record)
     target = f"“{shortened(record['target'], 40)}”"
     if method is None:
         return f"No method could be fitted to predict {target}"
@@ -91,7 +90,7 @@ def _verdict(record: Record) -> str:
 
 def summary_sentences(record: Record) -> list[str]:
     """Return sentences on the score of the choice, its comparison with others, and unfinished methods."""
-    method = chosen(record)
+    method = chosen_or_best(record)
     if method is None:
         return [
             "Every method failed or was left out.",

@@ -20,11 +20,11 @@ MOST_IMPORTANCES = 500
 def thinned(record: Record) -> tuple[Record, list[str]]:
     """Return a copy of `record` of limited size, and a note for each part that was shortened."""
     notes: list[str] = []
-    winner: Any = record["winner"]
-    tree, cut = _upper_part(winner["tree"]) if winner and winner["tree"] else (None, False)
+    chosen: Any = record["chosen"]
+    tree, cut = _upper_part(chosen["tree"]) if chosen and chosen["tree"] else (None, False)
     if cut:
         notes.append("This report draws only the upper levels of the tree.")
-    bare: Any = {**record, "winner": {**winner, "tree": None} if winner else None}
+    bare: Any = {**record, "chosen": {**chosen, "tree": None} if chosen else None}
     page = copy.deepcopy(bare)
     _thin_exploration(page["exploration"], notes)
     for method in page["methods"]:
@@ -37,9 +37,9 @@ def thinned(record: Record) -> tuple[Record, list[str]]:
             test["scatter"] = _evenly(test["scatter"], 2 * MOST_POINTS)
         if test:
             method["test"] = test
-    if page["winner"]:
-        _thin_winner(page["winner"], notes)
-        page["winner"]["tree"] = tree
+    if page["chosen"]:
+        _thin_chosen(page["chosen"], notes)
+        page["chosen"]["tree"] = tree
     return page, notes
 
 
@@ -63,21 +63,21 @@ def _thin_exploration(exploration: dict[str, Any], notes: list[str]) -> None:
         related["matrix"] = [row[:MOST_CORRELATED] for row in related["matrix"][:MOST_CORRELATED]]
 
 
-def _thin_winner(winner: dict[str, Any], notes: list[str]) -> None:
-    importances = winner["importances"]
+def _thin_chosen(chosen: dict[str, Any], notes: list[str]) -> None:
+    importances = chosen["importances"]
     if len(importances) > MOST_IMPORTANCES:
-        winner["importances"] = importances[:MOST_IMPORTANCES]
+        chosen["importances"] = importances[:MOST_IMPORTANCES]
         notes.append(
             f"This report shows the {MOST_IMPORTANCES} largest of {len(importances):,} importances."
         )
-    winner["rows"] = winner["rows"][:MOST_ROWS]
-    for row in winner["rows"]:
+    chosen["rows"] = chosen["rows"][:MOST_ROWS]
+    for row in chosen["rows"]:
         row["reasons"] = row["reasons"][:MOST_VALUES]
         if len(row["values"]) > MOST_VALUES:
             first = [r["feature"] for r in row["reasons"]] + list(row["values"])
             names = list(dict.fromkeys(name for name in first if name in row["values"]))
             row["values"] = {name: row["values"][name] for name in names[:MOST_VALUES]}
-    certificate = winner["certificate"]
+    certificate = chosen["certificate"]
     if certificate:
         for key, values in certificate.items():
             if isinstance(values, list):

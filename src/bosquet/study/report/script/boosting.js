@@ -1,9 +1,9 @@
 // The certificate of a boosted classifier: bounds, edges and margins.
 
 function boostingSection() {
-  if (!WINNER || !(WINNER.certificate || WINNER.margins)) return null;
-  const certificate = WINNER.certificate || {};
-  const figures = [errorChart(certificate), edgeChart(certificate), marginChart(WINNER.margins)].filter(Boolean);
+  if (!CHOSEN || !(CHOSEN.certificate || CHOSEN.margins)) return null;
+  const certificate = CHOSEN.certificate || {};
+  const figures = [errorChart(certificate), edgeChart(certificate), marginChart(CHOSEN.margins)].filter(Boolean);
   return section("boosting", "Margins", "Boosting: bounds, edges and margins",
     "The margin of a row is the weight of the true class in the vote (or its probability) minus that of the strongest other class. It lies between −1 and 1 and is positive if the row is classified correctly.",
     certificateText(certificate.text),

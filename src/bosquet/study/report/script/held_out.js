@@ -4,7 +4,7 @@ function heldOutSection() {
   const methods = DONE.filter((method) => method.test && (hasCurves(method.test.roc) || hasCurves(method.test.pr)
     || method.test.calibration?.length));
   if (!methods.length || RECORD.task === "regression") return null;
-  const start = methods.includes(CHOSEN) ? CHOSEN : methods[0];
+  const start = methods.includes(CHOSEN_METHOD) ? CHOSEN_METHOD : methods[0];
   const classes = Object.keys(start.test.roc || start.test.pr || {});
   const state = {
     method: start.name,
@@ -147,8 +147,8 @@ function calibrationChart(shown) {
 
 // Coverage of conformal intervals or sets, and calibration error before and after calibration.
 function trustFacts() {
-  if (!WINNER) return null;
-  const { coverage, calibration } = WINNER;
+  if (!CHOSEN) return null;
+  const { coverage, calibration } = CHOSEN;
   const facts = [];
   if (coverage && known(coverage.nominal) && known(coverage.observed)) {
     const size = known(coverage.mean_width) ? `; their mean width is ${num(coverage.mean_width)}`

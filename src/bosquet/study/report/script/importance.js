@@ -3,14 +3,14 @@
 const FIRST_BARS = 15;
 
 function driversSection() {
-  if (!WINNER) return null;
+  if (!CHOSEN) return null;
   const parts = [importancePart(), dependencePart(), learningPart()].filter(Boolean);
   if (!parts.length) return null;
-  const top = WINNER.importances.filter((entry) => entry.value > 0).slice(0, 2);
+  const top = CHOSEN.importances.filter((entry) => entry.value > 0).slice(0, 2);
   const named = top.map((entry) => `“${shortened(entry.feature, 40)}”`);
   const heading = top.length ? "Feature importance and effects" : "The chosen method";
   const alone = top.length === 1 || (top.length > 1 && top[1].value < top[0].value / 4);
-  const method = inSentence(CHOSEN?.title || WINNER.name);
+  const method = inSentence(CHOSEN_METHOD?.title || CHOSEN.name);
   const lead = !top.length ? null : !alone
     ? `The most important features of ${method} are ${named.join(" and ")}.`
     : `The most important feature of ${method} is ${named[0]}${top.length > 1 ? `; the second, ${named[1]}, is ${num(top[0].value / top[1].value, 2)} times less important` : ""}.`;
@@ -18,7 +18,7 @@ function driversSection() {
 }
 
 function importancePart() {
-  const entries = WINNER.importances.filter((entry) => known(entry.value));
+  const entries = CHOSEN.importances.filter((entry) => known(entry.value));
   if (!entries.length) return null;
   const place = h("div", {});
   let all = entries.length <= FIRST_BARS + 3;
@@ -32,7 +32,7 @@ function importancePart() {
     show();
   } } }, `Show all ${entries.length}`);
   return sub("Feature importance",
-    `Importance by ${WINNER.importance_kind}; the largest is 100. Lines show one standard error to each side.`,
+    `Importance by ${CHOSEN.importance_kind}; the largest is 100. Lines show one standard error to each side.`,
     h("div", { class: "medium" }, place), button);
 }
 
@@ -71,7 +71,7 @@ function importanceChart(entries) {
 }
 
 function dependencePart() {
-  const shown = WINNER.dependence.filter((one) => one.grid.length && one.mean.some(known));
+  const shown = CHOSEN.dependence.filter((one) => one.grid.length && one.mean.some(known));
   if (!shown.length) return null;
   // The same scale for all features, so that effects can be compared.
   const domain = extent(shown.flatMap((one) => [...one.mean, ...(one.low || []), ...(one.high || [])]));
@@ -135,10 +135,10 @@ function dependenceDots(one, domain) {
 }
 
 function learningPart() {
-  const points = WINNER.learning_curve.filter((point) => known(point.rows) && known(point.score));
+  const points = CHOSEN.learning_curve.filter((point) => known(point.rows) && known(point.score));
   if (points.length < 2) return null;
   const last = points[points.length - 1];
-  const forecast = WINNER.learning_text;
+  const forecast = CHOSEN.learning_text;
   const places = placesFor(points.map((point) => point.score));
   const spread = (point) => (known(point.spread) ? point.spread : 0);
   const text = `The score on the test rows against the number of training rows; the band is one standard deviation to each side. ${forecast}`;

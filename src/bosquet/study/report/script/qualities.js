@@ -44,7 +44,7 @@ function qualitiesSection() {
       rows.set(method, row);
       return row;
     })));
-  toggle(methods.find((method) => method === CHOSEN) || methods[0]);
+  toggle(methods.find((method) => method === CHOSEN_METHOD) || methods[0]);
   return section("qualities", "Properties", "Theoretical properties of the methods",
     "They hold for any data: ● yes, ◐ partly, ○ no. Select a method to see the reasons.",
     h("div", { class: "scroller", tabindex: "0", role: "region", "aria-label": "Properties of each method" }, table));

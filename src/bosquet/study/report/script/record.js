@@ -2,10 +2,10 @@
 
 const RECORD = JSON.parse(document.getElementById("record").textContent);
 const METRIC = RECORD.metric;
-const WINNER = RECORD.winner;
+const CHOSEN = RECORD.chosen;
 const DONE = RECORD.methods.filter((method) => method.status === "done" && known(method.mean));
 const methodOf = (name) => DONE.find((method) => method.name === name);
-const CHOSEN = (WINNER && methodOf(WINNER.name)) || DONE[0];
+const CHOSEN_METHOD = (CHOSEN && methodOf(CHOSEN.name)) || DONE[0];
 const BETTER = METRIC.higher_is_better ? "higher is better" : "lower is better";
 
 const WEIGHTED = Object.keys(RECORD.design?.columns || {}).includes("weight");

@@ -4,7 +4,7 @@ function regressionSection() {
   if (RECORD.task !== "regression") return null;
   const methods = DONE.filter((method) => method.test && (method.test.scatter?.length || method.test.residuals));
   if (!methods.length) return null;
-  const start = methods.includes(CHOSEN) ? CHOSEN : methods[0];
+  const start = methods.includes(CHOSEN_METHOD) ? CHOSEN_METHOD : methods[0];
   const figures = h("div", { class: "grid" });
   const show = (name) => {
     const method = methods.find((candidate) => candidate.name === name);

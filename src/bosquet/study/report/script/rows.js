@@ -5,7 +5,7 @@ const MOST_REASONS = 12;
 const OTHERS = "(all others)";
 
 function rowsSection() {
-  const rows = WINNER?.rows || [];
+  const rows = CHOSEN?.rows || [];
   if (!rows.length) return null;
   const present = Object.keys(KINDS).filter((kind) => rows.some((row) => row.kind === kind));
   const state = { kind: present.length > 1 ? present[0] : "all", search: "", truth: "", chosen: null };
@@ -35,7 +35,7 @@ function rowsSection() {
       [["", "any"], ...truths.map((name) => [name, name])], "", set("truth")));
   show();
   return section("rows", "Rows", "Explanation of single rows",
-    `Select a row to see how its values change the prediction. The effects are Shapley values, ${RECORD.task === "regression" ? "in units of the target" : "for the predicted class, on the raw scale of the model (for example log-odds)"}. ${WINNER.rows_called || ""}`.trim(),
+    `Select a row to see how its values change the prediction. The effects are Shapley values, ${RECORD.task === "regression" ? "in units of the target" : "for the predicted class, on the raw scale of the model (for example log-odds)"}. ${CHOSEN.rows_called || ""}`.trim(),
     controls, h("div", { class: "explorer" }, h("div", {}, list, found), detail));
 }
 

@@ -5,7 +5,7 @@ function decisionSection() {
   const methods = DONE.filter((method) => method.test && (method.test.thresholds?.length
     || method.test.confusion?.length));
   if (!methods.length) return null;
-  const start = methods.includes(CHOSEN) ? CHOSEN : methods[0];
+  const start = methods.includes(CHOSEN_METHOD) ? CHOSEN_METHOD : methods[0];
   const place = h("div", {});
   const show = (name) => {
     const method = methods.find((candidate) => candidate.name === name);

@@ -1,7 +1,7 @@
 // The tree, which can be moved and zoomed; a click on a node shows the rules that lead to it.
 
 function treeSection() {
-  const root = WINNER?.tree;
+  const root = CHOSEN?.tree;
   if (!root) return null;
   setNodeWidth(root);
   const placed = placedNodes(root);
@@ -9,7 +9,7 @@ function treeSection() {
   const rulesText = h("p", { class: "tree-says", "aria-live": "polite" }, "Select a node to see the rules that lead to it.");
   const frame = treeFrame(placed, rulesText);
   return section("tree", "Tree", leaves.length > 1 ? `Decision tree with ${leaves.length} leaves` : "Decision tree",
-    `${WINNER.tree_title ? `${WINNER.tree_title.replace(/[.\s]+$/, "")}. ` : ""}Rows that satisfy the rule of a node go to the left. Thicker lines have more rows.`,
+    `${CHOSEN.tree_title ? `${CHOSEN.tree_title.replace(/[.\s]+$/, "")}. ` : ""}Rows that satisfy the rule of a node go to the left. Thicker lines have more rows.`,
     treeKeys(), frame, rulesText,
     h("p", { class: "note" },
       "Drag to move. To zoom, click the tree and use the mouse wheel, or use the wheel with Ctrl. Keys: arrows move, + and − zoom, 0 shows the whole tree."),
