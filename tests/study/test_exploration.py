@@ -13,7 +13,7 @@ from bosquet.study.exploration import explore
 from bosquet.study.exploration.drift import shift
 from bosquet.study.exploration.features import feature_of
 from bosquet.study.exploration.relations import correlation_ratio, cramers_v
-from bosquet.tables.columns import plan_column
+from bosquet.tables.planning import plan_column
 
 N = 600
 

@@ -49,11 +49,7 @@ def _from_state(_: Any, members: list[Any], state: dict[str, Any]) -> Any:
 
 def _check_kinds(tidier: Any, model: Any) -> None:
     """Raise ModelFileError if the tidier returns text for a numeric column of the model, or the reverse."""
-    made = [
-        "text" if plan.kind in ("category", "ordinal") else "numbers"
-        for plan in tidier.plans
-        for _ in plan.outputs
-    ]
+    made = ["text" if plan.has_levels else "numbers" for plan in tidier.plans for _ in plan.outputs]
     if model.n_features_in_ != len(made):
         raise ModelFileError(
             "invalid model file: the columns of the model differ from those of the tidier"

@@ -8,24 +8,18 @@ from typing import Any
 import numpy as np
 
 from bosquet._suggestions import hint
-from bosquet.tables.columns import (
-    AS_PARTS,
-    ColumnPlan,
-    as_numbers,
-    has_identifier_name,
-    plan_column,
-)
+from bosquet.tables.column_plan import ColumnPlan
+from bosquet.tables.conversion import as_numbers, convert
 from bosquet.tables.delimited import distinct_names, repetition_notes, same_named_columns
 from bosquet.tables.errors import TableError, load_pandas
 from bosquet.tables.frames import as_frame
 from bosquet.tables.levels import NUMBERS, all_instances, factorized, text_of, texts_of
 from bosquet.tables.numerals import decimal_mark, numbers_of
+from bosquet.tables.planning import has_identifier_name, plan_column, plan_over_time
 from bosquet.tables.unique_rows import UniqueRows
 from bosquet.tables.wide import is_ordinary_number, is_plain_number, numeric_block
 
 VERSION = 1
-AS_RECURRING = "a date, turned into recurring parts and elapsed time in years"
-AS_ELAPSED = "a date, turned into elapsed time in years"
 _NAMED = 5  # columns that a note lists by name
 
 
@@ -149,10 +143,8 @@ class TableTidier:
                     new.plans.append(ColumnPlan(name, "number", outputs=(name,)))
                     continue
                 plan, note = plan_column(name, learned.iloc[:, place], unique_rows)
-                if over_time and plan.kind == "date":
-                    plan = plan.over_time(learned.iloc[:, place])
-                    become = AS_ELAPSED if len(plan.parts) == 1 else AS_RECURRING
-                    note = note.replace(AS_PARTS, become)
+                if over_time:
+                    plan, note = plan_over_time(plan, note, learned.iloc[:, place])
                 new.plans.append(plan)
                 if note:
                     noted.append((name, note))
@@ -267,7 +259,7 @@ class TableTidier:
         names, _ = distinct_names([str(name) for name in frame.columns])
         frame = _without_attrs(frame)
         found = {name: place for place, name in enumerate(names)}
-        wanted = [plan.name for plan in self.plans if plan.kind != "left out"]
+        wanted = [plan.name for plan in self.plans if plan.used]
         absent = [name for name in wanted if name not in found]
         if absent:
             one = "column" if len(absent) == 1 else "columns"
@@ -287,8 +279,8 @@ class TableTidier:
         noted = []
         alone = {plan.name for plan in self.plans} - {plan.name for plan in together}
         for plan in self.plans:
-            if plan.kind != "left out" and plan.name in alone:
-                columns, note = plan.apply(frame.iloc[:, found[plan.name]])
+            if plan.used and plan.name in alone:
+                columns, note = convert(plan, frame.iloc[:, found[plan.name]])
                 arrays.update(zip(plan.outputs, columns, strict=True))
                 if note:
                     noted.append((plan.name, note))
@@ -310,7 +302,7 @@ class TableTidier:
         series = frame.iloc[:, names.index(self.target)]
         if self.target_kind == "number":
             plan = ColumnPlan(self.target, "number", decimal=self._target_decimal)
-            return np.asarray(plan.apply(series)[0][0])
+            return np.asarray(convert(plan, series)[0][0])
         known = factorized(series)
         if known is None:
             raise TableError(

@@ -145,7 +145,7 @@ def _plan_text(state: dict[str, Any]) -> str:
 
 # ------------------------------------------------------------------------------------------- table
 def _table(arguments: Any, frame: Any) -> None:
-    from bosquet.tables.columns import plan_column
+    from bosquet.tables.planning import plan_column
     from bosquet.tables.unique_rows import UniqueRows
 
     unique_rows = UniqueRows(frame)
@@ -155,7 +155,7 @@ def _table(arguments: Any, frame: Any) -> None:
         described.append(
             {
                 "name": str(name),
-                "kind": plan.kind if plan.kind != "left out" else plan.reason,
+                "kind": plan.kind if plan.used else plan.reason,
                 "missing": int(series.isna().sum()),
                 "distinct": int(series.nunique()) if plan.reason != "nested" else None,
                 "example": str(series.dropna().iloc[0]) if series.notna().any() else "",

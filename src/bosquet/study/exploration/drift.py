@@ -17,7 +17,7 @@ from bosquet.study.exploration.features import Feature
 from bosquet.study.exploration.target import ExploredTarget
 from bosquet.study.metrics.formatting import format_score
 from bosquet.study.record import Finding
-from bosquet.tables.columns import ColumnPlan
+from bosquet.tables.column_plan import ColumnPlan
 
 NOTABLE, LARGE = 0.1, 0.25  # usual thresholds of the population stability index
 _REPORTED = 8  # columns with a finding each

@@ -181,8 +181,8 @@ def _chosen_plans(
     names = [plan.name for plan in plans]
     strength = quick_relations(frame.iloc[rows], names, target.take(rows))
     # A wide table has few non-numeric columns; they are all examined.
-    strength += [1.0 if plan.kind in ("category", "ordinal", "date") else 0.0 for plan in plans]
-    strength -= [2.0 if plan.kind == "left out" else 0.0 for plan in plans]
+    strength += [1.0 if plan.has_levels or plan.kind == "date" else 0.0 for plan in plans]
+    strength -= [0.0 if plan.used else 2.0 for plan in plans]
     best = np.sort(np.argsort(-strength, kind="stable")[:MAX_COLUMNS])
     return [plans[place] for place in best]
 

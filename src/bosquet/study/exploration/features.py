@@ -8,12 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from bosquet.tables.columns import ColumnPlan, as_numbers, dates_of
+from bosquet.tables.column_plan import ColumnPlan
+from bosquet.tables.conversion import as_numbers, dates_of, floats_of
 from bosquet.tables.dates import ELAPSED, date_part
 from bosquet.tables.levels import factorized, texts_of
 
 BINS = 20  # to measure the association of a number with the target
 FINE_BINS = 200  # to detect a target leak
+# Kinds in the record of columns that are left out; without a reason it is a number left out by the design.
+_LEFT_OUT_KINDS = {"": "number", "empty": "constant", "nested": "text"}
 
 
 @dataclass
@@ -33,7 +36,7 @@ class Feature:
     @property
     def used(self) -> bool:
         """Whether the methods use the column."""
-        return self.plan.kind != "left out"
+        return self.plan.used
 
     @cached_property
     def missing(self) -> np.ndarray:
@@ -94,16 +97,13 @@ class Feature:
 def feature_of(plan: ColumnPlan, series: Any) -> Feature:
     """Return a column as the tidier reads it."""
     if plan.kind in ("number", "boolean"):
-        values = np.asarray(plan.apply(series)[0][0], dtype=float)
-        return Feature(plan, "number", numbers=values)
+        return Feature(plan, "number", numbers=floats_of(plan, series))
     if plan.kind == "date":
         # Fractional years are readable on an axis.
         return Feature(plan, "date", numbers=date_part(dates_of(plan, series), ELAPSED))
-    kind = "category"
-    if plan.kind == "left out":
-        kind = {"empty": "constant", "nested": "text"}.get(plan.reason, plan.reason or "number")
-        if series.dtype.kind in "iufb":
-            return Feature(plan, kind, numbers=np.asarray(as_numbers(series), dtype=float))
+    kind = "category" if plan.used else _LEFT_OUT_KINDS.get(plan.reason, plan.reason)
+    if not plan.used and series.dtype.kind in "iufb":
+        return Feature(plan, kind, numbers=np.asarray(as_numbers(series), dtype=float))
     known = factorized(series)
     if known is None:  # lists and other unhashable values
         return Feature(plan, kind, codes=np.full(len(series), -1), levels=[])

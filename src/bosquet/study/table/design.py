@@ -19,9 +19,10 @@ import numpy as np
 
 from bosquet._suggestions import hint
 from bosquet.study.table.offset import OffsetColumn
-from bosquet.tables.columns import as_numbers, dates_of, plan_column
+from bosquet.tables.conversion import as_numbers, dates_of, floats_of
 from bosquet.tables.dates import looks_like_date
 from bosquet.tables.levels import factorized, texts_of
+from bosquet.tables.planning import plan_column
 
 OPTIONS = ("time", "group", "weight", "offset", "split")
 PARAMETERS = (*OPTIONS, "exposure")  # an exposure is stored as its logarithm, the offset
@@ -234,7 +235,7 @@ def _read_time(series: Any, where: str) -> np.ndarray:
         dates = dates_of(plan, series)
         return np.asarray((dates - dates.min()) / np.timedelta64(1, "D"), dtype=float)
     if plan.kind == "number" and series.dtype.kind not in "iuf":
-        numbers = np.asarray(plan.apply(series)[0][0], dtype=float)
+        numbers = floats_of(plan, series)
     elif series.dtype.kind in "iuf":
         numbers = np.asarray(as_numbers(series), dtype=float)
     else:
@@ -287,7 +288,7 @@ def _read_numbers(series: Any, where: str) -> np.ndarray:
     if series.dtype.kind in "iuf":
         numbers = np.asarray(as_numbers(series), dtype=float)
     elif plan.kind == "number":
-        numbers = np.asarray(plan.apply(series)[0][0], dtype=float)
+        numbers = floats_of(plan, series)
     else:
         raise ValueError(f"{where} is not numeric; use a column of numbers")
     wrong = np.flatnonzero(~np.isfinite(numbers))

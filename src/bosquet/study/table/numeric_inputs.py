@@ -3,6 +3,10 @@
 Trees accept a table with categories and missing values. The other methods receive the matrix made by
 `NumericInputs`: scaled numbers, imputed missing values with indicator columns, one-hot encoded categories.
 
+The plans of `bosquet.tables` say how raw columns are read, once for the whole table. The encodings of this
+module belong to one fit: means, scales and the levels that are frequent enough are learned from its training
+rows alone, because the validation and test rows must not influence a fit.
+
 A ColumnTransformer of scikit-learn with imputer, scaler and one-hot encoder makes a similar matrix. For
 tables of 50,000 to 100,000 rows it takes 3 to 10 times as long and 2 to 4 times the memory: categories
 become arrays of objects, each step copies the numbers, and the matrix is always in double precision. It
@@ -23,6 +27,11 @@ from bosquet._fitted import publishes_fit_atomically, reads_fit_snapshot, set_fe
 from bosquet._parameters import Check, boolean, check_parameters, choice, integer
 from bosquet._sklearn import BaseEstimator, check_is_fitted
 from bosquet.data import Columns, TableEncoder, n_rows, take_rows
+from bosquet.study.table.screening import (
+    explained_by_columns,
+    explained_by_levels,
+    target_columns,
+)
 
 OTHERS, MISSING = "(others)", "(missing)"
 # Values and columns converted at a time: large enough for vectorisation, small compared with the table.
@@ -41,8 +50,8 @@ _CHECKS: dict[str, Check] = {
 
 
 @dataclass(frozen=True)
-class NumberColumn:
-    """Fitted parameters of a numeric column: (value - shift) / width, with missing values set to `fill`."""
+class NumberEncoding:
+    """Encoding of a numeric column: (value - shift) / width, with missing values set to `fill`."""
 
     index: int
     shift: float
@@ -52,8 +61,8 @@ class NumberColumn:
 
 
 @dataclass(frozen=True)
-class LevelColumn:
-    """Output column (slot) of each code of a category, -1 for none; the last entry is for missing values."""
+class LevelEncoding:
+    """Encoding of a category: the output column (slot) of each code, -1 for none; the last is for missing."""
 
     index: int
     slots: np.ndarray
@@ -176,8 +185,8 @@ class NumericInputs(TransformerMixin, BaseEstimator):
         check_parameters(self, _CHECKS)
         encoder, columns = TableEncoder.fit(X, owner=type(self).__name__)
         set_feature_attributes(self, encoder)
-        self._numbers: list[NumberColumn] = []
-        self._levels: list[LevelColumn] = []
+        self._numbers: list[NumberEncoding] = []
+        self._levels: list[LevelEncoding] = []
         of_numbers = [i for i, known in enumerate(encoder.categories) if known == 0]
         for some in _blocks(of_numbers, n_rows(columns)):
             self._numbers += self._measure(columns, some)
@@ -199,7 +208,7 @@ class NumericInputs(TransformerMixin, BaseEstimator):
         )
         return columns
 
-    def _measure(self, columns: Columns, some: list[int]) -> list[NumberColumn]:
+    def _measure(self, columns: Columns, some: list[int]) -> list[NumberEncoding]:
         """Return the parameters of some numeric columns, without constant ones."""
         block = _block(columns, some)
         known = np.isfinite(block)
@@ -226,11 +235,11 @@ class NumericInputs(TransformerMixin, BaseEstimator):
             if not varies:  # only the indicator column is informative
                 shift, width = mean[place], 1.0
             found.append(
-                NumberColumn(index, float(shift), float(width), float(mean[place]), marked)
+                NumberEncoding(index, float(shift), float(width), float(mean[place]), marked)
             )
         return found
 
-    def _list_levels(self, index: int, codes: np.ndarray, levels: Any, start: int) -> LevelColumn:
+    def _list_levels(self, index: int, codes: np.ndarray, levels: Any, start: int) -> LevelEncoding:
         counts = np.bincount(codes + 1, minlength=len(levels) + 1)
         missing, counts = int(counts[0]), counts[1:]
         own = np.flatnonzero(counts >= self.min_rows)
@@ -248,23 +257,23 @@ class NumericInputs(TransformerMixin, BaseEstimator):
         if missing:
             slots[-1] = start + len(names)
             names.append(MISSING)
-        return LevelColumn(index, slots, names)
+        return LevelEncoding(index, slots, names)
 
     def _screen(self, columns: Columns, y: Any, total: int) -> np.ndarray:
         """Return the sorted indices of the `max_columns` columns that individually explain most of y."""
         rows = n_rows(columns)
-        targets = _target_columns(y, rows)
+        targets = target_columns(y)
         explained = np.zeros(total)
         first = 0
         mark = len(self._numbers)
         for some in _blocks(self._numbers, rows):
             block, marks = self._scaled(columns, some)
-            explained[first : first + len(some)] = _explained(block, targets)
-            explained[mark : mark + marks.shape[1]] = _explained(marks, targets)
+            explained[first : first + len(some)] = explained_by_columns(block, targets)
+            explained[mark : mark + marks.shape[1]] = explained_by_columns(marks, targets)
             first += len(some)
             mark += marks.shape[1]
         for levels in self._levels:
-            explained += _explained_by_levels(
+            explained += explained_by_levels(
                 levels.slots[_column(columns, levels.index)], targets, total
             )
         best = np.argsort(-explained, kind="stable")[: self.max_columns]
@@ -343,7 +352,9 @@ class NumericInputs(TransformerMixin, BaseEstimator):
         starts = np.concatenate([[0], ends]).astype(places)
         return sparse.csr_matrix((entries, within, starts), shape=(len(ends), self.n_columns_))
 
-    def _scaled(self, columns: Columns, some: list[NumberColumn]) -> tuple[np.ndarray, np.ndarray]:
+    def _scaled(
+        self, columns: Columns, some: list[NumberEncoding]
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Return some numeric columns, imputed and scaled, and their indicators of missing values."""
         block = _block(columns, [column.index for column in some])
         unknown = ~np.isfinite(block)
@@ -386,42 +397,3 @@ def _put(matrix: np.ndarray, places: np.ndarray, block: np.ndarray) -> None:
         matrix[:, places[0] : places[-1] + 1] = block
     elif here.size:
         matrix[:, places[here]] = block[:, here]
-
-
-def _target_columns(y: Any, rows: int) -> np.ndarray | None:
-    """Return the target as centred columns of norm 1: one for numbers, one per class for classes."""
-    if y is None:
-        return None
-    target = np.asarray(y)
-    if target.dtype.kind in "biuf" and np.unique(target).size > 20:
-        table = np.asarray(target, dtype=float)[:, None]
-    else:
-        classes, codes = np.unique(target, return_inverse=True)
-        table = np.eye(classes.size)[codes]
-    table = table - table.mean(axis=0)
-    length = np.sqrt((table**2).sum(axis=0))
-    return table[:, length > 0] / length[length > 0]
-
-
-def _explained(block: np.ndarray, targets: np.ndarray | None) -> np.ndarray:
-    """Return the share of the targets' variance explained by each column; without targets, its variance."""
-    centred = block - block.mean(axis=0)
-    length = (centred**2).sum(axis=0)
-    if targets is None:
-        return length
-    products = (targets.T @ centred) ** 2
-    return np.divide(products.sum(axis=0), length, out=np.zeros(len(length)), where=length > 0)
-
-
-def _explained_by_levels(slot: np.ndarray, targets: np.ndarray | None, total: int) -> np.ndarray:
-    """Return the same for one-hot columns, computed from counts; `slot` is the column that is 1, or -1."""
-    here = slot >= 0
-    places, rows = slot[here], len(slot)
-    count = np.bincount(places, minlength=total)
-    length = count * (1 - count / rows)
-    if targets is None:
-        return length
-    products = sum(
-        np.bincount(places, weights=target[here], minlength=total) ** 2 for target in targets.T
-    )
-    return np.divide(products, length, out=np.zeros(total), where=length > 0)

@@ -8,7 +8,8 @@ from typing import Any, Literal
 import numpy as np
 
 from bosquet._suggestions import hint
-from bosquet.tables.columns import as_numbers, plan_column
+from bosquet.tables.conversion import as_numbers, floats_of
+from bosquet.tables.planning import plan_column
 
 # exp(30) is about 10^13: a larger value is most likely an exposure, not its logarithm.
 LARGEST = 30.0
@@ -69,7 +70,7 @@ class OffsetColumn:
         plan, _ = plan_column(self.name, series)
         if plan.kind != "number":
             raise ValueError(f"{self.where} is not numeric; use a column of numbers")
-        return np.asarray(plan.apply(series)[0][0], dtype=float)
+        return floats_of(plan, series)
 
     def exposure(self, X: Any) -> np.ndarray:
         """Return the exposure of each row of a tidy table, which contains the column unchanged."""
