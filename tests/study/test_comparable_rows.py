@@ -20,9 +20,12 @@ from bosquet.study.methods.costs import FitCost, modelled_seconds
 from bosquet.study.methods.method import TableShape
 from bosquet.study.report import page_html
 from bosquet.study.run import schedule as _schedule
+from bosquet.study.run import time_division
 from bosquet.study.run.outcomes import Outcome
 from bosquet.study.run.time_prediction import FitTimeModel
+from bosquet.study.table.rows import TableRows
 from bosquet.study.table.splits import ROWS_OF_A_CLASS, subsample
+from bosquet.study.tuning.time_limits import TimeLimits
 from bosquet.study.tuning.tuner import tune
 
 
@@ -165,7 +168,7 @@ def test_a_leader_on_fewer_rows_that_beats_the_constant_is_a_model():
 @pytest.fixture
 def large(monkeypatch):
     """Every table counts as large."""
-    monkeypatch.setattr(_schedule, "SMALL_TABLE", 1)
+    monkeypatch.setattr(time_division, "SMALL_TABLE", 1)
 
 
 def test_methods_that_cannot_use_all_rows_come_last_and_cut_nobody_elses(large):
@@ -181,7 +184,7 @@ def test_methods_that_cannot_use_all_rows_come_last_and_cut_nobody_elses(large):
 
 
 def test_a_method_that_is_not_reached_tells_what_a_fit_would_take(large, monkeypatch):
-    monkeypatch.setattr(_schedule, "END_OF_FIRST_ROUND", 0.0)
+    monkeypatch.setattr(time_division, "END_OF_FIRST_ROUND", 0.0)
     methods = [paced("slow", 25.0), paced("quick", 0.01)]
     study = Study(methods=methods, budget=5, verbose=0, repeats=1).fit(table(), "y")
     assert study.table_.loc["slow", "status"] == "not reached"
@@ -221,7 +224,13 @@ def test_cost_models_grow_as_the_time_of_fits_does(name, task):
         best = np.inf
         for _ in range(3):
             began = time.process_time()  # of this process, however busy the machine is
-            tune(METHODS[name], X[:n], y[:n], replace(whole, n_rows=n), metric=metric, seconds=0.0)
+            tune(
+                METHODS[name],
+                TableRows(X[:n], y[:n]),
+                replace(whole, n_rows=n),
+                metric,
+                limits=TimeLimits(soft=0.0),
+            )
             best = min(best, time.process_time() - began)
         seconds.append(best)
         modelled.append(modelled_seconds(model, whole, n))

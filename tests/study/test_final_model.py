@@ -100,11 +100,11 @@ def test_rounds_end_in_time_for_the_last_fit_of_the_leader():
     checkpoint = Checkpoint(None, {})
     methods = [constant(), method("leader", penalised)]
     schedule = Schedule(setting(10_000), methods, StudyClock(100.0), checkpoint, 10)
-    assert schedule._left() == pytest.approx(80, abs=1)
+    assert schedule.division.left_for_rounds() == pytest.approx(80, abs=1)
     for name, score, seconds in (("constant", 2.0, 90.0), ("leader", 1.0, 40.0)):
         done = Outcome(name, 0, "done", score=score, rows_used=8000, one_fit_seconds=seconds)
         checkpoint.add(done, 0.0)
-    assert schedule._left() == pytest.approx(95 - 1.2 * 40 * 1.25, abs=1)
+    assert schedule.division.left_for_rounds() == pytest.approx(95 - 1.2 * 40 * 1.25, abs=1)
 
 
 def test_a_killed_study_keeps_the_same_model_when_it_is_resumed(tmp_path):

@@ -14,11 +14,12 @@ from bosquet import Study
 from bosquet.study.methods import METHODS
 from bosquet.study.methods.candidates import middle_first
 from bosquet.study.methods.costs import FitCost
-from bosquet.study.run import schedule as _schedule
-from bosquet.study.table.design import Design
+from bosquet.study.run import time_division
+from bosquet.study.table.rows import TableRows
 from bosquet.study.tuning import halving as _halving
 from bosquet.study.tuning.halving import successive_halving
-from bosquet.study.tuning.time_limit import OutOfTime
+from bosquet.study.tuning.options import TuningOptions
+from bosquet.study.tuning.stopping import OutOfTime
 
 PENALTIES = (1e6, 1e5, 1e4, 1e3, 1e2, 1e-3)  # the last is the best, and the last in the list
 
@@ -50,18 +51,19 @@ def few_rows(monkeypatch):
     monkeypatch.setattr(_halving, "FEWEST_ROWS", 500)
 
 
-def run(one, X, y, at_most=60.0):
+def run(one, X, y, hard_limit=60.0):
     metric, shape = judged("regression", X, y)
-    given = {
-        "metric": metric,
-        "random_state": 0,
-        "at_most": at_most,
-        "rows_seed": 0,
-        "fewest": 2000,
-    }
     candidates = middle_first(list(one.candidates(shape)))
     return successive_halving(
-        one, candidates, X, y, shape, stratify=False, design=Design(), **given
+        one,
+        candidates,
+        TableRows(X, y),
+        shape,
+        metric,
+        TuningOptions(),
+        hard_limit=hard_limit,
+        rows_seed=0,
+        fewest=2000,
     )
 
 
@@ -94,7 +96,7 @@ def test_one_candidate_is_fitted_to_a_subsample_first_if_a_fit_to_all_rows_may_b
     less = run(one, X, y)
     assert (less.rows, less.note, len(less.candidates)) == (2000, "", 1)
     assert less.tuned.estimator.predict(X[:1]).shape == (1,)
-    assert run(one, X, y, at_most=1000.0) is None
+    assert run(one, X, y, hard_limit=1000.0) is None
     assert run(replace(one, combines=lambda *given: []), X, y) is None
 
 
@@ -123,7 +125,7 @@ def test_boosting_and_other_methods_that_keep_their_rounds_need_no_subsample():
 
 
 def test_a_study_of_a_large_table_finds_the_best_candidate_in_time_for_few(monkeypatch):
-    monkeypatch.setattr(_schedule, "SMALL_TABLE", 1)
+    monkeypatch.setattr(time_division, "SMALL_TABLE", 1)
     X, y = table()
     # A fit to all 6,400 training rows takes 0.3 s: six candidates and the last fit would take 2 s.
     study = Study(methods=[noted()], budget=30, verbose=0, repeats=1).fit(X.assign(y=y), "y")
@@ -135,7 +137,7 @@ def test_a_study_of_a_large_table_finds_the_best_candidate_in_time_for_few(monke
 
 
 def test_without_a_budget_nothing_is_halved(monkeypatch):
-    monkeypatch.setattr(_schedule, "SMALL_TABLE", 1)
+    monkeypatch.setattr(time_division, "SMALL_TABLE", 1)
     X, y = table(2000)
     study = Study(methods=[noted()], budget=None, verbose=0, repeats=1).fit(X.assign(y=y), "y")
     assert study.table_.loc["noted", "message"] == ""

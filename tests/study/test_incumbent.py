@@ -9,9 +9,9 @@ from bosquet import GradientBoostingRegressor, Study
 from bosquet.study.compare.choice import choose
 from bosquet.study.methods import METHODS, gradient
 from bosquet.study.methods.method import INCUMBENT
-from bosquet.study.run import schedule as _schedule
+from bosquet.study.run import time_division
 from bosquet.study.run.order import in_order
-from bosquet.study.run.schedule import INCUMBENT_SHARE
+from bosquet.study.run.time_division import INCUMBENT_SHARE
 
 
 def waves(n=6000, seed=0):
@@ -39,7 +39,7 @@ def test_of_few_rows_it_is_the_library_as_it_comes():
 
 
 def test_under_a_clock_it_has_a_share_of_its_own_and_all_rows(monkeypatch):
-    monkeypatch.setattr(_schedule, "SMALL_TABLE", 1)
+    monkeypatch.setattr(time_division, "SMALL_TABLE", 1)
     monkeypatch.setattr(gradient, "MAX_ROUNDS", 10**6)
     monkeypatch.setattr(gradient, "DEFAULT_PATIENCE", 10**6)
     table = waves(7000)

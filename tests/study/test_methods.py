@@ -20,7 +20,9 @@ from bosquet.study.methods.shapes import table_shape
 from bosquet.study.methods.svm import margin_of
 from bosquet.study.metrics.metric import metric_named, predictions_for
 from bosquet.study.record import to_json_types
+from bosquet.study.table.rows import TableRows
 from bosquet.study.tuning import tune
+from bosquet.study.tuning.options import TuningOptions
 
 QUALITIES = [
     "readable",
@@ -174,7 +176,7 @@ def test_networks_with_fewer_than_ten_rows_per_weight_warn():
     metric, shape = judged("binary", X, y)
     few = METHODS["mlp"].candidates(shape)[:2]
     method = replace(METHODS["mlp"], candidates=lambda shape: few)
-    assert "10 rows per weight" in tune(method, X, y, shape, metric=metric).message
+    assert "10 rows per weight" in tune(method, TableRows(X, y), shape, metric).message
 
 
 def test_poisson_regression_is_for_counts_alone():
@@ -197,7 +199,7 @@ def test_kernel_discriminants_bend_where_others_cannot_and_are_left_out_of_wide_
     metric = metric_named("log_loss", "binary", [0, 1])
     scores = {
         name: min(
-            p["score"] for p in tune(METHODS[name], X, y, shape, metric=metric).curve["points"]
+            p["score"] for p in tune(METHODS[name], TableRows(X, y), shape, metric).curve["points"]
         )
         for name in ("kernel-discriminant", "qda")
     }
@@ -233,7 +235,7 @@ def test_a_candidate_is_found_again_by_its_setting(name):
     method = METHODS[name]
     if name == "gradient-boosting":  # many rows: rounds found by early stopping
         shape = replace(shape, n_rows=6_000)
-    tuned = tune(method, X, y, shape, metric=metric, random_state=3)
+    tuned = tune(method, TableRows(X, y), shape, metric, options=TuningOptions(random_state=3))
     again = candidate_with(method, shape, json.loads(json.dumps(to_json_types(tuned.setting))))
     assert again.label == tuned.candidate.label
     same = again.make(3).fit(X, y)

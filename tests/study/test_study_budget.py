@@ -9,7 +9,7 @@ from stand_ins import Slow, constant, method
 
 from bosquet import Study
 from bosquet.study.methods.candidates import middle_first, middle_first_order
-from bosquet.study.run import schedule as _schedule
+from bosquet.study.run import time_division
 from bosquet.study.run.clock import StudyClock, format_seconds, seconds_of
 from bosquet.study.run.order import in_order
 
@@ -114,7 +114,7 @@ def test_candidates_under_a_clock_are_tried_from_the_middle_and_all_of_them():
 def test_of_wide_tables_a_method_far_over_its_share_is_stopped_and_the_others_still_tried(
     monkeypatch,
 ):
-    monkeypatch.setattr(_schedule, "WIDE", 1)
+    monkeypatch.setattr(time_division, "WIDE", 1)
 
     class Endless(Slow):
         def fit(self, X, y):

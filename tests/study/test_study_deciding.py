@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from bosquet import RandomForestClassifier, Study
 from bosquet.study.methods.method import Candidate
 from bosquet.study.metrics.metric import metric_named
+from bosquet.study.table.rows import TableRows
 from bosquet.study.tuning.thresholds import (
     Decision,
     bagged_threshold,
@@ -128,14 +129,14 @@ def test_a_bagged_model_has_out_of_bag_predictions_and_others_use_folds():
     y = np.where(X["a"] + random.normal(size=200) > 0, "good", "bad")
     metric = metric_named("log_loss", "binary", CLASSES)
     forest = RandomForestClassifier(50, oob_score=True, random_state=0).fit(X, y)
-    votes, labels, _ = out_of_sample_predictions(forest, Fitless(), X, y, metric, 0)
+    votes, labels, _ = out_of_sample_predictions(forest, Fitless(), TableRows(X, y), metric, 0)
     assert np.array_equal(votes, forest.oob_decision_function_)
     assert labels.tolist() == y.tolist()
     # After three trees many a row is in every bag.
     with pytest.warns(UserWarning, match="in all 3 bags"):
         few = RandomForestClassifier(3, oob_score=True, random_state=0).fit(X, y)
     again = Candidate(3.0, "", {}, lambda seed: RandomForestClassifier(3, random_state=seed))
-    votes, labels, _ = out_of_sample_predictions(few, again, X, y, metric, 0)
+    votes, labels, _ = out_of_sample_predictions(few, again, TableRows(X, y), metric, 0)
     assert np.isfinite(votes).all()
     assert len(votes) == len(labels) == 200
 
@@ -166,7 +167,7 @@ def test_the_threshold_of_the_final_model_is_chosen_on_all_rows():
 
 @pytest.mark.parametrize("time", [True, False])
 def test_fits_for_the_threshold_of_the_final_model_need_time(monkeypatch, time):
-    monkeypatch.setattr("bosquet.study.study_run.END_OF_DECIDING", 1.0 if time else 0.0)
+    monkeypatch.setattr("bosquet.study.final_step.END_OF_DECIDING", 1.0 if time else 0.0)
     study = Study(methods=["logistic"], budget=30, repeats=1, verbose=0, random_state=0)
     kept = study.fit(rare_table(), "y").best_
     logistic = next(m for m in study.record_["methods"] if m["name"] == "logistic")

@@ -18,10 +18,10 @@ from bosquet.study.run.time_features import choose_time_features
 from bosquet.study.table.design import Design
 from bosquet.study.table.design_splits import PreparedFolds
 from bosquet.study.table.reading import read_study_table
+from bosquet.study.table.rows import TableRows
 from bosquet.study.tuning.validation import (
     CrossValidation,
     HoldoutValidation,
-    TrainingRows,
     scheme_for,
 )
 
@@ -51,7 +51,7 @@ def visits():
 
 @pytest.fixture
 def series():
-    """TrainingRows in time, with a level that moves by random steps."""
+    """Rows in time, with a level that moves by random steps."""
     random = np.random.default_rng(1)
     n = 600
     frame = pd.DataFrame(
@@ -212,7 +212,7 @@ def test_the_interval_of_the_next_block_stays_within_what_scores_there_can_be():
 
 # --------------------------------------------------------------------------------- time as a feature
 def days(level, n=2400, a_day=60):
-    """TrainingRows of forty days, each of which has a level of its own."""
+    """Rows of forty days, each of which has a level of its own."""
     random = np.random.default_rng(3)
     day = np.arange(n) // a_day
     x = random.normal(size=n)
@@ -377,7 +377,7 @@ def test_folds_of_tuning_follow_the_design():
     time = random.permutation(60).astype(float)
     group = np.arange(60) % 10
     for design in (Design(time=time), Design(group=group)):
-        rows = TrainingRows(X, y, None, design)
+        rows = TableRows(X, y, design)
         tasks = [
             *CrossValidation(rows, metric, 5, 0).tasks(),
             *HoldoutValidation(rows, metric, 5, 0).tasks(),
@@ -404,8 +404,8 @@ def test_a_tree_prunes_itself_by_the_folds_of_a_design(pruning):
     X = np.column_stack([np.repeat(random.normal(size=40), 5), random.normal(size=200)])
     y = level[group] + 0.1 * random.normal(size=200)  # nothing that a new group is predicted from
     tree = DecisionTreeRegressor(pruning=pruning, pruning_rule="min", cv=5, random_state=0)
-    at_random = fit_by_design(tree, X, y, Design()).get_n_leaves()
-    by_group = fit_by_design(tree, X, y, Design(group=group)).get_n_leaves()
+    at_random = fit_by_design(tree, TableRows(X, y)).get_n_leaves()
+    by_group = fit_by_design(tree, TableRows(X, y, Design(group=group))).get_n_leaves()
     assert by_group < at_random
     assert tree.cv == 5
     with pytest.raises(ValueError, match="is in no test set of cv"):

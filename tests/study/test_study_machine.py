@@ -13,7 +13,7 @@ from stand_ins import method
 from bosquet import Study
 from bosquet.study.run.machine import SMALL_TABLE, limited_resources
 from bosquet.study.tuning.fit_attempts import try_all
-from bosquet.study.tuning.time_limit import stopped_after
+from bosquet.study.tuning.stopping import stopped_after
 
 
 def test_members_of_an_ensemble_are_fitted_side_by_side_where_tables_are_small():

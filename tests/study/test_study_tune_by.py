@@ -14,6 +14,7 @@ from bosquet.study.run.trial import run_trial
 from bosquet.study.study_run import StudyRun
 from bosquet.study.table.reading import read_study_table
 from bosquet.study.table.splits import split_rows
+from bosquet.study.tuning.time_limits import TimeLimits
 from bosquet.study.tuning.validation import SCHEMES
 
 
@@ -40,7 +41,9 @@ def schemes_in(seconds=None, **more):
     """How each method with a choice is tuned on the first split."""
     run = a_run(**more)
     split = split_rows(run.context.y, 0, 0, stratify=False)
-    outcomes = [run_trial(run.context, one, split, seconds=seconds)[0] for one in run.methods]
+    outcomes = [
+        run_trial(run.context, one, split, limits=TimeLimits(seconds))[0] for one in run.methods
+    ]
     return {outcome.method: outcome.curve["by"] for outcome in outcomes if outcome.curve}
 
 

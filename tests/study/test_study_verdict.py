@@ -9,7 +9,7 @@ from stand_ins import Failing, Slow, linear, method
 
 from bosquet import Study
 from bosquet.study.explain.learning_curve import forecast
-from bosquet.study.run import schedule as _schedule
+from bosquet.study.run import time_division
 
 
 def table(n=120, signal=2.0, seed=0):
@@ -50,7 +50,7 @@ def test_a_table_without_signal_is_a_conclusion_only_if_every_method_was_tried()
 
 
 def test_a_study_whose_methods_were_stopped_does_not_blame_the_columns(monkeypatch):
-    monkeypatch.setattr(_schedule, "WIDE", 1)
+    monkeypatch.setattr(time_division, "WIDE", 1)
     study = Study(budget=3, verbose=0, methods=[endless()]).fit(table(), "y")
     assert study.table_.loc["endless", "status"] == "stopped"
     assert study.record_["verdict"] == {

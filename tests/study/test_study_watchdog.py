@@ -11,8 +11,11 @@ from sklearn.model_selection import cross_val_score
 from stand_ins import method
 
 from bosquet import AdaBoostRegressor
+from bosquet.study.table.rows import TableRows
 from bosquet.study.tuning import tune
-from bosquet.study.tuning.time_limit import OutOfTime, stopped_after
+from bosquet.study.tuning.options import TuningOptions
+from bosquet.study.tuning.stopping import OutOfTime, stopped_after
+from bosquet.study.tuning.time_limits import TimeLimits
 
 
 def busy(seconds):
@@ -118,7 +121,14 @@ def tuned_within(seconds, fits):
     X, y = mixed_table("regression", rows=60)
     metric, shape = judged("regression", X, y)
     tortoise = method("tortoise", lambda shape, pace, seed: Busy(pace), fits)
-    return tune(tortoise, X, y, shape, metric=metric, by="validation", at_most=seconds)
+    return tune(
+        tortoise,
+        TableRows(X, y),
+        shape,
+        metric,
+        options=TuningOptions(by="validation"),
+        limits=TimeLimits(hard=seconds),
+    )
 
 
 def test_a_method_stopped_before_its_first_candidate_is_reported_as_stopped():

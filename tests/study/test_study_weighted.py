@@ -18,6 +18,7 @@ from bosquet.study.run.context import StudyContext
 from bosquet.study.run.held_out_curves import held_out_record, histogram
 from bosquet.study.table.design import Design
 from bosquet.study.table.reading import read_study_table
+from bosquet.study.table.rows import TableRows
 from bosquet.study.table.splits import seed_of, subsample
 from bosquet.study.tuning.thresholds import (
     Decision,
@@ -111,9 +112,11 @@ def test_out_of_fold_predictions_have_their_weights():
     weight = np.random.default_rng(1).random(200)
     candidate = METHODS["logistic"].candidates(table_shape(frame, y, "binary"))[0]
     metric = metric_named("log_loss", "binary", LABELS)
-    found = out_of_fold_predictions(candidate, frame, y, metric, 0, design=Design(weight=weight))
+    found = out_of_fold_predictions(
+        candidate, TableRows(frame, y, Design(weight=weight)), metric, 0
+    )
     assert np.array_equal(found.weight, weight)
-    assert out_of_fold_predictions(candidate, frame, y, metric, 0).weight is None
+    assert out_of_fold_predictions(candidate, TableRows(frame, y), metric, 0).weight is None
 
 
 # ----------------------------------------------------------------------------------------- curves

@@ -17,7 +17,12 @@ from bosquet.study.methods import METHODS
 from bosquet.study.methods.costs import FitCost
 from bosquet.study.methods.method import Candidate
 from bosquet.study.metrics.metric import predictions_for
-from bosquet.study.tuning.tuner import affordable_rows, tune
+from bosquet.study.table.design import Design
+from bosquet.study.table.rows import TableRows
+from bosquet.study.tuning.affordable_rows import affordable_rows
+from bosquet.study.tuning.options import TuningOptions
+from bosquet.study.tuning.time_limits import TimeLimits
+from bosquet.study.tuning.tuner import tune
 from bosquet.study.tuning.validation import draw_bags, fold_numbers
 
 
@@ -51,7 +56,7 @@ def chosen_point(tuned):
 def test_the_curve_has_every_candidate_and_its_chosen_point_is_the_best(numbers, by):
     X, y, metric, shape = numbers
     method = METHODS["linear"]
-    tuned = tune(method, X, y, shape, metric=metric, by=by)
+    tuned = tune(method, TableRows(X, y), shape, metric, options=TuningOptions(by=by))
     points = tuned.curve["points"]
     assert [p["label"] for p in points] == [c.label for c in method.candidates(shape)]
     assert [p["complexity"] for p in points] == sorted(p["complexity"] for p in points)
@@ -66,13 +71,19 @@ def test_the_curve_has_every_candidate_and_its_chosen_point_is_the_best(numbers,
 def test_higher_scores_win_where_higher_is_better(numbers):
     X, y, _, shape = numbers
     metric, _ = judged("regression", X, y, "r2")
-    tuned = tune(METHODS["linear"], X, y, shape, metric=metric)
+    tuned = tune(METHODS["linear"], TableRows(X, y), shape, metric)
     assert chosen_point(tuned)["score"] == max(p["score"] for p in tuned.curve["points"])
 
 
 def test_folds_agree_with_the_reference(numbers):
     X, y, metric, shape = numbers
-    tuned = tune(method_of(ridge, [100.0, 1.0]), X, y, shape, metric=metric, random_state=5)
+    tuned = tune(
+        method_of(ridge, [100.0, 1.0]),
+        TableRows(X, y),
+        shape,
+        metric,
+        options=TuningOptions(random_state=5),
+    )
     fold = fold_numbers(y, 5, 5, stratify=False).tolist()
     for point, alpha in zip(tuned.curve["points"], [100.0, 1.0], strict=True):
         mean, error = resampling.cross_validation_score(
@@ -89,7 +100,13 @@ def test_the_bootstrap_agrees_with_the_reference(numbers):
         return KNeighborsRegressor(k)
 
     method = method_of(make, [10, 1])
-    tuned = tune(method, X, y, shape, metric=metric, by="bootstrap", random_state=2)
+    tuned = tune(
+        method,
+        TableRows(X, y),
+        shape,
+        metric,
+        options=TuningOptions(by="bootstrap", random_state=2),
+    )
     bags = draw_bags(len(y), 10, 2)
     for point, k in zip(tuned.curve["points"], [10, 1], strict=True):
         expected = resampling.bootstrap_632(
@@ -102,7 +119,13 @@ def test_the_bootstrap_agrees_with_the_reference(numbers):
 def test_out_of_bag_scores_are_those_of_the_forest_itself_and_cost_no_further_fit(task):
     X, y = mixed_table(task)
     metric, shape = judged(task, X, y)
-    tuned = tune(METHODS["random-forest"], X, y, shape, metric=metric, random_state=4)
+    tuned = tune(
+        METHODS["random-forest"],
+        TableRows(X, y),
+        shape,
+        metric,
+        options=TuningOptions(random_state=4),
+    )
     assert tuned.curve["by"] == "out of bag"
     forest = tuned.candidate.make(4).fit(X, y)
     said = forest.oob_prediction_ if task == "regression" else forest.oob_decision_function_
@@ -117,14 +140,16 @@ def test_out_of_bag_scores_are_those_of_the_forest_itself_and_cost_no_further_fi
         return RandomForestRegressor(trees, oob_score=True, random_state=seed)
 
     if task == "regression":
-        tune(method_of(counted, [20, 40], by="oob"), X, y, shape, metric=metric)
+        tune(method_of(counted, [20, 40], by="oob"), TableRows(X, y), shape, metric)
         assert made == [20, 20, 40]  # the first was looked at, not fitted
 
 
 def test_the_one_standard_error_rule_takes_the_least_complex_candidate_near_the_best(numbers):
     X, y, metric, shape = numbers
-    best = tune(METHODS["linear"], X, y, shape, metric=metric)
-    near = tune(METHODS["linear"], X, y, shape, metric=metric, rule="1se")
+    best = tune(METHODS["linear"], TableRows(X, y), shape, metric)
+    near = tune(
+        METHODS["linear"], TableRows(X, y), shape, metric, options=TuningOptions(rule="1se")
+    )
     low = chosen_point(best)["score"] + chosen_point(best)["spread"]
     within = [p["complexity"] for p in best.curve["points"] if p["score"] <= low]
     assert chosen_point(near)["complexity"] == min(within)
@@ -134,7 +159,7 @@ def test_the_one_standard_error_rule_takes_the_least_complex_candidate_near_the_
 def test_of_settings_with_the_same_complexity_the_curve_shows_the_best():
     X, y = mixed_table("binary")
     metric, shape = judged("binary", X, y)
-    tuned = tune(METHODS["adaboost"], X, y, shape, metric=metric)
+    tuned = tune(METHODS["adaboost"], TableRows(X, y), shape, metric)
     places = [point["complexity"] for point in tuned.curve["points"]]
     assert places == [10, 25, 50, 100, 200, 400]
     assert chosen_point(tuned)["score"] == min(p["score"] for p in tuned.curve["points"])
@@ -142,13 +167,13 @@ def test_of_settings_with_the_same_complexity_the_curve_shows_the_best():
 
 def test_candidates_that_fail_are_skipped_and_named(numbers):
     X, y, metric, shape = numbers
-    tuned = tune(method_of(ridge, [1.0, -5.0, 10.0]), X, y, shape, metric=metric)
+    tuned = tune(method_of(ridge, [1.0, -5.0, 10.0]), TableRows(X, y), shape, metric)
     assert len(tuned.curve["points"]) == 2
     assert "setting -5.0 skipped" in tuned.message
     with pytest.raises(
         ValueError, match=r"Linear regression.*no candidate could be fitted; setting -1"
     ):
-        tune(method_of(ridge, [-1.0, -2.0]), X, y, shape, metric=metric)
+        tune(method_of(ridge, [-1.0, -2.0]), TableRows(X, y), shape, metric)
 
 
 def test_a_candidate_with_nan_predictions_is_skipped(numbers):
@@ -161,7 +186,7 @@ def test_a_candidate_with_nan_predictions_is_skipped(numbers):
     def make(alpha, seed):
         return Lost() if alpha is None else Ridge(alpha=alpha)
 
-    tuned = tune(method_of(make, [None, 1.0]), X, y, shape, metric=metric)
+    tuned = tune(method_of(make, [None, 1.0]), TableRows(X, y), shape, metric)
     assert len(tuned.curve["points"]) == 1
     assert "setting None skipped" in tuned.message
 
@@ -179,7 +204,13 @@ def test_warnings_of_the_chosen_fit_become_its_message(numbers, n_jobs, recwarn)
     def make(alpha, seed):
         return Complaining(alpha=alpha)
 
-    tuned = tune(method_of(make, [1.0, 2.0]), X, y, shape, metric=metric, n_jobs=n_jobs)
+    tuned = tune(
+        method_of(make, [1.0, 2.0]),
+        TableRows(X, y),
+        shape,
+        metric,
+        options=TuningOptions(n_jobs=n_jobs),
+    )
     assert tuned.message == "did not converge"
     assert not recwarn.list
 
@@ -198,13 +229,13 @@ def test_candidates_are_tried_in_order_until_time_is_up(numbers):
 
     method = method_of(make, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
     began = time.monotonic()
-    tuned = tune(method, X, y, shape, metric=metric, seconds=0.8)
+    tuned = tune(method, TableRows(X, y), shape, metric, limits=TimeLimits(soft=0.8))
     assert time.monotonic() - began < 1.5
     labels = [point["label"] for point in tuned.curve["points"]]
     assert 1 <= len(labels) < 6
     assert labels == [c.label for c in method.candidates(shape)][: len(labels)]
     assert f"time for {len(labels)} of 6 candidates" in tuned.message
-    least = tune(method, X, y, shape, metric=metric, seconds=0.06)
+    least = tune(method, TableRows(X, y), shape, metric, limits=TimeLimits(soft=0.06))
     assert len(least.curve["points"]) == 1
     assert "of 5 folds" in least.message
 
@@ -214,7 +245,13 @@ def test_the_same_seed_gives_the_same_result_for_any_number_of_jobs(name):
     X, y = mixed_table("regression")
     metric, shape = judged("regression", X, y)
     first, second = (
-        tune(METHODS[name], X, y, shape, metric=metric, random_state=7, n_jobs=jobs)
+        tune(
+            METHODS[name],
+            TableRows(X, y),
+            shape,
+            metric,
+            options=TuningOptions(random_state=7, n_jobs=jobs),
+        )
         for jobs in (None, 2)
     )
     assert first.curve == second.curve
@@ -229,14 +266,13 @@ def test_candidates_are_compared_with_a_cheaper_estimator_and_the_chosen_one_is_
     method = METHODS["gradient-boosting"]
     one = next(c for c in method.candidates(shape) if c.complexity == 40)
     alone = replace(method, candidates=lambda shape: [one, *method.candidates(shape)[-1:]])
-    tuned = tune(alone, X, y, shape, metric=metric, by=by)
+    tuned = tune(alone, TableRows(X, y), shape, metric, options=TuningOptions(by=by))
     assert tuned.estimator.n_runs == tuned.setting["n_runs"] == 3
     single = replace(one, make=one.make_trial, make_trial=None)
     last = method.candidates(shape)[-1]
     last = replace(last, make=last.make_trial, make_trial=None)
-    tried = tune(
-        replace(method, candidates=lambda shape: [single, last]), X, y, shape, metric=metric, by=by
-    )
+    trials = replace(method, candidates=lambda shape: [single, last])
+    tried = tune(trials, TableRows(X, y), shape, metric, options=TuningOptions(by=by))
     assert [p["score"] for p in tuned.curve["points"]] == [
         p["score"] for p in tried.curve["points"]
     ]
@@ -245,7 +281,9 @@ def test_candidates_are_compared_with_a_cheaper_estimator_and_the_chosen_one_is_
 def test_early_stopping_gives_its_own_trace_as_the_curve():
     X, y = mixed_table("binary", rows=1200)
     metric, shape = judged("binary", X, y)
-    tuned = tune(METHODS["gradient-boosting"], X, y, replace(shape, n_rows=5_000), metric=metric)
+    tuned = tune(
+        METHODS["gradient-boosting"], TableRows(X, y), replace(shape, n_rows=5_000), metric
+    )
     points = tuned.curve["points"]
     assert tuned.curve["by"] == "validation rows"
     assert tuned.curve["parameter"] == "rounds"
@@ -265,7 +303,7 @@ def test_early_stopping_gives_its_own_trace_as_the_curve():
 def test_a_pruned_tree_shows_its_pruning_table(task):
     X, y = mixed_table(task)
     metric, shape = judged(task, X, y)
-    tuned = tune(METHODS["cart"], X, y, shape, metric=metric)
+    tuned = tune(METHODS["cart"], TableRows(X, y), shape, metric)
     points, table = tuned.curve["points"], tuned.estimator.pruning_table_
     places = [point["complexity"] for point in points]
     assert places == sorted(set(places))
@@ -281,7 +319,7 @@ def test_a_pruned_tree_shows_its_pruning_table(task):
 def test_methods_without_choice_have_no_curve():
     X, y = mixed_table("binary")
     metric, shape = judged("binary", X, y)
-    tuned = tune(METHODS["constant"], X, y, shape, metric=metric)
+    tuned = tune(METHODS["constant"], TableRows(X, y), shape, metric)
     assert tuned.curve is None
     assert tuned.setting == {"prediction": "class proportions"}
 
@@ -290,13 +328,13 @@ def test_weights_are_passed_to_methods_that_accept_them_and_others_report_it():
     X, y = mixed_table("binary")
     metric, shape = judged("binary", X, y)
     weight = np.where(y == "yes", 5.0, 1.0)
-    plain = tune(METHODS["logistic"], X, y, shape, metric=metric)
-    weighed = tune(METHODS["logistic"], X, y, shape, metric=metric, sample_weight=weight)
+    plain = tune(METHODS["logistic"], TableRows(X, y), shape, metric)
+    weighed = tune(METHODS["logistic"], TableRows(X, y, Design(weight=weight)), shape, metric)
     gain = predictions_for(weighed.estimator, X, metric) - predictions_for(
         plain.estimator, X, metric
     )
     assert gain[:, 1].mean() > 0.05
-    ignored = tune(METHODS["lda"], X, y, shape, metric=metric, sample_weight=weight)
+    ignored = tune(METHODS["lda"], TableRows(X, y, Design(weight=weight)), shape, metric)
     assert "weights are not used" in ignored.message
 
 
@@ -305,20 +343,25 @@ def test_large_tables_use_a_validation_set_by_default(numbers):
     X, y = np.tile(X, (90, 1)), np.tile(y, 90)
     shape = replace(shape, n_rows=len(y))
     few = method_of(ridge, [1.0, 2.0])
-    assert tune(few, X, y, shape, metric=metric).curve["by"] == "validation rows"
-    assert tune(few, X, y, shape, metric=metric, by="cv").curve["by"] == "5-fold cross-validation"
+    assert tune(few, TableRows(X, y), shape, metric).curve["by"] == "validation rows"
+    assert (
+        tune(few, TableRows(X, y), shape, metric, options=TuningOptions(by="cv")).curve["by"]
+        == "5-fold cross-validation"
+    )
 
 
 def test_unknown_schemes_and_rules_are_refused_by_name(numbers):
     X, y, metric, shape = numbers
     with pytest.raises(ValueError, match="by='loo' is unknown"):
-        tune(METHODS["linear"], X, y, shape, metric=metric, by="loo")
+        tune(METHODS["linear"], TableRows(X, y), shape, metric, options=TuningOptions(by="loo"))
     with pytest.raises(ValueError, match="rule='median'"):
-        tune(METHODS["linear"], X, y, shape, metric=metric, rule="median")
+        TuningOptions(rule="median")
     with pytest.raises(ValueError, match="has no likelihood, which AIC needs"):
-        tune(METHODS["svr-linear"], X, y, shape, metric=metric, by="aic")
+        tune(METHODS["svr-linear"], TableRows(X, y), shape, metric, options=TuningOptions(by="aic"))
     with pytest.raises(ValueError, match="has no out-of-bag predictions"):
-        tune(METHODS["extra-trees"], X, y, shape, metric=metric, by="oob")
+        tune(
+            METHODS["extra-trees"], TableRows(X, y), shape, metric, options=TuningOptions(by="oob")
+        )
 
 
 def test_more_seconds_afford_more_rows_and_expensive_methods_fewer():
@@ -328,7 +371,7 @@ def test_more_seconds_afford_more_rows_and_expensive_methods_fewer():
     method = METHODS["svm-gaussian"]
     assert 200 <= method.rows_affordable(shape, 1) < method.rows_affordable(shape, 10) < 100_000
     assert method.rows_affordable(shape, 1) < METHODS["logistic"].rows_affordable(shape, 1)
-    assert affordable_rows(method, X, y, replace(shape, n_rows=600), 1e4) == 600
+    assert affordable_rows(method, TableRows(X, y), replace(shape, n_rows=600), 1e4) == 600
 
 
 def test_a_trial_fit_corrects_the_cost_model():
@@ -343,7 +386,7 @@ def test_a_trial_fit_corrects_the_cost_model():
     few, many = (
         affordable_rows(
             method_of(make, [trees, trees], name="random-forest", rows_affordable=cost, by="cv"),
-            X, y, shape, 60,
+            TableRows(X, y), shape, 60,
         )
         for trees in (5, 400)
     )  # fmt: skip

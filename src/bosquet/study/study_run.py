@@ -16,28 +16,22 @@ elapsed time is a feature.
 
 from __future__ import annotations
 
-import warnings
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from bosquet import __version__
-from bosquet.study.compare.choice import Choice, choose
+from bosquet.study.compare.choice import choose
 from bosquet.study.compare.external_test import check_test_table
 from bosquet.study.compare.notes import notes_on_comparison
-from bosquet.study.compare.ranking import interval_of_next_block, ranked
-from bosquet.study.explain.explainer import Explainer
+from bosquet.study.compare.ranking import ranked
 from bosquet.study.exploration import explore
 from bosquet.study.exploration.alarms import alarms
+from bosquet.study.final_step import FinalResult, FinalStep
 from bosquet.study.methods import METHODS
 from bosquet.study.methods.bayes_rule import BayesRule, bayes_rule_method
-from bosquet.study.methods.candidates import candidate_with
-from bosquet.study.methods.method import BASELINE, Candidate, Method
+from bosquet.study.methods.method import BASELINE, Method
 from bosquet.study.methods.shapes import table_shape
 from bosquet.study.metrics.custom_metric import check_metric, custom_metric
-from bosquet.study.metrics.formatting import format_score
 from bosquet.study.metrics.metric import (
     Metric,
     MetricError,
@@ -47,9 +41,7 @@ from bosquet.study.metrics.metric import (
 )
 from bosquet.study.options import StudyOptions, checked_costs, checked_tune_by
 from bosquet.study.record import (
-    ChosenRecord,
     Comparison,
-    FinalFit,
     MethodRecord,
     Record,
     Verdict,
@@ -59,11 +51,8 @@ from bosquet.study.record import (
 from bosquet.study.run.checkpoint import Checkpoint, fingerprint_of_table
 from bosquet.study.run.clock import StudyClock
 from bosquet.study.run.context import StudyContext
-from bosquet.study.run.final_model import TIME_MARGIN, fit_final, fitted
 from bosquet.study.run.machine import limited_resources, n_parallel_fits
-from bosquet.study.run.next_block import block_scores
 from bosquet.study.run.order import in_order
-from bosquet.study.run.outcomes import Outcome
 from bosquet.study.run.progress import ProgressReporter, introduction
 from bosquet.study.run.schedule import (
     REPEATS_COUNTED,
@@ -71,23 +60,15 @@ from bosquet.study.run.schedule import (
     Schedule,
 )
 from bosquet.study.run.time_features import choose_time_features
-from bosquet.study.run.training_rows import training_rows
-from bosquet.study.run.trial import run_trial
-from bosquet.study.table.design import Design, fingerprint
+from bosquet.study.table.design import fingerprint
 from bosquet.study.table.reading import StudyTable
-from bosquet.study.table.splits import StudySplit, seed_of
+from bosquet.study.table.splits import StudySplit
 from bosquet.study.tuning.thresholds import (
-    THRESHOLD_FOLDS,
     Decision,
-    choose_decision,
-    out_of_fold_predictions,
-    stored_predictions,
 )
 from bosquet.tables.frames import as_frame
 
 VERSION = 3
-# Share of the budget after which no fits are started for the threshold of the final model.
-END_OF_DECIDING = 0.85
 
 
 @dataclass
@@ -103,8 +84,6 @@ class StudyResult:
 
 class StudyRun:
     """Steps 2 to 7 of one study, from the tidied table to the record and the final model."""
-
-    final: FinalFit  # rows and seconds of the final fit
 
     def __init__(self, table: StudyTable, options: StudyOptions, clock: StudyClock):
         self.table, self.options, self.clock = table, options, clock
@@ -179,10 +158,15 @@ class StudyRun:
             raise ValueError(f"no method could be fitted to this table: {reasons}")
         reporter.write(choice.why)
         self.notes += [*schedule.notes, *notes_on_comparison(rows, schedule, self.methods)]
-        model, decision, chosen = self._fit_and_explain(schedule, choice, rows)
-        found = (rows, comparison, choice.verdict)
-        record = self._build_record(exploration, found, chosen, schedule)
-        return StudyResult(record, model, decision, schedule.splits, self.metrics)
+        method = next(method for method in self.methods if method.name == choice.name)
+        final_step = FinalStep(self.table, self.context, schedule, method, self.clock)
+        result = final_step.run(choice)
+        if self.table.design.time is not None:
+            row = next(row for row in rows if row["name"] == choice.name)
+            row["interval"] = result.next_block
+        self.notes += final_step.notes
+        record = self._build_record(exploration, schedule, rows, comparison, choice.verdict, result)
+        return StudyResult(record, result.model, result.decision, schedule.splits, self.metrics)
 
     def _choose_time_features(self) -> None:
         """Leave elapsed time out of the features if later blocks of time are predicted better without it."""
@@ -259,131 +243,16 @@ class StudyRun:
             }
         )
 
-    # -------------------------------------------------------------------- chosen
-    def _fit_and_explain(
-        self, schedule: Schedule, choice: Choice, records: list[MethodRecord]
-    ) -> tuple[Any, Decision | None, ChosenRecord]:
-        """Return the final model, its decision rule, and the explanation of the chosen method."""
-        method = next(method for method in self.methods if method.name == choice.name)
-        outcome = schedule.outcomes(method)[0]
-        split = schedule.splits[0]
-        rows, _ = training_rows(self.context, method, split.train, None, outcome)
-        candidate, model_of_split = self._refitted(schedule, method, outcome, split, rows)
-        model, kept, self.final = fit_final(self.context, method, candidate, outcome, self.clock)
-        decision = None
-        if self.context.target.is_classes:
-            X, y = self.context.X.iloc[kept], self.context.y[kept]
-            known = self.context.design.take(kept)
-            decision = self._final_decision(candidate, model, X, y, known, outcome)
-        if self.table.design.time is not None:
-            record = next(one for one in records if one["name"] == choice.name)
-            self._add_blocks(record, schedule, method, candidate)
-        explainer = Explainer(
-            self.context,
-            split,
-            candidate,
-            outcome,
-            model_of_split,
-            rows,
-            self.table.labels,
-            self.clock,
-        )
-        chosen = explainer.explain(choice)
-        chosen["rows_called"] = self.table.row_label_note
-        self.notes += explainer.notes
-        return model, decision, chosen
-
-    def _add_blocks(
-        self, record: MethodRecord, schedule: Schedule, method: Method, candidate: Candidate
-    ) -> None:
-        """Test the chosen method on further blocks of time, for the interval of the next block."""
-        before = schedule.outcomes(method)
-        scores = block_scores(self.context, method, candidate, before, self.clock)
-        record["interval"] = interval_of_next_block(scores, self.metric)
-        if len(scores) > len(before):
-            self.notes.append(
-                f"Only {method.title} was tested on {len(scores) - len(before)} further blocks of time:"
-                f" {self.metric.title} {', '.join(format_score(one) for one in scores[len(before) :])}."
-            )
-
-    def _refitted(
-        self,
-        schedule: Schedule,
-        method: Method,
-        outcome: Outcome,
-        split: StudySplit,
-        rows: np.ndarray,
-    ) -> tuple[Candidate, Any]:
-        """Return the candidate of the first split and its fit; in a resumed study they are fitted again."""
-        context = self.context
-        candidate, model = context.candidates.get(method.name), schedule.fitted.get(method.name)
-        if candidate is not None and model is not None:
-            return candidate, model
-        # The checkpoint has the chosen hyper-parameters; tuning again would take time.
-        if candidate is None and self.clock.timed:
-            shape = replace(context.shape, n_rows=len(rows))
-            candidate = candidate_with(method, shape, outcome.setting)
-        if candidate is None:
-            seconds = self._seconds_left()
-            ready = schedule.with_combined_candidates(method, split, seconds, outcome)
-            again, model = run_trial(context, ready, split, seconds=seconds, first=None)
-            if model is not None and again.setting == outcome.setting:
-                return context.candidates[method.name], model
-            candidate = context.candidates.get(method.name)
-        if candidate is None:
-            raise ValueError(
-                f"the chosen method, {method.title}, could not be fitted again: {outcome.message}"
-            )
-        seed = seed_of(context.random_state, "fit", method.name, split.number)
-        design = context.design.take(rows)
-        return candidate, fitted(candidate, seed, context.X.iloc[rows], context.y[rows], design)
-
-    def _seconds_left(self) -> float | None:
-        return None if not self.clock.timed else max(self.clock.left(), 1.0)
-
-    def _final_decision(
-        self,
-        candidate: Candidate,
-        model: Any,
-        X: Any,
-        y: np.ndarray,
-        design: Design,
-        outcome: Outcome,
-    ) -> Decision:
-        """Return the decision rule of the final model; if time is short, that of the first split.
-
-        The final model has more rows than the first split, which matters for the threshold of a rare class.
-        """
-        metric = self.metric
-        of_first_split = Decision(metric.classes, metric.positive, outcome.threshold, metric.costs)
-        if outcome.threshold is None:
-            return of_first_split
-        found = stored_predictions(model, y, metric, design)
-        seconds = THRESHOLD_FOLDS * TIME_MARGIN * outcome.one_fit_seconds
-        if found is None and seconds < self.clock.left(END_OF_DECIDING):
-            seed = seed_of(self.context.random_state, "threshold", "all")
-            with warnings.catch_warnings(), suppress(Exception):  # falls back to the first split
-                warnings.simplefilter("ignore")
-                found = out_of_fold_predictions(candidate, X, y, metric, seed, design=design)
-        if found is None:
-            return of_first_split
-        decision = choose_decision(found.predictions, found.y, metric, found.weight)
-        label = str(metric.classes[metric.positive])
-        self.notes.append(
-            f"The final model was fitted to {len(y):,} rows and predicts {label!r} if its probability is at"
-            f" least {decision.threshold:.3g}; the threshold on the first split was {outcome.threshold:.3g}."
-        )
-        return decision
-
     # -------------------------------------------------------------------- record
     def _build_record(
         self,
         exploration: Any,
-        found: tuple[list[MethodRecord], Comparison, Verdict],
-        chosen: ChosenRecord,
         schedule: Schedule,
+        rows: list[MethodRecord],
+        comparison: Comparison,
+        verdict: Verdict,
+        result: FinalResult,
     ) -> Record:
-        rows, comparison, verdict = found
         target = self.table.target
         positive = str(target.classes[target.positive]) if target.task == "binary" else None
         record: Record = {
@@ -408,8 +277,8 @@ class StudyRun:
             "methods": rows,
             "comparison": comparison,
             "verdict": verdict,
-            "final": self.final,
-            "chosen": chosen,
+            "final": result.fit,
+            "chosen": result.chosen,
             "notes": self.notes,
         }
         design = self.table.design

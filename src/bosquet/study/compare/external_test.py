@@ -10,18 +10,15 @@ import numpy as np
 
 from bosquet.study.chosen_model import ChosenModel
 from bosquet.study.compare.intervals import CONFIDENCE, BootstrapDraws
-from bosquet.study.metrics.metric import Metric, predictions_for
+from bosquet.study.metrics.metric import Metric
 from bosquet.study.record import Record, ScoredTable, chosen_method
-from bosquet.study.run.trial import scores_of
+from bosquet.study.run.scoring import predict_in_blocks, scores_of
 from bosquet.study.table.design import Design, read_weight
 from bosquet.study.table.splits import seed_of
 from bosquet.study.table.target import StudyTarget
 from bosquet.tables.delimited import distinct_names
 from bosquet.tables.levels import factorized, texts_of
 
-ROWS_AT_A_TIME = (
-    4096  # block of predicted rows: kernel methods store one matrix row per predicted row
-)
 _NAMED = 5  # columns or classes that an error message lists
 
 
@@ -107,13 +104,7 @@ def score_test_table(
     metric = next(one for one in metrics if one.name == record["metric"]["name"])
     rows = test[kept] if not kept.all() else test
     group, weight = _test_design(rows, design)
-    X = model.features(rows)
-    predictions = np.concatenate(
-        [
-            predictions_for(model.estimator, X.iloc[first : first + ROWS_AT_A_TIME], metric)
-            for first in range(0, len(y), ROWS_AT_A_TIME)
-        ]
-    )
+    predictions = predict_in_blocks(model.estimator, model.features(rows), metric)
     decide: Any = model.decision  # not None for classification
     scores = scores_of(metrics, y, predictions, decide, weight)
     if metric.needs == "class":

@@ -12,8 +12,7 @@ from bosquet.study.methods.method import Candidate
 from bosquet.study.metrics.formatting import format_score
 from bosquet.study.metrics.metric import predictions_for
 from bosquet.study.run.context import StudyContext
-from bosquet.study.run.trial import scores_of
-from bosquet.study.table.frames import take
+from bosquet.study.run.scoring import scores_of
 from bosquet.study.table.splits import StudySplit, seed_of, subsample
 from bosquet.study.tuning.thresholds import Decision
 
@@ -40,7 +39,7 @@ def learning_curve(
     that are left.
     """
     points: list[dict[str, Any]] = []
-    y, test = context.y, take(context.X, split.test)
+    y, test = context.y, context.rows(split.test)
     for share in SHARES:
         size = round(share * len(rows))
         if size < max(FEWEST_ROWS, 5 * len(context.metric.classes)):
@@ -51,13 +50,9 @@ def learning_curve(
                 break
             seed = seed_of(context.random_state, "learning", size, draw)
             some = rows[subsample(y[rows], size, seed, stratify=context.target.is_classes)]
-            design = context.design.take(some)
-            model = fit_by_design(
-                candidate.make(seed), take(context.X, some), y[some], design, seed
-            )
-            predictions = predictions_for(model, test, context.metric)
-            weight = context.weight(split.test)
-            found = scores_of([context.metric], y[split.test], predictions, decision, weight)
+            model = fit_by_design(candidate.make(seed), context.rows(some), seed)
+            predictions = predictions_for(model, test.X, context.metric)
+            found = scores_of([context.metric], test.y, predictions, decision, test.weight)
             scores.append(found[context.metric.name])
         if scores:
             spread = float(np.std(scores, ddof=1)) if len(scores) > 1 else None

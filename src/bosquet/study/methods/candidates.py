@@ -10,7 +10,7 @@ import numpy as np
 
 from bosquet.study.methods.method import Candidate, Method, TableShape
 from bosquet.study.record import CurvePoint, to_json_types
-from bosquet.study.table.design import Design
+from bosquet.study.table.rows import TableRows
 
 
 class ValidationPredictions(NamedTuple):
@@ -40,21 +40,18 @@ class Staged(Candidate):
 class TuningTask:
     """The data and options that a self-tuning candidate receives."""
 
-    X: Any
-    y: np.ndarray
-    weight: np.ndarray | None
+    rows: TableRows
     metric: Any
     by: str  # "cv" or "validation"
     folds: int
     one_se: bool
     seed: int
-    train: np.ndarray  # training rows, the same for all candidates
-    held: np.ndarray  # validation rows
+    train: np.ndarray  # indices of the training rows, the same for all candidates
+    held: np.ndarray  # indices of the validation rows
     # Score of predictions for the validation rows, and its standard error (None for too few rows).
     score_held: Callable[[np.ndarray], tuple[float, float | None]]
     # Whether the time limit is reached; boosting then stops and keeps the rounds fitted so far.
     is_over: Callable[[], bool] = lambda: False
-    design: Design = field(default_factory=Design)
 
 
 @dataclass(frozen=True)

@@ -39,10 +39,10 @@ def _tune(classes: bool, least: int, task: TuningTask) -> SelfTuningResult:
         "pruning": task.by,
         "pruning_measure": measure,
         "pruning_rule": "1se" if task.one_se else "min",
-        "cv": min(task.folds, len(task.y)),
+        "cv": min(task.folds, len(task.rows)),
     }
     make = partial(_make, classes, chosen)
-    tree = fit_by_design(make(task.seed), task.X, task.y, task.design, task.seed)
+    tree = fit_by_design(make(task.seed), task.rows, task.seed)
     table = tree.pruning_table_
     errors, spreads, title = _as_scores(table, measure, task.metric)
     points: list[CurvePoint] = []

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bosquet._sklearn import rows_of
 from bosquet.boosting import GradientBoostingClassifier, GradientBoostingRegressor
 from bosquet.study.methods.candidates import (
     SelfTuned,
@@ -235,26 +234,20 @@ def _tune(
 ) -> SelfTuningResult:
     """Boost until the loss on the validation set no longer falls; the losses per round are the curve."""
     model = _with_early_stopping(classes, trees, offset, task.seed, patience)
-    weight = task.weight
-    X_held, y_held = rows_of(task.X, task.held), task.y[task.held]
-    w_held = None if weight is None else weight[task.held]
-    eval_set = (X_held, y_held) if w_held is None else (X_held, y_held, w_held)
-    deadline = Deadline(task.is_over)
-    given: dict[str, Any] = {
-        "sample_weight": None if weight is None else weight[task.train],
-        "eval_set": eval_set,
-    }
-    rows = rows_of(task.X, task.train), task.y[task.train]
+    train, held = task.rows.take(task.train), task.rows.take(task.held)
+    eval_set = (held.X, held.y) if held.weight is None else (held.X, held.y, held.weight)
+    given: dict[str, Any] = {"sample_weight": train.weight, "eval_set": eval_set}
+    stopper = TimeLimitStopper(task.is_over)
     if isinstance(model, OffsetModel):
-        model.fit(*rows, **given, callbacks=[deadline])
+        model.fit(train.X, train.y, **given, callbacks=[stopper])
     else:
-        model.set_params(callbacks=[deadline]).fit(*rows, **given)
+        model.set_params(callbacks=[stopper]).fit(train.X, train.y, **given)
         model.set_params(callbacks=None)
-    predictions = predictions_for(model, X_held, task.metric)
+    predictions = predictions_for(model, held.X, task.metric)
     score, spread = task.score_held(predictions)
     stopped = int(rate_model(model).n_iter_)
     # The optimal number of rounds grows about in proportion to the number of rows.
-    rounds = stopped if deadline.reached else round(stopped * len(task.y) / len(task.train))
+    rounds = stopped if stopper.reached else round(stopped * len(task.rows) / len(train))
     setting = {"n_estimators": rounds, **trees.setting()}
     label = f"{rounds} rounds, {trees.label()}"
     make = partial(boosted, classes, trees, rounds, offset=offset)
@@ -273,12 +266,12 @@ def _tune(
     return SelfTuningResult(
         points, "rounds", True, "validation rows", title,
         Candidate(rounds, label, setting, make), score, spread,
-        fitted=model, unseen=ValidationPredictions(predictions, y_held, w_held),
-        finished=not deadline.reached,
+        fitted=model, unseen=ValidationPredictions(predictions, held.y, held.weight),
+        finished=not stopper.reached,
     )  # fmt: skip
 
 
-class Deadline:
+class TimeLimitStopper:
     """Callback that stops a fit after the round in which the time limit is reached."""
 
     def __init__(self, is_over: Callable[[], bool]):

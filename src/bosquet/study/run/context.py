@@ -11,6 +11,8 @@ from bosquet.study.methods.method import Candidate, Method, TableShape
 from bosquet.study.metrics.metric import Metric
 from bosquet.study.table.design import Design
 from bosquet.study.table.design_splits import Splits
+from bosquet.study.table.frames import take
+from bosquet.study.table.rows import TableRows
 from bosquet.study.table.target import StudyTarget
 from bosquet.study.tuning.validation import supports_scheme
 
@@ -34,9 +36,15 @@ class StudyContext:
     def splits(self) -> Splits:
         return Splits(self.design, self.y, self.random_state, self.target.is_classes)
 
-    def weight(self, rows: np.ndarray) -> np.ndarray | None:
+    def rows(self, indices: np.ndarray | None = None) -> TableRows:
+        """Return some rows of the table, or all of them without a copy."""
+        if indices is None:
+            return TableRows(self.X, self.y, self.design)
+        return TableRows(take(self.X, indices), self.y[indices], self.design.take(indices))
+
+    def weight(self, indices: np.ndarray) -> np.ndarray | None:
         """Return the weights of some rows, or None."""
-        return None if self.design.weight is None else self.design.weight[rows]
+        return None if self.design.weight is None else self.design.weight[indices]
 
     def scheme(self, method: Method, shape: TableShape) -> str | None:
         """Return the requested validation scheme of a method; None for its default.

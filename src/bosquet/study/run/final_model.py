@@ -8,8 +8,6 @@ import warnings
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from bosquet.study.methods.costs import modelled_seconds
 from bosquet.study.methods.design_fits import fit_by_design
 from bosquet.study.methods.method import Candidate, Method, TableShape, all_rows
@@ -17,7 +15,7 @@ from bosquet.study.record import FinalFit
 from bosquet.study.run.clock import StudyClock, format_seconds
 from bosquet.study.run.context import StudyContext
 from bosquet.study.run.outcomes import Outcome
-from bosquet.study.table.design import Design
+from bosquet.study.table.rows import TableRows
 from bosquet.study.table.splits import seed_of, subsample
 
 # Predicted durations are multiplied by this safety factor.
@@ -73,19 +71,19 @@ def _rows_in_time(
 
 def fit_final(
     context: StudyContext, method: Method, candidate: Candidate, outcome: Outcome, clock: StudyClock
-) -> tuple[Any, np.ndarray, FinalFit]:
-    """Return the final model, the indices of its training rows, and its entry in the record."""
+) -> tuple[Any, TableRows, FinalFit]:
+    """Return the final model, its training rows, and its entry in the record."""
     n = len(context.y)
     size, why = rows_for_final(context, method, outcome, clock)
     seed = seed_of(context.random_state, "fit", method.name, "all")
-    rows, X = np.arange(n), context.X
+    rows = context.rows()
     if size < n:
-        rows = subsample(context.y, size, seed, stratify=context.target.is_classes)
-        X = context.X.iloc[rows]
+        stratify = context.target.is_classes
+        rows = context.rows(subsample(context.y, size, seed, stratify=stratify))
     if outcome.subsampled:
         candidate = _for_rows(method, candidate, replace(context.shape, n_rows=len(rows)))
     began = time.perf_counter()
-    model = fitted(candidate, seed, X, context.y[rows], context.design.take(rows))
+    model = fitted(candidate, rows, seed)
     final: FinalFit = {
         "rows": len(rows),
         "of": n,
@@ -101,8 +99,8 @@ def _for_rows(method: Method, candidate: Candidate, shape: TableShape) -> Candid
     return same[0] if same else candidate
 
 
-def fitted(candidate: Candidate, seed: int, X: Any, y: np.ndarray, design: Design) -> Any:
+def fitted(candidate: Candidate, rows: TableRows, seed: int) -> Any:
     """Fit a candidate again, without its warnings: the leaderboard already has them."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return fit_by_design(candidate.make(seed), X, y, design, seed)
+        return fit_by_design(candidate.make(seed), rows, seed)

@@ -5,18 +5,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 
-import numpy as np
-
 from bosquet.study.methods.design_fits import fit_by_design
 from bosquet.study.methods.method import Candidate, Method
-from bosquet.study.metrics.metric import predictions_for
 from bosquet.study.run.clock import StudyClock
 from bosquet.study.run.context import StudyContext
 from bosquet.study.run.outcomes import Outcome
+from bosquet.study.run.scoring import predict_in_blocks, scores_of
 from bosquet.study.run.training_rows import training_rows
-from bosquet.study.run.trial import ROWS_AT_A_TIME, scores_of
 from bosquet.study.table.design_splits import MIN_BLOCKS
-from bosquet.study.table.frames import take
 from bosquet.study.table.splits import seed_of
 from bosquet.study.tuning.thresholds import Decision
 
@@ -50,23 +46,12 @@ def _score(
     context: StudyContext, method: Method, candidate: Candidate, first: Outcome, number: int
 ) -> float:
     split = context.splits.split(number)
-    rows, _ = training_rows(context, method, split.train, None, first)
+    train, _ = training_rows(context, method, split.train, None, first)
     seed = seed_of(context.random_state, "fit", method.name, number)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = fit_by_design(
-            candidate.make(seed),
-            take(context.X, rows),
-            context.y[rows],
-            context.design.take(rows),
-            seed,
-        )
-    X, metric = take(context.X, split.test), context.metric
-    parts = [
-        predictions_for(model, X.iloc[at : at + ROWS_AT_A_TIME], metric)
-        for at in range(0, len(X), ROWS_AT_A_TIME)
-    ]
+        model = fit_by_design(candidate.make(seed), context.rows(train), seed)
+    test, metric = context.rows(split.test), context.metric
+    predictions = predict_in_blocks(model, test.X, metric)
     decision = Decision(metric.classes, metric.positive, first.threshold, metric.costs)
-    weight = context.weight(split.test)
-    found = scores_of([metric], context.y[split.test], np.concatenate(parts), decision, weight)
-    return found[metric.name]
+    return scores_of([metric], test.y, predictions, decision, test.weight)[metric.name]

@@ -20,10 +20,11 @@ from bosquet.boosting import GradientBoostingClassifier, GradientBoostingRegress
 from bosquet.study.methods.design_fits import fit_by_design
 from bosquet.study.metrics.formatting import format_score
 from bosquet.study.metrics.metric import Metric, predictions_for
-from bosquet.study.run.trial import scores_of
+from bosquet.study.run.scoring import scores_of
 from bosquet.study.table.design_splits import Splits
 from bosquet.study.table.frames import take
 from bosquet.study.table.reading import StudyTable
+from bosquet.study.table.rows import TableRows
 from bosquet.study.table.splits import seed_of
 from bosquet.study.tuning.thresholds import default_decision
 from bosquet.tables.dates import ELAPSED
@@ -95,16 +96,17 @@ def _some_rows(table: StudyTable) -> np.ndarray:
 
 def _score(X: Any, splits: Splits, number: int, metric: Metric, seed: int) -> float:
     """Return the score of gradient boosting on a block of time."""
-    split, y, design = splits.split(number), splits.y, splits.design
+    split = splits.split(number)
+    rows = TableRows(X, splits.y, splits.design)
+    test = rows.take(split.test)
     kind: Any = GradientBoostingClassifier if splits.stratify else GradientBoostingRegressor
     model = kind(n_estimators=ROUNDS, early_stopping=False, random_state=seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        fit_by_design(model, take(X, split.train), y[split.train], design.take(split.train), seed)
-    predictions = predictions_for(model, take(X, split.test), metric)
-    weight = None if design.weight is None else design.weight[split.test]
-    found = scores_of([metric], y[split.test], predictions, default_decision(metric), weight)
-    return found[metric.name]
+        fit_by_design(model, rows.take(split.train), seed)
+    predictions = predictions_for(model, test.X, metric)
+    scores = scores_of([metric], test.y, predictions, default_decision(metric), test.weight)
+    return scores[metric.name]
 
 
 def _without(table: StudyTable, names: Sequence[str]) -> StudyTable:

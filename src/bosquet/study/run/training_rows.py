@@ -9,11 +9,11 @@ import numpy as np
 from bosquet.study.methods.method import INCUMBENT, Method, TableShape
 from bosquet.study.run.context import StudyContext
 from bosquet.study.run.outcomes import Outcome
-from bosquet.study.table.frames import take
+from bosquet.study.table.design import FOLDS
 from bosquet.study.table.splits import seed_of, subsample
 from bosquet.study.tuning.affordable_rows import affordable_rows
+from bosquet.study.tuning.options import TuningOptions
 
-FOLDS = 5  # of cross-validation
 # Without a budget a single fit may take about this long; a slower method gets fewer rows.
 SECONDS_OF_A_COUNTED_FIT = 20.0
 # A subsample has at least this many values, but no fewer than 200 and no more than 2,000 rows: the score of a
@@ -62,13 +62,9 @@ def fewest_rows(shape: TableShape) -> int:
 def _affordable(
     context: StudyContext, method: Method, train: np.ndarray, shape: TableShape, seconds: float
 ) -> int:
-    return affordable_rows(
-        method,
-        take(context.X, train),
-        context.y[train],
-        shape,
-        seconds * FEWER_CANDIDATES,
+    options = TuningOptions(
         by=context.scheme(method, shape),
         folds=FOLDS,
         random_state=seed_of(context.random_state, "rows", method.name),
     )
+    return affordable_rows(method, context.rows(train), shape, seconds * FEWER_CANDIDATES, options)

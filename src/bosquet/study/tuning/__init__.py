@@ -1,5 +1,9 @@
 """Hyper-parameter tuning of one method on its training rows."""
 
-from bosquet.study.tuning.tuner import Tuned, tune
+from bosquet.study.table.rows import TableRows
+from bosquet.study.tuning.candidate_search import Tuned
+from bosquet.study.tuning.options import TuningOptions
+from bosquet.study.tuning.time_limits import TimeLimits
+from bosquet.study.tuning.tuner import tune
 
-__all__ = ["Tuned", "tune"]
+__all__ = ["TableRows", "TimeLimits", "Tuned", "TuningOptions", "tune"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -11,25 +10,24 @@ from bosquet.study.methods.candidates import groups_of, trial_estimator
 from bosquet.study.methods.costs import MIN_ROWS, modelled_seconds
 from bosquet.study.methods.method import Candidate, Method, TableShape, all_rows
 from bosquet.study.methods.pipelines import fit_weighted
+from bosquet.study.table.rows import TableRows
 from bosquet.study.tuning.fit_attempts import try_all
-from bosquet.study.tuning.validation import LARGE, TrainingRows, scheme_for
+from bosquet.study.tuning.options import TuningOptions
+from bosquet.study.tuning.validation import LARGE, scheme_for
 
 # Rows of the trial fit that measures the speed of this machine.
 TRIAL_ROWS = 500
 # A trial fit is short and may run on a busy machine, so the measured ratio is clipped to these bounds.
 SPEED_BOUNDS = (0.3, 6.0)
+DEFAULTS = TuningOptions()
 
 
 def affordable_rows(
     method: Method,
-    X: Any,
-    y: Any,
+    rows: TableRows,
     shape: TableShape,
     seconds: float,
-    *,
-    by: str | None = None,
-    folds: int = 5,
-    random_state: int = 0,
+    options: TuningOptions = DEFAULTS,
 ) -> int:
     """Return the number of rows on which tuning a method takes about `seconds` on this machine.
 
@@ -39,12 +37,12 @@ def affordable_rows(
     Parameters
     ----------
     method : Method
-    X, y : the training rows
+    rows : TableRows
+        The training rows.
     shape : TableShape
         Of these rows.
     seconds : float
-    by, folds : as in `tune`.
-    random_state : int, default=0
+    options : TuningOptions, default=TuningOptions()
 
     Returns
     -------
@@ -54,24 +52,24 @@ def affordable_rows(
     if method.rows_affordable is all_rows:
         return shape.n_rows
     candidates = list(method.candidates(shape))
-    speed = _speed(method, candidates, TrainingRows(X, np.asarray(y)), shape, random_state)
-    scheme = scheme_for(method, by, shape.n_rows)
+    speed = _speed(method, candidates, rows, shape, options.seed())
+    scheme = scheme_for(method, options.by, shape.n_rows)
 
     def rows_for(scheme: str) -> int:
-        seconds_per_fit = seconds / _n_fits(candidates, scheme, folds)
+        seconds_per_fit = seconds / _n_fits(candidates, scheme, options.folds)
         return method.rows_affordable(shape, seconds_per_fit / speed)
 
-    rows = rows_for(scheme)
-    if rows < LARGE <= shape.n_rows and by is None and method.by == "cv":
+    affordable = rows_for(scheme)
+    if affordable < LARGE <= shape.n_rows and options.by is None and method.by == "cv":
         # On so few rows the method is tuned by cross-validation, which needs more fits.
-        rows = max(rows_for("cv"), min(MIN_ROWS, rows))
-    return int(min(rows, shape.n_rows))
+        affordable = max(rows_for("cv"), min(MIN_ROWS, affordable))
+    return int(min(affordable, shape.n_rows))
 
 
 def _speed(
     method: Method,
     candidates: Sequence[Candidate],
-    rows: TrainingRows,
+    rows: TableRows,
     shape: TableShape,
     seed: int,
 ) -> float:

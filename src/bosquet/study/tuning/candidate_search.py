@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 
 from bosquet.study.methods.candidates import (
     SelfTuned,
@@ -18,12 +19,14 @@ from bosquet.study.methods.candidates import (
 from bosquet.study.methods.method import Candidate, Method
 from bosquet.study.methods.pipelines import takes_weights
 from bosquet.study.record import CurvePoint, CurveRecord
-from bosquet.study.tuning.fit_attempts import FitAttempt, FitTimer, first_line, try_all
-from bosquet.study.tuning.time_limit import OutOfTime
+from bosquet.study.table.rows import TableRows
+from bosquet.study.tuning.fit_attempts import FitAttempt, first_line, try_all
+from bosquet.study.tuning.options import TuningOptions
+from bosquet.study.tuning.stopping import OutOfTime
+from bosquet.study.tuning.time_limits import FitTimer
 from bosquet.study.tuning.tree_batches import FORESTS, IsOver, fit_in_time
 from bosquet.study.tuning.validation import (
     CandidateEvaluation,
-    TrainingRows,
     ValidationScheme,
     evaluate_predictions,
     validation_rows,
@@ -63,7 +66,7 @@ class Tuned:
     finished : bool
         False if the hard limit ended the boosting rounds or the trees of a forest early, or left no time for
         the final fit. In the latter case `estimator` is fitted without the validation set.
-    order : sequence of (Candidate, CandidateEvaluation)
+    ranking : sequence of (Candidate, CandidateEvaluation)
         The evaluated candidates, best first; empty if there was nothing to tune.
     """
 
@@ -76,7 +79,7 @@ class Tuned:
     fit_seconds: float | None
     unseen: ValidationPredictions | None = None
     finished: bool = True
-    order: Sequence[tuple[Candidate, CandidateEvaluation]] = ()
+    ranking: Sequence[tuple[Candidate, CandidateEvaluation]] = ()
 
 
 @dataclass
@@ -89,187 +92,206 @@ class _EvaluatedCandidate:
 
 
 class CandidateSearch:
-    """Search over the candidates of one method; `notes` lists what was skipped and why."""
+    """Search over the candidates of one method.
+
+    Attributes
+    ----------
+    evaluated : list
+        The candidates that were evaluated so far, in their order.
+    ranking : list of (Candidate, CandidateEvaluation)
+        The same, best first.
+    notes : list of str
+        What was skipped and why.
+    longest : float
+        Seconds of the longest fit so far.
+    """
 
     def __init__(
         self,
         method: Method,
-        rows: TrainingRows,
+        candidates: Sequence[Candidate],
+        rows: TableRows,
         metric: Any,
-        folds: int,
-        one_se: bool,
+        options: TuningOptions,
         seed: int,
-        workers: int,
         timer: FitTimer,
-        piped: bool,
     ):
-        self.method, self.rows, self.metric = method, rows, metric
-        self.folds, self.one_se, self.seed = folds, one_se, seed
-        self.workers, self.timer = workers, timer
-        # Bosquet's estimators use one thread on small tables by themselves; scikit-learn's do not.
-        small = len(rows) < THREADS_FROM and piped
-        self.inner = 1 if small else None
+        self.method, self.candidates, self.rows, self.metric = method, candidates, rows, metric
+        self.options, self.seed, self.timer = options, seed, timer
+        self.higher_is_better = bool(metric.higher_is_better)
+        # Bosquet's estimators use one thread on small tables by themselves; scikit-learn's, which are in
+        # pipelines, do not.
+        piped = isinstance(candidates[0].make(0), Pipeline)
+        self.inner_threads = 1 if piped and len(rows) < THREADS_FROM else None
+        self.evaluated: list[_EvaluatedCandidate] = []
+        self.ranking: list[tuple[Candidate, CandidateEvaluation]] = []
         self.notes: list[str] = []
-        self.longest = 0.0  # seconds of the longest fit so far
-        self.order: list[tuple[Candidate, CandidateEvaluation]] = []  # best first
-
-    def fit_only(self, candidate: Candidate) -> Tuned:
-        """Fit the only candidate, without tuning."""
-        return self._finished(candidate, None, CandidateEvaluation(np.nan), [])
+        self.longest = 0.0
 
     @property
     def _is_over(self) -> IsOver | None:
-        return None if self.timer.at_most is None else self.timer.is_over
+        return None if self.timer.limits.hard is None else self.timer.is_over
 
-    def choose_by_scheme(self, candidates: Sequence[Candidate], scheme: ValidationScheme) -> Tuned:
+    # ------------------------------------------------------------ ways to choose
+    def fit_only(self, candidate: Candidate) -> Tuned:
+        """Fit the only candidate, without tuning."""
+        return self._fit_chosen(candidate, None, CandidateEvaluation(np.nan), [])
+
+    def choose_by_scheme(self, scheme: ValidationScheme) -> Tuned:
         """Choose among candidates that are all evaluated by the same scheme."""
         scheme.is_over = self._is_over
-        higher = self.metric.higher_is_better and scheme.criterion is None
-        evaluated = self._evaluate(candidates, scheme)
-        chosen = self._chosen(evaluated, higher)
-        points = _envelope(evaluated, chosen, higher)
+        self.higher_is_better = self.metric.higher_is_better and scheme.criterion is None
+        self._evaluate_groups(scheme)
+        chosen = self._chosen()
+        points = _envelope(self.evaluated, chosen, self.higher_is_better)
         title = scheme.criterion or self.metric.title
         curve = _curve(self.method.parameter, self.method.log, scheme.title, title, points)
-        return self._finished(chosen.candidate, curve, chosen.evaluation, chosen.warned)
+        return self._fit_chosen(chosen.candidate, curve, chosen.evaluation, chosen.warned)
 
-    def choose_self_tuned(self, candidates: Sequence[Candidate], by: str) -> Tuned:
+    def choose_self_tuned(self, by: str) -> Tuned:
         """Choose among candidates that find their own complexity, by their scores on the validation set."""
         train, held = validation_rows(self.rows, self.metric, self.seed)
         task = TuningTask(
-            self.rows.X, self.rows.y, self.rows.weight, self.metric, by, self.folds,
-            self.one_se, self.seed, train, held, self._score_of(held), self.timer.is_over,
-            replace(self.rows.design, weight=self.rows.weight),
+            self.rows, self.metric, by, self.options.folds, self.options.rule == "1se", self.seed,
+            train, held, self._score_of(held), self.timer.is_over,
         )  # fmt: skip
-        evaluated: list[_EvaluatedCandidate] = []
-        found: list[SelfTuningResult] = []
-        for candidate in candidates:
-            if evaluated and not self.timer.allows(self.longest):
-                self._note_time(len(evaluated), len(candidates))
+        results: list[SelfTuningResult] = []  # of the evaluated candidates
+        for candidate in self.candidates:
+            # Every further candidate is expected to take as long as the longest so far.
+            if self.evaluated and not self.timer.allows(self.longest):
+                self._note_time()
                 break
             assert isinstance(candidate, SelfTuned)
-            result = try_all(candidate.tune, [(task,)], timer=self.timer)[0]
-            self.longest = max(self.longest, result.seconds)
-            if self._stopped(result, evaluated, len(candidates)):
+            attempt = try_all(candidate.tune, [(task,)], timer=self.timer)[0]
+            self.longest = max(self.longest, attempt.seconds)
+            if self._stopped(attempt):
                 break
-            if self._failed([candidate], [result]):
+            if self._failed([candidate], [attempt]):
                 continue
-            one: SelfTuningResult = result.value
+            result: SelfTuningResult = attempt.value
             evaluation = CandidateEvaluation(
-                one.score, one.spread, one.estimator, one.fitted, one.unseen, one.finished
+                result.score,
+                result.spread,
+                result.estimator,
+                result.fitted,
+                result.unseen,
+                result.finished,
             )
-            evaluated.append(_EvaluatedCandidate(candidate, evaluation, result.warned))
-            found.append(replace(one, estimator=None, fitted=None, unseen=None))
-            self._keep_fit_of_best(evaluated, self.metric.higher_is_better)
-            if self.timer.is_over() and len(evaluated) < len(candidates):
-                self._note_time(len(evaluated), len(candidates))
+            self.evaluated.append(_EvaluatedCandidate(candidate, evaluation, attempt.warned))
+            results.append(replace(result, estimator=None, fitted=None, unseen=None))
+            self._keep_fit_of_best()
+            if self.timer.is_over() and len(self.evaluated) < len(self.candidates):
+                self._note_time()
                 break
-        chosen = self._chosen(evaluated, self.metric.higher_is_better)
-        best = next(one for one, entry in zip(found, evaluated, strict=True) if entry is chosen)
+        chosen = self._chosen()
+        best = results[next(k for k, one in enumerate(self.evaluated) if one is chosen)]
         curve = _curve(best.parameter, best.log, best.by, best.score_title, best.points)
-        return self._finished(best.candidate, curve, chosen.evaluation, chosen.warned)
+        return self._fit_chosen(best.candidate, curve, chosen.evaluation, chosen.warned)
 
     def _score_of(self, held: np.ndarray) -> Callable[[np.ndarray], tuple[float, float | None]]:
         """Return a function that scores predictions for the rows `held`, with the standard error."""
-        weight = None if self.rows.weight is None else self.rows.weight[held]
-        rows = TrainingRows(None, self.rows.y[held], weight)
+        y, weight = self.rows.y[held], self.rows.weight
+        weight = None if weight is None else weight[held]
 
         def score(predictions: np.ndarray) -> tuple[float, float | None]:
-            evaluation = evaluate_predictions(self.metric, rows, predictions, self.seed)
-            return evaluation.score, evaluation.spread
+            found = evaluate_predictions(self.metric, y, predictions, weight, self.seed)
+            return found.score, found.spread
 
         return score
 
-    def _evaluate(
-        self, candidates: Sequence[Candidate], scheme: ValidationScheme
-    ) -> list[_EvaluatedCandidate]:
+    # --------------------------------------------------------------- evaluation
+    def _evaluate_groups(self, scheme: ValidationScheme) -> None:
+        """Evaluate the candidates, group by group, until they are finished or time is up."""
         tasks = list(scheme.tasks())
-        evaluated: list[_EvaluatedCandidate] = []
         last = 0.0
-        for group in groups_of(candidates):
+        for group in groups_of(self.candidates):
             # A group is not started if, at the speed of the last one, it would not finish in time.
-            if evaluated and not self.timer.allows(last):
-                self._note_time(len(evaluated), len(candidates))
+            if self.evaluated and not self.timer.allows(last):
+                self._note_time()
                 break
             before = self.timer.elapsed
-            calls = [(group, task) for task in tasks]
-            results = try_all(
-                scheme.evaluate, calls, workers=self.workers, timer=self.timer, inner=self.inner
+            attempts = try_all(
+                scheme.evaluate,
+                [(group, task) for task in tasks],
+                workers=self.options.n_workers,
+                timer=self.timer,
+                inner=self.inner_threads,
             )
             last = self.timer.elapsed - before
-            self.longest = max([self.longest, *(result.seconds for result in results)])
-            done = [result for result in results if result.begun]
-            if any(self._stopped(result, evaluated, len(candidates)) for result in done):
+            self.longest = max([self.longest, *(attempt.seconds for attempt in attempts)])
+            begun = [attempt for attempt in attempts if attempt.begun]
+            if any(self._stopped(attempt) for attempt in begun):
                 break
-            if self._failed(group, done):
+            if self._failed(group, begun):
                 continue
-            if len(done) < len(results):
-                if evaluated:
-                    self._note_time(len(evaluated), len(candidates))
+            if len(begun) < len(attempts):
+                if self.evaluated:
+                    self._note_time()
                     break
                 self.notes.append(
-                    f"time for {len(done)} of {len(results)} folds or bootstrap samples"
+                    f"time for {len(begun)} of {len(attempts)} folds or bootstrap samples"
                 )
-            warned = _distinct(text for result in done for text in result.warned)
-            for k, candidate in enumerate(group):
-                evaluation = scheme.combine([result.value[k] for result in done])
-                if np.isfinite(evaluation.score):
-                    evaluated.append(_EvaluatedCandidate(candidate, evaluation, warned))
-                else:
-                    self.notes.append(
-                        f"{candidate.label} skipped: its score is not a finite number"
-                    )
-            higher = self.metric.higher_is_better and scheme.criterion is None
-            self._keep_fit_of_best(evaluated, higher)
-        return evaluated
+            self._add_group(group, begun, scheme)
 
-    def _keep_fit_of_best(self, evaluated: Sequence[_EvaluatedCandidate], higher: bool) -> None:
+    def _add_group(
+        self, group: Sequence[Candidate], attempts: Sequence[FitAttempt], scheme: ValidationScheme
+    ) -> None:
+        """Add the candidates of a group whose score is finite."""
+        warned = _distinct(text for attempt in attempts for text in attempt.warned)
+        for k, candidate in enumerate(group):
+            evaluation = scheme.combine([attempt.value[k] for attempt in attempts])
+            if np.isfinite(evaluation.score):
+                self.evaluated.append(_EvaluatedCandidate(candidate, evaluation, warned))
+            else:
+                self.notes.append(f"{candidate.label} skipped: its score is not a finite number")
+        self._keep_fit_of_best()
+
+    def _keep_fit_of_best(self) -> None:
         """Delete the fits of all candidates except the best one so far, to free memory."""
-        best = self._chosen(evaluated, higher) if evaluated else None
-        for entry in evaluated:
+        best = self._chosen() if self.evaluated else None
+        for entry in self.evaluated:
             if entry is not best:
                 entry.evaluation = entry.evaluation.without_fit()
 
-    def _stopped(
-        self, result: FitAttempt, evaluated: Sequence[_EvaluatedCandidate], n_candidates: int
-    ) -> bool:
+    def _stopped(self, attempt: FitAttempt) -> bool:
         """Return whether the hard limit stopped a fit; raise OutOfTime if no candidate is evaluated yet."""
-        if not isinstance(result.error, OutOfTime):
+        if not isinstance(attempt.error, OutOfTime):
             return False
-        if not evaluated:
-            raise result.error
-        self._note_time(len(evaluated), n_candidates)
+        if not self.evaluated:
+            raise attempt.error
+        self._note_time()
         return True
 
-    def _failed(self, group: Sequence[Candidate], results: Sequence[FitAttempt]) -> bool:
-        error = next((result.error for result in results if result.error is not None), None)
+    def _failed(self, group: Sequence[Candidate], attempts: Sequence[FitAttempt]) -> bool:
+        error = next((attempt.error for attempt in attempts if attempt.error is not None), None)
         if error is None:
             return False
         labels = group[0].label if len(group) == 1 else f"{group[0].label} to {group[-1].label}"
         self.notes.append(f"{labels} skipped: {first_line(error)}")
         return True
 
-    def _note_time(self, n_evaluated: int, n_candidates: int) -> None:
-        self.notes.append(f"time for {n_evaluated} of {n_candidates} candidates")
+    def _note_time(self) -> None:
+        self.notes.append(f"time for {len(self.evaluated)} of {len(self.candidates)} candidates")
 
-    def _chosen(
-        self, evaluated: Sequence[_EvaluatedCandidate], higher: bool
-    ) -> _EvaluatedCandidate:
-        if not evaluated:
+    # ------------------------------------------------------------------- choice
+    def _chosen(self) -> _EvaluatedCandidate:
+        """Return the best candidate, or the least complex one within a standard error of it."""
+        if not self.evaluated:
             raise ValueError(
                 f"{self.method.title}: no candidate could be fitted; {'; '.join(self.notes[:3])}"
             )
-        sign = 1.0 if higher else -1.0
-        scores = np.array([sign * entry.evaluation.score for entry in evaluated])
-        best = evaluated[int(scores.argmax())]
-        ranked = [evaluated[k] for k in np.argsort(-scores, kind="stable")]
-        self.order = [(entry.candidate, entry.evaluation.without_fit()) for entry in ranked]
-        if not self.one_se or best.evaluation.spread is None:
+        sign = 1.0 if self.higher_is_better else -1.0
+        scores = np.array([sign * entry.evaluation.score for entry in self.evaluated])
+        best = self.evaluated[int(scores.argmax())]
+        ranked = [self.evaluated[k] for k in np.argsort(-scores, kind="stable")]
+        self.ranking = [(entry.candidate, entry.evaluation.without_fit()) for entry in ranked]
+        if self.options.rule == "best" or best.evaluation.spread is None:
             return best
         within = scores >= scores.max() - best.evaluation.spread
-        close = [entry for entry, is_close in zip(evaluated, within, strict=True) if is_close]
+        close = [entry for entry, is_close in zip(self.evaluated, within, strict=True) if is_close]
         return min(close, key=lambda entry: entry.candidate.complexity)
 
-    def _finished(
+    def _fit_chosen(
         self,
         candidate: Candidate,
         curve: CurveRecord | None,
@@ -280,43 +302,48 @@ class CandidateSearch:
         warnings, fit_seconds, finished = list(warned), None, evaluation.finished
         estimator = evaluation.estimator
         if estimator is None:
-            result = self._fit_to_all_rows(candidate, evaluation)
-            if isinstance(result.error, OutOfTime) or not result.begun:
+            attempt = self._fit_to_all_rows(candidate, evaluation)
+            if isinstance(attempt.error, OutOfTime) or not attempt.begun:
                 if evaluation.fitted is None:
-                    assert isinstance(result.error, OutOfTime)
-                    raise result.error
+                    assert isinstance(attempt.error, OutOfTime)
+                    raise attempt.error
                 estimator, fit_seconds, finished = evaluation.fitted, self.longest, False
                 self.notes.append(STOPPED)
-            elif result.error is not None:
+            elif attempt.error is not None:
                 raise ValueError(
-                    f"{self.method.title} with {candidate.label}: {first_line(result.error)}"
-                ) from result.error
+                    f"{self.method.title} with {candidate.label}: {first_line(attempt.error)}"
+                ) from attempt.error
             else:
-                estimator, finished = result.value
-                warnings, fit_seconds = result.warned, result.seconds
+                estimator, finished = attempt.value
+                warnings, fit_seconds = attempt.warned, attempt.seconds
         if not finished and isinstance(estimator, FORESTS):
             trees = candidate.setting.get("n_estimators")
             of_trees = f" of {trees}" if trees else ""
             self.notes.append(
                 f"stopped by the time limit: {estimator.n_estimators_}{of_trees} trees"
             )
-        message = "; ".join(_distinct([*self.notes, *warnings]))
-        setting, seconds = dict(candidate.setting), self.timer.elapsed
         return Tuned(
-            setting, curve, candidate, estimator, message, seconds, fit_seconds, evaluation.unseen,
-            finished, tuple(self.order),
-        )  # fmt: skip
+            setting=dict(candidate.setting),
+            curve=curve,
+            candidate=candidate,
+            estimator=estimator,
+            message="; ".join(_distinct([*self.notes, *warnings])),
+            seconds=self.timer.elapsed,
+            fit_seconds=fit_seconds,
+            unseen=evaluation.unseen,
+            finished=finished,
+            ranking=tuple(self.ranking),
+        )
 
     def _fit_to_all_rows(self, candidate: Candidate, evaluation: CandidateEvaluation) -> FitAttempt:
         """Make the final fit; skip it if it would be stopped and another fit can be kept instead."""
         if evaluation.fitted is not None and self.timer.is_over(FINAL_FIT_RATIO * self.longest):
             return FitAttempt(begun=False)
-        estimator, weight = candidate.make(self.seed), self.rows.weight
-        if weight is not None and not takes_weights(estimator):
+        estimator = candidate.make(self.seed)
+        if self.rows.weight is not None and not takes_weights(estimator):
             self.notes.append("sample weights are not used: the method does not support them")
-        design = replace(self.rows.design, weight=weight)
-        calls = [(estimator, self.rows.X, self.rows.y, design, self.seed, self._is_over)]
-        return try_all(fit_in_time, calls, inner=self.inner, timer=self.timer)[0]
+        calls = [(estimator, self.rows, self.seed, self._is_over)]
+        return try_all(fit_in_time, calls, inner=self.inner_threads, timer=self.timer)[0]
 
 
 def _envelope(

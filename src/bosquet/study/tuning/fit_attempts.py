@@ -14,11 +14,10 @@ from typing import Any
 from threadpoolctl import threadpool_limits
 
 from bosquet.study.metrics.metric import MetricError
-from bosquet.study.tuning.time_limit import OutOfTime, stopped_after
+from bosquet.study.tuning.stopping import OutOfTime, stopped_after
+from bosquet.study.tuning.time_limits import FitTimer
 
 LONGEST_MESSAGE = 240  # characters
-# Share of the hard limit after which a fit that checks the time ends with what it has.
-EARLY_END = 0.85
 
 
 @dataclass
@@ -30,39 +29,6 @@ class FitAttempt:
     begun: bool = True
     seconds: float = 0.0
     warned: list[str] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class FitTimer:
-    """Start of the tuning, its soft limit `seconds` and the hard limit `at_most` that stops a running fit."""
-
-    started: float
-    seconds: float | None
-    at_most: float | None = None
-
-    @classmethod
-    def start(cls, seconds: float | None, at_most: float | None = None) -> FitTimer:
-        return cls(time.monotonic(), seconds, at_most)
-
-    @property
-    def elapsed(self) -> float:
-        return time.monotonic() - self.started
-
-    def allows(self, seconds: float = 0.0) -> bool:
-        """Return whether the soft limit allows `seconds` more."""
-        return self.seconds is None or self.elapsed + seconds < self.seconds
-
-    def left(self) -> float | None:
-        """Return the seconds until a running fit is stopped, or None without a hard limit."""
-        return None if self.at_most is None else max(self.at_most - self.elapsed, 0.0)
-
-    def is_over(self, seconds: float = 0.0) -> bool:
-        """Return whether a fit of `seconds` more would be stopped.
-
-        A fit that can end early calls it with 0. It is true a little before the hard limit, so that there is
-        time to score the fitted model.
-        """
-        return self.at_most is not None and self.elapsed + seconds > EARLY_END * self.at_most
 
 
 def try_all(

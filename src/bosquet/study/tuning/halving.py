@@ -8,36 +8,32 @@ fits to all rows.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from bosquet.study.methods.candidates import SelfTuned, groups_of
 from bosquet.study.methods.costs import modelled_seconds
 from bosquet.study.methods.method import Candidate, Method, TableShape, all_rows
-from bosquet.study.table.design import Design
-from bosquet.study.table.frames import take
+from bosquet.study.metrics.metric import Metric
+from bosquet.study.table.rows import TableRows
 from bosquet.study.table.splits import subsample
-from bosquet.study.tuning.time_limit import OutOfTime
+from bosquet.study.tuning.candidate_search import Tuned
+from bosquet.study.tuning.options import TuningOptions
+from bosquet.study.tuning.stopping import OutOfTime
+from bosquet.study.tuning.time_limits import LEAST_SECONDS, FitTimer, TimeLimits
 from bosquet.study.tuning.tuner import tune
-from bosquet.study.tuning.validation import CandidateEvaluation
-
-if TYPE_CHECKING:
-    from bosquet.study.tuning.tuner import Tuned
+from bosquet.study.tuning.validation import CandidateEvaluation, is_classification
 
 # The subsample has an eighth of the rows, at least 10,000. Halving saves no time if the table has less than
 # twice as many rows, or if the method has fewer than three candidates that do not share a fit.
 SHARE_OF_ROWS, FEWEST_ROWS, FEWEST_CANDIDATES = 1 / 8, 10_000, 3
-SHARE_OF_TIME = 0.4
+SHARE_OF_TIME = 0.4  # of the hard limit; the rest is for the fits to all rows
 KEPT_SHARE = 1 / 3  # of the candidates, at least two
 # A method with fewer candidates is fitted to a subsample first if the hard limit is less than this multiple
 # of one fit by the cost model, because the machine may be busy and the cost model wrong.
 SAFETY_FACTOR = 8.0
-LEAST_SECONDS = 0.01
+STOPPED_ON = "stopped by the time limit: fitted to {:,} rows"  # a note
 
 
 @dataclass
@@ -55,98 +51,146 @@ class HalvingResult:
     rows: int
 
 
+def tune_by_halving(
+    method: Method,
+    candidates: list[Candidate],
+    rows: TableRows,
+    shape: TableShape,
+    metric: Metric,
+    options: TuningOptions,
+    *,
+    limits: TimeLimits,
+    rows_seed: int,
+    fewest: int,
+) -> tuple[Tuned, str, int]:
+    """Tune a method; return the result, a note for the report and the number of rows used.
+
+    Only with limits are candidates compared on a subsample first. If all fits to all rows are stopped, the
+    result is that of the subsample. `rows_seed` and `fewest` are those of `successive_halving`.
+    """
+    halving = None
+    if limits.soft is not None and limits.hard is not None:
+        halving = successive_halving(
+            method,
+            candidates,
+            rows,
+            shape,
+            metric,
+            options,
+            hard_limit=limits.hard,
+            rows_seed=rows_seed,
+            fewest=fewest,
+        )
+    if halving is None:
+        whole = tune(
+            method, rows, shape, metric, options=options, limits=limits, candidates=candidates
+        )
+        return whole, "", len(rows)
+    stopped = halving.tuned, STOPPED_ON.format(halving.rows), halving.rows
+    if not halving.candidates:
+        return stopped
+    try:
+        whole = tune(
+            method,
+            rows,
+            shape,
+            metric,
+            options=options,
+            limits=limits.after(halving.seconds),
+            candidates=halving.candidates,
+        )
+    except OutOfTime:
+        return stopped
+    return whole, halving.note, len(rows)
+
+
 def successive_halving(
     method: Method,
     candidates: list[Candidate],
-    X: Any,
-    y: np.ndarray,
+    rows: TableRows,
     shape: TableShape,
+    metric: Metric,
+    options: TuningOptions,
     *,
-    stratify: bool,
-    at_most: float,
-    random_state: int,
+    hard_limit: float,
     rows_seed: int,
     fewest: int,
-    design: Design,
-    **given: Any,
 ) -> HalvingResult | None:
     """Tune a method on a subsample and return its best candidates; None if a subsample would not help.
 
-    A subsample that only serves as a fallback for stopped fits has at least `fewest` rows. `given` are
-    further parameters of `tune`.
+    A subsample that only serves as a fallback for stopped fits has at least `fewest` rows. `rows_seed` is the
+    seed of its rows.
     """
     groups = groups_of(candidates)
-    share = math.ceil(SHARE_OF_ROWS * len(y))
-    halves = len(groups) >= FEWEST_CANDIDATES and len(y) >= 2 * max(FEWEST_ROWS, share)
-    if not halves and not _may_be_stopped(method, candidates, shape, at_most):
+    share = math.ceil(SHARE_OF_ROWS * len(rows))
+    halves = len(groups) >= FEWEST_CANDIDATES and len(rows) >= 2 * max(FEWEST_ROWS, share)
+    if not halves and not _may_be_stopped(method, candidates, shape, hard_limit):
         return None
     size = max(FEWEST_ROWS if halves else fewest, share)
-    if len(y) < 2 * size:
+    if len(rows) < 2 * size:
         return None
-    began = time.monotonic()
-
-    if given.get("by") is None and method.by == "cv":
-        given["by"] = "validation"  # one fit per candidate, and the fit of the best one can be kept
+    timer = FitTimer.start(TimeLimits(hard_limit, hard_limit))
+    if options.by is None and method.by == "cv":
+        # One fit per candidate, and the fit of the best one can be kept.
+        options = replace(options, by="validation")
 
     def tuned_on(size: int, limit: float) -> Tuned:
-        rows = subsample(y, size, rows_seed, stratify=stratify)
-        part = design.take(rows)
+        stratify = is_classification(metric)
+        chosen = subsample(rows.y, size, rows_seed, stratify=stratify)
         return tune(
             method,
-            take(X, rows),
-            y[rows],
-            replace(shape, n_rows=len(rows)),
-            seconds=limit,
-            at_most=limit,
-            random_state=random_state,
-            design=part,
-            sample_weight=part.weight,
+            rows.take(chosen),
+            replace(shape, n_rows=len(chosen)),
+            metric,
+            options=options,
+            limits=TimeLimits(limit, limit),
             candidates=candidates,
-            **given,
         )
 
     tuned: Tuned | None = None
     with suppress(ValueError, MemoryError):
         try:
-            tuned = tuned_on(size, SHARE_OF_TIME * at_most)
+            tuned = tuned_on(size, SHARE_OF_TIME * hard_limit)
         except OutOfTime:  # all rows would take even longer: use the remaining time for fewer rows
             if fewest < size:
                 with suppress(OutOfTime):
-                    left = max(at_most - (time.monotonic() - began), LEAST_SECONDS)
-                    return HalvingResult([], at_most, "", tuned_on(fewest, left), fewest)
-    if tuned is None or (halves and not tuned.order):
+                    left = max(timer.left() or 0.0, LEAST_SECONDS)
+                    return HalvingResult([], hard_limit, "", tuned_on(fewest, left), fewest)
+    if tuned is None or (halves and not tuned.ranking):
         return None
     note = ""
     if halves:
-        kept = _best_groups(groups, tuned.order)
+        kept = _best_groups(groups, tuned.ranking)
         best = f"the best {len(kept)} of {len(groups)}"
         note = f"candidates were compared on {size:,} rows, and {best} on all rows"
         candidates = [one for group in kept for one in group]
-    return HalvingResult(candidates, time.monotonic() - began, note, tuned, size)
+    return HalvingResult(candidates, timer.elapsed, note, tuned, size)
 
 
 def _may_be_stopped(
-    method: Method, candidates: Sequence[Candidate], shape: TableShape, at_most: float
+    method: Method, candidates: Sequence[Candidate], shape: TableShape, hard_limit: float
 ) -> bool:
     """Return whether a fit to all rows may exceed the limit without leaving a usable model."""
     keeps_rounds = all(isinstance(one, SelfTuned) and one.keeps_rounds for one in candidates)
     if keeps_rounds or method.combines or method.rows_affordable is all_rows:
         return False
-    return SAFETY_FACTOR * modelled_seconds(method.rows_affordable, shape, shape.n_rows) > at_most
+    return (
+        SAFETY_FACTOR * modelled_seconds(method.rows_affordable, shape, shape.n_rows) > hard_limit
+    )
 
 
 def _best_groups(
-    groups: list[list[Candidate]], order: Sequence[tuple[Candidate, CandidateEvaluation]]
+    groups: list[list[Candidate]], ranking: Sequence[tuple[Candidate, CandidateEvaluation]]
 ) -> list[list[Candidate]]:
     """Return the groups of the best candidates.
 
     Candidates within one standard error of the best come first, the most complex one before the others: on
     more rows complex candidates improve most.
     """
-    best = order[0][1]
-    close = [entry for entry in order if abs(entry[1].score - best.score) <= (best.spread or 0.0)]
+    best = ranking[0][1]
+    close = [entry for entry in ranking if abs(entry[1].score - best.score) <= (best.spread or 0.0)]
     close = sorted(close, key=lambda entry: -entry[0].complexity)
-    ranks = {id(entry[0]): rank for rank, entry in enumerate([*close, *order[len(close) :]])}
+    ranks = {id(entry[0]): rank for rank, entry in enumerate([*close, *ranking[len(close) :]])}
     known = [group for group in groups if any(id(one) in ranks for one in group)]
-    known.sort(key=lambda group: min(ranks.get(id(one), len(order)) for one in group))
+    known.sort(key=lambda group: min(ranks.get(id(one), len(ranking)) for one in group))
     return known[: max(2, math.ceil(KEPT_SHARE * len(groups)))]

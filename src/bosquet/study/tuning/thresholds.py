@@ -17,22 +17,20 @@ from typing import Any
 import numpy as np
 from scipy.special import logit
 
+from bosquet._sklearn import rows_of
 from bosquet._targets import class_numbers
 from bosquet.experts import SuperLearnerClassifier
 from bosquet.study.methods.candidates import ValidationPredictions
 from bosquet.study.methods.design_fits import fit_by_design
 from bosquet.study.metrics.metric import Metric, class_decisions, predictions_for
-from bosquet.study.table.design import Design
 from bosquet.study.table.design_splits import design_folds
-from bosquet.study.table.frames import take
+from bosquet.study.table.rows import TableRows
 from bosquet.study.tuning.validation import with_all_classes
 
 THRESHOLD_FOLDS = 3
 DRAWS = 50  # bootstrap samples over which the threshold is averaged
 TINY, EPSILON = np.finfo(float).tiny, np.finfo(float).eps
-ENOUGH_EVENTS = (
-    50  # rows of the rarer class that a validation set needs to choose a threshold on it
-)
+ENOUGH_EVENTS = 50  # rows of the rarer class in a validation set that suffice to choose a threshold
 KNOWN_SHARE = 0.9  # out-of-bag predictions are used if they exist for a larger share of the rows
 
 
@@ -133,27 +131,25 @@ def bagged_threshold(
 def out_of_sample_predictions(
     fitted: Any,
     candidate: Any,
-    X: Any,
-    y: np.ndarray,
+    rows: TableRows,
     metric: Metric,
     seed: int,
     held: ValidationPredictions | None = None,
-    design: Design | None = None,
 ) -> ValidationPredictions:
     """Return probabilities of training rows from models that were not fitted to these rows.
 
     `held` are the predictions for the validation set. They are used if it has enough rows of the rarer class,
     which saves further fits.
     """
-    found = stored_predictions(fitted, y, metric, design)
+    found = stored_predictions(fitted, rows, metric)
     if found is None and held is not None:
         events = int((class_numbers(held.y, metric.classes) == metric.positive).sum())
         found = held if min(events, len(held.y) - events) >= ENOUGH_EVENTS else None
-    return found or out_of_fold_predictions(candidate, X, y, metric, seed, design=design)
+    return found or out_of_fold_predictions(candidate, rows, metric, seed)
 
 
 def stored_predictions(
-    fitted: Any, y: np.ndarray, metric: Metric, design: Design | None = None
+    fitted: Any, rows: TableRows, metric: Metric
 ) -> ValidationPredictions | None:
     """Return the out-of-sample predictions that a fitted model stores, or None if it has none.
 
@@ -161,52 +157,44 @@ def stored_predictions(
     its learners; only its few weights were fitted to them.
     """
     # Bootstrap samples divide groups and mix times: out-of-bag rows are then not independent of the bag.
-    bags = design is None or not design.has_dependent_rows
-    votes = getattr(fitted, "oob_decision_function_", None) if bags else None
+    dependent = rows.design.has_dependent_rows
+    votes = None if dependent else getattr(fitted, "oob_decision_function_", None)
     if isinstance(fitted, SuperLearnerClassifier):
         votes = np.tensordot(fitted.cv_predictions_, fitted.weights_, axes=(1, 0))
-    if votes is None or len(votes) != len(y):
+    if votes is None or len(votes) != len(rows):
         return None
     known = np.isfinite(votes).all(axis=1)
     if known.mean() <= KNOWN_SHARE:
         return None
     return ValidationPredictions(
-        with_all_classes(votes[known], fitted, metric), y[known], _weight_of(design, known)
+        with_all_classes(votes[known], fitted, metric), rows.y[known], _weight_of(rows, known)
     )
 
 
-def _weight_of(design: Design | None, known: np.ndarray) -> np.ndarray | None:
-    return None if design is None or design.weight is None else design.weight[known]
+def _weight_of(rows: TableRows, known: np.ndarray) -> np.ndarray | None:
+    return None if rows.weight is None else rows.weight[known]
 
 
 def out_of_fold_predictions(
-    candidate: Any,
-    X: Any,
-    y: np.ndarray,
-    metric: Metric,
-    seed: int,
-    folds: int = THRESHOLD_FOLDS,
-    design: Design | None = None,
+    candidate: Any, rows: TableRows, metric: Metric, seed: int, folds: int = THRESHOLD_FOLDS
 ) -> ValidationPredictions:
     """Return cross-validated probabilities; with a time column, folds are predicted from earlier rows."""
     from sklearn.model_selection import StratifiedKFold
 
-    design = design or Design()
+    y = rows.y
     rarest = int(np.unique(y, return_counts=True)[1].min())
     folds = max(2, min(folds, rarest))
-    splits = design_folds(design, folds, seed)
+    splits = design_folds(rows.design, folds, seed)
     if splits is None:
         splitter = StratifiedKFold(folds, shuffle=True, random_state=seed % 2**31)
         splits = list(splitter.split(np.zeros(len(y)), y))
     predictions = np.full((len(y), len(metric.classes)), np.nan)
     for train, test in splits:
-        part = design.take(train)
-        model = fit_by_design(candidate.make(seed), take(X, train), y[train], part, seed)
-        predictions[test] = with_all_classes(
-            predictions_for(model, take(X, test), metric), model, metric
-        )
+        model = fit_by_design(candidate.make(seed), rows.take(train), seed)
+        predicted = predictions_for(model, rows_of(rows.X, test), metric)
+        predictions[test] = with_all_classes(predicted, model, metric)
     known = ~np.isnan(predictions).any(axis=1)
-    return ValidationPredictions(predictions[known], y[known], _weight_of(design, known))
+    return ValidationPredictions(predictions[known], y[known], _weight_of(rows, known))
 
 
 def needs_threshold(metric: Metric, rare: bool) -> bool:

@@ -18,8 +18,8 @@ from bosquet.forests import (
     RandomForestRegressor,
 )
 from bosquet.study.methods.design_fits import fit_by_design
-from bosquet.study.table.design import Design
-from bosquet.study.tuning.time_limit import OutOfTime
+from bosquet.study.table.rows import TableRows
+from bosquet.study.tuning.stopping import OutOfTime
 
 FORESTS = (ExtraTreesClassifier, ExtraTreesRegressor, RandomForestClassifier, RandomForestRegressor)
 FIRST_BATCH = 5  # trees; each further batch doubles the number of trees
@@ -29,14 +29,14 @@ IsOver = Callable[[float], bool]  # whether a fit of this many more seconds woul
 
 
 def fit_in_time(
-    estimator: Any, X: Any, y: Any, design: Design, seed: int, is_over: IsOver | None
+    estimator: Any, rows: TableRows, seed: int, is_over: IsOver | None
 ) -> tuple[Any, bool]:
     """Fit an estimator, and return it with False if it is a forest that the time limit left incomplete.
 
     The trees are the same as those of a single fit. Without a limit (`is_over` is None) there are no batches.
     """
     if is_over is None or not isinstance(estimator, FORESTS) or estimator.n_estimators == "auto":
-        return fit_by_design(estimator, X, y, design, seed), True
+        return fit_by_design(estimator, rows, seed), True
     wanted, warm = estimator.n_estimators, estimator.warm_start
     trees, size = 0, min(FIRST_BATCH, wanted)
     # Only the warnings of the last batch are reported: more trees may have removed the reason of the others.
@@ -47,7 +47,7 @@ def fit_in_time(
             began = time.monotonic()
             with warnings.catch_warnings(record=True) as of_batch:
                 warnings.simplefilter("always")
-                fit_by_design(estimator.set_params(n_estimators=trees + size), X, y, design, seed)
+                fit_by_design(estimator.set_params(n_estimators=trees + size), rows, seed)
             seconds_per_tree = (time.monotonic() - began) / size
             trees, raised = trees + size, of_batch
             size = _next_batch(min(trees, wanted - trees), seconds_per_tree, is_over)

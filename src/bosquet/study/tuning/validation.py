@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
-from bosquet._sklearn import rows_of
 from bosquet.study.methods.candidates import (
     SelfTuned,
     Staged,
@@ -19,6 +18,7 @@ from bosquet.study.methods.method import Candidate, Method
 from bosquet.study.metrics.metric import predictions_for
 from bosquet.study.table.design import Design
 from bosquet.study.table.design_splits import design_folds, design_validation
+from bosquet.study.table.rows import TableRows
 from bosquet.study.tuning.information_criteria import information_criterion
 from bosquet.study.tuning.tree_batches import IsOver, fit_in_time
 
@@ -62,27 +62,6 @@ class CandidateEvaluation:
         return replace(self, estimator=None, fitted=None, unseen=None)
 
 
-@dataclass(frozen=True)
-class TrainingRows:
-    """Features, target, weights and design of the training rows."""
-
-    X: Any
-    y: np.ndarray
-    weight: np.ndarray | None = None
-    design: Design = field(
-        default_factory=Design
-    )  # the weights are in `weight`, not in `design.weight`
-
-    def take(self, indices: np.ndarray) -> TrainingRows:
-        weight = None if self.weight is None else self.weight[indices]
-        return TrainingRows(
-            rows_of(self.X, indices), self.y[indices], weight, self.design.take(indices)
-        )
-
-    def __len__(self) -> int:
-        return len(self.y)
-
-
 class ValidationScheme:
     """Base class: `tasks` lists independent tasks, `evaluate` runs one, `combine` merges their results."""
 
@@ -93,7 +72,7 @@ class ValidationScheme:
 
     is_over: IsOver | None = None  # whether the hard time limit is reached; None without a limit
 
-    def __init__(self, rows: TrainingRows, metric: Any, folds: int, seed: int):
+    def __init__(self, rows: TableRows, metric: Any, folds: int, seed: int):
         self.rows, self.metric, self.folds, self.seed = rows, metric, folds, seed
 
     def tasks(self) -> Sequence[Any]:
@@ -105,13 +84,9 @@ class ValidationScheme:
     def combine(self, parts: Sequence[CandidateEvaluation]) -> CandidateEvaluation:
         return parts[0]
 
-    def fit(self, candidate: Candidate, rows: TrainingRows) -> tuple[Any, bool]:
+    def fit(self, candidate: Candidate, rows: TableRows) -> tuple[Any, bool]:
         """Return the fitted candidate, and False if the time limit ended the fit early."""
-        design, estimator = (
-            replace(rows.design, weight=rows.weight),
-            trial_estimator(candidate, self.seed),
-        )
-        return fit_in_time(estimator, rows.X, rows.y, design, self.seed, self.is_over)
+        return fit_in_time(trial_estimator(candidate, self.seed), rows, self.seed, self.is_over)
 
     def predictions(self, group: Sequence[Candidate], fitted: Any, X: Any) -> list[np.ndarray]:
         """Return the predictions of each candidate of a group for X; `fitted` is the fit of the last one."""
@@ -125,7 +100,7 @@ class ValidationScheme:
 class CrossValidation(ValidationScheme):
     """k-fold cross-validation; with a time column, folds are predicted from earlier rows."""
 
-    def __init__(self, rows: TrainingRows, metric: Any, folds: int, seed: int):
+    def __init__(self, rows: TableRows, metric: Any, folds: int, seed: int):
         super().__init__(rows, metric, min(folds, len(rows)), seed)
         self.title = f"{self.folds}-fold cross-validation"  # type: ignore[misc]
         if rows.design.time is not None:
@@ -168,7 +143,7 @@ class HoldoutValidation(ValidationScheme):
         fitted, _ = self.fit(group[-1], train)
         evaluations = [
             replace(
-                evaluate_predictions(self.metric, held, predictions, self.seed),
+                evaluate_predictions(self.metric, held.y, predictions, held.weight, self.seed),
                 unseen=ValidationPredictions(predictions, held.y, held.weight),
             )
             for predictions in self.predictions(group, fitted, held.X)
@@ -194,10 +169,10 @@ class OutOfBagValidation(ValidationScheme):
                 f"{type(fitted).__name__} has no out-of-bag predictions; tune it by 'cv' or 'validation'."
             )
         known = ~np.isnan(oob if oob.ndim == 1 else oob[:, 0])
-        weight = None if self.rows.weight is None else self.rows.weight[known]
-        scored_rows = TrainingRows(None, self.rows.y[known], weight)
+        y, weight = self.rows.y[known], self.rows.weight
+        weight = None if weight is None else weight[known]
         predictions = with_all_classes(oob[known], fitted, self.metric)
-        evaluation = evaluate_predictions(self.metric, scored_rows, predictions, self.seed)
+        evaluation = evaluate_predictions(self.metric, y, predictions, weight, self.seed)
         return [replace(evaluation, estimator=fitted, finished=finished)]
 
 
@@ -312,7 +287,7 @@ def fold_numbers(y: np.ndarray, folds: int, seed: int, *, stratify: bool) -> np.
     return fold
 
 
-def validation_rows(rows: TrainingRows, metric: Any, seed: int) -> tuple[np.ndarray, np.ndarray]:
+def validation_rows(rows: TableRows, metric: Any, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the row indices of the training part and of the validation set, following the design."""
     by_design = design_validation(rows.design, VALIDATION_SHARE, seed)
     if by_design is not None:
@@ -338,21 +313,21 @@ def with_all_classes(predictions: np.ndarray, fitted: Any, metric: Any) -> np.nd
 
 
 def evaluate_predictions(
-    metric: Any, rows: TrainingRows, predictions: np.ndarray, seed: int
+    metric: Any, y: np.ndarray, predictions: np.ndarray, weight: np.ndarray | None, seed: int
 ) -> CandidateEvaluation:
     """Return the score of predictions, with the standard error of the grouped jackknife.
 
     With s₋ᵢ the score without group i of g, the standard error is √((g - 1)/g Σ (s₋ᵢ - s̄)²).
     """
-    score = metric.score(rows.y, predictions, rows.weight)
-    if len(rows) < 2 * JACKKNIFE_GROUPS:
+    score = metric.score(y, predictions, weight)
+    if len(y) < 2 * JACKKNIFE_GROUPS:
         return CandidateEvaluation(score)
-    group = fold_numbers(rows.y, JACKKNIFE_GROUPS, seed, stratify=is_classification(metric))
+    group = fold_numbers(y, JACKKNIFE_GROUPS, seed, stratify=is_classification(metric))
     without_group = []
     for k in range(JACKKNIFE_GROUPS):
         kept = group != k
-        weight = None if rows.weight is None else rows.weight[kept]
-        without_group.append(metric.score(rows.y[kept], predictions[kept], weight))
+        w = None if weight is None else weight[kept]
+        without_group.append(metric.score(y[kept], predictions[kept], w))
     scores = np.array(without_group)
     factor = (JACKKNIFE_GROUPS - 1) / JACKKNIFE_GROUPS
     return CandidateEvaluation(

@@ -1,4 +1,4 @@
-"""A hard time limit for fits that do not check the time themselves."""
+"""Stop a fit at its hard time limit, also if it does not check the time itself."""
 
 from __future__ import annotations
 

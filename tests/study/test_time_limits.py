@@ -17,17 +17,19 @@ from bosquet.study.methods import METHODS, gradient
 from bosquet.study.methods.candidates import ValidationPredictions
 from bosquet.study.methods.costs import FitCost
 from bosquet.study.metrics.metric import metric_named
-from bosquet.study.run import schedule as _schedule
+from bosquet.study.run import time_division
 from bosquet.study.run.clock import StudyClock
 from bosquet.study.run.trial import run_trial
 from bosquet.study.study_run import StudyRun
-from bosquet.study.table.design import Design
 from bosquet.study.table.reading import read_study_table
+from bosquet.study.table.rows import TableRows
 from bosquet.study.table.splits import split_rows
 from bosquet.study.tuning import halving as _halving
 from bosquet.study.tuning.candidate_search import STOPPED
+from bosquet.study.tuning.options import TuningOptions
+from bosquet.study.tuning.stopping import OutOfTime
 from bosquet.study.tuning.thresholds import ENOUGH_EVENTS, out_of_sample_predictions
-from bosquet.study.tuning.time_limit import OutOfTime
+from bosquet.study.tuning.time_limits import TimeLimits
 from bosquet.study.tuning.tree_batches import FIRST_BATCH, fit_in_time
 from bosquet.study.tuning.tuner import tune
 
@@ -44,7 +46,9 @@ def test_boosting_that_is_stopped_keeps_its_rounds(monkeypatch):
     X, y = numbers()
     metric, shape = judged("regression", X, y)
     began = time.monotonic()
-    tuned = tune(METHODS["gradient-boosting"], X, y, shape, metric=metric, at_most=2.0)
+    tuned = tune(
+        METHODS["gradient-boosting"], TableRows(X, y), shape, metric, limits=TimeLimits(hard=2.0)
+    )
     assert time.monotonic() - began < 10
     assert not tuned.finished
     rounds = tuned.estimator.n_iter_
@@ -71,7 +75,7 @@ def test_a_forest_that_is_stopped_keeps_its_trees(name):
     by = "validation" if name == "extra-trees" else "oob"
     endless = replace(METHODS[name], candidates=lambda shape: candidates(shape) * 2, by=by)
     began = time.monotonic()
-    tuned = tune(endless, X, y, shape, metric=metric, at_most=4.0)
+    tuned = tune(endless, TableRows(X, y), shape, metric, limits=TimeLimits(hard=4.0))
     assert time.monotonic() - began < 20
     assert not tuned.finished
     assert "stopped by the time limit" in tuned.message
@@ -83,14 +87,14 @@ def test_a_forest_that_is_stopped_keeps_its_trees(name):
 def test_a_forest_in_batches_is_the_forest_at_once():
     X, y = numbers(500)
     make = METHODS["random-forest"].candidates(judged("regression", X, y)[1])[0].make
-    whole, finished = fit_in_time(make(3), X, y, Design(), 3, None)
-    parts, all_of_it = fit_in_time(make(3), X, y, Design(), 3, lambda seconds: False)
+    whole, finished = fit_in_time(make(3), TableRows(X, y), 3, None)
+    parts, all_of_it = fit_in_time(make(3), TableRows(X, y), 3, lambda seconds: False)
     assert finished
     assert all_of_it
     np.testing.assert_array_equal(whole.predict(X), parts.predict(X))
     np.testing.assert_array_equal(whole.oob_prediction_, parts.oob_prediction_)
     assert whole.get_params() == parts.get_params()
-    few, all_of_it = fit_in_time(make(3), X, y, Design(), 3, lambda seconds: True)
+    few, all_of_it = fit_in_time(make(3), TableRows(X, y), 3, lambda seconds: True)
     assert not all_of_it
     assert few.n_estimators_ == few.n_estimators == FIRST_BATCH
 
@@ -100,9 +104,9 @@ def test_batches_warn_as_the_whole_forest_does():
     make = METHODS["random-forest"].candidates(judged("regression", X, y)[1])[0].make
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # 100 trees leave every row out of a bag, five do not
-        fit_in_time(make(3), X, y, Design(), 3, lambda seconds: False)
+        fit_in_time(make(3), TableRows(X, y), 3, lambda seconds: False)
     with pytest.warns(UserWarning, match="rows are in all 5 bags"):
-        fit_in_time(make(3), X, y, Design(), 3, lambda seconds: True)
+        fit_in_time(make(3), TableRows(X, y), 3, lambda seconds: True)
 
 
 def test_a_limit_inside_a_batch_leaves_the_trees_before_it():
@@ -118,11 +122,11 @@ def test_a_limit_inside_a_batch_leaves_the_trees_before_it():
             return fit(self, *given)
 
     stopped = Stopped(**forest.get_params())
-    kept, finished = fit_in_time(stopped, X, y, Design(), 0, lambda seconds: False)
+    kept, finished = fit_in_time(stopped, TableRows(X, y), 0, lambda seconds: False)
     assert (len(calls), finished, kept.n_estimators_) == (3, False, 2 * FIRST_BATCH)
     calls[:] = [0, 0]
     with pytest.raises(OutOfTime):  # nothing is kept of a first batch
-        fit_in_time(Stopped(**forest.get_params()), X, y, Design(), 0, lambda seconds: False)
+        fit_in_time(Stopped(**forest.get_params()), TableRows(X, y), 0, lambda seconds: False)
 
 
 class SlowOnManyRows(DummyRegressor):
@@ -143,16 +147,30 @@ def test_a_method_that_is_stopped_in_its_last_fit_keeps_its_validation_model():
     X, y = numbers(100)
     metric, shape = judged("regression", X, y)
     slow = method("slow", lambda shape, value, seed: SlowOnManyRows(80), (1, 2))
-    tuned = tune(slow, X, y, shape, metric=metric, by="validation", at_most=0.5)
+    tuned = tune(
+        slow,
+        TableRows(X, y),
+        shape,
+        metric,
+        options=TuningOptions(by="validation"),
+        limits=TimeLimits(hard=0.5),
+    )
     assert not tuned.finished
     assert STOPPED in tuned.message
     assert tuned.estimator.predict(X[:1]).shape == (1,)
     with pytest.raises(OutOfTime):  # folds leave no model to fall back on
-        tune(slow, X, y, shape, metric=metric, by="cv", at_most=0.5)
+        tune(
+            slow,
+            TableRows(X, y),
+            shape,
+            metric,
+            options=TuningOptions(by="cv"),
+            limits=TimeLimits(hard=0.5),
+        )
 
 
 def test_a_study_keeps_the_best_candidate_of_a_method_that_is_stopped(monkeypatch):
-    monkeypatch.setattr(_schedule, "SMALL_TABLE", 1)
+    monkeypatch.setattr(time_division, "SMALL_TABLE", 1)
     slow = method("slow", lambda shape, rows, seed: SlowOnManyRows(rows), (0, 10**6, 1))
     X, y = numbers(7000, 2)
     began = time.monotonic()
@@ -168,7 +186,7 @@ def test_a_study_keeps_the_best_candidate_of_a_method_that_is_stopped(monkeypatc
 def test_a_method_whose_fits_to_all_rows_are_stopped_keeps_its_fit_to_a_subsample(
     monkeypatch, values
 ):
-    monkeypatch.setattr(_schedule, "SMALL_TABLE", 1)
+    monkeypatch.setattr(time_division, "SMALL_TABLE", 1)
     monkeypatch.setattr(_halving, "FEWEST_ROWS", 2000)
     slow = method("slow", lambda shape, value, seed: SlowOnManyRows(2000), values)
     slow = replace(slow, rows_affordable=FitCost(0.5))
@@ -210,7 +228,7 @@ def test_a_model_has_half_of_its_limit_to_predict_the_test_rows_whatever_its_fit
         read_study_table(X.assign(y=y), "y", "auto"), options, StudyClock(options.budget)
     )
     split = split_rows(y, 0, 0, stratify=False)
-    outcome, _ = run_trial(run.context, late, split, seconds=2.0, at_most=2.0)
+    outcome, _ = run_trial(run.context, late, split, limits=TimeLimits(2.0, 2.0))
     assert outcome.status == "done"
     assert outcome.score is not None
 
@@ -232,7 +250,9 @@ def test_a_threshold_needs_no_further_fits_where_validation_rows_are_enough(even
     X = pd.DataFrame({"a": np.arange(len(y))})
     if again:
         with pytest.raises(AssertionError, match="fitted again"):
-            out_of_sample_predictions(None, Fitless(), X, y, metric, 0, held)
+            out_of_sample_predictions(None, Fitless(), TableRows(X, y), metric, 0, held)
         return
-    answers, labels, _ = out_of_sample_predictions(None, Fitless(), X, y, metric, 0, held)
+    answers, labels, _ = out_of_sample_predictions(
+        None, Fitless(), TableRows(X, y), metric, 0, held
+    )
     assert (answers is held[0], labels is y) == (True, True)

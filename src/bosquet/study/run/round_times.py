@@ -1,0 +1,39 @@
+"""Predicted seconds of a further round, by how its methods are tuned."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from bosquet.study.methods.candidates import adjacent_candidates
+from bosquet.study.methods.method import Method, TableShape
+from bosquet.study.run.final_model import TIME_MARGIN
+from bosquet.study.run.outcome_table import OutcomeTable
+from bosquet.study.run.outcomes import How, Outcome
+
+
+def round_seconds(
+    active: Sequence[tuple[Method, Outcome]], how: How, outcomes: OutcomeTable, shape: TableShape
+) -> float:
+    """Return the predicted seconds of a round of methods, given with their outcomes on the first split."""
+    total = 0.0
+    for method, first in active:
+        latest = outcomes.latest_seconds(method, how)
+        total += method_seconds(method, first, how, shape) if latest is None else latest
+    return total
+
+
+def method_seconds(method: Method, first: Outcome, how: How, shape: TableShape) -> float:
+    """Return the predicted seconds of a method that was not yet tuned like this."""
+    scoring = first.decision_seconds + first.judge_seconds
+    if how == "all":
+        return first.fit_seconds + scoring
+    # The margin is for a busy machine, and because `one_fit_seconds` may be a mean over candidates.
+    one_fit = min(first.fit_seconds, TIME_MARGIN * first.one_fit_seconds)
+    if how == "same":  # the threshold of the first split is used too
+        return first.judge_seconds + one_fit
+    if method.combines:
+        return scoring + first.fit_seconds
+    candidates = list(method.candidates(replace(shape, n_rows=first.rows_used)))
+    near = len(adjacent_candidates(candidates, first.setting))
+    return scoring + max(one_fit, first.fit_seconds * near / len(candidates))
