@@ -12,7 +12,8 @@ from bosquet.study.exploration.alarms import alarms
 from bosquet.study.record import Record
 from bosquet.study.report.embedding import script_data, text
 from bosquet.study.report.leaderboard import leaderboard_html
-from bosquet.study.report.summary import chosen_or_best, headline, summary_sentences
+from bosquet.study.report.selection import chosen_or_best, is_by_time
+from bosquet.study.report.summary import headline, summary_sentences
 from bosquet.study.report.thinning import thinned
 from bosquet.study.report.wording import count, counted, duration, shortened
 
@@ -181,28 +182,31 @@ def _procedure(record: Record) -> list[str]:
     test, rows = record["n_test"], record["n_rows"]
     share = f" ({100 * test / rows:.0f}\u00a0%)" if rows else ""
     splits = {1: "once", 2: "twice"}.get(record["repeats"], f"{count(record['repeats'])} times")
-    intervals = (
-        "The splits of one table share rows, which would make plain confidence intervals too narrow; the "
-        "intervals use the correction of Nadeau and Bengio."
-        if record["comparison"]["interval"] == "splits" and not _by_time(record)
-        else "The interval of a score is a prediction interval for the next block of time, computed from the "
-        "blocks of the study."
-        if _by_time(record)
-        else "With so few splits the confidence intervals come from a bootstrap of the test rows of the "
-        "first split; they do not include the variation over training sets."
-    )
     return [
         f"The table was split {splits} {_how_split(record)} into training rows and "
         f"{counted(test, 'test row')}{share}. The hyper-parameters of each method were tuned on the training "
         "rows; the tuned methods were then scored on the test rows. All methods were run on the same splits, "
         "so that differences are paired.",
-        f"{intervals} {_simultaneous(record)} A difference whose interval contains 0 is not significant. "
-        "The curves and confusion matrices above show the test rows of the first split only.",
+        f"{_how_intervals(record)} {_simultaneous(record)} A difference whose interval contains 0 is not "
+        "significant. The curves and confusion matrices above show the test rows of the first split only.",
     ]
 
 
-def _by_time(record: Record) -> bool:
-    return record.get("design", {}).get("splits") == "time"
+def _how_intervals(record: Record) -> str:
+    if is_by_time(record):
+        return (
+            "The interval of a score is a prediction interval for the next block of time, computed from the "
+            "blocks of the study."
+        )
+    if record["comparison"]["interval"] == "splits":
+        return (
+            "The splits of one table share rows, which would make plain confidence intervals too narrow; the "
+            "intervals use the correction of Nadeau and Bengio."
+        )
+    return (
+        "With so few splits the confidence intervals come from a bootstrap of the test rows of the first "
+        "split; they do not include the variation over training sets."
+    )
 
 
 def _how_split(record: Record) -> str:

@@ -8,17 +8,20 @@ from collections.abc import Sequence
 from bosquet.study.compare.verdict import is_tied, is_worse
 from bosquet.study.record import MethodRecord, Record
 from bosquet.study.report.embedding import text
-from bosquet.study.report.summary import chosen_or_best, compared
+from bosquet.study.report.selection import (
+    best_of,
+    chosen_or_best,
+    has_intervals_of_differences,
+    interval_name,
+    scored_methods,
+)
 from bosquet.study.report.wording import (
     NOTHING,
-    best_of,
     better,
     count,
     decimal,
     duration,
-    finished,
     in_sentence,
-    interval_name,
     known,
     microseconds,
     places_for,
@@ -37,7 +40,7 @@ _COLUMNS = (
 
 def leaderboard_html(record: Record) -> str:
     """Return the section with the table of all methods: best first, those without a score last."""
-    done = finished(record)
+    done = scored_methods(record)
     scale = Scale.over(done, record["metric"]["higher_is_better"])
     places = places_for(record["methods"])
     rows = [_row(record, method, scale, places) for method in done]
@@ -54,7 +57,7 @@ def leaderboard_html(record: Record) -> str:
         '<p class="legend"><span><span class="key best"></span>'
         "best, or not significantly different from the best (≈ best)</span>"
         '<span><span class="key worse"></span>significantly worse</span></p>'
-        if compared(record)
+        if has_intervals_of_differences(record)
         else ""
     )
     return f"""<section id="leaderboard" class="block wide">
@@ -120,7 +123,7 @@ def _round_step(wanted: float) -> float:
 
 def _ends(method: MethodRecord) -> tuple[float, float]:
     mean = method["mean"]
-    assert mean is not None  # finished methods only
+    assert mean is not None  # only methods with a score
     interval = method["interval"]
     if interval and known(interval[0]) and known(interval[1]):
         return interval[0], interval[1]
@@ -149,7 +152,7 @@ def _row(record: Record, method: MethodRecord, scale: Scale, places: int) -> str
     best = best_of(record)
     chosen = chosen_or_best(record)
     tags = '<span class="tag chosen">chosen</span>' if method is chosen else ""
-    if compared(record) and method is not best and is_tied(method):
+    if has_intervals_of_differences(record) and method is not best and is_tied(method):
         tags += '<span class="tag level" title="not significantly different from the best">≈ best</span>'
     if not method["finished"]:
         tags += f'<span class="tag stopped" title="{text(method["message"])}">cut short</span>'

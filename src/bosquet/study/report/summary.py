@@ -2,50 +2,30 @@
 
 from __future__ import annotations
 
-from bosquet.study.compare.verdict import is_tied, is_worse, unfinished, without_score
+from bosquet.study.compare.verdict import is_worse, unfinished, without_score
 from bosquet.study.exploration.alarms import leaking_columns
-from bosquet.study.record import MethodRecord, Record, chosen_method
+from bosquet.study.record import MethodRecord, Record
+from bosquet.study.report.selection import (
+    baseline,
+    best_of,
+    chosen_or_best,
+    has_intervals_of_differences,
+    interval_name,
+    scored_methods,
+    tied_with_best,
+)
 from bosquet.study.report.wording import (
     averaged,
-    best_of,
     better,
     count,
     counted,
     decimal,
-    finished,
     in_sentence,
-    interval_name,
     known,
     listed,
     places_for,
     shortened,
 )
-
-# Names of the method with constant predictions.
-BASELINES = ("constant", "baseline")
-
-
-def chosen_or_best(record: Record) -> MethodRecord | None:
-    """Return the chosen method; if there is none, the best one."""
-    done, chosen = finished(record), chosen_method(record)
-    return next((m for m in done if m is chosen), done[0] if done else None)
-
-
-def baseline(record: Record) -> MethodRecord | None:
-    return next((m for m in finished(record) if m["name"] in BASELINES), None)
-
-
-def tied_with_best(record: Record) -> list[MethodRecord]:
-    """Return the methods that do not differ significantly from the best."""
-    best = best_of(record)
-    return [m for m in finished(record) if m is not best and is_tied(m)]
-
-
-def compared(record: Record) -> bool:
-    """Return whether any difference to the best has a confidence interval."""
-    return any(
-        m["difference"] is not None and known(m["difference"]["low"]) for m in finished(record)
-    )
 
 
 def headline(record: Record) -> str:
@@ -81,7 +61,7 @@ def _verdict(record: Record) -> str:
     tied = [m for m in tied_with_best(record) if m is not method]
     if method is not best:
         return f"The chosen method for {target} is {title}"
-    if not tied or not compared(record):
+    if not tied or not has_intervals_of_differences(record):
         return f"The best method for {target} is {title}"
     others = in_sentence(tied[0]["title"]) if len(tied) == 1 else f"{len(tied)} others"
     verb = "is" if len(tied) == 1 else "are"
@@ -121,11 +101,11 @@ def _how_good(record: Record, method: MethodRecord) -> str:
 
 
 def _how_sure(record: Record, method: MethodRecord) -> str:
-    done, best = finished(record), best_of(record)
+    done, best = scored_methods(record), best_of(record)
     others = [m for m in done if m is not best]
     if not others or best is None:
         return "No other method was compared with it."
-    if not compared(record):
+    if not has_intervals_of_differences(record):
         return "There are no confidence intervals, so differences may be due to chance."
     if method["subsampled"]:
         return (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from bosquet.study.record import MethodRecord, MetricRecord, Record
+from bosquet.study.record import MethodRecord, MetricRecord
 
 NOTHING = "–"
 # Words that keep their capital in a sentence.
@@ -109,19 +109,3 @@ def better(metric: MetricRecord) -> str:
 
 def shortened(name: str, most: int = 48) -> str:
     return name if len(name) <= most else name[: most - 1].rstrip() + "…"
-
-
-def finished(record: Record) -> list[MethodRecord]:
-    """Return the methods with a score, best first."""
-    return [m for m in record["methods"] if m["status"] == "done" and known(m["mean"])]
-
-
-def best_of(record: Record) -> MethodRecord | None:
-    """Return the method that the others are compared with."""
-    return next((m for m in finished(record) if m["name"] == record["comparison"]["best"]), None)
-
-
-def interval_name(record: Record) -> str:
-    """Return the name of the interval of a score: of the next block of time, it is a prediction interval."""
-    by_time = record.get("design", {}).get("splits") == "time"
-    return "prediction interval" if by_time else "confidence interval"
