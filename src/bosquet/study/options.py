@@ -10,6 +10,7 @@ import numpy as np
 
 from bosquet._parameters import check_value, choice
 from bosquet._suggestions import hint
+from bosquet.study.methods import METHODS
 from bosquet.study.methods.method import Method
 from bosquet.study.tuning.validation import SCHEMES
 from bosquet.trust.costs import check_costs
@@ -34,6 +35,30 @@ class StudyOptions:
     test: Any = None
     title: str = ""
     source: str = ""
+
+
+def requested_methods(methods: Any) -> list[Method] | None:
+    """Return the methods of the given names; a `Method` is returned unchanged, None stays None."""
+    if methods is None:
+        return None
+    wanted = [methods] if isinstance(methods, str | Method) else list(methods)
+    if not wanted:
+        raise ValueError("methods is empty; pass at least one method, or None for all.")
+    found = []
+    for one in wanted:
+        if isinstance(one, Method):
+            found.append(one)
+        elif one in METHODS:
+            found.append(METHODS[one])
+        else:
+            raise ValueError(
+                f"{one!r} in methods is unknown; {hint(str(one), METHODS, len(METHODS))}"
+            )
+    names = [method.name for method in found]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise ValueError(f"methods contains {twice!r} twice; pass each method once.")
+    return found
 
 
 def checked_tune_by(tune_by: Any, methods: Sequence[Method]) -> dict[str, str]:

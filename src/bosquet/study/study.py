@@ -11,13 +11,10 @@ import numpy as np
 from bosquet._fitted import publishes_fit_atomically, reads_fit_snapshot
 from bosquet._parameters import check_value, choice, integer
 from bosquet._sklearn import BaseEstimator, check_is_fitted, seed_from
-from bosquet._suggestions import hint
 from bosquet.study.chosen_model import ChosenModel
 from bosquet.study.compare.external_test import score_test_table
 from bosquet.study.compare.leaderboard import as_html, as_text, leaderboard
-from bosquet.study.methods import METHODS
-from bosquet.study.methods.method import Method
-from bosquet.study.options import StudyOptions
+from bosquet.study.options import StudyOptions, requested_methods
 from bosquet.study.record import Record, chosen_method
 from bosquet.study.report import write_page
 from bosquet.study.run.clock import StudyClock, seconds_of
@@ -292,7 +289,7 @@ class Study(BaseEstimator):
             )
         seed = seed_from(None) if self.random_state is None else int(self.random_state)
         return StudyOptions(
-            methods=chosen_methods(self.methods),
+            methods=requested_methods(self.methods),
             budget=seconds_of(self.budget),
             metric=self.metric,
             repeats=self.repeats,
@@ -316,28 +313,3 @@ class Study(BaseEstimator):
         if hasattr(self, "record_"):
             return as_html(self.record_)
         return f"<code>{self!r}</code>"
-
-
-def chosen_methods(methods: Any) -> list[Method] | None:
-    """Return the methods of the given names; a `Method` is returned unchanged, None stays None."""
-    if methods is None:
-        return None
-
-    wanted = [methods] if isinstance(methods, str | Method) else list(methods)
-    if not wanted:
-        raise ValueError("methods is empty; pass at least one method, or None for all.")
-    found = []
-    for one in wanted:
-        if isinstance(one, Method):
-            found.append(one)
-        elif one in METHODS:
-            found.append(METHODS[one])
-        else:
-            raise ValueError(
-                f"{one!r} in methods is unknown; {hint(str(one), METHODS, len(METHODS))}"
-            )
-    names = [method.name for method in found]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise ValueError(f"methods contains {twice!r} twice; pass each method once.")
-    return found
