@@ -151,7 +151,7 @@ def test_a_score_on_an_easy_split_is_not_compared_with_a_mean_over_all_splits():
     assert rows["once"]["mean"] == pytest.approx(rows["linear"]["mean"] + gap)
     assert rows["once"]["difference"]["mean"] == pytest.approx(gap)
     assert study.record_["methods"][0]["name"] == "linear"
-    assert study.record_["winner"]["name"] == "linear"
+    assert study.record_["chosen"]["name"] == "linear"
     assert "1 of 3 splits" in as_text(study.record_)
     assert "1 of 3 splits" in page_html(study.record_)
     assert any("without all splits are estimates" in note for note in study.record_["notes"])

@@ -17,7 +17,7 @@ from bosquet.study.methods.costs import FitCost
 from bosquet.study.run import time_division
 from bosquet.study.table.rows import TableRows
 from bosquet.study.tuning import halving as _halving
-from bosquet.study.tuning.halving import successive_halving
+from bosquet.study.tuning.halving import Halving
 from bosquet.study.tuning.options import TuningOptions
 from bosquet.study.tuning.stopping import OutOfTime
 
@@ -54,17 +54,10 @@ def few_rows(monkeypatch):
 def run(one, X, y, hard_limit=60.0):
     metric, shape = judged("regression", X, y)
     candidates = middle_first(list(one.candidates(shape)))
-    return successive_halving(
-        one,
-        candidates,
-        TableRows(X, y),
-        shape,
-        metric,
-        TuningOptions(),
-        hard_limit=hard_limit,
-        rows_seed=0,
-        fewest=2000,
+    halving = Halving(
+        one, TableRows(X, y), shape, metric, TuningOptions(), rows_seed=0, fewest=2000
     )
+    return halving.on_subsample(candidates, hard_limit)
 
 
 def test_the_best_third_of_the_candidates_is_kept_best_first():
@@ -94,7 +87,7 @@ def test_one_candidate_is_fitted_to_a_subsample_first_if_a_fit_to_all_rows_may_b
     slow = FitCost(10.0)  # three seconds for 1,000 rows of three columns
     one = method("one", lambda shape, value, seed: Noted(value), rows_affordable=slow)
     less = run(one, X, y)
-    assert (less.rows, less.note, len(less.candidates)) == (2000, "", 1)
+    assert (less.n_rows, less.note, len(less.candidates)) == (2000, "", 1)
     assert less.tuned.estimator.predict(X[:1]).shape == (1,)
     assert run(one, X, y, hard_limit=1000.0) is None
     assert run(replace(one, combines=lambda *given: []), X, y) is None
@@ -113,7 +106,7 @@ def test_a_subsample_that_takes_too_long_is_replaced_by_fewer_rows():
     X, y = table(40_000)
     less = run(method("stopped", lambda shape, value, seed: Stopped(value), PENALTIES), X, y)
     assert less.candidates == []
-    assert less.rows == 2000
+    assert less.n_rows == 2000
     assert less.tuned.setting == {"complexity": 1e-3}
     assert less.tuned.estimator.predict(X[:1]).shape == (1,)
 

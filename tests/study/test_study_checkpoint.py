@@ -21,12 +21,12 @@ def outcome(method="linear", split=0, **more):
 def test_outcomes_come_back_as_they_were(tmp_path):
     path = tmp_path / "study.jsonl"
     answer = np.random.default_rng(0).random((5, 2)).astype(np.float32)
-    Checkpoint(path, HEADING).add(outcome(answer=answer), elapsed=3.5)
+    Checkpoint(path, HEADING).add(outcome(predictions=answer), elapsed=3.5)
     again = Checkpoint(path, HEADING)
     found = again.get(0, "linear")
     assert found.setting == {"C": 0.1}
     assert found.score == 0.25
-    assert (found.answer == answer).all()
+    assert (found.predictions == answer).all()
     assert again.seconds == 3.5
 
 
@@ -107,7 +107,11 @@ def test_a_checkpoint_that_was_changed_is_refused_and_left_as_it_is(tmp_path):
 
 @pytest.mark.parametrize(
     "entry",
-    [{}, {"outcome": 7, "elapsed": 1}, {"outcome": {"method": "a", "answer": {"float32": "eA=="}}}],
+    [
+        {},
+        {"outcome": 7, "elapsed": 1},
+        {"outcome": {"method": "a", "predictions": {"float32": "eA=="}}},
+    ],
 )
 def test_a_line_that_holds_no_result_is_refused_even_with_its_hash(entry, tmp_path):
     checkpoint = Checkpoint(tmp_path / "j", HEADING)

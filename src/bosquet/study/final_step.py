@@ -84,7 +84,7 @@ class FinalStep:
             outcome,
             model_of_split,
             indices,
-            self.table.labels,
+            self.table.row_labels,
             self.clock,
         )
         chosen = explainer.explain(choice)

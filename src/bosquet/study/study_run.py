@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from bosquet import __version__
-from bosquet.study.compare.choice import choose
+from bosquet.study.compare.choice import Choice, choose
 from bosquet.study.compare.external_test import check_test_table
 from bosquet.study.compare.notes import notes_on_comparison
 from bosquet.study.compare.ranking import ranked
@@ -54,18 +54,12 @@ from bosquet.study.run.context import StudyContext
 from bosquet.study.run.machine import limited_resources, n_parallel_fits
 from bosquet.study.run.order import in_order
 from bosquet.study.run.progress import ProgressReporter, introduction
-from bosquet.study.run.schedule import (
-    REPEATS_COUNTED,
-    REPEATS_TIMED,
-    Schedule,
-)
+from bosquet.study.run.schedule import REPEATS_COUNTED, REPEATS_TIMED, Schedule
 from bosquet.study.run.time_features import choose_time_features
 from bosquet.study.table.design import fingerprint
 from bosquet.study.table.reading import StudyTable
 from bosquet.study.table.splits import StudySplit
-from bosquet.study.tuning.thresholds import (
-    Decision,
-)
+from bosquet.study.tuning.thresholds import Decision
 from bosquet.tables.frames import as_frame
 
 VERSION = 3
@@ -96,14 +90,14 @@ class StudyRun:
             self.metrics.insert(0, self.metric)
         self.methods = self._methods()
         self.context = StudyContext(
-            table.X,
-            target,
-            self.metric,
-            self.metrics,
-            _shape(table),
-            options.random_state,
-            n_parallel_fits(options.n_jobs),
-            checked_tune_by(options.tune_by, self.methods),
+            X=table.X,
+            target=target,
+            metric=self.metric,
+            metrics=self.metrics,
+            shape=_shape(table),
+            random_state=options.random_state,
+            n_jobs=n_parallel_fits(options.n_jobs),
+            tune_by=checked_tune_by(options.tune_by, self.methods),
             design=table.design,
         )
         self.notes = list(table.notes)
@@ -135,13 +129,10 @@ class StudyRun:
             raise ValueError(str(error)) from error.__cause__
 
     def _steps(self) -> StudyResult:
+        """Run steps 2 to 7."""
         checkpoint = Checkpoint(self.options.checkpoint, self._heading())
         self.clock.before = checkpoint.seconds
-        width = max(len(method.title) for method in self.methods)
-        reporter = ProgressReporter(self.options.verbose, self.clock, self.metric, width)
-        reporter.write(
-            introduction(self.table, self.metric, self.options.budget, len(self.methods))
-        )
+        reporter = self._reporter()
         exploration = self._explore()
         for finding in alarms(exploration):
             reporter.write(f"warning: {finding['message']}")
@@ -152,21 +143,42 @@ class StudyRun:
         )
         schedule.run()
         rows, comparison = ranked(schedule, self.methods)
+        choice = self._choose(rows)
+        reporter.write(choice.why)
+        self.notes += [*schedule.notes, *notes_on_comparison(rows, schedule, self.methods)]
+        final = self._fit_and_explain(schedule, choice, rows)
+        record = self._build_record(exploration, schedule, rows, comparison, choice.verdict, final)
+        return StudyResult(record, final.model, final.decision, schedule.splits, self.metrics)
+
+    def _reporter(self) -> ProgressReporter:
+        """Return the reporter of progress, after it has introduced the study."""
+        width = max(len(method.title) for method in self.methods)
+        reporter = ProgressReporter(self.options.verbose, self.clock, self.metric, width)
+        reporter.write(
+            introduction(self.table, self.metric, self.options.budget, len(self.methods))
+        )
+        return reporter
+
+    def _choose(self, rows: list[MethodRecord]) -> Choice:
+        """Return the choice among the methods; raise ValueError if none has a score."""
         choice = choose(rows, self.metric, self.metrics)
         if choice is None:
             reasons = "; ".join(f"{row['title']}: {row['message']}" for row in rows[:3])
             raise ValueError(f"no method could be fitted to this table: {reasons}")
-        reporter.write(choice.why)
-        self.notes += [*schedule.notes, *notes_on_comparison(rows, schedule, self.methods)]
+        return choice
+
+    def _fit_and_explain(
+        self, schedule: Schedule, choice: Choice, rows: list[MethodRecord]
+    ) -> FinalResult:
+        """Fit the chosen method to all rows and explain it."""
         method = next(method for method in self.methods if method.name == choice.name)
         final_step = FinalStep(self.table, self.context, schedule, method, self.clock)
-        result = final_step.run(choice)
+        final = final_step.run(choice)
         if self.table.design.time is not None:
             row = next(row for row in rows if row["name"] == choice.name)
-            row["interval"] = result.next_block
+            row["interval"] = final.next_block
         self.notes += final_step.notes
-        record = self._build_record(exploration, schedule, rows, comparison, choice.verdict, result)
-        return StudyResult(record, result.model, result.decision, schedule.splits, self.metrics)
+        return final
 
     def _choose_time_features(self) -> None:
         """Leave elapsed time out of the features if later blocks of time are predicted better without it."""
@@ -199,23 +211,24 @@ class StudyRun:
 
     # ------------------------------------------------------------------- methods
     def _methods(self) -> list[Method]:
+        """Return the methods of the study in the order in which they are run, with the constant."""
         task = self.table.target.task
-        chosen = list(self.options.methods or METHODS.values())
-        chosen = [method for method in chosen if task in method.tasks]
-        if not chosen:
+        methods = list(self.options.methods or METHODS.values())
+        methods = [method for method in methods if task in method.tasks]
+        if not methods:
             names = ", ".join(method.name for method in self.options.methods or METHODS.values())
             raise ValueError(
                 f"none of the methods ({names}) supports the task {task!r};"
                 " pass other methods, or methods=None for all that do."
             )
-        if not any(method.name == BASELINE for method in chosen):
-            chosen.insert(0, METHODS[BASELINE])
+        if not any(method.name == BASELINE for method in methods):
+            methods.insert(0, METHODS[BASELINE])
         if self.options.bayes is not None:
             rule = BayesRule(self.options.bayes, self.table.target)
-            chosen.append(bayes_rule_method(rule, frozenset({task})))
+            methods.append(bayes_rule_method(rule, frozenset({task})))
         if self.table.design.offset_column is not None:
-            chosen = [_by_offset(method) for method in chosen]
-        return in_order(chosen)
+            methods = [_by_offset(method) for method in methods]
+        return in_order(methods)
 
     def _repeats(self) -> int:
         if self.options.repeats is not None:
@@ -251,7 +264,7 @@ class StudyRun:
         rows: list[MethodRecord],
         comparison: Comparison,
         verdict: Verdict,
-        result: FinalResult,
+        final: FinalResult,
     ) -> Record:
         target = self.table.target
         positive = str(target.classes[target.positive]) if target.task == "binary" else None
@@ -277,8 +290,8 @@ class StudyRun:
             "methods": rows,
             "comparison": comparison,
             "verdict": verdict,
-            "final": result.fit,
-            "chosen": result.chosen,
+            "final": final.fit,
+            "chosen": final.chosen,
             "notes": self.notes,
         }
         design = self.table.design

@@ -204,15 +204,15 @@ def _draws(
     found = {}
     for row in scored:
         first = schedule.outcomes(methods[row["name"]])[0]
-        if first.answer is not None:
+        if first.predictions is not None:
             found[row["name"]] = rows.scores(metric_input(first, context.metric))
     return found
 
 
 def metric_input(outcome: Outcome, metric: Metric) -> np.ndarray:
     """Return the predictions of an outcome in the form that the metric takes: labels or predictions."""
-    assert outcome.answer is not None
-    predictions = outcome.answer.astype(float)
+    assert outcome.predictions is not None
+    predictions = outcome.predictions.astype(float)
     if metric.needs != "class":
         return predictions
     return Decision(metric.classes, metric.positive, outcome.threshold, metric.costs)(predictions)

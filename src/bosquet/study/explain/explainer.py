@@ -53,7 +53,7 @@ class Explainer:
     outcome: Outcome
     model: Any  # fitted to the training rows of the split
     rows: np.ndarray  # indices of these training rows
-    labels: Any  # names of the rows of the table
+    row_labels: Any  # of the whole table
     clock: StudyClock
     notes: list[str] = field(default_factory=list)
 
@@ -163,7 +163,7 @@ class Explainer:
             X,
             y,
             predictions,
-            np.asarray(self.labels)[self.split.test],
+            np.asarray(self.row_labels)[self.split.test],
             self.context.metric,
             background=take(self.context.X, self.rows[background]),
             order=order,

@@ -35,18 +35,18 @@ class Outcome:
     fit_seconds: float = 0.0  # tuning and fitting
     one_fit_seconds: float = 0.0  # one fit, approximately
     decision_seconds: float = 0.0  # choosing the threshold
-    judge_seconds: float = 0.0  # predicting and scoring the test rows
+    scoring_seconds: float = 0.0  # predicting and scoring the test rows
     predict_microseconds: float = 0.0
     details: dict[str, Any] = field(default_factory=dict)
     threshold: float | None = None
     finished: bool = True  # False if the time limit ended its rounds or its final fit early
     held_out: HeldOut | None = None
-    answer: np.ndarray | None = None  # predictions for the test rows of the first split, float32
+    predictions: np.ndarray | None = None  # for the test rows of the first split, float32
 
     def to_json(self) -> dict[str, Any]:
         """Return the outcome as JSON types; predictions become compressed text."""
         state = {entry.name: getattr(self, entry.name) for entry in fields(self)}
-        state["answer"] = None if self.answer is None else _packed(self.answer)
+        state["predictions"] = None if self.predictions is None else _packed(self.predictions)
         return to_json_types(state)
 
     @classmethod
@@ -54,8 +54,8 @@ class Outcome:
         """Return the outcome from the result of `to_json`."""
         known = {entry.name for entry in fields(cls)}
         outcome = cls(**{key: value for key, value in state.items() if key in known})
-        if state.get("answer") is not None:
-            outcome.answer = _unpacked(state["answer"])
+        if state.get("predictions") is not None:
+            outcome.predictions = _unpacked(state["predictions"])
         return outcome
 
 

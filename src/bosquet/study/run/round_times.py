@@ -25,13 +25,13 @@ def round_seconds(
 
 def method_seconds(method: Method, first: Outcome, how: How, shape: TableShape) -> float:
     """Return the predicted seconds of a method that was not yet tuned like this."""
-    scoring = first.decision_seconds + first.judge_seconds
+    scoring = first.decision_seconds + first.scoring_seconds
     if how == "all":
         return first.fit_seconds + scoring
     # The margin is for a busy machine, and because `one_fit_seconds` may be a mean over candidates.
     one_fit = min(first.fit_seconds, TIME_MARGIN * first.one_fit_seconds)
     if how == "same":  # the threshold of the first split is used too
-        return first.judge_seconds + one_fit
+        return first.scoring_seconds + one_fit
     if method.combines:
         return scoring + first.fit_seconds
     candidates = list(method.candidates(replace(shape, n_rows=first.rows_used)))

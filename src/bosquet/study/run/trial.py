@@ -28,7 +28,7 @@ from bosquet.study.run.training_rows import fewest_rows, training_rows
 from bosquet.study.table.design import FOLDS
 from bosquet.study.table.rows import TableRows
 from bosquet.study.table.splits import StudySplit, seed_of
-from bosquet.study.tuning.halving import tune_by_halving
+from bosquet.study.tuning.halving import Halving
 from bosquet.study.tuning.options import TuningOptions
 from bosquet.study.tuning.stopping import OutOfTime, stopped_after
 from bosquet.study.tuning.thresholds import (
@@ -147,7 +147,7 @@ class Trial:
         outcome.decision_seconds = decided - fitted
         with stopped_after(self._limit_of_scoring()):
             self._score(fit.estimator, decision)
-        outcome.judge_seconds = time.perf_counter() - decided
+        outcome.scoring_seconds = time.perf_counter() - decided
         outcome.details = to_json_types(method.details(fit.estimator))
         outcome.status = "done"
         return fit.estimator
@@ -186,17 +186,11 @@ class Trial:
         )
         if self.limits.soft is not None:
             candidates = middle_first(candidates)
-        tuned, note, used = tune_by_halving(
-            method,
-            candidates,
-            rows,
-            shape,
-            context.metric,
-            options,
-            limits=self.limits,
-            rows_seed=seed_of(context.random_state, "rows", method.name),
-            fewest=fewest_rows(shape),
+        rows_seed = seed_of(context.random_state, "rows", method.name)
+        halving = Halving(
+            method, rows, shape, context.metric, options, rows_seed, fewest_rows(shape)
         )
+        tuned, note, used = halving.tune(candidates, self.limits)
         if used < len(rows):
             outcome.rows_used, outcome.subsampled = used, True
         outcome.curve = to_json_types(tuned.curve)
@@ -247,7 +241,7 @@ class Trial:
         outcome.metrics = scores_of(context.metrics, test.y, predictions, decision, test.weight)
         outcome.score = outcome.metrics[context.metric.name]
         if self.split.number == 0:
-            outcome.answer = predictions
+            outcome.predictions = predictions
             outcome.held_out = held_out_record(
                 test.y, predictions.astype(float), context.metric, decision, test.weight
             )

@@ -30,7 +30,7 @@ class StudyTable:
     X : the same after tidying: numbers and categories; an offset column is unchanged
     target : StudyTarget
     tidier : fitted TableTidier, which prepares new rows in the same way
-    labels : labels of the rows in the table as passed
+    row_labels : labels of the rows in the table as passed
     row_label_note : a sentence that explains the labels
     notes : remarks on rows and columns that were left out or converted
     design : time, group, weight, offset and fixed split of the rows
@@ -40,7 +40,7 @@ class StudyTable:
     X: Any
     target: StudyTarget
     tidier: Any
-    labels: Any
+    row_labels: Any
     row_label_note: str
     notes: list[str]
     design: Design = field(default_factory=Design)

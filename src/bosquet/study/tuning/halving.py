@@ -36,147 +36,126 @@ SAFETY_FACTOR = 8.0
 STOPPED_ON = "stopped by the time limit: fitted to {:,} rows"  # a note
 
 
-@dataclass
-class HalvingResult:
+@dataclass(frozen=True)
+class SubsampleResult:
     """The remaining candidates, best first, the seconds used, and a note for the report.
 
-    `tuned` is the method tuned on a subsample of `rows` rows. There are no candidates if even this subsample
-    took too long and a smaller one was used.
+    `tuned` is the method tuned on a subsample of `n_rows` rows. There are no candidates if even this
+    subsample took too long and a smaller one was used.
     """
 
     candidates: list[Candidate]
     seconds: float
     note: str
     tuned: Tuned
-    rows: int
+    n_rows: int
 
 
-def tune_by_halving(
-    method: Method,
-    candidates: list[Candidate],
-    rows: TableRows,
-    shape: TableShape,
-    metric: Metric,
-    options: TuningOptions,
-    *,
-    limits: TimeLimits,
-    rows_seed: int,
-    fewest: int,
-) -> tuple[Tuned, str, int]:
-    """Tune a method; return the result, a note for the report and the number of rows used.
+@dataclass(frozen=True)
+class Halving:
+    """Tuning of a method, on a subsample first if it has a hard limit.
 
-    Only with limits are candidates compared on a subsample first. If all fits to all rows are stopped, the
-    result is that of the subsample. `rows_seed` and `fewest` are those of `successive_halving`.
+    `rows_seed` is the seed of the rows of the subsample. A subsample that only serves as a fallback for
+    stopped fits has at least `fewest` rows.
     """
-    halving = None
-    if limits.soft is not None and limits.hard is not None:
-        halving = successive_halving(
-            method,
-            candidates,
-            rows,
-            shape,
-            metric,
-            options,
-            hard_limit=limits.hard,
-            rows_seed=rows_seed,
-            fewest=fewest,
-        )
-    if halving is None:
-        whole = tune(
-            method, rows, shape, metric, options=options, limits=limits, candidates=candidates
-        )
-        return whole, "", len(rows)
-    stopped = halving.tuned, STOPPED_ON.format(halving.rows), halving.rows
-    if not halving.candidates:
-        return stopped
-    try:
-        whole = tune(
-            method,
-            rows,
-            shape,
-            metric,
-            options=options,
-            limits=limits.after(halving.seconds),
-            candidates=halving.candidates,
-        )
-    except OutOfTime:
-        return stopped
-    return whole, halving.note, len(rows)
 
+    method: Method
+    rows: TableRows
+    shape: TableShape
+    metric: Metric
+    options: TuningOptions
+    rows_seed: int
+    fewest: int
 
-def successive_halving(
-    method: Method,
-    candidates: list[Candidate],
-    rows: TableRows,
-    shape: TableShape,
-    metric: Metric,
-    options: TuningOptions,
-    *,
-    hard_limit: float,
-    rows_seed: int,
-    fewest: int,
-) -> HalvingResult | None:
-    """Tune a method on a subsample and return its best candidates; None if a subsample would not help.
+    def tune(self, candidates: list[Candidate], limits: TimeLimits) -> tuple[Tuned, str, int]:
+        """Tune the method; return the result, a note for the report and the number of rows used.
 
-    A subsample that only serves as a fallback for stopped fits has at least `fewest` rows. `rows_seed` is the
-    seed of its rows.
-    """
-    groups = groups_of(candidates)
-    share = math.ceil(SHARE_OF_ROWS * len(rows))
-    halves = len(groups) >= FEWEST_CANDIDATES and len(rows) >= 2 * max(FEWEST_ROWS, share)
-    if not halves and not _may_be_stopped(method, candidates, shape, hard_limit):
-        return None
-    size = max(FEWEST_ROWS if halves else fewest, share)
-    if len(rows) < 2 * size:
-        return None
-    timer = FitTimer.start(TimeLimits(hard_limit, hard_limit))
-    if options.by is None and method.by == "cv":
-        # One fit per candidate, and the fit of the best one can be kept.
-        options = replace(options, by="validation")
+        If all fits to all rows are stopped, the result is that of the subsample.
+        """
+        first = None
+        if limits.soft is not None and limits.hard is not None:
+            first = self.on_subsample(candidates, limits.hard)
+        if first is None:
+            return self._on_all_rows(candidates, limits), "", len(self.rows)
+        stopped = first.tuned, STOPPED_ON.format(first.n_rows), first.n_rows
+        if not first.candidates:
+            return stopped
+        try:
+            tuned = self._on_all_rows(first.candidates, limits.after(first.seconds))
+        except OutOfTime:
+            return stopped
+        return tuned, first.note, len(self.rows)
 
-    def tuned_on(size: int, limit: float) -> Tuned:
-        stratify = is_classification(metric)
-        chosen = subsample(rows.y, size, rows_seed, stratify=stratify)
+    def on_subsample(
+        self, candidates: list[Candidate], hard_limit: float
+    ) -> SubsampleResult | None:
+        """Tune on a subsample and return the best candidates; None if a subsample would not help."""
+        groups = groups_of(candidates)
+        share = math.ceil(SHARE_OF_ROWS * len(self.rows))
+        enough_rows = len(self.rows) >= 2 * max(FEWEST_ROWS, share)
+        halves = len(groups) >= FEWEST_CANDIDATES and enough_rows
+        if not halves and not self._may_be_stopped(candidates, hard_limit):
+            return None
+        size = max(FEWEST_ROWS if halves else self.fewest, share)
+        if len(self.rows) < 2 * size:
+            return None
+        timer = FitTimer.start(TimeLimits(hard=hard_limit))
+        tuned: Tuned | None = None
+        with suppress(ValueError, MemoryError):
+            try:
+                tuned = self._on_rows(size, candidates, SHARE_OF_TIME * hard_limit)
+            except OutOfTime:  # all rows would take even longer: use the time left for fewer rows
+                if self.fewest < size:
+                    with suppress(OutOfTime):
+                        left = max(timer.left() or 0.0, LEAST_SECONDS)
+                        tuned = self._on_rows(self.fewest, candidates, left)
+                        return SubsampleResult([], hard_limit, "", tuned, self.fewest)
+        if tuned is None or (halves and not tuned.ranking):
+            return None
+        note = ""
+        if halves:
+            kept = _best_groups(groups, tuned.ranking)
+            best = f"the best {len(kept)} of {len(groups)}"
+            note = f"candidates were compared on {size:,} rows, and {best} on all rows"
+            candidates = [one for group in kept for one in group]
+        return SubsampleResult(candidates, timer.elapsed, note, tuned, size)
+
+    def _on_all_rows(self, candidates: list[Candidate], limits: TimeLimits) -> Tuned:
         return tune(
-            method,
-            rows.take(chosen),
-            replace(shape, n_rows=len(chosen)),
-            metric,
+            self.method,
+            self.rows,
+            self.shape,
+            self.metric,
+            options=self.options,
+            limits=limits,
+            candidates=candidates,
+        )
+
+    def _on_rows(self, size: int, candidates: list[Candidate], limit: float) -> Tuned:
+        """Tune the method on a subsample of `size` rows."""
+        stratify = is_classification(self.metric)
+        chosen = subsample(self.rows.y, size, self.rows_seed, stratify=stratify)
+        options = self.options
+        if options.by is None and self.method.by == "cv":
+            # One fit per candidate, and the fit of the best one can be kept.
+            options = replace(options, by="validation")
+        return tune(
+            self.method,
+            self.rows.take(chosen),
+            replace(self.shape, n_rows=len(chosen)),
+            self.metric,
             options=options,
             limits=TimeLimits(limit, limit),
             candidates=candidates,
         )
 
-    tuned: Tuned | None = None
-    with suppress(ValueError, MemoryError):
-        try:
-            tuned = tuned_on(size, SHARE_OF_TIME * hard_limit)
-        except OutOfTime:  # all rows would take even longer: use the remaining time for fewer rows
-            if fewest < size:
-                with suppress(OutOfTime):
-                    left = max(timer.left() or 0.0, LEAST_SECONDS)
-                    return HalvingResult([], hard_limit, "", tuned_on(fewest, left), fewest)
-    if tuned is None or (halves and not tuned.ranking):
-        return None
-    note = ""
-    if halves:
-        kept = _best_groups(groups, tuned.ranking)
-        best = f"the best {len(kept)} of {len(groups)}"
-        note = f"candidates were compared on {size:,} rows, and {best} on all rows"
-        candidates = [one for group in kept for one in group]
-    return HalvingResult(candidates, timer.elapsed, note, tuned, size)
-
-
-def _may_be_stopped(
-    method: Method, candidates: Sequence[Candidate], shape: TableShape, hard_limit: float
-) -> bool:
-    """Return whether a fit to all rows may exceed the limit without leaving a usable model."""
-    keeps_rounds = all(isinstance(one, SelfTuned) and one.keeps_rounds for one in candidates)
-    if keeps_rounds or method.combines or method.rows_affordable is all_rows:
-        return False
-    return (
-        SAFETY_FACTOR * modelled_seconds(method.rows_affordable, shape, shape.n_rows) > hard_limit
-    )
+    def _may_be_stopped(self, candidates: Sequence[Candidate], hard_limit: float) -> bool:
+        """Return whether a fit to all rows may exceed the limit without leaving a usable model."""
+        cost = self.method.rows_affordable
+        keeps_rounds = all(isinstance(one, SelfTuned) and one.keeps_rounds for one in candidates)
+        if keeps_rounds or self.method.combines or cost is all_rows:
+            return False
+        return SAFETY_FACTOR * modelled_seconds(cost, self.shape, self.shape.n_rows) > hard_limit
 
 
 def _best_groups(
