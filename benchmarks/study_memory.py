@@ -61,17 +61,17 @@ class Meter:
 
 def watch_study(meter):
     """Have the steps of studies noted from now on."""
-    from bosquet.study import steps, study
+    from bosquet.study import final_step, study, study_run
     from bosquet.study.run import schedule
 
     meter.watch(study, "read_study_table", lambda *_: "reading and tidying")
-    meter.watch(steps.StudyRun, "_explore", lambda *_: "exploration")
+    meter.watch(study_run.StudyRun, "_explore", lambda *_: "exploration")
     meter.watch(schedule, "run_trial", lambda _, method, *__: method.title)
-    meter.watch(steps, "ranked", lambda *_: "comparison")
-    meter.watch(steps, "fit_final", lambda *_: "fit to all rows")
-    meter.watch(steps.StudyRun, "_final_decision", lambda *_: "threshold of the final model")
-    meter.watch(steps.Explainer, "explain", lambda *_: "explanation")
-    meter.watch(steps.StudyRun, "_build_record", lambda *_: "record")
+    meter.watch(study_run, "ranked", lambda *_: "comparison")
+    meter.watch(final_step, "fit_final", lambda *_: "fit to all rows")
+    meter.watch(final_step.FinalStep, "_final_decision", lambda *_: "threshold of the final model")
+    meter.watch(final_step.Explainer, "explain", lambda *_: "explanation")
+    meter.watch(study_run.StudyRun, "_build_record", lambda *_: "record")
 
 
 def simulated(rows, seed=0, numbers=30, categories=10):

@@ -37,10 +37,12 @@ from bosquet.study.table.offset import OffsetColumn
 from bosquet.study.table.splits import StudySplit, seed_of
 from bosquet.study.tuning.thresholds import Decision
 
-BACKGROUND_ROWS = 100
+BACKGROUND_ROWS = 100  # training rows for the Shapley values of notable rows
 # Shares of the budget after which no part of the explanation, and no further fit for the learning curve, is
 # started. Parts without a fit may slightly exceed the budget, because the explanation is important.
 END_OF_EXPLAINING, END_OF_FITS = 1.08, 0.97
+# Share of the time left for the importances, which come first: the other parts use their order.
+IMPORTANCE_SHARE = 0.25
 
 
 @dataclass
@@ -51,74 +53,52 @@ class Explainer:
     split: StudySplit
     candidate: Candidate
     outcome: Outcome
-    model: Any  # fitted to the training rows of the split
-    rows: np.ndarray  # indices of these training rows
+    model: Any  # fitted to the rows `train`
+    train: np.ndarray  # indices of training rows of the split
     row_labels: Any  # of the whole table
     clock: StudyClock
     notes: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.test = self.context.rows(self.split.test)
+        self.seed = seed_of(self.context.random_state, "explaining")
 
     @property
     def offset(self) -> OffsetColumn | None:
         return self.context.shape.offset
 
     def explain(self, choice: Choice) -> ChosenRecord:
-        """Return the explanation of the chosen method, as far as time allows."""
-        context, metric = self.context, self.context.metric
-        X, y = take(context.X, self.split.test), context.y[self.split.test]
-        seed, weight = seed_of(context.random_state, "explaining"), context.weight(self.split.test)
+        """Return the explanation of the chosen method, as far as time allows; the last parts are slowest."""
+        model, test, metric, seed = self.model, self.test, self.context.metric, self.seed
+        rows = (model, test.X, test.y, metric)
+        importances = self._part("importances", [], self._importances)
+        order = [str(one["feature"]) for one in importances]
+        few = too_few(len(test), metric.needs != "number")
+        self.notes += [few] if few else []
         found: ChosenRecord = {
             "name": choice.name,
             "why": choice.why,
             "runner_up": choice.runner_up,
-            "importances": [],
+            "importances": importances,
             "importance_kind": "permutation on the test rows",
+            "certificate": self._part("certificate", None, lambda: certificate_of(model)),
+            "margins": self._part("margins", None, lambda: margins_of(*rows, test.weight)),
+            "coverage": self._part("coverage", None, lambda: coverage_on(*rows, seed, test.weight)),
+            "calibration": self._part(
+                "calibration", None, lambda: calibration_on(*rows, seed, test.weight)
+            ),
+            "rows": self._part("notable rows", [], lambda: self._notable_rows(order)),
+            "tree": None,
+            "tree_title": "",
             "dependence": [],
             "learning_curve": [],
             "learning_text": "",
-            "certificate": None,
-            "margins": None,
-            "tree": None,
-            "tree_title": "",
-            "rows": [],
-            "coverage": None,
-            "calibration": None,
         }
-        found["importances"] = self._part("importances", [], lambda: self._importances(X, y, seed))
-        order = [str(one["feature"]) for one in found["importances"]]
-        found["certificate"] = self._part("certificate", None, lambda: certificate_of(self.model))
-        found["margins"] = self._part(
-            "margins", None, lambda: margins_of(self.model, X, y, metric, weight)
-        )
-        found["coverage"] = self._part(
-            "coverage", None, lambda: coverage_on(self.model, X, y, metric, seed, weight)
-        )
-        found["calibration"] = self._part(
-            "calibration", None, lambda: calibration_on(self.model, X, y, metric, seed, weight)
-        )
-        few = too_few(len(y), metric.needs != "number")
-        self.notes += [few] if few else []
-        found["rows"] = self._part("notable rows", [], lambda: self._rows(X, y, order, seed))
         found["tree"], found["tree_title"] = self._part(
-            "tree",
-            (None, ""),
-            lambda: self._tree(order, seed),
+            "tree", (None, ""), lambda: self._tree(order)
         )
-        found["dependence"] = self._part(
-            "dependence",
-            [],
-            lambda: dependences(
-                self.model,
-                X,
-                y,
-                metric,
-                context.target.name,
-                order,
-                enough_time=lambda: self.clock.left(END_OF_EXPLAINING) > 0,
-                seed=seed,
-                weight=weight,
-            ),
-        )
-        found["learning_curve"] = self._part("learning curve", [], self._learning)
+        found["dependence"] = self._part("dependence", [], lambda: self._dependences(order))
+        found["learning_curve"] = self._part("learning curve", [], self._learning_curve)
         found["learning_text"] = forecast(found["learning_curve"], metric.higher_is_better)
         return found
 
@@ -135,51 +115,64 @@ class Explainer:
             self.notes.append(f"The {name} of the chosen method could not be computed: {line}")
             return default
 
-    def _importances(self, X: Any, y: np.ndarray, seed: int) -> list[dict[str, Any]]:
+    def _importances(self) -> list[dict[str, Any]]:
         seconds = None
         if self.clock.timed:
-            seconds = max(0.25 * self.clock.left(END_OF_EXPLAINING), 0.0)
+            seconds = max(IMPORTANCE_SHARE * self.clock.left(END_OF_EXPLAINING), 0.0)
         return importances(
             self.model,
-            X,
-            y,
+            self.test.X,
+            self.test.y,
             self.context.metric,
             seconds=seconds,
             microseconds=self.outcome.predict_microseconds,
-            seed=seed,
-            weight=self.context.weight(self.split.test),
+            seed=self.seed,
+            weight=self.test.weight,
             left_out=None if self.offset is None else self.offset.name,
         )
 
-    def _rows(self, X: Any, y: np.ndarray, order: list[str], seed: int) -> Any:
-        predictions = predictions_for(self.model, X, self.context.metric)
+    def _notable_rows(self, order: list[str]) -> Any:
+        predictions = predictions_for(self.model, self.test.X, self.context.metric)
         if self.offset is not None:  # first, so that it has a Shapley value of its own
             order = [self.offset.name, *order]
-        random = np.random.default_rng(seed)
-        drawn = rows_by_weight(len(self.rows), self.context.weight(self.rows))
+        random = np.random.default_rng(self.seed)
+        drawn = rows_by_weight(len(self.train), self.context.weight(self.train))
         background = np.sort(random.permutation(drawn)[:BACKGROUND_ROWS])
         return notable_rows(
             self.model,
-            X,
-            y,
+            self.test.X,
+            self.test.y,
             predictions,
             np.asarray(self.row_labels)[self.split.test],
             self.context.metric,
-            background=take(self.context.X, self.rows[background]),
+            background=take(self.context.X, self.train[background]),
             order=order,
-            seed=seed,
+            seed=self.seed,
         )
 
-    def _tree(self, order: list[str], seed: int) -> Any:
-        X, y = take(self.context.X, self.rows), self.context.y[self.rows]
+    def _tree(self, order: list[str]) -> Any:
+        train = self.context.rows(self.train)
         if self.offset is None:
-            return tree_to_draw(self.model, X, y, important=order, seed=seed)
+            return tree_to_draw(self.model, train.X, train.y, important=order, seed=self.seed)
         # With an offset, the rate is the part of the prediction that depends on the features.
-        model, X = rate_model(self.model), self.offset.features(X)
-        tree, title = tree_to_draw(model, X, y, important=order, seed=seed)
+        model, X = rate_model(self.model), self.offset.features(train.X)
+        tree, title = tree_to_draw(model, X, train.y, important=order, seed=self.seed)
         return tree, f"{title} (counts per unit of exposure)"
 
-    def _learning(self) -> list[dict[str, Any]]:
+    def _dependences(self, order: list[str]) -> Any:
+        return dependences(
+            self.model,
+            self.test.X,
+            self.test.y,
+            self.context.metric,
+            self.context.target.name,
+            order,
+            enough_time=lambda: self.clock.left(END_OF_EXPLAINING) > 0,
+            seed=self.seed,
+            weight=self.test.weight,
+        )
+
+    def _learning_curve(self) -> list[dict[str, Any]]:
         metric = self.context.metric
         decision = Decision(metric.classes, metric.positive, self.outcome.threshold, metric.costs)
         assert self.outcome.score is not None
@@ -188,7 +181,7 @@ class Explainer:
             self.candidate,
             self.split,
             decision,
-            rows=self.rows,
+            rows=self.train,
             whole=self.outcome.score,
             one_fit=self.outcome.one_fit_seconds,
             left=lambda: self.clock.left(END_OF_FITS),
