@@ -83,8 +83,8 @@ class TimeDivision:
         """Return whether a fit of `seconds` is within the method's share and leaves time for others."""
         if self.clock.budget is None:
             return True
-        share = self._largest_share(method) * self.clock.budget
-        return seconds <= min(share, MOST_OF_LEFT * self.left_for_rounds())
+        most = self._largest_share(method) * self.clock.budget
+        return seconds <= min(most, MOST_OF_LEFT * self.left_for_rounds())
 
     def limits(self, waiting: Sequence[Method]) -> TimeLimits:
         """Return the limits of the first waiting method."""

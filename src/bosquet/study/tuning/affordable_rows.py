@@ -99,6 +99,7 @@ def _n_fits(candidates: Sequence[Candidate], scheme: str, folds: int) -> float:
         return 1.0
     if scheme in ("oob", "aic", "bic"):
         return float(groups)
+    # A fit without a fold of five, or without the validation set, is to 0.8 of the rows.
     fits_per_group = {"cv": 0.8 * folds, "validation": 0.8, "bootstrap": 1.0 + max(10, folds)}[
         scheme
     ]
