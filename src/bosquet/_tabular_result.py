@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from bosquet._optional import import_optional
 from bosquet._text_table import text_table
 
 MAX_CELL_WIDTH = 40  # longer texts are cut off
@@ -67,12 +68,7 @@ class TabularResult:
 
 def as_frame(columns: Mapping[str, Any]) -> Any:
     """Return the columns as a pandas data frame; raise ImportError if pandas is not installed."""
-    try:
-        import pandas
-    except ImportError:
-        raise ImportError(
-            "to_frame() needs pandas (pip install pandas); columns() works without it"
-        ) from None
+    pandas = import_optional("pandas", "to_frame()", "bosquet[study]")
     return pandas.DataFrame(dict(columns))
 
 

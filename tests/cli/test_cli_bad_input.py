@@ -231,7 +231,7 @@ def test_a_missing_extra_is_named(bosquet, sales, monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     code, _, err = bosquet("fit", sales, "-t", "sold", "-o", tmp_path / "m")
     assert code == 2
-    assert "pip install bosquet[study]" in err
+    assert "pip install 'bosquet[study]'" in err
     assert err.count("\n") == 1
 
 

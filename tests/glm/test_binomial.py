@@ -427,10 +427,10 @@ def test_a_failed_fit_leaves_the_model_as_it_was(model, patients):
     assert model.__dict__ == before
 
 
-def test_without_statsmodels_the_error_says_how_to_install_it(monkeypatch, patients):
+def test_without_statsmodels_the_error_gives_the_install_command(monkeypatch, patients):
     for name in [name for name in sys.modules if name.split(".")[0] == "statsmodels"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "statsmodels", None)
-    with pytest.raises(ImportError, match=r"pip install bosquet\[glm\]") as error:
+    with pytest.raises(ImportError, match=r"pip install 'bosquet\[glm\]'") as error:
         BinomialRegression("ill ~ age").fit(patients)
     assert "\n" not in str(error.value)

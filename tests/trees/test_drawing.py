@@ -1,6 +1,5 @@
 """Drawings of trees: no overlaps, notes for truncated trees, files."""
 
-import builtins
 import itertools
 import subprocess
 import sys
@@ -146,15 +145,8 @@ def test_the_pruning_plot_marks_the_chosen_subtree(steps, rule):
 
 
 def test_without_matplotlib_the_error_names_the_install_command(monkeypatch):
-    original = builtins.__import__
-
-    def without_matplotlib(name, *rest):
-        if name.startswith("matplotlib"):
-            raise ImportError(name)
-        return original(name, *rest)
-
-    monkeypatch.setattr(builtins, "__import__", without_matplotlib)
-    with pytest.raises(ImportError, match=r"pip install \"bosquet\[plot\]\""):
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    with pytest.raises(ImportError, match=r"pip install 'bosquet\[plot\]'"):
         draw_tree(random_tree(np.random.default_rng(0)))
 
 

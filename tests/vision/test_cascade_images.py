@@ -88,8 +88,8 @@ def test_a_folder_is_read_and_unreadable_files_are_skipped_with_a_warning(tmp_pa
 
 
 def test_without_pillow_the_error_gives_the_install_command(monkeypatch, tmp_path):
-    monkeypatch.setitem(sys.modules, "PIL", None)
-    with pytest.raises(ImportError, match=r"pip install bosquet\[vision\]"):
+    monkeypatch.setitem(sys.modules, "PIL.Image", None)
+    with pytest.raises(ImportError, match=r"pip install 'bosquet\[vision\]'"):
         read_images([tmp_path / "a.png"])
 
 

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from bosquet._optional import import_optional
+
 from .table import (
     BYTES_ADVICE,
     DATE_ADVICE,
@@ -22,12 +24,7 @@ from .table import (
 
 def table_from_arrow(X: Any) -> Table:
     """Read a pyarrow Table or RecordBatch, or an object with `__arrow_c_stream__`."""
-    try:
-        import pyarrow
-    except ImportError as error:
-        raise ImportError(
-            f"Reading a {type(X).__name__} needs pyarrow; install it with pip install 'bosquet[arrow]'."
-        ) from error
+    pyarrow = import_optional("pyarrow", f"reading a {type(X).__name__}", "bosquet[arrow]")
     try:
         table = _as_pyarrow(X, pyarrow)
     except pyarrow.ArrowInvalid as error:
@@ -134,5 +131,5 @@ def _check_one_order(column: Any, where: str) -> None:
     if any(not other.equals(dictionaries[0]) for other in dictionaries[1:]):
         raise ValueError(
             f"{where} has ordered categories, but its chunks have different dictionaries; give all chunks "
-            "the same dictionary."
+            "the same dictionary"
         )

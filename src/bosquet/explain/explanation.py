@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from bosquet import _core
+from bosquet._optional import import_optional
 from bosquet.data import n_rows
 from bosquet.explain.tree_models import TreeModel, tree_model_or_error
 
@@ -150,12 +151,7 @@ class Explanation:
 
     def to_shap(self) -> Any:
         """Convert to an Explanation of the `shap` package, which must be installed."""
-        try:
-            import shap
-        except ImportError:
-            raise ImportError(
-                "to_shap() requires the shap package; install it with: pip install shap"
-            ) from None
+        shap = import_optional("shap", "to_shap()", "shap")
         base = np.broadcast_to(np.asarray(self.base), (len(self), *np.shape(self.base)))
         return shap.Explanation(
             values=self.values,

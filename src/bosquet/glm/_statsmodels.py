@@ -1,8 +1,7 @@
-"""Access to statsmodels and pandas: imported on first use, with an error that says how to install them."""
+"""Access to statsmodels and pandas: imported at first use."""
 
 from __future__ import annotations
 
-import importlib
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,25 +9,17 @@ from typing import Any
 
 import numpy as np
 
-_ADVICE = (
-    "regression models require statsmodels and pandas; install them with pip install bosquet[glm]"
-)
+from bosquet._optional import import_optional
 
 
 def from_statsmodels(module: str) -> Any:
-    """Import a module of statsmodels; raise an ImportError of one line if it is not installed."""
-    try:
-        return importlib.import_module(f"statsmodels.{module}")
-    except ImportError:
-        raise ImportError(_ADVICE) from None
+    """Import a module of statsmodels; raise an ImportError with the install command if it is missing."""
+    return import_optional(f"statsmodels.{module}", "bosquet.glm", "bosquet[glm]")
 
 
 def pandas_or_error() -> Any:
-    try:
-        import pandas
-    except ImportError:
-        raise ImportError(_ADVICE) from None
-    return pandas
+    """Import pandas; raise an ImportError with the install command if it is missing."""
+    return import_optional("pandas", "bosquet.glm", "bosquet[glm]")
 
 
 def formula_engine() -> str:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-_EXTRA = "tables need pandas and pyarrow; run: pip install bosquet[study]"
-
+from bosquet._optional import import_optional
 
 _LONGEST = 1000  # characters of a message, which may quote long values of a table
 
@@ -19,10 +18,8 @@ class TableError(ValueError):
 
 
 def load_pandas() -> Any:
-    """Return the pandas module; raise ImportError with installation advice if it is not installed."""
-    try:
-        import pandas
-        import pyarrow  # noqa: F401  needed for text columns of pandas and for reading files
-    except ImportError:
-        raise ImportError(_EXTRA) from None
-    return pandas
+    """Import pandas; raise an ImportError with the install command if it or pyarrow is missing."""
+    import_optional(
+        "pyarrow", "reading tables", "bosquet[study]"
+    )  # pandas uses it for text and files
+    return import_optional("pandas", "reading tables", "bosquet[study]")

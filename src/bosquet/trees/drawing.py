@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from bosquet._optional import import_optional
 from bosquet.trees._layout import tidy_layout
 from bosquet.trees.arrays import TreeArrays
 from bosquet.trees.colours import class_colour, node_colours
@@ -27,13 +28,7 @@ _TEXT_COLOUR, _NOTE_COLOUR = "#222222", "#6B6B6B"
 
 def pyplot_or_error() -> Any:
     """Import matplotlib.pyplot; raise an ImportError with the install command if it is missing."""
-    try:
-        import matplotlib.pyplot as pyplot
-    except ImportError:
-        raise ImportError(
-            'plots need Matplotlib, which is not installed; run pip install "bosquet[plot]"'
-        ) from None
-    return pyplot
+    return import_optional("matplotlib.pyplot", "drawing", "bosquet[plot]")
 
 
 @dataclass

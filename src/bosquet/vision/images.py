@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from bosquet import _core
+from bosquet._optional import import_optional
 from bosquet._warnings import warn_user
 
 # Weights of red, green and blue in a grey level (ITU-R BT.601), times 2^15 and rounded as in OpenCV.
@@ -45,7 +46,8 @@ def grey_image(image: Any) -> np.ndarray:
         pixels = pixels[:, :, 0] if pixels.shape[2] == 1 else _luma(pixels[:, :, :3])
     elif pixels.ndim != 2:
         raise ValueError(
-            f"image has shape {pixels.shape}, expected (height, width), or (height, width, 3) for colours"
+            f"image has shape {pixels.shape}; pass an image of shape (height, width), or (height, width,"
+            " 3) for colours"
         )
     if not (1 <= pixels.shape[0] <= LARGEST_SIDE and 1 <= pixels.shape[1] <= LARGEST_SIDE):
         raise ValueError(
@@ -104,14 +106,8 @@ def _describe(factor: float) -> str:
 
 
 def pillow() -> Any:
-    """Pillow's Image module; raises ImportError with the install command if it is missing."""
-    try:
-        from PIL import Image
-    except ImportError:
-        raise ImportError(
-            "reading image files requires Pillow; install it with: pip install bosquet[vision]"
-        ) from None
-    return Image
+    """Import Pillow's Image module; raise an ImportError with the install command if it is missing."""
+    return import_optional("PIL.Image", "reading image files", "bosquet[vision]")
 
 
 def read_image(path: str | os.PathLike[str]) -> np.ndarray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from bosquet._optional import import_optional
 from bosquet.cli.arguments import positive_int, table_argument, target_arguments
 from bosquet.cli.inputs import training_table
 from bosquet.cli.output import check_outputs, print_note, print_result, write_atomically
@@ -120,10 +121,7 @@ def _text(arguments: Any, model: Any) -> str:
 
 
 def _draw(model: Any, path: str) -> None:
-    try:
-        import matplotlib
-    except ImportError:
-        raise ImportError("--png needs matplotlib; run: pip install bosquet[study]") from None
+    matplotlib = import_optional("matplotlib", "--png", "bosquet[study]")
     matplotlib.use("Agg")
     axes = model.plot()
     with write_atomically(path) as place:

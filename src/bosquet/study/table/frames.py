@@ -6,16 +6,12 @@ from typing import Any
 
 import numpy as np
 
-WITHOUT_PANDAS = "Study needs pandas, which is not installed; run: pip install bosquet[study]"
+from bosquet._optional import import_optional
 
 
 def pandas_or_error() -> Any:
-    """Return the pandas module; raise ImportError with installation advice if it is not installed."""
-    try:
-        import pandas
-    except ImportError as error:  # pragma: no cover - the tests have it
-        raise ImportError(WITHOUT_PANDAS) from error
-    return pandas
+    """Import pandas; raise an ImportError with the install command if it is missing."""
+    return import_optional("pandas", "Study", "bosquet[study]")
 
 
 def row_label_note(index: Any) -> str:
