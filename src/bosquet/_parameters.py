@@ -210,7 +210,8 @@ def feature_index(key: Any, n_features: int, names: list[str] | None, parameter:
     if isinstance(key, str):
         if names is None or key not in names:
             raise ValueError(
-                f"{parameter} contains the feature name {key!r}, but X has no column of this name"
+                f"{parameter} contains the feature name {key!r}, but X has no column of this name; pass"
+                " the name or the index of a column"
             )
         return names.index(key)
     if not isinstance(key, Integral) or not 0 <= int(key) < n_features:

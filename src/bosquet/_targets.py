@@ -34,9 +34,11 @@ def check_sample_weight(
     if weight.ndim == 0:
         weight = np.full(n_rows, float(weight))
     if weight.ndim != 1:
-        raise ValueError(f"Sample weights must be 1D array or scalar, got {weight.ndim}D array")
+        raise ValueError(f"sample_weight has {weight.ndim} dimensions; pass a 1D array or a scalar")
     if weight.shape != (n_rows,):
-        raise ValueError(f"sample_weight.shape == {weight.shape}, expected {(n_rows,)}!")
+        raise ValueError(
+            f"sample_weight has shape {weight.shape}, but X has {n_rows} rows; pass one weight per row"
+        )
     if not np.isfinite(weight).all():
         row = int(np.flatnonzero(~np.isfinite(weight))[0])
         raise ValueError(f"sample_weight[{row}] is {weight[row]}; sample weights must be finite")
@@ -77,7 +79,7 @@ def check_finite_target(y: Any, name: str = "y", *, owner: str = "this function"
     if array.ndim == 1:
         array = array[:, None]
     if array.ndim != 2:
-        raise ValueError(f"{name} must have one or two dimensions, got {array.ndim}")
+        raise ValueError(f"{name} has {array.ndim} dimensions; pass an array with one or two")
     if array.size == 0:
         raise ValueError(f"{name} is empty: found array with 0 sample(s)")
     wrong = np.flatnonzero(~np.isfinite(array).all(axis=1))
@@ -120,7 +122,7 @@ def warn_of_column_vector() -> None:
 
     warn_user(
         "A column-vector y was passed when a 1d array was expected. Please change the shape of y"
-        " to (n_samples,), for example using ravel().",
+        " to (n_samples,), for example using ravel()",
         DataConversionWarning,
     )
 
@@ -137,7 +139,10 @@ def check_single_target(y: Any, numbers: np.ndarray, criterion: str) -> None:
     if np.asarray(y).ndim == 2:
         warn_of_column_vector()
     if criterion == "poisson" and ((numbers < 0).any() or not numbers.sum() > 0):
-        raise ValueError("criterion='poisson' needs y >= 0 in all rows and y > 0 in at least one")
+        raise ValueError(
+            "criterion='poisson' needs y >= 0 in all rows and y > 0 in at least one; use another"
+            " criterion"
+        )
 
 
 def check_labels(y: Any, *, several: bool = False, owner: str = "this function") -> np.ndarray:

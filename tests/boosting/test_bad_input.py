@@ -83,7 +83,7 @@ def test_bad_weights_are_told():
     refuses("zero", sample_weight=np.zeros(60))
     refuses(r"sample_weight\[2\]", sample_weight=np.where(np.arange(60) == 2, -1.0, 1.0))
     refuses(r"sample_weight\[2\]", sample_weight=np.where(np.arange(60) == 2, np.nan, 1.0))
-    refuses("sample_weight.shape", sample_weight=np.ones(10))
+    refuses("pass one weight per row", sample_weight=np.ones(10))
 
 
 def test_bad_tables_are_told():

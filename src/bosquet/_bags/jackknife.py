@@ -85,7 +85,7 @@ def _warn_if_noise_dominates(
     if variance.mean() < noise_deviation.mean():
         warn_user(
             f"{n_learners} learners are too few for jackknife standard errors with {n_rows} training rows:"
-            " the Monte Carlo noise exceeds the estimated variance. Increase n_estimators several times.",
+            " the Monte Carlo noise exceeds the estimated variance. Increase n_estimators several times",
             UserWarning,
         )
 

@@ -123,7 +123,7 @@ class OutOfBagRecord:
             subject = "1 row is" if rows.size == 1 else f"{rows.size} rows are"
             warn_user(
                 f"{subject} in {bags} (the first is row {rows[0]}); the out-of-bag errors ignore rows without"
-                " an out-of-bag prediction. Increase n_estimators to reduce their number.",
+                " an out-of-bag prediction. Increase n_estimators to reduce their number",
                 UserWarning,
             )
 
