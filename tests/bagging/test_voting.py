@@ -161,5 +161,5 @@ def test_invalid_parameters_raise(model, match):
 
 
 def test_a_class_instead_of_an_instance_raises():
-    with pytest.raises(TypeError, match="not its class"):
+    with pytest.raises(TypeError, match="not a class"):
         VotingClassifier([("bayes", GaussianNB)]).fit(X, Y)

@@ -54,8 +54,8 @@ def test_a_learner_without_the_outputs_of_the_variant_is_rejected():
 
 
 def test_an_estimator_must_be_an_object_that_fits_and_predicts():
-    refuses(AdaBoostClassifier(TheirTree), "an object, not its class", error=TypeError)
-    refuses(AdaBoostClassifier("stump"), "with fit and predict", error=TypeError)
+    refuses(AdaBoostClassifier(TheirTree), "is not an estimator", error=TypeError)
+    refuses(AdaBoostClassifier("stump"), "with fit, predict and get_params", error=TypeError)
 
 
 def test_the_error_of_a_learner_is_shown_with_its_round():

@@ -250,9 +250,9 @@ def test_a_certificate_can_be_made_again_from_its_own_fields():
 
 def test_arrays_of_the_wrong_length_and_unknown_names_are_refused():
     found = two_rounds()
-    with pytest.raises(ValueError, match=r"alphas has shape \(1,\), expected \(2,\)"):
+    with pytest.raises(ValueError, match=r"alphas has shape \(1,\); it must have shape \(2,\)"):
         certify(found, alphas=[0.5])
-    with pytest.raises(ValueError, match=r"margins has shape \(2,\), expected \(4,\)"):
+    with pytest.raises(ValueError, match=r"margins has shape \(2,\); it must have shape \(4,\)"):
         certify(found, margins=[0.1, 0.2])
     with pytest.raises(ValueError, match=r"errors\[1\] is NaN"):
         certify(found, errors=[0.1, np.nan])

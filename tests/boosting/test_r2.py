@@ -260,7 +260,7 @@ def test_bad_input_is_told_and_leaves_the_model_as_it_was(friedman):
         model.fit(X, np.c_[y, y])
     with pytest.raises(ValueError, match="contains NaN"):
         model.fit(X, np.r_[np.nan, y[1:]])
-    with pytest.raises(TypeError, match="an object, not its class"):
+    with pytest.raises(TypeError, match="is not an estimator"):
         model.set_params(estimator=Ridge).fit(X, y)
     with pytest.raises(TypeError, match="is a classifier"):
         model.set_params(estimator=GaussianNB()).fit(X, y)

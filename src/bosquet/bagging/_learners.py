@@ -24,8 +24,8 @@ def check_learner(learner: Any, parameter: str) -> None:
         hasattr(learner, method) for method in ("fit", "predict", "get_params")
     ):
         raise TypeError(
-            f"{parameter}={learner!r} is not an estimator; pass an instance, not its class, with the methods"
-            " fit, predict and get_params"
+            f"{parameter}={learner!r} is not an estimator; pass an instance (not a class) with fit, predict"
+            " and get_params"
         )
 
 

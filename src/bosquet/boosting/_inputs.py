@@ -34,7 +34,8 @@ def check_learner(estimator: Any) -> None:
         hasattr(estimator, method) for method in ("fit", "predict", "get_params")
     ):
         raise TypeError(
-            f"estimator={estimator!r} must be an estimator with fit and predict: an object, not its class"
+            f"estimator={estimator!r} is not an estimator; pass an instance (not a class) with fit,"
+            " predict and get_params"
         )
 
 

@@ -373,7 +373,7 @@ def _column(values: Any, length: int | None, name: str) -> np.ndarray:
     array = np.array(values, dtype=float)
     if array.ndim != 1 or (length is not None and array.size != length):
         wanted = "(rounds,)" if length is None else f"({length},)"
-        raise ValueError(f"{name} has shape {array.shape}, expected {wanted}")
+        raise ValueError(f"{name} has shape {array.shape}; it must have shape {wanted}")
     if np.isnan(array).any():
         raise ValueError(f"{name}[{int(np.flatnonzero(np.isnan(array))[0])}] is NaN")
     array.setflags(write=False)

@@ -215,9 +215,7 @@ class AdaBoostRegressor(AsSequence, SaveMixin, RegressorMixin, BaseEstimator):
         template = self._chosen_estimator()
         check_learner(template)
         if is_classifier(template):
-            raise TypeError(
-                f"estimator={template!r} is a classifier; AdaBoostRegressor needs a regressor"
-            )
+            raise TypeError(f"estimator={template!r} is a classifier; pass a regressor")
         encoder, table = open_table(
             template,
             X,

@@ -431,7 +431,9 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
                 self, X, y, n_repeats=n_repeats, scoring=scoring, random_state=random_state
             ).importances_mean
         if kind not in ("gain", "split"):
-            raise ValueError(f"kind={kind!r} must be 'gain', 'split' or 'permutation'")
+            raise ValueError(
+                f"kind={kind!r} is not valid: kind must be 'gain', 'split' or 'permutation'"
+            )
         if not isinstance(self._terms, TreeTerms):
             raise AttributeError(
                 "a model with estimator=... has no native trees; use importance('permutation', X, y)"

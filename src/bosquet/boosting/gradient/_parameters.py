@@ -241,8 +241,8 @@ def interaction_groups(
         if constraint == "pairwise":
             return [[a, b] for a in range(n_features) for b in range(a, n_features)]
         raise ValueError(
-            f"interaction_cst={constraint!r} must be a list of sets of features, 'pairwise',"
-            " 'no_interactions' or None"
+            f"interaction_cst={constraint!r} is not valid: interaction_cst must be a list of sets of"
+            " features, 'pairwise', 'no_interactions' or None"
         )
     groups = [
         sorted({feature_index(key, n_features, names, "interaction_cst") for key in group})
