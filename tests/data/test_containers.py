@@ -146,7 +146,7 @@ def test_empty_tables_are_rejected_in_fit_and_transform():
 def test_the_error_for_a_wrong_number_of_features_names_the_estimator():
     encoder, _ = TableEncoder.fit(np.zeros((2, 4)))
     with pytest.raises(
-        ValueError, match=r"X has 3 features, but Forest is expecting 4 features as input\."
+        ValueError, match=r"X has 3 features, but Forest is expecting 4 features as input"
     ):
         encoder.transform(np.zeros((2, 3)), owner="Forest")
 

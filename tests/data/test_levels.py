@@ -102,10 +102,10 @@ def test_many_more_levels_than_max_categories_are_supported(kind):
 
 def test_max_categories_is_at_most_65535():
     for most in (0, 65_536):
-        with pytest.raises(ValueError, match=rf"max_categories={most} must be in \[1, 65535\]"):
+        with pytest.raises(ValueError, match=r"max_categories must be in \[1, 65535\]"):
             fit_column(["a"], max_categories=most)
     for most in (2.5, True, "all"):
-        with pytest.raises(TypeError, match=r"max_categories=.* must be an integer"):
+        with pytest.raises(TypeError, match=r"max_categories must be an integer"):
             fit_column(["a"], max_categories=most)
     encoder, _ = fit_column([str(number) for number in range(70_000)], max_categories=65_535)
     assert encoder.categories == [65_535]

@@ -20,14 +20,14 @@ def categorical_mask(
             return None
         raise ValueError(
             f"categorical_features={categorical_features!r} is not valid; pass 'from_dtype', None, a boolean "
-            "mask, or a list of indices or names (also for a single name)."
+            "mask, or a list of indices or names (also for a single name)"
         )
     try:
         items = list(categorical_features)
     except TypeError:
         raise TypeError(
             f"categorical_features={categorical_features!r} is not valid; pass 'from_dtype', None, a boolean "
-            "mask, or a list of indices or names."
+            "mask, or a list of indices or names"
         ) from None
     kinds = {_kind(item) for item in items}
     if not items:
@@ -40,7 +40,7 @@ def categorical_mask(
         return _from_names(items, n_features, names)
     raise TypeError(
         f"categorical_features={categorical_features!r} is not valid; pass only booleans, only indices, or"
-        " only names."
+        " only names"
     )
 
 
@@ -56,7 +56,7 @@ def _from_mask(mask: list[bool], n_features: int) -> np.ndarray:
     if len(mask) != n_features:
         raise ValueError(
             f"categorical_features is a mask with {len(mask)} entries, but X has {n_features} features; pass "
-            "one entry per feature."
+            "one entry per feature"
         )
     return np.array(mask, dtype=bool)
 
@@ -67,7 +67,7 @@ def _from_indices(indices: list[int], n_features: int) -> np.ndarray:
         if not 0 <= index < n_features:
             raise ValueError(
                 f"categorical_features contains the index {index}, but X has {n_features} features; indices "
-                f"must be in [0, {n_features - 1}]."
+                f"must be in [0, {n_features - 1}]"
             )
         chosen[index] = True
     return chosen
@@ -76,12 +76,13 @@ def _from_indices(indices: list[int], n_features: int) -> np.ndarray:
 def _from_names(wanted: list[str], n_features: int, names: list[str] | None) -> np.ndarray:
     if names is None:
         raise ValueError(
-            f"categorical_features contains the name {wanted[0]!r}, but X has no feature names; pass indices."
+            f"categorical_features contains the name {wanted[0]!r}, but X has no feature names; pass indices"
         )
     index_of = {name: index for index, name in enumerate(names)}
     unknown = [name for name in wanted if name not in index_of]
     if unknown:
         raise ValueError(
-            f"categorical_features contains {unknown}, but X has no columns of these names."
+            f"categorical_features contains {unknown}, but X has no columns of these names; pass names of"
+            " columns of X"
         )
     return _from_indices([index_of[name] for name in wanted], n_features)

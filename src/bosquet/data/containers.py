@@ -35,7 +35,7 @@ def _detect(X: Any, owner: str) -> Table:
 
         return table_from_polars(X)
     if _is_a(X, "polars", "LazyFrame"):
-        raise TypeError("X is a polars LazyFrame; pass X.collect().")
+        raise TypeError("X is a polars LazyFrame; pass X.collect()")
     for module, name in (("pandas", "Series"), ("polars", "Series"), ("pyarrow", "ChunkedArray")):
         if _is_a(X, module, name):
             raise _one_dimensional(f"{module}.{name}", "X.to_frame()" if name == "Series" else "")
@@ -53,7 +53,7 @@ def _detect(X: Any, owner: str) -> Table:
     if array.ndim == 0:
         raise ValueError(
             f"Expected 2D array, got {type(X).__name__} instead; pass an array, nested lists, a data frame,"
-            " an Arrow table or a sparse matrix."
+            " an Arrow table or a sparse matrix"
         )
     if array.ndim != 2:
         raise _wrong_dimension(array.ndim, owner)
@@ -73,12 +73,12 @@ def _other_frame(X: Any, owner: str) -> Table:
     if isinstance(frame, narwhals.LazyFrame):
         raise TypeError(
             f"X is a lazy {type(X).__name__} that is not in memory; call .collect() or .compute() on it and "
-            "pass the result."
+            "pass the result"
         )
     if not isinstance(frame, narwhals.DataFrame):
         raise TypeError(
             f"X is a {type(X).__module__}.{type(X).__name__}, which {owner} cannot read; pass an array, a "
-            "pandas or polars data frame, or an Arrow table."
+            "pandas or polars data frame, or an Arrow table"
         )
     native = narwhals.to_native(frame)
     return _detect(native if native is not X else frame.to_pandas(), owner)
@@ -87,12 +87,12 @@ def _other_frame(X: Any, owner: str) -> Table:
 def _wrong_dimension(dimensions: int, owner: str) -> ValueError:
     if dimensions == 1:
         return _one_dimensional("1D array", "")
-    return ValueError(f"Found array with dim {dimensions}, while dim <= 2 is required by {owner}.")
+    return ValueError(f"Found array with dim {dimensions}, while dim <= 2 is required by {owner}")
 
 
 def _one_dimensional(what: str, instead: str) -> ValueError:
     return ValueError(
         f"Expected 2D array, got {what} instead. Reshape your data: X.reshape(-1, 1) if it has a single"
         " feature, X.reshape(1, -1) if it is a single"
-        f" sample{f', {instead} for a frame of one column' if instead else ''}."
+        f" sample{f', {instead} for a frame of one column' if instead else ''}"
     )

@@ -200,7 +200,7 @@ class TableEncoder:
         if table.n_columns != self.n_features:
             raise ValueError(
                 f"X has {table.n_columns} features, but {owner} is expecting {self.n_features} "
-                "features as input."
+                "features as input"
             )
 
     def to_state(self) -> dict[str, Any]:
@@ -219,12 +219,12 @@ class TableEncoder:
         """
         if not isinstance(state, dict) or not set(state) >= _STATE_KEYS:
             raise ValueError(
-                f"the state of an encoder must be an object with the keys {sorted(_STATE_KEYS)}."
+                f"the state of an encoder must be an object with the keys {sorted(_STATE_KEYS)}"
             )
         parts, names, by_hand = state["levels"], state["feature_names"], state["named_by_hand"]
         if not isinstance(parts, list) or not parts:
             raise ValueError(
-                "'levels' in the state of an encoder must be a list with one entry per column."
+                "'levels' in the state of an encoder must be a list with one entry per column"
             )
         if names is not None and not (
             isinstance(names, list)
@@ -233,12 +233,12 @@ class TableEncoder:
         ):
             raise ValueError(
                 "'feature_names' in the state of an encoder must be null or a list of distinct strings, "
-                f"one for each of the {len(parts)} columns."
+                f"one for each of the {len(parts)} columns"
             )
         if type(by_hand) is not bool or (by_hand and names is None):
             raise ValueError(
                 f"'named_by_hand' in the state of an encoder is {by_hand!r}; it must be false, or true if"
-                " there are feature names."
+                " there are feature names"
             )
         levels = [
             None if part is None else Levels.from_state(part, column_label(index, names))
@@ -249,9 +249,13 @@ class TableEncoder:
 
 def _check_max_categories(most: Any) -> None:
     if isinstance(most, bool) or not isinstance(most, (int, np.integer)):
-        raise TypeError(f"max_categories={most!r} must be an integer in [1, {MAX_LEVELS}].")
+        raise TypeError(
+            f"max_categories={most!r} is not valid: max_categories must be an integer in [1, {MAX_LEVELS}]"
+        )
     if not 1 <= most <= MAX_LEVELS:
-        raise ValueError(f"max_categories={most} must be in [1, {MAX_LEVELS}].")
+        raise ValueError(
+            f"max_categories={most} is not valid: max_categories must be in [1, {MAX_LEVELS}]"
+        )
 
 
 def _levels_of(column: Column, chosen: bool | None, max_categories: int) -> Levels | None:
@@ -301,17 +305,19 @@ def _as_coded(column: Column) -> CodedColumn:
 
 def _check_given_names(given: Sequence[str], own: list[str] | None, n_features: int) -> list[str]:
     if isinstance(given, str) or not all(isinstance(name, str) for name in given):
-        raise TypeError(f"feature_names={given!r} must be a sequence of strings.")
+        raise TypeError(
+            f"feature_names={given!r} is not valid: feature_names must be a sequence of strings"
+        )
     names = [str(name) for name in given]
     if len(names) != n_features:
         raise ValueError(
             f"feature_names has {len(names)} names, but X has {n_features} features; pass one name per"
-            " feature."
+            " feature"
         )
     if len(set(names)) < len(names):
-        raise ValueError(f"feature_names={names} contains duplicates; names must be distinct.")
+        raise ValueError(f"feature_names={names} contains duplicates; names must be distinct")
     if own is not None and own != names:
         raise ValueError(
-            f"feature_names={names} differs from the column names of X, {own}; omit feature_names."
+            f"feature_names={names} differs from the column names of X, {own}; omit feature_names"
         )
     return names

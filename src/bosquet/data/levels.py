@@ -94,7 +94,7 @@ class Levels:
             kinds = ("numbers", "text")
             raise ValueError(
                 f"{where} had {kinds[then.pop()]} such as {self.ordered[0]!r} in training, but now has "
-                f"{kinds[now.pop()]} such as {example!r}; pass values of the same type as in training."
+                f"{kinds[now.pop()]} such as {example!r}; pass values of the same type as in training"
             )
 
     def to_state(self) -> dict[str, list[Any]]:
@@ -118,21 +118,21 @@ class Levels:
         """Build levels from the result of `to_state`, with full checks: the file may come from any source."""
         if not isinstance(state, dict) or not set(state) >= {"numbers", "texts"}:
             raise ValueError(
-                f"the levels of {where} must be an object with the keys 'numbers' and 'texts'."
+                f"the levels of {where} must be an object with the keys 'numbers' and 'texts'"
             )
         known = [state[key] for key in ("numbers", "texts", "order") if key in state]
         if not all(isinstance(part, list) for part in known):
             raise ValueError(
-                f"'numbers', 'texts' and 'order' of the levels of {where} must be lists."
+                f"'numbers', 'texts' and 'order' of the levels of {where} must be lists"
             )
         numbers = [_number_of_state(item, where) for item in state["numbers"]]
         texts = state["texts"]
         if not all(isinstance(text, str) for text in texts):
-            raise ValueError(f"'texts' of the levels of {where} must be a list of strings.")
+            raise ValueError(f"'texts' of the levels of {where} must be a list of strings")
         for part in (numbers, texts):
             if any(not low < high for low, high in pairwise(part)):
                 raise ValueError(
-                    f"the levels of {where} must be in ascending order, without duplicates."
+                    f"the levels of {where} must be in ascending order, without duplicates"
                 )
         ascending: list[Level] = [*numbers, *texts]
         if "order" in state:
@@ -141,12 +141,12 @@ class Levels:
                 range(len(ascending))
             ):
                 raise ValueError(
-                    f"'order' of the levels of {where} must be a permutation of 0 to {len(ascending) - 1}."
+                    f"'order' of the levels of {where} must be a permutation of 0 to {len(ascending) - 1}"
                 )
             return cls([ascending[index] for index in order], ordinal=True)
         if len(ascending) > MAX_LEVELS:
             raise ValueError(
-                f"{where} has {len(ascending)} levels; at most {MAX_LEVELS} are supported."
+                f"{where} has {len(ascending)} levels; at most {MAX_LEVELS} are supported"
             )
         return cls(ascending)
 
@@ -169,7 +169,7 @@ def canonical_level(level: Any) -> Level | None:
             return _canonical_double(float(level))
         except OverflowError:
             raise ValueError(
-                "a category is a number that is too large for float64; convert the categories to text."
+                "a category is a number that is too large for float64; convert the categories to text"
             ) from None
     return str(level)
 
@@ -185,7 +185,7 @@ def numeric_values(column: Column, where: str, *, in_training: bool) -> np.ndarr
             before = "" if in_training else "was numeric in training, but "
             advice = "list it in categorical_features, or " if in_training else ""
             raise ValueError(
-                f"{where} {before}contains text such as {level!r}; {advice}convert it to numbers."
+                f"{where} {before}contains text such as {level!r}; {advice}convert it to numbers"
             )
         if level is not None:
             values[code] = level
@@ -206,12 +206,12 @@ def _number_of_state(item: Any, where: str) -> int | float:
     if item in ("inf", "-inf"):
         return float(item)
     if type(item) not in (int, float):
-        raise ValueError(f"a numeric level of {where} is {item!r}, which is not a number.")
+        raise ValueError(f"a numeric level of {where} is {item!r}, which is not a number")
     if type(item) is int and not _fits_64_bits(item):
-        raise ValueError(f"a numeric level of {where} is an integer of more than 64 bits.")
+        raise ValueError(f"a numeric level of {where} is an integer of more than 64 bits")
     number = canonical_level(item)
     if number is None or isinstance(number, str) or math.isinf(number):
-        raise ValueError(f"a numeric level of {where} is {item!r}, which is not finite.")
+        raise ValueError(f"a numeric level of {where} is {item!r}, which is not finite")
     return number
 
 

@@ -23,12 +23,12 @@ def feature_names_from(labels: Sequence[Hashable] | None) -> list[str] | None:
             found = sorted(kind.__name__ for kind in kinds)
             raise TypeError(
                 "Feature names are only supported if all input features have string names, but X has"
-                f" column names of types {found}. Convert them with X.columns = X.columns.astype(str)."
+                f" column names of types {found}. Convert them with X.columns = X.columns.astype(str)"
             )
     names = [str(label) for label in labels]
     if len(set(names)) < len(names):
         repeated = [name for name, times in Counter(names).items() if times > 1]
-        raise ValueError(f"Feature names must be unique, but X has duplicates: {repeated}.")
+        raise ValueError(f"Feature names must be unique, but X has duplicates: {repeated}")
     return names
 
 

@@ -101,14 +101,14 @@ def _check_dtype(dtype: np.dtype) -> None:
     if dtype.kind in "OUT":
         return
     if dtype.kind == "c":
-        raise ValueError(f"Complex data not supported: X has type {dtype}; pass real numbers.")
+        raise ValueError(f"Complex data not supported: X has type {dtype}; pass real numbers")
     if dtype.kind in "mM":
         raise TypeError(f"X has type {dtype}; {DATE_ADVICE}")
     if dtype.kind == "S":
-        raise TypeError(f"X has type {dtype}; {BYTES_ADVICE} For ASCII, X.astype(str) does this.")
+        raise TypeError(f"X has type {dtype}; {BYTES_ADVICE}; for ASCII, X.astype(str) does this")
     if dtype.names is not None:
         raise TypeError(
             f"X is a structured array with fields {list(dtype.names)}; pass a 2D array, or a data frame such "
-            "as pandas.DataFrame(X)."
+            "as pandas.DataFrame(X)"
         )
-    raise TypeError(f"X has type {dtype}, which is neither numeric nor text; pass numbers or text.")
+    raise TypeError(f"X has type {dtype}, which is neither numeric nor text; pass numbers or text")

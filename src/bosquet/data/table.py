@@ -117,10 +117,10 @@ def unsupported_type_error(where: str, kind: object, advice: str) -> TypeError:
 
 DATE_ADVICE = (
     "convert dates and durations to numbers (days since a date, hour of the day, ...), "
-    "or to text to use them as categories."
+    "or to text to use them as categories"
 )
-BYTES_ADVICE = "decode the bytes to text."
-NESTED_ADVICE = "split it into one column per value, or convert it to numbers or text."
+BYTES_ADVICE = "decode the bytes to text"
+NESTED_ADVICE = "split it into one column per value, or convert it to numbers or text"
 
 
 def _distinct(values: np.ndarray) -> tuple[np.ndarray, list[Any]]:
