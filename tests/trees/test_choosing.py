@@ -212,7 +212,7 @@ def test_many_subtrees_need_only_one_pass():
 def test_invalid_arguments_are_named(validation_case):
     tree, leaf, y, _ = validation_case
     path = weakest_link_path(tree)
-    with pytest.raises(ValueError, match="loss='gini' is not supported"):
+    with pytest.raises(ValueError, match="loss='gini' is not valid"):
         errors_along_path(tree, path, leaf, y, loss="gini")
     with pytest.raises(ValueError, match="not leaves of the tree"):
         errors_along_path(tree, path, np.zeros_like(leaf), y)
@@ -224,7 +224,7 @@ def test_invalid_arguments_are_named(validation_case):
         errors_along_path(tree, path, leaf, y, weight=-np.ones(300))
     with pytest.raises(ValueError, match="one output"):
         errors_along_path(tree, path, leaf, y, loss="squares")
-    with pytest.raises(ValueError, match="rule='2se' is not supported"):
+    with pytest.raises(ValueError, match="rule='2se' is not valid"):
         choose_by_folds(path, np.zeros((3, path.n_steps)), "2se")
     with pytest.raises(ValueError, match="fold_errors has errors of 1 subtrees"):
         choose_by_folds(path, np.zeros((3, 1)))

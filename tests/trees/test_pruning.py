@@ -230,7 +230,7 @@ def test_the_path_of_fifty_thousand_nodes_is_fast(chain):
 
 def test_invalid_arguments_are_named():
     tree = random_tree(np.random.default_rng(0))
-    with pytest.raises(ValueError, match="cost='gini' is not supported"):
+    with pytest.raises(ValueError, match="cost='gini' is not valid"):
         weakest_link_path(tree, "gini")
     with pytest.raises(ValueError, match="cost has shape \\(2,\\)"):
         weakest_link_path(tree, [1, 2])

@@ -145,7 +145,7 @@ def test_trees_and_options_that_cannot_be_exported_raise():
         export_sql(deep)
     with pytest.raises(ValueError, match="output=2 is not valid"):
         export_sql(deep, output=2)
-    with pytest.raises(ValueError, match="output='proba' is not supported"):
+    with pytest.raises(ValueError, match="output='proba' is not valid"):
         export_sql(deep, output="proba")
     with pytest.raises(ValueError, match="not a valid name of a Python function"):
         export_python(deep, function="not a name")

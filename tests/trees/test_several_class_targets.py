@@ -179,7 +179,8 @@ def test_options_and_methods_for_one_target_raise():
         with pytest.raises(ValueError, match="needs a forest with one target, but this one has 2"):
             method(X, y)
     with pytest.raises(
-        ValueError, match="measure='margin' is not supported for this forest; use 'accuracy'"
+        ValueError,
+        match="measure='margin' is not valid: for this forest, measure must be 'accuracy'",
     ):
         forest.importance("permutation", X, y, measure="margin")
     forest.set_params(n_estimators=12)

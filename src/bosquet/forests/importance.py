@@ -103,7 +103,7 @@ def forest_importance(forest: Any, kind: str, X: Any, y: Any, **options: Any) ->
         return permutation_importance(forest, X, y, **options)
     if kind not in ("impurity", "frequency"):
         raise ValueError(
-            f"kind={kind!r} is not supported; use 'impurity', 'frequency' or 'permutation'"
+            f"kind={kind!r} is not valid: kind must be 'impurity', 'frequency' or 'permutation'"
         )
     if options:
         raise ValueError(
@@ -166,7 +166,7 @@ def permutation_importance(
         measure = allowed[0]
     if measure not in allowed:
         raise ValueError(
-            f"measure={measure!r} is not supported for this forest; use"
+            f"measure={measure!r} is not valid: for this forest, measure must be"
             f" {' or '.join(map(repr, allowed))}"
         )
     n_given = len(truth)

@@ -213,7 +213,7 @@ def _check_compatible(first: Any, forest: Any, number: int) -> None:
     if forest._ensemble.n_outputs != first._ensemble.n_outputs:
         raise ValueError(
             f"forests[{number}] has {forest._ensemble.n_outputs} outputs, but forests[0] has"
-            f" {first._ensemble.n_outputs}"
+            f" {first._ensemble.n_outputs}; pass forests of the same targets"
         )
 
 

@@ -80,7 +80,9 @@ def _check_priors(priors: Any, classes: np.ndarray) -> np.ndarray:
             f"priors has shape {prior.shape}, but y has {classes.size} classes; pass one prior per class"
         )
     if not np.isfinite(prior).all() or (prior < 0).any() or not prior.any():
-        raise ValueError(f"priors={priors!r} must be finite and >= 0, with at least one > 0")
+        raise ValueError(
+            f"priors={priors!r} is not valid: priors must be finite and >= 0, with at least one > 0"
+        )
     total = prior.sum()
     if not np.isclose(total, 1, rtol=0, atol=1e-6):
         warn_user(

@@ -66,7 +66,8 @@ def measure_of(estimator: Any, is_classes: bool) -> str:
     chosen = estimator.pruning_measure or allowed[0]
     if chosen not in allowed:
         raise ValueError(
-            f"pruning_measure={chosen!r} is not supported; use {', '.join(map(repr, allowed))} or None"
+            f"pruning_measure={chosen!r} is not valid: pruning_measure must be"
+            f" {', '.join(map(repr, allowed))} or None"
         )
     if chosen == "cost" and estimator.costs is None:
         raise ValueError("pruning_measure='cost' needs a cost matrix, but costs=None; pass costs")

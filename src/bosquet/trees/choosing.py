@@ -148,8 +148,8 @@ def _loss_of_class(tree: TreeArrays, loss: Any) -> np.ndarray:
     """Return the loss of a row of each class in each node, shape (nodes, classes)."""
     if isinstance(loss, str) and loss not in LOSSES:
         raise ValueError(
-            f"loss={loss!r} is not supported; use one of {', '.join(map(repr, LOSSES))}, a cost matrix or a"
-            " function"
+            f"loss={loss!r} is not valid: loss must be one of {', '.join(map(repr, LOSSES))}, a cost"
+            " matrix or a function"
         )
     if isinstance(loss, str) and loss == "deviance":
         return -2 * np.log(
@@ -276,7 +276,9 @@ def choose_by_folds(
     2
     """
     if rule not in RULES:
-        raise ValueError(f"rule={rule!r} is not supported; use {' or '.join(map(repr, RULES))}")
+        raise ValueError(
+            f"rule={rule!r} is not valid: rule must be {' or '.join(map(repr, RULES))}"
+        )
     errors = _combined_errors(fold_errors, weight)
     if len(errors.sums) != path.n_steps:
         raise ValueError(

@@ -92,7 +92,7 @@ class TreeFormatter:
             if len(self.class_names) != shares.shape[1]:
                 raise ValueError(
                     f"class_names has {len(self.class_names)} names, but the tree has"
-                    f" {shares.shape[1]} classes"
+                    f" {shares.shape[1]} classes; pass one name per class"
                 )
             self._decisions = predicted_classes(tree, cost_matrix)
         elif cost_matrix is not None:

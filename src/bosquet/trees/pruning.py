@@ -67,7 +67,7 @@ def node_costs(tree: TreeArrays, cost: Any = "impurity") -> np.ndarray:
     if isinstance(cost, str):
         if cost not in COSTS:
             raise ValueError(
-                f"cost={cost!r} is not supported; use one of {', '.join(map(repr, COSTS))} or an array"
+                f"cost={cost!r} is not valid: cost must be one of {', '.join(map(repr, COSTS))} or an array"
             )
         if cost in ("impurity", "squares"):
             # With unequal weights, rounding may leave a pure node with a tiny impurity.

@@ -324,7 +324,8 @@ def _leaf_output(formatter: TreeFormatter, node: int, output: str | int) -> Any:
     """Return the value of the exported code in a leaf."""
     if isinstance(output, str) and output not in _OUTPUTS:
         raise ValueError(
-            f"output={output!r} is not supported; use 'prediction', 'leaf' or a column number of tree.value"
+            f"output={output!r} is not valid: output must be 'prediction', 'leaf' or a column number of"
+            " tree.value"
         )
     if output == "leaf":
         return node
