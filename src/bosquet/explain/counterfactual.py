@@ -126,7 +126,8 @@ def counterfactual(
     allowed = range(len(names)) if features is None else [column_number(X, f) for f in features]
     if search.reached(search.predict(search.row))[0]:
         raise ValueError(
-            f"the prediction for the row is already {search.before!r}, which satisfies wanted={wanted!r}"
+            f"the prediction for the row is already {search.before!r}, which satisfies wanted={wanted!r};"
+            " pass another value of wanted"
         )
     beam: list[dict[int, int]] = [{}]
     for _ in range(max_changes):
@@ -201,8 +202,8 @@ class _CounterfactualSearch:
             )
         if np.shape(wanted) != (2,) or not wanted[0] <= wanted[1]:
             raise ValueError(
-                f"wanted={wanted!r} must be a pair (low, high) with low <= high for a regressor, for example"
-                " (0, float('inf'))"
+                f"wanted={wanted!r} is not valid: wanted must be a pair (low, high) with low <= high for"
+                " a regressor, for example (0, float('inf'))"
             )
         return wanted
 

@@ -144,12 +144,18 @@ def _dependences(
     one_feature: bool = False,
 ) -> Any:
     if method not in ("auto", "trees", "predict", "recursion"):
-        raise ValueError(f"method={method!r} must be 'auto', 'trees', 'predict' or 'recursion'")
+        raise ValueError(
+            f"method={method!r} is not valid: method must be 'auto', 'trees', 'predict' or 'recursion'"
+        )
     if response not in ("auto", "response", "raw"):
-        raise ValueError(f"response={response!r} must be 'auto', 'response' or 'raw'")
+        raise ValueError(
+            f"response={response!r} is not valid: response must be 'auto', 'response' or 'raw'"
+        )
     column_sets, single = _column_sets(X, features)
     if one_feature and len(column_sets[0]) != 1:
-        raise ValueError(f"feature={features!r} must be one feature; ICE curves need exactly one")
+        raise ValueError(
+            f"feature={features!r} is not valid: feature must be one feature; ICE curves need exactly one"
+        )
     trees = tree_model(model)
     if trees is None and method in ("trees", "recursion"):
         raise TypeError(
@@ -183,7 +189,9 @@ def _column_sets(X: Any, features: Any) -> tuple[list[tuple[int, ...]], bool]:
             )
         pair = (column_number(X, features[0]), column_number(X, features[1]))
         if pair[0] == pair[1]:
-            raise ValueError(f"features={features!r} must be a pair of two different features")
+            raise ValueError(
+                f"features={features!r} is not valid: features must be a pair of two different features"
+            )
         return [pair], True
     return [_column_sets(X, feature)[0][0] for feature in features], False
 
@@ -221,7 +229,8 @@ def make_grid(
     low, high = percentiles
     if not 0 <= low < high <= 1:
         raise ValueError(
-            f"percentiles={percentiles!r} must be two numbers in [0, 1], the first smaller than the second"
+            f"percentiles={percentiles!r} is not valid: percentiles must be two numbers in [0, 1], the"
+            " first smaller than the second"
         )
     values = values[np.isfinite(values)]
     if values.size == 0:

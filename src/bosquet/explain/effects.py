@@ -52,13 +52,15 @@ def accumulated_local_effects(
     Journal of the Royal Statistical Society B 2020.
     """
     if not isinstance(bins, int | np.integer) or bins < 1:
-        raise ValueError(f"bins={bins!r} must be an integer of at least 1")
+        raise ValueError(f"bins={bins!r} is not valid: bins must be an integer of at least 1")
     evaluator = make_evaluator(model, X, response)
     names = column_names(X)
     if isinstance(features, tuple):
         columns = [column_number(X, feature) for feature in features]
         if len(set(columns)) != 2:
-            raise ValueError(f"features={features!r} must be a pair of two different features")
+            raise ValueError(
+                f"features={features!r} is not valid: features must be a pair of two different features"
+            )
         grid, effects = _pair_effects(evaluator, X, columns, bins)
     else:
         columns = [column_number(X, features)]
@@ -73,7 +75,9 @@ def accumulated_local_effects(
 def make_evaluator(model: Any, X: Any, response: str) -> GridEvaluator:
     """An evaluator of the model on changed rows of X, with equal weights."""
     if response not in ("response", "raw"):
-        raise ValueError(f"response={response!r} must be 'response' or 'raw'")
+        raise ValueError(
+            f"response={response!r} is not valid: response must be 'response' or 'raw'"
+        )
     rows = row_count(X)
     return GridEvaluator(model, tree_model(model), X, response, np.full(rows, 1 / rows), False)
 

@@ -145,7 +145,9 @@ def importance(
     Breiman, "Random forests", Machine Learning 2001.
     """
     if kind not in KINDS:
-        raise ValueError(f"kind={kind!r} must be one of {', '.join(map(repr, KINDS))}")
+        raise ValueError(
+            f"kind={kind!r} is not valid: kind must be one of {', '.join(map(repr, KINDS))}"
+        )
     if kind in ("gain", "split"):
         return _tree_importance(model, kind, groups)
     if X is None:
@@ -176,13 +178,17 @@ def _make_groups(
         for member in members:
             if isinstance(member, str):
                 if member not in names:
-                    raise ValueError(f"groups[{group!r}] holds {member!r}, which is not a column")
+                    raise ValueError(
+                        f"groups[{group!r}] holds {member!r}, which is not a column; pass names or"
+                        " numbers of columns"
+                    )
                 column = names.index(member)
             else:
                 column = int(member)
                 if not 0 <= column < len(names):
                     raise ValueError(
-                        f"groups[{group!r}] holds {column}, but the columns are 0 to {len(names) - 1}"
+                        f"groups[{group!r}] holds {column}, but the columns are 0 to {len(names) - 1};"
+                        " pass these numbers"
                     )
             if column in group_of:
                 raise ValueError(
@@ -272,7 +278,7 @@ def _drop_column_importance(
     groups = _make_groups(names, column_groups)
     if len(groups) < 2:
         raise ValueError(
-            "kind='drop-column' needs at least two columns or groups, but there is one"
+            "kind='drop-column' needs at least two columns or groups, but there is one; use another kind"
         )
     baseline = cross_val_score(clone(model), X, y, scoring=scoring, cv=cv)
     samples = []

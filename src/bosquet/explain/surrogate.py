@@ -99,8 +99,8 @@ def surrogate_tree(
     n_validation = int(np.ceil(validation_fraction * rows))
     if not 0 < validation_fraction < 1 or rows - n_validation < 2:
         raise ValueError(
-            f"validation_fraction={validation_fraction!r} must be in (0, 1) and leave at least 2 of the"
-            f" {rows} rows for training"
+            f"validation_fraction={validation_fraction!r} is not valid: validation_fraction must be in"
+            f" (0, 1) and leave at least 2 of the {rows} rows for training"
         )
     order = check_random_state(random_state).permutation(rows)
     validation, training = np.sort(order[:n_validation]), np.sort(order[n_validation:])
