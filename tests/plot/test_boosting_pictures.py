@@ -128,7 +128,7 @@ def test_invalid_input_of_decision_rounds_raises(moons, model):
         plot.decision_rounds(three, X, y)
     with pytest.raises(ValueError, match="rounds 1 to 60"):
         plot.decision_rounds(model, *moons, at=(1, 61))
-    with pytest.raises(ValueError, match="as many axes"):
+    with pytest.raises(ValueError, match="one axes per round"):
         plot.decision_rounds(model, *moons, at=(1, 2), axes=plt.subplots()[1])
 
 

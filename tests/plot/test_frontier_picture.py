@@ -64,7 +64,7 @@ def test_the_lines_of_a_support_vector_machine_are_its_margin():
     assert len(rings.get_offsets()) == found.support.size
     sigmoid = SVC(kernel="sigmoid", gamma=1, coef0=-1).fit(X, y)
     assert plot.svm_margin(sigmoid, X, y).get_title().startswith("no margin")
-    with pytest.raises(ValueError, match="two features"):
+    with pytest.raises(ValueError, match="two columns"):
         plot.svm_margin(model, np.ones((4, 3)), [0, 1, 0, 1])
 
 

@@ -108,7 +108,7 @@ def test_the_interaction_plot_shows_the_means_of_the_cells(table):
 def test_missing_columns_and_too_many_levels_raise(model, table):
     with pytest.raises(ValueError, match="no column 'weight'"):
         plot.probability_curve(model, table, "weight")
-    with pytest.raises(ValueError, match="50 levels; a plot shows at most 5"):
+    with pytest.raises(ValueError, match="50 levels; pass a column with at most 5"):
         plot.probability_curve(model, table, "dose", by="age")
     with pytest.raises(ValueError, match="no column 'light'"):
         plot.interaction(model, table, "light", "sex")

@@ -92,7 +92,9 @@ def test_the_chosen_model_is_shown_by_importances_and_effects():
     assert list(axes[1].get_lines()[0].get_ydata()) == [0.2, 0.8]
     assert [bar.get_height() for bar in axes[2].patches] == [0.4, 0.5]
     assert [ax.get_xlabel() for ax in axes[1:]] == ["a", "b"]
-    with pytest.raises(ValueError, match="axes has 1 axes, but 1 effects need 2 axes"):
+    with pytest.raises(
+        ValueError, match="axes has 1 axes, but 1 effects need 2; pass as many axes"
+    ):
         plot.study_chosen(record(), effects=1, axes=plt.subplots()[1])
     silent = record()
     silent["chosen"]["importances"] = []
@@ -102,5 +104,5 @@ def test_the_chosen_model_is_shown_by_importances_and_effects():
 
 @pytest.mark.parametrize("wrong", [{"name": "tree"}, "report.html", None])
 def test_an_argument_that_is_not_a_study_raises(wrong):
-    with pytest.raises(ValueError, match=f"but is a {type(wrong).__name__}"):
+    with pytest.raises(ValueError, match=f"study is a {type(wrong).__name__}"):
         plot.study_scores(wrong)

@@ -181,7 +181,7 @@ def test_invalid_input_raises(two_classes):
     cases = [
         (CalibratedModel(GaussianNB(), "cubic"), y, "method='cubic' is not valid"),
         (CalibratedModel(RandomForestRegressor()), y, r"is a regressor.*bosquet\.ConformalModel"),
-        (CalibratedModel(GaussianNB(), cv="folds"), y, "cv='folds' must be a number of folds"),
+        (CalibratedModel(GaussianNB(), cv="folds"), y, "cv must be a number of folds"),
         (CalibratedModel(GaussianNB(), cv="oob"), y, "GaussianNB has no out-of-bag predictions"),
         (CalibratedModel(GaussianNB()), np.zeros(y.size), "y has 1 class"),
         (CalibratedModel(GaussianNB()), np.arange(y.size) < 3, "True has 3 row.*cv=5"),

@@ -72,7 +72,8 @@ def decision_rounds(
     points, target = _plane(X), encode_labels(model, y)
     if target.dtype.kind != "f":
         raise ValueError(
-            f"the model has {len(model.classes_)} classes, but decision_rounds supports two classes"
+            f"the model has {len(model.classes_)} classes, but decision_rounds supports two; pass a model"
+            " of two classes"
         )
     sides, grid = _grid(points, resolution)
     total = sum(1 for _ in rounds_of(model, X.iloc[:1] if hasattr(X, "iloc") else X[:1]))
@@ -87,7 +88,9 @@ def decision_rounds(
         )  # fmt: skip
     axes = np.atleast_1d(axes)
     if axes.size < len(shown):
-        raise ValueError(f"axes has {axes.size} axes, but {len(shown)} rounds need as many axes")
+        raise ValueError(
+            f"axes has {axes.size} axes, but {len(shown)} rounds are drawn; pass one axes per round"
+        )
     panels = dict(zip(shown, axes.ravel(), strict=False))
     vote: Any = np.zeros(target.size)
     grid_vote: Any = 0.0
@@ -143,7 +146,7 @@ def _name_classes(ax: Any, classes: np.ndarray, above: bool) -> None:
 def _plane(X: Any) -> np.ndarray:
     points = np.asarray(X, dtype=float)
     if points.ndim != 2 or points.shape[1] != 2:
-        raise ValueError(f"X has shape {points.shape}; decision_rounds needs two columns")
+        raise ValueError(f"X has shape {points.shape}; pass two columns")
     return points
 
 

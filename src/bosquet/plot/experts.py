@@ -101,7 +101,8 @@ def expert_contributions(mixture: Any, F: Any, ax: Any = None, *, most: int = 10
     weights = mixture.weights_
     if forecasts.shape != weights.shape:
         raise ValueError(
-            f"F has shape {forecasts.shape}, but the mixture was fitted to forecasts of shape {weights.shape}"
+            f"F has shape {forecasts.shape}, but the mixture was fitted to forecasts of shape"
+            f" {weights.shape}; pass these forecasts"
         )
     ax = _axes(ax)
     shown, labels, colours = _largest(mixture, most)

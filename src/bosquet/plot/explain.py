@@ -339,7 +339,7 @@ def shapes(functions: Any, *, most: int = 9, output: int = 0, axes: Any = None) 
     spread = {f: np.ptp(v[:, output]) for f, v in functions.single.items()}
     chosen = sorted(spread, key=lambda f: -spread[f])[:most]
     if not chosen:
-        raise ValueError("functions has no function of a single feature to draw")
+        raise ValueError("functions has no function of a single feature; pass at least one")
     if axes is None:
         across = min(3, len(chosen))
         down = -(-len(chosen) // across)

@@ -180,7 +180,9 @@ def probability_curve(
     values = np.asarray(X[feature], dtype=float)
     groups = [None] if by is None else sorted(set(X[by]))
     if len(groups) > len(_STYLES):
-        raise ValueError(f"by={by!r} has {len(groups)} levels; a plot shows at most {len(_STYLES)}")
+        raise ValueError(
+            f"by={by!r} has {len(groups)} levels; pass a column with at most {len(_STYLES)}"
+        )
     grid = np.linspace(values.min(), values.max(), points)
     ax = new_axes(ax)
     for group, (colour, _, dashes) in zip(groups, _STYLES, strict=False):
@@ -273,7 +275,9 @@ def interaction(
             raise ValueError(f"X has no column {name!r}; its columns are {list(X.columns)}")
     levels, lines = sorted(set(X[factor])), sorted(set(X[by]))
     if len(lines) > len(_STYLES):
-        raise ValueError(f"by={by!r} has {len(lines)} levels; a plot shows at most {len(_STYLES)}")
+        raise ValueError(
+            f"by={by!r} has {len(lines)} levels; pass a column with at most {len(_STYLES)}"
+        )
     ax = new_axes(ax)
     ax.grid(axis="y", color=FAINT, zorder=0)
     positions = np.arange(len(levels))

@@ -52,8 +52,8 @@ def frontier(
     probability = np.asarray(generator.probability(X))
     if X.shape[1] != 2 or probability.ndim != 2 or probability.shape[1] != 2:
         raise ValueError(
-            f"the generator has {X.shape[1]} features and {probability.shape[-1]} classes; frontier needs 2"
-            " features and 2 classes"
+            f"the generator has {X.shape[1]} features and {probability.shape[-1]} classes; pass a"
+            " generator of 2 features and 2 classes"
         )
     classes = np.asarray(generator.classes)
     ax = new_axes(ax, (6, 4.5))
@@ -100,7 +100,7 @@ def svm_margin(
     """
     points = np.asarray(X, dtype=float)
     if points.ndim != 2 or points.shape[1] != 2:
-        raise ValueError(f"X has shape {points.shape}; svm_margin needs two features")
+        raise ValueError(f"X has shape {points.shape}; pass two columns")
     found = margin_of(model, X, y)
     ax = new_axes(ax, (5.5, 4.5))
     sides, grid = _grid(points, resolution)

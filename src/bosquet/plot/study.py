@@ -141,7 +141,7 @@ def study_chosen(study: Any, *, most: int = 8, effects: int = 2, axes: Any = Non
     axes = np.atleast_1d(axes).ravel()
     if axes.size < 1 + len(shown):
         raise ValueError(
-            f"axes has {axes.size} axes, but {len(shown)} effects need {1 + len(shown)} axes"
+            f"axes has {axes.size} axes, but {len(shown)} effects need {1 + len(shown)}; pass as many axes"
         )
     top = chosen["importances"][:most]
     axes[0].barh([found["feature"] for found in top], [found["value"] for found in top], color=BLUE)
@@ -163,7 +163,5 @@ def _record_of(study: Any) -> Mapping[str, Any]:
     """The record of a fitted study; a record itself is returned unchanged."""
     record = getattr(study, "record_", study)
     if not isinstance(record, Mapping) or "methods" not in record:
-        raise ValueError(
-            f"study must be a fitted Study or its record_, but is a {type(study).__name__}"
-        )
+        raise ValueError(f"study is a {type(study).__name__}; pass a fitted Study or its record_")
     return record

@@ -40,7 +40,7 @@ def variance_reduction(
     """
     points = np.asarray(X, dtype=float)
     if points.ndim != 2 or points.shape[1] != 1:
-        raise ValueError(f"X has shape {points.shape}; variance_reduction needs one column")
+        raise ValueError(f"X has shape {points.shape}; pass one column")
     ax = new_axes(ax, (6.5, 4))
     x = np.linspace(points.min(), points.max(), 401)
     predictions = _learner_predictions(model, x[:, None])
@@ -104,9 +104,13 @@ def bayes_overlap(
     matplotlib Axes
     """
     if priors is not None and (min(priors) < 0 or abs(sum(priors) - 1) > 1e-9):
-        raise ValueError(f"priors={priors} must be two probabilities that sum to 1")
+        raise ValueError(
+            f"priors={priors} is not valid: priors must be two probabilities that sum to 1"
+        )
     if not interval[0] < interval[1]:
-        raise ValueError(f"interval={interval} must be a pair (low, high) with low < high")
+        raise ValueError(
+            f"interval={interval} is not valid: interval must be a pair (low, high) with low < high"
+        )
     ax = new_axes(ax, (6, 3.6))
     x = np.linspace(*interval, 20_001)
     factors = priors or (1.0, 1.0)
@@ -248,7 +252,9 @@ def degrees(choice: Any, *, criterion: str | None = None, ax: Any = None) -> Any
     errors = ("cv", "validation", "bootstrap")
     shown = criterion or (choice.criterion if choice.criterion in errors else "cv")
     if shown not in errors:
-        raise ValueError(f"criterion={shown!r} must be one of {', '.join(map(repr, errors))}")
+        raise ValueError(
+            f"criterion={shown!r} is not valid: criterion must be one of {', '.join(map(repr, errors))}"
+        )
     ax = new_axes(ax, (6.5, 4))
     known = np.isfinite(choice.scores[shown])
     ax.plot(

@@ -54,9 +54,7 @@ def reliability(
     """
     models = probabilities if isinstance(probabilities, Mapping) else {None: probabilities}
     if not 1 <= len(models) <= len(_STYLES):
-        raise ValueError(
-            f"probabilities has {len(models)} models; a plot shows 1 to {len(_STYLES)} models"
-        )
+        raise ValueError(f"probabilities has {len(models)} models; pass 1 to {len(_STYLES)} models")
     if axes is None:
         _, axes = pyplot_or_error().subplots(
             2, 1, sharex=True, figsize=(5.2, 5.6), height_ratios=[3.2, 1], layout="constrained"
@@ -178,7 +176,7 @@ def coverage_by_group(
     """
     models = dict(inside) if isinstance(inside, Mapping) else {None: inside}
     if not 1 <= len(models) <= 3:
-        raise ValueError(f"inside has {len(models)} models; a plot shows 1 to 3 models")
+        raise ValueError(f"inside has {len(models)} models; pass 1 to 3 models")
     names, number = np.unique(np.asarray(groups), return_inverse=True)
     size = np.bincount(number)
     observed = {}

@@ -79,7 +79,9 @@ class FromTable:
         target = np.asarray(y)
         n = X.shape[0] if hasattr(X, "shape") else len(X)
         if target.shape != (n,):
-            raise ValueError(f"y has shape {target.shape}, but X has {n} rows")
+            raise ValueError(
+                f"y has shape {target.shape}, but X has {n} rows; pass one target per row"
+            )
         held_out = _count(n_test, n)
         if not 0 < held_out < n:
             raise ValueError(

@@ -60,7 +60,8 @@ class Rademacher:
         check_value("delta", delta, number(0, 1, open_low=True))
         if not self.values_are_signs:
             raise ValueError(
-                "the bound needs rules with the values -1 and +1, but hypotheses contains other values"
+                "the bound needs rules with the values -1 and +1, but hypotheses contains other values;"
+                " pass the predictions of classifiers"
             )
         return self.value + 3 * math.sqrt(math.log(2 / delta) / (2 * self.n_rows))
 

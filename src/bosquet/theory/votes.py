@@ -119,7 +119,9 @@ def vote_ambiguity(votes: Any, y: Any, weights: Any = None) -> VoteAmbiguity:
             f"votes has shape {predicted.shape}; pass shape (n_samples, n_learners), one column per learner"
         )
     if truth.shape != (predicted.shape[0],):
-        raise ValueError(f"y has shape {truth.shape}, but votes has {predicted.shape[0]} rows")
+        raise ValueError(
+            f"y has shape {truth.shape}, but votes has {predicted.shape[0]} rows; pass one label per row"
+        )
     # NumPy would treat 1 and "1" as different without a warning.
     if (predicted.dtype.kind in "US") != (truth.dtype.kind in "US"):
         raise ValueError(
@@ -208,7 +210,10 @@ def _shares(weights: Any, n_learners: int) -> np.ndarray:
     """Return the weights of the learners, normalised to sum 1."""
     share = np.ones(n_learners) if weights is None else np.asarray(weights, dtype=float)
     if share.shape != (n_learners,):
-        raise ValueError(f"weights has shape {share.shape}, but there are {n_learners} learners")
+        raise ValueError(
+            f"weights has shape {share.shape}, but there are {n_learners} learners; pass one weight per"
+            " learner"
+        )
     if not (np.isfinite(share).all() and (share >= 0).all() and share.any()):
         raise ValueError(
             f"weights={weights!r} is out of range; pass finite numbers >= 0, not all of them 0"

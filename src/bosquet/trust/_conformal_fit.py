@@ -103,8 +103,8 @@ class ConformalFitting(BaseEstimator):
     def _check_model(self) -> None:
         if isinstance(self.cv, str):
             raise ValueError(
-                f"cv={self.cv!r} must be a number of folds or a splitter; for a fitted model use"
-                " prefit=True, for out-of-bag residuals method='oob'"
+                f"cv={self.cv!r} is not valid: cv must be a number of folds or a splitter; for a fitted"
+                " model use prefit=True, for out-of-bag residuals method='oob'"
             )
         check_model(self.model, self.prefit)
         if self.prefit and self.method not in ("split", "cqr"):

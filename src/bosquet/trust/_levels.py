@@ -46,9 +46,13 @@ def check_levels(quantiles: Any, name: str = "quantiles") -> np.ndarray:
     """Quantile levels as an array of at least two ascending numbers in (0, 1)."""
     levels = np.asarray(quantiles, dtype=float)
     if levels.ndim != 1 or levels.size < 2 or not (np.diff(levels) > 0).all():
-        raise ValueError(f"{name}={quantiles!r} must hold at least two levels in ascending order")
+        raise ValueError(
+            f"{name}={quantiles!r} is not valid: {name} must hold at least two levels in ascending order"
+        )
     if not ((levels > 0) & (levels < 1)).all():
-        raise ValueError(f"{name}={quantiles!r} must hold levels between 0 and 1, both excluded")
+        raise ValueError(
+            f"{name}={quantiles!r} is not valid: {name} must hold levels between 0 and 1, both excluded"
+        )
     return levels
 
 

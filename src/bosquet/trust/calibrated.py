@@ -195,7 +195,8 @@ class CalibratedModel(SaveMixin, ClassifierMixin, BaseEstimator):
         elif isinstance(self.cv, str):
             if self.cv != "oob":
                 raise ValueError(
-                    f"cv={self.cv!r} must be a number of folds, a splitter, 'oob' or 'prefit'"
+                    f"cv={self.cv!r} is not valid: cv must be a number of folds, a splitter, 'oob' or"
+                    " 'prefit'"
                 )
             self.members_ = [self._out_of_bag(X, labels, numbers, weight)]
         else:
@@ -243,7 +244,7 @@ class CalibratedModel(SaveMixin, ClassifierMixin, BaseEstimator):
             folds = list(check_cv(self.cv, labels, classifier=True).split(X, labels))
         except (TypeError, AttributeError) as error:
             raise ValueError(
-                f"cv={self.cv!r} must be a number of folds, a splitter, 'oob' or 'prefit'"
+                f"cv={self.cv!r} is not valid: cv must be a number of folds, a splitter, 'oob' or 'prefit'"
             ) from error
         own_weight = self._weight_for_model(weight)
         calls = [(self.model, X, labels, own_weight, train) for train, _ in folds]
