@@ -119,7 +119,7 @@ def test_a_chosen_tree_is_drawn_itself():
     ("settings", "message"),
     [
         ({"budget": "soon"}, "budget='soon' is not a duration; pass seconds, text such as '90s'"),
-        ({"budget": 0}, "budget=0 must be a positive, finite duration"),
+        ({"budget": 0}, "budget must be a positive, finite duration"),
         ({"metric": "rmse"}, "metric='rmse' is not a metric for a binary task"),
         ({"methods": ["magic"]}, "'magic' in methods is unknown; available: 'constant'"),
         ({"methods": []}, "methods is empty"),

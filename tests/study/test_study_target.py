@@ -79,7 +79,7 @@ def test_values_of_several_types_are_read_as_text():
         ([1.0, np.inf] * 10, "auto", "infinite in 10 rows"),
         (pd.date_range("2024", periods=20), "auto", "is a date or a duration"),
         ([f"name {k}" for k in range(2000)] * 2, "auto", "has 2,000 classes in 4,000 rows"),
-        ([1, 2] * 10, "cluster", "task='cluster' is unknown; pass one of"),
+        ([1, 2] * 10, "cluster", "task='cluster' is not valid: task must be one of"),
     ],
 )
 def test_an_unusable_target_is_refused_in_one_line(values, task, message):

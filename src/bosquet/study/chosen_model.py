@@ -60,7 +60,7 @@ class ChosenModel(BaseEstimator):
         """The sorted labels; only for classification."""
         if self.decision is None:
             raise AttributeError(
-                "classes_ exists for classification only; this is a regression model."
+                "classes_ exists for classification only; this is a regression model"
             )
         return self.decision.classes
 
@@ -134,12 +134,12 @@ class ChosenModel(BaseEstimator):
         """
         if self.offset is not None:
             raise ValueError(
-                f"a model file cannot store a model with an {self.offset.kind}; pickle `best_` instead."
+                f"a model file cannot store a model with an {self.offset.kind}; pickle `best_` instead"
             )
         if not type(self.estimator).__module__.startswith("bosquet."):
             raise ValueError(
                 f"{self.title or type(self.estimator).__name__} is not a model of Bosquet, and a model file"
-                " without pickle cannot store it; restrict `methods` to models of Bosquet, or pickle `best_`."
+                " without pickle cannot store it; restrict `methods` to models of Bosquet, or pickle `best_`"
             )
         costs = None if self.decision is None else self.decision.as_costs()
         TableModel(self.estimator, self.tidier, costs).save(path, key)

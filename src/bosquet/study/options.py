@@ -85,7 +85,7 @@ def checked_costs(costs: Any, target: Any) -> np.ndarray | None:
         return None
     if not target.is_classes:
         raise ValueError(
-            f"costs need a target with classes, but {target.name!r} is numeric; leave costs out."
+            f"costs need a target with classes, but {target.name!r} is numeric; leave costs out"
         )
     labels = [str(label) for label in target.classes]
     if isinstance(costs, dict):
@@ -93,7 +93,7 @@ def checked_costs(costs: Any, target: Any) -> np.ndarray | None:
         if unknown:
             raise ValueError(
                 f"costs has the key {unknown[0]!r}, which is not a class of {target.name!r};"
-                f" the classes are {labels}."
+                f" the classes are {labels}"
             )
         by_class = {str(key): float(value) for key, value in costs.items()}
         rows = np.array([by_class.get(label, 1.0) for label in labels])
@@ -103,7 +103,7 @@ def checked_costs(costs: Any, target: Any) -> np.ndarray | None:
         shown = ", ".join(map(repr, labels[:6])) + (", ..." if len(labels) > 6 else "")
         raise ValueError(
             f"costs has shape {shape}, but {target.name!r} has {len(labels)} classes; pass a matrix with one"
-            f" row and one column per class, in the order {shown}."
+            f" row and one column per class, in the order {shown}"
         )
     matrix = check_costs(costs, len(labels))
     if len(labels) == 2:
@@ -118,5 +118,5 @@ def _check_threshold(matrix: np.ndarray, labels: list[str]) -> None:
         if not wrong > right:
             raise ValueError(
                 f"costs: predicting {labels[other]!r} for the true class {labels[true]!r} costs {wrong:g};"
-                f" it must cost more than the correct prediction, which costs {right:g}."
+                f" it must cost more than the correct prediction, which costs {right:g}"
             )

@@ -285,7 +285,7 @@ class Study(BaseEstimator):
         if not isinstance(self.metric, str) and not callable(self.metric):
             raise ValueError(
                 f"metric={self.metric!r} is not a metric; pass a name, 'auto', a function (y_true, y_pred) or"
-                " a scorer of sklearn.metrics.make_scorer."
+                " a scorer of sklearn.metrics.make_scorer"
             )
         seed = seed_from(None) if self.random_state is None else int(self.random_state)
         return StudyOptions(

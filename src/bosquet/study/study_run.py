@@ -219,7 +219,7 @@ class StudyRun:
             names = ", ".join(method.name for method in self.options.methods or METHODS.values())
             raise ValueError(
                 f"none of the methods ({names}) supports the task {task!r};"
-                " pass other methods, or methods=None for all that do."
+                " pass other methods, or methods=None for all that do"
             )
         if not any(method.name == BASELINE for method in methods):
             methods.insert(0, METHODS[BASELINE])

@@ -43,7 +43,7 @@ def check_test_table(
         columns, them = ("column", "it") if len(absent) == 1 else ("columns", "them")
         raise ValueError(
             f"the test table lacks the {columns} {', '.join(map(repr, absent[:_NAMED]))}{more} of the table"
-            f" of the study; add {them}, or drop {them} from the table of the study."
+            f" of the study; add {them}, or drop {them} from the table of the study"
         )
     if not scored:
         return target.y[:0], None
@@ -51,7 +51,7 @@ def check_test_table(
     if unknown and not len(y):
         raise ValueError(
             f"no row of the test table has a known class of {target.name!r}; the classes of the study are"
-            f" {', '.join(repr(str(label)) for label in target.classes[:_NAMED])}."
+            f" {', '.join(repr(str(label)) for label in target.classes[:_NAMED])}"
         )
     if offset is not None:
         with _naming_test_table():
@@ -136,7 +136,7 @@ def _targets(series: Any, target: StudyTarget) -> tuple[np.ndarray, np.ndarray, 
     known = factorized(series)
     if known is None:
         raise ValueError(
-            f"the target {target.name!r} of the test table contains lists; pass one class per row."
+            f"the target {target.name!r} of the test table contains lists; pass one class per row"
         )
     index_of = {text: k for k, text in enumerate(texts_of(target.classes.tolist()))}
     of_level = np.array([*(index_of.get(text, -2) for text in texts_of(known.levels)), -1])

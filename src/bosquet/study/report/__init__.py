@@ -32,6 +32,6 @@ def write_page(record: Record, path: str | os.PathLike[str]) -> Path:
         reason = error.strerror or type(error).__name__
         raise type(error)(
             error.errno,
-            f"the report could not be written to {path}: {reason}; pass a path in a writable folder.",
+            f"the report could not be written to {path}: {reason}; pass a path in a writable folder",
         ) from error
     return path

@@ -21,7 +21,7 @@ from bosquet.study.run.outcomes import Outcome
 
 VERSION = 6
 _NOT_A_CHECKPOINT = (
-    "checkpoint={!r} is not a checkpoint of a study; pass another path or delete the file."
+    "checkpoint={!r} is not a checkpoint of a study; pass another path or delete the file"
 )
 
 
@@ -111,7 +111,7 @@ class Checkpoint:
             if not self._hash_matches(line) or (number > 1 and not self._read_line(line)):
                 raise ValueError(
                     f"checkpoint={path!r} was changed in line {number}, so its results cannot be trusted;"
-                    " pass another path or delete the file."
+                    " pass another path or delete the file"
                 )
         self._truncate(path, sum(len(line) + 1 for line in complete))
 
@@ -135,7 +135,7 @@ class Checkpoint:
             if wanted.get(key) != found.get(key):
                 raise ValueError(
                     f"checkpoint={path!r} belongs to another study: its {key} differs;"
-                    " pass another path or delete the file."
+                    " pass another path or delete the file"
                 )
 
     def _read_line(self, line: bytes) -> bool:

@@ -23,12 +23,13 @@ def seconds_of(budget: Any) -> float | None:
         if not parts or _PART.sub("", text).strip():
             raise ValueError(
                 f"budget={budget!r} is not a duration; pass seconds, text such as '90s', '2m' or '1h30m',"
-                " or None for no limit."
+                " or None for no limit"
             )
         seconds = sum(float(number) * _UNITS[unit] for number, unit in parts)
     if not 0 < seconds < float("inf"):
         raise ValueError(
-            f"budget={budget!r} must be a positive, finite duration; pass None for no limit."
+            f"budget={budget!r} is not valid: budget must be a positive, finite duration; pass None for"
+            " no limit"
         )
     return seconds
 

@@ -211,7 +211,8 @@ def _series(frame: Any, names: list[str], value: Any, where: str) -> Any:
         series = value if isinstance(value, pd.Series) else pd.Series(np.asarray(value))
         if len(series) != len(frame):
             raise ValueError(
-                f"{where} has {len(series):,} values, but the table has {len(frame):,} rows"
+                f"{where} has {len(series):,} values, but the table has {len(frame):,} rows; pass one"
+                " value per row"
             )
     _refuse_missing(series, where)
     return series

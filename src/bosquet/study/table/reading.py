@@ -78,7 +78,7 @@ def read_study_table(
     """
     frame = as_frame(data)
     if len(frame) == 0:
-        raise ValueError("the table has no rows")
+        raise ValueError("the table has no rows; pass at least one row")
     features, series, name = _separate_target(frame, target)
     features, series, design, dropped = _drop_zero_weights(features, series, dict(design or {}))
     if not any_width:

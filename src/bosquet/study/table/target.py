@@ -97,7 +97,9 @@ def _index_of(positive: Any, target: StudyTarget) -> int:
 
 def _read_target(series: Any, name: str, task: str) -> StudyTarget:
     if task not in TASKS:
-        raise ValueError(f"task={task!r} is unknown; pass one of {', '.join(map(repr, TASKS))}")
+        raise ValueError(
+            f"task={task!r} is not valid: task must be one of {', '.join(map(repr, TASKS))}"
+        )
     kept = ~np.asarray(series.isna(), dtype=bool)
     notes: list[str] = []
     if not kept.all():

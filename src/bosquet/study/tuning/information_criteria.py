@@ -67,7 +67,7 @@ def information_criterion(
     else:
         raise ValueError(
             f"{type(model).__name__} has no likelihood, which {kind.upper()} needs;"
-            " tune it by 'cv', 'validation' or 'bootstrap'."
+            " tune it by 'cv', 'validation' or 'bootstrap'"
         )
     factor = 2.0 if kind == "aic" else float(np.log(w.sum()))
     return float(-2 * likelihood + factor * _effective_parameters(information, penalty))
@@ -91,7 +91,7 @@ def _check_n_coefficients(n: int) -> None:
     if n > MOST_COEFFICIENTS:
         raise ValueError(
             f"AIC and BIC support at most {MOST_COEFFICIENTS} coefficients, but the model has {n};"
-            " tune it by 'cv'."
+            " tune it by 'cv'"
         )
 
 

@@ -166,7 +166,7 @@ class OutOfBagValidation(ValidationScheme):
         )
         if oob is None:
             raise ValueError(
-                f"{type(fitted).__name__} has no out-of-bag predictions; tune it by 'cv' or 'validation'."
+                f"{type(fitted).__name__} has no out-of-bag predictions; tune it by 'cv' or 'validation'"
             )
         known = ~np.isnan(oob if oob.ndim == 1 else oob[:, 0])
         y, weight = self.rows.y[known], self.rows.weight
@@ -258,7 +258,7 @@ def scheme_for(method: Method, by: str | None, rows: int, design: Design | None 
     if by is None:
         return "validation" if method.by == "cv" and rows >= LARGE else method.by
     if by not in SCHEMES:
-        raise ValueError(f"by={by!r} is unknown; by must be one of {', '.join(SCHEMES)}, or None.")
+        raise ValueError(f"by={by!r} is not valid: by must be one of {', '.join(SCHEMES)}, or None")
     return by
 
 
