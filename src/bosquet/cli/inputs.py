@@ -19,7 +19,7 @@ def read(arguments: Any, path: str | None = None) -> Any:
     if delimiter is not None:
         delimiter = {"tab": "\t", "\\t": "\t"}.get(delimiter, delimiter)
         if len(delimiter) != 1:
-            raise UserError(f"--delimiter {delimiter!r} is invalid; pass one character or tab")
+            raise UserError(f"--delimiter {delimiter!r} is not valid; pass one character or tab")
     frame = read_table(
         path if path is not None else arguments.data,
         delimiter=delimiter,

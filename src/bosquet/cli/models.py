@@ -48,7 +48,9 @@ def key_of(arguments: Any) -> bytes | None:
         raise UserError("--key-file and --key-env both define a key; pass only one of them")
     if file is None:
         if name not in os.environ:
-            raise UserError(f"--key-env {name}: this environment variable is not set")
+            raise UserError(
+                f"--key-env {name}: this environment variable is not set; set it to the key"
+            )
         key, option = os.fsencode(os.environ[name]), f"--key-env {name}"
     else:
         option = f"--key-file {file}"
@@ -117,7 +119,9 @@ def _load_pickle(path: str, trust: bool) -> Any:
         line = " ".join(f"{type(error).__name__}: {error}".split())[:160]
         raise UserError(f"{path} is a pickle that cannot be loaded: {line}") from None
     if not hasattr(model, "predict"):
-        raise UserError(f"{path} contains a {type(model).__name__}, not a model")
+        raise UserError(
+            f"{path} contains a {type(model).__name__}, not a model; pass the file of a model"
+        )
     return model
 
 
@@ -131,5 +135,8 @@ def table_model(path: str, arguments: Any) -> Any:
     if isinstance(model, TableModel | ChosenModel):
         return model
     if not hasattr(model, "predict"):
-        raise UserError(f"{path} contains a {type(model).__name__}, which cannot predict tables")
+        raise UserError(
+            f"{path} contains a {type(model).__name__}, which cannot predict tables; pass the file of a"
+            " classifier or a regressor"
+        )
     return TableModel(model, ColumnsByName(model))

@@ -160,7 +160,8 @@ def _categories(plan: ColumnPlan, series: Any) -> tuple[list[Any], str]:
     known = factorized(series)
     if known is None:
         raise TableError(
-            f"column {plan.name!r} was a category in training, but now has lists or other nested values"
+            f"column {plan.name!r} was a category in training, but now has lists or other nested"
+            " values; pass text or numbers"
         )
     texts = texts_of(known.levels)
     levels = list(plan.levels) if plan.kind == "ordinal" else sorted(set(texts))

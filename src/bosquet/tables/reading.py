@@ -147,7 +147,7 @@ def _decompressed(data: bytes, name: str) -> bytes:
                 content: bytes = file.read(most + 1)
         except (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError):
             raise TableError(
-                f"{name} is a damaged {kind} file and cannot be decompressed"
+                f"{name} is a damaged {kind} file and cannot be decompressed; use an undamaged copy"
             ) from None
         if len(content) > most:
             raise TableError(

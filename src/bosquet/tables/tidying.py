@@ -263,13 +263,13 @@ class TableTidier:
         absent = [name for name in wanted if name not in found]
         if absent:
             one = "column" if len(absent) == 1 else "columns"
-            named = (
-                ""
+            advice = (
+                f"add the {one}"
                 if len(absent) < len(wanted)
-                else ("; pass rows with column names, as a data frame or a list of dicts")
+                else "pass rows with column names, as a data frame or a list of dicts"
             )
             raise TableError(
-                f"the table lacks the {one} {_listed(absent)} of the training table{named}"
+                f"the table lacks the {one} {_listed(absent)} of the training table; {advice}"
             )
         plain = is_plain_number(frame)
         together = [
@@ -298,7 +298,7 @@ class TableTidier:
     def _raw_target(self, frame: Any, names: list[str]) -> np.ndarray:
         """Return the target as floats or text, with missing values."""
         if self.target not in names:
-            raise TableError(f"the target column {self.target!r} is not in the table")
+            raise TableError(f"the target column {self.target!r} is not in the table; add it")
         series = frame.iloc[:, names.index(self.target)]
         if self.target_kind == "number":
             plan = ColumnPlan(self.target, "number", decimal=self._target_decimal)

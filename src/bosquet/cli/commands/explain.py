@@ -57,7 +57,10 @@ def run(arguments: Any) -> None:
     frame = read(arguments)
     if arguments.row is not None:
         if arguments.row > len(frame):
-            raise UserError(f"--row {arguments.row}: the table has only {len(frame):,} rows")
+            raise UserError(
+                f"--row {arguments.row}: the table has only {len(frame):,} rows; pass a number in [1,"
+                f" {len(frame)}]"
+            )
         return _one_row(arguments, model, frame)
     if arguments.label is not None:
         raise UserError(f"--class {arguments.label} needs --row; add --row N")

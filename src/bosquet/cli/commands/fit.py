@@ -74,7 +74,7 @@ def run(arguments: Any) -> None:
     check_outputs([("--out", arguments.out)], [arguments.data, arguments.key_file])
     key = key_of(arguments)
     if not 0 <= arguments.holdout < 1:
-        raise UserError(f"--holdout {arguments.holdout} is invalid; pass a fraction in [0, 1)")
+        raise UserError(f"--holdout {arguments.holdout} is not valid; pass a fraction in [0, 1)")
     table = training_table(arguments)
     y = table.target.y
     score: dict[str, float] = {}
@@ -137,7 +137,7 @@ def estimator_of(arguments: Any, is_classes: bool) -> Any:
 def _parameter(text: str) -> tuple[str, Any]:
     name, equals, value = text.partition("=")
     if not equals or not name.strip():
-        raise UserError(f"--set {text!r} is invalid; pass NAME=VALUE")
+        raise UserError(f"--set {text!r} is not valid; pass NAME=VALUE")
     words = {"none": None, "true": True, "false": False}
     if value.lower() in words:
         return name.strip(), words[value.lower()]
