@@ -71,7 +71,7 @@ def test_the_detection_delay_of_a_shift_is_about_the_predicted_one():
 
 
 def test_invalid_parameters_and_values_raise_errors():
-    with pytest.raises(ValueError, match=r"mean=1\.5 must be in"):
+    with pytest.raises(ValueError, match=r"mean must be in"):
         PageHinkley(1.5).update(0)
     with pytest.raises(ValueError, match="tolerance=0 is not valid"):
         PageHinkley(0.5, tolerance=0).update(0)

@@ -153,8 +153,8 @@ class DensityDiscriminant(ClassifierMixin, BaseEstimator):
         priors = np.asarray(self.priors, dtype=float)
         if priors.shape != counts.shape or not (priors >= 0).all() or not 0 < priors.sum() < np.inf:
             raise ValueError(
-                f"priors={self.priors!r} must be {counts.size} non-negative numbers, one per class, not all"
-                " 0"
+                f"priors={self.priors!r} is not valid: priors must be {counts.size} non-negative numbers,"
+                " one per class, not all 0"
             )
         return priors / priors.sum()
 

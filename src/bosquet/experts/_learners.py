@@ -30,7 +30,8 @@ class NamedLearners(BaseEstimator):
         pairs = self._named_pairs()
         if not pairs:
             raise ValueError(
-                f"estimators={self.estimators!r} must be a non-empty list of (name, estimator) pairs"
+                f"estimators={self.estimators!r} is not valid: estimators must be a non-empty list of"
+                " (name, estimator) pairs"
             )
         times = Counter(name for name, _ in pairs)
         own = super().get_params(deep=False)

@@ -102,7 +102,10 @@ def read_mask(awake: Any, shape: tuple[int, ...]) -> np.ndarray | None:
         return None
     mask = np.asarray(awake)
     if mask.shape != shape:
-        raise ValueError(f"awake has shape {mask.shape}, but the forecasts have shape {shape}")
+        raise ValueError(
+            f"awake has shape {mask.shape}, but the forecasts have shape {shape}; pass one entry per"
+            " forecast"
+        )
     if mask.dtype.kind not in "bif" or not np.isin(mask, (0, 1)).all():
         raise ValueError("awake must contain only True and False, or 1 and 0")
     return np.ascontiguousarray(mask, dtype=np.uint8)
@@ -116,7 +119,9 @@ def read_classes(classes: Any) -> np.ndarray | None:
         raise ValueError(f"classes={classes!r} is not valid: there must be at least two classes")
     labels = np.arange(classes) if isinstance(classes, int | np.integer) else np.asarray(classes)
     if labels.ndim != 1 or labels.size < 2 or len(set(labels.tolist())) != labels.size:
-        raise ValueError(f"classes={classes!r} must be a list of at least two distinct labels")
+        raise ValueError(
+            f"classes={classes!r} is not valid: classes must be a list of at least two distinct labels"
+        )
     return labels
 
 

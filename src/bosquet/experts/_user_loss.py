@@ -18,7 +18,10 @@ def close_user_loss_step(
     forecasts = forecasts.reshape(len(forecasts), *shape)
     awake = core.open_awake().astype(bool)
     if len(truths) != len(forecasts):
-        raise ValueError(f"y has {len(truths)} values, but the open step has {len(forecasts)} rows")
+        raise ValueError(
+            f"y has {len(truths)} values, but the open step has {len(forecasts)} rows; pass one value per"
+            " row"
+        )
     weights, predictions = core.open_weights(), core.open_predictions()
     losses = np.full(awake.shape, np.nan)
     own, uniform = np.empty(len(predictions)), np.empty(len(predictions))

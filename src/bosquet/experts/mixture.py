@@ -375,7 +375,9 @@ class Mixture(SaveMixin, BaseMixture):
         if how == "average":
             return average
         if how not in ("most played", "leader"):
-            raise ValueError(f"how={how!r} must be 'average', 'most played' or 'leader'")
+            raise ValueError(
+                f"how={how!r} is not valid: how must be 'average', 'most played' or 'leader'"
+            )
         return np.eye(len(average))[(average if how == "most played" else self.regret_).argmax()]
 
     @reads_fit_snapshot

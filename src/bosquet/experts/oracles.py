@@ -173,7 +173,9 @@ def oracle(
 
 def check_kind(kind: Any, parameter: str) -> None:
     if kind not in KINDS:
-        raise ValueError(f"{parameter}={kind!r} must be one of {', '.join(map(repr, KINDS))}")
+        raise ValueError(
+            f"{parameter}={kind!r} is not valid: {parameter} must be one of {', '.join(map(repr, KINDS))}"
+        )
 
 
 def find_oracle(problem: OracleProblem, kind: str, shifts: int = 1) -> Oracle:
@@ -271,7 +273,7 @@ def _best_linear(problem: OracleProblem) -> np.ndarray:
 def _best_sequence(problem: OracleProblem, shifts: int) -> Oracle:
     """Return the best sequence of experts, by dynamic programming over (shifts so far, expert)."""
     if not isinstance(shifts, int | np.integer) or shifts < 0:
-        raise ValueError(f"shifts={shifts!r} must be an integer >= 0")
+        raise ValueError(f"shifts={shifts!r} is not valid: shifts must be an integer >= 0")
     losses = problem.losses(problem.forecasts)
     losses = np.where(np.isnan(losses), np.inf, losses)  # a sleeping expert cannot be followed
     steps, experts = losses.shape

@@ -63,7 +63,9 @@ class SemiLogOptimal(Portfolio):
     def _trade(self, relatives: np.ndarray) -> np.ndarray:
         windows = [int(k) for k in np.atleast_1d(self.windows)]
         if not windows or min(windows) < 1:
-            raise ValueError(f"windows={self.windows!r} must be a non-empty list of integers >= 1")
+            raise ValueError(
+                f"windows={self.windows!r} is not valid: windows must be a non-empty list of integers >= 1"
+            )
         days, stocks = relatives.shape
         experts = [(k, level) for k in windows for level in range(1, self.radii + 1)]
         log_wealth = np.zeros(len(experts))

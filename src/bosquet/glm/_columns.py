@@ -119,7 +119,8 @@ class ColumnDesign:
                 assert names is not None
                 level = names[int(columns[feature][unknown][0])]
                 raise ValueError(
-                    f"column {self.names[feature]!r} contains the level {level!r}, which no training row has"
+                    f"column {self.names[feature]!r} contains the level {level!r}, which no training row has;"
+                    " drop such rows or replace the level"
                 )
         return self._matrix(columns)
 

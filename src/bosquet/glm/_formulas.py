@@ -257,7 +257,9 @@ def used_columns(X: Any, uses: Sequence[str], owner: str) -> Any:
     frame = _engine_dtypes(as_frame(X, owner))
     absent = [column for column in uses if column not in frame.columns]
     if absent:
-        raise ValueError(f"X has no column {absent[0]!r}, which the formula of this {owner} uses")
+        raise ValueError(
+            f"X has no column {absent[0]!r}, which the formula of this {owner} uses; add it"
+        )
     if not uses:
         return frame.iloc[:, :1]
     check_no_missing(frame[list(uses)], "X")

@@ -39,7 +39,7 @@ class Factor:
         for name in self.columns:
             if frame[name].dtype.kind not in "biuf":
                 raise ValueError(
-                    f"column {name!r} must contain numbers, but has the type {frame[name].dtype}"
+                    f"column {name!r} must contain numbers, but has the type {frame[name].dtype}; convert it"
                 )
         return np.asarray(evaluate_expression(self.expression, frame), dtype=float)
 

@@ -53,10 +53,12 @@ class NativeLoss:
             row = wrong[0]
             raise ValueError(
                 f"loss='{self.name}' needs {wanted}, but y[{row}] is {target[:, row].min():g}"
-                f" ({wrong.size} such row{'s' if wrong.size > 1 else ''})"
+                f" ({wrong.size} such row{'s' if wrong.size > 1 else ''}); correct y or use another loss"
             )
         if not (target.sum(axis=1) > 0).all():
-            raise ValueError(f"loss='{self.name}' needs at least one y > 0, but all y are 0")
+            raise ValueError(
+                f"loss='{self.name}' needs at least one y > 0, but all y are 0; use another loss"
+            )
 
     def compare_derivatives(self, target: np.ndarray, raw: np.ndarray) -> None:
         """Do nothing: the derivatives of the core are tested against their formulas."""

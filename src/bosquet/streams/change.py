@@ -75,4 +75,4 @@ def check_in_range(value: Any, low: float, high: float, index: int) -> float:
 def check_range(low: float, high: float) -> None:
     """Raise a ValueError unless low < high."""
     if not low < high:
-        raise ValueError(f"low={low!r} must be less than high={high!r}")
+        raise ValueError(f"low={low!r} is not valid: low must be less than high={high!r}")

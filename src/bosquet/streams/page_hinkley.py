@@ -131,7 +131,8 @@ class PageHinkley(BaseEstimator):
         check_range(self.low, self.high)
         if not self.low <= self.mean <= self.high:
             raise ValueError(
-                f"mean={self.mean!r} must be in [low, high] = [{self.low:g}, {self.high:g}]"
+                f"mean={self.mean!r} is not valid: mean must be in [low, high] = [{self.low:g},"
+                f" {self.high:g}]"
             )
         width = self.high - self.low
         return {

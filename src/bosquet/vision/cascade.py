@@ -225,7 +225,7 @@ class Cascade:
         if tuple(features.window) != self.window:
             raise ValueError(
                 f"features are for windows of size {tuple(features.window)}, but the cascade has windows of"
-                f" size {self.window}"
+                f" size {self.window}; pass features of this size"
             )
         used = stage.features
         index = {

@@ -53,7 +53,8 @@ def integral_image(image: Any, kind: str = "plain") -> np.ndarray:
     array = array[None] if single else array
     if array.ndim != 3 or array.size == 0:
         raise ValueError(
-            f"image has shape {np.shape(image)}, expected (height, width) or (n_images, height, width)"
+            f"image has shape {np.shape(image)}; pass an array of shape (height, width) or (n_images,"
+            " height, width)"
         )
     sums = _core.integral_image(GreyScale.learn(array).convert(array), kind)
     return sums[0] if single else sums

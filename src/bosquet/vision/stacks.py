@@ -81,8 +81,8 @@ def image_array(images: Any, window: tuple[int, int] | None = None, name: str = 
         array = array[..., 0]
     if array.ndim not in (3, 4) or (array.ndim == 4 and array.shape[3] not in (3, 4)):
         raise ValueError(
-            f"{name} has shape {array.shape}, expected (n_images, height, width) for grey images or"
-            " (n_images, height, width, 3) for colour images"
+            f"{name} has shape {array.shape}; pass an array of shape (n_images, height, width) for grey"
+            " images or (n_images, height, width, 3) for colour images"
         )
     if len(array) == 0:
         raise ValueError(f"{name} is empty (0 sample(s)); at least 1 image is required")
