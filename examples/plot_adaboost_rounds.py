@@ -1,12 +1,13 @@
 """
-AdaBoost round by round, and the proof that comes with it
-=========================================================
+AdaBoost round by round, with its certificate
+=============================================
 
     python examples/plot_adaboost_rounds.py
 
-writes adaboost-rounds.png: the vote of stumps after 1 to 200 rounds on two noisy moons, points as
-large as their rows weigh; adaboost-error.png: error in training and test under the bound; and
-adaboost-certificate.png. The certificate itself is printed.
+The script writes three figures. adaboost-rounds.png shows the vote of the stumps after 1 to 200
+rounds on two noisy moons; the area of a point is the weight of its row. adaboost-error.png shows
+the training error, the test error and the bound. adaboost-certificate.png shows the certificate,
+which is also printed.
 """
 
 import matplotlib

@@ -1,11 +1,11 @@
 """
-Error in training, out of bag and in test against the number of bagged models
-=============================================================================
+Bagging: training, out-of-bag and test error against the number of models
+=========================================================================
 
     python examples/plot_bagging_error.py [bagging-error.png]
 
-The data are two moons with much noise: 400 rows to learn from, 10,000 to test on. Three learners
-are bagged: full trees, trees of at most four leaves, and a support vector machine.
+The data are two moons with much noise: 400 training rows and 10,000 test rows. Three base learners
+are bagged: full trees, trees with at most four leaves, and a support vector machine.
 """
 
 import sys
@@ -28,7 +28,7 @@ GREEN, GREY, ORANGE = "#2f6f4f", "#8d968f", "#c8783c"
 
 
 def errors(model, X, y):
-    """Share of misclassified rows by the first 1, 2, ... models."""
+    """Return the error rate of the first 1, 2, ... models."""
     return np.array([np.mean(said != y) for said in model.staged_predict(X)])
 
 

@@ -1,12 +1,13 @@
 """
-The best rule there is, and what the simplest ones make of it
-=============================================================
+The Bayes rule and nearest neighbours
+=====================================
 
     python examples/plot_bayes_rule.py
 
-writes bayes-rule.png. Salaries by age and studies are drawn from a known probability, so that the
-frontier of the best rule can be drawn. Nearest neighbours come close to it as rows grow: one neighbour
-to no more than twice its error, log n neighbours to the error itself.
+The script writes bayes-rule.png. Salaries by age and years of study are drawn from a known
+distribution, so the decision boundary of the Bayes rule is known. The error of nearest neighbours
+approaches the Bayes error as the number of rows grows: one neighbour has asymptotically at most
+twice the Bayes error, log n neighbours have asymptotically the Bayes error itself.
 """
 
 import matplotlib
@@ -45,7 +46,7 @@ middle.legend(fontsize="small", loc="lower left")
 right.plot(rules.n_samples, rules.nearest, marker="o", label="one neighbour")
 right.plot(rules.n_samples, rules.log_n, marker="o", label="log n neighbours")
 for value, name, style in (
-    (rules.bayes, "best rule", "-"),
+    (rules.bayes, "Bayes rule", "-"),
     (rules.bound, "bound on one neighbour", "--"),
     (rules.constant, "constant rule", ":"),
 ):

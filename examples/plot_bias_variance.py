@@ -1,13 +1,13 @@
 """
-Where the error of an ensemble comes from: bias, variance and noise against its size
-====================================================================================
+Bias, variance and noise of an ensemble against its size
+========================================================
 
     python examples/plot_bias_variance.py [bias-variance.png]
 
-The data are Friedman's first regression function, 200 rows with noise of variance 1, drawn forty
-times. Bagging takes full trees, which have little bias, and lowers their variance. Boosting takes
-stumps, which have little variance, and lowers their bias. Large trees and large steps have both
-done within a few rounds, and what follows adds variance.
+The data are Friedman's first regression function: 200 rows with noise of variance 1, drawn forty
+times. Bagging averages full trees, which have low bias, and reduces their variance. Boosting adds
+stumps, which have low variance, and reduces their bias. Large trees with large steps reach the
+minimum within a few rounds; later rounds only add variance.
 """
 
 import sys

@@ -1,14 +1,15 @@
 """
-Splits from bins, and sums of integers: the same bits on any number of threads
-==============================================================================
+Histogram splits with integer sums: the same bits for any number of threads
+===========================================================================
 
     python examples/plot_bins.py
 
-writes bins.png. Left: gradients of 20,000 rows along a column, summed in 50 bins (the library takes at
-most 255), and the gain of a split after each bin: all that is needed to find the split is in the sums.
-Right: the same 20,000 gradients added up in 500 orders, as threads might. Sums of floating-point
-numbers differ in their last digits; gradients rounded to integers of a common unit have one sum. So the
-model that is fitted by one, two and four threads is the same, bit for bit.
+The script writes bins.png. Left: the gradients of 20,000 rows are added up in 50 bins of a column
+(the library uses at most 255), together with the gain of a split after each bin. The sums are all
+that the split search needs. Right: the same 20,000 gradients are added in 500 different orders, as
+threads might add them. Sums of floating-point numbers differ in their last digits; gradients
+rounded to integer multiples of a common unit always have the same sum. Therefore models fitted with
+one, two and four threads are identical, bit for bit.
 """
 
 import hashlib
@@ -26,7 +27,9 @@ ROWS, BINS = 20_000, 50
 rng = np.random.default_rng(0)
 x = rng.gamma(2, 1, ROWS)
 y = np.where(x > 2.5, 1.0, 0.0) + 0.2 * x + rng.normal(0, 1, ROWS)
-gradient = y.mean() - y  # of half the squared loss, at the best constant; second derivatives are 1
+gradient = (
+    y.mean() - y
+)  # of half the squared loss, at the best constant; the second derivatives are 1
 
 edges = np.unique(np.quantile(x, np.linspace(0, 1, BINS + 1)[1:-1]))
 bin_of = np.searchsorted(edges, x, side="right")
@@ -43,7 +46,7 @@ for _ in range(500):
     order = rng.permutation(ROWS)
     floats.append(np.cumsum(gradient[order])[-1])  # one after the other
     integers.append(int(whole[order].sum()))
-print(f"{len(set(floats))} different sums of floats, {len(set(integers))} of integers")
+print(f"{len(set(floats))} different sums of floats and {len(set(integers))} of integers")
 for threads in (1, 2, 4):
     model = GradientBoostingRegressor(n_estimators=20, n_jobs=threads, random_state=0)
     model.fit(x[:, None], y).set_params(n_jobs=None)
@@ -52,7 +55,7 @@ for threads in (1, 2, 4):
 figure, (left, right) = plt.subplots(1, 2, figsize=(11.5, 4), layout="constrained")
 places = np.arange(BINS)
 left.bar(places, sums, color="#3b6ea5", width=0.8, label="sum of gradients")
-left.set(xlabel="bin of the column, each with the same number of rows", ylabel="sum of gradients")
+left.set(xlabel="bin of the column (equal numbers of rows)", ylabel="sum of gradients")
 beside = left.twinx()
 beside.plot(places[:-1] + 0.5, gain, color="#d9822b", label="gain of the split here")
 beside.axvline(gain.argmax() + 0.5, color="#333333", ls="--", lw=1)
@@ -64,7 +67,7 @@ left.legend(
 shift = np.array(floats) - np.median(floats)
 right.hist(shift, 40, color="#3b6ea5", label="floats: in 500 orders")
 right.axvline(0, color="#d9822b", lw=2, label="integers: one sum")
-right.set(xlabel="sum, less the median one", ylabel="orders", yticks=[])
+right.set(xlabel="sum minus the median sum", ylabel="orders", yticks=[])
 right.legend(frameon=False, fontsize="small")
 for ax in (left, right, beside):
     ax.spines["top"].set_visible(False)

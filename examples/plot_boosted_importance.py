@@ -1,13 +1,13 @@
 """
-What boosted trees go by: improvements added over nodes, averaged over trees
-============================================================================
+Feature importance of boosted trees
+===================================
 
     python examples/plot_boosted_importance.py
 
-writes boosted-importance.png. Friedman's function of five columns, among ten. Left: of all that the
-splits of the first trees took off the squared error, the share of each column's splits. The first tree
-uses few columns; as trees come in, all five that matter do. Right: the same of all trees, with the
-largest as 100.
+The script writes boosted-importance.png. The data are Friedman's function of five features, with
+five noise features added. Left: the share of each feature in the total reduction of the squared
+error by the first trees. The first tree uses few features; as trees are added, all five relevant
+features are used. Right: the importance over all trees, scaled so that the largest is 100.
 """
 
 import matplotlib
@@ -34,7 +34,7 @@ for j in range(10):
     colour, label = (colours[j], f"x{j}") if j < 5 else ("#b8b8b8", "noise" if j == 5 else None)
     left.plot(marks, shares[:, j], color=colour, label=label, lw=1.3)
     right.barh(f"x{j}", found.scaled[j], color=colour)
-left.set(xlabel="trees", ylabel="share of what was taken off", xscale="log", ylim=(0, None))
+left.set(xlabel="trees", ylabel="share of the error reduction", xscale="log", ylim=(0, None))
 left.xaxis.set_major_formatter("{x:g}")
 left.legend(frameon=False, fontsize="small")
 right.invert_yaxis()

@@ -1,12 +1,13 @@
 """
-Probabilities before and after calibration: a forest that hesitates, boosting that is too sure
-==============================================================================================
+Calibration: probabilities of a forest and of boosting, before and after
+========================================================================
 
     python examples/plot_calibration.py [calibration.png]
 
-Threenorm, 2,000 rows to learn from and 20,000 to judge by. A forest's shares of votes shy away from 0
-and 1; boosting carried on too long says 0 and 1 too easily. Both bends are undone by a map that is
-learned from rows the models had not seen, and the Brier score falls by what it calls reliability.
+The data are Threenorm, with 2,000 training rows and 20,000 test rows. The vote shares of a forest
+avoid the extremes 0 and 1 (it is underconfident); boosting with too many rounds predicts
+probabilities close to 0 and 1 too often (it is overconfident). A calibration map, fitted to rows
+that the models have not seen, corrects both. The Brier score decreases by its reliability term.
 """
 
 import sys

@@ -1,12 +1,12 @@
 """
-A detector trained end to end: faces drawn into photographs, and found again
-============================================================================
+A cascade trained end to end: face detection in photographs
+===========================================================
 
     python examples/plot_cascade.py [picture.png] [--cars folder]
 
-The faces are drawn, the backgrounds are the photographs that scikit-learn ships. With --cars and the
-folder of the UIUC car images (data.parquet, test_images.npz, trueLocations.txt) a second cascade is
-trained on cars, and the ROC table of its test images is printed and drawn.
+The faces are drawn by the script, the backgrounds are the photographs that scikit-learn ships. With
+--cars and the folder of the UIUC car images (data.parquet, test_images.npz, trueLocations.txt), a
+second cascade is trained on cars, and the ROC table of its test images is printed and drawn.
 """
 
 import argparse
@@ -28,7 +28,7 @@ VERBOSE = int(sys.stderr.isatty())
 
 
 def put_face(image, x, y, side, random):
-    """Draws a round face with two eyes and a mouth over what is there."""
+    """Draw a round face with two eyes and a mouth into the image."""
     rows, columns = (np.mgrid[:side, :side] - (side - 1) / 2) / (side / 2)
     away, dark = np.hypot(rows, columns), random.uniform(10, 90)
     drawn = image[y : y + side, x : x + side].astype(float)
@@ -43,14 +43,14 @@ def put_face(image, x, y, side, random):
 
 
 def photographs():
-    """Grey levels of scikit-learn's two photographs."""
+    """Return the grey levels of scikit-learn's two photographs."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ImageConversionWarning)
         return [grey_image(load_sample_image(name)) for name in ("china.jpg", "flower.jpg")]
 
 
 def scene(photograph, random, sides=(26, 36, 50, 70, 96)):
-    """A photograph with faces of several sizes drawn into it, and where they are."""
+    """Return a photograph with faces of several sizes drawn into it, and their boxes."""
     image, boxes = photograph.copy(), []
     while len(boxes) < len(sides):
         side = sides[len(boxes)]
@@ -63,7 +63,7 @@ def scene(photograph, random, sides=(26, 36, 50, 70, 96)):
 
 
 def train_on_faces():
-    """A cascade for drawn faces; the right halves of the photographs are backgrounds."""
+    """Train a cascade for drawn faces; the right halves of the photographs are backgrounds."""
     random = np.random.default_rng(0)
     backgrounds = [photograph[:, 320:] for photograph in photographs()]
     faces = []
@@ -78,7 +78,7 @@ def train_on_faces():
 
 
 def train_on_cars(folder):
-    """A cascade for cars seen from the side, and its evaluation on the 170 test images."""
+    """Train a cascade for side views of cars, and evaluate it on the 170 test images."""
     import pandas
 
     table = pandas.read_parquet(folder / "data.parquet")
@@ -110,8 +110,8 @@ def train_on_cars(folder):
 
 
 def main():
-    """Trains, detects and draws."""
-    parser = argparse.ArgumentParser(description="Train a detector, find faces with it.")
+    """Train, detect and draw."""
+    parser = argparse.ArgumentParser(description="Train a detector and find faces with it.")
     parser.add_argument("picture", nargs="?", default="cascade.png")
     parser.add_argument("--cars", type=Path, help="folder of the UIUC car images")
     given = parser.parse_args()
@@ -119,7 +119,7 @@ def main():
     print(trainer.message_)
     for stage in trainer.stages_:
         print(
-            f"stage {stage.stage}: {stage.n_stumps} stumps, {stage.acceptance:.2g} of windows reach it"
+            f"stage {stage.stage}: {stage.n_stumps} stumps, {stage.acceptance:.2g} of the windows reach it"
         )
     image, boxes = scene(photographs()[0][:, :320], np.random.default_rng(5))
     found = trainer.cascade_.detect(image)

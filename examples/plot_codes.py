@@ -1,12 +1,13 @@
 """
-Several classes from two: one against all, all pairs, error-correcting codes
-============================================================================
+Multiclass from binary classifiers: one-vs-all, all pairs, error-correcting codes
+=================================================================================
 
     python examples/plot_codes.py
 
-writes codes.png. Each matrix has a line for a class and a column for a problem of two classes: blue on
-the one side, orange on the other, white not asked. A row of the table gets the class whose line fits its
-answers best. Below: how the error on the ten digits falls with the rounds of boosted stumps.
+The script writes codes.png. Each matrix has one row per class and one column per binary problem:
+blue and orange are the two sides, white classes are not used. The predicted class is the one whose
+code is closest to the binary predictions. Below: the test error on the ten digits against the
+number of rounds of boosted stumps.
 """
 
 import matplotlib
@@ -22,7 +23,7 @@ from bosquet import AdaBoostClassifier
 
 X, X_test, y, y_test = train_test_split(*load_digits(return_X_y=True), random_state=0)
 kinds = {
-    "one-vs-all": ("one against all", "#d9822b"),
+    "one-vs-all": ("one-vs-all", "#d9822b"),
     "all-vs-all": ("all pairs", "#2f7d5b"),
     "ecoc": ("error-correcting code", "#3b6ea5"),
 }
@@ -46,9 +47,9 @@ for ax, (kind, (title, colour)) in zip(panels, kinds.items(), strict=True):
     ax.set(title=f"{title}:\n{code.shape[1]} problems", xticks=[], yticks=range(10))
     errors = [np.mean(said != y_test) for said in fitted[kind].staged_predict(X_test)]
     curves.plot(np.arange(1, len(errors) + 1), errors, color=colour, label=title)
-    print(f"{title}: lines differ in {apart:g} columns or more, test error {errors[-1]:.3f}")
+    print(f"{title}: codes differ in at least {apart:g} columns, test error {errors[-1]:.3f}")
 panels[0].set_ylabel("class")
-curves.set(xlabel="rounds for each problem", ylabel="test error on ten digits", ylim=(0, None))
+curves.set(xlabel="rounds per problem", ylabel="test error on ten digits", ylim=(0, None))
 curves.spines[["top", "right"]].set_visible(False)
 curves.legend(frameon=False)
 figure.savefig("codes.png", dpi=100)

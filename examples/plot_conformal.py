@@ -1,12 +1,13 @@
 """
-Intervals that hold what they promise: one width, widths that follow the noise, and groups
-==========================================================================================
+Conformal prediction intervals: constant width, adaptive width, and groups
+==========================================================================
 
     python examples/plot_conformal.py [conformal.png]
 
-What a patient's diabetes progresses by in a year, and a simulation whose noise grows. Split conformal
-intervals have one width; conformalised quantiles are narrow where there is little noise. Both cover
-90 % on average, but only per group does each group get its 90 %.
+The data are the progression of diabetes after one year, and a simulation whose noise grows with a
+feature. Split conformal intervals have a constant width; conformalised quantile regression gives
+narrow intervals where the noise is small. Both cover 90 % on average, but only the method with
+groups covers 90 % of each group.
 """
 
 import sys
@@ -37,7 +38,7 @@ def draw(path):
     ).fit(X, y)
     bounds = forest.predict_interval(X_test)
     plot.intervals(y_test, bounds, forest.predict(X_test), ax=axes[0, 0])
-    axes[0, 0].set_title("diabetes: out of bag of a forest", loc="left")
+    axes[0, 0].set_title("diabetes: out-of-bag residuals of a forest", loc="left")
 
     X, y = growing_noise(3000, 0)
     X_test, y_test = growing_noise(5000, 1)
@@ -59,8 +60,8 @@ def draw(path):
     }
     for ax, name in ((axes[0, 1], "split"), (axes[1, 0], "quantiles")):
         plot.intervals(y_test, bounds[name], X_test[:, 0], ax=ax)
-        ax.lines[-1].remove()  # the diagonal is for predictions
-        ax.set(xlabel="the column that the noise grows with", title="")
+        ax.lines[-1].remove()  # the diagonal is only for predictions
+        ax.set(xlabel="feature that the noise grows with", title="")
         ax.set_title(f"growing noise: {name}", loc="left")
     inside = {name: covered(y_test, some) for name, some in bounds.items()}
     plot.coverage_by_group(inside, quarter_test, ax=axes[1, 1])

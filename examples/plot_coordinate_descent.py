@@ -1,15 +1,16 @@
 """
-AdaBoost goes downhill, one coordinate at a time
-================================================
+AdaBoost as coordinate descent on the exponential loss
+======================================================
 
     python examples/plot_coordinate_descent.py
 
-writes coordinate-descent.png. Left: with two stumps alone, F(α) = Σ exp(-y f(x)) of f = α₁h₁ + α₂h₂
-as a landscape. Each round takes the stump whose error is furthest from one half, which is the steeper
-direction, and goes to the lowest point along it: that step is ½ ln((1-ε)/ε), and below 0 where the
-stump's contrary is meant. The stumps have neighbouring thresholds and say much the same, so that the
-valley lies across both, and the way down is a zigzag. Right: other losses of the margin y f
-that can be descended in the same way (AnyBoost), all made to be 1 at 0.
+The script writes coordinate-descent.png. Left: the objective F(α) = Σ exp(-y f(x)) with f = α₁h₁ +
+α₂h₂ for two stumps, as contour lines. Each round selects the stump whose weighted error is furthest
+from one half, which is the coordinate with the steepest slope, and moves to the minimum along it.
+The step is ½ ln((1-ε)/ε); it is negative if the opposite of the stump is better. The two stumps
+have neighbouring thresholds, so their predictions are strongly correlated, the valley is diagonal
+and the path is a zigzag. Right: other losses of the margin y f that can be minimised in the same
+way (AnyBoost), scaled to 1 at 0.
 """
 
 import matplotlib

@@ -1,12 +1,12 @@
 """
-Too simple, too rich: the degree of a polynomial
-================================================
+Underfitting and overfitting: the degree of a polynomial
+========================================================
 
     python examples/plot_degree.py
 
-writes degree.png. The training error chooses the largest degree there is. Cross-validation, AIC and BIC
-do not. On the right what the error of each degree is made of: a rich class is near the truth and hard to
-learn from 30 rows.
+The script writes degree.png. The training error selects the largest degree. Cross-validation, AIC
+and BIC do not. Right: the excess risk of each degree as a sum of approximation and estimation
+error. A large class of functions is close to the truth, but hard to estimate from 30 rows.
 """
 
 import matplotlib

@@ -4,9 +4,10 @@ Discriminant analysis: barycentres, Gaussians, kernels, neighbours
 
     python examples/plot_discriminant.py
 
-writes discriminant.png. Every panel is the same rule, the class of the largest π d(x), with another
-density d: a round cloud about each barycentre, one covariance, two covariances, a sum of kernels, a
-count of neighbours.
+The script writes discriminant.png. Every panel uses the same rule, the class with the largest π
+d(x), but another estimate of the density d: a spherical Gaussian around each barycentre, Gaussians
+with one common covariance, Gaussians with two covariances, a kernel density estimate, and a count
+of neighbours.
 """
 
 import matplotlib

@@ -1,14 +1,14 @@
 """
-AdaBoost for learners that take no weights: rows are drawn
-==========================================================
+AdaBoost by resampling, for learners without sample weights
+===========================================================
 
     python examples/plot_drawn_rows.py
 
-writes drawn-rows.png. Left: two moons with the weights of the rows when the sixth learner is looked
-for, as areas. Middle: what that learner is given, as many rows drawn with replacement by these
-weights; the area is how often a row was drawn, and rows that were not drawn are crosses. Right: the
-errors of both ways, of stumps that are handed the weights and of stumps that are handed drawn rows
-(five runs). The error ε of a drawn stump is still taken on all rows with their weights.
+The script writes drawn-rows.png. Left: two moons; the area of a point is its weight before round 6.
+Middle: the sample of that round, drawn with replacement with probabilities proportional to the
+weights. The area is the number of times that a row was drawn; crosses are rows that were not drawn.
+Right: the test error of stumps fitted with the weights and of stumps fitted to such samples (five
+runs). The error ε of a stump fitted to a sample is still computed on all rows with their weights.
 """
 
 import matplotlib
@@ -28,7 +28,7 @@ X_test, y_test = moons.sample(2_000, random_state=1)
 
 
 class Remembering(ClassifierMixin, BaseEstimator):
-    """A stump that takes no weights, and remembers the rows that it was handed."""
+    """A stump without sample weights, which stores the rows that it was fitted to."""
 
     def fit(self, X, y):
         self.rows_ = X
@@ -62,11 +62,11 @@ left.set_title(f"weights before round {SHOWN}", fontsize="medium")
 there = times > 0
 middle.scatter(*X[there].T, s=22 * times[there], c=colours[there], edgecolors="white", lw=0.4)
 middle.scatter(*X[~there].T, s=14, c=colours[~there], marker="x", lw=0.7)
-middle.set_title(f"drawn for it: {there.sum()} different of {len(y)} rows", fontsize="medium")
+middle.set_title(f"sample: {there.sum()} distinct rows of {len(y)}", fontsize="medium")
 rounds = np.arange(1, ROUNDS + 1)
 for run, model in enumerate([*drawn, weighed]):
     colour = "#3b6ea5" if model is weighed else "#d9822b"
-    label = "weights" if model is weighed else "drawn rows" if run == 0 else None
+    label = "weights" if model is weighed else "resampling" if run == 0 else None
     errors = 1 - np.array(list(model.staged_score(X_test, y_test)))
     right.plot(
         rounds[: errors.size],

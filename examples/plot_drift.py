@@ -1,13 +1,14 @@
 """
-A stream that changes: noticed, and learned anew
-================================================
+Concept drift: detecting a change in a stream and fitting again
+===============================================================
 
     python examples/plot_drift.py
 
-writes drift.png. A forest is grown part by part from a stream of tables. After 6,000 rows the classes
-change places in one corner of the plane. Page's sum, told what error to expect, and a window that
-expects nothing raise the alarm; the forest is grown anew from what comes after. Before the change
-neither is wrong once.
+The script writes drift.png. A forest is fitted in parts to a stream of tables. After 6,000 rows the
+classes are swapped in one corner of the plane. Two change detectors raise an alarm: the
+Page-Hinkley test, which is given the expected error rate, and the adaptive window, which needs no
+such assumption. After the alarm a new forest is fitted to the following rows. Neither detector
+raises a false alarm before the change.
 """
 
 import matplotlib
@@ -35,7 +36,7 @@ def parts(first, last, rows=500):
 forest = fit_in_parts(model, parts(0, 2_000))
 expected = np.mean(forest.predict(X[2_000:3_000]) != y[2_000:3_000])
 page, window = PageHinkley(expected, tolerance=0.1, run_length=10**6), AdaptiveWindow(delta=0.01)
-first = 3_000  # from here on the forest is judged, row by row
+first = 3_000  # from here on, the forest predicts row by row before it sees the label
 stubborn = forest.predict(X[first:]) != y[first:]
 wrong, ready = stubborn.copy(), 0
 for is_wrong in stubborn:
@@ -43,20 +44,20 @@ for is_wrong in stubborn:
 for place in range(wrong.size):
     if place < ready or not window.update(wrong[place]):
         continue
-    # The alarm: a thousand rows are awaited, and a new forest is grown from them.
+    # After an alarm, a new forest is fitted to the next thousand rows.
     row, ready = first + place, place + 1_000
     forest = fit_in_parts(model, parts(row, row + 1_000))
     wrong[ready:] = forest.predict(X[first + ready :]) != y[first + ready :]
 print("window:", window.changes_)
-print("Page's sum:", page.changes_[:1])
+print("Page-Hinkley:", page.changes_[:1])
 
 figure, (top, bottom) = plt.subplots(2, 1, figsize=(9, 6), layout="constrained", sharex=True)
 plot.changes(stubborn, page.changes_[:1], window=300, ax=top)
-top.set_title("the first forest, watched by Page's sum", fontsize="medium")
+top.set_title("first forest, monitored by Page-Hinkley", fontsize="medium")
 plot.changes(wrong, window.changes_, window=300, ax=bottom)
 for change in window.changes_:
     bottom.axvspan(change.noticed, change.noticed + 1_000, color="#e8e8e8", zorder=0)
-bottom.set_title("grown anew after an alarm of the window", fontsize="medium")
+bottom.set_title("fitted again after an alarm of the window", fontsize="medium")
 for ax in (top, bottom):
     ax.set_ylabel("error")
 figure.savefig("drift.png", dpi=100)

@@ -1,11 +1,11 @@
 """
-Experts weighed as they go: weights, losses, regret and its bound, contributions
-================================================================================
+Aggregation of experts: weights, losses, regret and its bound, contributions
+============================================================================
 
     python examples/plot_experts.py
 
-writes experts.png. Four forecasts of a season: one is good until the middle and bad afterwards, one
-the other way round, one always lags, one is only noise.
+The script writes experts.png. Four experts forecast a seasonal series: the first is accurate in the
+first half only, the second in the second half only, the third always lags, the fourth is noise.
 """
 
 import matplotlib

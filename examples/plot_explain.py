@@ -1,13 +1,15 @@
 """
-Why a model says what it says: all rows, one row, one feature, and two of them together
-=======================================================================================
+Explaining a model: SHAP values, partial dependence and interactions
+====================================================================
 
     python examples/plot_explain.py [explain.png]
 
-Progression of diabetes a year on (scikit-learn's copy of the data of Efron, Hastie, Johnstone and
-Tibshirani, 2004), 442 patients, boosted trees. The swarm shows what each measurement adds to each forecast,
-the waterfall how one forecast comes about, the curves what body mass does on the average and to single
-patients, the surface what it does together with s5, the logarithm of a blood fat.
+The data are the progression of diabetes after one year (scikit-learn's copy of the data of Efron,
+Hastie, Johnstone and Tibshirani, 2004), 442 patients; the model is gradient boosting. The beeswarm
+plot shows the contribution of each feature to each prediction, and the waterfall plot the
+contributions to one prediction. The curves show the partial dependence on the body mass index, on
+average and for single patients. The surface shows its joint effect with s5, the logarithm of a
+blood lipid.
 """
 
 import sys
@@ -36,12 +38,12 @@ def draw(path):
     figure, axes = plt.subplots(2, 2, figsize=(11, 8), layout="constrained")
     told.plot.beeswarm(ax=axes[0, 0])
     told.plot.waterfall(highest, ax=axes[0, 1])
-    axes[0, 1].set_title("the patient with the highest forecast", fontsize="medium")
+    axes[0, 1].set_title("patient with the highest prediction", fontsize="medium")
     individual_conditional_expectation(model, X, "bmi").plot(ax=axes[1, 0])
     partial_dependence(model, X, ("bmi", "s5")).plot(ax=axes[1, 1])
     figure.savefig(path, dpi=100)
     for feature, share in told.ranking()[:4]:
-        print(f"{feature:4} moves a forecast by {share:.1f} on the average")
+        print(f"{feature:4} changes a prediction by {share:.1f} on average")
     for (one, other), strength in interaction_strength(model, X).ranking()[:3]:
         print(f"{one} and {other}: H = {strength:.2f}")
     print(f"Wrote {path}")

@@ -1,15 +1,16 @@
 """
-Exponential weights: a regret that stays under its bound
-========================================================
+Exponential weights: the regret stays below its bound
+=====================================================
 
     python examples/plot_exponential_weights.py
 
-writes exponential-weights.png. Ten experts lose 0 or 1 in each of 1000 rounds; one of them loses a
-little less often than the others. Left: the weights with the rate β that the bound is least for.
-Middle: the regret to the best expert so far, with three rates, and the bound of the middle one. Right:
-the bound and the regret after all rounds for many rates. Too small a rate learns too slowly. On these
-losses a larger one would have done better still, as one expert is best throughout; but the bound holds
-for all sequences, and it is least at √(8 ln N / n).
+The script writes exponential-weights.png. Ten experts have a loss of 0 or 1 in each of 1000 rounds;
+one of them has a slightly lower mean loss than the others. Left: the weights for the learning rate
+β that minimises the bound. Middle: the regret with respect to the best expert so far for three
+learning rates, and the bound of the middle one. Right: the bound and the final regret for many
+learning rates. A learning rate that is too small adapts too slowly. On these losses a larger rate
+would have been better, because one expert is best throughout; but the bound holds for all sequences
+and is smallest at √(8 ln N / n).
 """
 
 import matplotlib
@@ -33,7 +34,7 @@ def bound(rate, n):
 
 
 def played(rate):
-    """The game with this rate, and the regret to the best expert after every round."""
+    """Return the mixture with this rate, and its regret with respect to the best expert after every round."""
     game = play(losses, ExponentialWeights(learning_rate=rate), loss_range=1)
     lost = np.sum(game.weights_ * losses, axis=1).cumsum()
     return game, lost - losses.cumsum(axis=0).min(axis=1)

@@ -1,10 +1,10 @@
 """
-What a forest knows besides its predictions: out-of-bag error, three importances
-================================================================================
+Random forest: out-of-bag error and three feature importances
+=============================================================
 
     python examples/plot_forest.py
 
-writes forest.png.
+The script writes forest.png.
 """
 
 import matplotlib
@@ -18,7 +18,7 @@ from bosquet import RandomForestClassifier, plot
 data = load_breast_cancer(as_frame=True)
 forest = RandomForestClassifier(300, oob_score=True, random_state=0)
 forest.fit(data.data, data.target)
-print(f"out-of-bag error {forest.oob_error_:.3f}, one tree alone {forest.oob_tree_error_:.3f}")
+print(f"out-of-bag error {forest.oob_error_:.3f}, a single tree {forest.oob_tree_error_:.3f}")
 strength, correlation = forest.strength_and_correlation(data.data, data.target)
 print(f"strength {strength:.2f}, correlation {correlation:.2f}")
 

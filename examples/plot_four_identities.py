@@ -4,10 +4,11 @@ Four identities of AdaBoost's weights
 
     python examples/plot_four_identities.py
 
-writes four-identities.png. Stumps on two moons. From the left: the
-weights of the next round are exp(-y f) of the vote so far, divided by m and all Z (every row of three
-rounds, on the diagonal); Z as a function of α is least at the α that is taken, shown for three rounds; at
-that α, Z is 2√(ε(1-ε)); and after the update the rows that the stump has wrong hold half of the weight.
+The script writes four-identities.png, for stumps on two moons. From left to right: (1) the weights
+of the next round are exp(-y f) of the vote so far, divided by m and by the product of all Z (every
+row of three rounds, on the diagonal); (2) Z as a function of α is smallest at the chosen α, shown
+for three rounds; (3) at this α, Z equals 2√(ε(1-ε)); (4) after the update, the rows that the stump
+misclassifies have half of the total weight.
 """
 
 import matplotlib
@@ -49,10 +50,12 @@ for t, (alpha, h) in enumerate(zip(alphas, said, strict=True), start=1):
         unravelled.loglog(direct, w, ".", ms=4, color=colours[t], label=f"after round {t}")
 errors, Zs = np.array(errors), np.array(Zs)
 print(f"largest |Z - 2√(ε(1-ε))|: {np.abs(Zs - 2 * np.sqrt(errors * (1 - errors))).max():.1e}")
-print(f"largest |weight of the wrong rows - 1/2|: {np.abs(np.array(after) - 0.5).max():.1e}")
+print(
+    f"largest |weight of the misclassified rows - 1/2|: {np.abs(np.array(after) - 0.5).max():.1e}"
+)
 
 unravelled.set(xlabel="exp(-y f) / (m Π Z)", ylabel="weight of the row")
-lowest.set(xlabel="α", ylabel="Z, dots: the α that is taken")
+lowest.set(xlabel="α", ylabel="Z; dots: the chosen α")
 grid = np.linspace(0.1, 0.5, 100)
 roots.plot(grid, 2 * np.sqrt(grid * (1 - grid)), color="#8a8a8a", label="2√(ε(1-ε))")
 roots.plot(errors, Zs, ".", color="#3b6ea5", label=f"{ROUNDS} rounds")
@@ -60,7 +63,7 @@ roots.set(xlabel="ε", ylabel="Z")
 rounds = np.arange(1, ROUNDS + 1)
 halves.plot(rounds, errors, ".-", color="#d9822b", lw=0.8, label="before: ε")
 halves.plot(rounds, after, ".-", color="#3b6ea5", lw=0.8, label="after the update")
-halves.set(xlabel="round", ylabel="weight of the rows that are wrong", ylim=(0, 0.6))
+halves.set(xlabel="round", ylabel="weight of the misclassified rows", ylim=(0, 0.6))
 for ax in axes:
     ax.legend(frameon=False, fontsize="small")
     ax.spines[["top", "right"]].set_visible(False)

@@ -1,13 +1,14 @@
 """
-Three importances side by side, and a rare class
-================================================
+Three feature importances compared, with a rare class
+=====================================================
 
     python examples/plot_importances.py [importances.png]
 
-Two common classes differ in x0 and x1; a rare third one, two rows in a hundred, is told by x2 alone.
-The other five features are noise. Margin and impurity count rows, and neglect x2; its share of the
-splits shows it, in small trees as here (full trees split on noise as often as on anything). The margins
-of each class alone say of which class x2 speaks.
+Two common classes differ in x0 and x1. A rare third class, 2 % of the rows, differs in x2 only. The
+other five features are noise. The importances by margin and by impurity weight all rows equally, so
+x2 is small in them. The split frequency shows x2 in small trees such as these (full trees split on
+noise as often as on anything else). The permutation importance per class shows which class depends
+on x2.
 """
 
 import sys
@@ -45,7 +46,7 @@ def draw(path):
     figure = plt.figure(figsize=(11, 6.5), layout="constrained")
     top, bottom = figure.subfigures(2, 1)
     plot.importances(*kinds, axes=top.subplots(1, 3, sharey=True))
-    top.suptitle("of all rows")
+    top.suptitle("all rows")
     axes = bottom.subplots(1, 3, sharey=True)
     order = np.argsort(-kinds[0].mean, kind="stable")[::-1]
     for k, ax in enumerate(axes):
@@ -54,7 +55,7 @@ def draw(path):
         ax.set_yticks(np.arange(order.size), [f"x{f}" for f in order])
         ax.set(title=f"{NAMES[k]}, {np.mean(y == k):.0%} of the rows", xlabel="fall of the margin")
         ax.spines[["top", "right"]].set_visible(False)
-    bottom.suptitle("of the rows of each class, by permutation")
+    bottom.suptitle("rows of each class, by permutation")
     figure.savefig(path, dpi=100)
     print(f"Wrote {path}")
 

@@ -1,12 +1,13 @@
 """
-Two intervals of one forest: where the next observation lies, and how sure the prediction is
-============================================================================================
+Two intervals of a random forest: prediction interval and standard error
+========================================================================
 
     python examples/plot_intervals.py [intervals.png]
 
-A sine whose noise grows to the right. Quantiles of the training rows that share leaves with a point
-widen with the noise (Meinshausen 2006); the jackknife's standard error tells how far the curve itself
-would move with another sample (Wager, Hastie and Efron 2014).
+The data are a sine with noise that grows to the right. The prediction interval, from the quantiles
+of the training rows that share leaves with a point (Meinshausen 2006), becomes wider with the
+noise. The standard error by the jackknife estimates how much the curve itself would change with
+another training sample (Wager, Hastie and Efron 2014).
 """
 
 import sys
@@ -62,13 +63,13 @@ def draw(path):
         grid[:, 0], low, high, color=BLUE, alpha=0.25, linewidth=0, label="5 % to 95 %"
     )
     left.plot(grid[:, 0], middle, color=BLUE, label="median")
-    left.set(title="where the next observation lies", ylabel="y")
+    left.set(title="prediction interval of a new observation", ylabel="y")
     right.fill_between(
         grid[:, 0], mean - 1.96 * error, mean + 1.96 * error,
         color=ORANGE, alpha=0.35, linewidth=0, label="± 1.96 standard errors",
     )  # fmt: skip
     right.plot(grid[:, 0], mean, color=ORANGE, label="forest")
-    right.set(title="how far the forest would move")
+    right.set(title="standard error of the prediction")
     for ax in (left, right):
         ax.legend(frameon=False, loc="lower left")
     figure.savefig(path, dpi=100)

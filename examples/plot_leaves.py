@@ -1,13 +1,13 @@
 """
-When to stop growing, and what a leaf says
-==========================================
+Stopping rules of a tree, class costs and priors
+================================================
 
     python examples/plot_leaves.py
 
-writes leaves.png. Left: the fewer rows a node may have to be split, or the more nodes a tree may have,
-the better it knows its training rows, and from some point on new rows less. Right: trees of twelve
-leaves, plain, with costs and with priors. Where it is dearer to miss the second class, or where that is
-said to be more frequent than in the table, more of the plane is given to it.
+The script writes leaves.png. Left: with fewer rows required to split a node, or with more nodes
+allowed, the training error decreases, but beyond some size the test error increases. Right: trees
+with twelve leaves, without costs, with costs and with priors. If errors on class 1 cost more, or if
+its prior is larger than its frequency in the table, class 1 is predicted in a larger region.
 """
 
 import matplotlib
@@ -30,19 +30,19 @@ settings = {
     "min_samples_split": (
         few_rows,
         [2, 3, 5, 8, 12, 20, 35, 60, 100, 170, 300],
-        "$d_{min}$ rows to split",
+        "$d_{min}$: minimum rows to split",
     ),
-    "max_nodes": (few_nodes, [3, 5, 7, 9, 13, 19, 29, 43, 65, 99, 149], "$n_{max}$ nodes"),
+    "max_nodes": (few_nodes, [3, 5, 7, 9, 13, 19, 29, 43, 65, 99, 149], "$n_{max}$: maximum nodes"),
 }
 for name, (ax, values, words) in settings.items():
     trees = [DecisionTreeClassifier(**{name: value}).fit(X, y) for value in values]
     training = [1 - tree.score(X, y) for tree in trees]
     test = [1 - tree.score(X_test, y_test) for tree in trees]
     best = int(np.argmin(test))
-    print(f"{name}: least test error {test[best]:.3f} with {values[best]}")
+    print(f"{name}: lowest test error {test[best]:.3f} with {values[best]}")
     ax.semilogx(values, training, color="#3b6ea5", marker="o", markersize=4, label="training")
     ax.semilogx(values, test, color="#d9822b", marker="o", markersize=4, label="test")
-    ax.axhline(truth.bayes_error, color="#333333", linestyle="--", label="best rule")
+    ax.axhline(truth.bayes_error, color="#333333", linestyle="--", label="Bayes rule")
     ax.set(xlabel=words, ylim=(0, None))
     ax.spines[["top", "right"]].set_visible(False)
 few_rows.set_ylabel("error")
@@ -69,7 +69,8 @@ for ax, (title, tree) in zip(right.subplots(1, 3, sharey=True), panels.items(), 
         ax.plot(*X[y == label].T, ".", color=colour, markersize=3, label=f"class {label}")
     missed = np.mean(tree.predict(X_test)[y_test == 1] == 0)
     print(
-        f"{title}: says 1 of {tree.predict(X_test).mean():.0%} of new rows, misses {missed:.0%} of class 1"
+        f"{title}: predicts 1 for {tree.predict(X_test).mean():.0%} of new rows, misses {missed:.0%} of"
+        " class 1"
     )
     ax.set(title=title, xticks=[], yticks=[])
 ax.legend(fontsize="x-small", loc="lower right")

@@ -1,10 +1,10 @@
 """
-Three pictures behind the theory: losses of the margin, the Bayes error, the mean of wild curves
-================================================================================================
+Losses of the margin, the Bayes error, and the variance of a mean
+=================================================================
 
     python examples/plot_losses.py
 
-writes losses.png.
+The script writes losses.png.
 """
 
 import matplotlib
@@ -20,12 +20,12 @@ from bosquet import BaggingRegressor, plot
 
 
 def rising(x):
-    """The density 3x²/2 + x on [0, 1]."""
+    """Return the density 3x²/2 + x on [0, 1]."""
     return np.where((x >= 0) & (x <= 1), 1.5 * x**2 + x, 0.0)
 
 
 def box(x):
-    """The uniform density on [3/4, 7/4]."""
+    """Return the uniform density on [3/4, 7/4]."""
     return np.where((x >= 0.75) & (x <= 1.75), 1.0, 0.0)
 
 
@@ -43,8 +43,8 @@ figure, axes = plt.subplots(1, 3, figsize=(15, 4), layout="constrained")
 plot.losses(ax=axes[0])
 axes[0].set_title("Losses of the margin")
 plot.bayes_overlap(rising, box, (-0.1, 1.9), priors=(0.5, 0.5), ax=axes[1])
-axes[1].set_title("What no rule can avoid")
+axes[1].set_title("Bayes error")
 plot.variance_reduction(bagging, x[:, None], y, truth, ax=axes[2])
-axes[2].set_title("Why a mean helps")
+axes[2].set_title("A mean reduces the variance")
 figure.savefig("losses.png", dpi=100)
 print("wrote losses.png")

@@ -1,12 +1,13 @@
 """
-Why the test error falls when the training error is 0: the margins grow
-=======================================================================
+Why the test error decreases after the training error is 0: the margins grow
+============================================================================
 
     python examples/plot_margins.py [letter.parquet]
 
-writes margins.png. Trees are boosted on the letters of the UCI archive, sixteen numbers each and 26
-classes, if a table of them is given with the letter in a column `lettr`: the first 16,000 rows to
-learn from, the rest to test on. Otherwise on simulated letters: 26 classes of points in 16 dimensions.
+The script writes margins.png. Trees are boosted on the letters of the UCI archive (16 features, 26
+classes) if a table with the letter in a column `lettr` is given: the first 16,000 rows are the
+training set, the others the test set. Otherwise the data are simulated letters: 26 classes of
+points in 16 dimensions.
 """
 
 import sys
@@ -23,7 +24,7 @@ ROUNDS = 200
 
 
 def simulated_letters(n_rows, seed=0):
-    """Each letter is written in three hands, with much noise."""
+    """Simulate letters in three handwritings each, with much noise."""
     generator = np.random.default_rng(0)
     hands = generator.normal(0, 1, (26, 3, 16))
     generator = np.random.default_rng(seed)

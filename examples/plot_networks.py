@@ -1,13 +1,14 @@
 """
-Networks: units, decay, and when to stop
-========================================
+Neural networks: number of units, weight decay and early stopping
+=================================================================
 
     python examples/plot_networks.py
 
-writes networks.png. Left: one sigmoid unit is a line, a few bend it, many without decay follow single
-rows. Middle: the same number of units with more and more decay, and the size of the weights. Right: the
-error on rows to learn from and on rows set aside, pass after pass; training stops where the latter is
-least.
+The script writes networks.png. Left: one sigmoid unit gives a straight boundary, a few units a
+curved one, and many units without weight decay overfit single rows. Middle: the test error and the
+norm of the weights for a fixed number of units against the weight decay. Right: the error on the
+training set and on the validation set per epoch; training stops at the minimum of the validation
+error.
 """
 
 import warnings
@@ -50,8 +51,8 @@ middle.semilogx(decays, [1 - f.score(X, y) for f in fitted], color="#3b6ea5", la
 middle.semilogx(
     decays, [1 - f.score(X_test, y_test) for f in fitted], color="#d9822b", label="test"
 )
-middle.axhline(truth.bayes_error, color="#333333", linestyle="--", label="best rule")
-middle.set(xlabel="decay δ of 20 units", ylabel="error")
+middle.axhline(truth.bayes_error, color="#333333", linestyle="--", label="Bayes rule")
+middle.set(xlabel="weight decay δ, 20 units", ylabel="error")
 weights = middle.twinx()
 norms = [np.sqrt(sum((part**2).sum() for part in f.coefs_)) for f in fitted]
 weights.loglog(decays, norms, color="#8a8a8a", linestyle=":")
@@ -66,10 +67,10 @@ for _ in range(400):
     errors.append([1 - by_passes.score(*rows) for rows in ((X, y), (X_test, y_test))])
 errors = np.array(errors)
 stop = errors[:, 1].argmin()
-for k, (name, colour) in enumerate((("training", "#3b6ea5"), ("rows set aside", "#d9822b"))):
+for k, (name, colour) in enumerate((("training", "#3b6ea5"), ("validation set", "#d9822b"))):
     right.semilogx(np.arange(1, len(errors) + 1), errors[:, k], color=colour, label=name)
-right.axvline(stop + 1, color="#2f7d5b", linestyle="--", label=f"stop after {stop + 1} passes")
-right.set(xlabel="passes over the rows, with momentum", ylabel="error", ylim=(0, None))
+right.axvline(stop + 1, color="#2f7d5b", linestyle="--", label=f"stop after {stop + 1} epochs")
+right.set(xlabel="epochs (with momentum)", ylabel="error", ylim=(0, None))
 for ax in (middle, right):
     ax.spines["top"].set_visible(False)
     ax.legend(frameon=False, fontsize="small")

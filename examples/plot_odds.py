@@ -1,13 +1,13 @@
 """
-Odds of heart disease: odds ratios, a probability with its band, and which columns are needed
-=============================================================================================
+Logistic regression of heart disease: odds ratios, confidence band, selection
+=============================================================================
 
     python examples/plot_odds.py [odds.png] [data folder]
 
-The South African heart disease table of The Elements of Statistical Learning where a data folder has it
-(sa_heart/data.parquet), otherwise a simulated table of the same columns and of a known model. On the left
-what multiplies the odds, with all columns; on the right the chance of disease by age for both family
-histories, from the model that backward selection leaves.
+The data are the South African heart disease table of The Elements of Statistical Learning if a data
+folder has it (sa_heart/data.parquet), otherwise a simulated table with the same columns and a known
+model. Left: the odds ratios of the model with all columns. Right: the probability of disease by age
+for both family histories, with its confidence band, from the model that backward selection keeps.
 """
 
 import sys

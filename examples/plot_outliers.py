@@ -1,13 +1,14 @@
 """
-Outliers: what they do to AdaBoost, what BrownBoost does with them, and how boosting finds them
-===============================================================================================
+Label noise: AdaBoost, BrownBoost, and detecting outliers by boosting
+=====================================================================
 
     python examples/plot_outliers.py
 
-writes outliers.png. Left: what a row weighs, by its margin. AdaBoost's weight grows without an end where the
-vote is wrong, BrownBoost's falls again, and the hill moves as its time runs out. Middle: what labels that
-were turned round cost on rows with true labels. Right: one label in twelve is turned, a ring marks it; the
-rows that held the most of AdaBoost's weight, round after round, are mostly those.
+The script writes outliers.png. Left: the weight of a row against its margin. The weight in AdaBoost
+grows without limit as the margin becomes negative; the weight in BrownBoost decreases again, and
+its maximum moves as the remaining time decreases. Middle: the test error on clean labels against
+the share of flipped labels in the training set. Right: one label in twelve is flipped (rings); the
+rows with the largest mean weight in AdaBoost are mostly those.
 """
 
 import warnings
@@ -23,12 +24,12 @@ from bosquet import AdaBoostClassifier, BrownBoostClassifier
 from bosquet.boosting import outlier_scores
 from bosquet.datasets import Moons
 
-warnings.simplefilter("ignore", ConvergenceWarning)  # BrownBoost says when its time was not up
+warnings.simplefilter("ignore", ConvergenceWarning)  # BrownBoost warns if time is left
 truth = Moons(noise=0.15)
 
 
 def turned(share, seed, n=600):
-    """Moons with a share of wrong labels, and which those are."""
+    """Return moons with a share of flipped labels, and which rows have one."""
     X, y = truth.sample(n, random_state=seed)
     wrong = np.random.default_rng(seed).random(n) < share
     return X, np.where(wrong, 1 - y, y), wrong
@@ -48,7 +49,7 @@ figure, (left, middle, right) = plt.subplots(1, 3, figsize=(15, 4.2), layout="co
 m = np.linspace(-6, 4, 201)
 left.plot(m, np.exp(-m), color="#d9822b", label="AdaBoost, $e^{-m}$")
 for s, shade in ((4.0, 0.3), (2.0, 0.6), (0.0, 1.0)):
-    name = f"BrownBoost, {s:g} of 4 left"
+    name = f"BrownBoost, time {s:g} of 4 left"
     left.plot(m, np.exp(-((m + s) ** 2) / 4), color="#3b6ea5", alpha=shade, label=name)
 left.set(xlabel="margin m = y f(x) of a row", ylabel="its weight", ylim=(0, 3))
 
@@ -62,15 +63,15 @@ for name in ("AdaBoost", "BrownBoost"):
             X, y, _ = turned(share, seed)
             found.append(1 - models(share)[name][0].fit(X, y).score(X_test, y_test))
         errors.append(np.mean(found))
-    print(f"{name}: error on rows with true labels {np.round(errors, 3).tolist()}")
+    print(f"{name}: test error on clean labels {np.round(errors, 3).tolist()}")
     middle.plot(shares, errors, marker="o", color=models(0)[name][1], label=name)
-middle.set(xlabel="share of labels turned", ylabel="error on true labels", ylim=(0, None))
+middle.set(xlabel="share of flipped labels", ylabel="error on true labels", ylim=(0, None))
 
 X, y, wrong = turned(1 / 12, 0)
 scores = outlier_scores(AdaBoostClassifier(n_estimators=60).fit(X, y), X, y)
 top = np.argsort(-scores)[: wrong.sum()]
 print(
-    f"of the {wrong.sum()} rows with most weight {wrong[top].mean():.0%} were turned, "
+    f"of the {wrong.sum()} rows with the largest weight {wrong[top].mean():.0%} have flipped labels, "
     f"of all rows {wrong.mean():.0%}"
 )
 for label, colour in ((0, "#d9822b"), (1, "#3b6ea5")):

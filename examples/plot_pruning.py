@@ -1,10 +1,10 @@
 """
-How far to prune a tree: error by cross-validation against its leaves
-=====================================================================
+Cost-complexity pruning: cross-validated error against the number of leaves
+===========================================================================
 
     python examples/plot_pruning.py
 
-writes pruning.png: the curve, and the tree that was chosen.
+The script writes pruning.png: the cross-validation curve, and the selected tree.
 """
 
 import matplotlib

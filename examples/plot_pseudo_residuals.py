@@ -1,13 +1,14 @@
 """
-Gradient boosting: every tree is fitted to what is still wrong
+Gradient boosting: each tree is fitted to the pseudo-residuals
 ==============================================================
 
     python examples/plot_pseudo_residuals.py
 
-writes pseudo-residuals.png. Above: the model F so far (line) and the rows. Below: their
-pseudo-residuals, minus the slope of the loss at F, and the tree of four leaves that is fitted to them by
-least squares and added with a step found by a line search. The loss is the absolute one: its
-pseudo-residuals are the signs of the errors, so that the three outliers pull no more than any other row.
+The script writes pseudo-residuals.png. Top: the rows and the current model F (line). Bottom: the
+pseudo-residuals, the negative gradient of the loss at F, and the tree with four leaves that is
+fitted to them by least squares and added with a step from a line search. The loss is the absolute
+error: its pseudo-residuals are the signs of the errors, so the three outliers have no more
+influence than any other row.
 """
 
 import matplotlib

@@ -1,13 +1,13 @@
 """
-Qualities of the methods, at a glance
+Qualities of the methods: an overview
 =====================================
 
     python examples/plot_qualities.py
 
-writes qualities.png: for each method of a study whether it is readable, gives a score or an interval with
-its answer, is consistent, is minimax, has guarantees for the rows at hand, is free of parameters, and can
-learn row by row. The reasons stand in the guide to methods; how fast a method is depends on the table,
-and a study measures it.
+The script writes qualities.png. For each method of a study it shows whether the method is readable,
+gives a score or an interval with its prediction, is consistent, is minimax, has finite-sample
+guarantees, is free of hyper-parameters, and can be updated online. The guide to methods gives the
+reasons. The speed of a method depends on the table; a study measures it.
 """
 
 import matplotlib

@@ -1,12 +1,13 @@
 """
-AdaBoost.R2: trees for numbers, boosted
-=======================================
+AdaBoost.R2: boosted regression trees
+=====================================
 
     python examples/plot_r2.py
 
-writes r2.png. Left: one tree of eight leaves, and the weighted median of a hundred such trees, each fitted
-to rows that were drawn by how badly they were predicted. Right: the test error over the rounds with the
-three losses. A round whose mean loss is not below half of the largest begins again from even weights.
+The script writes r2.png. Left: one tree with eight leaves, and the weighted median of a hundred
+such trees, each fitted to a sample in which rows with large errors are drawn more often. Right: the
+test error against the number of rounds for the three losses. If the mean loss of a round is not
+below half of the largest loss, the weights are reset to equal weights.
 """
 
 import matplotlib
@@ -46,10 +47,12 @@ for loss, colour in (("linear", "#3b6ea5"), ("square", "#b8433f"), ("exponential
     right.plot(np.arange(1, len(errors) + 1), errors, color=colour, label=f"{loss} loss")
     print(f"{loss}: {len(errors)} rounds, RMSE {errors[0]:.3f} first, {errors[-1]:.3f} last")
     if loss == "linear":
-        left.plot(x, model.predict(x[:, None]), color=colour, label="median of 100, linear loss")
+        left.plot(
+            x, model.predict(x[:, None]), color=colour, label="median of 100 trees, linear loss"
+        )
 left.set(xlabel="x", ylabel="y", ylim=(-2.6, 2.6))
 right.axhline(NOISE, color="#333333", linestyle="--", label="noise")
-right.set(xlabel="rounds", ylabel="RMSE on new rows", ylim=(0.28, None))
+right.set(xlabel="rounds", ylabel="test RMSE", ylim=(0.28, None))
 for ax in (left, right):
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(frameon=False, fontsize="small")

@@ -1,13 +1,14 @@
 """
-One method with many settings: a committee, and a judge who was bribed
-======================================================================
+Averaging over hyper-parameters, and nested cross-validation
+============================================================
 
     python examples/plot_settings.py
 
-writes settings.png. Left: wild curves and their mean, which errs less than they do. Middle: neighbours
-with many values of k vote, and none has to be chosen. Right: labels that nothing can be known of. The
-best of many coins promises more than half of the rows; choosing again inside outer folds shows what the
-promise is worth.
+The script writes settings.png. Left: unstable curves and their mean, which has a smaller error than
+they have. Middle: nearest neighbours with many values of k vote, so k need not be selected. Right:
+labels that do not depend on the features. The best of many random classifiers has a cross-validated
+accuracy above one half; nested cross-validation, which repeats the selection inside outer folds,
+shows its true accuracy.
 """
 
 import matplotlib
@@ -35,7 +36,7 @@ values = [1, 3, 7, 15, 31, 61, 121]
 alone = [1 - KNeighborsClassifier(k).fit(X, y).score(X_test, y_test) for k in values]
 vote = over_settings(KNeighborsClassifier(), {"n_neighbors": values}, voting="soft").fit(X, y)
 together = 1 - vote.score(X_test, y_test)
-print(f"best k {min(alone):.3f}, worst {max(alone):.3f}, all of them together {together:.3f}")
+print(f"test error: best k {min(alone):.3f}, worst k {max(alone):.3f}, vote of all {together:.3f}")
 
 coin, seeds = DummyClassifier(strategy="uniform"), range(15)
 found = [
@@ -49,7 +50,7 @@ figure, (left, middle, right) = plt.subplots(1, 3, figsize=(15, 4.2), layout="co
 plot.variance_reduction(bags, x, target, lambda at: np.sin(2 * np.pi * at), ax=left)
 middle.plot(values, alone, marker="o", label="one value of k")
 middle.axhline(together, color="#d9822b", label="vote of all values")
-middle.axhline(moons.bayes_error, color="#333333", linestyle="--", label="best rule")
+middle.axhline(moons.bayes_error, color="#333333", linestyle="--", label="Bayes rule")
 middle.set(xlabel="k", ylabel="test error", xscale="log")
 middle.legend(frameon=False, fontsize="small")
 right.axhline(0.5, color="#333333", linestyle="--", linewidth=1)
@@ -61,7 +62,9 @@ for place, scores in enumerate(
     ]
 ):
     right.scatter(np.full(len(scores), place), scores, alpha=0.6)
-right.set_xticks(range(3), ["one coin", "promised\nby the best", "kept in\nouter folds"])
-right.set(ylabel="accuracy on labels of a coin", xlim=(-0.5, 2.5))
+right.set_xticks(
+    range(3), ["one random classifier", "promised\nby the best", "kept in\nouter folds"]
+)
+right.set(ylabel="accuracy on random labels", xlim=(-0.5, 2.5))
 figure.savefig("settings.png", dpi=100)
 print("wrote settings.png")

@@ -1,13 +1,14 @@
 """
-Learners that say how sure they are, boosted by the same rule
-=============================================================
+AdaBoost with confidence-rated learners
+=======================================
 
     python examples/plot_sure_learners.py
 
-writes sure-learners.png. Left: on [-1, 1] the exponential lies under its chord, and that is all the bound
-needs. Right: trees whose leaves say the mean label of their rows, a number between -1 and 1, beside trees
-whose leaves say a sign. Both follow the same rule for α, both training errors stay under their products of
-Z, and Z is never above 2√(ε(1-ε)). With numbers it falls more slowly: who is less sure takes smaller steps.
+The script writes sure-learners.png. Left: on [-1, 1] the exponential function lies below its chord;
+the bound needs no more than that. Right: trees whose leaves predict the mean label of their rows, a
+number between -1 and 1, compared with trees whose leaves predict a sign. Both use the same formula
+for α, both training errors stay below their products of Z, and Z is never above 2√(ε(1-ε)). With
+mean labels the error decreases more slowly: less confident learners take smaller steps.
 """
 
 import matplotlib
@@ -49,7 +50,7 @@ for name, (learner, colour) in learners.items():
         f"{name}: test error {1 - model.score(X_test, y_test):.3f}, "
         f"largest Z - 2√(ε(1-ε)) {above:.1e}"
     )
-right.set(xlabel="rounds", ylabel="share of the training rows")
+right.set(xlabel="rounds", ylabel="training error and bound")
 for ax in (left, right):
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(frameon=False, fontsize="small")

@@ -1,12 +1,13 @@
 """
-The strip of a support vector machine, and XOR
-==============================================
+The margin of a support vector machine, and XOR
+===============================================
 
     python examples/plot_svm_margin.py
 
-writes svm-margin.png. The strip is 2/‖w‖ wide, and hangs on the rows with a ring alone. A large cost
-allows no row inside; a small one makes the strip wider. The two classes of XOR lie across from each
-other: no line parts them, a product of the two features does, and so does a small network or a kernel.
+The script writes svm-margin.png. The margin has the width 2/‖w‖ and depends only on the support
+vectors (rings). A large cost C allows no row inside the margin; a small C makes it wider. The two
+classes of XOR cannot be separated by a line, but by a product of the two features, by a small
+neural network or by a kernel.
 """
 
 import matplotlib

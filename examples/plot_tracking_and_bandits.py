@@ -1,16 +1,16 @@
 """
-A best expert that changes, and a player who sees only what he drew
-===================================================================
+Tracking the best expert, and bandits
+=====================================
 
     python examples/plot_tracking_and_bandits.py
 
-writes tracking-and-bandits.png. Left: the best of four experts changes twice. Exponential weights
-hold on to the old one until the new one has made good all it lost; fixed share hands a little of the
-weight out anew in every round, and follows. Middle: a bandit. EXP3 is told the loss of the expert that
-it drew and no other; its regret too grows more slowly than the rounds, but lies much above that of a
-player who sees all losses.
-Right: simple regret judges only what is recommended in the end: mean over 60 games of what the
-expert that was played most loses more than the best.
+The script writes tracking-and-bandits.png. Left: the best of four experts changes twice.
+Exponential weights prefer the old expert until the new one has made up its earlier losses; fixed
+share redistributes a small part of the weight in every round and adapts quickly. Middle: a bandit
+problem. EXP3 observes only the loss of the expert that it has drawn; its regret also grows more
+slowly than the number of rounds, but is much larger than with full information. Right: the simple
+regret evaluates only the final recommendation: the mean over 60 games of the loss of the expert
+that was played most, minus the loss of the best expert.
 """
 
 import matplotlib
@@ -33,25 +33,23 @@ for rule, name, colour in (
 ):
     game = play(changing, rule, loss_range=1)
     left.plot(rounds, game.weights_[rounds - 1, best], color=colour, label=name)
-    print(
-        f"{name}: {game.loss_:.0f} lost; the best sequence {changing[rounds - 1, best].sum():.0f}"
-    )
-left.set(xlabel="round", ylabel="weight of the expert that is best now", ylim=(0, 1.2))
+    print(f"{name}: loss {game.loss_:.0f}, best sequence {changing[rounds - 1, best].sum():.0f}")
+left.set(xlabel="round", ylabel="weight of the currently best expert", ylim=(0, 1.2))
 
 means = np.array([0.4, 0.5, 0.5, 0.5, 0.6])
 games, length = 60, 2000
 marks = np.unique(np.geomspace(20, length, 12).astype(int))
-regrets, simple = {"sees all": [], "EXP3": []}, []
+regrets, simple = {"full information": [], "EXP3": []}, []
 for seed in range(games):
     losses = (rng.random((length, means.size)) < means).astype(float)
     seen = play(losses, "ewa", loss_range=1)
     drawn = play(losses, EXP3(), loss_range=1, random_state=seed)
-    for name, game in (("sees all", seen), ("EXP3", drawn)):
-        # What the weights lose on average, less what the best expert does.
+    for name, game in (("full information", seen), ("EXP3", drawn)):
+        # The expected loss of the weights minus the loss of the best expert.
         regrets[name].append(np.cumsum(game.weights_ @ means - means.min()))
     most = drawn.weights_.cumsum(axis=0)[marks - 1].argmax(axis=1)
     simple.append([simple_regret(np.eye(means.size)[k], means) for k in most])
-for name, colour in (("sees all", "#3b6ea5"), ("EXP3", "#d9822b")):
+for name, colour in (("full information", "#3b6ea5"), ("EXP3", "#d9822b")):
     mean = np.mean(regrets[name], axis=0)
     middle.plot(np.arange(1, length + 1), mean, color=colour, label=name)
     print(f"{name}: mean regret {mean[-1]:.0f} after {length} rounds")

@@ -1,11 +1,11 @@
 """
-One tree, read in five ways: drawn, as text, as rules, as SQL, and what it might have asked instead
-===================================================================================================
+One tree as a drawing, text, rules and SQL, and its alternative splits
+======================================================================
 
     python examples/plot_tree.py [tree.png]
 
-Simulated loans: whether one is paid back hangs on the income, on the rating (ordered categories)
-and on what it is for (nominal ones). A rating or an income is missing now and then.
+The data are simulated loans. Whether a loan is repaid depends on the income, on the rating (ordered
+categories) and on the purpose (unordered categories). Some ratings and incomes are missing.
 """
 
 import sys
