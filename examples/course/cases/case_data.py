@@ -1,8 +1,8 @@
-"""Tables of the case studies: the real ones where a folder has them, otherwise simulated.
+"""Tables of the case studies: the real tables if they are available, otherwise simulated ones.
 
-The folder is named by the environment variable BOSQUET_DATA and has name/data.parquet for each
-table. A simulated table has the columns of the real one, or the most telling of them, and a target by
-a rule that is plain to read below; so a page says something true without the data, only of other rows.
+The environment variable BOSQUET_DATA names the folder of the real tables, with the file name/data.parquet
+for each table. A simulated table has the columns of the real one, or the most important of them, and a
+target that is simulated by the rules below. So every page runs without the real data, with other results.
 """
 
 import os
@@ -29,7 +29,7 @@ OZONE_COLUMNS = {
 
 
 def table(name):
-    """The table of that name; a line tells where it is from, and so does ``attrs["real"]``."""
+    """Return a table, and print whether it is real or simulated; ``attrs["real"]`` stores the same."""
     path = folder_of(name)
     if path is not None:
         frame = pd.read_parquet(path / "data.parquet").rename(
@@ -44,19 +44,19 @@ def table(name):
 
 
 def folder_of(name):
-    """Where the real table is, or None."""
+    """Return the folder of the real table, or None."""
     root = os.environ.get("BOSQUET_DATA")
     path = Path(root) / name if root else None
     return path if path is not None and (path / "data.parquet").exists() else None
 
 
 def chance(log_odds, random):
-    """True with the probability that belongs to these log odds."""
+    """Draw booleans that are True with these log odds."""
     return random.random(np.shape(log_odds)) < 1 / (1 + np.exp(-log_odds))
 
 
 def census(random):
-    """High incomes: many years of school, the middle of a life, married, long hours, gains."""
+    """Simulate incomes: high for long education, middle age, married, long hours, capital gains."""
     n = 8000
     age = random.integers(17, 80, n)
     school = np.clip(random.normal(10, 2.6, n).round(), 1, 16).astype(int)
@@ -83,7 +83,7 @@ def census(random):
 
 
 def shells(random):
-    """Abalones grow fast and then hardly at all: old ones are hard to tell by their size."""
+    """Simulate abalones: they grow fast and then slowly, so the size of old ones does not show their age."""
     n = 3000
     rings = np.clip(random.gamma(9, 1.1, n), 1, 29).round()
     length = 0.66 * (1 - np.exp(-0.22 * rings)) * random.normal(1, 0.08, n)
@@ -104,7 +104,7 @@ def shells(random):
 
 
 def letters(random):
-    """Mail as shares of words: some words come in spam, some in work, most in both."""
+    """Simulate mail as word frequencies: some words are frequent in spam, some in other mail."""
     n = 2500
     spam = random.random(n) < 0.4
     words = {"free": 1.5, "remove": 2.0, "money": 1.6, "your": 0.8, "our": 0.5, "credit": 1.2}
@@ -122,7 +122,7 @@ def letters(random):
 
 
 def players(random):
-    """Log salaries in three levels: newcomers, then those with fewer and with more hits."""
+    """Simulate log salaries in three levels: newcomers, players with few hits, players with many hits."""
     n = 300
     years = random.integers(1, 20, n)
     hits = np.clip(random.normal(108, 45, n), 1, 238).round()
@@ -145,7 +145,7 @@ def players(random):
 
 
 def hearts(random):
-    """Heart disease by age, tobacco, cholesterol and family; the other columns only look on."""
+    """Simulate heart disease that depends on age, tobacco, cholesterol and family history only."""
     n = 462
     age = random.integers(15, 65, n)
     frame = pd.DataFrame(
@@ -167,7 +167,7 @@ def hearts(random):
 
 
 def smog(random):
-    """Ozone on hot days under a low inversion, less with wind; some instruments fail."""
+    """Simulate ozone: high on hot days with a low inversion, lower with wind; some values are missing."""
     n = 366
     day = np.arange(n)
     warmth = 62 - 14 * np.cos(2 * np.pi * (day - 20) / 366)
@@ -193,7 +193,7 @@ def smog(random):
 
 
 def loads(random):
-    """Weekly electricity: a year's wave, heating below 15 degrees, slow growth, errors that linger."""
+    """Simulate the weekly load: yearly cycle, heating below 15 degrees, growth, autocorrelated errors."""
     n = 731
     week = np.arange(n)
     year = 2 * np.pi * week / 52.18
@@ -216,7 +216,7 @@ def loads(random):
 
 
 def payments(random):
-    """Card payments, one in thirty a fraud: some of them far off in a few columns, some like all others."""
+    """Simulate card payments, one in thirty a fraud: most frauds have shifted values in a few columns."""
     n = 8000
     fraud = random.random(n) < 0.033
     hidden = random.random(n) < 0.15
@@ -229,7 +229,7 @@ def payments(random):
 
 
 def picture(kind, random):
-    """A 19 × 19 face (dark eyes and mouth in an oval) or car (a box on dark wheels), noisy."""
+    """Draw a noisy 19 × 19 image of a face (an oval, dark eyes and mouth) or a car (a box, dark wheels)."""
     down, across = np.mgrid[0:19, 0:19] - 9 - random.normal(0, 1, 2)[:, None, None]
     u, v = across / random.normal(1, 0.1), down / random.normal(1, 0.1)
     light = 120 + random.normal(0, 20) + random.normal(0, 4) * across
@@ -244,7 +244,7 @@ def picture(kind, random):
 
 
 def pictures(random):
-    """Faces and cars as rows of pixels, split in training and test."""
+    """Simulate faces and cars as rows of pixels, in a training set and a test set."""
     labels = random.choice(["face", "car"], 1400, p=[0.7, 0.3])
     pixels = np.stack([picture(kind, random).ravel() for kind in labels])
     frame = pd.DataFrame(pixels, columns=[f"px{j}" for j in range(361)])

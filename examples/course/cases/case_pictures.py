@@ -1,4 +1,4 @@
-"""Pictures that the case studies share: those of a study, side by side."""
+"""Figures that several case studies draw from a study."""
 
 import matplotlib.pyplot as plt
 
@@ -11,7 +11,7 @@ def tidy(ax):
 
 
 def tuning_and_scores(study):
-    """Left how the score depends on each method's complexity, right what the tuned methods scored."""
+    """Plot the score against each method's complexity (left) and the scores of the tuned methods (right)."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(12, 4.2), layout="constrained")
     plot.study_curves(study, ax=left)
     plot.study_scores(study, ax=right)
@@ -19,7 +19,7 @@ def tuning_and_scores(study):
 
 
 def importances_and_effects(study):
-    """What the chosen model uses, and how its answer changes with the first of them, if there was time."""
+    """Plot the feature importances and effects of the chosen model, if there was time to compute them."""
     if not study.record_["chosen"]["importances"]:
         print("(the budget left no time to explain the chosen model)")
         return

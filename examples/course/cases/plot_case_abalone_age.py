@@ -1,10 +1,11 @@
 """
-Abalone: an age without counting rings
-======================================
+Abalone: regression with prediction intervals
+=============================================
 
-An abalone's age is counted in rings, under a microscope, after the shell was cut. Could scales and
-a ruler do? The target is a number, errors grow with it, and no model will be sure about old
-animals: so this page ends with intervals.
+The age of an abalone is the number of rings of its shell, which are counted under a microscope
+after the shell has been cut. Can the age be predicted from weights and lengths instead? The target
+is a number, the errors grow with it, and predictions for old animals are uncertain. Therefore this
+page ends with prediction intervals.
 """
 
 import matplotlib.pyplot as plt
@@ -20,8 +21,8 @@ shells = table("abalone")
 # %%
 # 1 and 2. Extract and explore
 # ----------------------------
-# Weight rises with age and then hardly does; the spread grows all the way. Measurements are all
-# about size, and so nearly copies of each other.
+# The weight increases with the age, then hardly any more, and its spread grows. All measurements
+# depend on the size, so they are strongly correlated.
 figure, axes = plt.subplots(1, 2, figsize=(10, 3.6), layout="constrained")
 axes[0].plot(
     shells["shell_weight"],
@@ -59,16 +60,16 @@ plt.show()
 # %%
 # Keep it, with intervals
 # -----------------------
-# A number alone hides how little is known about old animals. Conformal intervals of 90 % hold for
-# any model and any distribution of rows, on average; built on quantiles they also widen where the
-# spread does.
+# A single number does not show how uncertain the age of old animals is. Conformal intervals of 90 %
+# have the stated coverage on average, for any model and any distribution. With quantile regression
+# they also become wider where the spread is larger.
 X, y = shells.drop(columns="rings"), shells["rings"].astype(float)
 X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.3, random_state=0)
 widths, inside = {}, {}
 for name, method, learner in (
-    ("one width for all", "split", GradientBoostingRegressor(random_state=0)),
+    ("constant width", "split", GradientBoostingRegressor(random_state=0)),
     (
-        "by quantiles",
+        "quantile-based",
         "cqr",
         GradientBoostingRegressor("quantile", quantile=(0.05, 0.5, 0.95), random_state=0),
     ),
@@ -79,13 +80,13 @@ for name, method, learner in (
 young = (y_test < 9).to_numpy()
 for name in widths:
     print(
-        f"{name:18s} holds {inside[name].mean():.1%}; of young animals "
+        f"{name:18s} covers {inside[name].mean():.1%}; young animals "
         f"{inside[name][young].mean():.1%}, width"
-        f" {widths[name][young].mean():.1f}; of old ones "
-        f"{inside[name][~young].mean():.1%}, {widths[name][~young].mean():.1f}"
+        f" {widths[name][young].mean():.1f}; old animals "
+        f"{inside[name][~young].mean():.1%}, width {widths[name][~young].mean():.1f}"
     )
 ax = plot.intervals(y_test, np.column_stack([low, high]))
-ax.set_title("intervals by quantiles, of some test animals", fontsize=10)
+ax.set_title("quantile-based intervals of some test animals", fontsize=10)
 plt.show()
 
 # %%
@@ -94,15 +95,15 @@ plt.show()
 rmse = study.table_["rmse"]
 names = study.table_["title"]
 print(
-    f"- {names.iloc[0]} errs by {rmse.iloc[0]:.2f} rings (root mean square), the "
-    f"linear model by {rmse['linear']:.2f},"
+    f"- {names.iloc[0]} has an RMSE of {rmse.iloc[0]:.2f} rings, the "
+    f"linear model {rmse['linear']:.2f},"
 )
-print(f"  the constant by {rmse['constant']:.2f}.")
+print(f"  the constant {rmse['constant']:.2f}.")
 together = [names[m] for m in study.table_.index[1:] if not study.table_.loc[m, "distinguishable"]]
-print(f"- Not to be told from the best: {', '.join(together) if together else 'no other method'}.")
-ratio = widths["by quantiles"][~young].mean() / widths["by quantiles"][young].mean()
+print(f"- Not significantly worse: {', '.join(together) if together else 'no other method'}.")
+ratio = widths["quantile-based"][~young].mean() / widths["quantile-based"][young].mean()
 print(
-    f"- Intervals of 90 % held {inside['by quantiles'].mean():.1%} of new animals, "
+    f"- Intervals of 90 % covered {inside['quantile-based'].mean():.1%} of new animals, "
     f"and are {ratio:.1f} times as wide"
 )
 print("  for animals of nine rings and more as for younger ones.")

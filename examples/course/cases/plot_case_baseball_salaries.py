@@ -1,10 +1,10 @@
 """
-Baseball salaries: two cuts tell most of it
-===========================================
+Baseball salaries: a tree with two splits explains most
+=======================================================
 
-What did baseball players earn in 1987, given what they did in 1986? The lecture cuts the plane of
-years and hits twice and has a readable answer: newcomers earn little; of the others those with
-more hits earn more. How good is that, and what do larger models add?
+How much did baseball players earn in 1987, given their statistics of 1986? The lecture splits the
+plane of years and hits twice and gets a readable model: newcomers earn little; of the others, those
+with more hits earn more. How accurate is this model, and how much do larger models add?
 """
 
 import matplotlib.pyplot as plt
@@ -20,8 +20,8 @@ players = table("hitters")
 # %%
 # 1 and 2. Extract and explore
 # ----------------------------
-# Some salaries are unknown and their rows are of no use here. The others are skewed: a few earn
-# very much. On the scale of logarithms differences are ratios, and the spread is even.
+# Some salaries are unknown; these rows are dropped. The distribution is skewed: a few players earn
+# very much. On the logarithmic scale differences are ratios, and the spread is even.
 players = players.dropna(subset="Salary").reset_index(drop=True)
 players["log_salary"] = np.log(players.pop("Salary"))
 figure, axes = plt.subplots(1, 2, figsize=(10, 3.4), layout="constrained")
@@ -42,9 +42,13 @@ shown = left.scatter(
 )
 figure.colorbar(shown, ax=left, label="log salary")
 years, hits = np.meshgrid(np.linspace(0, 25, 400), np.linspace(0, 245, 400))
-told = small.predict(pd.DataFrame({"Years": years.ravel(), "Hits": hits.ravel()}))
+predicted = small.predict(pd.DataFrame({"Years": years.ravel(), "Hits": hits.ravel()}))
 left.contour(
-    years, hits, told.reshape(years.shape), levels=np.unique(told)[:-1] + 0.01, colors="#333333"
+    years,
+    hits,
+    predicted.reshape(years.shape),
+    levels=np.unique(predicted)[:-1] + 0.01,
+    colors="#333333",
 )
 tidy(left).set(xlabel="Years", ylabel="Hits")
 plot.tree(small, ax=right)
@@ -53,8 +57,9 @@ plt.show()
 # %%
 # 3 to 6. Split, tune, compare, repeat
 # ------------------------------------
-# So few rows that a test sample says little: five splits, and intervals that know that the splits
-# share rows. This study counts and does not look at the clock: it gives the same table always.
+# With so few rows a single test set is not informative. The study uses five splits, and intervals
+# that take into account that the splits share rows. It has no time limit, so it always gives the
+# same table.
 METHODS = ["linear", "cart", "random-forest", "gradient-boosting"]
 study = Study("regression", methods=METHODS, budget=None, repeats=5, random_state=0, verbose=0)
 study.fit(players, "log_salary")
@@ -63,9 +68,10 @@ tuning_and_scores(study)
 plt.show()
 
 # %%
-# How large should the tree be? Cost-complexity pruning has a tree for every price of a leaf;
-# cross-validation chooses among them (left). The lecture looks at the scree of the deviance, here of
-# the inertia of the training rows, against the leaves (right): steep for the first cuts, then flat.
+# How large should the tree be? Cost-complexity pruning gives a tree for every penalty per leaf;
+# cross-validation selects one of them (left). The lecture uses a scree plot of the deviance, here
+# of the inertia of the training rows, against the number of leaves (right): steep for the first
+# splits, then flat.
 pruned = DecisionTreeRegressor(pruning="cv", pruning_rule="1se", random_state=0)
 pruned.fit(players.drop(columns="log_salary"), players["log_salary"])
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 3.8), layout="constrained")
@@ -78,8 +84,11 @@ plt.show()
 # ----------------------
 print(study.record_["chosen"]["why"])
 fresh = players.drop(columns="log_salary").head(3)
-print(f"first three players: {np.exp(study.predict(fresh)).round()} thousand,", end=" ")
-print(f"they earned {np.exp(players['log_salary'].head(3)).round().to_numpy()}")
+print(
+    f"predictions for the first three players: {np.exp(study.predict(fresh)).round()} thousand,",
+    end=" ",
+)
+print(f"actual salaries {np.exp(players['log_salary'].head(3)).round().to_numpy()}")
 
 # %%
 # What was learned
@@ -87,18 +96,18 @@ print(f"they earned {np.exp(players['log_salary'].head(3)).round().to_numpy()}")
 rmse = study.table_["rmse"]
 residual = players["log_salary"] - small.predict(players[["Years", "Hits"]].astype(float))
 explained = 1 - residual.var(ddof=0) / players["log_salary"].var(ddof=0)
-leaves = ", ".join(f"{value:.2f}" for value in np.unique(told))
-dollars = ", ".join(f"{np.exp(value):.0f}" for value in np.unique(told))
+leaves = ", ".join(f"{value:.2f}" for value in np.unique(predicted))
+dollars = ", ".join(f"{np.exp(value):.0f}" for value in np.unique(predicted))
 print(
-    f"- Two cuts on years and hits make leaves of {leaves}, that is {dollars} thousand dollars, "
-    f"and explain {explained:.0%} of the variance (on the rows seen)."
+    f"- Two splits on years and hits give leaves of {leaves}, that is {dollars} thousand dollars, "
+    f"and explain {explained:.0%} of the variance (of the training rows)."
 )
 print(
-    f"- New rows: {study.table_.title.iloc[0]} errs by {rmse.iloc[0]:.2f} in log "
+    f"- Test RMSE: {study.table_.title.iloc[0]} {rmse.iloc[0]:.2f} in log "
     f"salary, a factor of {np.exp(rmse.iloc[0]):.2f};"
 )
 print(
-    f"  a pruned tree by {rmse['cart']:.2f}, linear regression by "
-    f"{rmse['linear']:.2f}, the constant by {rmse['constant']:.2f}."
+    f"  a pruned tree {rmse['cart']:.2f}, linear regression "
+    f"{rmse['linear']:.2f}, the constant {rmse['constant']:.2f}."
 )
-print(f"- With the rule of one standard error the tree keeps {pruned.get_n_leaves()} leaves.")
+print(f"- With the one-standard-error rule the tree keeps {pruned.get_n_leaves()} leaves.")

@@ -1,10 +1,10 @@
 """
-Census income: who earns more than 50,000?
-==========================================
+Census income: classification with categories and missing values
+================================================================
 
-The census table of 1994 asks whether a person earned more than 50,000 dollars a year, from age,
-schooling, work and family. It has categories with many levels, missing answers, and more rows than
-any method but a fast one likes: a table as they come.
+The target of the census table of 1994 is whether a person earned more than 50,000 dollars a year.
+The features are age, education, work and family. The table has categories with many levels, missing
+values, and so many rows that slow methods take long.
 """
 
 import matplotlib.pyplot as plt
@@ -19,12 +19,12 @@ census = table("adult")
 # %%
 # 1 and 2. Extract and explore
 # ----------------------------
-# A quarter of the people at most earn that much. Shares by schooling rise, shares by age rise and
-# fall: whatever is linear in age will miss it.
+# At most a quarter of the people earn that much. The share increases with education; with age it
+# increases and then decreases, which a model that is linear in age cannot represent.
 high = census["income"].astype(str) == ">50K"
 print(
     f"{high.mean():.1%} earn more than 50,000; {census.isna().any(axis=1).mean():.1%} "
-    "of rows miss an answer"
+    "of rows have a missing value"
 )
 figure, axes = plt.subplots(1, 2, figsize=(10, 3.4), layout="constrained")
 for ax, column, width in zip(axes, ("education_num", "age"), (1, 5), strict=True):
@@ -37,23 +37,25 @@ plt.show()
 # %%
 # 3 to 6. Split, tune, compare, repeat
 # ------------------------------------
-# A study of 5,000 rows in twelve seconds: enough to tell methods apart. What a table of 48,000
-# rows adds comes afterwards.
+# A study of 5,000 rows in twelve seconds is enough to distinguish the methods. The full table of
+# 48,000 rows is used below.
 sample = census.sample(min(5000, len(census)), random_state=0)
 METHODS = ["logistic", "cart", "random-forest", "gradient-boosting"]
 study = Study(methods=METHODS, budget="12s", random_state=0, verbose=0).fit(sample, "income")
 print(study)
 
 # %%
-# Each method's complexity, and what the tuned ones scored. Grey dots are the splits: they move
-# together, which is why differences are told more surely than the intervals of the means suggest.
+# Left: the score against the complexity of each method. Right: the scores of the tuned methods.
+# Grey dots are the splits. The scores of two methods vary together over the splits, so their
+# difference is known more precisely than the intervals of the means suggest.
 tuning_and_scores(study)
 plt.show()
 
 # %%
 # 7. Choose
 # ---------
-# What the chosen model goes by, and how its probability changes with the two strongest columns.
+# The importances of the features in the chosen model, and the partial dependence of its probability
+# on the two most important ones.
 print(study.record_["chosen"]["why"])
 importances_and_effects(study)
 plt.show()
@@ -61,8 +63,9 @@ plt.show()
 # %%
 # Keep it
 # -------
-# Boosted trees take all rows in seconds. The rows of the last third are held out (in the real
-# table they are the official test file); probabilities are worth as much as they are reliable.
+# Gradient boosting can be fitted to all rows in seconds. The last third of the rows is the test set
+# (in the real table it is the official test file). The reliability diagram shows whether the
+# probabilities are calibrated.
 last = len(census) * 2 // 3
 columns = census.columns.drop("income")
 model = GradientBoostingClassifier(random_state=0).fit(census[columns][:last], high[:last])
@@ -77,13 +80,13 @@ plt.show()
 # ----------------
 scores = study.table_["log_loss"]
 best, logistic = study.table_.index[0], scores["logistic"]
-print(f"- {study.table_['title'].iloc[0]} has the least log loss, {scores.iloc[0]:.3f};", end=" ")
+print(f"- {study.table_['title'].iloc[0]} has the lowest log loss, {scores.iloc[0]:.3f};", end=" ")
 print(f"logistic regression {logistic:.3f}, the pruned tree {scores['cart']:.3f}.")
-surely = study.table_["distinguishable"].drop(best).drop("constant").sum()
-print(f"- {surely} of the {len(METHODS) - 1} other methods can be told from it by their intervals.")
+different = study.table_["distinguishable"].drop(best).drop("constant").sum()
+print(f"- {different} of the {len(METHODS) - 1} other methods differ significantly from it.")
 print(
-    f"- Of all rows: {last:,} learned from, error {error:.2%} on {len(y_test):,} "
-    f"others (constant {constant:.2%})."
+    f"- All rows: {last:,} training rows, error {error:.2%} on {len(y_test):,} "
+    f"test rows (constant {constant:.2%})."
 )
 top = [found["feature"] for found in study.record_["chosen"]["importances"][:3]]
-print(f"- It goes by {', '.join(top[:-1])} and {top[-1]} most of all.")
+print(f"- The most important features are {', '.join(top[:-1])} and {top[-1]}.")

@@ -1,16 +1,16 @@
 """
-Electric load: experts weighed as they go
-=========================================
+Electric load: online aggregation of experts
+============================================
 
-Weekly electricity demand, to be told at the beginning of a week whose temperature is given (as if
-the weather were forecast without error). No model is best in every week: one goes by the seasons,
-one by the week before, one by steps that it finds itself. So all of them speak, and each week's
-forecast weighs them by what they have lost so far. How much is lost against the best of them, or the
-best mixture of them, chosen with hindsight?
+The weekly electricity demand is forecast at the beginning of a week whose temperature is given (as
+if the weather forecast were exact). No model is best in every week: one uses the seasons, one the
+previous week, one is gradient boosting. Therefore all of them make a forecast, and each week's
+forecasts are weighted according to the previous losses of the models. How large is the regret with
+respect to the best model, or to the best combination, chosen in hindsight?
 
 The real table is the French consumption from 1996 to 2009 that comes with R's package opera, which
-is made for such mixtures. Where the first line below says that the table is simulated, the load has
-a yearly wave, heating below 15 degrees, slow growth, and errors that linger.
+is made for such mixtures. If the first line below states that the table is simulated, the load has
+a yearly cycle, heating below 15 degrees, slow growth, and autocorrelated errors.
 """
 
 import matplotlib.pyplot as plt
@@ -28,9 +28,9 @@ weeks = table("opera_electric_load")
 # %%
 # 1 to 3. Extract, explore and split
 # ----------------------------------
-# A year's wave, and more than that in cold weeks. Time has an order: the last 112 weeks are the
-# test. Of a week of the test its temperature and its date are known beforehand, its load only when
-# it is over.
+# The load has a yearly cycle, and is higher still in cold weeks. The rows are ordered in time: the
+# last 112 weeks are the test set. The temperature and the date of a test week are known in advance,
+# its load only afterwards.
 start = len(weeks) - 112
 figure, axes = plt.subplots(1, 2, figsize=(11, 3.4), layout="constrained")
 axes[0].plot(weeks["Load"], color="#3b6ea5", lw=0.8)
@@ -44,11 +44,11 @@ plt.show()
 # %%
 # 4. Tune: three experts
 # ----------------------
-# All are given the week's temperature. *climate* is linear in it, in the degrees below 15, in time
-# and in three waves of the year; *memory* is linear in the temperature, in load and temperature of
-# the week before, and in one wave; *boosted* is gradient boosting on the raw columns, which makes
-# steps. Each is fitted to the weeks before the test only. Nothing else is tuned than the number of
-# rounds of the last, which weeks set aside from them choose.
+# All experts use the temperature of the week. *climate* is linear in the temperature, in the
+# degrees below 15, in time and in three yearly harmonics. *memory* is linear in the temperature, in
+# the load and temperature of the previous week, and in one harmonic. *boosted* is gradient boosting
+# on the raw columns, a step function. Each is fitted only to the weeks before the test. Only the
+# number of rounds of the last is tuned, on a validation set of these weeks.
 y = weeks["Load"].to_numpy(float)
 year = 2 * np.pi * weeks["NumWeek"].to_numpy(float)
 waves = np.column_stack([f(k * year) for k in (1, 2, 3) for f in (np.cos, np.sin)])
@@ -73,24 +73,24 @@ print(f"rounds of boosting: {learners['boosted'].n_estimators_}")
 # %%
 # 5 and 6. Compare, and repeat over every week
 # --------------------------------------------
-# The table of such a study has first what is known in hindsight: the mean of the experts, the best
-# of them, the best combination with weights that are not negative and sum to 1 (convex) and with
-# any weights (linear), and the best sequence of experts that changes once or five times (shifts).
-# Then come rules that learn the weights week by week: exponential weights (ewa); weights in
-# proportion to the regret to each expert, as far as it is positive (ml-poly); and exponential
-# weights of the regret with a rate for each expert (boa, Bernstein online aggregation). A rule's
-# regret is its loss less that of the best expert, added up; if it is negative, weights that change
-# were better than every expert that stays. (``mape``, further below, is the mean error as a share
-# of the load, and the *gradient trick* lets a rule compare itself with the best convex combination
-# and not only with the best expert: it is told the slopes of the losses in place of the losses.)
+# The table first shows references that are known only in hindsight: the mean of the experts, the
+# best expert, the best combination with non-negative weights that sum to 1 (convex) and with any
+# weights (linear), and the best sequence of experts with one or five changes (shifts). Then it
+# shows rules that learn the weights week by week: exponential weights (ewa); weights proportional
+# to the positive part of the regret with respect to each expert (ml-poly); and exponential weights
+# of the regret with a learning rate per expert (boa, Bernstein online aggregation). The regret of a
+# rule is its cumulative loss minus that of the best expert. If it is negative, changing weights
+# were better than every single expert. (``mape``, further below, is the mean absolute percentage
+# error. With the *gradient trick* a rule competes with the best convex combination and not only
+# with the best expert: it uses the gradients of the losses instead of the losses.)
 compared = oracle_table(F, target, ["ewa", "ml-poly", "boa"], shifts=[1, 5])
 print(compared)
 
 # %%
 # 7. Choose: a mixture, and its guarantee
 # ---------------------------------------
-# ML-Poly has no parameter to set. Weights on top; below what each expert has lost, and the regret
-# to the best expert so far, with its bound.
+# ML-Poly has no parameter to tune. The figure shows the weights (top), the cumulative losses of the
+# experts, and the regret with respect to the best expert so far, with its bound.
 mixture = Mixture("ml-poly").fit(F, target)
 print(mixture)
 figure, axes = plt.subplots(3, 1, figsize=(9, 8), layout="constrained", sharex=True)
@@ -101,28 +101,30 @@ for ax in axes:
     ax.set_xlabel("week of the test")
 plt.show()
 to_expert, to_convex = (regret(mixture, F, target, kind).total for kind in ("expert", "convex"))
-print(f"squared loss a week beside the best expert: {to_expert / len(target):+,.0f}")
-print(f"beside the best convex combination: {to_convex / len(target):+,.0f}")
+print(f"squared loss per week relative to the best expert: {to_expert / len(target):+,.0f}")
+print(f"relative to the best convex combination: {to_convex / len(target):+,.0f}")
 
 # %%
 # Keep it
 # -------
-# A mixture goes on learning: a new week's forecasts are mixed by ``predict``, and the load, once
-# known, given to ``partial_fit``.
+# A mixture can be updated: ``predict`` mixes the forecasts of a new week, and ``partial_fit`` uses
+# its load once it is known.
 shares = zip(F, mixture.final_weights_, strict=True)
-print(f"weights for the week to come: {', '.join(f'{name} {w:.2f}' for name, w in shares)}")
+print(f"weights for the next week: {', '.join(f'{name} {w:.2f}' for name, w in shares)}")
 
 # %%
-# The package's vignette has forecasts of its own for these weeks, by a GAM, an autoregressive model
-# and boosted trees. Where they are at hand, its figures can be had again.
+# The vignette of the package has its own forecasts for these weeks, by a GAM, an autoregressive
+# model and boosted trees. If they are available, the figures of the vignette are recomputed here.
 folder = folder_of("opera_electric_load")
 if folder is not None and (folder / "vignette_experts.csv").exists():
     forecasts = pd.read_csv(folder / "vignette_experts.csv")
     observed = pd.read_csv(folder / "vignette_targets.csv").iloc[:, 0].to_numpy()
     print(oracle_table(forecasts, observed, ["ml-poly"], shifts=[1]))
-    print("the vignette has: gam 1479.796, the best convex combination 1442.428, ML-Poly 1457.476")
+    print(
+        "values of the vignette: gam 1479.796, the best convex combination 1442.428, ML-Poly 1457.476"
+    )
 else:
-    print("(they are not at hand)")
+    print("(the forecasts of the vignette are not available)")
 
 # %%
 # What was learned
@@ -132,16 +134,16 @@ online = float(np.sqrt(np.mean((mixture.predictions_ - target) ** 2)))
 even = float(np.sqrt(np.mean((F.mean(axis=1) - target) ** 2)))
 best = min(error, key=error.get)
 print(
-    f"- Alone: {', '.join(f'{name} {value:.0f}' for name, value in error.items())}; "
+    f"- RMSE of the experts: {', '.join(f'{name} {value:.0f}' for name, value in error.items())}; "
     f"their mean {even:.0f}."
 )
 print(
-    f"- Weighed as they go, without having known which is best: {online:.0f}, which "
+    f"- RMSE of the online mixture, which does not know the best expert: {online:.0f}, which "
     f"is {online / error[best] - 1:+.1%}"
 )
 print(
-    f"  against the best expert ({best}), whom one knows only afterwards, and {online / even - 1:+.1%} "
-    "against their mean."
+    f"  compared with the best expert ({best}), known only in hindsight, and {online / even - 1:+.1%} "
+    "compared with their mean."
 )
 won = "beaten" if to_convex < 0 else "not reached"
-print(f"- The best convex combination, with weights known only afterwards, was {won}.")
+print(f"- The best convex combination, known only in hindsight, was {won}.")

@@ -1,16 +1,18 @@
 """
-Fraud: a class that is rare
-===========================
+Fraud: class imbalance, thresholds and costs
+============================================
 
-Few card payments are frauds. A rule that never says fraud is right about nearly all payments, so
-that accuracy is of no use; what counts is how many frauds are found among the payments that are
-looked at. The question of this page is also whether weights or resampling for the rare class help.
+Few card payments are frauds. A classifier that never predicts fraud is correct for nearly all
+payments, so accuracy is not a useful metric; what counts is how many frauds are found among the
+payments that are flagged. This page also answers whether weights or resampling for the rare class
+help.
 
-The real table is a part of one that is often used: payments by European cards in two days of 2013,
-with all of its 492 frauds and 9,508 of its other payments, so that frauds are less rare here than
-they were. For secrecy its columns V1 to V28 are principal components of what was known of a payment;
-only the seconds since the first payment and the amount are named. Where the first line below says
-that the table is simulated, V1 to V10 are columns of noise, five of which are shifted in most frauds.
+The real table is a sample of a table that is often used: payments by European cards in two days of
+2013, with all of its 492 frauds and 9,508 of its other payments, so frauds are less rare here than
+in the original. For confidentiality its columns V1 to V28 are principal components of the original
+features; only the seconds since the first payment and the amount are named. If the first line below
+states that the table is simulated, V1 to V10 are noise, and five of them are shifted in most
+frauds.
 """
 
 import tempfile
@@ -53,13 +55,13 @@ plt.show()
 # %%
 # 3 to 5. Split, tune, compare
 # ----------------------------
-# Of the payments that are named as frauds, the *precision* is the share that are; the *recall* is the
-# share of all frauds that are named. The more payments are named, the more frauds are among them and
-# the more genuine ones too. With a class of less than a tenth the study goes by the area under
-# precision against recall, the average precision, and puts methods for rare classes beside the usual
-# ones. One split here: it has few frauds to test on, hence the wide intervals. Left, the scores of
-# tuning: they chose each method's complexity, and the best of many is flattered by luck, so that who
-# is first there need not be first on the right.
+# The *precision* is the share of frauds among the flagged payments; the *recall* is the share of
+# all frauds that are flagged. If more payments are flagged, the recall increases and the precision
+# decreases. If a class has less than a tenth of the rows, the study uses the average precision (the
+# area under the precision-recall curve) as metric and includes methods for imbalanced classes. With
+# a single split the test set has few frauds, so the intervals are wide. Left: the scores during
+# tuning. The best of many scores is optimistically biased, so the best method there need not be the
+# best on the right.
 METHODS = ["logistic", "random-forest", "gradient-boosting", "balanced-bagging"]
 study = Study("binary", methods=METHODS, budget=None, repeats=1, random_state=0, verbose=0)
 study.fit(payments.sample(min(4000, len(payments)), random_state=0), "Class")
@@ -68,12 +70,13 @@ tuning_and_scores(study)
 plt.show()
 
 # %%
-# 6. Repeat: weights, bags, or nothing?
-# -------------------------------------
-# The same learners with and without help for the rare class, on several splits of all payments. To
-# rank payments by suspicion is one thing, to say yes or no at one half another. Weights in boosting
-# and balanced bags push the scores of all rows up. In a forest of full trees they do not: its leaves
-# are pure whatever a row weighs, and what weights change is where the trees split.
+# 6. Repeat: weights, balanced bags, or no correction?
+# ----------------------------------------------------
+# The same learners with and without a correction for the rare class, on several splits of all
+# payments. Ranking the payments and classifying them at a threshold of one half are two different
+# tasks. Class weights in boosting and balanced bags increase the scores of all rows. In a forest of
+# full trees they do not: its leaves are pure for any weights, and the weights only change the
+# splits.
 SPLITS = 4
 boosting = {"n_estimators": 150, "max_leaf_nodes": 8, "random_state": 0}
 models = {
@@ -108,28 +111,29 @@ for name, style in zip(models, ("-", "--", ":", "-", "--"), strict=True):
     )
 tidy(ax).set(
     xlabel="share of frauds found (recall)",
-    ylabel="share of frauds among those named",
-    title="the first of the splits",
+    ylabel="share of frauds among the flagged (precision)",
+    title="the first split",
 )
 ax.legend(frameon=False)
 plt.show()
 found = pd.DataFrame(found).T
-print(f"means over {SPLITS} splits, each with {truths[0].sum()} frauds to test on")
+print(f"means over {SPLITS} splits, each with {truths[0].sum()} test frauds")
 print(found.round(3).to_string())
 
 # %%
-# 7. Choose, by what mistakes cost
-# --------------------------------
-# Say a missed fraud costs 100 and a genuine payment stopped costs 3. If the probability is p, to
-# stop the payment costs :math:`3(1-p)` on average and to let it pass :math:`100 p`: a reliable
-# probability is compared with :math:`\frac{3}{103}`. Scores with weights or from balanced bags are
-# no such probabilities, but any score can be given the threshold that was cheapest on other rows:
-# here on one half of the test rows, to be judged on the other.
+# 7. Choose, by the costs of errors
+# ---------------------------------
+# Suppose that a missed fraud costs 100 and a stopped genuine payment costs 3. If the probability of
+# fraud is p, the expected cost of stopping the payment is :math:`3(1-p)`, and of letting it pass
+# :math:`100 p`. So a calibrated probability is compared with :math:`\frac{3}{103}`. The scores with
+# weights or from balanced bags are not calibrated probabilities, but for any score the cheapest
+# threshold can be selected on other rows: here on one half of the test rows, and evaluated on the
+# other half.
 MISSED, STOPPED = 100.0, 3.0
 
 
-def cost(said, truth):
-    return float(np.mean(MISSED * (truth & ~said) + STOPPED * (said & ~truth)))
+def cost(flagged, truth):
+    return float(np.mean(MISSED * (truth & ~flagged) + STOPPED * (flagged & ~truth)))
 
 
 def cheapest_threshold(p, truth):
@@ -137,50 +141,52 @@ def cheapest_threshold(p, truth):
     return min(tried, key=lambda t: cost(p > t, truth))
 
 
-judged = np.arange(truths[0].size) % 2 == 1
+evaluated = np.arange(truths[0].size) % 2 == 1
 costs = {}
 for name in models:
     lines = []
     for truth, p in zip(truths, scores[name], strict=True):
-        own = cheapest_threshold(p[~judged], truth[~judged])
-        at = {"at 1/2": 0.5, "at 3/103": STOPPED / (STOPPED + MISSED), "at its own": own}
-        lines.append({how: cost(p[judged] > t, truth[judged]) for how, t in at.items()})
+        own = cheapest_threshold(p[~evaluated], truth[~evaluated])
+        at = {"at 1/2": 0.5, "at 3/103": STOPPED / (STOPPED + MISSED), "own threshold": own}
+        lines.append({how: cost(p[evaluated] > t, truth[evaluated]) for how, t in at.items()})
     costs[name] = pd.DataFrame(lines)
 mean_costs = pd.DataFrame({name: lines.mean() for name, lines in costs.items()}).T
-print("cost a payment, mean over the splits")
+print("cost per payment, mean over the splits")
 print(mean_costs.round(3).to_string())
-spread = pd.DataFrame({name: lines["at its own"] for name, lines in costs.items()}).std().mean()
-nothing = np.mean([cost(np.zeros(judged.sum(), bool), truth[judged]) for truth in truths])
+spread = pd.DataFrame({name: lines["own threshold"] for name, lines in costs.items()}).std().mean()
+nothing = np.mean([cost(np.zeros(evaluated.sum(), bool), truth[evaluated]) for truth in truths])
 print(
-    f"to stop nothing costs {nothing:.3f}; one fraud missed in a test half costs "
-    f"{MISSED / judged.sum():.3f}; from split to split costs vary by about {spread:.3f}"
+    f"stopping nothing costs {nothing:.3f}; one missed fraud in a test half costs "
+    f"{MISSED / evaluated.sum():.3f}; the standard deviation over the splits is about {spread:.3f}"
 )
 
 # %%
-# The threshold matters, the model hardly: with thresholds of their own the models lie as near to each
-# other as one model's splits do, and none can be called the cheapest. So the choice goes by the
-# ranking of payments, and the threshold by the costs.
-own = mean_costs["at its own"]
+# The threshold matters, the model hardly does: with their own thresholds, the differences between
+# the models are as large as the differences between the splits of one model, and no model is
+# significantly cheaper. So the model is chosen by its ranking of the payments, and the threshold by
+# the costs.
+own = mean_costs["own threshold"]
 chosen = found["average precision"].idxmax()
 print(
-    f"own thresholds: {own.min():.3f} ({own.idxmin()}) to {own.max():.3f} ({own.idxmax()}), which is "
-    f"{(own.max() - own.min()) * judged.sum() / MISSED:.1f} frauds missed in a test half"
+    f"costs at own thresholds: {own.min():.3f} ({own.idxmin()}) to {own.max():.3f} ({own.idxmax()}), a"
+    f" difference of {(own.max() - own.min()) * evaluated.sum() / MISSED:.1f} missed frauds in a test"
+    " half"
 )
-print(f"the study's choice, by average precision on its split: {study.best_.title}")
-print(f"of the models above, by average precision over the splits: {chosen}")
+print(f"chosen by the study, by average precision on its split: {study.best_.title}")
+print(f"best model above, by average precision over the splits: {chosen}")
 
 # %%
 # Keep it
 # -------
-# The chosen model of the last split as a file, which gives the same scores when it is read again, and
-# what the boosted trees without weights go by: how much each column's splits took off the loss, the
-# largest being 100.
+# The chosen model of the last split is saved to a file; the loaded model gives the same scores. The
+# figure shows the feature importance of the boosted trees without weights: the reduction of the
+# loss by the splits on each column, scaled so that the largest is 100.
 with tempfile.TemporaryDirectory() as folder:
     path = Path(folder) / "fraud.bosquet"
     models[chosen].save(path)
     again = bosquet.load(path).predict_proba(X_test)[:, 1]
     same = np.array_equal(again, scores[chosen][-1])
-    print(f"{chosen}: {path.stat().st_size / 1024:.0f} kB; the same scores: {same}")
+    print(f"{chosen}: {path.stat().st_size / 1024:.0f} kB; same scores: {same}")
 used = models["boosting"].feature_importances_
 order = np.argsort(used)[::-1][:8]
 figure, ax = plt.subplots(figsize=(5.5, 3), layout="constrained")
@@ -193,7 +199,7 @@ plt.show()
 # What was learned
 # ----------------
 precision, alone = found["average precision"], found["frauds found at 1/2"]
-print("- Do weights or resampling help to rank? Average precision", end=" ")
+print("- Do weights or resampling improve the ranking? Average precision", end=" ")
 print(
     f"of boosting {precision['boosting']:.3f}, with weights {precision['boosting, weighted']:.3f}; "
     f"of the forest {precision['forest']:.3f}, with weights {precision['forest, weighted']:.3f}; "
@@ -201,18 +207,18 @@ print(
 )
 helped = precision.drop(["forest", "boosting"]).max() - precision[["forest", "boosting"]].max()
 print(
-    f"  {'Yes' if helped > 0 else 'No'}: the best with help is {helped:+.3f} beside the best without."
+    f"  {'Yes' if helped > 0 else 'No'}: the best with a correction minus the best without is {helped:+.3f}."
 )
 print(
-    f"- To say yes or no at one half? In boosting: {alone['boosting']:.1%} of frauds found, with "
-    f"weights {alone['boosting, weighted']:.1%}, for "
-    f"{found['genuine stopped at 1/2']['boosting, weighted']:.1%} of genuine payments stopped."
+    f"- Do they improve the decision at one half? Boosting finds {alone['boosting']:.1%} of the frauds, with "
+    f"weights {alone['boosting, weighted']:.1%}, and stops "
+    f"{found['genuine stopped at 1/2']['boosting, weighted']:.1%} of the genuine payments."
 )
 print(
-    f"- The same is had by moving the threshold: boosting without weights costs "
-    f"{mean_costs['at 1/2']['boosting']:.2f} a payment at one half, "
+    f"- Moving the threshold has the same effect: boosting without weights costs "
+    f"{mean_costs['at 1/2']['boosting']:.2f} per payment at one half, "
     f"{mean_costs['at 3/103']['boosting']:.2f} at 3/103 and {own['boosting']:.2f} at its own threshold;"
 )
 print(
-    f"  with weights {own['boosting, weighted']:.2f} at its own. To stop nothing costs {nothing:.2f}."
+    f"  with weights {own['boosting, weighted']:.2f} at its own. Stopping nothing costs {nothing:.2f}."
 )

@@ -1,12 +1,12 @@
 """
-Heart disease: odds that a doctor can read
-==========================================
+Heart disease: logistic regression and odds ratios
+==================================================
 
-South African men of whom a third have coronary heart disease: blood pressure, tobacco,
-cholesterol, family history and more. 462 rows are few, and the question is as much *which* factors
-matter as *who* is ill. (The table, and the coefficients that it leads to, are in *The Elements of
-Statistical Learning*; at the end they stand beside those of this page.) The classical answer is a
-logistic regression with its tests; do trees and forests know better?
+The rows are South African men, of whom a third have coronary heart disease: blood pressure,
+tobacco, cholesterol, family history and more. There are only 462 rows, and the question is as much
+*which* factors matter as *who* is ill. (The table and the coefficients are published in *The
+Elements of Statistical Learning*; the conclusion compares them with those of this page.) The
+classical method is logistic regression with its tests. Are trees and forests more accurate?
 """
 
 import matplotlib.pyplot as plt
@@ -21,7 +21,8 @@ hearts = table("sa_heart")
 # %%
 # 1 and 2. Extract and explore
 # ----------------------------
-# Shares of the ill by age and by family history: both matter, and they seem to add up.
+# The share of ill men by age and by family history: both matter, and their effects seem to be
+# additive.
 ill = hearts["chd"].astype(int)
 figure, ax = plt.subplots(figsize=(6.5, 3.4), layout="constrained")
 decade = (hearts["age"].astype(int) // 10) * 10
@@ -33,25 +34,25 @@ ax.legend(frameon=False)
 plt.show()
 
 # %%
-# The model of the odds
-# ---------------------
-# :math:`\ln(p / (1-p))` is linear in the columns, so that a coefficient's exponential multiplies
-# the odds. All columns first.
+# Logistic regression
+# -------------------
+# The log odds :math:`\ln(p / (1-p))` are linear in the columns, so the exponential of a coefficient
+# multiplies the odds. The first model has all columns.
 FORMULA = "chd ~ sbp + tobacco + ldl + famhist + obesity + alcohol + age"
 full = BinomialRegression(FORMULA).fit(hearts)
 print(full.summary())
 
 # %%
-# Backward elimination leaves out, one at a time, the column whose loss improves AIC most, until
-# none does. What is left is tested against what was there by the likelihood ratio.
+# Backward elimination removes, one at a time, the column whose removal improves the AIC most, until
+# no removal improves it. A likelihood-ratio test compares each model with the previous one.
 chosen = full.backward("aic")
 print(chosen.selection_[["removed", "p_value", "deviance", "aic"]].round(3).to_string())
 print(chosen.summary())
 
 # %%
-# On the left what multiplies the odds (for ten years, ten units of pressure), with 95 % intervals;
-# on the right the chance by age for both family histories, with its confidence band, taken through
-# the link so that it stays between 0 and 1.
+# Left: the odds ratios (per ten years and per ten units of pressure), with 95 % confidence
+# intervals. Right: the probability by age for both family histories, with its confidence band,
+# which is computed on the scale of the log odds so that it stays between 0 and 1.
 figure, axes = plt.subplots(1, 2, figsize=(11.6, 3.9), layout="constrained")
 plot.odds_ratios(full, units={"sbp": 10, "age": 10, "alcohol": 10}, ax=axes[0])
 plot.probability_curve(chosen, hearts, "age", by="famhist", y=ill, ax=axes[1])
@@ -73,7 +74,9 @@ plt.show()
 print(study.record_["chosen"]["why"])
 two = hearts.iloc[[0, 2]]
 band = chosen.confidence_band(two)
-print(f"two men: {np.asarray(chosen.predict_proba(two))[:, 1].round(2)}, with bands")
+print(
+    f"probabilities of two men: {np.asarray(chosen.predict_proba(two))[:, 1].round(2)}, with confidence bands"
+)
 print(band)
 
 # %%
@@ -84,17 +87,17 @@ ratios = chosen.odds_ratios()
 print(f"- Backward elimination keeps {', '.join(t for t in chosen.terms_ if t != 'Intercept')}.")
 if not hearts.attrs["real"]:
     print(
-        "  (These rows are simulated: age, tobacco, ldl and famhist are what the disease follows. AIC keeps"
-        " a column of noise in one case of six, as P(χ² > 2) is.)"
+        "  (These rows are simulated: the disease depends on age, tobacco, ldl and famhist. AIC keeps a"
+        " column of noise with a probability of P(χ² > 2), about one in six.)"
     )
 print(ratios[["odds_ratio", "low", "high"]].round(2).to_string())
 if hearts.attrs["real"]:
     book = {"tobacco": 0.081, "ldl": 0.168, "famhist[T.Present]": 0.924, "age": 0.044}
     here = chosen.coefficients()["estimate"]
-    print("- Coefficients, and the book's:", end=" ")
+    print("- Coefficients (those of the book in parentheses):", end=" ")
     print(", ".join(f"{name} {here[name]:.3f} ({value})" for name, value in book.items()))
 print(
-    f"- Log loss on new rows: logistic {loss['logistic']:.3f}, forest {loss['random-forest']:.3f},",
+    f"- Test log loss: logistic {loss['logistic']:.3f}, forest {loss['random-forest']:.3f},",
     end=" ",
 )
 print(
@@ -103,6 +106,6 @@ print(
 )
 better = [study.table_.title[m] for m in METHODS[1:] if loss[m] < loss["logistic"]]
 print(
-    "- Methods of trees with a smaller loss than the linear one: "
+    "- Tree methods with a smaller loss than logistic regression: "
     f"{', '.join(better) if better else 'none'}."
 )

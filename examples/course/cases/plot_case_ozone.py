@@ -1,10 +1,10 @@
 """
-Ozone: a year of smog, and days without an instrument
-=====================================================
+Ozone: regression with interactions and missing values
+======================================================
 
-Daily ozone in Los Angeles in 1976, with the weather. The target is a number, the effects bend and
-depend on each other, and instruments fail: rows have holes, which methods of trees take as they
-are and others must have filled.
+The rows are the days of 1976 in Los Angeles: the ozone concentration and the weather. The target is
+a number, the effects are non-linear and have interactions, and some measurements are missing. Tree
+methods can use rows with missing values; other methods need imputation.
 """
 
 import matplotlib.pyplot as plt
@@ -21,7 +21,8 @@ smog = table("ozone_la")
 # %%
 # 1 and 2. Extract and explore
 # ----------------------------
-# Rows without the target are of no use. Which columns have holes, and what does ozone follow?
+# Rows without the target are dropped. Which columns have missing values, and what does the ozone
+# depend on?
 smog = smog.dropna(subset="ozone").drop(columns="day", errors="ignore").reset_index(drop=True)
 holes = smog.isna().sum()
 print(f"{len(smog)} days; missing: {holes[holes > 0].to_dict()}")
@@ -52,8 +53,8 @@ importances_and_effects(study)
 plt.show()
 
 # %%
-# How two columns act together is not in curves of one. Ozone needs heat *and* a lid on the air:
-# predictions of a forest over both, the rest as in the table.
+# Curves of one column do not show interactions. Ozone is high if it is hot *and* the inversion is
+# low. The figure shows the partial dependence of a forest on both columns.
 columns = ["temperature", "inversion_height", "wind", "humidity", "visibility"]
 X, y = smog[columns].astype(float), smog["ozone"].to_numpy(float)
 forest = RandomForestRegressor(200, min_samples_leaf=3, oob_score=True, random_state=0).fit(X, y)
@@ -73,9 +74,9 @@ plt.show()
 # %%
 # Keep it: one model, or a mixture?
 # ---------------------------------
-# The lecture's own ozone study asks how far a combination of models can go. Here are
-# cross-validated predictions of three models: the best of them, their mean, the best convex and
-# the best linear combination, the last two chosen with hindsight.
+# The ozone study of the lecture asks how much a combination of models improves. Here are the errors
+# of the cross-validated predictions of three models, of their mean, and of the best convex and the
+# best linear combination; the last two are chosen in hindsight.
 filled = X.fillna(X.median())
 models = {
     "linear": (LinearModel(), filled),
@@ -88,8 +89,8 @@ F = np.column_stack(
 )
 
 
-def rmse(said):
-    return float(np.sqrt(np.mean((said - y) ** 2)))
+def rmse(predicted):
+    return float(np.sqrt(np.mean((predicted - y) ** 2)))
 
 
 alone = {name: rmse(F[:, k]) for k, name in enumerate(models)}
@@ -100,7 +101,8 @@ mixed = {
 }
 for name, error in (alone | mixed).items():
     print(f"{name:14s} RMSE {error:.3f}")
-# And by which columns the forest goes: how much worse out-of-bag rows are told when one is shuffled.
+# The permutation importance of the forest: the increase of the out-of-bag error when a column is
+# permuted.
 plot.importances(forest.importance("permutation", X, y))
 plt.show()
 
@@ -109,11 +111,11 @@ plt.show()
 # ----------------
 scores = study.table_["rmse"]
 print(
-    f"- {study.table_.title.iloc[0]} errs by {scores.iloc[0]:.2f}, the linear model "
-    f"by {scores['linear']:.2f}, the constant by {scores['constant']:.2f}."
+    f"- {study.table_.title.iloc[0]} has an RMSE of {scores.iloc[0]:.2f}, the linear model "
+    f"{scores['linear']:.2f}, the constant {scores['constant']:.2f}."
 )
 top = [found["feature"] for found in study.record_["chosen"]["importances"][:3]]
-print(f"- The chosen model goes by {', '.join(top[:-1])} and {top[-1]} first of all.")
+print(f"- The most important features of the chosen model are {', '.join(top[:-1])} and {top[-1]}.")
 best = min(alone, key=alone.get)
 gain = 1 - mixed["best convex"] / alone[best]
 print(
