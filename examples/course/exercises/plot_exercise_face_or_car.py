@@ -1,22 +1,22 @@
 r"""
-Face or car?
-============
+Face or car? Boosting on Haar features
+======================================
 
-*Tell small grey pictures of faces and of cars apart, by AdaBoost over stumps on the features of
-Viola and Jones.*
+*Classify small grey images of faces and of cars, with AdaBoost over stumps on the features of Viola
+and Jones.*
 
 A feature is a difference of sums over neighbouring rectangles: is this strip darker than that one?
-With the *integral image* :math:`I(x, y)`, the sum of all pixels above and to the left, the sum
-over any rectangle takes four look-ups,
+With the *integral image* :math:`I(x, y)`, the sum of all pixels above and to the left, the sum over
+any rectangle needs four values,
 
 .. math:: I(x + w, y + h) - I(x, y + h) - I(x + w, y) + I(x, y)
 
-whatever its size. There are tens of thousands of such features of a small picture; each round of
-AdaBoost looks for the best stump on any of them, and so chooses the features as it goes.
+for any size. A small image has tens of thousands of such features. Each round of AdaBoost searches
+the best stump over all of them, and so selects the features.
 
-The pictures are those of the ``faces_vs_cars`` table if the environment variable ``BOSQUET_DATA``
-names a folder that has it, and drawn by a few lines otherwise: ovals with dark eyes and mouth,
-boxes on two dark wheels, in different light and with much noise.
+The images are those of the ``faces_vs_cars`` table if the environment variable ``BOSQUET_DATA``
+names a folder that has it. Otherwise they are simulated: ovals with dark eyes and mouth, boxes on
+two dark wheels, with different brightness and much noise.
 """
 
 import os
@@ -30,7 +30,7 @@ from bosquet.vision import HaarBoostClassifier, feature_values, haar_features, i
 
 
 def drawn_picture(kind, random):
-    """A 19 × 19 picture of a face or a car, somewhat moved and resized, in some light and much noise."""
+    """Draw a 19 × 19 image of a face or a car with random position, size, brightness and noise."""
     down, across = np.mgrid[0:19, 0:19] - 9 - random.normal(0, 1, 2)[:, None, None]
     size = random.normal(1, 0.1)
     u, v = across / size, down / size
@@ -47,7 +47,7 @@ def drawn_picture(kind, random):
 
 
 def pictures():
-    """Training and test pictures and what they show."""
+    """Return the training and test images and their labels."""
     path = Path(os.environ.get("BOSQUET_DATA", "")) / "faces_vs_cars" / "data.parquet"
     if os.environ.get("BOSQUET_DATA") and path.exists():
         import pandas as pd
@@ -55,18 +55,18 @@ def pictures():
         table = pd.read_parquet(path)
         images = table.filter(like="px").to_numpy(np.uint8).reshape(-1, 19, 19)
         labels, is_test = table.label.astype(str).to_numpy(), (table.split == "test").to_numpy()
-        print("pictures of the faces_vs_cars table")
+        print("images of the faces_vs_cars table")
         return images[~is_test], labels[~is_test], images[is_test], labels[is_test]
     random = np.random.default_rng(0)
     labels = random.choice(["car", "face"], 1600)
     images = np.stack([drawn_picture(kind, random) for kind in labels])
-    print("drawn pictures")
+    print("simulated images")
     return images[:800], labels[:800], images[800:], labels[800:]
 
 
 X, y, X_test, y_test = pictures()
 print(
-    f"{len(X)} pictures to learn from, {np.mean(y == 'face'):.0%} of them faces; {len(X_test)} to test on"
+    f"{len(X)} training images, {np.mean(y == 'face'):.0%} of them faces; {len(X_test)} test images"
 )
 figure, axes = plt.subplots(2, 10, figsize=(11, 2.4), layout="constrained")
 for row, kind in zip(axes, ("face", "car"), strict=True):
@@ -78,11 +78,12 @@ plt.show()
 # %%
 # The integral image and the features
 # -----------------------------------
-# Four look-ups give the sum over any rectangle; and all that can be laid into the picture are so
-# many features:
+# Four values of the integral image give the sum over any rectangle. All rectangles that fit into
+# the image give this number of features:
 s = integral_image(X[0])
 print(
-    f"by look-ups {s[12, 15] - s[4, 15] - s[12, 3] + s[4, 3]}, by adding {X[0][4:12, 3:15].sum()}"
+    f"from the integral image {s[12, 15] - s[4, 15] - s[12, 3] + s[4, 3]}, by summation"
+    f" {X[0][4:12, 3:15].sum()}"
 )
 features = haar_features((19, 19))
 print(f"{len(features)} features of 19 × 19 pixels")
@@ -90,8 +91,8 @@ print(f"{len(features)} features of 19 × 19 pixels")
 # %%
 # One round by hand
 # -----------------
-# Sort a feature's values, add up :math:`w_i y_i` along the order, and take the threshold where the
-# agreement is largest in size. For all features together on 200 pictures this is the search of the
+# Sort the values of a feature, add up :math:`w_i y_i` in this order, and take the threshold with
+# the largest absolute agreement. For all features together on 200 images this is the search of the
 # first round.
 few = np.r_[np.flatnonzero(y == "face")[:100], np.flatnonzero(y == "car")[:100]]
 signs = np.where(y[few] == "face", 1.0, -1.0)
@@ -105,14 +106,13 @@ for start in range(0, len(features), 8000):
     least = min(least, (1 - agreement.max()) / 2)
 one = HaarBoostClassifier(n_estimators=1).fit(X[few], y[few])
 print(
-    f"least error of a stump: by hand {least:.4f}, by the library {one.certificate_.errors[0]:.4f}"
+    f"smallest error of a stump: by hand {least:.4f}, by the library {one.certificate_.errors[0]:.4f}"
 )
 
 # %%
-# Boosted
-# -------
-# The error on pictures that were not learned from falls with the features, of which forty of tens
-# of thousands are taken.
+# All rounds
+# ----------
+# The test error decreases with the number of features; forty of tens of thousands are used.
 model = HaarBoostClassifier(n_estimators=40, class_weight="balanced").fit(X, y)
 test = 1 - np.array(list(model.staged_score(X_test, y_test)))
 for rounds in (1, 5, 10, 20, 40):
@@ -121,14 +121,14 @@ plot.haar_features_chosen(model, first=6)
 plt.show()
 
 # %%
-# What the first features ask can be read off the picture: blue is added, orange taken away, and
-# what it looks at is what one would look at. The certificate goes with it, as with any AdaBoost:
-# the training error under its bound, and the margins.
+# The first features can be drawn on an image: pixels of blue rectangles are added, pixels of orange
+# rectangles are subtracted. The certificate is available as for any AdaBoost: the training error
+# with its bound, and the margins.
 plot.certificate(model)
 plt.show()
 
 # %%
-# The pictures that the vote is least sure of, or wrong about:
+# The images with the smallest margins, some of them misclassified:
 score = model.decision_function(X_test) * np.where(y_test == model.classes_[1], 1, -1)
 figure, axes = plt.subplots(1, 8, figsize=(11, 1.8), layout="constrained")
 for ax, i in zip(axes, np.argsort(score), strict=False):

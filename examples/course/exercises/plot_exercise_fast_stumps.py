@@ -1,21 +1,21 @@
 r"""
-Fast stumps
-===========
+Fast decision stumps
+====================
 
 *Find the decision stump with the least weighted error on m rows of d columns. How long does it
 take?*
 
-A stump asks whether a column is at most :math:`\theta`. Only its place among the m values of the
-column matters, so there are m - 1 thresholds a column and two signs. For each, the error
+A stump compares a column with a threshold :math:`\theta`. Only the rank of :math:`\theta` among the
+m values of the column matters, so there are m - 1 thresholds per column and two signs. For each,
+the error
 
 .. math:: \sum_{y_i = 1} w_i [x_{ij} > \theta] + \sum_{y_i = -1} w_i [x_{ij} \le \theta]
 
-is a sum over m rows (with :math:`y_i = \pm 1` and weights :math:`w_i` that sum to 1; this is the
-stump that says +1 up to :math:`\theta`, and the contrary one errs by 1 minus it): :math:`O(dm^2)`
-in all. But from one threshold to the next a single row
-changes sides. Sorted once, the column is gone through with one addition a row: :math:`O(dm)` after
-:math:`O(dm \log m)` for sorting. The order of the rows does not depend on the weights, and
-boosting needs it only once for all its rounds.
+is a sum over m rows (with :math:`y_i = \pm 1` and weights :math:`w_i` that sum to 1; this stump
+predicts +1 up to :math:`\theta`, and the opposite stump has 1 minus this error): :math:`O(dm^2)` in
+total. But between one threshold and the next a single row changes sides. If the column is sorted
+once, one pass needs one addition per row: :math:`O(dm)` after :math:`O(dm \log m)` for sorting. The
+order of the rows does not depend on the weights, so boosting sorts only once for all rounds.
 """
 
 import time
@@ -28,7 +28,7 @@ from bosquet.datasets import ChiSquare
 
 
 def naive(X, y, w):
-    """Every threshold of every column, its error added up anew: O(dm²)."""
+    """Return the smallest error; compute the error of every threshold from all rows: O(dm²)."""
     best = np.inf
     for column in X.T:
         for threshold in column:
@@ -38,7 +38,7 @@ def naive(X, y, w):
 
 
 def in_order(X, y, w, order):
-    """One pass over each sorted column: O(dm). Values are all different here."""
+    """Return the smallest error by one pass over each sorted column: O(dm). All values are distinct."""
     signed, best = w * y, 0.0
     for rows in order:
         agreement = signed.sum() - 2 * np.cumsum(signed[rows])
@@ -47,7 +47,7 @@ def in_order(X, y, w, order):
 
 
 def seconds(work, *given, repeats=7):
-    """The least of some runs, which is what the machine can do when nothing else is in the way."""
+    """Return the shortest time of several runs, which other processes disturb least."""
     times = []
     for _ in range(repeats):
         start = time.perf_counter()
@@ -57,7 +57,7 @@ def seconds(work, *given, repeats=7):
 
 
 # %%
-# Both find the same error, and it is that of the library's first round.
+# Both searches find the same error, which is the error of the library's first round.
 X, y = ChiSquare().sample(400, random_state=0)
 signs, w = np.where(y == ChiSquare().classes[1], 1, -1), np.full(400, 1 / 400)
 order = np.argsort(X.T, axis=1)
@@ -67,11 +67,10 @@ print(f"in order  {in_order(X, signs, w, order):.6f}")
 print(f"library   {library.certificate_.errors[0]:.6f}")
 
 # %%
-# The times: twice the rows make the naive search four times as slow, the ordered one twice. For
-# the library the time of a round is taken from fits of 10 and 60 rounds, which share the sorting.
-# (Small sizes are overhead, and where a table no longer fits the cache NumPy pays for jumping
-# about in it; the exponents are what the last three sizes show, on a machine that may have other
-# things to do.)
+# The times: with twice the rows the naive search takes four times as long, the sorted search twice.
+# The time of a round of the library is computed from fits of 10 and 60 rounds, which share the
+# sorting. (Small sizes are dominated by overhead, and tables that do not fit into the cache are
+# slower in NumPy. The exponents are estimated from the last three sizes.)
 sizes = {"naive": (200, 400, 800, 1600, 3200), "in order": (200, 800, 3200, 12800, 51200)}
 sizes["library, one round"] = sizes["in order"]
 times = {name: [] for name in sizes}

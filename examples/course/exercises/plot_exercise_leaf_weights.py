@@ -12,18 +12,19 @@ objective, with the penalty :math:`\frac\lambda2 w^2`,
 .. math:: \sum_{i \in I} \left(g_i w + \tfrac12 h_i w^2\right) + \tfrac\lambda2 w^2
           = G w + \tfrac12 (H + \lambda) w^2, \qquad G = \sum_I g_i,\; H = \sum_I h_i.
 
-A parabola, least at
+This is a parabola with its minimum at
 
 .. math:: w^* = -\frac{G}{H + \lambda}, \qquad \text{where it is } -\tfrac12 \frac{G^2}{H + \lambda}.
 
-The penalty is paid once a leaf, so :math:`\lambda` stands beside the sum H and not inside of it.
+The penalty is added once per leaf, so :math:`\lambda` is added to the sum H and not to each of its
+terms.
 
 **Squared loss** :math:`\frac12 (y - \hat y)^2`: :math:`g = \hat y - y = -r` with r the residual,
 and :math:`h = 1`. With n rows in the leaf
 
 .. math:: w^* = \frac{\sum_I r_i}{n + \lambda},
 
-the mean residual, drawn towards 0. **Logistic loss** :math:`-y \ln p - (1-y) \ln(1-p)` with
+the mean residual, shrunk towards 0. **Logistic loss** :math:`-y \ln p - (1-y) \ln(1-p)` with
 :math:`p = 1 / (1 + e^{-\hat y})`: since :math:`p' = p(1-p)`, :math:`g = p - y` and
 :math:`h = p(1-p)`, so
 
@@ -49,10 +50,10 @@ OPTIONS = {
 
 
 def leaves(before, after, g, h, penalty):
-    """Pairs of the value that a round added and the one derived, one a leaf.
+    """Return one pair per leaf: the value that a round added, and the derived value.
 
-    What a round adds to the model is the value of the leaf a row falls into: rows with the same
-    addition share a leaf.
+    A round adds to each prediction the value of the leaf of the row, so rows with the same increment
+    share a leaf.
     """
     added = after - before
     leaf = np.unique(added.round(9), return_inverse=True)[1]
@@ -61,8 +62,8 @@ def leaves(before, after, g, h, penalty):
 
 
 # %%
-# **Squared loss.** Three rounds of four leaves, without shrinkage. The model starts from the mean,
-# and each round's leaves are compared with the formula.
+# **Squared loss.** Three rounds with four leaves, without shrinkage. The model starts from the
+# mean, and the leaf values of each round are compared with the formula.
 X, y = Friedman1().sample(500, random_state=0)
 pairs = {}
 for penalty in (0.0, 1.0, 50.0):
@@ -89,8 +90,8 @@ for penalty in (0.0, 1.0, 50.0):
     print(f"λ = {penalty:4g}: largest difference {np.abs(np.diff(found)).max():.1e}")
 
 # %%
-# Every leaf lies on the diagonal. A larger penalty moves the leaves along it towards 0: leaves
-# with few rows, or with rows that are already decided, by more.
+# Every leaf lies on the diagonal. A larger penalty moves the leaves along it towards 0, most of all
+# leaves with few rows or with rows whose probability is close to 0 or 1.
 figure, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
 for ax, kind in zip(axes, ("squared", "logistic"), strict=True):
     of_kind = {name: found for name, found in pairs.items() if name.startswith(kind)}
@@ -108,15 +109,16 @@ for ax, kind in zip(axes, ("squared", "logistic"), strict=True):
 plt.show()
 
 # %%
-# **What a split gains.** With its best value a leaf is worth :math:`-\frac12 G^2/(H + \lambda)`. To
-# part it into a left and a right one, at the price :math:`\beta` of one leaf more, gains
+# **The gain of a split.** With its optimal value a leaf contributes :math:`-\frac12 G^2/(H +
+# \lambda)` to the objective. Splitting it into a left and a right leaf, with a penalty
+# :math:`\beta` per additional leaf, gains
 #
 # .. math:: \frac12\left[\frac{G_L^2}{H_L + \lambda} + \frac{G_R^2}{H_R + \lambda}
 #           - \frac{G^2}{H + \lambda}\right] - \beta .
 #
-# Here it is for every threshold on one column, at the first split of the moons; the library splits
-# where it is largest, and not at all if :math:`\beta` (``min_split_gain``) is above that. (Values
-# are rounded, so that each has a bin of its own: the library looks between bins.)
+# The figure shows the gain for every threshold on one column, at the first split of the moons. The
+# library splits at the maximum, and not at all if :math:`\beta` (``min_split_gain``) exceeds it.
+# (Values are rounded so that each has its own bin: the library splits between bins.)
 x, p = (20 * X[:, 0]).round() / 20, y.mean()
 cuts = np.unique(x)[:-1]
 ONE = {**OPTIONS, "n_estimators": 1, "max_leaf_nodes": 2, "min_samples_leaf": 1}
@@ -140,7 +142,7 @@ for penalty, colour in ((0.0, "#3b6ea5"), (50.0, "#d9822b")):
         print(
             f"λ = {penalty:2g}, β = {price:4.1f}: "
             + ("no split" if left.all() else f"split after {x[left].max():.3f}")
-            + f"; the gain before β is largest, {gain.max():.1f}, at {cuts[gain.argmax()]:.3f}"
+            + f"; the largest gain before β is {gain.max():.1f}, at {cuts[gain.argmax()]:.3f}"
         )
 ax.set(xlabel="threshold on the first column", ylabel="gain of the split, β = 0", ylim=(0, None))
 ax.spines[["top", "right"]].set_visible(False)
@@ -148,10 +150,10 @@ ax.legend(frameon=False)
 plt.show()
 
 # %%
-# **First order or second?** ``step="gradient"`` is Friedman's way: a least-squares tree on the
-# residuals, and in each leaf the value that minimises the loss itself and not its parabola. For
-# the squared loss, which is a parabola, both are the same (with :math:`\lambda = 0`); for the
-# logistic loss the Newton step is the first step towards it.
+# **First order or second?** ``step="gradient"`` is Friedman's method: a least-squares tree on the
+# residuals, and in each leaf the value that minimises the loss itself instead of its quadratic
+# approximation. For the squared loss, which is quadratic, both are the same (with :math:`\lambda =
+# 0`); for the logistic loss the Newton step is the first iteration towards the minimum.
 newton = GradientBoostingClassifier(step="newton", **OPTIONS).fit(X, y)
 gradient = GradientBoostingClassifier(step="gradient", **OPTIONS).fit(X, y)
 for name, model in (("Newton", newton), ("gradient", gradient)):

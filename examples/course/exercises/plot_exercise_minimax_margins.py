@@ -2,22 +2,22 @@ r"""
 Games, minimax and margins
 ==========================
 
-*Weights and rules play a game. Show that the edge of the weak learner and the margin of the best
-vote are the two sides of it:* :math:`2\gamma = \rho`.
+*Weights and classifiers play a game. Show that the edge of the weak learner and the margin of the
+best vote are the two sides of it:* :math:`2\gamma = \rho`.
 
-One player chooses a row i of the m in the table, the other a rule h, and the first pays the second
-:math:`M_{ih} = y_i h(x_i)`: 1 if the rule is right about the row, -1 if wrong. Played with chance,
-the first has a distribution D over rows, the second weights :math:`\alpha` over rules. By von
-Neumann's theorem it does not matter who has to show first:
+One player chooses a row i of the m rows, the other a classifier h, and the first pays the second
+:math:`M_{ih} = y_i h(x_i)`: 1 if the classifier is correct for the row, -1 otherwise. With mixed
+strategies, the first player has a distribution D over rows, the second weights :math:`\alpha` over
+classifiers. By von Neumann's theorem it does not matter which player moves first:
 
 .. math:: \min_D \max_h \sum_i D_i y_i h(x_i)
           = \max_\alpha \min_i \, y_i \frac{\sum_t \alpha_t h_t(x_i)}{\|\alpha\|_1} .
 
-On the left, :math:`\sum_i D_i y_i h(x_i)` is the weight that is right less the weight that is
-wrong, :math:`1 - 2\varepsilon = 2(\frac12 - \varepsilon)`: twice the edge. So the left side is
-:math:`2\gamma`, with :math:`\gamma` the edge that some rule has whatever the weights. On the right
-is :math:`\rho`, the smallest margin of the best vote. A learner that always has an edge thus means
-that some vote is right about every row, and with what margin.
+On the left, :math:`\sum_i D_i y_i h(x_i)` is the weight of the correctly classified rows minus the
+weight of the misclassified rows, :math:`1 - 2\varepsilon = 2(\frac12 - \varepsilon)`: twice the
+edge. So the left side is :math:`2\gamma`, where :math:`\gamma` is the edge that some classifier has
+for any weights. The right side is :math:`\rho`, the smallest margin of the best vote. If the
+learner always has an edge, some vote therefore classifies every row correctly, with this margin.
 """
 
 import matplotlib.pyplot as plt
@@ -30,12 +30,12 @@ from bosquet.theory import game_value, maximal_margin, weak_learnability
 # %%
 # Small games first
 # -----------------
-# A game with a saddle point needs no chance: its value stands in the matrix, least of its row and
-# largest of its column.
+# A game with a saddle point has an optimal pure strategy: its value is an entry of the matrix, the
+# smallest of its row and the largest of its column.
 print(game_value([[4, 2, 3], [1, 0, 5]]))
 # %%
-# Without one, who shows first loses, unless chance decides. Rows that would be told apart by the
-# other player are mixed until that player does not care.
+# Without a saddle point, the player who moves first is at a disadvantage with pure strategies. The
+# optimal mixed strategy makes the other player indifferent.
 game = game_value([[3, -1], [-2, 1]])
 print(game)
 figure, ax = plt.subplots(figsize=(6, 3.6), layout="constrained")
@@ -48,10 +48,10 @@ ax.plot(
     color="#333333",
     lw=3,
     alpha=0.4,
-    label="what rows can be sure of",
+    label="guaranteed payoff of the rows",
 )
 ax.plot(game.row_strategy[0], game.value, "o", color="#b8433f", label=f"value {game.value:.3g}")
-ax.set(xlabel="chance of the first row", ylabel="payment to rows")
+ax.set(xlabel="probability of the first row", ylabel="payment to rows")
 ax.spines[["top", "right"]].set_visible(False)
 ax.legend(frameon=False)
 plt.show()
@@ -59,28 +59,28 @@ plt.show()
 # %%
 # The game of boosting
 # --------------------
-# Sixty rows of two moons. All stumps that differ on these rows are the columns of a matrix, and
-# the game is a linear programme; ``maximal_margin`` finds the same without the matrix, by asking
-# for the missing stump, and ``weak_learnability`` comes from the side of the weights.
+# Sixty rows of two moons. All stumps that differ on these rows are the columns of a matrix, and the
+# game is a linear programme. ``maximal_margin`` finds the same value by column generation, without
+# the matrix, and ``weak_learnability`` computes it as a minimum over the weights.
 X, y = Moons(0.15).sample(60, random_state=0)
 signs = np.where(y == 1, 1.0, -1.0)
 columns = [np.ones(len(y))]
 for x in X.T:
     columns += [np.where(x > threshold, 1.0, -1.0) for threshold in np.sort(x)[:-1]]
 rules = np.column_stack([*columns, *(-column for column in columns)])
-# Rows of the matrix are the rules, who want it large; its columns are the rows of the table.
+# Rows of the matrix are the classifiers, which maximise; its columns are the rows of the table.
 whole = game_value((signs[:, None] * rules).T)
 margin = maximal_margin(X, y)
 edge = weak_learnability("stumps", X, y)
-print(f"value of the game of {rules.shape[1]} rules and {len(y)} rows   {whole.value:.6f}")
+print(f"value of the game, {rules.shape[1]} stumps and {len(y)} rows  {whole.value:.6f}")
 print(f"largest margin ρ                            {margin.rho:.6f}")
 print(f"twice the edge γ*                           {2 * edge.edge_low:.6f}")
 print(margin)
 
 # %%
-# **What AdaBoost does in this game.** It does not know ρ, and plays weights against rules round by
-# round. Its smallest margin rises above 0. What is proved is about half of ρ for full steps, and
-# as much of ρ as one likes for small ones; here both come close to it, small steps later.
+# **AdaBoost in this game.** AdaBoost does not know ρ, and updates the weights round by round. Its
+# smallest margin becomes positive. Proved is a margin of about half of ρ for full steps, and
+# arbitrarily close to ρ for small steps; here both come close to ρ, small steps later.
 margins = {}
 for rate in (1.0, 0.1):
     model = AdaBoostClassifier(n_estimators=6000, learning_rate=rate).fit(X, y)
@@ -97,7 +97,7 @@ for label, colour in ((0, "#d9822b"), (1, "#3b6ea5")):
     of = y == label
     left.scatter(*X[of].T, s=15 + 900 * heavy[of], color=colour, alpha=0.7, edgecolor="white")
 left.set(
-    title=f"the hardest weights: they rest on {np.sum(heavy > 1e-9)} of {len(y)} rows",
+    title=f"the hardest weights: {np.sum(heavy > 1e-9)} of {len(y)} rows have positive weight",
     xticks=[],
     yticks=[],
 )
@@ -114,8 +114,8 @@ right.legend(frameon=False, loc="lower right")
 plt.show()
 
 # %%
-# All margins at the end: the best vote gives the hard rows as much as they can have and no more to
-# the others than it must.
+# The margins at the end: the best vote makes the margins of the hard rows as large as possible, and
+# those of the other rows only as large as necessary.
 figure, ax = plt.subplots(figsize=(6.5, 3.8), layout="constrained")
 plot.margins(AdaBoostClassifier(n_estimators=1000).fit(X, y), X, y, at=(10, 100, 1000), ax=ax)
 best = np.sort(signs * margin.model.decision_function(X))

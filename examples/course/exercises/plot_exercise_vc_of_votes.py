@@ -2,28 +2,30 @@ r"""
 The VC dimension of votes
 =========================
 
-*How rich are votes of T rules? Stumps on a line have VC dimension 2; functions of r pieces at
-least r. Show that votes of stumps contain the latter, and bound what votes can shatter.*
+*How rich are votes of T classifiers? Stumps on a line have VC dimension 2; functions with r pieces
+have at least r. Show that votes of stumps contain the latter, and bound the number of points that
+votes can shatter.*
 
-**Stumps on a line: 2.** Two points can be labelled in all four ways. Of three points + - + cannot:
-a stump changes its mind once. **Functions of r pieces: r.** One piece a point labels r points in
-every way; of r + 1 points + - + - ... takes r + 1 pieces.
+**Stumps on a line: 2.** Two points can be labelled in all four ways. Three points cannot be
+labelled + - +, because a stump changes its sign once. **Functions with r pieces: r.** With one
+piece per point, r points can be labelled in every way; the labels + - + - ... of r + 1 points need
+r + 1 pieces.
 
-**Pieces are votes.** A function of r pieces has values :math:`a_1, \dots, a_r = \pm 1` and
-:math:`r - 1` cuts :math:`\theta_1 < \dots < \theta_{r-1}`. It is
+**Functions with r pieces are votes.** A function with r pieces has values :math:`a_1, \dots, a_r =
+\pm 1` and :math:`r - 1` cuts :math:`\theta_1 < \dots < \theta_{r-1}`. It is
 
 .. math:: \frac{a_1 + a_r}2
           + \sum_{j=1}^{r-1} \frac{a_{j+1} - a_j}2 \operatorname{sign}(x - \theta_j),
 
-since on piece k, to the right of exactly the first k - 1 cuts, the sum is
-:math:`\frac12 (a_k - a_1) - \frac12 (a_r - a_k)`. That is a vote of at most r stumps: one a cut,
-and a constant, which is a stump whose threshold lies to the left of everything.
+since on piece k, to the right of exactly the first k - 1 cuts, the sum is :math:`\frac12 (a_k -
+a_1) - \frac12 (a_r - a_k)`. This is a vote of at most r stumps: one per cut, and a constant, which
+is a stump whose threshold is to the left of all points.
 
-**At most.** m points are labelled by one rule of VC dimension d in at most :math:`(em/d)^d` ways
-(Sauer), by T of them in :math:`(em/d)^{dT}`, and a linear function of T answers adds a factor of
-:math:`(em/T)^T`. Shattered points have all :math:`2^m` labellings, so
-:math:`2^m \le (em/d)^{dT} (em/T)^T \le m^{(d+1)T}` (for T and d at least 3), whence
-:math:`m \le T(d+1)(3 \ln(T(d+1)) + 2)`.
+**Upper bound.** Classifiers of VC dimension d label m points in at most :math:`(em/d)^d` ways
+(Sauer), T of them in at most :math:`(em/d)^{dT}` ways, and the linear combination of T predictions
+adds a factor of :math:`(em/T)^T`. Shattered points have all :math:`2^m` labellings, so :math:`2^m
+\le (em/d)^{dT} (em/T)^T \le m^{(d+1)T}` (for T and d at least 3), hence :math:`m \le T(d+1)(3
+\ln(T(d+1)) + 2)`.
 """
 
 from itertools import combinations, product
@@ -43,19 +45,19 @@ print(f"stumps on 1, 2, 3, 10 columns: {[int(vc_dim_of_stumps(n)) for n in (1, 2
 # %%
 # Exactly, on a line
 # ------------------
-# Which labellings do votes of T stumps reach? A vote changes its mind at most T times, once at
-# each threshold. Yet far to the left every stump says the contrary of what it says far to the
-# right, and so does their sum: with all T thresholds in use the number of changes is odd. An even
-# number needs a stump that is spent on a constant. So T points and one more are shattered for odd
-# T, and only T points for even T: the dimension is :math:`2 \lceil T/2 \rceil`. Two stumps are no
-# better than one: the heavier always wins.
+# Which labellings can votes of T stumps produce? A vote changes its sign at most T times, once at
+# each threshold. But far to the left every stump has the opposite sign of its value far to the
+# right, and so has their sum: if all T thresholds are used, the number of changes is odd. An even
+# number needs one stump as a constant. So T + 1 points are shattered for odd T, and only T points
+# for even T: the dimension is :math:`2 \lceil T/2 \rceil`. Two stumps are no better than one: the
+# one with the larger weight decides.
 #
-# Trying all labellings of n points confirms it. Weights may be negative, so that each threshold
-# counts once; whether some weights give a labelling is a linear programme.
+# An enumeration of all labellings of n points confirms it. Weights may be negative, so each
+# threshold needs only one stump; whether some weights give a labelling is a linear programme.
 
 
 def reaches(stumps, labels):
-    """Whether some weighted vote of these columns has these signs."""
+    """Return whether some weighted vote of these columns has these signs."""
     signed = -labels[:, None] * stumps
     return linprog(
         np.zeros(stumps.shape[1]), signed, -np.ones(labels.size), bounds=(None, None)
@@ -63,11 +65,12 @@ def reaches(stumps, labels):
 
 
 def shattered(T, n):
-    """Whether votes of T stumps label n points on a line in every way."""
+    """Return whether votes of T stumps shatter n points on a line."""
     points, thresholds = np.arange(n), np.arange(n) - 0.5
     stumps = np.where(points[:, None] > thresholds, 1.0, -1.0)
     choices = [stumps[:, chosen] for chosen in combinations(range(n), min(T, n))]
-    # A labelling and its opposite are reached together: the first sign may be +.
+    # A labelling and its opposite are both possible or both impossible: the first sign can be fixed
+    # to +.
     return all(
         any(reaches(chosen, np.array((1.0, *rest))) for chosen in choices)
         for rest in product((1.0, -1.0), repeat=n - 1)
@@ -80,13 +83,14 @@ for T in range(1, 6):
     print(f"votes of {T} stumps shatter {exact[T]} points; 2⌈T/2⌉ = {2 * -(-T // 2)}")
 
 # %%
-# The theorem's bound is far above. It is asked for d = 3, the least it allows (a class of dimension
-# 2 is no richer than that), and holds for every class of that dimension, not for stumps alone.
+# The bound of the theorem is far larger. It is evaluated for d = 3, the smallest value that it
+# allows (a class of dimension 2 also satisfies it), and holds for every class of that dimension,
+# not only for stumps.
 Ts = np.unique(np.geomspace(3, 300, 40).astype(int))
 
 
 def largest(T, d):
-    """The largest m that the counting itself allows, before it is rounded to a formula."""
+    """Return the largest m that satisfies the counting argument, before it is simplified to a formula."""
     m = np.arange(max(T, d), 60 * T * d + 200)
     ways = d * T * np.log(np.e * m / d) + T * np.log(np.e * m / T)
     return m[m * np.log(2) <= ways].max()
@@ -112,8 +116,8 @@ right.loglog(
     color="#d9822b",
     label="largest m with $2^m ≤ (em/d)^{dT}(em/T)^T$",
 )
-right.loglog(Ts, 2 * np.ceil(Ts / 2), color="#3b6ea5", label="stumps on a line, exactly")
-right.loglog(list(exact), list(exact.values()), "o", color="#3b6ea5", ms=4, label="tried out")
+right.loglog(Ts, 2 * np.ceil(Ts / 2), color="#3b6ea5", label="stumps on a line, exact")
+right.loglog(list(exact), list(exact.values()), "o", color="#3b6ea5", ms=4, label="by enumeration")
 right.set(xlabel="T", ylabel="VC dimension")
 for ax in (left, right):
     ax.spines[["top", "right"]].set_visible(False)
@@ -121,8 +125,9 @@ right.legend(frameon=False, fontsize=8)
 plt.show()
 
 # %%
-# **What T is good for.** It steers how rich the votes are. On eight pieces with a tenth of the
-# labels turned round, few stumps cannot follow the function, and many follow the noise.
+# **T as a hyper-parameter.** T controls the complexity of the votes. The data are a function with
+# eight pieces and 10 % flipped labels: few stumps cannot represent the function, and many overfit
+# the noise.
 data = Pieces(cuts=tuple(np.arange(1, 8) / 8), label_noise=0.1)
 X, y = data.sample(150, random_state=0)
 X_test, y_test = data.sample(20_000, random_state=1)
@@ -133,10 +138,10 @@ figure, ax = plt.subplots(figsize=(6.5, 3.6), layout="constrained")
 rounds = np.arange(1, len(test) + 1)
 ax.semilogx(rounds, training, color="#3b6ea5", label="training")
 ax.semilogx(rounds, test, color="#d9822b", label="test")
-ax.axhline(data.bayes_error, color="#8a8a8a", ls=":", label="best possible")
+ax.axhline(data.bayes_error, color="#8a8a8a", ls=":", label="Bayes error")
 ax.set(xlabel="T", ylabel="error", ylim=(0, None))
 ax.spines[["top", "right"]].set_visible(False)
 ax.legend(frameon=False)
 plt.show()
-print(f"least test error {test.min():.3f} with T = {test.argmin() + 1}")
+print(f"lowest test error {test.min():.3f} with T = {test.argmin() + 1}")
 print(f"test error {test[-1]:.3f} with T = {len(test)}")

@@ -2,20 +2,21 @@ r"""
 A weak learner with γ = 1/12
 ============================
 
-*Functions of three pieces on a line are b, -b, b. Show that taking the best decision stump of a
+*Consider functions on a line with three pieces b, -b, b. Show that the best decision stump on a
 sample is a weak learner for them, with* :math:`\gamma = 1/12`.
 
-**By hand.** Let a distribution D give the pieces the weights :math:`p_1, p_2, p_3`. Three rules
-are right on two pieces each: the constant b is wrong on the middle piece only; the stump that
-turns at the first cut and is right about the last two is wrong on the first piece only; the one
-that turns at the second cut, on the last only. So the best of them errs at most
+**By hand.** Let a distribution D give the pieces the weights :math:`p_1, p_2, p_3`. Three
+classifiers are correct on two pieces each: the constant b is wrong on the middle piece only; the
+stump that changes at the first cut and is correct on the last two pieces is wrong on the first
+piece only; the stump that changes at the second cut is wrong on the last piece only. So the error
+of the best of them is at most
 
 .. math:: \min(p_1, p_2, p_3) \le \tfrac13 = \tfrac12 - \tfrac16 .
 
-A learner does not know D, it has m rows drawn from it. Stumps on a line have VC dimension 2: with
-:math:`m \ge C \ln(1/\delta) / \epsilon^2` rows, the stump that is best on the sample errs at most
-:math:`\epsilon` more than the best one, with probability :math:`1 - \delta`. Spend half of the
-edge on that, :math:`\epsilon = 1/12`:
+A learner does not know D, but has m rows drawn from it. Stumps on a line have VC dimension 2: with
+:math:`m \ge C \ln(1/\delta) / \epsilon^2` rows, the error of the best stump on the sample exceeds
+the error of the best stump by at most :math:`\epsilon`, with probability :math:`1 - \delta`. With
+half of the edge, :math:`\epsilon = 1/12`:
 
 .. math:: \tfrac13 + \tfrac1{12} = \tfrac5{12} = \tfrac12 - \tfrac1{12} .
 """
@@ -32,14 +33,14 @@ found = weak_learnability("stumps", pieces, random_state=0)
 print(found)
 
 # %%
-# The game between weights and stumps is solved exactly: γ* = 1/6. The hardest weights rest on
-# three rows, one of each piece, with a third each. The number of rows that the VC bound asks for
-# is a guarantee for any D; a simulation tells what it takes on the hardest one. The best stump of
-# a sample of m rows is judged by its true error, the weight of the pieces that it has wrong.
+# The game between weights and stumps is solved exactly: γ* = 1/6. The hardest weights are positive
+# on three rows only, one of each piece, with 1/3 each. The number of rows in the VC bound is
+# sufficient for any D; a simulation shows how many are needed for the hardest D. The best stump on
+# a sample of m rows is evaluated by its true error, the weight of the pieces that it misclassifies.
 
 
 def best_of_sample(m, random):
-    """The true error of the sample's best stump, under weights of 1/3 a piece."""
+    """Return the true error of the best stump on a sample, for weights of 1/3 per piece."""
     X, y = pieces.sample(m, random_state=random)
     stump = AdaBoostClassifier(n_estimators=1).fit(X, y) if np.unique(y).size == 2 else None
     where = np.linspace(0.0005, 0.9995, 1000)[:, None]
@@ -59,8 +60,8 @@ for m in sizes:
     )
 
 # %%
-# On the left the error of the best stump as the weights of the pieces vary; its top is the middle,
-# 1/3. On the right the errors of stumps learned from samples: from a few dozen rows on they stay
+# Left: the error of the best stump as a function of the weights of the pieces; its maximum is 1/3,
+# in the middle. Right: the errors of stumps fitted to samples. From a few dozen rows on they stay
 # below 5/12.
 p1, p2 = np.meshgrid(np.linspace(0, 1, 301), np.linspace(0, 1, 301))
 least = np.where(p1 + p2 <= 1, np.minimum(np.minimum(p1, p2), 1 - p1 - p2), np.nan)
@@ -72,7 +73,7 @@ left.set(xlabel="weight of the first piece", ylabel="weight of the middle piece"
 figure.colorbar(shown, ax=left, label="error of the best stump")
 right.boxplot(list(errors.values()), tick_labels=sizes, whis=(2.5, 97.5), showfliers=False)
 for level, name, colour in (
-    (1 / 2, "a coin", "#8a8a8a"),
+    (1 / 2, "chance", "#8a8a8a"),
     (5 / 12, "½ - 1/12", "#b8433f"),
     (1 / 3, "½ - 1/6", "#2f7d5b"),
 ):
@@ -83,17 +84,17 @@ right.legend(frameon=False, loc="upper right")
 plt.show()
 
 # %%
-# **And boosted.** The argument by hand holds for the weights of any round, so the best stump always
-# has an edge of at least 1/6. After T rounds the training error is at most
-# :math:`e^{-2T(1/6)^2} = e^{-T/18}`. It is a multiple of 1/m, and so it is 0 once that is below 1/m,
-# which takes more than :math:`18 \ln m` rounds. AdaBoost does not know γ, and is often much faster:
-# three stumps, one a cut and a constant, are enough to write the function down.
+# **Boosting.** The argument holds for the weights of any round, so the best stump always has an
+# edge of at least 1/6. After T rounds the training error is at most :math:`e^{-2T(1/6)^2} =
+# e^{-T/18}`. It is a multiple of 1/m, so it is 0 once the bound is below 1/m, after more than
+# :math:`18 \ln m` rounds. AdaBoost does not know γ, and is often much faster: three stumps, one per
+# cut and a constant, are enough to represent the function.
 X, y = pieces.sample(300, random_state=1)
 model = AdaBoostClassifier(n_estimators=20).fit(X, y)
 errors_by_round = model.certificate_.training_errors
 print(f"errors of the rounds  {model.certificate_.errors[:4].round(3)}")
 print(f"training errors       {errors_by_round[:4].round(3)}")
-print(f"least edge            {0.5 - model.certificate_.errors.max():.3f}, promised {1 / 6:.3f}")
+print(f"smallest edge         {0.5 - model.certificate_.errors.max():.3f}, guaranteed {1 / 6:.3f}")
 print(
-    f"no error from round   {1 + np.argmax(errors_by_round == 0)}, promised {int(18 * np.log(len(y))) + 1}"
+    f"no error from round   {1 + np.argmax(errors_by_round == 0)}, guaranteed {int(18 * np.log(len(y))) + 1}"
 )
