@@ -36,7 +36,7 @@ def build_parser() -> OneLineParser:
 
     parser = OneLineParser(
         prog="bosquet",
-        description="Ensemble learning: fit, compare, explain and apply models of tables.",
+        description="Ensemble learning on tables: fit, compare and explain models, and predict new rows.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,

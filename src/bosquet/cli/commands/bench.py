@@ -16,8 +16,8 @@ HELP = "measure speed on this machine and compare it with other installed librar
 DESCRIPTION = (
     "Fit gradient boosting to simulated rows and predict others, with Bosquet, scikit-learn and those of"
     " LightGBM, XGBoost and CatBoost that are installed. All use the same rounds, leaves, learning rate"
-    " and threads, and all rows and columns in every tree. The libraries take turns; the best time of each"
-    " is reported. Takes about a minute."
+    " and threads, and all rows and columns in every tree. The libraries are run in turn; the best time"
+    " of each is reported. Takes about a minute."
 )
 EXAMPLES = """
 bosquet bench

@@ -8,7 +8,7 @@ from typing import Any
 
 NAME = "completion"
 HELP = "print a completion script for bash, zsh or fish"
-DESCRIPTION = "Print a script with which a shell completes the commands and options of bosquet."
+DESCRIPTION = "Print a script for the shell that completes the commands and options of bosquet."
 EXAMPLES = """
 bosquet completion bash >> ~/.bashrc
 bosquet completion zsh > ~/.zfunc/_bosquet

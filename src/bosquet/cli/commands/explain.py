@@ -15,7 +15,7 @@ NAME = "explain"
 HELP = "SHAP values: feature importance over a table, or one prediction explained"
 DESCRIPTION = (
     "Compute SHAP (Shapley) values. Without --row, print the mean absolute value of each column over the"
-    " table (feature importance); with --row, print how much each column moved the prediction for one row."
+    " table (feature importance); with --row, print how much each column changes the prediction for one row."
     " Values are on the scale of the model: log-odds for a boosted classifier, probabilities for a forest,"
     " the unit of the target for regression. They are exact for models made of trees. For other models"
     " they are estimated by sampling; for classifiers in log-odds."

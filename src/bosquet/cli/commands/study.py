@@ -24,12 +24,12 @@ HELP = "tune and compare methods, choose and explain one, write an HTML report"
 DESCRIPTION = (
     "Explore a table, split it, tune the hyper-parameters of every method by cross-validation, compare the"
     " tuned methods on a test set, repeat on other splits, choose one by accuracy, robustness and"
-    " readability, explain it and write an HTML report. Results are printed as they come."
+    " readability, explain it and write an HTML report. Results are printed as soon as they are available."
 )
 EXAMPLES = """
 bosquet study churn.csv --target left --report churn.html --save churn.bosquet
 bosquet study houses.parquet -t price --budget 10m --metric mae --methods linear,cart,gradient-boosting
-bosquet study fraud.csv -t fraud --costs "0,1;50,0"            # a missed fraud costs 50 false alarms
+bosquet study fraud.csv -t fraud --costs "0,1;50,0"            # a missed fraud equals 50 false alarms
 bosquet study mail.csv -t kind --positive spam --metric f1     # F1 of spam, even if spam is not rarer
 bosquet study dose.csv -t died --tune-by bic --methods logistic,lda
 bosquet study claims.csv -t claims --exposure days             # fits a rate per day; predicts counts
@@ -96,7 +96,7 @@ def _study_arguments(group: Any) -> None:
         "--repeats", type=positive_int, metavar="N", help="maximum number of train/test splits"
     )
     group.add_argument(
-        "--jobs", type=int, metavar="N", help="parallel fits (default: one per processor)"
+        "--jobs", type=int, metavar="N", help="number of parallel fits (default: one per processor)"
     )
 
 
