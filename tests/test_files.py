@@ -90,7 +90,7 @@ def test_a_file_that_is_replaced_keeps_its_permissions(tmp_path, mode):
     path.chmod(mode)
     during = replaced(path)
     assert stat.S_IMODE(path.stat().st_mode) == mode
-    assert during == 0o600  # nor is it public while it is written
+    assert during == 0o600  # it is not readable by others while it is written
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions are POSIX's")
@@ -99,7 +99,9 @@ def test_a_new_file_follows_the_umask_which_is_never_changed(tmp_path, mask, mon
     old = os.umask(mask)
     try:
         with monkeypatch.context() as patched:
-            patched.setattr(os, "umask", None)  # of the whole process: another thread would see it
+            patched.setattr(
+                os, "umask", None
+            )  # the umask is per process: another thread would see it
             replaced(tmp_path / "model")
     finally:
         os.umask(old)
@@ -135,7 +137,7 @@ def test_a_new_group_gets_only_the_permissions_of_others(tmp_path, monkeypatch):
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
 def test_a_full_device_raises_an_error_and_stays_a_device():
     model = DecisionTreeClassifier().fit([[0.0], [1.0]], [0, 1])
-    with pytest.raises(OSError) as caught:  # noqa: PT011 - the number is what is asked
+    with pytest.raises(OSError) as caught:  # noqa: PT011 - the error number is checked
         model.save("/dev/full")
     assert caught.value.errno == errno.ENOSPC
     assert stat.S_ISCHR(os.stat("/dev/full").st_mode)

@@ -50,7 +50,7 @@ SCALE_FREE = {
         "numbers",
     ),
 }
-# Those that pass the weights on to learners, of whose scale they know nothing.
+# Estimators that pass the weights to learners with unknown scale.
 PASSED_ON = {
     "boosting of others": (
         bosquet.GradientBoostingRegressor(estimator=ScikitTree(max_depth=2), **ROUNDS),
@@ -152,9 +152,9 @@ def test_the_warning_names_the_parameters_and_their_effect() -> None:
         ({}, 0.2),
         ({}, 50.0),
         ({"l2_regularization": 0.0, "min_child_weight": 0.0}, 1e-6),
-        ({"l2_regularization": 0.0}, 0.01),  # so small a weight never keeps a leaf from growing
+        ({"l2_regularization": 0.0}, 0.01),  # min_child_weight is too small to have an effect
         ({"l2_regularization": 1e-9}, 0.01),
-        ({"min_samples_leaf": 40}, 1000.0),  # next to the weight of a leaf the penalty was none
+        ({"min_samples_leaf": 40}, 1000.0),  # the penalty is negligible
     ],
 )
 def test_parameters_without_effect_give_no_warning(

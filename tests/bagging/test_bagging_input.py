@@ -60,7 +60,9 @@ def test_samples_larger_than_the_data_raise():
 
 def test_objects_that_are_no_estimators_raise():
     assert_raises("not a class", BaggingClassifier(DecisionTreeClassifier), y=Y > 1, kind=TypeError)
-    assert_raises("with fit, predict and get_params", BaggingClassifier("tree"), y=Y > 1, kind=TypeError)
+    assert_raises(
+        "with fit, predict and get_params", BaggingClassifier("tree"), y=Y > 1, kind=TypeError
+    )
 
 
 @pytest.mark.parametrize("model", [BaggingRegressor(Ridge()), VotingRegressor([("a", Ridge())])])

@@ -1,4 +1,4 @@
-"""Drives the native boosting loop without the estimators, and compares it with its reference."""
+"""Run the native boosting loop without the estimators, and compare it with the reference implementation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bosquet.reference.gradient_trees import GradientNode, leaf_of
 Array = NDArray[np.float64]
 
 ALL_ISAS = ["baseline", "avx2", "avx512"]
-# Those this processor has, and the baseline on others than x86.
+# The instruction sets of this processor; only the baseline on processors other than x86.
 ISAS = ALL_ISAS[: ALL_ISAS.index(_core.best_isa()) + 1]
 
 
@@ -29,11 +29,11 @@ class EngineFit:
 
     @property
     def raw(self) -> Array:
-        """Raw predictions of the training rows, (outputs, rows)."""
+        """Return the raw predictions of the training rows, (outputs, rows)."""
         return self.fit.raw()
 
     def tree_predictions(self, x: Array, tree: int) -> Array:
-        """What one tree adds to each row."""
+        """Return the value that one tree adds to each row."""
         both = self.ensemble.predict_raw(x, 0, tree + 1) - self.ensemble.predict_raw(x, 0, 0)
         before = self.ensemble.predict_raw(x, 0, tree) - self.ensemble.predict_raw(x, 0, 0)
         return (both - before).sum(axis=1)
@@ -55,7 +55,7 @@ def fit_engine(
     threads: int = 1,
     **options: Any,
 ) -> EngineFit:
-    """Fits with every leaf allowed and no shrinkage, unless the options say otherwise."""
+    """Fit without a limit on leaves and without shrinkage, unless the options set them."""
     options = {"min_samples_leaf": 1, "learning_rate": 1.0, **options}
     w = np.zeros(0) if weight is None else weight
     target = np.atleast_2d(np.asarray(y, dtype=np.float64))
@@ -71,7 +71,7 @@ def fit_engine(
 
 
 def probe_rows(x: Array, rng: np.random.Generator, rows: int = 400) -> Array:
-    """Rows the tree has not seen: values of the columns mixed anew, nudged, or missing."""
+    """Return new rows: values permuted within columns, changed slightly, or missing."""
     probes = np.column_stack([rng.choice(column, rows) for column in x.T])
     whole = np.all(np.isnan(x) | (x == np.floor(x)), axis=0)
     nudges = rng.normal(scale=0.1, size=probes.shape)
@@ -88,7 +88,7 @@ def assert_same_tree(
     x: Array,
     probes: Array,
 ) -> None:
-    """The two trees agree node for node, and send rows they have not seen to the same leaves."""
+    """Check that two trees agree node by node, and send new rows to the same leaves."""
     if hasattr(engine.ensemble, "tree_arrays"):
         assert_same_nodes(engine.ensemble.tree_arrays(number), reference, table)
     values = np.array([node.value for node in reference])
@@ -102,7 +102,7 @@ def assert_same_tree(
 def assert_same_nodes(
     arrays: dict[str, Any], reference: list[GradientNode], table: BinnedTable
 ) -> None:
-    """Compares the rule, the children and the numbers of every node."""
+    """Compare the split, the children and the numbers of every node."""
     assert len(arrays["left"]) == len(reference)
     for node in reference:
         i = node.number

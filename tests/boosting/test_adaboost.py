@@ -1,4 +1,4 @@
-"""AdaBoost: how it starts, stops, weighs, samples, and what it tells afterwards."""
+"""AdaBoost: first round, stopping, weights, sampling, fitted attributes."""
 
 import pickle
 
@@ -24,9 +24,9 @@ def easy():
     return make_classification(400, 6, n_informative=4, class_sep=1.2, random_state=0)
 
 
-# ------------------------------------------------------------------ edges of the rule
+# ------------------------------------------------------------------ special cases
 def line_and_ends():
-    """Three learners that miss the first row and some others each, then one that misses none."""
+    """Three learners that misclassify the first row and some others, then one without errors."""
 
     class ThenPerfect(ClassifierMixin, BaseEstimator):
         fitted = 0
@@ -57,7 +57,7 @@ def test_a_perfect_learner_wins_the_vote_and_ends_it():
     assert model.estimator_weights_[-1] > model.estimator_weights_[:-1].sum()
     assert model.score(X, y) == 1
     assert np.isfinite(model.decision_function(X)).all()
-    # scikit-learn gives it the weight 1, and it is outvoted.
+    # In scikit-learn it has weight 1 and is outvoted.
     learner.fitted = 0
     theirs = Theirs(learner(), n_estimators=10).fit(X, y)
     assert theirs.score(X, y) < 1
@@ -125,7 +125,7 @@ def test_samme_wants_better_than_a_guess_among_the_classes():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 2))
     y = np.digitize(X[:, 0], [-0.4, 0.4])
-    # A stump of three classes errs on a third or so, where half would be chance for two.
+    # A stump has an error of about a third for three classes, where chance is two thirds, not one half.
     model = AdaBoostClassifier(n_estimators=20).fit(X, y)
     assert (model.estimator_errors_ < 2 / 3).all()
     assert (model.estimator_errors_ > 1 / 2).any() or model.estimator_errors_[0] > 1 / 4
@@ -346,7 +346,7 @@ def test_callbacks_see_every_round_and_can_end_it(easy):
         assert error == pytest.approx(1 - score)
 
 
-# ------------------------------------------------------------------ what is told
+# ------------------------------------------------------------------ attributes
 def test_stages_lead_to_the_model(easy):
     X, y = easy
     model = AdaBoostClassifier(n_estimators=12).fit(X, y)
@@ -424,4 +424,4 @@ def test_a_pickle_says_the_same(easy):
         model = AdaBoostClassifier(learner, 5, random_state=0).fit(X, y)
         again = pickle.loads(pickle.dumps(model))
         assert np.array_equal(again.decision_function(X), model.decision_function(X))
-        assert len(pickle.dumps(model)) < 100_000 or learner is not None  # and holds no rows
+        assert len(pickle.dumps(model)) < 100_000 or learner is not None  # and stores no rows

@@ -1,4 +1,4 @@
-"""What AdaBoost and AnyBoost refuse, and what they say."""
+"""Invalid input of AdaBoost and AnyBoost raises an error with a clear message."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What the theory says of AdaBoost holds to the last digits, on any data."""
+"""Identities of AdaBoost hold up to rounding, on any data."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ def problems(draw):
 
 
 def rounds_of(X, y, weight, variant, learning_rate=1.0, estimator=None, rounds=15):
-    """The loop in the open: w, h(x), α, Z and f of every round."""
+    """Run the loop and yield w, h(x), α, Z and f of every round."""
     encoder, table = open_table(estimator, X, owner="a test")
     rule = VARIANTS[variant](y, weight, learning_rate)
     learner = weak_learner(estimator, table, output_kind=rule.output_kind, encoder=encoder)
@@ -56,12 +56,12 @@ def test_weights_are_exponentials_of_margins_and_half_of_them_missed(problem, es
         if found.step.is_last:
             assert error < 1e-12
             return
-        # α is the ½ form, Z is 2√(ε(1 - ε)), and the least there is.
+        # α is the ½ form, Z is 2√(ε(1 - ε)), and no other α gives a smaller Z.
         assert found.step.alpha == pytest.approx(0.5 * np.log((1 - error) / error), rel=1e-6)
         assert found.normaliser == pytest.approx(2 * np.sqrt(error * (1 - error)), rel=1e-6)
         for other in (0.9 * found.step.alpha, 1.1 * found.step.alpha):
             assert (w * np.exp(-other * y * h)).sum() >= found.normaliser - 1e-12
-        # w' = D exp(-y f) / Π Z, in which the missed rows hold half.
+        # w' = D exp(-y f) / Π Z, and misclassified rows have half of the weight.
         product *= found.normaliser
         after = share * np.exp(-y * f) / product
         np.testing.assert_allclose(after.sum(), 1, rtol=1e-8)
@@ -104,7 +104,7 @@ def test_the_bounds_of_the_edges_lie_above_the_product(problem):
 @given(problems(), st.sampled_from(sorted(VARIANTS)), st.sampled_from([1.0, 0.4]))
 def test_the_core_s_loop_is_the_loop(problem, variant, learning_rate):
     X, y, weight = problem
-    # No two sums alike: of two stumps with the same error, rounding would choose.
+    # All sums differ: rounding would decide between two stumps with the same error.
     weight = weight * np.random.default_rng(0).uniform(0.5, 1.5, weight.size)
     model = AdaBoostClassifier(n_estimators=10, variant=variant, learning_rate=learning_rate)
     try:
@@ -120,7 +120,7 @@ def test_the_core_s_loop_is_the_loop(problem, variant, learning_rate):
     theirs = [found.normaliser for found in told]
     ours = [kept.normaliser[0] for kept in model._kept]
     np.testing.assert_allclose(ours[:both], theirs[:both], rtol=1e-6)
-    # Where steps have become smaller than rounding, either may be the first to see it.
+    # When steps are smaller than rounding errors, either implementation may stop first.
     np.testing.assert_allclose(ours[both:] + theirs[both:], 1, rtol=1e-9)
 
 
@@ -137,7 +137,7 @@ def test_anyboost_never_makes_its_loss_larger(problem, loss):
         value = model._decision.loss.value
         lost = [value(y * f).mean() for f in model.staged_decision_function(X)]
         if loss == "doom2":
-            lost = lost[10:]  # after the rounds of AdaBoost that it starts from
+            lost = lost[10:]  # after the rounds of AdaBoost that it starts with
         else:
             lost.insert(0, value(np.zeros(1)).mean())
         assert (np.diff(lost) <= 1e-9).all()

@@ -1,4 +1,4 @@
-"""The estimators are held to their references in plain NumPy, round by round."""
+"""The estimators agree with their reference implementations in plain NumPy, round by round."""
 
 import numpy as np
 import pytest
@@ -112,7 +112,7 @@ def test_anyboost_of_native_stumps_is_the_reference_s(loss):
 
 
 class SlowStump(ClassifierMixin, BaseEstimator):
-    """The reference's stump as an estimator of another library."""
+    """The stump of the reference implementation as an estimator of another library."""
 
     def fit(self, X, y, sample_weight):
         self.classes_ = np.unique(y)
@@ -125,7 +125,7 @@ class SlowStump(ClassifierMixin, BaseEstimator):
 
 
 class SlowMeans(RegressorMixin, BaseEstimator):
-    """Weighted means on either side of the best threshold."""
+    """Weighted means on both sides of the best threshold."""
 
     def fit(self, X, y, sample_weight):
         self.stump_ = stumps.linear(X, y, sample_weight / sample_weight.sum(), "squared")
@@ -162,7 +162,7 @@ def test_native_trees_vote_as_the_same_trees_fitted_one_by_one(variant):
     X, y = two_classes(7, rows=200)
 
     class OneByOne(DecisionTreeClassifier):
-        """Not the class itself, and so a stranger to the loop."""
+        """A subclass, so the loop treats it as an estimator of another library."""
 
     native = AdaBoostClassifier(DecisionTreeClassifier(max_depth=2), 8, variant=variant)
     foreign = AdaBoostClassifier(OneByOne(max_depth=2), 8, variant=variant)

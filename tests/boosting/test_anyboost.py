@@ -1,4 +1,4 @@
-"""AnyBoost: any loss of the margin, steps of each kind, and what becomes of outliers."""
+"""AnyBoost: losses of the margin, kinds of steps, and robustness to outliers."""
 
 import numpy as np
 import pytest
@@ -106,7 +106,7 @@ def test_boosting_ends_when_every_row_has_its_margin():
     y = X[:, 0] > 9
     for loss in ("squared_hinge", "smooth_hinge"):
         model = AnyBoostClassifier(loss, n_estimators=50).fit(X, y)
-        assert model.n_estimators_ == 1  # a margin of 1 for all, and no weight is left
+        assert model.n_estimators_ == 1  # all margins are 1, so all weights are 0
         np.testing.assert_allclose(np.abs(model.decision_function(X)), 1, rtol=1e-6)
 
 

@@ -1,4 +1,4 @@
-"""Bad input gets one clear error that names the column, the value or the parameter."""
+"""Invalid input raises one clear error that names the column, the value or the parameter."""
 
 import numpy as np
 import pytest

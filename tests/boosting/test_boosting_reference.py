@@ -1,4 +1,4 @@
-"""The boosting loop against its reference: several rounds, every loss, both kinds of step."""
+"""The boosting loop agrees with its reference: several rounds, all losses, both kinds of step."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def sample(name: str, seed: int, rows: int = 220) -> tuple[Array, Array, Array]:
 
 
 def engine_pairs(name: str, parameter: float) -> Any:
-    """The gradients of the core: the reference's exponentials may differ in the last bit."""
+    """Return the gradients of the core: the exponentials of the reference may differ in the last bit."""
     loss = core_loss(name, parameter)
 
     def pairs(y: Array, raw: Array, w: Array) -> NDArray[np.float32]:
@@ -91,7 +91,7 @@ def test_newton_steps_agree(name: str, parameter: float, depth_wise: bool) -> No
 
 @pytest.mark.parametrize(("name", "parameter"), cases(shares=[0.8]))
 def test_gradient_steps_agree(name: str, parameter: float) -> None:
-    # The two find a minimiser to some ten digits, so later rounds see gradients that differ there:
+    # Both find a minimiser to about ten digits, so the gradients of later rounds differ slightly:
     # two rounds are few enough for the trees to be the same.
     assert_references(name, parameter, rounds=2, newton=False)
 

@@ -1,4 +1,4 @@
-"""Bounds on the error on new rows: their formulas by hand, and what must be true of any bound."""
+"""Generalisation bounds: closed formulas, and properties of any bound."""
 
 import math
 
@@ -17,7 +17,7 @@ from bosquet.theory import certificate, pieces_as_vote, vc_dim_of_trees
 
 
 def labelings_by_stumps(points):
-    """All the ways in which stumps label the points, by trying them."""
+    """Return all labellings of the points by stumps, by enumeration."""
     found = set()
     rows = range(len(points))
     for feature in range(points.shape[1]):
@@ -68,7 +68,7 @@ def test_the_vc_bound_prints_the_numbers_that_it_is_computed_with(T, d):
         ({"max_leaf_nodes": 4}, {"max_leaf_nodes": 4}),
         ({"max_leaf_nodes": 4, "max_depth": 30}, {"max_leaf_nodes": 4}),
         ({"max_leaf_nodes": 500, "max_depth": 3}, {"max_depth": 3}),
-        ({"max_depth": 35}, {"max_depth": 35}),  # counted up one by one it took hours
+        ({"max_depth": 35}, {"max_depth": 35}),  # counting up one by one would take hours
     ],
 )
 @pytest.mark.parametrize(

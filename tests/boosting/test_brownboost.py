@@ -1,4 +1,4 @@
-"""BrownBoost: its guarantee, its reference, and what noise does to it and to AdaBoost."""
+"""BrownBoost: its guarantee, its reference implementation, and label noise compared with AdaBoost."""
 
 import math
 import pickle
@@ -24,7 +24,7 @@ from bosquet.reference import brownboost as reference
 
 
 def noisy_half_space(rows, noise, seed=0, features=5):
-    """Two classes parted by a plane, with a share of the labels turned over."""
+    """Two classes separated by a plane, with a share of flipped labels."""
     random = np.random.default_rng(seed)
     X = random.uniform(-1, 1, size=(rows, features))
     truth = np.where(X.sum(axis=1) > 0, 1, -1)
@@ -44,7 +44,7 @@ def test_the_potential_is_the_same_after_every_round(seed, noise, target):
     model = quietly(BrownBoostClassifier(n_estimators=60, target_error=target), X, y)
     assert len(model.potential_) == model.n_iter_ + 1
     np.testing.assert_allclose(model.potential_, target, rtol=1e-9)
-    # The same from what the model says, without its own account.
+    # The same, computed from the predictions of the model.
     left = model.c_ - np.cumsum(model.times_)
     for f, s in zip(model.staged_decision_function(X), left, strict=True):
         rows = [math.erfc((m + max(s, 0)) / math.sqrt(model.c_)) for m in y * f]
@@ -95,7 +95,7 @@ def test_rows_that_cannot_be_placed_lose_their_weight():
     worst = np.argsort(margins)[:25]
     assert (y != truth)[worst].mean() > 0.9
     assert weights[worst].mean() < 0.01 * weights.mean()
-    # To AdaBoost they are the ones that matter most.
+    # In AdaBoost they have the largest weights.
     ada = AdaBoostClassifier(n_estimators=model.n_iter_).fit(X, y)
     theirs = np.exp(-y * ada.decision_function(X))
     assert theirs[worst].mean() > 2 * theirs.mean()

@@ -1,4 +1,4 @@
-"""A round of BrownBoost keeps the potential, ends where it should, and agrees with the reference."""
+"""A round of BrownBoost preserves the potential, ends correctly, and agrees with the reference."""
 
 import math
 
@@ -18,7 +18,7 @@ from bosquet.reference import brownboost as reference
 
 
 def random_round(seed, rows, c, real_valued):
-    """Margins, time left, worths and shares of some rows, with an edge to spend."""
+    """Return margins, remaining time, predictions and weights of some rows, with a positive edge."""
     random = np.random.default_rng(seed)
     margins = random.normal(scale=math.sqrt(c), size=rows)
     time_left = c * random.uniform(0.05, 1)
@@ -84,7 +84,7 @@ def test_a_hypothesis_that_is_always_right_uses_up_the_time():
 
 
 def test_with_much_time_the_first_round_is_that_of_adaboost():
-    # For s near c a row weighs exp(-2 r), up to a factor: margins count double.
+    # For s near c the weight of a row is exp(-2 r), up to a factor: margins count twice.
     worth = np.array([1.0] * 7 + [-1.0] * 3)
     share, c = np.full(10, 0.1), 400.0
     step = take_step(PotentialCurve(worth, np.zeros(10), c, c, share), 0.0)

@@ -1,4 +1,4 @@
-"""A certificate is what its rounds say: the reference's numbers, bounds that hold, reasons for the rest."""
+"""Certificates agree with the reference, their bounds hold, and missing values have a reason."""
 
 import dataclasses
 import pickle
@@ -25,7 +25,7 @@ COLUMNS = [
 
 
 def boost(said, y, shrinkage=1.0):
-    """AdaBoost's α_t for learners whose answers are given; flipped where worse than a coin."""
+    """Return the α_t of AdaBoost for given predictions; learners worse than chance are flipped."""
     weight, alphas = np.full(y.size, 1 / y.size), []
     for answers in said:
         error = np.clip(weight @ (1 - y * answers) / 2, 1e-9, 1 - 1e-9)

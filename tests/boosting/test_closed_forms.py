@@ -1,4 +1,4 @@
-"""What can be computed by hand: leaf weights, gains, the boosting of a constant."""
+"""Closed forms: leaf weights, gains, boosting of a constant."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bosquet.reference.losses import sigmoid
 
 
 def leaves_of(engine: EngineFit, x: Array) -> list[tuple[float, Array]]:
-    """Value and rows of each leaf; values tell leaves apart on these data."""
+    """Return the value and the rows of each leaf; on these data all leaves have different values."""
     values = engine.tree_predictions(x, 0)
     return [(float(value), np.flatnonzero(values == value)) for value in np.unique(values)]
 
@@ -75,7 +75,7 @@ def test_weighted_leaves_have_weighted_sums() -> None:
 
 
 def best_gain(y: Array, order: Array, l2: float) -> tuple[float, Array]:
-    """The lecture's formula, tried on every cut: the best gain and its left side."""
+    """Evaluate the formula of the lecture for every split: return the best gain and its left side."""
     best, side = -np.inf, order < 0
     for cut in np.unique(order)[:-1]:
         left = order <= cut
@@ -100,7 +100,7 @@ def test_the_first_split_has_the_largest_gain_of_all(seed: int, l2: float) -> No
     assert len(np.unique(values)) == 2
     assert np.all(values[left] == values[left][0])
     assert np.all(values[~left] == values[~left][0])
-    # The gain is what the regularised objective falls by.
+    # The gain is the decrease of the regularised objective.
     before = np.sum((y - np.sum(y) / (60 + l2)) ** 2) / 2 + l2 / 2 * (np.sum(y) / (60 + l2)) ** 2
     after = np.sum((y - values) ** 2) / 2 + l2 / 2 * np.sum(np.unique(values) ** 2)
     assert before - after == pytest.approx(gain, rel=1e-6)

@@ -1,4 +1,4 @@
-"""The exercise sheet of a course, run as printed but for the import and the new name of base_estimator."""
+"""The exercise sheet of a course, run as printed except for the import and the new name of base_estimator."""
 
 import numpy as np
 import pytest
@@ -54,7 +54,7 @@ def test_its_examples_run_as_printed(example):
 
 
 def test_recoding_adaboost_from_the_sheet_gives_the_same_votes():
-    """Its second question: Algorithm 1, typed in."""
+    """Algorithm 1, the second question of the sheet."""
     from sklearn.datasets import make_moons
     from sklearn.tree import DecisionTreeClassifier
 

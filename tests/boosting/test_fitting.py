@@ -1,4 +1,4 @@
-"""What a fit does: losses, steps, stopping, warm starts, constraints, callbacks."""
+"""Fits: losses, steps, early stopping, warm starts, constraints, callbacks."""
 
 import io
 

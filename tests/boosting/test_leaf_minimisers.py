@@ -1,4 +1,4 @@
-"""Leaves of the gradient step: the exact minimiser of the loss on their rows."""
+"""Leaf values of the gradient step are the exact minimisers of the loss."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from loss_cases import TWO_CLASSES, accepted, cases, parameters_of
 
 from bosquet.reference.losses import Loss, Softmax, loss_named
 
-# The engine's search for a root leaves one it has hit, creeps where the loss is linear, and walks
-# past a flat minimum on one side.
+# The root search of the engine may leave an exact root, is slow where the loss is linear, and may pass a
+# flat minimum on one side.
 
 
 def single_leaf(
     name: str, parameter: float, y: Array, f: Array, w: Array | None = None
 ) -> tuple[float, Loss]:
-    """The value the engine gives a leaf of all rows, and the reference in the same state."""
+    """Return the engine's value of a leaf with all rows, and that of the reference implementation."""
     engine = fit_engine(
         np.zeros((len(y), 1)),
         y,
@@ -99,7 +99,7 @@ def test_softmax_leaves_minimise_the_loss_over_their_own_class() -> None:
         np.zeros((50, 1)), y, "log_loss", outputs=3, start=f, newton=False, max_leaf_nodes=1
     )
     reference = Softmax(3)
-    for k in range(3):  # one class after the other, each given the steps before it
+    for k in range(3):  # one class after the other, each with the previous steps
         f[k] += reference.minimiser(y, f, np.ones(50), k)
     np.testing.assert_allclose(engine.raw, f, atol=1e-8)
 
@@ -115,7 +115,7 @@ def test_leaf_values_obey_the_largest_step_and_the_learning_rate() -> None:
 
 
 def test_rows_drawn_by_gradient_do_not_bend_the_minimiser() -> None:
-    """Most rows are fitted and have small gradients; the minimiser must not forget them."""
+    """Most rows are fitted and have small gradients; the minimiser must include them."""
     y = np.r_[np.zeros(1800), np.ones(200)]
     start = np.full(2000, -2.2)
     engine = fit_engine(

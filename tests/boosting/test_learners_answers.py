@@ -1,4 +1,4 @@
-"""What a learner may answer: a class that it was taught, a probability, one finite number a row."""
+"""Predictions of base learners must be known classes, probabilities or finite numbers, one per row."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ VOTES = [
 
 
 class Odd(ClassifierMixin, BaseEstimator):
-    """A stump that answers in its own way when it is asked for the `at`-th time."""
+    """A stump whose `at`-th prediction is replaced."""
 
     asked = 0
 

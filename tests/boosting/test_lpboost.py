@@ -1,4 +1,4 @@
-"""LPBoost: optimal against the whole table of hypotheses, with a proof from both sides."""
+"""LPBoost: optimal over all hypotheses, with a lower and an upper bound."""
 
 import pickle
 import warnings
@@ -27,7 +27,7 @@ from bosquet.theory import game_value, maximal_margin
 
 
 def every_stump(X):
-    """What all stumps, and the two constants, say of the rows of X: a column each."""
+    """Return the predictions of all stumps and of the two constants, one column per hypothesis."""
     said = [np.ones(len(X))]
     for column in X.T:
         values = np.unique(column)
@@ -56,7 +56,7 @@ def test_the_value_is_that_of_the_programme_with_every_stump(seed, nu, noise):
     dual, _ = reference.hardest_rows(worths, nu)
     assert value == pytest.approx(dual, abs=1e-7)
     if value < 1e-9:
-        return  # some distribution leaves no stump an edge, maybe the even one: nothing to boost
+        return  # no stump has an edge under some distribution: nothing to boost
     model = LPBoostClassifier(nu=nu, n_estimators=1000).fit(X, y)
     assert model.value_ == pytest.approx(value, abs=2e-6)
     assert model.gap_ <= 1e-6
@@ -69,14 +69,14 @@ def test_vote_and_distribution_prove_the_value_from_both_sides(seed, nu):
     if reference.hardest_rows(y[:, None] * every_stump(X), nu)[0] < 1e-9:
         return
     model = LPBoostClassifier(nu=nu, n_estimators=1000).fit(X, y)
-    # From below: the margins of the vote.
+    # Lower bound: the margins of the vote.
     assert model.estimator_weights_.sum() == pytest.approx(1)
     margins, price = y * model.decision_function(X), 1 / (nu * 30) if nu else np.inf
     short = np.maximum(model.rho_ - margins, 0)
     assert short.max() < 1e-12 if nu == 0 else True
     cost = price * short.sum() if nu else 0.0
     assert model.rho_ - cost == pytest.approx(model.value_, abs=1e-9)
-    # From above: no stump agrees more under the distribution.
+    # Upper bound: no stump has a larger agreement under the distribution.
     d = model.row_distribution_
     assert d.min() >= 0
     assert d.sum() == pytest.approx(1)
@@ -141,7 +141,7 @@ def test_the_programme_of_a_game_is_the_game():
     for column in worths.T:
         programme.add(column)
     found = programme.solve()
-    game = game_value(worths.T)  # hypotheses want agreement, rows do not
+    game = game_value(worths.T)  # hypotheses maximise the agreement, rows minimise it
     assert found.value == pytest.approx(game.value)
     assert (worths @ found.vote).min() == pytest.approx(game.value)
     assert (found.distribution @ worths).max() == pytest.approx(game.value)
@@ -179,7 +179,7 @@ def test_a_learner_that_need_not_find_its_best_proves_no_bound(learner):
     model = LPBoostClassifier(learner, nu=0.0, random_state=0).fit(X, y)
     assert model.upper_bound_ is None
     assert model.gap_ is None
-    # What is left to say: no hypothesis that was found beats the vote under these rows.
+    # No hypothesis found is better than the vote under this distribution.
     assert model.agreement_ <= model.value_ + 1e-6
     found = maximal_margin(X, y, learner, random_state=0)
     assert not found.exact
@@ -194,8 +194,8 @@ def test_a_learner_that_need_not_find_its_best_proves_no_bound(learner):
 
 
 def test_what_one_greedy_learner_cannot_do_another_can():
-    # The largest margin of the one would be a false bound: votes of the other's trees exceed it, and
-    # both are trees of depth 2.
+    # The largest margin of one learner is not a bound for the other: its votes exceed it, although both
+    # learners are trees of depth 2.
     X, y = make_moons(200, noise=0.25, random_state=1)
     ours = maximal_margin(X, y, bosquet.DecisionTreeClassifier(max_depth=2))
     theirs = maximal_margin(X, y, TheirTree(max_depth=2, random_state=0))
@@ -221,7 +221,7 @@ def test_rounds_of_a_greedy_learner_that_are_not_enough_are_told_without_a_bound
 
 
 class Coin(ClassifierMixin, BaseEstimator):
-    """Says what is wrong for most rows."""
+    """Predict the wrong class for most rows."""
 
     def fit(self, X, y, sample_weight=None):
         self.classes_ = np.unique(y)
@@ -299,7 +299,9 @@ def test_works_in_a_pipeline_and_in_a_grid_search():
 def test_the_largest_margin_is_the_value_of_the_game_against_the_rows(seed):
     X, y = small_sample(seed, rows=15, noise=0.3)
     said = every_stump(X)
-    game = game_value((y[:, None] * said).T)  # a line a hypothesis, which wants agreement
+    game = game_value(
+        (y[:, None] * said).T
+    )  # one row per hypothesis, which maximises the agreement
     found = maximal_margin(X, y)
     assert found.rho == pytest.approx(game.value, abs=2e-6)
     assert found.gamma == found.rho / 2

@@ -1,4 +1,4 @@
-"""What a round of boosting takes in memory."""
+"""Memory of a boosting round."""
 
 from __future__ import annotations
 
@@ -25,6 +25,6 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
 
 
 def test_sums_of_many_leaves_over_many_rows_take_little_memory() -> None:
-    # 184 blocks of rows times 65,535 leaves would be 289 MB; the histograms are some 200 MB.
+    # 184 blocks of rows times 65,535 leaves would be 289 MB; the histograms take about 200 MB.
     done = subprocess.run([sys.executable, "-c", ROUND], capture_output=True, text=True, check=True)
     assert int(done.stdout) < 400

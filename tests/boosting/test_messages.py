@@ -1,4 +1,4 @@
-"""What the boosting family says to those who give it something else than it expects."""
+"""Error messages and warnings of the boosting estimators."""
 
 import re
 import warnings
@@ -144,7 +144,7 @@ def test_the_error_of_a_learner_without_an_edge_has_a_public_name_and_its_error(
 
 
 class Sure(RegressorMixin, BaseEstimator):
-    """Right on 70 of 100 rows, and there by `right`; wrong on the others by 1."""
+    """Predict the correct sign times `right` for 70 of 100 rows, and the wrong sign for the others."""
 
     def __init__(self, right=0.1):
         self.right = right

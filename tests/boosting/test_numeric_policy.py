@@ -31,10 +31,10 @@ THREADS = (1, 2, 3, 8)
     rows=st.integers(1, 2**31 - 10).map(lambda n: n // 2 + 1),
 )
 def test_the_unit_leaves_room_for_the_rounding_of_every_row(total: float, rows: int) -> None:
-    """Up to 10^7 rows, and beyond: half a unit a row on top of the sum stays below 2^31."""
+    """For 10^7 rows and more: the sum plus half a unit per row stays below 2^31."""
     per_unit = units_per_one(total, rows)
     assert per_unit * total + rows / 2 <= 2**31 - 1
-    # And no bit is given away: twice as fine would not fit.
+    # No bit is wasted: half the unit would overflow.
     assert 2 * per_unit * total + rows / 2 > (2**31 - 2) * (1 - 1e-8)
 
 
@@ -52,7 +52,7 @@ def test_integers_of_extreme_pairs_add_up_below_two_to_the_31(rows: int) -> None
 @pytest.mark.parametrize("fraction", [1 - 2e-9, 1 - 1e-6, 1.0, 1 + 1e-6, 1.5])
 @pytest.mark.parametrize("rows", [64, 4096, 50_000])
 def test_sums_at_the_edge_of_the_range_keep_their_sign(rows: int, fraction: float) -> None:
-    """All gradients on one side and their sum at a power of two: one bit too many would wrap."""
+    """All gradients have one sign and their sum is a power of two: one more bit would overflow."""
     x = np.arange(rows, dtype=np.float64)[:, None] % 64
     step = np.where(x[:, 0] < 40, 1.0, 1.25)
     y = step * (fraction * 2.0**20 / step.sum())
@@ -72,14 +72,14 @@ def test_hessian_sums_at_the_edge_of_the_range_stay_positive(fraction: float) ->
     np.testing.assert_allclose(engine.raw[0], y, atol=1e-6)
 
 
-# --- small things are seen beside large ones ----------------------------------------------------
+# --- small gradients count next to large ones ----------------------------------------------------
 
 
 @pytest.mark.parametrize("start", ["zero", "mean"])
 @pytest.mark.parametrize("rows", [1000, 100_000])
 def test_signal_among_units_is_found_beside_a_target_of_a_million(rows: int, start: str) -> None:
     rng = np.random.default_rng(1)
-    x = np.round(rng.normal(size=(rows, 3)), 1)  # few enough values for a bin each
+    x = np.round(rng.normal(size=(rows, 3)), 1)  # few enough values for one bin per value
     y = np.where(x[:, 0] > 0.3, 1.0, 0.0)
     x[7, 1], y[7] = 100.0, 1e6
     f = y.mean() if start == "mean" else 0.0
@@ -100,7 +100,7 @@ def test_a_million_beside_units_costs_few_bits() -> None:
 
 
 def exact_best_cut(x: Array, y: Array, w: Array) -> float:
-    """The best threshold in double precision, no quantisation."""
+    """Return the best threshold in double precision, without quantisation."""
     order = np.argsort(x)
     g, h = np.cumsum((-w * y)[order]), np.cumsum(w[order])
     scores = g[:-1] ** 2 / h[:-1] + (g[-1] - g[:-1]) ** 2 / (h[-1] - h[:-1])
@@ -122,7 +122,7 @@ def test_weights_of_one_to_ten_thousand_give_the_split_of_exact_arithmetic(seed:
 
 
 def test_light_rows_are_told_apart_beside_heavy_ones() -> None:
-    """The heavy rows are all alike; what is left to learn lies among rows a 10^4th as heavy."""
+    """The rows with large weights are all equal; the signal is in rows with weights 10^4 times smaller."""
     rng = np.random.default_rng(3)
     x = rng.integers(0, 40, size=(20_000, 2)).astype(np.float64)
     heavy = x[:, 1] >= 20
@@ -271,7 +271,7 @@ def test_sampling_by_gradient_draws_the_share_asked_for() -> None:
 
 @pytest.mark.parametrize("share", [0.1, 0.4])
 def test_sampling_by_gradient_learns_as_all_rows_do(share: float) -> None:
-    """A row drawn with chance p stands for 1 / p rows, so that sums are right on average."""
+    """A row drawn with probability p counts as 1 / p rows, so that sums are unbiased."""
     rng = np.random.default_rng(8)
     x = rng.normal(size=(20_000, 3))
     y = np.sign(x[:, 0]) + 0.5 * x[:, 1] + 0.1 * rng.normal(size=20_000)
@@ -290,7 +290,7 @@ BLOCK_ROWS = 8192
 def test_values_of_leaves_are_sums_over_blocks_in_their_order(
     leaves: int, subsample: float, threads: int
 ) -> None:
-    """Of 30,000 leaves and 36 blocks the sums are more than the core keeps at a time."""
+    """The sums of 30,000 leaves and 36 blocks exceed what the core stores at a time."""
     rng = np.random.default_rng(0)
     x = rng.integers(0, 200, size=(36 * BLOCK_ROWS - 100, 3)).astype(float)
     y = rng.normal(size=len(x))

@@ -1,4 +1,4 @@
-"""Boosting finds the rows whose labels were turned over."""
+"""Outlier scores of boosting find rows with flipped labels."""
 
 import warnings
 
@@ -33,7 +33,7 @@ MODELS = [
 
 
 def turned_labels(seed, share=0.05):
-    """Breast cancer, with some labels turned over: rows, labels, and which were."""
+    """Return the breast cancer data with some flipped labels, and which rows have one."""
     X, y = load_breast_cancer(return_X_y=True)
     random = np.random.default_rng(seed)
     turned = np.zeros(y.size, dtype=bool)

@@ -1,4 +1,4 @@
-"""The light callable for services: the same bits as the estimator's own methods."""
+"""`predictor()` returns the same bits as the methods of the estimator."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ ROWS = (1, 5, 15, 16, 200)
 
 
 class LogOdds:
-    """A user's own two-class loss: its raw predictions are taken to be log-odds."""
+    """A custom two-class loss: its raw predictions are interpreted as log-odds."""
 
     def value(self, y, raw):
         return np.logaddexp(0, raw) - y * raw
 
 
 class ScaledOdds(LogOdds):
-    """The same, with a say in what its raw predictions mean."""
+    """The same, with its own inverse link function."""
 
     def inverse_link(self, raw):
         return 1 / (1 + np.exp(-2 * raw))

@@ -1,4 +1,4 @@
-"""AdaBoost.R2 as the lecture has it: draws, losses, weights, stop or restart, median or mean."""
+"""AdaBoost.R2: samples, losses, weights, stopping or restarting, median or mean."""
 
 import pickle
 import warnings
@@ -34,7 +34,7 @@ def friedman():
 
 
 def of_the_reference(X, y, *, depth=2, seed=0, unit=1.0, n_rounds=12, **options):
-    """The reference on Bosquet's own draws and trees."""
+    """Run the reference implementation on the samples and trees of Bosquet."""
     drawn = Reweighting(seed_from(seed), resample=True)
 
     def fit(counts):
@@ -68,7 +68,7 @@ def test_learners_weights_and_predictions_are_the_references(friedman, loss, lea
 
 
 def stubborn(random, rows=120):
-    """Rows that a stump predicts evenly badly: the mean loss is near the largest."""
+    """Rows for which a stump has equal errors: the mean loss is close to the largest loss."""
     X = random.normal(size=(rows, 2))
     return X, np.where(random.random(rows) < 0.5, -1.0, 1.0) + 0.3 * X[:, 0]
 
@@ -209,7 +209,7 @@ def test_rows_of_weight_zero_do_not_matter_and_heavy_ones_do(friedman):
     some = AdaBoostRegressor(random_state=0).fit(X[:150], y[:150]).predict(X_test)
     zeros = AdaBoostRegressor(random_state=0).fit(X, y, sample_weight=weight).predict(X_test)
     np.testing.assert_array_equal(zeros, some)
-    # Where nothing tells rows apart a tree says the mean of those drawn, one in ten of them a 1.
+    # If no feature separates the rows, a tree predicts the mean of its sample; one in ten targets is 1.
     alike, y = np.zeros((1000, 1)), np.repeat([0.0, 1.0], 500)
     weight = np.repeat([9.0, 1.0], 500)
     heavy = AdaBoostRegressor(n_estimators=1, random_state=0).fit(alike, y, sample_weight=weight)

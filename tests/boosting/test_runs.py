@@ -18,7 +18,7 @@ FEW = {"n_estimators": 12, "early_stopping": False, "max_leaf_nodes": 6, "min_sa
 
 
 class FixedSeed(np.random.RandomState):
-    """A random state whose first draw is a seed of choice, which is all that a fit draws."""
+    """A random state whose only draw is the given seed."""
 
     def __init__(self, seed):
         super().__init__(0)
@@ -118,7 +118,7 @@ def test_a_file_a_pickle_and_an_explanation_of_runs(tmp_path):
 def test_a_file_whose_trees_do_not_fit_its_runs_is_refused(tmp_path):
     X, y = mixed_table()
     model = GradientBoostingClassifier(n_runs=3, random_state=0, **FEW).fit(X, y)
-    for wrong in (5, 0, -3):  # 36 trees are no rounds of five
+    for wrong in (5, 0, -3):  # 36 is not a multiple of 5
         model._terms.runs = wrong
         model.save(tmp_path / "model.bq")
         with pytest.raises(bosquet.ModelFileError, match="runs"):

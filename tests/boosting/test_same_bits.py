@@ -1,4 +1,4 @@
-"""A model's bits depend on the data, the parameters and the seed: on nothing else."""
+"""The bits of a model depend only on the data, the parameters and the seed."""
 
 import os
 import subprocess
@@ -121,7 +121,7 @@ def test_the_instruction_set_does_not_matter(setting, monkeypatch):
 
 
 def test_fits_in_threads_at_once_do_not_disturb_each_other():
-    X, y = large_data(rows=10_000)  # enough for each fit to have a team of its own
+    X, y = large_data(rows=10_000)  # enough rows for each fit to start its own threads
     expected = fitted(X, y).decision_function(X)
     results = [None] * 4
 

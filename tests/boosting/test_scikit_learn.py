@@ -1,4 +1,4 @@
-"""The estimators are scikit-learn's in manner: checks, cloning, pipelines, searches, pickles."""
+"""The estimators work with scikit-learn: estimator checks, cloning, pipelines, searches, pickling."""
 
 import pickle
 

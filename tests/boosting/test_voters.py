@@ -1,4 +1,4 @@
-"""A vote as a sequence of its learners, which print what they say, and how its rounds came to their end."""
+"""A vote as a sequence of learners: their reprs, and the reason why the rounds ended."""
 
 import warnings
 
@@ -136,7 +136,7 @@ def test_a_stump_of_several_classes_prints_what_it_says_of_each():
     assert codes[0].shape == (3,)
 
 
-# ---------------------------------------------------------------------- the end
+# ---------------------------------------------------------------------- stopping reasons
 def ends(model, X, y, reason, warns):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -166,11 +166,11 @@ def test_a_learner_without_mistakes_is_told(learner):
 
 
 def test_a_learner_that_loses_its_edge_is_told_with_its_error():
-    # Four corners: after two stumps all weight is even on rows that no stump can part.
+    # Four corners: after two stumps the weights are equal on rows that no stump can separate.
     corners, y = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1], [0, 0]]), [0, 1, 1, 0, 0]
 
     class Once(TheirTree):
-        """A stump that finds nothing from its second fit on."""
+        """A stump without an edge from its second fit on."""
 
         fits = 0
 

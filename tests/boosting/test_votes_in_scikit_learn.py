@@ -1,4 +1,4 @@
-"""AdaBoost and AnyBoost are scikit-learn's in manner: checks, cloning, pipelines, searches."""
+"""AdaBoost and AnyBoost work with scikit-learn: estimator checks, cloning, pipelines, searches."""
 
 import pytest
 from sklearn.base import clone

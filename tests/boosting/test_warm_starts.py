@@ -1,4 +1,4 @@
-"""Warm starts with early stopping: two fits are one, and the validation set stays unlearned."""
+"""Warm starts with early stopping: two fits equal one fit, and the validation set is never trained on."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_the_best_score_and_the_rounds_since_are_not_forgotten() -> None:
     model = boosted(60, warm_start=True, random_state=0).fit(X, y)
     tried, best = len(model.train_score_), model.n_iter_
     assert tried == best + 8
-    model.set_params(n_estimators=200).fit(X, y)  # it has stopped already
+    model.set_params(n_estimators=200).fit(X, y)  # it has already stopped
     assert (len(model.train_score_), model.n_iter_) == (tried, best)
     model.set_params(n_iter_no_change=11).fit(X, y)
     assert len(model.train_score_) >= tried + 3

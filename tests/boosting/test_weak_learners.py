@@ -1,4 +1,4 @@
-"""Weak learners behind their common interface, and how weights reach them."""
+"""Weak learners: their common interface, and how they use sample weights."""
 
 import numpy as np
 import pytest
@@ -135,7 +135,7 @@ def test_every_seed_of_a_nested_learner_is_set():
 
 
 def shatters(points):
-    """Whether stumps tell every labelling of some points."""
+    """Return whether stumps shatter the points."""
     labellings = set()
     for column in points.T:
         for threshold in [-np.inf, *column]:

@@ -26,7 +26,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def sales(folder):
-    """A table as people have them: semicolons, decimal commas, dates, a column of names."""
+    """A typical table: semicolons, decimal commas, dates, a column of names."""
     random = np.random.default_rng(0)
     n = 240
     size, day = random.uniform(0, 10, n), pd.Timestamp("2024-01-01")
@@ -71,7 +71,7 @@ def model(folder, sales):
 
 @pytest.fixture(scope="session")
 def counted_study():
-    """The words of a short study of one method that does not look at the clock."""
+    """The arguments of a short study of one method, without a time limit."""
 
     def words(table, target, method, repeats):
         how = ["--methods", method, "--budget", "none", "--repeats", str(repeats)]

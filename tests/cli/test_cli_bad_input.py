@@ -1,4 +1,4 @@
-"""What the user can mend is one line on the standard error, exit code 2, and nothing half-written."""
+"""An error that the user can fix gives one line on standard error, exit code 2, and no partial file."""
 
 import argparse
 import errno
@@ -127,7 +127,7 @@ def test_very_many_columns_are_accepted(bosquet, tmp_path, n):
     )
     assert code == 0, err
     assert f"{n:,} columns" in printed
-    assert time.perf_counter() - start < 120  # some seconds, on a machine that is not busy
+    assert time.perf_counter() - start < 120  # a few seconds on an idle machine
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Every command does its work, in words and in JSON."""
+"""Every command returns its result as text and as JSON."""
 
 import json
 import os
@@ -170,7 +170,7 @@ def test_bench_measures_every_installed_library(bosquet, monkeypatch):
 
     usual = bench.importlib.import_module
 
-    def without_peers(name):  # which take long to load
+    def without_peers(name):  # importing them is slow
         if name.split(".")[0] not in ("bosquet", "sklearn"):
             raise ImportError(name)
         return usual(name)
@@ -198,7 +198,7 @@ def test_study_writes_a_report_and_a_model(bosquet, sales, tmp_path):
     assert "positive class 'no'" in err
     assert "positive class “no”" in page.read_text(encoding="utf-8")
     assert str(page) in output
-    assert "CART" in err  # results as they come
+    assert "CART" in err  # results are printed during the study
     assert page.read_text(encoding="utf-8").lstrip().lower().startswith("<!doctype html")
     code, output, _ = bosquet("predict", saved, sales)
     assert (code, output.splitlines()[0]) == (0, "sold")

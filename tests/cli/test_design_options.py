@@ -1,4 +1,4 @@
-"""Options of a study that say how rows belong together, and a test file that is scored."""
+"""Options for the design of the rows, and the score on a test file."""
 
 import json
 
@@ -138,7 +138,7 @@ def test_rows_of_weight_zero_are_left_out(bosquet, folder):
     record = json.loads(stdout)
     assert (code, record["n_rows"]) == (0, 200)
     assert "40 rows of weight 0 left out." in record["notes"]
-    # A class that weighs nothing has no rows.
+    # A class of total weight 0 has no rows.
     frame["w"] = np.where(frame["y"] == "yes", 0.0, 1.0)
     frame.to_csv("t.csv", index=False)
     code, stdout, err = bosquet(*words)

@@ -1,4 +1,4 @@
-"""Help comes at once and shows examples."""
+"""Help is printed quickly and shows examples."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""A study's choice of another library's: kept with its table's preparation, loaded where it is trusted."""
+"""A chosen scikit-learn model is pickled with the preparation of its table, and loaded only with --trust."""
 
 import json
 import pickle
@@ -12,7 +12,7 @@ from bosquet.cli import main
 
 @pytest.fixture(scope="module")
 def kept(counted_study, sales, tmp_path_factory):
-    """The pickle that `study --save` wrote for a linear regression."""
+    """The pickle of a linear regression, written by `study --save`."""
     folder = tmp_path_factory.mktemp("linear")
     asked = counted_study(sales, "price", "linear", 1)
     asked += ["--no-report", "--save", folder / "best.bosquet", "-q"]

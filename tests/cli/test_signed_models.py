@@ -36,7 +36,7 @@ def test_a_command_accepts_only_files_signed_with_its_key(
     bosquet, sales, signed, key_file, tmp_path, monkeypatch, name
 ):
     words = COMMANDS[name](signed, sales)
-    assert bosquet(*words)[0] == 0  # without a key the signature is not looked at
+    assert bosquet(*words)[0] == 0  # without a key the signature is not checked
     assert bosquet(*words, "--key-file", key_file)[0] == 0
     monkeypatch.setenv("MODEL_KEY", "k" * 32)
     code, _, err = bosquet(*words, "--key-env", "MODEL_KEY")

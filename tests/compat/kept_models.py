@@ -1,4 +1,4 @@
-"""The models whose files are kept, and what they predict.
+"""The models whose files are stored, and their predictions.
 
 They are those of the fuzzer's corpus: one for each estimator that can be saved, and each interesting option.
 """
@@ -23,7 +23,7 @@ __all__ = ["alike", "answers", "models"]
 
 
 def answers(model: Any) -> dict[str, Any]:
-    """What a model predicts for rows that fit it, as JSON holds it."""
+    """Return the predictions of a model for suitable rows, as JSON values."""
     kind = type(model).__name__
     if kind == "Mixture":
         return {"final_weights_": _plain(model.final_weights_), "regret_": _plain(model.regret_)}
@@ -44,7 +44,7 @@ def _classifies(model: Any) -> bool:
 
 
 def _plain(values: Any) -> Any:
-    """Lists of numbers, booleans and text; null for NaN."""
+    """Return lists of numbers, booleans and text, with null for NaN."""
     if isinstance(values, list):
         return [_plain(some) for some in values]
     array = np.asarray(values)
@@ -52,7 +52,7 @@ def _plain(values: Any) -> Any:
 
 
 def alike(one: Any, other: Any) -> bool:
-    """The same up to rounding: the functions of other libraries change in their last bits."""
+    """Return whether values are equal up to rounding: other libraries may change the last bits."""
     if isinstance(one, list):
         return isinstance(other, list) and len(one) == len(other) and all(map(alike, one, other))
     if isinstance(one, float) and isinstance(other, float):

@@ -1,4 +1,4 @@
-"""Files of every version that was released are loaded for ever, and their models predict the same."""
+"""Model files of every released version can be loaded, and their models make the same predictions."""
 
 from __future__ import annotations
 

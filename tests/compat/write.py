@@ -1,9 +1,9 @@
-"""Writes the model files of this version, with what their models predict, to tests/compat/VERSION.
+"""Write the model files of this version, with their predictions, to tests/compat/VERSION.
 
-    python tests/compat/write.py            files that are not there yet
-    python tests/compat/write.py --anew     all of them, before the version is released
+    python tests/compat/write.py            files that do not exist yet
+    python tests/compat/write.py --anew     all files, before the version is released
 
-A released version's files are never written again: they are what `test_compatibility.py` keeps readable.
+The files of a released version are never written again: `test_compatibility.py` loads them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ FOLDER = Path(__file__).resolve().parent / bosquet.__version__
 
 
 def file_name(name: str) -> str:
-    """A file's name for that of a model."""
+    """Return the file name of a model."""
     return re.sub(r"[^a-z0-9+]+", "-", name.lower()) + ".bosquet"
 
 

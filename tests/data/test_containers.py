@@ -38,7 +38,7 @@ def holders(data):
     else:
         yield pd.DataFrame(data)
         yield pd.DataFrame(data).astype("category")
-        with np.errstate(invalid="ignore"):  # pandas 2 casts 2**63 to an integer to look at it
+        with np.errstate(invalid="ignore"):  # pandas 2 casts 2**63 to an integer
             converted = pd.DataFrame(data).convert_dtypes()
         yield converted
     try:

@@ -1,4 +1,4 @@
-"""The pages: every public name is on the API page, and no link or picture leads nowhere."""
+"""Every public name is on the API page, and all links and images of the pages exist."""
 
 import importlib
 import re

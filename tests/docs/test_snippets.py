@@ -1,4 +1,4 @@
-"""The snippets of a page run one after the other, as a reader would type them, and print what it shows."""
+"""The snippets of a page run in order and print the output that the page shows."""
 
 import doctest
 import re
@@ -19,8 +19,8 @@ PAGES = [
     page for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
     if BLOCK.search(page.read_text(encoding="utf-8"))
 ]  # fmt: skip
-SLOW = {"start.md", "study.md"}  # a study takes some seconds however small it is
-# Less work than a reader would want, to the same calls.
+SLOW = {"start.md", "study.md"}  # a study takes some seconds, even a small one
+# The same calls with less work, so that the tests are fast.
 SMALLER = {
     "start.md": [('budget="1m"', 'budget="5s"')],
     "study.md": [('budget="2m"', 'budget="5s"')],
@@ -69,7 +69,7 @@ def pictures():
         Path(marked).write_text("group.jpg 2 40 30 24 24 10 20 30 30\n")
 
 
-# What a page takes for granted: files that its reader has.
+# Files that the snippets of a page read.
 FILES = {
     "command-line.md": customers,
     "glm.md": heart_disease,
@@ -80,7 +80,7 @@ FILES = {
 
 
 def snippets(page):
-    """The line of each snippet, its code, and what the page shows that it prints, or None."""
+    """Return the line of each snippet, its code, and the output that the page shows, or None."""
     text = page.read_text(encoding="utf-8")
     for once, instead in SMALLER.get(page.name, []):
         assert once in text

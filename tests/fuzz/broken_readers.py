@@ -1,4 +1,4 @@
-"""Readers with faults of every kind, for the test of the fuzzer: prints each finding's case and signature."""
+"""Readers with faults of every kind, to test the fuzzer: print the case and signature of each finding."""
 
 from __future__ import annotations
 

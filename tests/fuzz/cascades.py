@@ -1,4 +1,4 @@
-"""Cascades in XML and samples in `.vec` files: what is mutated, how, and what must hold."""
+"""Cascades in XML and samples in `.vec` files: their mutations, and the checks of the readers."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _WORD = re.compile(r"[^\s<>]+")
 
 
 def seeds() -> list[bytes]:
-    """Cascades of stumps, of trees, with leaning features, and in the old format."""
+    """Return cascades of stumps, of trees, with tilted features, and in the old format."""
     rectangles = np.zeros((3, 3, 4), int)
     rectangles[:, 0], rectangles[:, 1] = (1, 1, 6, 4), (1, 1, 3, 4)
     rectangles[2, :2] = (5, 1, 2, 2), (5, 1, 1, 2)
@@ -76,7 +76,7 @@ def seeds() -> list[bytes]:
 
 
 class CascadeMutator:
-    """Changes to elements, numbers and bytes of cascade files."""
+    """Mutations of elements, numbers and bytes of cascade files."""
 
     def __init__(self) -> None:
         self.seeds = seeds()
@@ -105,7 +105,7 @@ def _other_number(text: str, rng: Random) -> str:
 
 
 def _other_elements(text: str, rng: Random) -> str:
-    """Tags and texts removed, doubled, swapped, renamed; whole elements doubled or removed."""
+    """Remove, duplicate, swap or rename tags and texts; duplicate or remove whole elements."""
     pieces = _MARKUP.findall(text)
     if not pieces:
         return text
@@ -134,7 +134,7 @@ def _other_header(text: str, rng: Random) -> str:
 
 
 def check_cascade(data: bytes, rng: Random, meter: Meter, phase: Callable[[str], None]) -> str:
-    """A cascade file is refused in one line, or runs and can be written again."""
+    """Check that a cascade file is rejected with one line, or that it runs and can be written again."""
     meter.start()
     phase("read")
     limits = {"memory": CONSTANT_BYTES + BYTES_PER_BYTE * len(data), **READ}
@@ -165,7 +165,7 @@ COUNTS = (0, 1, -1, 2, 5, 16, 24, 25, 2**15, 2**24, 2**24 + 1, 2**31 - 1, -(2**3
 
 
 def make_vec(rng: Random) -> bytes:
-    """A `.vec` file with another head, other samples, or changed bytes."""
+    """Return a `.vec` file with another header, other samples, or changed bytes."""
     side, samples = rng.choice((1, 4, 5)), rng.choice((0, 1, 3))
     pixels = side * side
     body = b"".join(
@@ -180,7 +180,7 @@ def make_vec(rng: Random) -> bytes:
 
 
 def check_vec(data: bytes, rng: Random, meter: Meter, phase: Callable[[str], None]) -> str:
-    """Samples of grey levels, or a refusal in one line."""
+    """Check that a file gives samples of grey levels, or an error of one line."""
     window = rng.choice((None, None, (4, 4), (5, 5), (1, 24), (2**12, 2**12)))
     with tempfile.NamedTemporaryFile(dir=FAST, suffix=".vec") as file:
         file.write(data)
@@ -201,7 +201,7 @@ def check_vec(data: bytes, rng: Random, meter: Meter, phase: Callable[[str], Non
 
 # -------------------------------------------------------------------------------------- checkpoints
 class CheckpointMutator:
-    """Changes to the file that the training of a cascade goes on from."""
+    """Mutations of the checkpoint of the training of a cascade."""
 
     def __init__(self) -> None:
         cascades = [cascade_from_xml(data) for data in seeds()]
@@ -230,7 +230,7 @@ KNOWN = {"images": "0123", "n_negatives": "100"}
 
 
 def check_checkpoint(data: bytes, rng: Random, meter: Meter, phase: Callable[[str], None]) -> str:
-    """What was reached before, or a refusal in one line."""
+    """Check that a checkpoint is resumed, or rejected with one line."""
     with tempfile.TemporaryDirectory(dir=FAST) as folder:
         path = Path(folder) / "checkpoint"
         path.write_bytes(data)

@@ -22,13 +22,13 @@ import table_files
 from limits import Meter
 from mutate_models import ModelMutator
 
-# `check` says "refused" or "loaded", and raises what must not happen.
+# `check` returns "refused" or "loaded", and raises an error for a finding.
 Check = Callable[[bytes, Random, Meter, Callable[[str], None]], str]
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A way to make files, and what must hold of them."""
+    """A way to make files, and the check of the code that reads them."""
 
     name: str
     make: Callable[[Random], bytes]
@@ -39,7 +39,7 @@ class Kind:
 
 @dataclass(frozen=True)
 class Case:
-    """Names one file that the fuzzer makes."""
+    """Name of one file that the fuzzer makes."""
 
     kind: str
     seed: int
@@ -59,7 +59,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Finding:
-    """What went wrong in a case. Findings of one signature have, as far as can be told, one cause."""
+    """The failure of a case. Findings with the same signature probably have the same cause."""
 
     case: Case
     signature: str
@@ -68,11 +68,11 @@ class Finding:
 
 @cache
 def models() -> ModelMutator:
-    """The corpus, which takes some seconds to make."""
+    """Return the corpus, which takes some seconds to make."""
     return ModelMutator(corpus.files())
 
 
-# Mutators that need a corpus make it at their first file.
+# Mutators that need a corpus create it for their first file.
 _arrow = cache(table_files.ArrowMutator)
 _cascades, _checkpoints = cache(cascades.CascadeMutator), cache(cascades.CheckpointMutator)
 KINDS = {
@@ -96,7 +96,7 @@ KINDS = {
 
 
 def order_of(kinds: list[Kind]) -> list[str]:
-    """The kinds of consecutive cases, over and over."""
+    """Yield the kinds of consecutive cases, repeatedly."""
     return [kind.name for kind in kinds for _ in range(kind.weight)]
 
 
@@ -127,13 +127,13 @@ def run_file(
 
 
 def signature_of(phase: str, error: BaseException) -> str:
-    """The phase, the kind of error, and where in the library it was raised."""
+    """Return the phase, the type of the error, and the function of the library that raised it."""
     message = re.sub(r"[0-9][0-9.e+-]*|'[^']*'|\"[^\"]*\"", "…", str(error).split("\n")[0])[:80]
     return f"{phase}: {type(error).__name__} in {_place_of(error)}: {message}"
 
 
 def _place_of(error: BaseException) -> str:
-    """The innermost function of the library, or of the checks if the library returned."""
+    """Return the innermost function of the library, or of the checks if the library returned."""
     frames: list[Any] = traceback.extract_tb(error.__traceback__)
     for frame in reversed(frames):
         if "/bosquet/" in frame.filename:

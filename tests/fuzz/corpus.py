@@ -1,8 +1,8 @@
-"""Small fitted models of every estimator that can be saved: what the fuzzer mutates.
+"""Small fitted models of every estimator that can be saved: the files that the fuzzer mutates.
 
 A model here has few rows, few trees and few features, so that a case takes milliseconds. All are fitted with
-fixed seeds: the corpus has the same bytes in every run. `tests/fuzz/test_fuzz_corpus.py` fails when an
-estimator can be saved and is not here.
+fixed seeds: the corpus has the same bytes in every run. `tests/fuzz/test_fuzz_corpus.py` fails if an
+estimator that can be saved is missing here.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ ROWS = 40
 
 
 class Samples:
-    """Rows, classes and numbers that the models of the corpus are fitted to."""
+    """Return the rows, classes and numbers that the models of the corpus are fitted to."""
 
     def __init__(self) -> None:
         rng = np.random.default_rng(0)
@@ -324,7 +324,7 @@ def robust(s: Samples) -> dict[str, Any]:
 
 
 def mixtures(s: Samples) -> dict[str, Any]:
-    """Every rule, in mid-stream; several losses; classes; experts that sleep."""
+    """Every rule, in the middle of a stream; several losses; classes; sleeping experts."""
     import pandas as pd
 
     from bosquet.experts.rules import RULES
@@ -445,7 +445,7 @@ GROUPS: tuple[Callable[[Samples], dict[str, Any]], ...] = (
 
 
 def models() -> dict[str, Any]:
-    """Every model of the corpus by name, fitted."""
+    """Return every fitted model of the corpus by name."""
     samples = Samples()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -457,5 +457,5 @@ def models() -> dict[str, Any]:
 
 
 def files() -> dict[str, bytes]:
-    """The model files of the corpus by name."""
+    """Return the model files of the corpus by name."""
     return {name: model_bytes(model) for name, model in models().items()}

@@ -1,4 +1,4 @@
-"""What a process may take: memory, threads and time of a case, measured from inside."""
+"""Limits of a case: memory, threads and time, measured inside the process."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import resource
 import time
 
 MEGABYTE = 1 << 20
-# A thread's stack counts as virtual memory: as large as this, the peak tells how many threads were started.
+# A thread's stack counts as virtual memory: with stacks of this size the peak shows the number of threads.
 THREAD_STACK = 64 * MEGABYTE
-# Nothing may take more than this on top of what the process had; only a safety net for the machine.
+# Limit of the additional memory of the process; a safety net for the machine.
 ADDRESS_SPACE = 4096 * MEGABYTE
 _ARENA_MAX = -8  # M_ARENA_MAX of malloc.h
-# A folder for files of a case: in memory, where there is one.
+# A folder for the files of a case: in memory if possible.
 FAST = "/dev/shm" if os.path.isdir("/dev/shm") else None
 
 
@@ -23,13 +23,13 @@ class Exceeded(Exception):
 
 
 def confine() -> None:
-    """Bound the memory of this process, and make each thread that it starts visible in the peak."""
+    """Limit the memory of this process, and make each started thread visible in the peak."""
     here = _kilobytes()["VmSize"] * 1024 + ADDRESS_SPACE
     resource.setrlimit(resource.RLIMIT_AS, (here, here))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     libc = ctypes.CDLL(None)
     with contextlib.suppress(AttributeError):
-        libc.mallopt(_ARENA_MAX, 1)  # each arena of a thread reserves address space too
+        libc.mallopt(_ARENA_MAX, 1)  # each arena of a thread also reserves address space
     attributes = ctypes.create_string_buffer(256)
     with contextlib.suppress(AttributeError):  # not every C library can change the default
         libc.pthread_attr_init(attributes)
@@ -38,30 +38,30 @@ def confine() -> None:
 
 
 def _kilobytes() -> dict[str, int]:
-    """The lines of /proc/self/status that count memory."""
+    """Return the memory counts of /proc/self/status."""
     with open("/proc/self/status", "rb") as file:
         lines = (line.split() for line in file.read().splitlines() if line.startswith(b"Vm"))
         return {line[0].rstrip(b":").decode(): int(line[1]) for line in lines}
 
 
 class Meter:
-    """Memory and time since `start`, against limits."""
+    """Memory and time since `start`, compared with limits."""
 
     def __init__(self) -> None:
         self._clear = os.open("/proc/self/clear_refs", os.O_WRONLY)
 
     def start(self) -> None:
-        os.write(self._clear, b"5")  # the peak of resident memory begins anew
+        os.write(self._clear, b"5")  # reset the peak of resident memory
         self._before = _kilobytes()
         self._began = time.process_time()
 
     def is_worn(self) -> bool:
-        """Whether the peak of address space, which never begins anew, would hide that of later cases."""
+        """Return whether the peak of address space, which cannot be reset, would hide that of later cases."""
         now = _kilobytes()
         return (now["VmPeak"] - now["VmSize"]) * 1024 > 2 * THREAD_STACK
 
     def check(self, what: str, *, memory: int, seconds: float, virtual: int) -> None:
-        """Raise `Exceeded` if more than so many bytes or seconds were taken since `start`."""
+        """Raise `Exceeded` if the bytes or seconds since `start` exceed the limits."""
         now, took = _kilobytes(), time.process_time() - self._began
         grown = (now["VmHWM"] - self._before["VmRSS"]) * 1024
         if grown > memory:

@@ -1,4 +1,4 @@
-"""The frame of a model file: taken apart and sealed again, with the right lengths and checksums."""
+"""The frame of a model file: split into sections, and written again with correct lengths and checksums."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HEAD = 32  # bytes before the first section
 
 @dataclass
 class ModelFile:
-    """The version and the sections of a model file, in their order: pairs of a name and its bytes."""
+    """The version and the sections of a model file in order: pairs of a name and its bytes."""
 
     version: int
     sections: list[tuple[bytes, bytes]]
@@ -32,12 +32,12 @@ class ModelFile:
 
 
 def is_file(data: bytes) -> bool:
-    """Whether data look like a model file."""
+    """Return whether the data look like a model file."""
     return len(data) >= HEAD and data.startswith(MAGIC)
 
 
 def opened(data: bytes) -> ModelFile:
-    """The sections of a model file that is sound."""
+    """Return the sections of a valid model file."""
     sections, at = [], HEAD
     while at < len(data):
         name, (length,) = data[at : at + 4], struct.unpack_from("<Q", data, at + 4)
@@ -47,7 +47,7 @@ def opened(data: bytes) -> ModelFile:
 
 
 def sealed(file: ModelFile) -> bytes:
-    """The bytes of a model file, its length and checksum in order."""
+    """Return the bytes of a model file with correct length and checksum."""
     body = b"".join(
         name + struct.pack("<Q", len(content)) + content for name, content in file.sections
     )
@@ -58,9 +58,9 @@ def sealed(file: ModelFile) -> bytes:
 def changed_inside(
     data: bytes, rng: Random, change: Callable[[ModelFile], None], *, leaf: bool = False
 ) -> bytes:
-    """The file with `change` applied to it or to a model inside it; with `leaf`, to an innermost one."""
+    """Apply `change` to the file or to a model inside it; with `leaf`, to an innermost one."""
     file = opened(data)
-    # A change before may have put other bytes in the place of a model.
+    # A previous change may have replaced a model by other bytes.
     parts = [part for part in file.places(b"PART") if is_file(file.sections[part][1])]
     if parts and (leaf or rng.random() < 0.6):
         part = rng.choice(parts)

@@ -1,4 +1,4 @@
-"""Changes to the description of a model: values of JSON, and the text that holds them."""
+"""Mutations of the metadata of a model: JSON values, and the JSON text."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TEXTS = (
     "U1000000", "S5", "M8[ns]", "m8", "V8", "c16", "b1", "i4,f8", "(2,)f8", "U99999999999", "x" * 3000,
     "__class__", "random_state", "estimator", "%Y-%m-%d", "%", "{0}", "../x", "\n",
 )  # fmt: skip
-# Values of parameters that JSON has no form for, as bosquet.io.parameters writes them.
+# Values of parameters without a JSON type, as bosquet.io.parameters writes them.
 TAGGED = (
     {"range": [0, 2**27, 1]}, {"range": [0, 3, 1]}, {"range": [5, 0, -1]}, {"range": [0, 5, 0]},
     {"tuple": [1, 2]}, {"tuple": []}, {"set": [1, 2]}, {"set": ["a", "a"]}, {"frozenset": [0]},
@@ -42,9 +42,9 @@ _NESTED = re.compile(rb'"(list|dict) nested ([0-9]+)"')
 
 
 class Pool:
-    """Values that occur in the descriptions of the corpus, by the key they stand under, as JSON.
+    """Values that occur in the metadata of the corpus, by their key, as JSON.
 
-    As text, so that a caller can change a value without changing the values of later cases.
+    They are stored as text, so that changing a value does not change later cases.
     """
 
     def __init__(self, descriptions: list[Any]) -> None:
@@ -55,7 +55,7 @@ class Pool:
         self._texts = {key: list(texts) for key, texts in found.items()}
 
     def alike(self, key: Any, rng: Random) -> Any:
-        """A value that another description has under this key, or any."""
+        """Return a value that occurs under this key in the corpus, or any value."""
         known = self._texts.get(key) if isinstance(key, str) else None
         if known is None or rng.random() < 0.2:
             known = self._texts[rng.choice(self.keys)]
@@ -63,7 +63,7 @@ class Pool:
 
 
 def _gather(value: Any, found: dict[str, dict[str, None]]) -> None:
-    """The values inside a value, each once, in the order they are met."""
+    """Return the values inside a value, each once, in order of occurrence."""
     if isinstance(value, dict):
         for key, inner in value.items():
             found.setdefault(key, {})[json.dumps(inner)] = None
@@ -74,10 +74,10 @@ def _gather(value: Any, found: dict[str, dict[str, None]]) -> None:
 
 
 def mutated(text: bytes, pool: Pool, rng: Random) -> bytes:
-    """One to four changes of a description."""
+    """Make one to four changes of the metadata."""
     if rng.random() < 0.1:
         return _mutated_text(text.decode(), rng).encode("utf-8", "surrogatepass")
-    description = {"": json.loads(text)}  # so that the whole is a value like any other
+    description = {"": json.loads(text)}  # so that the root is mutated like any other value
     for _ in range(rng.choice((1, 1, 1, 2, 2, 3, 4))):
         container, key = _place(description, rng)
         _change(container, key, pool, rng)
@@ -86,7 +86,7 @@ def mutated(text: bytes, pool: Pool, rng: Random) -> bytes:
 
 
 def _place(description: dict[str, Any], rng: Random) -> tuple[Any, Any]:
-    """A value by its container and key: each step down is as likely as any other beside it."""
+    """Return a random value by its container and key: at each level all children are equally likely."""
     container: Any = description
     key: Any = ""
     while True:
@@ -115,7 +115,7 @@ def _change(container: Any, key: Any, pool: Pool, rng: Random) -> None:
 
 
 def _change_container(container: Any, key: Any, pool: Pool, rng: Random) -> None:
-    """Remove, add, rename, swap."""
+    """Remove, add, rename or swap entries."""
     if isinstance(container, list):
         if rng.random() < 0.5:
             del container[key]
@@ -158,7 +158,7 @@ def _changed_list(values: list[Any], rng: Random) -> list[Any]:
 
 
 def _edge_like(value: Any, rng: Random) -> Any:
-    """An edge value of the same type."""
+    """Return an edge value of the same type."""
     if isinstance(value, bool) or value is None:
         return rng.choice((True, False, None))
     if isinstance(value, int):
@@ -171,10 +171,10 @@ def _edge_like(value: Any, rng: Random) -> Any:
 
 
 def _edge(rng: Random) -> Any:
-    """An edge value of any type."""
+    """Return an edge value of any type."""
     way = rng.randrange(9)
     if way == 8:
-        return copy.deepcopy(rng.choice(TAGGED))  # it may be changed further
+        return copy.deepcopy(rng.choice(TAGGED))  # later mutations may change it again
     if way < 2:
         return rng.choice(INTEGERS)
     if way < 4:
@@ -187,7 +187,7 @@ def _edge(rng: Random) -> Any:
 
 
 def _deep_value(found: re.Match[bytes]) -> bytes:
-    """The value that a text such as "list nested 500" stands for; `json.dumps` could not write it."""
+    """Return the JSON text for a name such as "list nested 500", which `json.dumps` could not write."""
     depth = int(found[2])
     if found[1] == b"list":
         return b"[" * depth + b"1" + b"]" * depth
@@ -195,7 +195,7 @@ def _deep_value(found: re.Match[bytes]) -> bytes:
 
 
 def _mutated_text(text: str, rng: Random) -> str:
-    """A change of tokens: keys that occur twice, numbers that are not JSON, brackets that do not fit."""
+    """Change tokens: duplicate keys, numbers that are not JSON, unbalanced brackets."""
     tokens = _TOKEN.findall(text)
     for _ in range(rng.randint(1, 2)):
         at, other = rng.randrange(len(tokens)), rng.randrange(len(tokens))

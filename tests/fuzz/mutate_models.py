@@ -1,4 +1,4 @@
-"""Mutants of model files, sealed: a pure function of the corpus, the kind of change and random numbers."""
+"""Mutations of model files with valid checksums; they depend on the corpus, the kind and random numbers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SECTIONS = (b"META", b"TREE", b"PART", b"DATA")
 
 
 class ModelMutator:
-    """Changes to the files of a corpus."""
+    """Mutations of the files of a corpus."""
 
     def __init__(self, files: dict[str, bytes]) -> None:
         self.files = list(files.values())
@@ -23,26 +23,26 @@ class ModelMutator:
         self.inner = [sealed(file) for file in inner]
 
     def description(self, rng: Random) -> bytes:
-        """Values of the description changed; now and then the trees as well."""
+        """Change values of the metadata, sometimes also the trees."""
         data = changed_inside(rng.choice(self.files), rng, lambda f: self._describe(f, rng))
         return self._with_trees(data, rng) if rng.random() < 0.1 else data
 
     def trees(self, rng: Random) -> bytes:
-        """Numbers of the trees changed; now and then the description as well."""
+        """Change numbers of the trees, sometimes also the metadata."""
         data = self._with_trees(rng.choice(self.files), rng)
         if rng.random() < 0.1:
             data = changed_inside(data, rng, lambda file: self._describe(file, rng))
         return data
 
     def parts(self, rng: Random) -> bytes:
-        """Sections dropped, doubled, swapped, nested, or taken from another file."""
+        """Remove, duplicate, swap or nest sections, or copy them from another file."""
         data = rng.choice(self.files)
         for _ in range(rng.choice((1, 1, 2, 3))):
             data = changed_inside(data, rng, lambda file: self._rearrange(file, rng))
         return data
 
     def bytes(self, rng: Random) -> bytes:
-        """Bytes of a description or of trees changed."""
+        """Change bytes of the metadata or of the trees."""
 
         def change(file: ModelFile) -> None:
             place = rng.choice([*file.places(b"META"), *file.places(b"TREE")])
@@ -86,14 +86,14 @@ class ModelMutator:
         elif way == 6 and sections:
             sections[one] = rng.choice(SECTIONS), sections[one][1]
         elif file.places(b"PART"):
-            # A part inside a part, as deep as this file.
+            # A model inside a model, as deep as this file.
             file.replace(rng.choice(file.places(b"PART")), sealed(file))
         else:
             file.version = rng.choice((0, 1, 2, 3, 4, 2**32 - 1))
 
 
 def all_inside(data: bytes) -> list[ModelFile]:
-    """A file and all files inside it."""
+    """Return a file and all files inside it."""
     file = opened(data)
     parts = [file.sections[place][1] for place in file.places(b"PART")]
     return [file, *(inner for part in parts for inner in all_inside(part))]

@@ -1,4 +1,4 @@
-"""Changes to the section of the trees: taken apart into numbers by docs/format.md, changed, written again."""
+"""Mutations of the section of the trees: parsed into numbers as in docs/format.md, changed, written again."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ REALS = (
 
 
 class Token(NamedTuple):
-    """A number of the section: what it stands for, how it is written ("v", "d", "f" or "b"), its value."""
+    """A number of the section: its role, its encoding ("v", "d", "f" or "b"), its value."""
 
     role: str
     form: str
@@ -37,7 +37,7 @@ class Token(NamedTuple):
 
 
 def mutated(section: bytes, version: int, rng: Random) -> bytes:
-    """One to four changes of the trees."""
+    """Make one to four changes of the trees."""
     tokens = list(tokens_of(section, version))
     for _ in range(rng.choice((1, 1, 1, 2, 2, 3, 4))):
         if tokens:
@@ -75,7 +75,7 @@ class _Reader:
 
 @lru_cache(maxsize=1000)
 def tokens_of(section: bytes, version: int) -> tuple[Token, ...]:
-    """The numbers of a section that is sound."""
+    """Return the numbers of a valid section."""
     read = _Reader(section)
     flags = read.count("flags") if version > 1 else 0
     features, outputs = read.count("features"), read.count("outputs")
@@ -143,7 +143,7 @@ def written(tokens: list[Token]) -> bytes:
 
 
 def _bits_of_float(value: float) -> int:
-    """The binary32 nearest to the value; infinite where it is too large, which `struct` refuses."""
+    """Return the nearest binary32 number, infinite if the value is too large for `struct`."""
     try:
         return int(struct.unpack("<I", struct.pack("<f", value))[0])
     except OverflowError:
@@ -167,14 +167,14 @@ def _changed(token: Token, rng: Random) -> Token:
 
 
 def change_one(tokens: list[Token], rng: Random) -> None:
-    """One number; each role is as likely as any other, however often it occurs."""
+    """Change one number; all roles are equally likely."""
     role = rng.choice(sorted({token.role for token in tokens}))
     place = rng.choice(_of_role(tokens, role))
     tokens[place] = _changed(tokens[place], rng)
 
 
 def change_all_of_a_role(tokens: list[Token], rng: Random) -> None:
-    """All leaf values, thresholds, covers or the like, to one value or by one factor."""
+    """Change all numbers of a role, to one value or by one factor."""
     reals = sorted({token.role for token in tokens if token.form in "df"})
     if not reals:
         return
@@ -187,7 +187,7 @@ def change_all_of_a_role(tokens: list[Token], rng: Random) -> None:
 
 
 def sort_lists(tokens: list[Token], rng: Random) -> None:
-    """A new threshold or listed number, put where it belongs so that the list still ascends."""
+    """Insert a threshold or listed number such that the list stays in ascending order."""
     role = rng.choice(("threshold", "listed number"))
     places = _of_role(tokens, role)
     if not places:
@@ -207,7 +207,7 @@ def _trees(tokens: list[Token]) -> Iterator[slice]:
 
 
 def change_trees(tokens: list[Token], rng: Random) -> None:
-    """Drop, double or swap trees; their number is told as it is, except now and then."""
+    """Remove, duplicate or swap trees; their count is usually corrected."""
     counts, trees = _of_role(tokens, "trees"), [tokens[tree] for tree in _trees(tokens)]
     if not trees or not counts:
         return
@@ -226,7 +226,7 @@ def change_trees(tokens: list[Token], rng: Random) -> None:
 
 
 def change_outputs(tokens: list[Token], rng: Random) -> None:
-    """Another number of outputs, with as many bases."""
+    """Change the number of outputs and of base values."""
     places, bases = _of_role(tokens, "outputs"), _of_role(tokens, "base")
     if not places or not bases:
         return
@@ -236,7 +236,7 @@ def change_outputs(tokens: list[Token], rng: Random) -> None:
 
 
 def change_features(tokens: list[Token], rng: Random) -> None:
-    """One feature more or less, with its levels and thresholds."""
+    """Add or remove a feature with its levels and thresholds."""
     places, levels = _of_role(tokens, "features"), _of_role(tokens, "levels")
     thresholds = _of_role(tokens, "thresholds")
     if not places or not levels or not thresholds:
@@ -256,7 +256,7 @@ def change_features(tokens: list[Token], rng: Random) -> None:
 
 
 def grow_a_chain(tokens: list[Token], rng: Random) -> None:
-    """In place of a tree one that is as deep as it has splits."""
+    """Replace a tree by one whose depth is its number of splits."""
     splits, heads = _of_role(tokens, "splits"), _of_role(tokens, "head")
     leaves = [place for place in heads if tokens[place].value == 0]
     inner = [place for place in heads if tokens[place].value != 0]

@@ -1,4 +1,4 @@
-"""What must hold of a model file: it is refused, or its model predicts, explains and can be saved."""
+"""Checks of a model file: it is rejected, or its model can predict, be explained and be saved."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TOLERANCE = 1e-9
 
 
 def check_file(data: bytes, rng: Random, meter: Meter, phase: Callable[[str], None]) -> str:
-    """Return "refused" or "loaded", raise what must not happen; `phase` is called with what comes next."""
+    """Return "refused" or "loaded", or raise an error; `phase` is called with the name of the next step."""
     meter.start()
     phase("load")
     limits = {"memory": CONSTANT_BYTES + BYTES_PER_BYTE * len(data), **LOAD}
@@ -59,9 +59,9 @@ def same(one: Any, other: Any) -> bool:
     return np.array_equal(one, other)
 
 
-# ----------------------------------------------------------------------------------------- answers
+# ------------------------------------------------------------------------------------- predictions
 def answers(model: Any) -> dict[str, Any]:
-    """What a model predicts for rows that fit it, checked."""
+    """Check and return the predictions of a model for suitable rows."""
     if type(model).__name__ == "Mixture":
         return mixture_answers(model)
     X = rows_for(model)
@@ -125,7 +125,7 @@ def check_probabilities(said: Any, rows: int, classes: Any) -> None:
 
 
 def regression_answers(model: Any, X: Any) -> dict[str, Any]:
-    """A formula may compute what is no number of some rows, such as a logarithm, and names it then."""
+    """A formula may give NaN for some rows, for example a logarithm; the error must name it."""
     try:
         if hasattr(model, "classes_"):
             found = table_answers(model, X)
@@ -166,10 +166,10 @@ def conformal_answers(model: Any, X: Any) -> dict[str, Any]:
 def mixture_answers(model: Any) -> dict[str, Any]:
     weights = model.final_weights_
     expect(np.isfinite(weights).all(), "final_weights_: not finite")
-    if model.block > MOST_STEPS:  # as many rows would have to be given, the model holds none
+    if model.block > MOST_STEPS:  # it needs the training rows, which the model does not store
         return {"final_weights_": weights}
     shape = model._step_shape if model.block == 1 else (model.block, *model._step_shape)
-    # Shares of classes add up to 1, and the classes are the last axis.
+    # Class probabilities sum to 1 along the last axis.
     forecasts = np.full(shape, 1 / shape[-1] if model.classes is not None else 0.25)
     said = np.atleast_1d(model.predict(forecasts))
     expect(np.isfinite(said).all(), "predict: not finite")

@@ -1,4 +1,4 @@
-"""Worker processes that run cases; a crash, a hang or a memory limit ends a worker and not the run."""
+"""Worker processes that run cases; a crash, a hang or a memory limit ends a worker, not the run."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from typing import Any
 from cases import Case, Finding, Kind, order_of, run_case
 from limits import Meter, confine
 
-HANG = 60.0  # seconds of a case after which its worker is ended
-CASES_PER_WORKER = 20_000  # then a fresh process takes over, so that nothing gathers unseen
+HANG = 60.0  # time limit of a case in seconds; then its worker is killed
+CASES_PER_WORKER = 20_000  # then a new process replaces the worker, so that leaks do not accumulate
 OUTCOMES = ("refused", "loaded", "finding")
-_AGAIN = 75  # exit code of a worker that wants to be replaced
+_AGAIN = 75  # exit code of a worker that has to be replaced
 
 _fork = multiprocessing.get_context("fork")
 
 
 class Slot:
-    """Memory shared with one worker: its case, since when, what it does, and how many it has done."""
+    """Memory shared with one worker: its case, start time, phase and number of finished cases."""
 
     _head = struct.Struct("<qd24s")
 
@@ -40,7 +40,7 @@ class Slot:
         self.begin(-1)
 
     def begin(self, number: int) -> None:
-        # Not `pack_into`, which writes zeros first: the parent would see a case that began long ago.
+        # Not `pack_into`, which writes zeros first: the parent would see a case that started long ago.
         self._memory[: self._head.size] = self._head.pack(number, time.monotonic(), b"make")
 
     def phase(self, name: str) -> None:
@@ -69,7 +69,7 @@ class Worker:
 
 
 class Pool:
-    """Runs the cases 0, 1, 2, ... of a seed over some kinds."""
+    """Run the cases 0, 1, 2, ... of a seed for some kinds."""
 
     def __init__(self, kinds: list[Kind], seed: int, workers: int) -> None:
         self.kinds, self.seed = {kind.name: kind for kind in kinds}, seed
@@ -80,7 +80,7 @@ class Pool:
         ]
 
     def run(self, seconds: float, most: int, report: Callable[[int], None]) -> Iterator[Finding]:
-        """Findings as they come, until the time or the number of cases is over."""
+        """Yield findings until the time or the number of cases is reached."""
         end = time.monotonic() + seconds
         for worker in self.workers:
             self._start(worker, end, most)
@@ -101,7 +101,7 @@ class Pool:
         return sum(sum(worker.slot.counts()) for worker in self.workers)
 
     def table(self) -> dict[str, list[int]]:
-        """Cases of each outcome by kind."""
+        """Return the number of cases of each outcome by kind."""
         totals = [
             sum(column) for column in zip(*(w.slot.counts() for w in self.workers), strict=True)
         ]
@@ -127,7 +127,7 @@ class Pool:
         if worker.process.is_alive() and not hangs:
             return
         if hangs:
-            os.kill(worker.process.pid, signal.SIGABRT)  # its log then tells where it is
+            os.kill(worker.process.pid, signal.SIGABRT)  # its log then shows the stack
             worker.process.join(timeout=5)
             worker.process.kill()
         worker.process.join()
@@ -152,7 +152,7 @@ class Pool:
             return
 
     def _lost(self, worker: Worker, number: int, signature: str) -> Finding:
-        """The finding of a case that took its worker with it."""
+        """Return the finding of a case whose worker ended."""
         worker.log.seek(0)
         said = worker.log.read().decode(errors="replace").split("Extension modules:")[0][-4000:]
         if number < 0:

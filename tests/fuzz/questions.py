@@ -1,4 +1,4 @@
-"""What a model can be asked besides its predictions."""
+"""Methods of a model other than predictions."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from limits import FAST
 from rows import expect, rows_for
 
 MANY_ROWS = 1200  # enough for the trees to be compiled, and for several threads
-FEW_ROWS = 5000  # a forest fitted to more is not asked for what needs its training rows
+FEW_ROWS = 5000  # skip methods that need the training rows for forests fitted to more
 MOST_STAGES = 50
-MOST_STEPS = 10_000  # a mixture that takes more steps at a time is not given as many rows
-BY_COMMAND = 0.01  # share of the models that are given to the command line
+MOST_STEPS = 10_000  # skip mixtures with larger blocks
+BY_COMMAND = 0.01  # share of the models that are passed to the command line
 
-# Why a sound model may refuse to answer.
+# Documented errors of a valid model.
 REASONS = (
     "needs a Bosquet model made of trees",
     "follow surrogate splits",
@@ -42,7 +42,7 @@ Ask = Callable[[Any, Any], None]
 
 
 def look_closer(model: Any, data: bytes, rng: Random, phase: Callable[[str], None]) -> None:
-    """Explain the model, and ask two of the other questions that it answers."""
+    """Explain the model, and call two of its other methods."""
     if type(model).__name__ == "Mixture":
         phase("play")
         play_on(model)
@@ -65,11 +65,11 @@ def look_closer(model: Any, data: bytes, rng: Random, phase: Callable[[str], Non
 
 
 def play_on(model: Any) -> None:
-    """A further step of a mixture: its weights stay weights, or the truth is refused."""
+    """Make another step of a mixture: its weights stay valid, or the truth is rejected."""
     str(model)
     if model.block > MOST_STEPS:
         return
-    with contextlib.suppress(ValueError):  # such as losses too large to work with
+    with contextlib.suppress(ValueError):  # for example losses that are too large
         label = 0.5 if model.classes is None else model._classes[0]
         model.update(label if model.block == 1 else [label] * model.block)
     weights = model.final_weights_
@@ -82,7 +82,7 @@ def explained(model: Any, X: Any) -> None:
 
 
 def many_rows(model: Any, X: Any) -> None:
-    """A row's prediction does not depend on the rows beside it."""
+    """Check that the prediction of a row does not depend on the other rows."""
     if not isinstance(X, np.ndarray) or X.ndim != 2 or X.shape[1] > 100:
         return
     said = model.predict(X)
@@ -122,7 +122,7 @@ def finite(name: str) -> Ask:
 
 
 def draws_many_rows(model: Any) -> bool:
-    """Whether the bags, which are drawn again on request, take memory for more rows than a case may."""
+    """Return whether drawing the bags again would exceed the memory limit of a case."""
     sampler = getattr(model, "_sampler", None)  # of bagging
     return getattr(model, "n_samples_fit_", getattr(sampler, "n_rows", 0)) >= FEW_ROWS
 
@@ -132,7 +132,7 @@ def of_bags(ask: Ask) -> Ask:
 
 
 def permuted(model: Any, X: Any) -> None:
-    """The importance that draws the bags again, of rows as many as the forest was fitted to."""
+    """Compute the permutation importance, which draws the bags of the training rows again."""
     if draws_many_rows(model) or model._kept_rows is not None:
         return
     rows = np.resize(np.arange(len(X)), model.n_samples_fit_)
@@ -157,7 +157,7 @@ def cloned(model: Any, X: Any) -> None:
 
 
 def run_commands(data: bytes) -> None:
-    """`bosquet info` and `bosquet verify` end with 0, or with 2 and one line."""
+    """Check that `bosquet info` and `bosquet verify` return 0, or 2 with one line."""
     from bosquet.cli import main
 
     with tempfile.NamedTemporaryFile(dir=FAST, suffix=".bosquet") as file:

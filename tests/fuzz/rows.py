@@ -1,4 +1,4 @@
-"""Rows that a model accepts, whatever its columns are."""
+"""Rows that a model accepts, for any columns."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ROWS = 4
 
 
 class Violation(AssertionError):
-    """Something that must hold does not."""
+    """A check failed."""
 
 
 def expect(holds: Any, what: str) -> None:
@@ -19,11 +19,11 @@ def expect(holds: Any, what: str) -> None:
         raise Violation(what)
 
 
-MOST_COLUMNS = 100_000  # no file of the corpus names as many, whatever is done to it
+MOST_COLUMNS = 100_000  # more than any mutated file of the corpus has
 
 
 def rows_for(model: Any) -> Any:
-    """A few rows that the model predicts."""
+    """Return a few rows for the model."""
     if type(model).__name__ == "TableModel":
         return frame_for(model.tidier)
     if type(model).__name__ == "HaarBoostClassifier":
@@ -37,7 +37,7 @@ def rows_for(model: Any) -> Any:
 
 
 def draws_from_many_columns(model: Any) -> bool:
-    """Whether a bag of learners that see a few columns each claims more columns than a case can hold."""
+    """Return whether a bagging model with few columns per learner has more columns than a case can use."""
     drawn = getattr(model, "_features", None) or [None]
     return getattr(model, "n_features_in_", 0) > MOST_COLUMNS and all(
         some is not None for some in drawn
@@ -52,7 +52,7 @@ def images_for(model: Any) -> np.ndarray:
 
 
 def design_rows(design: Any) -> Any:
-    """Rows that a regression model predicts: without gaps, with levels that it knows."""
+    """Return rows for a regression model: no missing values, known levels only."""
     numbers, ordered = [0.5, 1.0, 2.0, 3.0], {}
     if hasattr(design, "encoder"):
         table = np.array([numbers] * design.encoder.n_features, dtype=object).T
@@ -73,7 +73,7 @@ def design_rows(design: Any) -> Any:
 
 
 def members_of(model: Any) -> list[Any]:
-    """The models inside a model."""
+    """Return the models inside a model."""
     return [
         *getattr(model, "estimators_", ()),
         *getattr(model, "models_", ()),
@@ -82,14 +82,14 @@ def members_of(model: Any) -> list[Any]:
 
 
 def all_members_of(model: Any) -> Iterator[Any]:
-    """The model itself and the models inside it, at every depth."""
+    """Yield the model itself and the models inside it, at every depth."""
     yield model
     for member in members_of(model):
         yield from all_members_of(member)
 
 
 def encoder_of(model: Any) -> Any:
-    """The encoder of a model, or of the first model inside it; None if none has one."""
+    """Return the encoder of a model, or of the first model inside it, or None."""
     own = getattr(model, "_encoder", None)
     if own is not None:
         return own
@@ -101,14 +101,16 @@ def encoder_of(model: Any) -> Any:
 
 
 def table_for(model: Any) -> np.ndarray:
-    """Rows with usual values, all missing, huge values and categories never seen, small values."""
+    """Return rows of usual, missing, huge and small values, and with unknown categories."""
     width = model.n_features_in_
     expect(width <= MOST_COLUMNS, f"n_features_in_ is {width}, which the file names no columns for")
     encoder = encoder_of(model)
     levels = [None] * width if encoder is None else encoder.levels
     matrix = np.empty((ROWS, width))
     matrix[0] = np.linspace(-1, 1, width)
-    matrix[1] = np.nan if encoder is not None else 0.25  # to a mixture, missing is an expert asleep
+    matrix[1] = (
+        np.nan if encoder is not None else 0.25
+    )  # for a mixture, a missing value is a sleeping expert
     matrix[2] = np.where(np.arange(width) % 2, 1e30, -1e30)
     matrix[3] = 0.5
     if all(known is None for known in levels):
@@ -128,7 +130,7 @@ def _levels_and_others(ordered: list[Any]) -> list[Any]:
 
 
 def frame_for(tidier: Any) -> Any:
-    """Rows of a table that has not been tidied."""
+    """Return rows of a raw table."""
     import pandas as pd
 
     values: dict[str, list[Any]] = {

@@ -1,8 +1,8 @@
 """Fuzzing of everything that reads files: `make fuzz SECONDS=60 SEED=0 KIND=description`.
 
     python tests/fuzz/run.py --seconds 60 --seed 0 --kind description
-    python tests/fuzz/run.py --case description:0:1234      the same case alone
-    python tests/fuzz/run.py --file build/fuzz/one.bosquet  a file that was kept
+    python tests/fuzz/run.py --case description:0:1234      one case alone
+    python tests/fuzz/run.py --file build/fuzz/one.bosquet  a stored file
 
 Exit code 1 if anything was found.
 """
@@ -24,7 +24,7 @@ from limits import Meter, confine
 from pool import Pool
 
 KEPT = Path("build/fuzz")
-EXAMPLES = 3  # files kept of one signature
+EXAMPLES = 3  # maximum number of files kept per signature
 
 
 def main() -> int:
@@ -33,7 +33,7 @@ def main() -> int:
         return _replay(options)
     chosen = [KINDS[name] for name in options.kind] or list(KINDS.values())
     for kind in chosen:
-        kind.make(Random(0))  # so that the workers share what is made of the corpus
+        kind.make(Random(0))  # so that the workers share the corpus
     gc.freeze()
     pool = Pool(chosen, options.seed, options.workers)
     progress = Progress()
@@ -61,7 +61,7 @@ def _arguments() -> argparse.Namespace:
 
 
 def _replay(options: argparse.Namespace) -> int:
-    """One case in this process, which a crash ends as it would the worker."""
+    """Run one case in this process, which a crash ends."""
     warnings.simplefilter("ignore")
     confine()
     if options.case:
@@ -79,7 +79,7 @@ def _replay(options: argparse.Namespace) -> int:
 
 
 class Progress:
-    """A line that tells how many cases were run, every few seconds."""
+    """Print the number of finished cases every few seconds."""
 
     def __init__(self) -> None:
         self.findings = 0
@@ -102,7 +102,7 @@ class Progress:
 
 
 class Findings:
-    """Findings by signature; a few files of each are kept, with the command that runs them again."""
+    """Group findings by signature; store a few files of each with the command that runs them again."""
 
     def __init__(self) -> None:
         self.by_signature: dict[str, list[Finding]] = {}

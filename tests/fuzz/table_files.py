@@ -1,4 +1,4 @@
-"""Tables in text files, Parquet, Arrow and Feather: what is mutated, how, and what must hold."""
+"""Tables in text files, Parquet, Arrow and Feather: their mutations, and the checks of the readers."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from bosquet import DecisionTreeClassifier, DecisionTreeRegressor
 from bosquet.io import model_bytes, model_from_bytes
 from bosquet.tables import TableError, TableModel, read_table, tidy
 
-# Two bytes of a text may be a column, and a column of pandas takes about 10 KB and 2 ms to be tidied.
+# Two bytes of text may be a column, and preparing a pandas column takes about 10 KB and 2 ms.
 BYTES_PER_BYTE, CONSTANT_BYTES = 6000, 64 * MEGABYTE
 SECONDS_PER_BYTE, CONSTANT_SECONDS = 1e-3, 5.0
-MOST_CHARACTERS = 20_000  # of a text, so that a case takes seconds at most
-# A compressed buffer names its size, and Arrow reserves as much before it fills it.
+MOST_CHARACTERS = 20_000  # limit of a text, so that a case takes at most seconds
+# A compressed buffer states its size, and Arrow allocates this size before it decompresses.
 ADDRESS_SPACE = 16 << 30
 
-BY_COMMAND = 0.02  # share of the tables that are given to the command line
+BY_COMMAND = 0.02  # share of the tables that are passed to the command line
 
 TEXTS = (
     "when|how much|who\n2024-01-05|1,250.5|Ann\n2024-02-07|80|Bob\n2024-03-01|7|Ann\n",
@@ -57,7 +57,7 @@ PACKERS: tuple[Callable[[bytes], bytes], ...] = (gzip.compress, bz2.compress, lz
 
 
 def make_text(rng: Random) -> bytes:
-    """A text table with other cells, lines, delimiters, encodings or bytes."""
+    """Return a text table with changed cells, lines, delimiters, encodings or bytes."""
     text = rng.choice(TEXTS)
     for _ in range(rng.choice((1, 1, 2, 3, 4))):
         text = rng.choice((_other_cell, _other_cell, _other_line, _other_delimiter))(text, rng)
@@ -105,7 +105,7 @@ def _other_delimiter(text: str, rng: Random) -> str:
 
 # ------------------------------------------------------------------------------------------- Arrow
 class ArrowMutator:
-    """Changes to the bytes of Parquet, Feather and Arrow files with columns of many types."""
+    """Mutations of the bytes of Parquet, Feather and Arrow files with columns of many types."""
 
     def __init__(self) -> None:
         self.seeds = [data for table in _tables() for data in _written(table)]
@@ -117,7 +117,7 @@ class ArrowMutator:
             data = _other_number(data, rng)
         if rng.random() < 0.7:
             data = mutate_bytes.mutated(data, rng.choice(self.seeds), rng)
-        # Else it would be read as text, which has a kind of its own.
+        # Otherwise it would be read as text, which is another kind.
         return head + data[4:]
 
 
@@ -168,12 +168,12 @@ def _tables() -> list[Any]:
     levels = pd.Categorical(["u", "v", None, "u"], ["v", "u"], ordered=True)
     days = pd.date_range("2024-01-01", periods=4, tz="UTC", name="day")
     frame = pd.DataFrame({"level": levels, "n": [1, 2, 3, 4]}, index=days)
-    # What pandas notes in the schema tells how the columns come back.
+    # The metadata of pandas in the schema determine the types of the columns.
     return [numbers, others, nested, pa.Table.from_pandas(frame)]
 
 
 def _written(table: Any) -> list[bytes]:
-    """The table in each format that Bosquet reads."""
+    """Return the table in each format that Bosquet reads."""
     import pyarrow as pa
     from pyarrow import feather, parquet
 
@@ -200,7 +200,7 @@ def _written(table: Any) -> list[bytes]:
 
 # ------------------------------------------------------------------------------------------ checks
 def unpacked_size(data: bytes) -> int:
-    """The length of a text; of a compressed one after it is unpacked, which the reader does up to a limit."""
+    """Return the length of a text after decompression, up to the limit of the reader."""
     for unpack in (gzip.decompress, bz2.decompress, lzma.decompress):
         with contextlib.suppress(OSError, EOFError, ValueError, zlib.error, lzma.LZMAError):
             return len(unpack(data))
@@ -208,7 +208,7 @@ def unpacked_size(data: bytes) -> int:
 
 
 def check_table(data: bytes, rng: Random, meter: Meter, phase: Callable[[str], None]) -> str:
-    """A table is refused in one line, or can be tidied and tidied again."""
+    """Check that a table is rejected with one line, or that it can be prepared twice."""
     meter.start()
     phase("read")
     size = unpacked_size(data)
@@ -246,7 +246,7 @@ def check_table(data: bytes, rng: Random, meter: Meter, phase: Callable[[str], N
 
 
 def learn(frame: Any, tidied: Any) -> None:
-    """A model of the table predicts its rows, from a file too."""
+    """Check that a model of the table predicts its rows, also after loading."""
     y = tidied.frame[tidied.tidier.target]
     kind = DecisionTreeRegressor if y.dtype.kind in "iuf" else DecisionTreeClassifier
     try:
@@ -262,7 +262,7 @@ def learn(frame: Any, tidied: Any) -> None:
 
 
 def run_commands(data: bytes) -> None:
-    """`bosquet tree` reads the table, or ends with 2 and one line."""
+    """Check that `bosquet tree` reads the table, or returns 2 with one line."""
     from bosquet.cli import main
 
     with tempfile.NamedTemporaryFile(dir=FAST, suffix=".table") as file:

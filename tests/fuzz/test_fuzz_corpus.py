@@ -1,4 +1,4 @@
-"""The fuzzer's corpus has every estimator that can be saved, and mutants of it reach the checks."""
+"""The corpus of the fuzzer has every estimator that can be saved, and its mutations reach the checks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def files():
 
 @pytest.fixture(scope="module")
 def inner(files):
-    """Every file of the corpus, and every file inside it."""
+    """Return every file of the corpus, and every file inside it."""
     return [file for data in files.values() for file in all_inside(data)]
 
 
@@ -52,7 +52,7 @@ def test_a_case_is_the_same_whenever_it_is_made(kind):
     cases = [Case(kind, 7, number) for number in range(300)]
     assert Case.of(str(cases[11])) == cases[11]
     made = [KINDS[kind].make(case.random()) for case in cases]
-    # Backward, so that what a case leaves behind would show.
+    # In reverse order, so that a state left by another case would be noticed.
     assert [KINDS[kind].make(case.random()) for case in reversed(cases)] == made[::-1]
 
 
@@ -66,4 +66,4 @@ def test_mutants_get_past_the_checksum(files):
             except ModelFileError as error:
                 messages.append(str(error))
         assert not any("checksum" in message or "damaged" in message for message in messages)
-        assert len(set(messages)) > 10  # many checks are reached, not only the first
+        assert len(set(messages)) > 10  # many different checks are reached

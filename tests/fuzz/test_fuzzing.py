@@ -1,4 +1,4 @@
-"""The fuzzer finds what it is there to find, and finds nothing in a short run over every kind of file."""
+"""The fuzzer finds planted faults, and finds nothing in a short run over all kinds of files."""
 
 from __future__ import annotations
 

@@ -24,9 +24,9 @@ CLASS_LOSSES = ("log_loss", "exponential", "squared_hinge")
 
 
 def fitted(model: Any, X: Any, y: Any, weight: np.ndarray | None = None, **more: Any) -> Any:
-    """A fitted copy of the model, without advice on tables this small; RuntimeWarnings remain errors.
+    """Return a fitted copy of the model, without warnings about small tables; RuntimeWarnings remain errors.
 
-    Tables on which no weak learner has an edge are not boosted: others are drawn in their place.
+    Tables on which no weak learner has an edge are replaced by others.
     """
     if weight is not None:
         more["sample_weight"] = weight
@@ -39,7 +39,7 @@ def fitted(model: Any, X: Any, y: Any, weight: np.ndarray | None = None, **more:
 
 
 def outputs(model: Any, X: Any) -> dict[str, np.ndarray]:
-    """What every prediction method of the model returns."""
+    """Return the results of all prediction methods of the model."""
     methods = ("predict", "predict_proba", "decision_function", "apply")
     return {m: np.asarray(getattr(model, m)(X)) for m in methods if hasattr(model, m)}
 
@@ -124,7 +124,7 @@ def forest(cls: type, **fixed: Any) -> Estimators:
 
 
 def adaboost(**fixed: Any) -> Estimators:
-    """Native stumps serve every variant; classification trees all but LogitBoost."""
+    """Native stumps work with every variant, classification trees with all but LogitBoost."""
     variants = ("discrete", "real", "gentle", "mada")
     options = {**VOTE, "learning_rate": LEARNING_RATES, **fixed}
     options.setdefault("variant", st.sampled_from(variants))
@@ -167,7 +167,7 @@ def _bagging(cls: type, tree: Estimators) -> Estimators:
 def complete_tables(
     rows: tuple[int, int] = (40, 80), columns: tuple[int, int] = (1, 3)
 ) -> st.SearchStrategy[Table]:
-    """Columns of smooth numbers without missing values: what regressions accept and can estimate."""
+    """Continuous columns without missing values, for regression models."""
     smooth = st.builds(
         Column, st.just("smooth"), st.just("none"), st.sampled_from(["float64", "float32"])
     )

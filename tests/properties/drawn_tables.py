@@ -26,7 +26,7 @@ LEVELS = ("ash", "beech", "cedar", "elm", "fir")
 
 
 def holds(examples: int, **strategies: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Run a test on drawn arguments: everyday on the same few examples, if marked slow on many new ones."""
+    """Run a test on drawn arguments: on a few fixed examples, and if marked slow on many new ones."""
 
     def decorate(test: Callable[..., None]) -> Callable[..., None]:
         def run(effort: str, **chosen: Any) -> None:
@@ -104,7 +104,7 @@ class Table:
 
     @property
     def X(self) -> Any:
-        """The table as an estimator is given it."""
+        """Return the table in its container."""
         return self.filled(self.cells)
 
     def filled(self, cells: np.ndarray) -> Any:
@@ -126,7 +126,7 @@ class Table:
 
     @property
     def signal(self) -> np.ndarray:
-        """Numbers that each column, its missing values and an interaction have a part in, with noise."""
+        """Return numbers that depend on each column, its missing values and an interaction, with noise."""
         cells, random = self.cells, self.generator(1000)
         gaps = np.isnan(cells)
         scale = np.nanmax(np.abs(np.where(gaps, 0, cells)), axis=0, initial=1e-9)

@@ -1,7 +1,7 @@
-"""Whether two boosted models or trees have the same splits, up to splits that gain the same.
+"""Comparison of the splits of two boosted models or trees, up to ties of the gain.
 
-Sums that are added up in another order, or with weights in place of copies, differ in their last digits.
-Where two splits are worth the same these digits decide, and all that is grown below and after may differ.
+Sums in another order, or with weights instead of copies, differ in their last digits.
+If two splits have the same gain these digits decide, and all later splits may differ.
 """
 
 from __future__ import annotations
@@ -11,13 +11,11 @@ from typing import Any
 
 import numpy as np
 
-TIE = (
-    1e-4  # gains are stored in single precision, and those of weights are sums of rounded gradients
-)
+TIE = 1e-4  # gains are stored in single precision, and with weights they are sums of rounded gradients
 
 
 def trees_of(model: Any) -> list[dict[str, Any]]:
-    """The trees of a fitted model of the core as arrays."""
+    """Return the trees of a fitted model as arrays."""
     if hasattr(model, "tree_"):
         tree = model.tree_
         names = ("feature", "threshold", "left", "right", "missing_left", "left_categories", "gain")
@@ -30,10 +28,10 @@ def trees_of(model: Any) -> list[dict[str, Any]]:
 def same_but_for_ties(
     model: Any, other: Any, places: Sequence[int] | None = None, *, independent: bool = False
 ) -> bool:
-    """True if all splits are the same; False if they are up to a tie, after which nothing is compared.
+    """Return True if all splits are the same, False if they are the same up to a tie.
 
     Column j of `other` is column `places[j]` of `model`. Trees of a forest are `independent`: a tie in one
-    says nothing of the next. Raises an AssertionError where splits differ that do not gain the same.
+    does not affect the next. Raise an AssertionError if different splits have different gains.
     """
     ones, twos = trees_of(model), trees_of(other)
     rounding = 1e-7 * max(float(np.max(tree["gain"], initial=0.0)) for tree in [*ones, *twos])

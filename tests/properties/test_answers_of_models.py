@@ -1,4 +1,4 @@
-"""What a fitted model of any family returns: for a row alone or among others, after a file, explained."""
+"""Predictions of all estimators: of single rows and batches, after saving and loading, and explained."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import bosquet
 
-# Regressions are products of matrices, whose last digits depend on how BLAS blocks the rows.
+# Predictions of regression models are matrix products, whose last digits depend on the blocks of BLAS.
 BY_MATRICES = {
     "binomial regression",
     "multinomial regression",
@@ -24,7 +24,7 @@ BY_MATRICES = {
     "discriminant",
     "mixture",
 }
-# Sizes at which the core changes how it predicts: one row, lines of 64 rows, blocks of 512 and of 8192.
+# Sizes at which the core changes its method: one row, lines of 64 rows, blocks of 512 and of 8192.
 SIZES = (1, 2, 15, 16, 17, 63, 64, 65, 129, 513, 1025)
 
 
@@ -60,7 +60,7 @@ def test_the_prediction_of_a_row_does_not_depend_on_its_batch(name: str, data: A
 @pytest.mark.parametrize("name", [name for name in OF_TREES if "gradient" in name])
 @holds(2, data=st.data())
 def test_threads_share_large_batches_without_a_trace(name: str, data: Any) -> None:
-    """More rows than a block has, so that several threads have work."""
+    """More rows than a block, so that several threads work."""
     case: Case = data.draw(cases(name))
     model = case.fitted()
     rows = np.random.default_rng(0).integers(0, case.table.rows, size=20_000)
@@ -96,15 +96,15 @@ def explain_options(case: Case) -> list[dict[str, Any]]:
 
 
 def is_explained(model: Any) -> bool:
-    """Not where a missing value follows surrogates: there is no exact value then."""
+    """Missing values that follow surrogate splits are excluded: they have no exact SHAP values."""
     trees = [model, *getattr(model, "estimators_", [])] if hasattr(model, "votes") else [model]
     return not any(any(t.tree_.surrogates) for t in trees if hasattr(t, "tree_"))
 
 
 def raw_prediction(model: Any, X: Any) -> np.ndarray:
-    """What values and base have to add up to: the scale on which trees add up.
+    """Return the sum of SHAP values and base: the prediction on the scale on which trees are additive.
 
-    With one vote for each column of a code this is before the votes are decoded to scores of classes.
+    For output codes these are the votes before decoding.
     """
     if getattr(model, "multiclass", "") == "one-vs-all" and len(model.classes_) > 2:
         return model._vote.raw(model._table(X), 1)

@@ -1,4 +1,4 @@
-"""Monotone constraints hold at every value of the constrained columns, whatever the others are."""
+"""Monotone constraints hold at every value of the constrained columns, for any values of the others."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from sklearn.base import clone
 
 import bosquet
 
-# What trees cannot keep constraints with is refused, as the last test shows.
+# Unsupported combinations raise an error; see the last test.
 KEPT = {"missing": st.just("direction")}
 BY_MEANS = {**KEPT, "criterion": st.just("squared_error")}
 CASES: dict[str, tuple[Estimators, str]] = {
@@ -42,7 +42,7 @@ CASES: dict[str, tuple[Estimators, str]] = {
 
 
 def dense_grid(values: np.ndarray) -> np.ndarray:
-    """Every value that was seen, numbers between and beyond them; all places of ordered categories."""
+    """Return all training values, numbers between and beyond them, or all levels of ordered categories."""
     seen = np.unique(values[~np.isnan(values)])
     if seen.size == 0:
         return np.array([0.0, 1.0])
@@ -52,14 +52,14 @@ def dense_grid(values: np.ndarray) -> np.ndarray:
 
 
 def score(model: Any, X: Any) -> np.ndarray:
-    """What has to be monotone: of two classes, the score of the second."""
+    """Return the monotone prediction: for two classes the score of the second."""
     if hasattr(model, "decision_function"):
         return model.decision_function(X)
     return model.predict_proba(X)[:, 1] if hasattr(model, "predict_proba") else model.predict(X)
 
 
 def slices(table: Table, column: int, random: np.random.Generator) -> tuple[np.ndarray, int]:
-    """Rows that differ in one column only: each of some base rows, for each value of the grid."""
+    """Return rows that differ in one column only: each base row with each value of the grid."""
     cells = table.cells
     if table.columns[column].kind == "ordered":
         grid = np.arange(5.0)
@@ -67,7 +67,9 @@ def slices(table: Table, column: int, random: np.random.Generator) -> tuple[np.n
         grid = dense_grid(cells[:, column])
         grid = np.unique(grid.astype(table.dtype(column)).astype(np.float64))
     base = cells[random.integers(0, table.rows, size=6)]
-    for other in range(cells.shape[1]):  # combinations that no training row had, missing values too
+    for other in range(
+        cells.shape[1]
+    ):  # combinations that are not in the training rows, with missing values
         base[:3, other] = random.permutation(cells[:, other])[:3]
         if table.may_be_missing(other):
             base[random.random(6) < 0.3, other] = np.nan

@@ -1,4 +1,4 @@
-"""The order of rows and of columns: the same model, but for the last digits and for ties."""
+"""The order of rows and columns does not change the model, except for the last digits and ties."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from same_trees import same_but_for_ties
 import bosquet
 from bosquet import glm
 
-# Draws of rows depend on the numbers of rows, draws of features on those of columns.
+# Random draws of rows depend on row numbers, draws of features on column numbers.
 NO_DRAWS = {"subsample": st.just(1.0), "max_leaf_nodes": st.none()}
 ALL_FEATURES = {"max_features": st.none()}
 SEQUENTIAL: dict[str, tuple[Any, dict[str, Any], str]] = {
@@ -35,7 +35,7 @@ SEQUENTIAL: dict[str, tuple[Any, dict[str, Any], str]] = {
     "gradient boosting, two classes": (boosted_classes, {}, "two"),
     "gradient boosting, three classes": (boosted_classes, {"losses": ("log_loss",)}, "three"),
 }
-# Beyond 200,000 rows bins are learned from a sample of the rows; these tables are smaller.
+# Above 200,000 rows the bins come from a sample of the rows; these tables are smaller.
 
 
 def boosted(name: str, **fixed: Any) -> tuple[Estimators, str]:
@@ -44,7 +44,7 @@ def boosted(name: str, **fixed: Any) -> tuple[Estimators, str]:
 
 
 def assert_close_unless_tied(model: Any, other: Any, X: Any, X_other: Any, places: Any) -> None:
-    """The same splits up to a tie, and without a tie the same predictions up to rounding."""
+    """Check that splits are equal up to a tie, and without a tie predictions up to rounding."""
     if same_but_for_ties(model, other, places):
         mine, theirs = outputs(model, X), outputs(other, X_other)
         for method, values in mine.items():
@@ -126,7 +126,7 @@ def test_boosting_does_not_depend_on_the_order_of_the_columns(
 def test_trees_do_not_depend_on_the_order_of_the_columns(
     name: str, data: Any, table: Table, weight: Weights
 ) -> None:
-    """Surrogates are left out: among equally good ones the first column stands in."""
+    """Surrogate splits are excluded: the first column is chosen among equally good ones."""
     make, target = TREES[name]
     limits = {"max_leaf_nodes": st.none(), "missing": st.just("direction")}
     model = data.draw(make(**ALL_FEATURES, **limits, ccp_alpha=st.just(0.0)))

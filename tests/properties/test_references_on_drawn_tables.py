@@ -52,7 +52,7 @@ GROWING = st.fixed_dictionaries(
 
 
 def categories_of(table: Table) -> list[int]:
-    """The number of levels of each column, 0 of numbers."""
+    """Return the number of levels of each column, 0 for numeric columns."""
     return [len(LEVELS) if column.kind == "category" else 0 for column in table.columns]
 
 
@@ -79,7 +79,7 @@ def test_rounds_of_squared_error_are_those_of_the_reference(
     subsample: float,
     newton: bool,
 ) -> None:
-    """Two rounds: gradients of the second are the residuals of the first, of all digits."""
+    """Two rounds: the gradients of the second are residuals with all digits."""
     x, y, w = table.cells, table.numbers, weight.or_none(table.rows)
     categories = categories_of(table)
     monotone = [
@@ -107,7 +107,7 @@ def test_rounds_of_squared_error_are_those_of_the_reference(
 
 # ------------------------------------------------------------------------------------------ trees
 def leaf_means(node: Any, X: np.ndarray, y: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """The weighted mean of y in the leaf of each training row."""
+    """Return the weighted mean of y in the leaf of each training row."""
     means = np.empty(len(y))
     waiting = [node]
     while waiting:
@@ -130,7 +130,7 @@ def disorder_of(values: np.ndarray, y: np.ndarray, w: np.ndarray) -> float:
 def test_a_split_of_a_regression_tree_is_as_good_as_the_best_of_the_reference(
     table: Table, weight: Weights, min_samples_leaf: int
 ) -> None:
-    """One split, for which ties do not matter: what is left of the squared error is the least there is."""
+    """One split, for which ties do not matter: the squared error is the smallest possible."""
     w, y = weight.of(table.rows), table.numbers
     nominal = nominal_columns(table)
     if (
@@ -182,7 +182,7 @@ def test_a_full_regression_tree_is_that_of_the_reference_up_to_ties(
 def test_forests_of_two_classes_are_those_of_the_reference(
     cls: Any, table: Table, features: int, bootstrap: bool, seed: int
 ) -> None:
-    """Sums of whole numbers are exact, so that ties are ties in both."""
+    """Sums of integers are exact, so that both implementations have the same ties."""
     X, y = table.cells, np.unique(table.labels(), return_inverse=True)[1]
     features = min(features, X.shape[1])
     model = cls(
@@ -228,7 +228,7 @@ def test_votes_of_bags_are_those_of_the_reference(table: Table, learners: int, s
 def merit(
     variant: str, y: np.ndarray, margin: np.ndarray, prior: np.ndarray, h: np.ndarray
 ) -> float:
-    """What the stump of a round makes least, under the weights that the margins leave."""
+    """Return the objective of the stump of a round, under the weights computed from the margins."""
     w = distribution(variant, prior, margin, y)
     if variant in ("discrete", "mada"):
         return float(np.sum(w[(h > 0) != (y > 0)]))
@@ -253,14 +253,14 @@ def test_rounds_of_adaboost_are_those_of_the_reference(
     signs = np.where(y == "bee", 1.0, -1.0)
     nominal = nominal_columns(table)
     rounds, _ = boost_stumps(table.cells, signs, w, variant, 3, learning_rate, nominal)
-    # A stump without a mistake ends the rounds, as does one without an edge.
+    # A stump without errors ends the rounds, and so does one without an edge.
     assume(all(report.taken and 0 < report.error < 0.5 - 1e-9 for report in rounds))
     model = fitted(model, table.X, y, w)
     f = np.zeros(table.rows)
-    # Where no stump has an edge the core ends the rounds, and the reference may go on.
+    # If no stump has an edge the core stops, but the reference may continue.
     for report, score in zip(rounds, model.staged_decision_function(table.X), strict=False):
         h, found = report.stump.predict(table.cells), (score - f) / report.alpha
-        if not np.allclose(found, h, rtol=1e-7, atol=1e-9):  # only if another stump is as good
+        if not np.allclose(found, h, rtol=1e-7, atol=1e-9):  # only if another stump is equally good
             given = variant, signs, signs * f, w / w.sum()
             np.testing.assert_allclose(merit(*given, found), merit(*given, h), rtol=1e-9)
             return
@@ -284,7 +284,7 @@ def test_rounds_of_samme_are_those_of_the_reference(table: Table, rounds: int) -
         np.testing.assert_allclose(model.estimator_weights_[number], alpha, rtol=1e-7)
         found, told = np.argmax(score - before, axis=1), h(X).astype(int)
         np.testing.assert_allclose(w[found != y].sum(), w[told != y].sum(), rtol=1e-9)
-        if (found != told).any():  # another stump that is as good, after which rounds may differ
+        if (found != told).any():  # another stump that is equally good; later rounds may differ
             return
         w = w * np.exp(alpha * (told != y))
         w, before = w / w.sum(), score

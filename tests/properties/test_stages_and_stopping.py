@@ -1,4 +1,4 @@
-"""Rounds: the last stage is the model, a stage is a shorter fit, early stopping is the fit of the best."""
+"""The last stage is the model, a stage is a shorter fit, early stopping keeps the best round."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from sklearn.base import clone
 
 from bosquet.boosting.rounds import split_rows
 
-# A stage of these adds up the trees of several runs first, or is a sum that is divided at the end: the last
-# digits may differ, and with them the class where two have the same share.
+# A stage of these sums the trees of several runs first, or is divided at the end: the last digits may
+# differ, and with them the class if two have the same probability.
 SUMMED_OTHERWISE = {
     "gradient boosting, runs",
     "bagging, numbers",
@@ -59,7 +59,7 @@ def test_the_last_stage_is_the_model(name: str, data: Any) -> None:
 @pytest.mark.parametrize("name", [n for n in WITH_STAGES if not n.startswith(("Brown", "LP"))])
 @holds(8, data=st.data())
 def test_a_stage_is_the_fit_of_so_many_rounds(name: str, data: Any) -> None:
-    """LPBoost weighs all its rules anew each round, and BrownBoost ends by its clock."""
+    """LPBoost recomputes all weights in each round, and BrownBoost ends by its own time."""
     case: Case = data.draw(cases(name))
     model = case.fitted()
     found = stages(model, case.table.X)
@@ -90,7 +90,7 @@ BOOSTED = {
 
 
 def best_round(scores: np.ndarray, tol: float) -> int:
-    """The last round that was better than the best before it by more than `tol`."""
+    """Return the last round that is better than the best before it by more than `tol`."""
     best, found = np.inf, 0
     for number, score in enumerate(scores, 1):
         if score < best - tol:
@@ -99,7 +99,7 @@ def best_round(scores: np.ndarray, tol: float) -> int:
 
 
 def assert_stopped_where_it_should(model: Any, tol: float) -> None:
-    """The model has the rounds up to the best, and the rounds ended as late as they should."""
+    """Check that the model has the rounds up to the best, and that the fit stopped in the right round."""
     scores = model.validation_score_
     best = best_round(scores, tol)
     rounds = getattr(model, "n_iter_", None) or model.n_estimators_
@@ -134,7 +134,7 @@ def test_stopping_on_an_eval_set_is_the_fit_of_the_best_number_of_rounds(
 def test_stopping_on_a_part_of_the_rows_is_the_fit_of_the_best_number_of_rounds(
     target: str, refit: bool, data: Any, table: Table, weight: Weights
 ) -> None:
-    """On all rows with `refit`, else on the rows that are not in the validation set."""
+    """Fit on all rows with `refit`, otherwise on the rows that are not in the validation set."""
     model = data.draw(BOOSTED[target]).set_params(refit=refit)
     X, y, w = table.X, table.target(target), weight.of(table.rows)
     stopped = fitted(model, X, y, w)

@@ -1,4 +1,4 @@
-"""Sample weights: a whole weight is so many copies of the row, and units of weight do not matter."""
+"""An integer weight equals copies of the row, and the scale of the weights does not matter."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ from sklearn.base import clone
 import bosquet
 from bosquet import glm
 
-# What counts rows and not their weights: with these a copy and a weight are not the same.
+# Parameters that count rows: with these a copy and a weight are different.
 COUNTS_ROWS = {"min_samples_leaf": st.just(1)}
 DRAWS_NO_ROWS = {"bootstrap": st.just(False)}
 WHOLE = weights("whole")
 
 
 def both(model: Any, table: Table, y: np.ndarray, weights: Weights) -> tuple[Any, Any]:
-    """The model fitted with whole weights, and on as many copies of each row."""
-    # A category that only rows of weight 0 have gets a code, and is no longer one that was never seen.
+    """Return the model fitted with integer weights, and the model fitted to copies of the rows."""
+    # A category that occurs only in rows of weight 0 has a code and is therefore known.
     least = 1 if any(column.kind == "category" for column in table.columns) else 0
     weight = weights.of(table.rows, least)
     copies = np.repeat(np.arange(table.rows), weight.astype(int))
@@ -68,7 +68,7 @@ EXACT: dict[str, tuple[Estimators, str]] = {
 def test_trees_of_whole_weights_are_those_of_copies_to_the_bit(
     name: str, data: Any, table: Table, weight: Weights
 ) -> None:
-    """Targets are multiples of 1/8, so that sums are exact and no rounding is an excuse."""
+    """Targets are multiples of 1/8, so that sums are exact."""
     members, target = EXACT[name]
     weighted, copied = both(data.draw(members), table, table.target(target), weight)
     mine, theirs = outputs(weighted, table.X), outputs(copied, table.X)
@@ -84,7 +84,7 @@ BOOSTED: dict[str, tuple[Estimators, str]] = {
             min_samples_category=st.just(0),
             cat_smooth=st.just(
                 0.0
-            ),  # in units of the mean hessian of a row, so that it counts rows too
+            ),  # in units of the mean hessian of a row, so it also counts rows
             max_bins=st.just(255),
             max_leaf_nodes=st.none(),  # with a limit, a tie decides which leaf is split
             subsample=st.just(1.0),
@@ -118,7 +118,7 @@ def test_boosting_with_whole_weights_is_boosting_of_copies(
 def test_adaboost_with_whole_weights_is_adaboost_of_copies(
     variant: str, data: Any, table: Table, weight: Weights
 ) -> None:
-    """Real AdaBoost is left out: what it adds to empty sides depends on the number of rows."""
+    """Real AdaBoost is excluded: its smoothing of empty sides depends on the number of rows."""
     model = data.draw(adaboost(variant=st.just(variant), estimator=st.none()))
     weighted, copied = both(model, table, table.labels(), weight)
     if same_but_for_ties(weighted, copied):
@@ -149,7 +149,7 @@ def test_regressions_with_whole_weights_are_those_of_copies(
         np.testing.assert_allclose(mine, theirs, rtol=1e-5, atol=1e-5 * np.abs(theirs).max())
 
 
-# -------------------------------------------------------------------------------- units of weight
+# ------------------------------------------------------------------------------- scale of weights
 FREE = {
     "l2_regularization": st.just(0.0),
     "min_child_weight": st.just(0.0),
@@ -187,11 +187,11 @@ POWERS = st.sampled_from([-1000, -300, -100, -30, -3, 3, 30, 100, 300, 980])
 def test_the_unit_of_the_weights_does_not_matter(
     name: str, data: Any, table: Table, weight: Weights, power: int
 ) -> None:
-    """A power of two changes no digit of a weight, and therefore none of the model."""
+    """A power of two changes no digit of a weight, so the model is the same."""
     members, target = SCALE_FREE[name]
     case = Case(data.draw(members), table, target, weight)
     expected = outputs(case.fitted(), table.X)
-    # A model that diverges has gradients too small for single precision, which lose digits by a scale.
+    # A diverging model has gradients that are too small for single precision and lose digits.
     assume(all(np.abs(v).max() < 1e6 for v in expected.values() if v.dtype.kind == "f"))
     scaled = fitted(case.model, table.X, case.y, np.ldexp(case.weight, power))
     for method, values in outputs(scaled, table.X).items():

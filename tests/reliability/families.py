@@ -1,7 +1,7 @@
-"""One small estimator of each family, how it is fitted, and what it answers.
+"""One small estimator of each family, with functions that fit it and call its methods.
 
 The tests of threads, forks, workers and interrupts go through all of them. `rows(0)` and `rows(1)` differ in
-their labels and targets, so that an answer mixed of two models is neither's.
+their labels and targets, so that a result that mixes two models differs from both.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Rows:
 
 
 def rows(which: int = 0) -> Rows:
-    """Table number `which`."""
+    """Return table number `which`."""
     random = np.random.default_rng(which)
     X = random.normal(size=(N_ROWS, 4))
     score = X @ [1.0, -1.0, 0.5, 0.0] + 0.5 * random.normal(size=N_ROWS)
@@ -61,19 +61,19 @@ class Family:
     ask: Callable[[Any, Rows], list[Any]]
 
     def fitted(self, which: int = 0) -> Any:
-        """A new estimator, fitted to one of the tables."""
+        """Return a new estimator, fitted to one of the tables."""
         return quietly(self.fit, self.make(), rows(which))
 
 
 def quietly(function: Callable[..., Any], *args: Any) -> Any:
-    """The result, without warnings on what so few rows and rounds cannot do."""
+    """Return the result, without warnings about few rows and rounds."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return function(*args)
 
 
 def same(answers: list[Any], others: list[Any]) -> bool:
-    """Whether all arrays are equal, to the bit."""
+    """Return whether all arrays have the same bits."""
     pairs = zip(answers, others, strict=True)
     return all(np.array_equal(np.asarray(a), np.asarray(b)) for a, b in pairs)
 

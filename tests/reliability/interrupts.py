@@ -1,8 +1,8 @@
-"""Interrupt fits at random times, and look whether anything was left behind.
+"""Interrupt fits at random times, and check that nothing is left behind.
 
     python tests/reliability/interrupts.py --count 1000 --seed 0          every family
     python tests/reliability/interrupts.py forest mixture --count 1000    some of them
-    python tests/reliability/interrupts.py --terminate --count 20         SIGTERM in place of SIGINT
+    python tests/reliability/interrupts.py --terminate --count 20         SIGTERM instead of SIGINT
 
 Each call of `fit` on a fitted estimator is interrupted at a time drawn from its duration: nine times in ten
 by a timer of the process, else by SIGINT from another process. After an interrupt the estimator must hold the
@@ -35,11 +35,13 @@ from families import FAMILIES, Family, Rows, rows, same
 
 FROM_OUTSIDE = 0.1  # share of interrupts that another process sends
 FULL_FIT_EVERY = 20
-LATE = 1.15  # times are drawn up to this share of a fit's duration: some come too late, as they may
-MOST_TRIES = 20  # interrupts sent for each that has to be raised inside a fit
-MOST_LOST = 0.02  # share of interrupts that code which is not ours may lose
+LATE = (
+    1.15  # times are drawn up to this share of the duration of a fit: some interrupts come too late
+)
+MOST_TRIES = 20  # maximum number of interrupts sent per interrupt that is raised inside a fit
+MOST_LOST = 0.02  # share of interrupts that other libraries may lose
 LONGEST = 5.0  # seconds from SIGTERM to the end of a process
-# A fit of these is one step that takes microseconds: interrupts come in the middle of many.
+# A fit of these takes microseconds: interrupts come in the middle of many.
 STEPS = {
     "page-hinkley": lambda model: model.n_seen_,
     "adaptive-window": lambda model: model.n_seen_,
@@ -49,12 +51,12 @@ STEPS = {
 
 @dataclass
 class Outcome:
-    """What became of the interrupts of a family."""
+    """Results of the interrupts of a family."""
 
     family: str
     sent: int = 0
     landed: int = 0  # raised inside the call
-    # Lost by code that is not ours: NumPy discards an interrupt that comes while it makes a text scalar,
+    # Lost in other libraries: NumPy discards an interrupt that comes while it makes a text scalar,
     # CPython's OrderedDict.items() raises KeyError in place of one that comes while it hashes a key.
     lost: int = 0
     violations: list[str] = field(default_factory=list)
@@ -70,7 +72,7 @@ HEADER = f"{'family':28} {'sent':>6} {'landed':>7} {'lost':>5} {'violations':>10
 
 
 class Belongings:
-    """Threads, children, open files and temporary files of this process."""
+    """Threads, child processes, open files and temporary files of this process."""
 
     def __init__(self, folder: Path):
         self.folder = folder
@@ -85,7 +87,7 @@ class Belongings:
         }
 
     def left_behind(self) -> list[str]:
-        """What is there that was not there before; threads are given a moment to end."""
+        """Return what is left over; threads get some time to end."""
         for _ in range(20):
             now = self.now()
             if now == self.before:
@@ -103,7 +105,7 @@ def children_of(process: int) -> list[str]:
 
 
 class Interrupter:
-    """Raises KeyboardInterrupt in this process after a while: by a timer, or from another process."""
+    """Raise KeyboardInterrupt in this process after a delay: by a timer, or from another process."""
 
     def __init__(self) -> None:
         reading, self.asking = os.pipe()
@@ -139,7 +141,7 @@ class Interrupter:
             signal.setitimer(signal.ITIMER_REAL, max(delay, 1e-6))
 
     def wait(self) -> None:
-        """For an interrupt that comes too late, and then raises nothing."""
+        """Handle an interrupt that comes too late and raises nothing."""
         self.armed = False
         while not self.raised:
             time.sleep(0.001)
@@ -162,7 +164,7 @@ def own_temporary_folder() -> Iterator[Path]:
 
 
 def duration_of(family: Family, data: Rows) -> float:
-    """Seconds of a fit, the middle one of five, caches warm."""
+    """Return the median time of five fits, in seconds."""
     times = []
     for _ in range(6):
         model = family.fitted(0)
@@ -223,13 +225,13 @@ def interrupt(family: Family, count: int, seed: int) -> Outcome:
 
 
 def replaces_an_interrupt(error: Exception) -> bool:
-    """Whether CPython raised this in place of an interrupt, in code that is not ours."""
+    """Return whether CPython raised this error instead of an interrupt, outside of Bosquet."""
     place = traceback.extract_tb(error.__traceback__)[-1].filename
     return isinstance(error, KeyError) and "/bosquet/" not in place
 
 
 def interrupt_steps(family: Family, count: int, seed: int) -> Outcome:
-    """The same of a stream: an estimator must have counted as many steps as have returned."""
+    """Do the same for a stream: the estimator must have counted exactly the steps that returned."""
     outcome, draw, started = Outcome(family.name), random.Random(seed), time.monotonic()
     model, data = family.fitted(0), rows(0)
     interrupter = Interrupter()
@@ -255,7 +257,7 @@ def interrupt_steps(family: Family, count: int, seed: int) -> Outcome:
 
 
 def changes(family: Family, model: Any, before: dict[str, Any], answers: list[Any]) -> list[str]:
-    """In what a model is not as it was."""
+    """Return the differences between the model and its state before."""
     now = model.__dict__
     names = {name for name in {*before, *now} if before.get(name) is not now.get(name)}
     found = [f"another {name}" for name in sorted(names)]
@@ -265,7 +267,7 @@ def changes(family: Family, model: Any, before: dict[str, Any], answers: list[An
 
 
 def terminate(family: Family, count: int, seed: int) -> Outcome:
-    """The same with SIGTERM: the process has to end at once, by the signal, and leave no file."""
+    """Do the same with SIGTERM: the process must end quickly, by the signal, and leave no file."""
     outcome, draw, started = Outcome(family.name), random.Random(seed), time.monotonic()
     data = rows(1)
     duration = duration_of(family, data)

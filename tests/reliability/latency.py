@@ -29,13 +29,13 @@ import bosquet
 from bosquet import discriminant, glm, vision
 
 AIM, LIMIT = 0.3, 1.0  # seconds
-EARLIEST = 0.02  # share of a call's duration before which nothing is sent
+EARLIEST = 0.02  # no signal is sent in this first share of a call's duration
 
 Call = Callable[[], Any]
 
 
 def table(rows: int, columns: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Columns, a noisy number and a noisy class."""
+    """Return features, a noisy numeric target and a noisy class."""
     generator = np.random.default_rng(seed)
     X = generator.normal(size=(rows, columns))
     number = X[:, 0] * X[:, 1] + X[:, 2] + generator.normal(size=rows)
@@ -135,7 +135,7 @@ class Alarm:
             raise KeyboardInterrupt
 
     def latency(self, call: Call, delay: float) -> float | None:
-        """Seconds from the signal to the exception; None if the call ended before the signal."""
+        """Return the seconds from the signal to the exception; None if the call ended before the signal."""
         self.armed, began = True, time.perf_counter()
         signal.setitimer(signal.ITIMER_REAL, delay)
         try:

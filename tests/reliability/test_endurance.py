@@ -1,4 +1,4 @@
-"""The endurance test finds what leaks, and nothing else."""
+"""The endurance test reports leaks, and nothing else."""
 
 from __future__ import annotations
 

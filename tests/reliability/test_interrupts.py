@@ -1,4 +1,4 @@
-"""Ctrl-C at any time: the estimator is as it was, and nothing is left behind."""
+"""After Ctrl-C at any time the estimator is unchanged, and nothing is left behind."""
 
 import subprocess
 import sys
@@ -15,10 +15,10 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 
 def interrupted(work, at=None):
-    """How often Python could raise an interrupt in `work()`; with `at`, whether the one there came out.
+    """Return how often Python could raise an interrupt in `work()`; with `at`, whether that one was raised.
 
-    Python looks for signals when a function is called and when one in C has returned; it calls a profile
-    function then, too.
+    Python checks for signals at calls of functions and returns of C functions, where it also calls the
+    profile function.
     """
     count = 0
 
@@ -62,7 +62,7 @@ def test_an_interrupt_of_save_leaves_one_whole_file(tmp_path):
     written = [path.read_bytes()]
     count = interrupted(lambda: old.save(path))
     written.append(path.read_bytes())
-    for place in range(count - 150, count + 1):  # before that nothing is written
+    for place in range(count - 150, count + 1):  # nothing is written before
         if interrupted(lambda: new.save(path), place):
             assert [found.name for found in tmp_path.iterdir()] == ["model"], place
             assert path.read_bytes() in written, place

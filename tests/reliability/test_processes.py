@@ -1,4 +1,4 @@
-"""Estimators in forked children and in joblib's workers: the same answers as in one process."""
+"""Estimators in forked children and in joblib's workers give the same results as in one process."""
 
 import os
 import signal
@@ -13,7 +13,7 @@ from families import FAMILIES, quietly, rows, same
 from bosquet import GradientBoostingClassifier, RandomForestClassifier
 
 N_CHILDREN = 12
-LONGEST = 60.0  # seconds that a child may take on a busy machine
+LONGEST = 60.0  # time limit of a child in seconds, on a busy machine
 IN_WORKERS = [
     "gradient-boosting",
     "forest",
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 
 def ended(child):
-    """The status of a child; one that does not end is killed, and None."""
+    """Return the exit status of a child; None if it did not end and was killed."""
     deadline = time.monotonic() + LONGEST
     while time.monotonic() < deadline:
         found, status = os.waitpid(child, os.WNOHANG)

@@ -1,6 +1,6 @@
-"""Threads that share an estimator: one fits, the others have the old model or the new one.
+"""Threads that share an estimator: one fits, the others use the old model or the new one.
 
-Where a thread stops for another is up to chance. So two tests take the turns themselves: Python calls a
+The points at which threads switch are random. So two tests simulate the switches: Python calls a
 profile function at each call, which is where it may change threads.
 """
 
@@ -20,10 +20,12 @@ from bosquet.io import model_bytes
 
 N_READERS = 64
 N_FITS = 3
-PAUSE = 0.02  # seconds between two questions of a thread: the fit needs its share of the time
-MOST_TURNS = 12  # where a test asks in the middle of a fit, or fits in the middle of an answer
+PAUSE = 0.02  # seconds between two calls of a thread: the fit needs processor time too
+MOST_TURNS = (
+    12  # number of points at which a test predicts during a fit, or fits during a prediction
+)
 
-# No fit: they are told one value after the other.
+# They have no fit: they are updated with one value after the other.
 STREAMS = {"mixture-stream", "page-hinkley", "adaptive-window"}
 GO_ON = {"mixture-partial-fit"}  # each fit gives another model
 REFITTED = [name for name in FAMILIES if name not in STREAMS | GO_ON]
@@ -84,14 +86,14 @@ def test_64_threads_have_the_old_model_or_the_new_one(name, short_turns):
     while_another_fits(ask, fit)
 
 
-# ------------------------------------------------------------------------------- turns taken by hand
+# ------------------------------------------------------------------------------ simulated switches
 def calls_of(work, at=(), then=None):
     """How many calls `work()` makes, and its result; `then()` is called at those numbered in `at`."""
     count, done = 0, False
 
     def look(frame, event, argument):
         nonlocal count
-        if event in ("call", "c_call") and not done:  # after the work comes the call of setprofile
+        if event in ("call", "c_call") and not done:  # the last call is that of setprofile
             count += 1
             if count in at:
                 sys.setprofile(None)
@@ -108,7 +110,7 @@ def calls_of(work, at=(), then=None):
 
 
 def some_of(count):
-    """Numbers of calls all over the work, its first and its last ones among them; fewer of long work."""
+    """Return numbers of calls, spread over the work, including the first and the last ones."""
     turns = min(MOST_TURNS, max(3, 10_000 // count))
     return {*np.linspace(1, count, turns).astype(int).tolist(), count - 1}
 
@@ -130,7 +132,7 @@ def test_the_estimator_answers_as_before_until_the_fit_is_finished(name):
 
 
 def readers_of(model, data):
-    """Everything that can be asked of a model without further arguments, by name."""
+    """Return the results of all methods without further arguments, by name."""
     table = data.images if "vision" in type(model).__module__ else data.X
     found = {
         "pickle": lambda: pickle.loads(pickle.dumps(model)).__dict__,
@@ -163,7 +165,7 @@ def saved(model):
 
 
 def plain(value, depth=0):
-    """A result as something that can be compared."""
+    """Convert a result to a form that can be compared."""
     if hasattr(value, "to_numpy"):
         value = value.to_numpy()
     if isinstance(value, np.ndarray):
@@ -182,7 +184,7 @@ def whole(answer):
     return list(answer) if inspect.isgenerator(answer) else answer
 
 
-# Models of cells and streams, which do not predict the rows of a table.
+# Models of contingency tables and streams, which do not predict the rows of a table.
 UNASKED = ("log-linear", "portfolio", "mixture", "mixture-partial-fit", "mixture-stream")
 
 
@@ -196,10 +198,10 @@ def test_a_fit_that_ends_in_the_middle_of_an_answer_does_not_show_in_it(name):
         try:
             right = [plain(whole(readers[reader]())) for readers in (of_old, of_new)]
         except (AttributeError, TypeError, ValueError):
-            continue  # it needs what this model does not have
+            continue  # it needs something that this model does not have
         count, answer = calls_of(lambda ask=ask: whole(ask()))
         if plain(answer) != right[0] or right[0] == right[1]:
-            continue  # what it returns tells no model
+            continue  # its result does not depend on the model
         compared.append(reader)
         for turn in some_of(count):
             model.__dict__ = old.__dict__.copy()

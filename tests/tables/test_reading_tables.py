@@ -1,4 +1,4 @@
-"""Files of all kinds become tables; what is no table is refused in one line."""
+"""Files of all kinds are read as tables; other files raise an error of one line."""
 
 import bz2
 import gzip

@@ -1,4 +1,4 @@
-"""A model goes into a file with the tidying of its table, and comes back with it."""
+"""A model is saved and loaded together with the preparation of its table."""
 
 import numpy as np
 import pandas as pd

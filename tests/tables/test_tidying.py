@@ -1,4 +1,4 @@
-"""A tidy table holds numbers and categories, and later tables are treated alike."""
+"""A tidied table has numbers and categories, and later tables are prepared in the same way."""
 
 import json
 
