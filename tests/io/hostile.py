@@ -40,7 +40,7 @@ def use(model: _core.Ensemble, rng: np.random.Generator) -> None:
 def main(seed: int, count: int) -> None:
     import resource  # not on every system, and only needed here
 
-    # A length that a file made up must not become memory. A sanitizer reserves more than any limit.
+    # A false length in a file must not be allocated. A sanitizer reserves more than any limit.
     if "BOSQUET_CORE" not in os.environ:
         resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
     rng = np.random.default_rng(seed)
@@ -51,7 +51,7 @@ def main(seed: int, count: int) -> None:
         for data in mutations(file, other, seed, count // len(files)):
             if len(data) < 32:
                 continue
-            # The head is covered elsewhere; here the sections are to be reached.
+            # The header is tested elsewhere; here only the sections change.
             data = sealed(file[:32] + data[32:], _core.checksum)
             try:
                 model, _ = load_bytes(data)

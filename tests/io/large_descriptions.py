@@ -1,4 +1,4 @@
-"""Load files made to take much memory and time; print what they took, as JSON.
+"""Load files that are made to use much memory and time; print both as JSON.
 
 python tests/io/large_descriptions.py BYTES [NAME ...]
 """
@@ -39,10 +39,10 @@ def file_with(description: Any, section: bytes) -> bytes:
 
 
 def tiny_trees(size: int) -> bytes:
-    """A forest of trees of one leaf, whose 32 shares take a byte each in the file; every tree twice."""
+    """A forest of trees with one leaf, whose 32 proportions take one byte each; every tree twice."""
     y = np.arange(64) % 32
     model = RandomForestClassifier(1, voting="hard", max_depth=1).fit(X, y)
-    count = size // 6  # four bytes a tree, and two of its key
+    count = size // 6  # four bytes per tree, and two for its key
     flags = 1 + 2 + 4 + 8  # vector leaves, listed numbers and vectors, counted covers
     shares = [0.0] * 31 + [1.0]
     out = varint(flags) + varint(3) + varint(32) + np.zeros(32).tobytes() + bytes(3) + bytes(3)

@@ -144,7 +144,7 @@ def test_missing_out_of_bag_errors_survive() -> None:
         assert np.isnan(loaded.oob_curve_).all()
 
 
-# ------------------------------------------------------------------------------ what is not written
+# ---------------------------------------------------------------------- models that cannot be stored
 def test_members_of_other_libraries_are_rejected_by_name(tmp_path: Any) -> None:
     line = LogisticRegression(max_iter=1000)
     model = VotingClassifier([("tree", small_tree()), ("line", line)]).fit(X, y)
@@ -177,7 +177,7 @@ def test_models_nested_too_deeply_are_not_written() -> None:
         model_bytes(VotingClassifier([("t", small_tree())]))
 
 
-# ------------------------------------------------------------------------------ what is not believed
+# ----------------------------------------------------------------------------- inconsistent metadata
 @pytest.fixture(scope="module")
 def bagged() -> bytes:
     model = BaggingClassifier(small_tree(), 3, max_features=2, balanced=True, random_state=0)

@@ -1,4 +1,4 @@
-"""A model comes back from its file with the same bits."""
+"""A loaded model has the same bits as the saved one."""
 
 from __future__ import annotations
 

@@ -292,7 +292,7 @@ def test_a_bad_use_of_flags_is_rejected_by_name(name: str) -> None:
 
 
 def test_a_small_file_cannot_ask_for_much_memory() -> None:
-    # A listed vector takes a byte a leaf, whatever the number of outputs: hence a bound on them.
+    # A listed vector takes one byte per leaf for any number of outputs, so outputs are limited.
     for outputs, fits in ((32, True), (33, False)):
         section = varint(VECTOR_LEAVES + LISTED_VECTORS + COUNTED_COVERS) + varint(0)
         section += varint(outputs) + reals(*[0.0] * outputs)
@@ -360,7 +360,7 @@ def test_the_reader_is_clean_under_sanitizers(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr[-4000:]
 
 
-# What SECURITY.md and docs/format.md promise.
+# The limits in SECURITY.md and docs/format.md.
 BYTES_A_BYTE, CONSTANT_BYTES = 160, 64 << 20
 
 
@@ -375,4 +375,4 @@ def test_memory_and_time_of_a_load_are_bounded_by_the_size_of_the_file() -> None
     assert done.returncode == 0, done.stderr[-4000:]
     for name, found in json.loads(done.stdout).items():
         assert found["taken"] <= BYTES_A_BYTE * found["bytes"] + CONSTANT_BYTES, (name, found)
-        assert found["seconds"] < 30, (name, found)  # on a machine that has other work to do
+        assert found["seconds"] < 30, (name, found)  # on a busy machine

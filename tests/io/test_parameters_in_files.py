@@ -290,7 +290,7 @@ def test_a_newer_file_predicts_without_its_unknown_parameters() -> None:
 def test_the_error_for_an_unreadable_newer_file_names_the_version() -> None:
     data = written_by("99.1.0", model_bytes(RandomForestClassifier(3).fit(X, y)))
     with warnings.catch_warnings():
-        warnings.simplefilter("error")  # what is known is no reason to warn
+        warnings.simplefilter("error")  # known parameters do not cause a warning
         model_from_bytes(data)
     for wrong in (
         changed(data, "estimator", to="QuantumForest"),

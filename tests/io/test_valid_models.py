@@ -202,7 +202,7 @@ def test_reach_bounds_the_sums_of_leaves() -> None:
     assert _core.read_model(file)[0].reach().tolist() == [6.0, 4.5]
 
 
-# ------------------------------------------------------------------- descriptions that cannot be
+# ------------------------------------------------------------------------------ invalid metadata
 MODELS: dict[str, Any] = {
     "forest": lambda: RandomForestClassifier(3, max_depth=2, oob_score=True).fit(X, y),
     "weighted forest": lambda: RandomForestRegressor(2, max_depth=2).fit(X, y, y),
@@ -295,7 +295,7 @@ WRONG: list[tuple[str, tuple[Any, ...], Any]] = [
     ("quantiles", ("loss", "targets"), 2),
     ("ridge", ("experts",), 10**6),
     ("ridge", ("state", "rule.root"), []),
-    ("ridge", ("state", "\ud800"), [1.0]),  # no UTF-8, which the core wants
+    ("ridge", ("state", "\ud800"), [1.0]),  # not UTF-8, which the core needs
     ("mixture of classes", ("parameters", "classes"), 10**9),
     ("mixture of classes", ("state", "rule.weights"), [5.0, -4.0]),
     ("margins", ("arrays", "estimator_weights_"), [1.0] * 9),

@@ -1,4 +1,4 @@
-"""Names that a column may have and that must do no harm on a page."""
+"""Column names that could inject code into the report."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HOSTILE = [
 
 
 def renamed(value: Any, old: str, new: str) -> Any:
-    """`value` with every text that is `old`, keys too, replaced."""
+    """Return `value` with every string equal to `old` replaced, also keys."""
     if isinstance(value, dict):
         return {renamed(k, old, new): renamed(v, old, new) for k, v in value.items()}
     if isinstance(value, (list, tuple)):

@@ -1,4 +1,4 @@
-"""A study in a process of its own, to be killed: `python killed_study.py checkpoint table.pickle`."""
+"""A study in a separate process that the test kills: `python killed_study.py checkpoint table.pickle`."""
 
 import sys
 
@@ -16,7 +16,7 @@ def rows(n=120):
 
 
 def slow_line(shape, value, seed):
-    """A line that is in no hurry, so that there is time to kill it."""
+    """A slow linear model, so that there is time to kill the process."""
     import time
 
     from sklearn.linear_model import Ridge

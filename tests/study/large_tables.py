@@ -1,11 +1,11 @@
-"""Tables that are large once each level of their categories has a column."""
+"""Tables that are large after one-hot encoding."""
 
 import numpy as np
 import pandas as pd
 
 
 def many_levels(rows=6000, levels=1000, seed=0):
-    """Two columns of numbers, one of `levels` categories, and a target of two classes that follows them."""
+    """Return two numeric columns, one with `levels` categories, and a binary target that depends on them."""
     random = np.random.default_rng(seed)
     place = np.concatenate([np.arange(levels).repeat(2), random.integers(0, levels, rows)])[:rows]
     strength = random.normal(size=levels)
@@ -18,7 +18,7 @@ def many_levels(rows=6000, levels=1000, seed=0):
 
 
 def numbers_and_categories(rows, numbers=30, categories=10, seed=0):
-    """A frame with missing values, categories of 2 to 200 levels and the target `y` of two classes."""
+    """Return a frame with missing values, categories of 2 to 200 levels and the binary target `y`."""
     random = np.random.default_rng(seed)
     columns = {f"n{i}": random.normal(size=rows) for i in range(numbers)}
     signal = columns["n0"] + columns["n1"] * columns["n2"]

@@ -1,4 +1,4 @@
-"""Small tables as they come: numbers, text, categories, and gaps in each."""
+"""Small tables with numbers, text, categories, and missing values in each."""
 
 import numpy as np
 import pandas as pd
@@ -8,7 +8,7 @@ from bosquet.study.metrics.metric import default_metric, metric_named
 
 
 def mixed_table(task, rows=180, seed=0, rare=0.0):
-    """A frame with missing values and its target: "binary", "multiclass", "regression" or "counts"."""
+    """Return a frame with missing values and its target: "binary", "multiclass", "regression" or "counts"."""
     random = np.random.default_rng(seed)
     age, size = random.normal(size=rows), random.exponential(size=rows)
     town = random.choice(
@@ -30,7 +30,7 @@ def mixed_table(task, rows=180, seed=0, rare=0.0):
 
 
 def judged(task, X, y, metric=None):
-    """The metric of a task and the shape of a table."""
+    """Return the metric of a task and the shape of a table."""
     task = "regression" if task == "counts" else task
     shape = table_shape(X, y, task)
     classes = () if task == "regression" else np.unique(y)

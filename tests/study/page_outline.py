@@ -1,4 +1,4 @@
-"""A page taken apart: its elements as they nest, its words, its data."""
+"""The parts of a page: its nested elements, its text, its data."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ VOID = {"meta", "link", "br", "input", "img", "hr"}
 
 
 class Outline(HTMLParser):
-    """Elements as they nest, so that a tag too many or too few is noticed."""
+    """The nested elements; a missing or surplus tag is an error."""
 
     def __init__(self, page: str) -> None:
         super().__init__(convert_charrefs=True)

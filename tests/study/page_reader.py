@@ -1,4 +1,4 @@
-"""A browser with a page of a study open, for the tests of what a reader can do with it."""
+"""A browser with a page of a study open, for the tests of its interaction."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CHROMIUM = next(
 DRIVER = shutil.which("chromedriver")
 # One worker runs all tests of the page: the sample records and the browser are made once.
 PAGE = pytest.mark.xdist_group("page")
-# For `pytestmark`: where there is no browser the tests are skipped.
+# For `pytestmark`: without a browser the tests are skipped.
 IN_CHROMIUM = [
     pytest.mark.skipif(
         CHROMIUM is None or DRIVER is None,
@@ -43,7 +43,7 @@ class Reader:
             width=width, height=height, deviceScaleFactor=1, mobile=width < 500,
         )  # fmt: skip
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
-        # Without gliding: what is looked for is where it will be.
+        # Without animated scrolling: elements are at their final position.
         motion = {"name": "prefers-reduced-motion", "value": "reduce"}
         self.command("Emulation.setEmulatedMedia", features=[scheme, motion])
         self.written += 1
@@ -55,7 +55,7 @@ class Reader:
         return self.driver.execute_cdp_cmd(name, arguments)
 
     def comes_true(self, expression: str, *values: Any, seconds: float = 30.0) -> bool:
-        """Whether a condition holds within some seconds: a busy browser takes a moment."""
+        """Return whether a condition becomes true within some seconds: the browser may be busy."""
         end = time.monotonic() + seconds
         while not self.ask(expression, *values):
             if time.monotonic() > end:
@@ -91,7 +91,7 @@ _READER = pytest.StashKey[Reader]()
 
 @pytest.fixture(scope="session", name="reader")
 def one_reader(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Reader:
-    """The browser: the same for every file that imports this fixture, closed when all tests are done."""
+    """Yield the browser, shared by all files that import this fixture, and close it after all tests."""
     stash = request.config.stash
     if _READER not in stash:
         driver = _driver()
@@ -106,7 +106,7 @@ def _driver() -> Any:
 
     options = webdriver.ChromeOptions()
     options.binary_location = CHROMIUM
-    # No sandbox: it cannot be had as root, and the only page opened is our own.
+    # No sandbox: it does not work as root, and only our own page is opened.
     for flag in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"):
         options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})

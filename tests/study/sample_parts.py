@@ -1,4 +1,4 @@
-"""The parts of a sample record, each worked out from a model and rows."""
+"""The parts of a sample record, each computed from a model and rows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from bosquet import AdaBoostClassifier
 def histogram(
     values: np.ndarray, groups: np.ndarray | None = None, bins: int = 20
 ) -> dict[str, Any]:
-    """Counts of numbers or of levels, by group."""
+    """Return the counts of numbers or levels, by group."""
     groups = np.full(len(values), "all") if groups is None else groups
     names = [str(name) for name in np.unique(groups)]
     if values.dtype.kind in "if":
@@ -127,7 +127,7 @@ def curve_of(
     scores: Callable,
     answer: Callable,
 ) -> tuple[dict[str, Any], Any]:
-    """Two-fold scores of every complexity, and the complexity chosen."""
+    """Return the two-fold scores of every complexity, and the chosen complexity."""
     points = []
     for complexity in method["complexities"]:
         folds = []
@@ -159,7 +159,7 @@ def curve_of(
 
 
 def comparison(methods: list[dict[str, Any]], higher: bool, repeats: int) -> list[dict[str, Any]]:
-    """Means, intervals and differences to the best, corrected as Nadeau and Bengio do; best first."""
+    """Return means, intervals and differences to the best (corrected by Nadeau and Bengio), best first."""
     t = stats.t.ppf(0.975, repeats - 1)
 
     def interval(values: np.ndarray) -> list[float]:
@@ -233,7 +233,7 @@ def _calibration(forecast: np.ndarray, true: np.ndarray) -> list[dict[str, float
 def dependence_of(
     task: str, model: Any, X: pd.DataFrame, unit: str, k: int
 ) -> list[dict[str, Any]]:
-    """Mean prediction along each column, by setting it for every row."""
+    """Return the partial dependence on each column."""
     found = []
     for name in X:
         number = pd.api.types.is_numeric_dtype(X[name])
@@ -281,7 +281,7 @@ def learning_curve(
 
 
 def certificate_of(X: pd.DataFrame, y: pd.Series, task: str) -> tuple[Any, Any]:
-    """The certificate and the margins of AdaBoost on the same rows; of two classes only."""
+    """Return the certificate and the margins of AdaBoost on the same rows, for two classes only."""
     if task != "binary":
         return None, None
     found = AdaBoostClassifier(n_estimators=60, random_state=0).fit(X, y).certificate_
@@ -325,7 +325,7 @@ def _words(value: Any) -> str:
 def rows_of(
     task: str, model: Any, X: pd.DataFrame, y: pd.Series, classes: list[str]
 ) -> list[dict[str, Any]]:
-    """The rows of largest loss, some outliers and some typical ones, with the reasons of a boosted model."""
+    """Return rows with the largest losses, outliers and typical rows, with SHAP values of a boosted model."""
     explanation = model.explain(X)
     if task == "regression":
         said = model.predict(X)

@@ -1,4 +1,4 @@
-"""Records of small studies, made by fitting small models, for the tests of what reads a record."""
+"""Records of small studies, from small fitted models, for the tests of the report."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def card(readable: str = "no", reason: str = "a vote of many trees") -> Card:
 
 
 def loans(n: int = 450, seed: int = 0) -> pd.DataFrame:
-    """A table of loans with numbers, categories, holes, a constant and an identifier."""
+    """Return a table of loans with numbers, categories, missing values, a constant and an identifier."""
     draw = np.random.default_rng(seed)
     age = draw.integers(18, 80, n).astype(float)
     income = np.exp(draw.normal(10.4, 0.5, n)).round(-2)
@@ -75,7 +75,7 @@ def loans(n: int = 450, seed: int = 0) -> pd.DataFrame:
 
 
 def letters(n: int = 450, n_classes: int = 5, seed: int = 0) -> pd.DataFrame:
-    """Clouds of points, one a class."""
+    """Return Gaussian clusters, one per class."""
     draw = np.random.default_rng(seed)
     labels = draw.integers(0, n_classes, n)
     centres = draw.normal(0, 1.6, (n_classes, 6))
@@ -97,14 +97,14 @@ def houses(n: int = 400, seed: int = 0) -> pd.DataFrame:
 
 
 def _coded(X: pd.DataFrame) -> pd.DataFrame:
-    """Numbers only, filled in and on one scale, once for all methods that need it so."""
+    """Return the features as imputed and scaled numbers, for the methods that need them."""
     coded = pd.get_dummies(X, dtype=float)
     coded = coded.fillna(coded.mean())
     return (coded - coded.mean()) / coded.std()
 
 
 def _methods(task: str, n_classes: int) -> list[dict[str, Any]]:
-    """Name, title, parameter, whether in logarithms, and the candidates by complexity."""
+    """Yield name, title, parameter, whether its scale is logarithmic, and the candidates by complexity."""
     ends = "Regressor" if task == "regression" else "Classifier"
     neighbours = KNeighborsRegressor if task == "regression" else KNeighborsClassifier
     linear: Any = (
@@ -131,7 +131,7 @@ def _methods(task: str, n_classes: int) -> list[dict[str, Any]]:
          (0.001, 0.01, 0.1, 1, 10) if n_classes <= 6 else (0.01, 0.1), linear),
         ("constant", "Constant", "nothing to tune", False, (1,), lambda c: clone(constant)),
     ]  # fmt: skip
-    if n_classes > 6:  # boosting and forests of many classes take long
+    if n_classes > 6:  # boosting and forests are slow for many classes
         found = [entry for entry in found if entry[0] != "random_forest"]
     keys = ("name", "title", "parameter", "log", "complexities", "make")
     return [dict(zip(keys, entry, strict=True)) for entry in found]
@@ -171,7 +171,7 @@ def _scores(task: str, y: Any, answer: np.ndarray, classes: list[str]) -> dict[s
 
 
 def _area(event: np.ndarray, score: np.ndarray) -> float:
-    """Area under the ROC curve, by ranks; a half where there is only one class."""
+    """Return the area under the ROC curve, by ranks; 0.5 if there is only one class."""
     ones, others = int(event.sum()), int((~event).sum())
     if not ones or not others:
         return 0.5
@@ -190,7 +190,7 @@ def _studied(
     classes: list[str],
     positive: str | None,
 ) -> tuple[dict[str, Any], Any]:
-    """A method's part of the record, and its model of the first split."""
+    """Return the part of the record of a method, and its model of the first split."""
     splits = list(ShuffleSplit(REPEATS, test_size=0.3, random_state=1).split(X))
     first = splits[0][0]
     curve, chosen = curve_of(method, X.iloc[first], y.iloc[first], task, classes, _scores, _answer)
@@ -321,7 +321,7 @@ def _record(task: str, n_classes: int) -> Record:
 
 
 def sample_record(task: str = "binary", n_classes: int = 2) -> Record:
-    """A record of a small study; a copy, to be changed at will."""
+    """Return a copy of the record of a small study."""
     return copy.deepcopy(_record(task, 1 if task == "regression" else n_classes))
 
 

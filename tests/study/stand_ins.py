@@ -1,4 +1,4 @@
-"""Methods of a few lines for the tests of the study itself: fast, slow, failing, and one that remembers."""
+"""Small methods for the tests of the study: fast, slow, failing, and one that records its calls."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def card(readable: str = "no") -> Card:
 
 
 def method(name, make, values=(1,), *, readable="no", parameter="complexity", **more) -> Method:
-    """`make(shape, value, seed)` gives an unfitted estimator."""
+    """`make(shape, value, seed)` returns an unfitted estimator."""
 
     def candidates(shape):
         return [
@@ -73,7 +73,7 @@ def tree() -> Method:
 
 
 class Spy(ClassifierMixin, RegressorMixin, BaseEstimator):
-    """Remembers which rows, known by their first column, it was fitted on and asked about."""
+    """Record the rows, identified by their first column, that it was fitted to and that it predicted."""
 
     fitted: ClassVar[list[set[float]]] = []
     asked: ClassVar[list[set[float]]] = []
@@ -89,7 +89,7 @@ class Spy(ClassifierMixin, RegressorMixin, BaseEstimator):
 
 
 class Slow(RegressorMixin, BaseEstimator):
-    """Takes its time to fit."""
+    """Fit slowly."""
 
     def __init__(self, seconds=0.05):
         self.seconds = seconds

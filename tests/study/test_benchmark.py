@@ -1,4 +1,4 @@
-"""The study's benchmark: its tables and splits, losses, intervals, ranks, and the run that goes on."""
+"""The benchmark of the study: tables and splits, losses, intervals, ranks, and resuming a run."""
 
 import sys
 
@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-# The package sets it for itself; other tests in this process count threads.
+# The package sets it; other tests in this process count threads.
 with pytest.MonkeyPatch.context() as patch:
     patch.setenv("OMP_NUM_THREADS", "2")
     from benchmarks import study, study_fit, study_report, study_tables
@@ -15,7 +15,7 @@ with pytest.MonkeyPatch.context() as patch:
 
 @pytest.fixture
 def flights():
-    """A hundred days of ten rows, out of order."""
+    """Return a hundred days of ten rows, in random order."""
     random = np.random.default_rng(0)
     days = np.repeat(pd.date_range("2020-01-01", periods=100), 10)
     frame = pd.DataFrame(
@@ -184,7 +184,7 @@ def test_a_run_that_was_stopped_goes_on_and_leaves_out_what_is_not_installed(
     assert 0 < lines[0]["loss"] < 0.69
     assert "FLAML is not installed" in capsys.readouterr().out
     kept = (out / "lines.jsonl").read_text()
-    # The machine went off in the middle of a line.
+    # The run was interrupted in the middle of a line.
     (out / "lines.jsonl").write_text(kept + kept[:30])
     again = study.measure(data, out, settings, nowhere)
     assert again == lines

@@ -36,7 +36,7 @@ def table(n=3000, seed=0):
 
 
 class Paced(Ridge):
-    """Takes seconds in proportion to its rows."""
+    """Fit in a time proportional to the number of rows."""
 
     def __init__(self, alpha=1.0, seconds=0.0):
         super().__init__(alpha=alpha)
@@ -50,7 +50,7 @@ class Paced(Ridge):
 
 
 def paced(name, seconds, cost=None, values=(1.0,), **more):
-    """A method of so many seconds for a thousand rows; its cost model may be wrong."""
+    """Return a method with this time per thousand rows; its cost model may be wrong."""
     made = FitCost(cost or seconds, columns=0.0, fixed=0.0)
     return method(
         name,
@@ -62,7 +62,7 @@ def paced(name, seconds, cost=None, values=(1.0,), **more):
 
 
 def few(name="few", readable="no"):
-    """A method that gets a subsample in a counted study."""
+    """Return a method that gets a subsample in a study without a time limit."""
     made = lambda shape, seconds: 50 if seconds < 100 else shape.n_rows  # noqa: E731
     return method(
         name,
@@ -172,7 +172,7 @@ def large(monkeypatch):
 
 
 def test_methods_that_cannot_use_all_rows_come_last_and_cut_nobody_elses(large):
-    # By worth the first would come first, and take 60 s for all 2,400 training rows.
+    # By expected accuracy the first would come first, and take 60 s for all 2,400 training rows.
     slow = paced("svm-gaussian", 25.0)
     quick = [paced("quick", 0.01), paced("zebra", 0.01)]
     study = Study(methods=[slow, *quick], budget=6, verbose=0, repeats=1).fit(table(), "y")

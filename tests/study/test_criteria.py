@@ -22,7 +22,7 @@ def rows():
 
 
 def both(fitted, X, y, theirs):
-    # statsmodels' BIC of generalised models is of another scale; its log-likelihood says the rest.
+    # The BIC of statsmodels has another scale for generalised models; its log-likelihood is used instead.
     parameters = (theirs.aic + 2 * theirs.llf) / 2
     bic = parameters * np.log(len(y)) - 2 * theirs.llf
     assert information_criterion(fitted, X, y) == pytest.approx(theirs.aic, rel=1e-5)

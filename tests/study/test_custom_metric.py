@@ -1,4 +1,4 @@
-"""A study judged by a metric of the user's own: a function, or a scorer of scikit-learn."""
+"""Studies with a custom metric: a function, or a scorer of scikit-learn."""
 
 import functools
 
@@ -35,13 +35,13 @@ def table(n=240, seed=0):
 
 
 def far_off_error(y_true, y_pred):
-    """The share of predictions that are off by more than a half."""
+    """Return the share of predictions with an error of more than one half."""
     assert y_true.dtype == y_pred.dtype == float
     return np.mean(np.abs(y_true - y_pred) > 0.5)
 
 
 def profit(y_true, y_pred):
-    """A correct yes earns 10, and each predicted yes costs 4."""
+    """A true positive earns 10, and each predicted positive costs 4."""
     return float(np.mean(10 * ((y_true == "yes") & (y_pred == "yes")) - 4 * (y_pred == "yes")))
 
 

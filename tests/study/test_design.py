@@ -1,4 +1,4 @@
-"""The columns of a design are read, and what cannot be used is refused in one line."""
+"""The columns of a design are read; invalid ones raise an error of one line."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Splits by a design: nothing later than the test rows is trained on, groups stay whole, parts as given."""
+"""Splits by a design: no later rows in the training set, whole groups, given splits."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Times, groups and weights are proposed where they are, and nowhere else."""
+"""Times, groups and weights are proposed if the table has them, and only then."""
 
 import numpy as np
 import pandas as pd

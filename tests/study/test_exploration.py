@@ -1,4 +1,4 @@
-"""A look at a table brings up what is wrong with it, and nothing where nothing is."""
+"""The exploration of a table reports its problems, and nothing for a table without problems."""
 
 import json
 import time

@@ -1,4 +1,4 @@
-"""A test table is scored by the chosen model; one with other columns is refused before any fit."""
+"""A test table is scored by the chosen model; a table with other columns is rejected before any fit."""
 
 import numpy as np
 import pandas as pd

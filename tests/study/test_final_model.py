@@ -24,7 +24,7 @@ pytestmark = PAGE
 
 
 class Counting(Ridge):
-    """Keeps the number of rows that it was fitted to."""
+    """Store the number of rows that it was fitted to."""
 
     def fit(self, X, y):
         self.rows_ = len(y)
@@ -36,7 +36,7 @@ def penalised(shape, value, seed):
 
 
 def few_rows(rows):
-    """A method that is tuned on few rows, for which time for a last fit to `rows` is no question."""
+    """Return a method that is tuned on few rows and has enough time for a final fit to `rows`."""
     return method(
         "few",
         penalised,

@@ -21,11 +21,11 @@ from bosquet.study.tuning.halving import Halving
 from bosquet.study.tuning.options import TuningOptions
 from bosquet.study.tuning.stopping import OutOfTime
 
-PENALTIES = (1e6, 1e5, 1e4, 1e3, 1e2, 1e-3)  # the last is the best, and the last in the list
+PENALTIES = (1e6, 1e5, 1e4, 1e3, 1e2, 1e-3)  # the best candidate is the last one
 
 
 class Noted(Ridge):
-    """Notes the rows of each fit, with its penalty."""
+    """Record the rows of each fit, with its penalty."""
 
     seen: list = []  # noqa: RUF012
 
@@ -94,7 +94,7 @@ def test_one_candidate_is_fitted_to_a_subsample_first_if_a_fit_to_all_rows_may_b
 
 
 class Stopped(Noted):
-    """Is out of time with more than 2,000 rows."""
+    """Exceed the time limit with more than 2,000 rows."""
 
     def fit(self, X, y):
         if len(y) > 2000:

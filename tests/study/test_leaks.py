@@ -1,4 +1,4 @@
-"""Levels that exclude a class are leaks; rare levels, good columns and ordinary empty cells are none."""
+"""Levels that exclude a class are leaks; rare levels, good columns and ordinary missing values are not."""
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,7 @@ def leaks(frame, target="y", task="binary", severities=("high", "medium")):
 
 
 def crashes(n=20_000, seed=0):
-    """Like the register of fatal crashes: race is recorded for those who died."""
+    """Return a table like the register of fatal crashes: race is recorded only for those who died."""
     random = np.random.default_rng(seed)
     injury = random.choice(["Fatal", "Serious", "None"], n, p=[0.42, 0.18, 0.4])
     race = random.choice(["White", "Black", "Asian", "Other"], n, p=[0.7, 0.15, 0.1, 0.05])

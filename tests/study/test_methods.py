@@ -1,4 +1,4 @@
-"""Every method takes the table as it came, proposes candidates, and knows its qualities."""
+"""Every method accepts raw tables, proposes candidates, and lists its properties."""
 
 import json
 import pickle
@@ -233,7 +233,7 @@ def test_a_candidate_is_found_again_by_its_setting(name):
     X, y = mixed_table("binary", rows=400)
     metric, shape = judged("binary", X, y)
     method = METHODS[name]
-    if name == "gradient-boosting":  # many rows: rounds found by early stopping
+    if name == "gradient-boosting":  # many rows: early stopping selects the rounds
         shape = replace(shape, n_rows=6_000)
     tuned = tune(method, TableRows(X, y), shape, metric, options=TuningOptions(random_state=3))
     again = candidate_with(method, shape, json.loads(json.dumps(to_json_types(tuned.setting))))

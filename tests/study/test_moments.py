@@ -36,12 +36,12 @@ PAIRS = {
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
-    """Several blocks, the last of them not full, for tables of a few hundred rows."""
+    """Use several blocks, the last one partly filled, for tables of a few hundred rows."""
     monkeypatch.setattr(moments, "BLOCK_VALUES", 1000)
 
 
 def table(classes, rows=400, seed=0):
-    """Numbers and columns of 0 and 1, and labels of unequal classes with different covariances."""
+    """Return numeric and binary columns, and labels of unequal classes with different covariances."""
     random = np.random.default_rng(seed)
     y = random.choice(classes, size=rows, p=np.arange(1, classes + 1) / sum(range(classes + 1)))
     numbers = random.normal(size=(rows, 4)) @ random.normal(size=(4, 4)) * (1 + y[:, None])

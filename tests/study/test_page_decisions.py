@@ -31,7 +31,7 @@ def test_the_slider_shows_the_counts_rates_and_cost_of_its_threshold(reader: Rea
     points = method_named(record, "gradient_boosting")["test"]["thresholds"]
     reader.show(record)
     slider = reader.one("input[type=range]")
-    assert int(slider.get_attribute("value")) == 50  # the threshold chosen, one half
+    assert int(slider.get_attribute("value")) == 50  # the chosen threshold, one half
     for keys, at in [((Keys.HOME,), 0), ((Keys.ARROW_RIGHT,) * 20, 20), ((Keys.END,), 100)]:
         reader.press(slider, *keys)
         point = points[at]

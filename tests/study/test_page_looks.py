@@ -63,7 +63,7 @@ def luminance(colour: tuple[float, ...]) -> float:
 
 
 def contrast(reader: Reader, front: str, back: str) -> float:
-    """Contrast of two colours of the palette, as the browser paints them."""
+    """Return the contrast of two colours of the palette, as drawn by the browser."""
     pixels = reader.driver.execute_script(
         "const probe = document.body.appendChild(document.createElement('i'));"
         "const canvas = Object.assign(document.createElement('canvas'), {width: 1, height: 1});"

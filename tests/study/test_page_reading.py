@@ -131,7 +131,7 @@ def test_one_bad_setting_does_not_flatten_a_curve(reader: Reader) -> None:
     drawn = max(heights) - min(heights)
     assert (
         sorted(heights)[1] - min(heights) < 0.7 * drawn
-    )  # the others have a good part of the axis
+    )  # the others use a large part of the axis
     reader.press(svg, Keys.HOME)
     assert "9.0" in reader.one("#tip").text
     assert "outside the axis" in reader.one("#tip").text

@@ -1,4 +1,4 @@
-"""The report in a real browser: the tree is zoomed, moved and read."""
+"""The report in a real browser: the tree can be zoomed, moved and read."""
 
 from __future__ import annotations
 

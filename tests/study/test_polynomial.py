@@ -1,4 +1,4 @@
-"""Polynomial regression: terms of sparse rows, and least squares of rows in parts."""
+"""Polynomial regression: terms of sparse rows, and least squares from blocks of rows."""
 
 import tracemalloc
 
@@ -43,7 +43,7 @@ def test_terms_of_sparse_rows_are_those_of_dense_ones():
     random = np.random.default_rng(0)
     X = np.c_[random.normal(size=(60, 2)), random.integers(2, size=(60, 2)), np.zeros(60)]
     X[random.random(60) < 0.7, 1] = (
-        0  # stored nowhere, and between the least and the greatest value
+        0  # zeros are not stored, but lie between the smallest and the largest value
     )
     X[:, 4] = np.where(np.arange(60) < 20, 3.0, 0.0)
     thin = sparse.csr_matrix(X)
@@ -67,7 +67,7 @@ def test_a_fit_never_holds_the_terms_of_all_rows(monkeypatch):
     terms = len(pipeline[1].get_feature_names_out())
     assert terms > 140
     assert peak < 20_000 * terms * 8
-    # In one part it is the same model.
+    # With a single block it is the same model.
     expected = pipeline.predict(frame)
     monkeypatch.setattr(polynomial, "ROWS_PER_TERM", 10_000)
     assert np.allclose(pipeline.fit(frame, y).predict(frame), expected, atol=1e-8)
@@ -78,7 +78,7 @@ def test_rows_of_weight_zero_do_not_count():
     y = frame["x"].to_numpy() ** 2 + (labels == "yes")
     weight = np.r_[np.ones(300), np.zeros(100)]
     make = METHODS["polynomial"].candidates(table_shape(frame, y, "regression"))[0].make
-    # The range of columns is that of all rows, and the terms differ by it: predictions do not.
+    # The terms depend on the range of the columns over all rows, but the predictions do not.
     weighed = make(0).fit(frame, y, sample_weight=weight).predict(frame)
     alone = make(0).fit(frame[:300], y[:300]).predict(frame[:300])
     assert np.allclose(weighed[:300], alone, atol=1e-6)

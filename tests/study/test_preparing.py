@@ -1,4 +1,4 @@
-"""Tables as matrices: scales, gaps, levels, too many columns."""
+"""Tables as matrices: scaling, missing values, levels, too many columns."""
 
 import pickle
 import tracemalloc

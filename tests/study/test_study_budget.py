@@ -1,4 +1,4 @@
-"""The time budget: complete rounds only, and notes on what there was no time for."""
+"""The time budget: only complete rounds, and notes on methods without time."""
 
 import time
 
@@ -66,7 +66,7 @@ def test_tuning_stops_in_time_and_later_methods_are_left_out_and_named():
     began = time.monotonic()
     study.fit(table(), "y")
     taken = time.monotonic() - began
-    # b alone takes longer than it should; everything else makes room for it.
+    # b alone takes longer than planned; all other methods get less time.
     assert taken < 8
     assert study.table_.loc["a", "status"] == "done"
     assert study.record_["repeats"] < 10

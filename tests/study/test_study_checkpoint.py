@@ -81,7 +81,7 @@ def test_a_checkpoint_of_another_study_or_of_none_is_refused(tmp_path):
 
 
 def changed_files(whole):
-    """A checkpoint of three lines, changed in every way that leaves whole lines."""
+    """Yield checkpoints of three lines with all kinds of changes that keep lines complete."""
     heading, first, second = whole.splitlines(keepends=True)
     yield heading + first.replace(b'"score":0.25', b'"score":"much"') + second, 2
     yield heading + first.replace(b'"split":0', b'"split":null') + second, 2

@@ -35,11 +35,11 @@ def test_a_rare_class_uses_average_precision_and_its_own_threshold():
     assert study.record_["metric"]["name"] == "average_precision"
     assert study.record_["positive"] == "yes"
     row = study.table_.loc["linear"]
-    assert row["balanced_accuracy"] > 0.65  # 0.5 if decided for the likeliest
+    assert row["balanced_accuracy"] > 0.65  # 0.5 with the most probable class
     test = study.record_["methods"][0]["test"]
     assert test["threshold"] < 0.3
     assert list(test["pr"]) == ["yes"]
-    # The kept model decides by the same threshold.
+    # The stored model uses the same threshold.
     said = study.predict(drawn(1500, rare=0.05, seed=2))
     assert (said == "yes").mean() > 0.1
 

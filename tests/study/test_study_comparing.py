@@ -1,4 +1,4 @@
-"""Intervals of differences agree with the reference, and are right on data with a known answer."""
+"""Intervals of differences agree with the reference, and have the correct coverage on simulated data."""
 
 import numpy as np
 import pytest
@@ -32,7 +32,7 @@ def test_the_corrected_interval_is_the_references(d, n_train, n_test):
 
 def test_the_difference_is_this_method_minus_the_best_split_by_split():
     rng = np.random.default_rng(0)
-    hard = rng.normal(size=8)  # splits differ far more than methods
+    hard = rng.normal(size=8)  # differences between splits are far larger than between methods
     best, worse = 1 + hard, 1.2 + hard + 0.01 * rng.normal(size=8)
     found = difference_over_splits(worse, best, n_train=80, n_test=20)
     assert found["mean"] == pytest.approx(0.2, abs=0.02)
@@ -45,7 +45,7 @@ def test_noise_is_significant_in_at_most_one_case_in_twenty():
     rng = np.random.default_rng(1)
     apart = 0
     for _ in range(400):
-        shared = rng.normal(size=1) * np.sqrt(0.2)  # the correlation that shared training rows give
+        shared = rng.normal(size=1) * np.sqrt(0.2)  # the correlation due to shared training rows
         d = shared + rng.normal(size=10) * np.sqrt(0.8)
         zero = np.zeros(10)
         apart += difference_over_splits(d, zero, n_train=80, n_test=20)["distinguishable"]

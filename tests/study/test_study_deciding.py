@@ -56,7 +56,7 @@ def test_a_row_that_counts_twice_is_two_rows(seed, times):
 
 def test_thresholds_of_draws_vary_less_and_are_nearer_the_truth_than_the_best_of_the_rows():
     random = np.random.default_rng(1)
-    right = np.log(0.05 / 0.95)  # where balanced accuracy is best of calibrated scores
+    right = np.log(0.05 / 0.95)  # the optimal threshold of balanced accuracy for calibrated scores
     apart = {best_threshold: [], bagged_threshold: []}
     for _ in range(40):
         p = random.beta(0.5, 9.5, size=600)
@@ -71,7 +71,7 @@ def test_thresholds_of_draws_vary_less_and_are_nearer_the_truth_than_the_best_of
 
 
 def test_a_bagged_threshold_is_that_of_a_bootstrap_sample():
-    same = np.full(600, 0.05)  # the same score for all: to alarm always, or never
+    same = np.full(600, 0.05)  # equal scores: predict positive always or never
     event = np.arange(600) < 30
     always = bagged_threshold(same, event, alarm=1.0, miss=22.0)
     assert always <= 0.05
@@ -111,7 +111,7 @@ def test_a_rare_class_is_decided_for_by_balanced_accuracy():
     metric = metric_named("average_precision", "binary", CLASSES, positive=0)
     decision = choose_decision(answer, y, metric)
     balanced = metric_named("balanced_accuracy", "binary", CLASSES, positive=0)
-    # Of calibrated scores the best threshold is the class's share.
+    # For calibrated scores the best threshold is the frequency of the class.
     assert decision.threshold == pytest.approx((y == "bad").mean(), abs=0.03)
     assert balanced.score(y, decision(answer)) > balanced.score(y, answer) + 0.1
 
@@ -132,7 +132,7 @@ def test_a_bagged_model_has_out_of_bag_predictions_and_others_use_folds():
     votes, labels, _ = out_of_sample_predictions(forest, Fitless(), TableRows(X, y), metric, 0)
     assert np.array_equal(votes, forest.oob_decision_function_)
     assert labels.tolist() == y.tolist()
-    # After three trees many a row is in every bag.
+    # With three trees many rows are in every bag.
     with pytest.warns(UserWarning, match="in all 3 bags"):
         few = RandomForestClassifier(3, oob_score=True, random_state=0).fit(X, y)
     again = Candidate(3.0, "", {}, lambda seed: RandomForestClassifier(3, random_state=seed))

@@ -33,7 +33,7 @@ def studied(frame, methods=("constant", "linear"), repeats=3, **design):
 
 @pytest.fixture
 def visits():
-    """Each patient has a level of their own, which a random split learns by the patient's columns."""
+    """Each patient has a different level, which a random split leaks through the columns of the patient."""
     random = np.random.default_rng(0)
     who = np.repeat(np.arange(60), 8)
     level = random.normal(size=60)
@@ -203,7 +203,7 @@ def test_the_interval_of_the_next_block_stays_within_what_scores_there_can_be():
     errors = [2.0, 9.0, 1.0, 4.0, 3.0]
     low, high = next_block_interval(errors, (0.0, np.inf))
     assert 0 < low < 1
-    assert high == next_block_interval(errors)[1]  # on the side without a bound as without any
+    assert high == next_block_interval(errors)[1]  # on the side without a bound it is unchanged
     low, high = next_block_interval([0.99, 0.9, 0.97, 0.93, 0.98], (0.0, 1.0))
     assert 0.98 < high < 1
     assert low < 0.9
@@ -402,7 +402,7 @@ def test_a_tree_prunes_itself_by_the_folds_of_a_design(pruning):
     group = np.repeat(np.arange(40), 5)
     level = random.normal(size=40)
     X = np.column_stack([np.repeat(random.normal(size=40), 5), random.normal(size=200)])
-    y = level[group] + 0.1 * random.normal(size=200)  # nothing that a new group is predicted from
+    y = level[group] + 0.1 * random.normal(size=200)  # no feature that predicts a new group
     tree = DecisionTreeRegressor(pruning=pruning, pruning_rule="min", cv=5, random_state=0)
     at_random = fit_by_design(tree, TableRows(X, y)).get_n_leaves()
     by_group = fit_by_design(tree, TableRows(X, y, Design(group=group))).get_n_leaves()
@@ -413,7 +413,7 @@ def test_a_tree_prunes_itself_by_the_folds_of_a_design(pruning):
 
 
 class Parted(RegressorMixin, BaseEstimator):
-    """Fails if it predicts a row of a patient that it was fitted to; `lab` tells patients apart."""
+    """Fail if a predicted row belongs to a patient of the training rows; `lab` identifies patients."""
 
     def __init__(self, level=0.0):
         self.level = level
@@ -441,7 +441,7 @@ def test_groups_are_whole_in_splits_and_in_folds_of_tuning(visits, splitter, way
     assert (found["status"], found["message"]) == ("done", "")
     assert len(found["curve"]["points"]) == 2
     assert len(found["scores"]) == 2
-    # Without groups it fails in every fold: the estimator does notice.
+    # Without groups it fails in every fold, so the estimator detects the leak.
     study = Study(methods=["constant", parted], budget=None, repeats=1, verbose=0)
     study.fit(visits.drop(columns="who"), "y")
     found = next(one for one in study.record_["methods"] if one["name"] == "parted")
@@ -449,7 +449,7 @@ def test_groups_are_whole_in_splits_and_in_folds_of_tuning(visits, splitter, way
 
 
 class Splits:
-    """A splitter that gives what it is told."""
+    """A splitter that yields the given splits."""
 
     def __init__(self, *parts):
         self.parts = parts

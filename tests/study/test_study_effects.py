@@ -1,4 +1,4 @@
-"""Importances and partial dependence, on models whose answer is known."""
+"""Importances and partial dependence of models with known results."""
 
 import numpy as np
 import pandas as pd
@@ -30,7 +30,7 @@ def test_importances_are_those_of_permuting_columns():
     expected = dict(zip(other.names, other.scaled, strict=True))
     for one in found:
         assert one["value"] == pytest.approx(expected[one["feature"]], abs=6)
-    assert list(X.columns) == [f"c{k}" for k in range(5)]  # the table is as it was
+    assert list(X.columns) == [f"c{k}" for k in range(5)]  # the table is unchanged
 
 
 def test_of_many_columns_those_are_permuted_that_the_predictions_follow(monkeypatch):
@@ -44,7 +44,7 @@ def test_of_many_columns_those_are_permuted_that_the_predictions_follow(monkeypa
     names = [one["feature"] for one in found]
     assert len(names) == 4
     assert names[:2] == ["c0", "c1"]
-    assert "level" in names  # it goes with the predictions, and matters nothing
+    assert "level" in names  # it is correlated with the predictions, but has no effect
     assert next(one for one in found if one["feature"] == "level")["value"] == 0
 
 
@@ -71,7 +71,7 @@ def test_dependence_of_a_line_is_a_line_and_of_levels_by_level():
         forest, X, labels, metric, "sold", ["level"], enough_time=lambda: True, seed=0
     )
     by_level = dict(zip(found["grid"], found["mean"], strict=True))
-    assert set(by_level) == {"up", "down"}  # a level that no row has is not asked about
+    assert set(by_level) == {"up", "down"}  # a level without rows is skipped
     assert by_level["down"] > 0.7 > 0.3 > by_level["up"]
     assert found["unit"] == "probability of no"
 

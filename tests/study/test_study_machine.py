@@ -25,7 +25,7 @@ def test_members_of_an_ensemble_are_fitted_side_by_side_where_tables_are_small()
 
 
 class Noticing(LinearRegression):
-    """A model that notices how many fits its ensemble would make at a time."""
+    """A model that records how many fits its ensemble would run in parallel."""
 
     seen: ClassVar[list[int]] = []
 

@@ -33,7 +33,7 @@ def levels():
 
 
 def candidate(name, frame, target):
-    """The pipeline of the method's candidate in the middle, with a column for each level of two rows."""
+    """Return the pipeline of the middle candidate, with one column per level of two rows."""
     task = "regression" if name in NUMBERS else "binary"
     candidates = METHODS[name].candidates(table_shape(frame, target, task))
     return candidates[len(candidates) // 2].make(0).set_params(inputs__min_rows=2)
@@ -54,7 +54,7 @@ def test_a_column_for_each_of_a_thousand_levels_is_sparse(name, levels):
     matrix = candidate(name, frame, target)[0].fit_transform(frame, target)
     assert sparse.issparse(matrix)
     assert matrix.shape[1] > 0.9 * LEVELS
-    # A value and its place for each of the three columns of the table, and the end of each row.
+    # A value and its index for each of the three columns, and the end of each row.
     assert bytes_of(matrix) <= ROWS * (3 * (8 + 4) + 4) + 4
 
 
@@ -110,7 +110,7 @@ def test_tables_of_other_kinds_are_predicted_in_one_part():
 
 
 class _Hoarder:
-    """Fails while it holds an array, as an estimator does that runs out of its time."""
+    """Raise an error while holding an array, like an estimator that exceeds its time limit."""
 
     held: list[weakref.ref] = []  # noqa: RUF012
 
@@ -189,14 +189,14 @@ def test_a_study_with_five_hundred_indicator_columns_holds_a_few_times_the_table
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc tells the peak")
 def test_the_benchmark_of_memory_notes_the_peak_of_each_step():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("OMP_NUM_THREADS", "2")  # the benchmarks set it for themselves
+        patch.setenv("OMP_NUM_THREADS", "2")  # the benchmarks set it
         from benchmarks import study_memory
     frame = study_memory.simulated(200)
     assert frame.shape == (200, 41)
     assert 0 < study_memory.megabytes(frame) < 1
     meter = study_memory.Meter()
     with meter.step("large"):
-        np.ones(200 * MEGABYTE // 8).sum()  # some of it may be memory that was free before
+        np.ones(200 * MEGABYTE // 8).sum()  # some of it may be memory that was already free
     with meter.step("small"):
         pass
     assert meter.peaks["large"] > 100 * MEGABYTE

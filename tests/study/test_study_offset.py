@@ -1,4 +1,4 @@
-"""Counts with an exposure: rates are modelled, counts predicted and scored; the column is no feature."""
+"""Counts with an exposure: rates are fitted, counts predicted and scored; the column is not a feature."""
 
 import pickle
 from dataclasses import replace
@@ -24,7 +24,7 @@ METHODS_OF_COUNTS = ["constant", "poisson", "gradient-boosting-defaults", "linea
 
 
 def counts(n=400, seed=0):
-    """Claims in some days: their rate depends on a and b, and the days on nothing."""
+    """Return claims and days: the rate depends on a and b, the number of days is independent."""
     random = np.random.default_rng(seed)
     frame = pd.DataFrame({"a": random.normal(size=n), "b": random.choice(["u", "v"], n)})
     frame["days"] = np.exp(random.uniform(0, 4, n)).round(2)

@@ -1,4 +1,4 @@
-"""Ordered categories keep their order, in models and in pictures, and pages open on the largest class."""
+"""Ordered categories keep their order, in models and figures, and the report first shows the largest class."""
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,7 @@ from bosquet.study.metrics.metric import metric_named
 from bosquet.study.table.numeric_inputs import NumericInputs
 from bosquet.study.table.reading import read_study_table
 
-# In an order that is neither that of the alphabet nor that of their shares.
+# The order is neither alphabetical nor by frequency.
 SIZES = ["small", "medium", "large", "huge"]
 SHARES = [0.1, 0.2, 0.3, 0.4]
 
@@ -67,7 +67,7 @@ def test_a_study_draws_an_ordered_category_in_its_order(table):
     assert counts == [int((sized()["size"] == size).sum()) for size in SIZES]
     effect = next(d for d in study.record_["chosen"]["dependence"] if d["feature"] == "size")
     assert effect["grid"] == SIZES
-    assert np.diff(effect["mean"]) == pytest.approx(2.0, abs=0.1)  # one slope, a step each
+    assert np.diff(effect["mean"]) == pytest.approx(2.0, abs=0.1)  # one slope, one step per level
 
 
 def test_levels_without_an_order_come_with_the_commonest_first():
@@ -112,7 +112,7 @@ class TestPages:
         study = Study(methods=["constant", "linear"], budget=None, repeats=1, verbose=0)
         study.fit(sized(), "y")
         reader.show(study.record_)
-        # The names of levels are titles of what is written, which may be cut.
+        # The names of levels are in the titles; the visible text may be shortened.
         titled = (
             "[...document.querySelectorAll(arguments[0] + ' svg title')].map(t => t.textContent)"
         )

@@ -27,7 +27,7 @@ def test_of_a_linear_model_a_columns_part_is_its_weight_times_its_distance_from_
     found = explain_rows(model, X[:3], None, X[:100], list(X.columns), seed=0)
     whole = found.base + found.effects.sum(axis=1)
     assert whole == pytest.approx(model.predict(X[:3]))
-    # With a background of one row there is nothing left to chance.
+    # With a background of one row nothing is random.
     alone = explain_rows(model, X[:3], None, X[7:8], list(X.columns), seed=0)
     exact = (X[:3].to_numpy() - X[7:8].to_numpy()) * model.coef_
     assert alone.effects == pytest.approx(exact)

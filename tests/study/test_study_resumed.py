@@ -25,7 +25,7 @@ def lines(path):
 
 
 def killed_after(path, wanted, table):
-    """Run the study in another process and kill it when it has written so many lines."""
+    """Run the study in another process and kill it after this number of lines."""
     command = [sys.executable, str(HERE / "killed_study.py"), str(path), str(table)]
     process = subprocess.Popen(command, cwd=HERE, env={**os.environ})
     for _ in range(6000):

@@ -32,7 +32,7 @@ def heights(n=150, seed=0):
 
 
 def counted(**more):
-    """A study of few fits that does not depend on the clock."""
+    """Return a small study without a time limit."""
     settings = {
         "budget": None,
         "repeats": 3,
@@ -135,18 +135,18 @@ def test_polars_arrow_and_arrays_give_the_table_that_pandas_gives():
 def test_no_test_row_reaches_a_fit_of_its_split():
     Spy.fitted.clear()
     Spy.asked.clear()
-    frame = heights(100).assign(c0=np.arange(100.0))  # rows are known by their first column
+    frame = heights(100).assign(c0=np.arange(100.0))  # rows are identified by their first column
     spying = method("spy", lambda shape, value, seed: Spy(), (1, 2))
     study = counted(methods=[constant(), spying], repeats=2, n_jobs=1).fit(frame, "y")
     tests = [set(map(float, test)) for _, test in study.splits_]
     trains = [set(map(float, train)) for train, _ in study.splits_]
-    # Every fit is within the training rows of one split, but for the last model, of all rows.
+    # Every fit uses only training rows of one split, except for the final model.
     whole = [rows for rows in Spy.fitted if len(rows) == 100]
     parts = [rows for rows in Spy.fitted if len(rows) < 100]
     assert len(whole) <= 1
     for rows in parts:
         assert any(rows <= train for train in trains)
-    # Tuning asks about training rows alone; test rows are asked about as a whole.
+    # Tuning predicts only training rows; test rows are predicted together.
     for rows in Spy.asked:
         for train, test in zip(trains, tests, strict=True):
             if rows & test and rows <= test:

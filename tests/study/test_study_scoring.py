@@ -1,4 +1,4 @@
-"""Metrics agree with scikit-learn's, also where a part lacks a class, and with weights."""
+"""Metrics agree with scikit-learn's, also if the rows lack a class, and with weights."""
 
 import numpy as np
 import pytest
@@ -89,7 +89,7 @@ def test_bootstrap_scores_are_scores_of_the_drawn_rows(name):
 
 
 def test_decisions_are_taken_where_the_expected_cost_is_least():
-    costs = [[0, 1], [10, 0]]  # missing a "b" is ten times as dear
+    costs = [[0, 1], [10, 0]]  # missing a "b" costs ten times as much
     metric = metric_named("cost", "binary", CLASSES[:2], costs=costs)
     p = np.array([[0.95, 0.05], [0.8, 0.2]])
     assert metric.score(np.array(["a", "b"]), p) == 0.0

@@ -1,4 +1,4 @@
-"""Splits: rows on one side only, classes in their shares, the same from the same seed."""
+"""Splits: disjoint sets of rows, stratified by class, reproducible by the seed."""
 
 import numpy as np
 from hypothesis import given, settings

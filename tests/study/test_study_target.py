@@ -1,4 +1,4 @@
-"""What a target is taken for, and the one line that a target gets which cannot be predicted."""
+"""Detection of the task from the target, and errors of one line for unusable targets."""
 
 import numpy as np
 import pandas as pd

@@ -38,7 +38,7 @@ def test_an_overconfident_model_is_detected_and_calibrated():
     X, y = numbers(1400, 2)
     labels = (y > 0).astype(int)
     model = LogisticRegression().fit(X[:200], labels[:200])
-    model.coef_ *= 6  # far too sure
+    model.coef_ *= 6  # overconfident
     metric = metric_named("log_loss", "binary", [0, 1])
     found = calibration_on(model, X[200:].reset_index(drop=True), labels[200:], metric, seed=0)
     assert found["ece"] > 0.1

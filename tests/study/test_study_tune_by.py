@@ -32,13 +32,13 @@ def a_study(**more):
 
 
 def a_run(**more):
-    """A study's run before it goes."""
+    """Return the run of a study before it starts."""
     options = a_study(**more)._options({})
     return StudyRun(read_study_table(slopes(), "y", "auto"), options, StudyClock(options.budget))
 
 
 def schemes_in(seconds=None, **more):
-    """How each method with a choice is tuned on the first split."""
+    """Return the tuning scheme of each method with several candidates on the first split."""
     run = a_run(**more)
     split = split_rows(run.context.y, 0, 0, stratify=False)
     outcomes = [

@@ -61,7 +61,7 @@ def test_a_study_whose_methods_were_stopped_does_not_blame_the_columns(monkeypat
 
 
 class FailsOnce(Slow):
-    """Fails on the third split."""
+    """Fail on the third split."""
 
     fits = 0
 

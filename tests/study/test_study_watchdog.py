@@ -33,7 +33,7 @@ def test_work_in_the_calling_thread_is_stopped():
 
 
 def stubborn(pieces):
-    """Goes on with the next piece when one is stopped."""
+    """Continue with the next step if one is stopped."""
     stopped = 0
     with stopped_after(0.1):
         for _ in range(pieces):
@@ -81,7 +81,7 @@ def test_threads_from_before_are_none_of_its_business():
 
 
 class Swallows(DummyRegressor):
-    """Takes every error of its work for a piece of work that is done."""
+    """Ignore every error of a step."""
 
     def fit(self, X, y):
         for _ in range(2):
@@ -105,7 +105,7 @@ def test_code_that_catches_every_exception_is_stopped_all_the_same():
 
 
 class Busy(DummyRegressor):
-    """Takes its time to say the mean."""
+    """Predict the mean slowly."""
 
     def __init__(self, seconds):
         super().__init__()
@@ -117,7 +117,7 @@ class Busy(DummyRegressor):
 
 
 def tuned_within(seconds, fits):
-    """A method whose candidates take so many seconds each, stopped after some."""
+    """Return a method whose candidates take this many seconds each, with a time limit."""
     X, y = mixed_table("regression", rows=60)
     metric, shape = judged("regression", X, y)
     tortoise = method("tortoise", lambda shape, pace, seed: Busy(pace), fits)

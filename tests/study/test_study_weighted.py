@@ -32,7 +32,7 @@ LABELS = np.array(["no", "yes"])
 
 
 def answers(n=120, seed=0, classes=LABELS):
-    """Targets, probabilities with ties, and whole weights, of which some are 0."""
+    """Return targets, probabilities with ties, and integer weights, some of them 0."""
     random = np.random.default_rng(seed)
     p = random.dirichlet(np.ones(len(classes)), size=n).round(1) + 1e-3
     p /= p.sum(axis=1, keepdims=True)
@@ -54,7 +54,7 @@ def test_the_best_threshold_of_weights_is_that_of_repeated_rows():
             again = best_threshold(
                 repeated(p[:, 1], weight), repeated(event, weight), alarm=1.0, miss=miss
             )
-            # Of several thresholds that cost the same the one in the middle is taken, by place.
+            # Of several thresholds with the same cost, the middle one is chosen.
             costs = [_cost(p[:, 1], event, weight, at, miss) for at in (found, again)]
             assert costs[0] == pytest.approx(costs[1])
 
@@ -74,7 +74,7 @@ def test_events_that_weigh_much_lower_the_threshold_of_a_decision():
     weight = np.where(y == "yes", 9.0, 1.0)
     plain = choose_decision(answer, y, metric).threshold
     weighted = choose_decision(answer, y, metric, weight).threshold
-    # An event of weight 9 is worth predicting from odds of 1 to 9 on.
+    # With weight 9 it is optimal to predict the event if the odds are at least 1 to 9.
     assert plain == pytest.approx(0.5, abs=0.1)
     assert weighted == pytest.approx(0.1, abs=0.06)
     # Balanced accuracy divides by the weight of each class: equal weights within classes change nothing.
@@ -186,7 +186,7 @@ def two_classes(n=300, seed=0):
 
 
 class ByHalf:
-    """Predicts the first column in rows of one side of c, the second in the others."""
+    """Predict the first column on one side of c, the second column on the other."""
 
     def predict(self, X):
         return np.where(X["c"] > 0, X["a"], X["b"])
@@ -203,7 +203,7 @@ def test_importances_are_of_the_rows_that_weigh():
     found = importances(ByHalf(), frame, y, metric, **given, weight=weight)
     value = {one["feature"]: one["value"] for one in found}
     assert value["a"] == pytest.approx(100)
-    assert value["b"] == value["c"] == 0  # no row of weight has another side of c
+    assert value["b"] == value["c"] == 0  # all rows with positive weight are on the same side of c
     plain = importances(ByHalf(), frame, y, metric, **given)
     assert {one["feature"]: one["value"] for one in plain}["b"] > 50
 
@@ -213,7 +213,7 @@ def test_importances_of_weights_are_about_those_of_repeated_rows():
     frame = pd.DataFrame(random.normal(size=(900, 2)), columns=["a", "b"])
     y = frame["a"].to_numpy() + 0.6 * frame["b"].to_numpy() + 0.1 * random.normal(size=900)
     model = LinearRegression().fit(frame, y)
-    # Rows of weight 3 are those where b is far out: it matters more among repeated rows.
+    # Rows of weight 3 have extreme values of b, so b is more important with repeated rows.
     weight = np.where(frame["b"].abs() > 1, 3, 1)
     metric = metric_named("mae", "regression")
     given = {"seconds": None, "microseconds": 1.0}
@@ -283,7 +283,7 @@ def test_coverage_and_calibration_count_rows_by_weight():
     model = LogisticRegression().fit(frame, y)
     metric = metric_named("log_loss", "binary", LABELS)
     wrong = model.predict(frame) != y
-    weight = np.where(wrong, 1e-9, 1.0)  # next to nothing but rows that are predicted rightly
+    weight = np.where(wrong, 1e-9, 1.0)  # almost all weight is on correctly predicted rows
     plain, found = (coverage_on(model, frame, y, metric, 0, w) for w in (None, weight))
     assert found["observed"] > plain["observed"]
     plain, found = (calibration_on(model, frame, y, metric, 0, w) for w in (None, weight))
@@ -391,7 +391,7 @@ def test_a_rare_class_is_decided_for_by_weight():
     n = 1500
     frame = pd.DataFrame({"a": random.normal(size=n)})
     frame["y"] = LABELS[(frame["a"] + random.normal(size=n) > 2.3).astype(int)]
-    # Doubtful events weigh much: balanced accuracy wants them found.
+    # Uncertain events have large weights, so balanced accuracy requires a low threshold.
     frame["w"] = np.where((frame["y"] == "yes") & (frame["a"] < 1.3), 20.0, 1.0)
     given = {"methods": ["constant", "logistic"], "budget": None, "repeats": 1, "verbose": 0}
     plain = Study(**given).fit(frame.drop(columns="w"), "y")

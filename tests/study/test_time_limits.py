@@ -130,7 +130,7 @@ def test_a_limit_inside_a_batch_leaves_the_trees_before_it():
 
 
 class SlowOnManyRows(DummyRegressor):
-    """Takes long to fit more than so many rows."""
+    """Fit slowly with more than this number of rows."""
 
     def __init__(self, rows=0):
         super().__init__()
@@ -203,7 +203,7 @@ def test_a_method_whose_fits_to_all_rows_are_stopped_keeps_its_fit_to_a_subsampl
 
 
 class Late(DummyRegressor):
-    """Takes most of a limit of two seconds to fit, and more than a quarter of it to predict."""
+    """Use most of a limit of two seconds to fit, and more than a quarter of it to predict."""
 
     def fit(self, X, y):
         sleep(1.7)

@@ -27,7 +27,7 @@ from bosquet.study.tuning.validation import draw_bags, fold_numbers
 
 
 def method_of(make, settings, name="linear", **changes):
-    """A method with a candidate for each setting; `make(setting, seed)` builds it."""
+    """Return a method with one candidate per setting, built by `make(setting, seed)`."""
     candidates = [
         Candidate(float(i), f"setting {s}", {"value": s}, partial(make, s))
         for i, s in enumerate(settings)
@@ -288,11 +288,13 @@ def test_early_stopping_gives_its_own_trace_as_the_curve():
     assert tuned.curve["by"] == "validation rows"
     assert tuned.curve["parameter"] == "rounds"
     assert chosen_point(tuned)["score"] == min(p["score"] for p in points)
-    assert points[-1]["complexity"] > chosen_point(tuned)["complexity"]  # it went on to make sure
+    assert (
+        points[-1]["complexity"] > chosen_point(tuned)["complexity"]
+    )  # it continued to confirm the minimum
     assert tuned.estimator.n_iter_ == tuned.setting["n_estimators"]
     held = fold_numbers(y, 5, 0, stratify=True) == 0
     stopped = chosen_point(tuned)["setting"]["n_estimators"]
-    # rounds in proportion to the rows: found on four fifths of them, fitted to all
+    # rounds in proportion to the rows: selected on four fifths of them, fitted to all
     assert tuned.setting["n_estimators"] == round(stopped * len(y) / (~held).sum())
     again = tuned.candidate.make(0).set_params(n_estimators=stopped).fit(X[~held], y[~held])
     expected = metric.score(y[held], predictions_for(again, X[held], metric))

@@ -30,12 +30,12 @@ def test_the_exercise_has_an_overlap_of_a_quarter_and_an_error_of_an_eighth(supp
 
 
 def test_priors_weigh_the_densities():
-    # On [3/4, 1] both are there: rising >= 1.59 > 1. With prior ½ or more rising wins all of it.
+    # On [3/4, 1] both densities are positive: rising >= 1.59 > 1. With prior ½ or more, rising is larger.
     for prior in (0.5, 0.8):
         found = bayes_error([rising, level], priors=[prior, 1 - prior], support=(0, 2))
         assert found.value == pytest.approx((1 - prior) / 4, abs=1e-12)
         assert found.overlap == pytest.approx(1 / 4, abs=1e-12)
-    # With prior 0.1 the level one wins it: the mass of rising beyond 3/4 is lost.
+    # With prior 0.1 the constant density is larger: the mass of rising beyond 3/4 is misclassified.
     mass = 1 - (0.75**3 + 0.75**2) / 2
     found = bayes_error([rising, level], priors=[0.1, 0.9], support=(0, 2))
     assert found.value == pytest.approx(0.1 * mass, abs=1e-12)
@@ -47,7 +47,7 @@ def test_two_normals_of_equal_spread_have_the_error_of_the_textbook(place, dista
     found = bayes_error(
         [stats.norm(place), stats.norm(place + distance)], priors=[prior, 1 - prior]
     )
-    # The frontier lies where both are equally likely.
+    # On the boundary both classes are equally likely.
     frontier = distance / 2 + math.log(prior / (1 - prior)) / distance
     expected = prior * stats.norm.sf(frontier) + (1 - prior) * stats.norm.cdf(frontier - distance)
     assert found.value == pytest.approx(expected, abs=1e-9)

@@ -57,7 +57,7 @@ def test_stumps_are_a_twelfth_weak_on_three_pieces(cuts, first):
 
 @pytest.mark.parametrize("pieces", [2, 4, 5, 7])
 def test_the_edge_on_r_pieces_is_that_of_the_vote_that_writes_them(pieces):
-    # One stump of weight 1 a cut, and the constant where the ends agree; the margin is 1 / Σ weights.
+    # One stump of weight 1 per cut, and a constant if the ends agree; the margin is 1 / Σ weights.
     cuts = tuple(np.arange(1, pieces) / pieces)
     found = weak_learnability("stumps", Pieces(cuts), n_samples=200, random_state=0)
     vote = pieces_as_vote(cuts, [(-1) ** k for k in range(pieces)])
@@ -110,9 +110,9 @@ def test_a_learner_that_need_not_find_its_best_rule_has_no_upper_bound():
         assert one.edge_high is None
         assert "γ* at most" not in repr(one)
         assert "no upper bound" in repr(one)
-        # What is proved: under the weights that are hardest for its rules, one has at least this edge.
+        # Proved: under the hardest weights, some rule has at least this edge.
         assert one.least_edge_shown >= -0.5
-    # Both are trees of depth 2: what the one shows at least is no bound for the other.
+    # Both are trees of depth 2, but the lower bound of one is no bound for the other.
     assert found[1].edge_low > found[0].least_edge_shown
 
 
