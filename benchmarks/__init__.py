@@ -1,4 +1,4 @@
-"""Speed and accuracy of Bosquet beside its peers.
+"""Speed and accuracy of Bosquet compared with its peers.
 
 `python -m benchmarks.run` times the same work in every library, interleaved;
 `python -m benchmarks.accuracy` ranks the libraries' defaults on real data.
@@ -7,6 +7,6 @@
 import os
 
 THREADS = 2
-# scikit-learn's histograms take no thread argument, and OpenMP reads this once, when it loads:
-# it has to be set before anything else is imported.
+# scikit-learn's histograms have no argument for threads, and OpenMP reads this variable when it is loaded:
+# it has to be set before all other imports.
 os.environ.setdefault("OMP_NUM_THREADS", str(THREADS))

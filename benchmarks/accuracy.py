@@ -1,7 +1,7 @@
 """Rank the libraries' defaults on real data: `python -m benchmarks.accuracy --data DIR`.
 
-Ten tables, five seeded splits each, every library's scikit-learn class as it comes. The peers'
-scores can be kept in a file (`--cache`), so that trying a default of ours costs our fits only:
+Ten tables, five seeded splits each, every library's scikit-learn class with its defaults. The scores
+of the peers can be stored in a file (`--cache`), so that only our own fits are repeated:
 
     python -m benchmarks.accuracy --data DIR --cache FILE \\
         --ours 'small={"max_leaf_nodes": 15}' --ours 'large={"max_leaf_nodes": 63}'
@@ -21,7 +21,7 @@ from benchmarks.score import test_loss
 
 
 def evaluate(problem, library, seed):
-    """Fit one library on one split; a record of loss and seconds, or of the error."""
+    """Fit one library on one split; return a record of loss and seconds, or of the error."""
     X_train, X_test, y_train, y_test = real.split(problem, seed)
     try:
         model, adapt = library(problem.task, seed, problem.categorical)
@@ -31,13 +31,13 @@ def evaluate(problem, library, seed):
         fitted = time.perf_counter()
         loss = test_loss(model, X_test, y_test, problem.task)
         done = time.perf_counter()
-    except Exception as error:  # a peer that fails is a line in the table, not the end of it
+    except Exception as error:  # a peer that fails is reported in the table
         return {"error": f"{type(error).__name__}: {error}"}
     return {"loss": loss, "fit": fitted - start, "predict": done - fitted}
 
 
 def run_study(problems, libraries, seeds, cache):
-    """Fill `cache` with every (table, library, split) it does not hold yet."""
+    """Add every missing (table, library, split) to `cache`."""
     for label, library in libraries.items():
         for problem in problems:
             for seed in seeds:
@@ -51,7 +51,7 @@ def run_study(problems, libraries, seeds, cache):
 
 
 def parse_ours(text):
-    """One --ours value, `name={json}` or `{json}`, as (label, parameters)."""
+    """Parse a value of --ours, `name={json}` or `{json}`, as (label, parameters)."""
     name, brace, rest = text.partition("{")
     parameters = json.loads(brace + rest) if brace else {}
     name = name.rstrip("=: ") or ", ".join(f"{k}={v}" for k, v in parameters.items())

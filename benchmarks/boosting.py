@@ -1,7 +1,6 @@
-"""The boosting family beside scikit-learn: `python -m benchmarks.boosting`.
+"""AdaBoost and its variants compared with scikit-learn: `python -m benchmarks.boosting`.
 
-Interleaved rounds, the best of three. The table is printed, and written as Markdown with a JSON
-beside it.
+Interleaved rounds, the best of three. The table is printed, and written as Markdown and as JSON.
 """
 
 import argparse
@@ -23,19 +22,19 @@ ROUNDS, THREADS = 100, 2
 
 
 def best_of(repeats, **contestants):
-    """Least seconds of each `name=function`, in turn, and what each returned last."""
-    seconds, told = dict.fromkeys(contestants, np.inf), {}
+    """Return the best time of each `name=function`, run in turn, and its last result."""
+    seconds, results = dict.fromkeys(contestants, np.inf), {}
     for _ in range(repeats):
         for name, act in contestants.items():
             settle()
             start = time.perf_counter()
-            told[name] = act()
+            results[name] = act()
             seconds[name] = min(seconds[name], time.perf_counter() - start)
-    return seconds, told
+    return seconds, results
 
 
 def stumps(rows, repeats):
-    """AdaBoost of stumps, exact: fit, and the training error that both reach."""
+    """AdaBoost of exact stumps: time of the fit, and the training error of both."""
     from sklearn.ensemble import AdaBoostClassifier as Theirs
 
     from bosquet import AdaBoostClassifier as Ours
@@ -51,7 +50,7 @@ def stumps(rows, repeats):
 
 
 def large(rows, repeats):
-    """AdaBoost of stumps on bins, beside reading the binned matrix as often."""
+    """AdaBoost of stumps on bins, compared with reading the binned matrix as often."""
     from bosquet import AdaBoostClassifier
 
     table = data.binary(rows, seed=1)
@@ -120,7 +119,7 @@ def regression(rows, repeats):
 
 
 def overhead(rows, repeats):
-    """What the loop costs beside the learner's own fitting and predicting."""
+    """Time of the loop without fitting and predicting of the learner."""
     from sklearn.tree import DecisionTreeClassifier
 
     from bosquet import AdaBoostClassifier
@@ -153,7 +152,7 @@ def overhead(rows, repeats):
 
 
 def peak(rounds, rows):
-    """Bytes at the peak of a fit over those before it, in this process."""
+    """Return the peak memory of a fit minus the memory before it, in this process."""
     from bosquet import AdaBoostClassifier
 
     table = data.binary(rows, seed=1)
@@ -165,7 +164,7 @@ def peak(rounds, rows):
 
 
 def memory(rows):
-    """Peaks of 50 and of 400 rounds, each in a process of its own: O(rows), not O(rows × rounds)."""
+    """Peaks of 50 and of 400 rounds, each in a separate process: O(rows), not O(rows × rounds)."""
     found = {}
     for rounds in (50, 400):
         command = [sys.executable, "-m", "benchmarks.boosting", "--peak", str(rounds), str(rows)]
@@ -225,7 +224,7 @@ def run(repeats):
     few, many = (found[rounds] / 2**20 for rounds in (50, 400))
     lines.append(
         [
-            "peak of 400 rounds beside 50, 200,000 × 28",
+            "peak of 400 rounds compared with 50, 200,000 × 28",
             f"{many:.1f} MB",
             f"{few:.1f} MB",
             f"{many / few:.3f}",
@@ -246,7 +245,7 @@ def main(arguments=None):
         print(peak(*given.peak))
         return 0
     lines, raw = run(given.repeats)
-    text = markdown_table(["work", "Bosquet", "beside", "ratio", "must", ""], lines)
+    text = markdown_table(["work", "Bosquet", "peer", "ratio", "limit", ""], lines)
     given.out.mkdir(parents=True, exist_ok=True)
     target = given.out / f"boosting-{datetime.now():%Y%m%d-%H%M%S}"
     target.with_suffix(".json").write_text(json.dumps(raw, indent=1))

@@ -1,11 +1,11 @@
 """Fits and predictions on a busy machine: `python -m benchmarks.busy` (make bench-busy).
 
-Threads that wait by spinning take processor time from those that work as soon as there are fewer processors
-than threads: a fit of some hundred rows then takes a hundred times as long. Each library does the same work
-on an idle machine, beside competing processes, on one core and within a limit of processor time, each time
-in a process of its own. The figure is the ratio of the busy to the idle time, and what of it is due: with
-n threads beside m others on c processors work takes (n + m) / c times as long when all have their share.
-Bosquet's promise is to take at most twice what is due.
+If there are more threads than processors, threads that spin while they wait take processor time from
+those that work: a fit of some hundred rows then takes a hundred times as long. Each library does the
+same work on an idle machine, with competing processes, on one core and within a limit of processor time,
+each time in a separate process. The figure is the ratio of the busy to the idle time, compared with the
+expected ratio: with n threads and m other threads on c processors, work takes (n + m) / c times as long
+if all get an equal share. Bosquet promises at most twice the expected ratio.
 """
 
 import argparse
@@ -27,13 +27,13 @@ TABLES = {"small": 392, "middle": 20_000}
 PROMISE = 2.0
 
 
-# ------------------------------------------------------------------------------- in a process of its own
+# ----------------------------------------------------------------------------------- in a separate process
 def measure(name, rows, repeats, rounds):
-    """Seconds of each fit and of each prediction of one row and of the table."""
+    """Return the seconds of each fit, of predicting one row and of predicting the table."""
     library = next(library for library in CONTESTANTS if library.name == name)
     table = data.binary(rows, seed=3)
     make = lambda: library.make("binary", Settings(rounds=rounds, leaves=31), [])  # noqa: E731
-    model = make().fit(table.X, table.y)  # threads are started, code is loaded
+    model = make().fit(table.X, table.y)  # start threads and load code
     works = {
         "fit": lambda: make().fit(table.X, table.y),
         "predict": lambda: model.predict_proba(table.X),
@@ -50,7 +50,7 @@ def seconds(work):
 
 # ------------------------------------------------------------------------------------------ conditions
 def conditions(available):
-    """(name, what is due, what is done to the machine) of each condition."""
+    """Yield (name, expected ratio, arguments of `run_under`) of each condition."""
     count = len(available)
     yield "idle", 1.0, {}
     for others in (count, 3 * count):
@@ -60,7 +60,7 @@ def conditions(available):
 
 
 def run_under(command, limit, others=0, affinity=None, share=None):
-    """What a measuring process prints under a condition, or why there is nothing."""
+    """Return the output of a measuring process under a condition, or the reason for its absence."""
     with ExitStack() as stack:
         joined = stack.enter_context(processor_time(share)) if share else None
         if share and joined is None:
@@ -85,7 +85,7 @@ def run_under(command, limit, others=0, affinity=None, share=None):
 
 
 def measured(library, rows, options):
-    """Times by condition."""
+    """Return the times by condition."""
     command = [sys.executable, "-m", "benchmarks.busy", "--measure", library.name]
     command += [
         "--rows",
@@ -104,7 +104,7 @@ def measured(library, rows, options):
 
 # ---------------------------------------------------------------------------------------------- report
 def cell(times, idle):
-    """The median with the best, and the ratio of the medians."""
+    """Format the median and the best time, and the ratio of the medians."""
     if isinstance(times, str):
         return times
     text = f"{in_time(median(times))} ({in_time(min(times))})"
@@ -120,7 +120,7 @@ def times_of(outcome, what):
 
 
 def report(rows, outcomes):
-    """Print a table for each kind of work; yield what breaks the promise."""
+    """Print a table for each kind of work; yield violations of the promise."""
     due = {name: owed for name, owed, _ in conditions(cores())}
     for what in ("fit", "predict", "predict one row"):
         print(f"\n### {what}, {rows:,} rows: median (best), × ratio to idle\n")
@@ -140,7 +140,7 @@ def report(rows, outcomes):
 def broken(what, rows, found, base, due):
     for name, owed in due.items():
         times = times_of(found[name], what)
-        # Work of less than a scheduler's slice is delayed by a whole slice now and then.
+        # Work that is shorter than a time slice of the scheduler is sometimes delayed by a whole slice.
         if not isinstance(times, str) and median(times) > PROMISE * owed * base + 0.02:
             yield f"{what} of {rows:,} rows, {name}: × {median(times) / base:.1f}, due {owed:.1f}"
 

@@ -1,4 +1,4 @@
-"""Scores kept between runs of the accuracy study, so that only what changed is fitted again."""
+"""Scores stored between runs of the accuracy study, so that only changed configurations are fitted again."""
 
 import json
 import os
@@ -18,13 +18,13 @@ class ScoreCache:
         return json.loads(self.path.read_text())
 
     def get(self, dataset, library, split):
-        """The record kept for one fit, or None."""
+        """Return the stored record of one fit, or None."""
         return self.scores.get(dataset, {}).get(library, {}).get(str(split))
 
     def put(self, dataset, library, split, record):
-        """Keep a record and write the file: whole, or not at all.
+        """Store a record and write the file atomically.
 
-        The file is read again first, so that two studies side by side keep each other's scores.
+        The file is read again first, so that two parallel studies keep each other's scores.
         """
         if self.path is not None:
             self.scores = self._read()

@@ -1,4 +1,4 @@
-"""A machine that is busy, made so: processes that compete, one core alone, a limit on processor time."""
+"""Simulation of a busy machine: competing processes, a single core, a limit of processor time."""
 
 import os
 import subprocess
@@ -8,7 +8,7 @@ from pathlib import Path
 
 SPIN = "while True: pass"
 PERIOD = 100_000  # microseconds
-# Where the processor time of a group of processes is limited: version 2 of cgroups, and version 1.
+# Files that limit the processor time of a group of processes: cgroups version 2 and version 1.
 LIMITS = {
     Path("/sys/fs/cgroup"): lambda quota: {"cpu.max": f"{quota} {PERIOD}"},
     Path("/sys/fs/cgroup/cpu"): lambda quota: {
@@ -19,13 +19,13 @@ LIMITS = {
 
 
 def cores():
-    """The processors that this process may use."""
+    """Return the processors that this process may use."""
     return sorted(os.sched_getaffinity(0))
 
 
 @contextmanager
 def competitors(count):
-    """So many processes that do nothing but take processor time."""
+    """Run this number of processes that only use processor time."""
     running = [subprocess.Popen([sys.executable, "-c", SPIN]) for _ in range(count)]
     try:
         yield
@@ -38,9 +38,9 @@ def competitors(count):
 
 @contextmanager
 def processor_time(share):
-    """A group whose processes have so much of one processor together; None where it cannot be made.
+    """Create a group of processes with a limited share of one processor; yield None if this is not possible.
 
-    Yields the file that a process joins by writing its number to it.
+    Yield the file to which a process writes its number to join the group.
     """
     group = None
     for root, settings in LIMITS.items():

@@ -1,12 +1,11 @@
-"""Seeded tables for the speed bench, of any number of rows.
+"""Simulated tables for the speed benchmark, with any number of rows.
 
-The signal is a sum of smooth functions, of interactions that also show in the margins, and of
-logistic or heavy-tailed noise; many columns carry nothing. That is on purpose: on a target made
-of pure products (XOR and the like) greedy trees find the first split by luck, and the libraries'
-losses then differ by luck too, which says nothing about the libraries.
+The target is a sum of smooth functions, of interactions that also have main effects, and of logistic or
+heavy-tailed noise; many columns are irrelevant. This is intended: for a target of pure products (such as
+XOR) greedy trees find the first split by chance, and the losses of the libraries differ by chance.
 
-Rows come in blocks with a seed of their own, so a short table is the beginning of a longer one,
-and a table of ten million rows never needs more memory than itself and one block.
+Rows are generated in blocks with separate seeds, so a short table is the beginning of a longer one, and
+a table of ten million rows needs only its own memory and that of one block.
 """
 
 from dataclasses import dataclass, field
@@ -42,7 +41,7 @@ def _in_blocks(rows, columns, seed, make, block=BLOCK):
 
 
 def collisions(rng, rows):
-    """28 columns in the manner of a particle detector: momenta, angles, tags, pair masses."""
+    """Simulate 28 columns of a particle detector: momenta, angles, tags, pair masses."""
     X = np.empty((rows, 28), dtype=np.float32)
     z = rng.standard_normal((rows, 7), dtype=np.float32)
     X[:, 0:7] = np.exp(0.5 * z + 0.2 * z[:, :1])
@@ -59,7 +58,7 @@ def collisions(rng, rows):
 
 
 def _effects(X):
-    """Ten smooth functions of the 28 columns, each with a mean near 0 and a width near 1."""
+    """Return ten smooth functions of the 28 columns, with mean about 0 and standard deviation about 1."""
     momentum, angle, tag = np.log(X[:, 0:7]), X[:, 7:14], X[:, 18:21]
     mass = np.log(X[:, 21:28])
     return np.column_stack(
@@ -103,7 +102,7 @@ def _seven_classes(rng, rows):
 
 
 def _wide(rng, rows, columns=500, informative=40):
-    """Forty columns that matter, as many echoes of each as fit, and as many with nothing."""
+    """Simulate forty relevant columns, noisy copies of them, and as many irrelevant columns."""
     X = rng.standard_normal((rows, columns), dtype=np.float32)
     source = np.arange(columns - informative) % informative
     echo = np.arange(columns - informative) % 2 == 0
@@ -117,7 +116,7 @@ def _wide(rng, rows, columns=500, informative=40):
 
 
 def _mixed(rng, rows, levels):
-    """28 numbers, 2 more of noise, and one code a category column; frequent levels first."""
+    """Simulate 28 numbers, 2 columns of noise, and one code per categorical column; frequent levels first."""
     X = np.empty((rows, 30 + len(levels)), dtype=np.float32)
     X[:, :28] = collisions(rng, rows)
     X[:, 28:30] = rng.standard_normal((rows, 2))
@@ -150,14 +149,14 @@ LEVELS = (5, 9, 16, 29, 53, 95, 171, 308, 555, 1000)
 
 
 def categories(rows, seed):
-    """A pandas frame of 30 float32 columns and ten category columns of 5 to 1000 levels."""
+    """Return a pandas frame of 30 float32 columns and ten categorical columns of 5 to 1000 levels."""
     import pandas as pd
 
     X, y = _in_blocks(rows, 30 + len(LEVELS), seed, lambda rng, n: _mixed(rng, n, LEVELS))
     frame = pd.DataFrame({f"x{j}": X[:, j].copy() for j in range(30)})
     names = []
     for k, count in enumerate(LEVELS):
-        # The order of the levels tells nothing: a library that takes codes for numbers gains none.
+        # The order of the levels is random, so using the codes as numbers has no advantage.
         label = np.random.default_rng(k).permutation(count)
         kind = pd.CategoricalDtype([f"v{j}" for j in range(count)])
         name = f"c{count}"

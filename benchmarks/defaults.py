@@ -1,7 +1,7 @@
-"""Each library's scikit-learn class with its own defaults, for the accuracy study.
+"""The scikit-learn class of each library with its defaults, for the accuracy study.
 
-Nothing that shapes the model is set. Only the seed, two threads and silence are, and what a
-library needs to be told before it takes category columns as they are.
+No hyper-parameter is set. Only the seed, two threads and quiet output are set, and the options that a
+library needs to accept categorical columns.
 """
 
 import pandas as pd
@@ -10,12 +10,12 @@ from benchmarks import THREADS
 
 
 def as_given(X):
-    """Hand the frame over unchanged."""
+    """Return the frame unchanged."""
     return X
 
 
 def fill_categories(X):
-    """CatBoost refuses missing values in category columns: make them a level of their own."""
+    """Replace missing categories by a separate level, because CatBoost rejects them."""
     X = X.copy()
     for name in X.columns:
         if isinstance(X[name].dtype, pd.CategoricalDtype):
@@ -24,7 +24,7 @@ def fill_categories(X):
 
 
 def narrow_categories(X, limit=255):
-    """HGB refuses columns of more than 255 levels: those go in as numbers, their level codes."""
+    """Replace columns of more than 255 levels by their codes, because HistGradientBoosting rejects them."""
     X = X.copy()
     for name in X.columns:
         column = X[name]
@@ -82,7 +82,7 @@ def bosquet(task, seed, categorical, **parameters):
     return kind(random_state=seed, n_jobs=THREADS, **parameters), as_given
 
 
-# Fast ones first: the study is then complete but for one library early on.
+# Fast libraries first.
 PEERS = {
     "LightGBM": lightgbm,
     "XGBoost": xgboost,

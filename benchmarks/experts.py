@@ -1,11 +1,10 @@
-"""Aggregating experts beside loops in Python: `python -m benchmarks.experts`.
+"""Aggregation of experts compared with loops in Python: `python -m benchmarks.experts`.
 
-100,000 steps of 50 experts with square loss and linearised losses. The peers are opera's port to
-Python (https://github.com/Dralliag/opera-python; not on PyPI, where `opera` is another project: name
-a checkout with --opera) and the same rules as a plain NumPy loop. The port copies its history at
-every step, so that its time grows with the square of the steps; it is run on fewer, and its time a
-step there is less than on all of them. The table is printed, and written as Markdown with a JSON
-beside it.
+100,000 steps of 50 experts with square loss and linearised losses. The peers are the Python port of
+opera (https://github.com/Dralliag/opera-python; not on PyPI, where `opera` is another project: pass a
+checkout with --opera) and the same rules as a plain NumPy loop. The port copies its history at every
+step, so its time is quadratic in the number of steps. It is run on fewer steps, where its time per step
+is shorter than on all of them. The table is printed, and written as Markdown and as JSON.
 """
 
 import argparse
@@ -25,7 +24,7 @@ from bosquet.experts import ExponentialWeights
 from bosquet.experts.rules import RULES
 
 STEPS, EXPERTS, BETA = 100_000, 50, 1e-3
-# What the port calls the rules; it has no exponential weights.
+# Names of the rules in the port; it has no exponential weights.
 PORT = {"ml-poly": "MLpol", "boa": "BOA"}
 MOST_MICROSECONDS = 20
 
@@ -41,7 +40,7 @@ def rule_of(name):
 
 
 def numpy_loop(name, F, y):
-    """The rule as one would write it in NumPy: the weights of every step."""
+    """Run the rule in plain NumPy; return the weights of every step."""
     n = F.shape[1]
     regret, squares, gain = np.zeros(n), np.zeros(n), np.zeros(n)
     largest, eta = 0.0, np.full(n, np.inf)
@@ -58,8 +57,8 @@ def numpy_loop(name, F, y):
             w = np.exp(score - score.max())
             p = w / w.sum()
         weights[t] = p
-        said = p @ F[t]
-        r = 2 * (said - y[t]) * (said - F[t])
+        mixture = p @ F[t]
+        r = 2 * (mixture - y[t]) * (mixture - F[t])
         regret += r
         squares += r**2
         if name == "boa":
@@ -81,7 +80,7 @@ def best_of(repeats, act):
 
 
 def port_seconds(name, steps):
-    """Seconds a step of opera's port, or why there are none."""
+    """Return the seconds per step of opera's port, or the reason why it cannot run."""
     try:
         import opera
         import pandas as pd
@@ -97,7 +96,7 @@ def port_seconds(name, steps):
 
 
 def stream_microseconds(name, steps=20_000):
-    """Medians of predict and update, and the bytes of a pickle at the start and at the end."""
+    """Return the median times of predict and update, and the size of a pickle at the start and at the end."""
     F, y = forecasts(steps)
     stream = Mixture(rule_of(name))
     taken = np.empty((steps, 2))
@@ -114,7 +113,7 @@ def stream_microseconds(name, steps=20_000):
 
 
 def slowest_step():
-    """Of all rules, the one whose update takes longest, in microseconds."""
+    """Return the rule with the slowest update, in microseconds."""
     taken = {name: stream_microseconds(name, 2000)[1] for name in RULES}
     name = max(taken, key=taken.get)
     return name, taken[name]

@@ -1,8 +1,9 @@
-"""Explaining beside the peers: `python -m benchmarks.explain`.
+"""Explanations compared with the peers: `python -m benchmarks.explain`.
 
-Shapley values, interactions and partial dependence, on models of one size and data, interleaved, the
-best of a few rounds. A peer that is not installed is left out. scikit-learn's partial dependence asks the
-same model once a point; it is timed on a few features and multiplied, for all of them take minutes.
+SHAP values, interactions and partial dependence of models of the same size on the same data,
+interleaved, the best of a few rounds. A peer that is not installed is left out. The partial dependence
+of scikit-learn predicts once per grid point; it is timed on a few features and extrapolated, because all
+features take minutes.
 """
 
 import argparse
@@ -29,14 +30,14 @@ TARGETS = {"values": 0.3, "interactions": 0.3, "dependence": 0.1}
 
 @dataclass
 class Contestant:
-    """A library, and what it does with some rows."""
+    """A library, and its function of some rows."""
 
     name: str
     explain: Any
 
 
 def bosquet_model(table):
-    """The model that Bosquet explains."""
+    """Return the model that Bosquet explains."""
     from bosquet import GradientBoostingRegressor
 
     return GradientBoostingRegressor(
@@ -46,7 +47,7 @@ def bosquet_model(table):
 
 
 def lightgbm_model(table):
-    """The same size of model in LightGBM."""
+    """Return a model of the same size in LightGBM."""
     import lightgbm
 
     return lightgbm.LGBMRegressor(
@@ -55,7 +56,7 @@ def lightgbm_model(table):
 
 
 def xgboost_model(table):
-    """The same size of model in XGBoost."""
+    """Return a model of the same size in XGBoost."""
     import xgboost
 
     return xgboost.XGBRegressor(
@@ -65,7 +66,7 @@ def xgboost_model(table):
 
 
 def contestants(table, ours):
-    """By work, the libraries that do it."""
+    """Return the libraries for each task."""
     works = {
         "values": [Contestant("Bosquet", lambda X: ours.explain(X))],
         "interactions": [Contestant("Bosquet", lambda X: ours.explain(X, interactions=True))],
@@ -100,7 +101,7 @@ def contestants(table, ours):
 
 
 def timed(X):
-    """What `interleave` calls."""
+    """Return the time of one run, for `interleave`."""
 
     def act(contestant, _):
         start = time.perf_counter()
@@ -111,7 +112,7 @@ def timed(X):
 
 
 def dependence_contestants(model, X, features):
-    """All features for Bosquet; a few, multiplied, for scikit-learn."""
+    """Time all features for Bosquet; extrapolate from a few for scikit-learn."""
     from sklearn.inspection import partial_dependence as of_sklearn
 
     from bosquet.explain import partial_dependence
@@ -127,7 +128,7 @@ def dependence_contestants(model, X, features):
 
 
 def dependence(model, rows, features, repeats):
-    """Outcomes of partial dependence, all 28 features."""
+    """Measure partial dependence of all 28 features."""
     X = data.regression(rows, seed=3).X
     outcomes = interleave(dependence_contestants(model, X, features), repeats, timed(X))
     if "seconds" in outcomes["scikit-learn"]:
@@ -137,7 +138,7 @@ def dependence(model, rows, features, repeats):
 
 
 def report(results):
-    """A table with the ratio to the fastest peer."""
+    """Return a table with the ratio to the fastest peer."""
     lines = []
     for work, outcomes in results.items():
         peers = [
@@ -148,14 +149,14 @@ def report(results):
             ratio = ""
             if name == "Bosquet" and peers and seconds is not None:
                 ratio = f"{seconds / min(peers):.3f}"
-            told = outcome.get("error", "") if seconds is None else f"{seconds:.3f}"
+            shown = outcome.get("error", "") if seconds is None else f"{seconds:.3f}"
             aim = TARGETS.get(work.split(",")[0], "") if name == "Bosquet" else ""
-            lines.append([work, name, told, ratio, str(aim)])
+            lines.append([work, name, shown, ratio, str(aim)])
     return markdown_table(["work", "library", "seconds", "of the fastest peer", "target"], lines)
 
 
 def main():
-    """Measures, prints and writes the table."""
+    """Measure, print and write the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=10_000, help="rows to explain")
     parser.add_argument("--dependence-rows", type=int, default=100_000)

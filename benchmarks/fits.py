@@ -1,4 +1,4 @@
-"""Time to fit, binning included, with the test loss beside it."""
+"""Time of a fit, including binning, and its test loss."""
 
 import time
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from benchmarks.interleave import available, fastest, interleave
 from benchmarks.libraries import Settings
 from benchmarks.score import test_loss
 
-# How much worse our test loss may be than the peer's we are compared with.
+# How much larger our test loss may be than that of the peer.
 TOLERANCE = 0.001
 # A peer counts as comparable if its loss is within this of the best peer's.
 COMPARABLE = 0.01
@@ -41,7 +41,7 @@ class FitWork:
 
 WORKS = [
     FitWork("binary", "1M × 28, binary", data.binary, 1_000_000, 0.50, 0.33, 50_000),
-    # Of one draw the loss differs from library to library by twice the tolerance either way.
+    # For a single table the losses of the libraries differ by twice the tolerance.
     FitWork("regression", "100k × 28, regression", data.regression, 100_000, 0.60, 0.40, 20_000, 5),
     FitWork("wide", "50k × 500, binary", data.wide, 50_000, 0.60, 0.40, 5_000),
     FitWork(
@@ -54,15 +54,15 @@ WORKS = [
         20_000,
     ),
     FitWork("classes", "100k × 28, 7 classes", data.seven_classes, 100_000, 0.60, 0.40, 10_000),
-    # Small tables: one fit is short and its loss is luck, so forty (ten) different draws are
-    # fitted, and both time and loss are the mean of them.
+    # Small tables: one fit is short and its loss is random, so forty (ten) different tables are
+    # fitted, and time and loss are their means.
     FitWork("rows-500", "500 × 28, binary", data.binary, 500, 0.50, 0.20, 500, 40, 20_000),
     FitWork("rows-10k", "10k × 28, binary", data.binary, 10_000, 0.50, 0.20, 5_000, 10),
 ]
 
 
 def run(work, options):
-    """Measure one `FitWork`: a section of the report."""
+    """Measure one `FitWork`; return a section of the report."""
     given = Settings(rounds=options.rounds)
     libraries, skipped = available(options.libraries)
     train, test = work.train(options.quick), work.test(options.quick)
@@ -85,8 +85,8 @@ def run(work, options):
 
 
 def _fit_all(library, tables, test, given):
-    """Fit every table; mean seconds, and mean loss on `test` unless it is None."""
-    seconds, losses, told = 0.0, [], {}
+    """Fit every table; return mean seconds, and the mean loss on `test` unless it is None."""
+    seconds, losses, result = 0.0, [], {}
     for table in tables:
         model = library.make(table.task, given, table.categorical)
         start = time.perf_counter()
@@ -95,17 +95,17 @@ def _fit_all(library, tables, test, given):
         if test is not None:
             start = time.perf_counter()
             losses.append(test_loss(model, test.X, test.y, test.task))
-            told["predict"] = time.perf_counter() - start
-    told["seconds"] = seconds / len(tables)
+            result["predict"] = time.perf_counter() - start
+    result["seconds"] = seconds / len(tables)
     if losses:
-        told["loss"] = sum(losses) / len(losses)
+        result["loss"] = sum(losses) / len(losses)
     if getattr(model, "timings_", None):
-        told["phases"] = {phase: float(spent) for phase, spent in model.timings_.items()}
-    return told
+        result["phases"] = {phase: float(spent) for phase, spent in model.timings_.items()}
+    return result
 
 
 def verdict(outcomes, ours="Bosquet"):
-    """Our time over the fastest peer's, and our loss beside the fastest and the best peer's."""
+    """Return our time and loss relative to the fastest peer, and our loss relative to the best peer."""
     peers = [name for name in outcomes if name != ours]
     losses = {name: outcomes[name]["loss"] for name in peers if "loss" in outcomes[name]}
     quickest = fastest(outcomes, peers)

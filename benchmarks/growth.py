@@ -1,4 +1,4 @@
-"""Cost a row from one to ten million rows, of ours alone."""
+"""Time per row for one to ten million rows, of Bosquet alone."""
 
 import time
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ class Size:
 
 
 def run(options):
-    """Fit both sizes in turn; seconds, microseconds a row, and where the time went."""
+    """Fit both sizes in turn; return seconds, microseconds per row, and the time of each phase."""
     section = {
         "name": "growth",
         "title": "cost per row, ten times the rows",

@@ -1,4 +1,4 @@
-"""Time to import, each in a fresh interpreter, interleaved."""
+"""Import time, each in a new interpreter, interleaved."""
 
 import subprocess
 import sys
@@ -14,7 +14,7 @@ STATEMENTS = {
     "CatBoost": "import catboost",
 }
 
-# What each pays for besides itself: LightGBM, for one, imports pandas where it is installed.
+# The statements include dependencies: LightGBM, for example, imports pandas if it is installed.
 PROGRAM = """
 import time
 start = time.perf_counter()
@@ -32,7 +32,7 @@ class Import:
 
 
 def run(options):
-    """Best of five imports each, after one that is not counted and fills the disk cache."""
+    """Return the best of five imports each, after one that fills the disk cache."""
     wanted = {library.name for library in options.libraries}
     chosen = [Import(name, line) for name, line in STATEMENTS.items() if name in wanted]
     interleave(chosen, 1, _import)

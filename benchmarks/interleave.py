@@ -1,7 +1,7 @@
-"""Timing that a busy machine spoils equally for everybody.
+"""Interleaved timing, in which a busy machine slows all contestants equally.
 
-Every round runs each contestant once, and the next round starts with another one; a contestant's
-time is its best over the rounds. A machine that slows down for a minute then slows all of them.
+Every round runs each contestant once, and the next round starts with another one; the time of a
+contestant is its best over the rounds. A machine that slows down for a minute slows all of them.
 """
 
 import gc
@@ -20,7 +20,7 @@ def interleave(contestants, repeats, act):
     """Run `act(contestant, round) -> dict with "seconds"` for each, in turn, `repeats` times.
 
     Returns {name: outcome}; an outcome has `seconds` (the best), `times` (all) and whatever
-    else the first round told, or an `error`. One that fails is not run again.
+    else the first round returned, or an `error`. One that fails is not run again.
     """
     outcomes = {contestant.name: {"times": []} for contestant in contestants}
     for turn in range(repeats):
@@ -32,7 +32,7 @@ def interleave(contestants, repeats, act):
             settle()
             try:
                 measured = act(contestant, turn)
-            except Exception as error:  # reported in the table; the others go on
+            except Exception as error:  # reported in the table; the others continue
                 outcome["error"] = f"{type(error).__name__}: {str(error).splitlines()[0][:200]}"
                 continue
             _note(outcome, measured)
@@ -46,7 +46,7 @@ def _note(outcome, measured):
     if fastest:
         outcome["seconds"] = seconds
     for key, value in measured.items():
-        # What goes with the time (where it went) follows the best round; a loss is kept once.
+        # The phases are those of the best round; the loss is that of the first.
         if key not in outcome or (fastest and key == "phases"):
             outcome[key] = value
 

@@ -1,13 +1,13 @@
 """The same work in every library: same rounds, leaves, bins, learning rate and smallest leaf.
 
-Everything else is as the library ships it. What could not be made equal:
+Everything else is the default of the library. The remaining differences:
 
-- XGBoost counts curvature in a leaf, not rows. For squared error that is the number of rows; for
-  log loss 3 is what twenty rows of a typical leaf hold.
-- CatBoost is here twice: best-first like the others, and with its own symmetric trees of depth 6,
-  which is 64 leaves. Several classes share one tree a round in CatBoost, where the others grow one
-  tree a class. It draws 80 % of the rows each round for two classes; that is its default.
-- LightGBM is here twice: as it comes, and with its gradients quantised.
+- XGBoost limits the sum of hessians in a leaf, not the number of rows. For squared error both are equal;
+  for log loss 3 is the sum for twenty rows of a typical leaf.
+- CatBoost is included twice: leaf-wise like the others, and with its symmetric trees of depth 6 (64
+  leaves). CatBoost grows one tree per round for all classes, the others one tree per class. By default
+  it samples 80 % of the rows in each round for two classes.
+- LightGBM is included twice: with its defaults, and with quantised gradients.
 """
 
 import importlib
@@ -19,7 +19,7 @@ from benchmarks import THREADS
 
 @dataclass(frozen=True)
 class Settings:
-    """What all libraries are told."""
+    """The parameters that are the same for all libraries."""
 
     rounds: int = 100
     leaves: int = 63
@@ -40,7 +40,7 @@ class Library:
     ours: bool = False
 
     def missing(self):
-        """Why the library cannot be run here, or None."""
+        """Return the reason why the library cannot be run here, or None."""
         try:
             importlib.import_module(self.module)
             self.make("binary", Settings(), [])
@@ -145,7 +145,7 @@ def bosquet(task, given, categorical, **more):
         "max_bins": given.bins,
         "learning_rate": given.learning_rate,
         "min_samples_leaf": given.min_leaf,
-        # Our defaults draw features and shrink leaves; LightGBM and HGB do neither.
+        # Our defaults sample features and shrink leaf values; LightGBM and HGB do neither.
         "max_features": None,
         "l2_regularization": 0.0,
         "early_stopping": False,

@@ -1,4 +1,4 @@
-"""On what a bench was run: a figure without this is not a figure."""
+"""The machine and the versions of a benchmark."""
 
 import os
 import platform
@@ -13,7 +13,7 @@ OTHERS = ("numpy", "pandas")
 
 
 def describe():
-    """Date, processor, memory, load and versions."""
+    """Return date, processor, memory, load and versions."""
     return {
         "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "processor": _processor(),
@@ -27,7 +27,7 @@ def describe():
 
 
 def in_words(machine):
-    """One line for the head of a report."""
+    """Return one line for the head of a report."""
     versions = ", ".join(f"{name} {number}" for name, number in machine["versions"].items())
     line = (
         f"{machine['date']}; {machine['processor']}, {machine['cores']} cores, "

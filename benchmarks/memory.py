@@ -1,9 +1,9 @@
-"""Peak memory of a fit, over what the input takes.
+"""Peak memory of a fit, without the memory of the input.
 
-Each library fits in a process of its own. The process first fits a hundred rows, so that what
-the library loads lazily is not counted; then it takes the table, notes its resident size, asks
-the kernel to forget the peak so far, fits, and reads the new peak. The table is either read from
-a file, or generated in place, where the freed leftovers of the generator can be used again.
+Each library is fitted in a separate process. The process first fits a hundred rows, so that lazily
+loaded modules are not counted. Then it loads the table, records its resident size, resets the peak,
+fits, and reads the new peak. The table is either read from a file or generated in the process, where the
+fit can reuse the freed memory of the generator.
 """
 
 import argparse
@@ -20,13 +20,13 @@ from benchmarks.interleave import available
 from benchmarks.libraries import LIBRARIES, Settings
 from benchmarks.resident import forget_peak, peak, resident
 
-# Nothing is kept from one round to the next but a tree: ten rounds have the peak of a hundred.
+# Only a tree is kept from one round to the next: ten rounds have the same peak as a hundred.
 ROUNDS = 10
 MEGABYTE = 2**20
 
 
 def run(options):
-    """A fresh process for each library and each way to come by the table."""
+    """Measure each library and each source of the table in a new process."""
     libraries, skipped = available(options.libraries)
     rows = 50_000 if options.quick else 1_000_000
     outcomes = {library.name: {} for library in libraries}
@@ -37,11 +37,11 @@ def run(options):
         del table
         for library in libraries:
             for source in ("loaded", "generated"):
-                told = _ask_child(library.name, rows, folder if source == "loaded" else None)
-                if "error" in told:
-                    outcomes[library.name]["error"] = told["error"]
+                result = _ask_child(library.name, rows, folder if source == "loaded" else None)
+                if "error" in result:
+                    outcomes[library.name]["error"] = result["error"]
                 else:
-                    outcomes[library.name][source] = told["over"] / MEGABYTE
+                    outcomes[library.name][source] = result["over"] / MEGABYTE
     return {
         "name": "memory",
         "title": f"peak memory over the input, {rows:,} × 28, in MB",

@@ -1,4 +1,4 @@
-"""Time until the test loss of the best peer's fit is reached, by any settings of ours."""
+"""Time until the test loss of the best peer is reached, with any of our settings."""
 
 import time
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ from benchmarks.interleave import available, interleave, settle
 from benchmarks.libraries import LIBRARIES, OURS, Settings
 from benchmarks.score import log_loss, test_loss
 
-# What ours may try; the quickest that gets there is the answer.
+# Our settings; the fastest that reaches the loss counts.
 TRIALS = {
     "rate 0.1": {"learning_rate": 0.1},
     "rate 0.15": {"learning_rate": 0.15},
@@ -32,7 +32,7 @@ class Runner:
 
 
 def run(options, measured=None):
-    """The race on the 1M × 28 table; `measured` is that table's section if it ran already."""
+    """Run the race on the 1M × 28 table; `measured` is the section of that table if it exists."""
     work = next(work for work in fits.WORKS if work.name == "binary")
     measured = measured or fits.run(work, options)
     section = {
@@ -57,10 +57,10 @@ def run(options, measured=None):
         start = time.perf_counter()
         model.fit(train.X, train.y)
         seconds = time.perf_counter() - start
-        told = {"seconds": seconds, "settings": runner.settings}
+        result = {"seconds": seconds, "settings": runner.settings}
         if turn == 0:
-            told["loss"] = test_loss(model, test.X, test.y, test.task)
-        return told
+            result["loss"] = test_loss(model, test.X, test.y, test.task)
+        return result
 
     section["outcomes"] = interleave(runners, options.repeats, act)
     section["verdict"] = _verdict(section["outcomes"], best, target)
@@ -68,7 +68,7 @@ def run(options, measured=None):
 
 
 def _runners(best, train, test, target, options, skipped):
-    """The peer with the loss to reach, and each of our trials cut where it reaches it."""
+    """Return the peer with the loss to reach, and each of our settings with the rounds that reach it."""
     given = Settings(rounds=options.rounds)
     peer = next(library for library in LIBRARIES if library.name == best)
     runners = [Runner(best, lambda: peer.make(train.task, given, []))]
@@ -76,7 +76,7 @@ def _runners(best, train, test, target, options, skipped):
         settle()
         try:
             rounds = _rounds_needed(train, test, target, given, settings)
-        except Exception as error:  # a trial of settings that do not exist yet
+        except Exception as error:  # settings that do not exist
             skipped[label] = f"{type(error).__name__}: {error}"
             continue
         if rounds is None:
@@ -88,7 +88,7 @@ def _runners(best, train, test, target, options, skipped):
 
 
 def _rounds_needed(train, test, target, given, settings):
-    """First round at which our test loss is at or below `target`, or None."""
+    """Return the first round with a test loss of at most `target`, or None."""
     model = OURS.make(train.task, given, [], **settings).fit(train.X, train.y)
     for done, probability in enumerate(model.staged_predict_proba(test.X), start=1):
         if log_loss(test.y, probability) <= target:

@@ -1,8 +1,8 @@
-"""From scores to ranks: who is first on how many tables.
+"""Ranks of the libraries from their scores.
 
-Each configuration of ours is ranked against the peers alone, never against another configuration
-of ours: trying ten variants must not push the peers down ten places. Two mean ranks are given:
-over the tables, of the mean loss over the splits; and over every (table, split) pair.
+Each of our configurations is ranked only against the peers, never against another of our configurations,
+so that ten variants do not push the peers down ten places. Two mean ranks are given: over the tables, of
+the mean loss over the splits; and over every (table, split) pair.
 """
 
 import math
@@ -12,7 +12,7 @@ from scipy.stats import rankdata
 
 
 def collect(cache, kept, peers, ours, problems, seeds):
-    """Everything the report shows, as plain dictionaries."""
+    """Return the content of the report as plain dictionaries."""
     records = {label: _records(cache, label, problems, seeds) for label in peers}
     records |= {label: _records(kept, label, problems, seeds) for label in ours}
     names = [problem.name for problem in problems]
@@ -41,7 +41,7 @@ def _records(cache, label, problems, seeds):
 
 
 def _mean_by_table(held, quantity, names, seeds):
-    """Mean over the splits of one quantity a table; None until every split has it."""
+    """Return the mean of one quantity over the splits; None if a split is missing."""
     means = {}
     for name in names:
         values = [held.get((name, seed), {}).get(quantity) for seed in seeds]
@@ -59,7 +59,7 @@ def _errors(records):
 
 
 def _rank_field(records, field, names, seeds):
-    """Ranks of the libraries in `field`, over the tables that all of them have in full."""
+    """Return the ranks of the libraries in `field`, over the tables that all of them have completed."""
     whole = [
         name
         for name in names
@@ -85,9 +85,9 @@ def _column_means(rows):
 
 
 def _excess(records, field, tables, seeds):
-    """How far the first of `field` is above the best of the rest: the mean log ratio of losses.
+    """Return the mean log ratio of the losses of the first of `field` to those of the best of the others.
 
-    A finer guide than ranks when a default is tuned, for it moves before a rank does.
+    When a default is tuned, it is more sensitive than ranks.
     """
     if not tables or len(field) < 2:
         return None
@@ -99,7 +99,7 @@ def _excess(records, field, tables, seeds):
 
 
 def to_markdown(table):
-    """The study as Markdown."""
+    """Return the study as Markdown."""
     parts = [
         "# Accuracy of the defaults\n",
         f"Mean over {table['splits']} seeded splits (75 % to train, 25 % to test); log loss for "
@@ -149,7 +149,7 @@ def _rank_table(table):
 
 
 def _overview(table):
-    """One line a configuration of ours, the best first."""
+    """Return one line per configuration, the best first."""
     head = [
         "configuration",
         "mean rank",

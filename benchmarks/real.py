@@ -1,14 +1,14 @@
-"""The ten real tables of the accuracy study, and how each is cut.
+"""The ten real tables of the accuracy study, and how each is split.
 
-What a column may not be used for is decided here, from the notes beside each table: parts of
-the target (`casual` + `registered` = `cnt`), the outcome in disguise (`duration` of the call),
-and marks of where a row came from (`origin`, `dteday`).
+Columns that must not be features are listed here, with the reason: parts of the target (`casual` +
+`registered` = `cnt`), leaks of the outcome (`duration` of the call), and the origin of a row (`origin`,
+`dteday`).
 
-Rows that are in a table twice are a leak too, once a split puts one on each side. higgs_small is
-put together from samples that overlap: 4,098 events are in it twice, once rounded to three
-decimals, so that no two rows are equal and a search for equal rows finds none. 27 % of the test
-rows then have their answer in the training part, and the library that overfits most is first. Only
-one of each pair is kept. The equal rows of spambase (12 %) are in the original, and stay.
+Duplicate rows are a leak too if a split puts one copy on each side. higgs_small combines overlapping
+samples: 4,098 events are in it twice, once rounded to three decimals, so no two rows are equal and a
+search for equal rows finds none. 27 % of the test rows then have a copy in the training set, and the
+library that overfits most is first. Only one row of each pair is kept. The equal rows of spambase (12 %)
+are in the original table and are kept.
 """
 
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from sklearn.model_selection import train_test_split
 
 @dataclass(frozen=True)
 class Source:
-    """Which column is learned, and which ones are not shown to the learner."""
+    """The target column, and the columns that are not features."""
 
     target: str
     task: str
@@ -30,7 +30,7 @@ class Source:
     twins_within: float | None = None
 
 
-# Smallest first, so that a study that is interrupted has whole rows to show.
+# Smallest first, so that an interrupted study has complete tables.
 SOURCES = {
     "abalone": Source("rings", "regression"),
     "spambase": Source("class", "binary"),
@@ -52,7 +52,7 @@ MAX_TRAIN = 100_000
 
 @dataclass
 class Problem:
-    """A table ready to be split: widened numbers, category columns, a coded target."""
+    """A prepared table: float64 numbers, categorical columns, a coded target."""
 
     name: str
     task: str
@@ -61,7 +61,7 @@ class Problem:
 
     @property
     def categorical(self):
-        """Names of the category columns."""
+        """Return the names of the categorical columns."""
         return [c for c in self.X.columns if isinstance(self.X[c].dtype, pd.CategoricalDtype)]
 
 
@@ -85,7 +85,7 @@ def load(root, name):
 
 
 def _without_references(values, distance):
-    """A mask that keeps the first of any rows nowhere further apart than `distance`."""
+    """Return a mask that keeps one of several rows that differ by at most `distance` in every column."""
     keep = np.ones(len(values), dtype=bool)
     pairs = KDTree(values).query_pairs(distance, p=np.inf, output_type="ndarray")
     keep[pairs.max(axis=1)] = False
@@ -93,7 +93,7 @@ def _without_references(values, distance):
 
 
 def split(problem, seed):
-    """Cut a problem into (X_train, X_test, y_train, y_test), stratified by class."""
+    """Split a problem into (X_train, X_test, y_train, y_test), stratified by class."""
     strata = None if problem.task == "regression" else problem.y
     parts = train_test_split(
         problem.X, problem.y, test_size=TEST_SHARE, random_state=seed, stratify=strata

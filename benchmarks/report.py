@@ -1,4 +1,4 @@
-"""The results as Markdown: one summary, then every library's figures, then where time goes."""
+"""The results as Markdown: a summary, the figures of every library, the time of each phase."""
 
 from benchmarks.machine import in_words
 
@@ -22,9 +22,9 @@ GROWING = ("histogram", "split", "partition")
 
 
 def to_markdown(results):
-    """The whole report."""
+    """Return the whole report."""
     sections = results["sections"]
-    parts = ["# Speed and memory beside the peers\n", in_words(results["machine"]) + "\n"]
+    parts = ["# Speed and memory compared with the peers\n", in_words(results["machine"]) + "\n"]
     if results["quick"]:
         parts.append("**A quick run on small tables: it shows that the bench works, no more.**\n")
     parts += [
@@ -63,7 +63,7 @@ def _name_of_ours(section):
 
 
 def reached(section):
-    """`aim`, `yes` or `no`, with what held it back; empty where ours was not measured."""
+    """Return `aim`, `yes` or `no`, with the reason; empty if ours was not measured."""
     found = section["verdict"]
     if "ratio" not in found:
         return ""
@@ -86,7 +86,7 @@ def reached(section):
 
 
 def _figure(section, outcome):
-    """A contestant's figure, in the unit of the section."""
+    """Format the figure of a contestant in the unit of the section."""
     if section["kind"] == "memory":
         return _number(outcome.get("loaded"), "{:.0f} MB")
     if section["kind"] == "growth":
@@ -95,7 +95,7 @@ def _figure(section, outcome):
 
 
 def seconds(value):
-    """A time with the unit that suits it."""
+    """Format a time with a suitable unit."""
     if value is None:
         return ""
     if value >= 1:
@@ -108,7 +108,7 @@ def _number(value, form):
 
 
 def _details(section):
-    """Every contestant of a section, then what was skipped or failed, with the reason."""
+    """List every contestant of a section, then skipped and failed ones with the reason."""
     rows = {"fit": _fit_rows, "race": _fit_rows, "memory": _memory_rows}
     head, lines = rows.get(section["kind"], _time_rows)(section)
     notes = [f"- {name}: not run ({reason})" for name, reason in section["skipped"].items()]
@@ -158,7 +158,7 @@ def _time_rows(section):
 
 
 def _remark(section):
-    """What a section has to say beyond its table."""
+    """Return the notes of a section."""
     found = section["verdict"]
     if section["kind"] == "fit" and "ratio" in found:
         return (
@@ -170,16 +170,16 @@ def _remark(section):
     if section["kind"] == "race" and "ours" in found:
         return f"Ours: {found['ours']}, to reach {found['target']:.5f}.\n"
     if "compiled" in found:
-        told = f"lleaves, reckoned as 0.26 of LightGBM: {seconds(found['compiled'])}"
+        result = f"lleaves, estimated as 0.26 of LightGBM: {seconds(found['compiled'])}"
         ratio = found.get("ratio_compiled")
-        return told + (f"; ours is {ratio:.2f} of it.\n" if ratio else ".\n")
+        return result + (f"; ours is {ratio:.2f} of it.\n" if ratio else ".\n")
     if section["kind"] == "memory":
         return f"The input itself is {section['input']:.0f} MB.\n"
     return ""
 
 
 def _where_time_goes(sections):
-    """A column for each fit of ours that told its phases; seconds, and share of the fit."""
+    """Return a table with one column per fit of ours: seconds and share of each phase."""
     fits = {}
     for section in sections:
         if section["kind"] == "growth":
@@ -194,8 +194,8 @@ def _where_time_goes(sections):
         lines.append([phase, *(_share(o["phases"].get(phase), o) for o in columns)])
         if phase == "grow":
             for part in GROWING:
-                told = (seconds(o["phases"].get(part)) for o in columns)
-                lines.append([f"— {part}, all threads", *told])
+                result = (seconds(o["phases"].get(part)) for o in columns)
+                lines.append([f"— {part}, all threads", *result])
     spent = [sum(o["phases"].get(phase, 0.0) for phase in PHASES) for o in columns]
     rest = [_share(o["seconds"] - s, o) for o, s in zip(columns, spent, strict=True)]
     lines.append(["rest", *rest])

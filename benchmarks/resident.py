@@ -1,4 +1,4 @@
-"""The memory that this process holds, and the most it has held."""
+"""Resident memory of this process, and its peak."""
 
 import resource
 import sys
@@ -6,12 +6,12 @@ from pathlib import Path
 
 
 def resident():
-    """Bytes held now."""
+    """Return the resident memory in bytes."""
     return _status("VmRSS")
 
 
 def peak():
-    """The most bytes held, since the start or since `forget_peak`."""
+    """Return the peak in bytes, since the start or since `forget_peak`."""
     try:
         return _status("VmHWM")
     except (OSError, KeyError):
@@ -20,7 +20,7 @@ def peak():
 
 
 def forget_peak():
-    """Set the peak to what is held now; False where the kernel does not allow it."""
+    """Reset the peak to the current value; return False if the kernel does not allow it."""
     try:
         Path("/proc/self/clear_refs").write_text("5")
     except OSError:

@@ -1,8 +1,8 @@
-"""The speed bench: `python -m benchmarks.run`.
+"""The speed benchmark: `python -m benchmarks.run`.
 
-Every line of the speed table in one run, interleaved with the peers that are installed. The
-report is printed, and written as Markdown with a JSON beside it, anew after every work, so that
-a run that is interrupted has left what it had measured.
+It measures every line of the speed table in one run, interleaved with the installed peers. The report is
+printed, and written as Markdown and as JSON after each measurement, so that an interrupted run keeps its
+results.
 """
 
 import argparse
@@ -43,7 +43,7 @@ def parse_arguments(arguments):
 
 
 def sections(names, options):
-    """Measure the works called `names` and yield each section as it is done."""
+    """Run the measurements in `names` and yield each section when it is finished."""
     binary = None
     for work in fits.WORKS:
         if work.name in names:
@@ -65,10 +65,10 @@ def sections(names, options):
 
 
 def guarded(name, run, *arguments):
-    """The section `run` measures or, if the bench itself fails there, one that says so."""
+    """Return the section that `run` measures, or one with the error message."""
     try:
         return run(*arguments)
-    except Exception as error:  # an hour of measurements must not be lost to the last of them
+    except Exception as error:  # an error of one measurement must not lose the others
         traceback.print_exc()
         reason = {"the bench": f"{type(error).__name__}: {error}"}
         empty = {"must": None, "aim": None, "outcomes": {}, "verdict": {}}

@@ -1,4 +1,4 @@
-"""Time to predict: two hundred thousand rows at once, and one row at a time."""
+"""Prediction times: two hundred thousand rows at once, and one row at a time."""
 
 import time
 from dataclasses import dataclass
@@ -8,21 +8,21 @@ from benchmarks import data
 from benchmarks.interleave import available, fastest, interleave
 from benchmarks.libraries import Settings
 
-# lleaves compiles a LightGBM model; it needs an environment of its own, and took 0.26 of
-# LightGBM's time where both were measured. To beat it is to be below that share.
+# lleaves compiles a LightGBM model; it needs a separate environment, and took 0.26 of the time of
+# LightGBM where both were measured. A ratio below that is faster than lleaves.
 COMPILED_SHARE = 0.26
 
 
 @dataclass
 class Server:
-    """A contestant: a name, and what it does with an array of rows."""
+    """A contestant: a name, and its function of an array of rows."""
 
     name: str
     answer: object
 
 
 def fit_models(options):
-    """One model a library, of 100 trees of 63 leaves; and what could not be fitted, with why."""
+    """Return one model per library, with 100 trees of 63 leaves, and the errors of those that failed."""
     libraries, skipped = available(options.libraries)
     table = data.binary(20_000 if options.quick else 200_000, seed=1)
     models = {}
@@ -30,7 +30,7 @@ def fit_models(options):
         try:
             model = library.make("binary", Settings(rounds=options.rounds), [])
             models[library.name] = model.fit(table.X, table.y)
-        except Exception as error:  # reported in the table; the others go on
+        except Exception as error:  # reported in the table; the others continue
             skipped[library.name] = f"{type(error).__name__}: {error}"
     return models, skipped
 
@@ -81,7 +81,7 @@ def run_single(options, models, skipped):
     if "Bosquet" in models:
         try:
             servers.append(Server("Bosquet predictor()", models["Bosquet"].predictor()))
-        except Exception as error:  # reported in the table; the others go on
+        except Exception as error:  # reported in the table; the others continue
             skipped["Bosquet predictor()"] = f"{type(error).__name__}: {error}"
 
     def act(server, turn):

@@ -1,14 +1,14 @@
-"""Studies beside a tuned LightGBM, FLAML and AutoGluon: `python -m benchmarks.study --data folder`.
+"""Studies compared with a tuned LightGBM, FLAML and AutoGluon: `python -m benchmarks.study --data folder`.
 
-All systems have the same training rows and the same seconds, one after the other, and are compared on the
-same test rows. Default gradient boosting, without a time limit, stands beside them: no study should be worse
-than it. Every fit is a process of its own (`benchmarks.study_fit`), FLAML and AutoGluon in environments of
-their own, which `make bench-study` creates; a system that is not installed is left out.
+All systems have the same training rows and the same seconds, one after the other, and are compared on
+the same test rows. Default gradient boosting, without a time limit, is included: no study should be
+worse. Every fit runs in a separate process (`benchmarks.study_fit`), FLAML and AutoGluon in separate
+environments, which `make bench-study` creates; a system that is not installed is left out.
 
-`study_tables.py` has the tables, in two lists; `--tables final` is for the end. The results are kept as they
-come, in the folder that is printed first; `--resume folder` goes on with it. The data are not part of the
-project: one folder per table, with a data.parquet in it. `benchmarks.study_rare` compares studies with
-imbalanced-learn.
+`study_tables.py` has the tables, in two lists; `--tables final` is for the final measurement. Each
+result is stored immediately in the folder that is printed at the start; `--resume folder` continues a
+run. The data are not part of the project: one folder per table, with a data.parquet in it.
+`benchmarks.study_rare` compares studies with imbalanced-learn.
 """
 
 import argparse
@@ -33,13 +33,13 @@ LISTS = {"development": DEVELOPMENT, "final": FINAL, "all": TABLES}
 
 
 def interpreter(system, peers):
-    """The Python that has the system."""
+    """Return the Python interpreter that has the system."""
     folder = {"FLAML": "flaml", "AutoGluon": "autogluon", "AutoGluon best": "autogluon"}
     return peers / folder[system] / "bin/python" if system in folder else Path(sys.executable)
 
 
 def fitted(system, job, folder, peers):
-    """Run one fit; what it took, or {"missing": ...} or {"error": ...}."""
+    """Run one fit; return its result, or {"missing": ...} or {"error": ...}."""
     python = interpreter(system, peers)
     if not python.exists():
         return {"missing": f"there is no {python}"}
@@ -50,9 +50,9 @@ def fitted(system, job, folder, peers):
     job["predictions"] = str(files["predictions.parquet"])
     files["job.json"].write_text(json.dumps(job), encoding="utf-8")
     command = [str(python), "-W", "ignore", "-m", "benchmarks.study_fit", str(files["job.json"])]
-    # Threads of OpenMP that wait by spinning make LightGBM several times slower on a machine that is busy.
+    # Spinning OpenMP threads make LightGBM several times slower on a busy machine.
     environment = os.environ | {"OMP_WAIT_POLICY": "passive"}
-    # Default boosting has no limit of its own; the others are given time to end by themselves.
+    # Default boosting has no time limit; the others get some extra time to end.
     limit = 3600 + 5 * job["seconds"]
     try:
         done = subprocess.run(
@@ -62,13 +62,13 @@ def fitted(system, job, folder, peers):
     except subprocess.TimeoutExpired:
         return {"error": f"not done after {limit:.0f} seconds"}
     if done.returncode:
-        said = done.stderr.strip().splitlines()
-        return {"error": said[-1][:300] if said else f"exit code {done.returncode}"}
+        messages = done.stderr.strip().splitlines()
+        return {"error": messages[-1][:300] if messages else f"exit code {done.returncode}"}
     return json.loads(files["outcome.json"].read_text(encoding="utf-8"))
 
 
 def kept(file):
-    """The lines of an earlier run; the last one may be cut off."""
+    """Return the lines of an earlier run; the last one may be incomplete."""
     lines = []
     if file.exists():
         for text in file.read_text(encoding="utf-8").splitlines():
@@ -84,9 +84,9 @@ def predictions_file(out, name, number, system):
 
 
 def measure(data, out, settings, peers):
-    """Fit what is not in the folder yet, taking turns; all lines."""
+    """Run the fits that are not in the folder, alternating the systems; return all lines."""
     lines = [x for x in kept(out / "lines.jsonl") if "error" not in x]
-    # Written anew, so that a line that was cut off does not stay in front of others.
+    # The file is written again without an incomplete last line.
     (out / "lines.jsonl").write_text("".join(json.dumps(x) + "\n" for x in lines), encoding="utf-8")
     done = {(x["table"], x["split"], x["system"]) for x in lines}
     turn = 0
@@ -95,7 +95,7 @@ def measure(data, out, settings, peers):
             todo = [s for s in settings["systems"] if (name, number, s) not in done]
             if not todo:
                 continue
-            # No system always comes first.
+            # The order of the systems varies.
             turn += 1
             todo = todo[turn % len(todo) :] + todo[: turn % len(todo)]
             for line in fits_of(data, out, name, number, todo, settings["seconds"], peers):
@@ -106,7 +106,7 @@ def measure(data, out, settings, peers):
 
 
 def fits_of(data, out, name, number, systems, seconds, peers):
-    """A line for each system on one split of a table."""
+    """Yield a line for each system on one split of a table."""
     table = TABLES[name]
     train, test = split(read(data / name / "data.parquet", table), table, number)
     y = test[table.target]
@@ -175,7 +175,7 @@ def differences_of(data, out, lines):
 
 
 def table_names(given):
-    """Names of tables, in the order given, from names of lists and of tables."""
+    """Return names of tables, in the given order, from names of lists and of tables."""
     names = []
     for word in given:
         if word not in LISTS and word not in TABLES:
@@ -213,7 +213,7 @@ def main():
             "systems": given.systems, "machine": describe(),
         }  # fmt: skip
         (out / "settings.json").write_text(json.dumps(settings, indent=1), encoding="utf-8")
-    # As after Ctrl-C, the fit that is under way ends too.
+    # The running fit ends too, as after Ctrl-C.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     print(f"results in {out}; go on after a stop with --resume {out}", flush=True)
     lines = measure(given.data, out, settings, given.peers)

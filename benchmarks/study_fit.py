@@ -38,7 +38,7 @@ def fit_study(train, job):
 
 
 def fit_boosting(train, job):
-    """Default gradient boosting of Bosquet, without a time limit."""
+    """Fit default gradient boosting of Bosquet, without a time limit."""
     import bosquet
 
     numbers = job["task"] == "regression"
@@ -63,10 +63,10 @@ def fit_lightgbm(train, job):
         settings = random_settings(random) if tried else {}
         tried += 1
         result = validated(settings, X, y, folds, job, end)
-        if result is None:  # stopped by the clock
+        if result is None:  # stopped by the time limit
             break
         if best is None or result["loss"] < best["loss"]:
-            # With a reserve: not every fit takes equally long.
+            # With a reserve, because the times of fits vary.
             best, refit = result, 1.5 * result["seconds"]
     model = lightgbm_model(job, **best["settings"], n_estimators=best["rounds"])
     return DatesAsDays(model.fit(X, y)), f"{tried} settings, {best['rounds']} rounds"
@@ -191,8 +191,8 @@ def fit_autogluon(train, job, **options):
 def fit_autogluon_best(train, job):
     """The preset with bagging and stacking.
 
-    Its trial of stacking on a part of the rows is off: it needs ray, without which a trial that runs out
-    of time ends the fit ("Learner is already fit").
+    Its test of stacking on a subsample is disabled: it needs ray, without which a test that exceeds its
+    time ends the fit ("Learner is already fit").
     """
     return fit_autogluon(train, job, presets="best_quality", dynamic_stacking=False)
 
@@ -214,7 +214,7 @@ def features(frame, job):
 
 
 def dates_as_days(X):
-    """Elapsed days in place of dates, for models of numbers and categories."""
+    """Replace dates by elapsed days, for models of numbers and categories."""
     dates = X.select_dtypes("datetime").columns
     return X.assign(
         **{c: (X[c] - pd.Timestamp("2000-01-01")) / pd.Timedelta(days=1) for c in dates}
@@ -222,7 +222,7 @@ def dates_as_days(X):
 
 
 class DatesAsDays:
-    """A fitted model that is given elapsed days in place of dates."""
+    """A fitted model that gets elapsed days instead of dates."""
 
     def __init__(self, model):
         self.model = model

@@ -1,9 +1,9 @@
-"""Peak memory of a study, step by step and method by method: `python -m benchmarks.study_memory`.
+"""Peak memory of a study, by step and by method: `python -m benchmarks.study_memory`.
 
-A study of two seconds comes first, so that what is loaded when first used is not counted. Then the table is
-read, and the kernel is asked to forget the peak at the start of each step: a figure is the most that the
-process held during that step over what it held before the study, so that it contains what earlier steps have
-left. Without `--table` a simulated table is studied: 30 columns of numbers, 10 of categories, two classes.
+A study of two seconds runs first, so that lazily loaded modules are not counted. Then the table is read,
+and the peak is reset at the start of each step. A figure is the peak of the process during that step
+minus its memory before the study, so it includes memory that earlier steps have not released. Without
+`--table` a simulated table is used: 30 numeric columns, 10 categorical columns, two classes.
 """
 
 import argparse
@@ -25,7 +25,7 @@ MEGABYTE = 1e6
 
 @dataclass
 class Meter:
-    """The peak of each step over `before`, in bytes, and what is held after the last time it was run."""
+    """Peak of each step minus `before`, in bytes, and the memory after its last run."""
 
     before: int = field(default_factory=resident.resident)
     peaks: dict[str, int] = field(default_factory=dict)
@@ -33,7 +33,7 @@ class Meter:
 
     @contextmanager
     def step(self, name):
-        """Note the peak of what is done inside."""
+        """Record the peak inside the context."""
         self._note("between steps")
         try:
             yield
@@ -49,7 +49,7 @@ class Meter:
         resident.forget_peak()
 
     def watch(self, owner, function, named):
-        """Note the peak of each call of `owner.function`; `named` makes a name of its arguments."""
+        """Record the peak of each call of `owner.function`; `named` makes a name of its arguments."""
         inner = getattr(owner, function)
 
         def noted(*args, **kwargs):
@@ -75,7 +75,7 @@ def watch_study(meter):
 
 
 def simulated(rows, seed=0, numbers=30, categories=10):
-    """Rows of numbers (some missing), categories of 2 to 200 levels, and two classes in `y`."""
+    """Simulate numbers (some missing), categories of 2 to 200 levels, and two classes in `y`."""
     random = np.random.default_rng(seed)
     table = {f"n{i}": random.normal(size=rows).round(4) for i in range(numbers)}
     signal = table["n0"] + table["n1"] * table["n2"] - np.abs(table["n3"])
@@ -89,7 +89,7 @@ def simulated(rows, seed=0, numbers=30, categories=10):
 
 
 def megabytes(table):
-    """What pandas holds when it reads the table from a file of text."""
+    """Return the memory of the table when pandas reads it from a text file."""
     text = io.StringIO(table.to_csv(index=False))
     return pd.read_csv(text).memory_usage(deep=True).sum() / MEGABYTE
 

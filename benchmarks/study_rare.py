@@ -1,11 +1,12 @@
-"""Studies of a rare class beside imbalanced-learn: `python -m benchmarks.study_rare --data folder`.
+"""Studies of a rare class compared with imbalanced-learn: `python -m benchmarks.study_rare --data folder`.
 
-A quarter of each table is the test set. A study with a time limit stands beside the best of the four
-ensembles of imbalanced-learn, which have none, by average precision and by balanced accuracy. The best
-ensemble is found on the test set itself, which favours it. Differences are the study's score less the
-ensemble's; the interval comes from a bootstrap of the test rows. For several splits the mean difference comes
-last, with the corrected interval of Nadeau and Bengio; there the ensemble is the same for all splits, that of
-the best mean. The data are not part of the project: one folder per table, with a data.parquet in it.
+A quarter of each table is the test set. A study with a time limit is compared with the best of the four
+ensembles of imbalanced-learn, which have no time limit, by average precision and by balanced accuracy.
+The best ensemble is selected on the test set itself, which favours it. Differences are the score of the
+study minus that of the ensemble; the interval comes from a bootstrap of the test rows. For several
+splits the mean difference is printed at the end, with the corrected interval of Nadeau and Bengio; there
+the ensemble is the same for all splits, the one with the best mean. The data are not part of the
+project: one folder per table, with a data.parquet in it.
 """
 
 import argparse
@@ -42,7 +43,7 @@ TEST_SHARE, DRAWS = 0.25, 500
 
 @dataclass
 class Line:
-    """A study beside the ensembles on one split of a table, by one measure."""
+    """A study compared with the ensembles on one split of a table, by one measure."""
 
     table: str
     split: int
@@ -60,12 +61,12 @@ class Line:
         interval = f"[{self.low:+.4f}, {self.high:+.4f}]"
         return [
             self.table, self.split, self.measure, self.chosen, f"{self.ours:.4f}", peer, interval,
-            told(self.high), f"{self.seconds:.0f} s",
+            significance(self.high), f"{self.seconds:.0f} s",
         ]  # fmt: skip
 
 
-def told(high):
-    """Whether the whole interval of a difference is below 0."""
+def significance(high):
+    """Return whether the whole interval of a difference is below 0."""
     return "worse" if high < 0 else "not worse"
 
 
@@ -85,17 +86,17 @@ def compared(folder, name, target, seconds, split):
     rare = y.value_counts().idxmin()
     place = int(np.searchsorted(np.unique(y), rare))
     event = np.asarray(y_test == rare)
-    said = predictions_of_ensembles(train.drop(columns=target), y, X_test, rare, place)
+    predictions = predictions_of_ensembles(train.drop(columns=target), y, X_test, rare, place)
     shares = np.asarray(study.best_.predict_proba(X_test))[:, place]
     ours = (shares, np.asarray(study.best_.predict(X_test)).astype(str) == rare)
     random = np.random.default_rng(0)
     draws = random.integers(0, len(event), size=(DRAWS, len(event)))
     lines = []
     for k, (measure, score) in enumerate(MEASURES.items()):
-        peers = {cls: float(score(event, answers[k])) for cls, answers in said.items()}
+        peers = {cls: float(score(event, answers[k])) for cls, answers in predictions.items()}
         best = max(peers, key=peers.get)
         differences = [
-            score(event[d], ours[k][d]) - score(event[d], said[best][k][d]) for d in draws
+            score(event[d], ours[k][d]) - score(event[d], predictions[best][k][d]) for d in draws
         ]
         low, high = np.quantile(differences, [0.025, 0.975])
         line = Line(
@@ -110,13 +111,13 @@ def predictions_of_ensembles(X, y, X_test, rare, place):
     """{ensemble: (probabilities of the rare class, whether it is predicted)}."""
     from imblearn import ensemble
 
-    said = {}
+    predictions = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for cls in ENSEMBLES:
             peer = getattr(ensemble, cls)(random_state=0).fit(X, y)
-            said[cls] = (peer.predict_proba(X_test)[:, place], peer.predict(X_test) == rare)
-    return said
+            predictions[cls] = (peer.predict_proba(X_test)[:, place], peer.predict(X_test) == rare)
+    return predictions
 
 
 def over_splits(lines):
@@ -135,7 +136,7 @@ def over_splits(lines):
         low, high = corrected_interval(difference, n_train=1 - TEST_SHARE, n_test=TEST_SHARE)
         rows.append([
             table, measure, len(some), f"{ours.mean():.4f}", f"{peers[best].mean():.4f} ({best})",
-            f"{difference.mean():+.4f}", f"[{low:+.4f}, {high:+.4f}]", told(high),
+            f"{difference.mean():+.4f}", f"[{low:+.4f}, {high:+.4f}]", significance(high),
         ])  # fmt: skip
     return rows
 

@@ -81,7 +81,7 @@ def ranks(means, systems):
 
 
 def report(lines, differences, machine, seconds):
-    """Everything as Markdown.
+    """Return the report as Markdown.
 
     `lines` has a dictionary per fit, `differences` {(table, system): {split: draws of the difference}}.
     """
@@ -91,7 +91,7 @@ def report(lines, differences, machine, seconds):
     whole, partial = complete_tables(lines, both)
     means = mean_losses(lines, whole, both)
     parts = [
-        f"# Studies beside other systems, {seconds:g} seconds each",
+        f"# Studies compared with other systems, {seconds:g} seconds each",
         in_words(machine),
         versions(lines),
         f"Left out, as not every system has run on every split: {', '.join(partial)}."
@@ -176,7 +176,7 @@ def differences_table(means, differences, systems):
 
 
 def verdict(means, differences):
-    """Whether the study is nowhere worse than default gradient boosting beyond noise."""
+    """Return whether the study is nowhere significantly worse than default gradient boosting."""
     worse, single, splits = [], [], 0
     for name, by_system in means.items():
         draws = differences.get((name, REFERENCE))
@@ -186,9 +186,9 @@ def verdict(means, differences):
         worse += [name] if interval(draws)[0] > 0 else []
         splits += len(draws)
         single += [f"{name} {k}" for k, some in draws.items() if interval({k: some})[0] > 0]
-    told = f"no, on {', '.join(worse)}" if worse else "yes"
+    answer = f"no, on {', '.join(worse)}" if worse else "yes"
     return (
-        f"Not worse than default gradient boosting beyond noise, on {len(means)} tables: **{told}**. "
+        f"Not worse than default gradient boosting beyond noise, on {len(means)} tables: **{answer}**. "
         f"Of {splits} single splits worse: {', '.join(single) or 'none'}. "
         "Of systems that are equally good, one in forty would be worse beyond its interval by chance."
     )
@@ -210,7 +210,7 @@ def costs_table(lines, systems):
         "mean seconds",
         "most",
         "most to predict the test rows",
-        "most MB beside the table",
+        "peak MB without the table",
     ]
     return markdown_table(heads, rows)
 

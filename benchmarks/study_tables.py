@@ -1,14 +1,15 @@
-"""The tables of the study's benchmark, in two lists, and how each is split into training and test rows.
+"""The tables of the benchmark of the study, in two lists, and how each is split into training and test
+rows.
 
-The lists were written down before anything was run. While the study is being changed, only `DEVELOPMENT` is
-run; `FINAL` is run once, at the end. Each list has a table split by time, a table split by group, at least
+The lists were fixed before the first run. During development of the study only `DEVELOPMENT` is run;
+`FINAL` is run once, at the end. Each list has a table split by time, a table split by group, at least
 two tables of more than 40,000 rows, one with a rare class, one with several classes, and one of at most
 1,000 rows.
 
-`DEVELOPMENT` has the tables that earlier versions of the study were compared on (adult, abalone, spambase,
-hitters, mammography) and three more. Tables of `FINAL` that were used elsewhere before: the defaults of
-gradient boosting were chosen on ten tables (docs/defaults.md), by random splits, of which bank_marketing,
-covertype, diamonds, bike_sharing_hour and amazon_employee_access are here, as no other tables are as large.
+`DEVELOPMENT` contains adult, abalone, spambase, hitters, mammography and three more tables. Some tables
+of `FINAL` were used elsewhere: the defaults of gradient boosting were chosen on ten tables
+(docs/defaults.md), by random splits, and bank_marketing, covertype, diamonds, bike_sharing_hour and
+amazon_employee_access are among them, because no other tables are as large.
 """
 
 from dataclasses import dataclass
@@ -24,9 +25,9 @@ MOST_TRAINING_ROWS = 300_000
 
 @dataclass(frozen=True)
 class Table:
-    """What is predicted, by what it is measured, and which columns are not features.
+    """The target, the metric, and the columns that are not features.
 
-    The metric is "log_loss", "rmse", or "average_precision" where one of two classes has less than a tenth
+    The metric is "log_loss", "rmse", or "average_precision" if one of two classes has less than a tenth
     of the rows.
     """
 

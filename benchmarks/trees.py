@@ -1,8 +1,8 @@
-"""Single trees and forests beside the peers: `python -m benchmarks.trees`.
+"""Single trees and forests compared with the peers: `python -m benchmarks.trees`.
 
-Interleaved rounds, the best of three; scikit-learn-intelex takes part if it is installed, in a
-process of its own, since it changes what scikit-learn's classes are. The table is printed, and
-written as Markdown with a JSON beside it.
+Interleaved rounds, the best of three. scikit-learn-intelex is included if it is installed, in a separate
+process, because it replaces scikit-learn's classes. The table is printed, and written as Markdown and as
+JSON.
 """
 
 import argparse
@@ -38,7 +38,7 @@ def forest(library):
 
 
 def measure_forest(library, rows, repeats):
-    """Best seconds of fit and of predicting 100,000 rows, and the AUC on new rows."""
+    """Return the best times of the fit and of predicting 100,000 rows, and the test AUC."""
     table = data.binary(rows, seed=1)
     test = data.binary(100_000, seed=data.HELD_OUT_SEED)
     fit, predict = np.inf, np.inf
@@ -49,13 +49,17 @@ def measure_forest(library, rows, repeats):
         fit = min(fit, time.perf_counter() - start)
         for _ in range(5):
             start = time.perf_counter()
-            said = model.predict_proba(test.X)
+            probabilities = model.predict_proba(test.X)
             predict = min(predict, time.perf_counter() - start)
-    return {"fit": fit, "predict": predict, "auc": float(roc_auc_score(test.y, said[:, 1]))}
+    return {
+        "fit": fit,
+        "predict": predict,
+        "auc": float(roc_auc_score(test.y, probabilities[:, 1])),
+    }
 
 
 def in_a_process(library, rows):
-    """`measure_forest`, one round, where nothing else has been imported."""
+    """Run one round of `measure_forest` in a new process."""
     command = [sys.executable, "-m", "benchmarks.trees", "--forest", library, str(rows)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
@@ -68,14 +72,14 @@ def forests(rows, repeats):
     rounds = [{name: in_a_process(name, rows) for name in libraries} for _ in range(repeats)]
     best = {}
     for name in libraries:
-        told = [r[name] for r in rounds if "error" not in r[name]]
-        if not told:
+        finished = [r[name] for r in rounds if "error" not in r[name]]
+        if not finished:
             best[name] = rounds[0][name]
             continue
         best[name] = {
-            "fit": min(t["fit"] for t in told),
-            "predict": min(t["predict"] for t in told),
-            "auc": told[0]["auc"],
+            "fit": min(t["fit"] for t in finished),
+            "predict": min(t["predict"] for t in finished),
+            "auc": finished[0]["auc"],
         }
     return best
 
@@ -101,7 +105,7 @@ def single_trees(rows, repeats):
 
 
 def sizes(rows):
-    """Bytes a node in memory, and the file beside scikit-learn's pickle."""
+    """Bytes per node in memory, and the file size compared with scikit-learn's pickle."""
     table = data.binary(rows, seed=1)
     ours, theirs = forest("Bosquet"), forest("scikit-learn")
     ours.fit(table.X, table.y)
@@ -115,7 +119,7 @@ def sizes(rows):
 
 
 def importances(rows):
-    """Out-of-bag permutation importance beside scikit-learn's with five repeats."""
+    """Out-of-bag permutation importance compared with scikit-learn's with five repeats."""
     table = data.binary(rows, seed=1)
     ours, theirs = forest("Bosquet"), forest("scikit-learn")
     ours.fit(table.X, table.y)
@@ -158,7 +162,7 @@ def run(repeats):
     note = f"{size['file'] / size['nodes']:.1f} bytes a node in the file, 24 in memory"
     lines.append(
         [
-            "file beside scikit-learn's pickle",
+            "file compared with scikit-learn's pickle",
             f"{size['file'] / 2**20:.1f} MB",
             f"{size['pickle'] / 2**20:.1f} MB",
             f"{share:.3f}",

@@ -1,6 +1,6 @@
-"""What wrapping costs: `python -m benchmarks.trust`.
+"""Additional time of calibration and conformal prediction: `python -m benchmarks.trust`.
 
-Intervals, sets and calibrated probabilities against the wrapped model's own predictions, in turns.
+Intervals, sets and calibrated probabilities compared with the predictions of the wrapped model, interleaved.
 """
 
 import argparse
@@ -24,7 +24,7 @@ def seconds(function, times):
 
 
 def added(plain, wrapped, repeats, times):
-    """Best time of both over rounds in turns."""
+    """Return the best times of both, interleaved."""
     best = [float("inf"), float("inf")]
     for turn in range(repeats):
         settle()

@@ -1,9 +1,9 @@
 """Boosting on Haar features: `python -m benchmarks.vision`.
 
-All basic features of 24 × 24 windows, 5,000 + 5,000 images, 200 rounds of stumps, in a process of its
-own: seconds and the largest resident size. Beside it a tenth of the features, ours and a version in
-plain NumPy that sorts every feature every round; the latter for a few rounds only, told as if it had
-run all of them.
+All basic features of 24 × 24 windows, 5,000 + 5,000 images, 200 rounds of stumps, in a separate process:
+time and peak resident size. A tenth of the features is also compared with a version in plain NumPy that
+sorts every feature in every round; it runs only a few rounds, and its time is extrapolated to all of
+them.
 """
 
 import argparse
@@ -28,7 +28,7 @@ QUICK = {"images": 1000, "rounds": 10}
 
 
 def windows(images, seed=0):
-    """Smooth noise; every other window has a darker band where eyes would be, and a lighter ridge."""
+    """Simulate smooth noise; every other window has a dark band (eyes) and a light ridge (nose)."""
     from scipy.ndimage import gaussian_filter
 
     random = np.random.default_rng(seed)
@@ -42,7 +42,7 @@ def windows(images, seed=0):
 
 
 def whole(images, rounds):
-    """Seconds, largest resident size and training error of the whole work, in this process."""
+    """Return time, peak resident size and training error, in this process."""
     from bosquet.vision import HaarBoostClassifier
 
     X, y = windows(images)
@@ -59,7 +59,7 @@ def whole(images, rounds):
 
 
 def sorting(values, y, rounds):
-    """AdaBoost in plain NumPy: each round sorts every feature, and tries every cut."""
+    """AdaBoost in plain NumPy: each round sorts every feature, and tries every threshold."""
     signs = 2.0 * y - 1
     weight = np.full(y.size, 1 / y.size)
     chosen = []
@@ -69,21 +69,23 @@ def sorting(values, y, rounds):
             order = np.argsort(row)
             left = np.cumsum((weight * signs)[order])
             error = (1 - np.abs(left) - np.abs(left[-1] - left)) / 2
-            error[:-1][row[order][1:] == row[order][:-1]] = np.inf  # no cut between equals
+            error[:-1][row[order][1:] == row[order][:-1]] = (
+                np.inf
+            )  # no threshold between equal values
             cut = int(error.argmin())
             if error[cut] < least:
                 least = float(error[cut])
                 best = (feature, row[order[cut]], np.sign(left[cut]))
         feature, threshold, side = best
-        said = np.where(values[feature] <= threshold, side, -side)
-        weight *= np.exp(-0.5 * np.log((1 - least) / least) * signs * said)
+        predicted = np.where(values[feature] <= threshold, side, -side)
+        weight *= np.exp(-0.5 * np.log((1 - least) / least) * signs * predicted)
         weight /= weight.sum()
         chosen.append(feature)
     return chosen
 
 
 def tenth(images, rounds, sorted_rounds):
-    """Ours and the sorting version on a tenth of the features; both must choose the same."""
+    """Run ours and the sorting version on a tenth of the features; both must choose the same stumps."""
     from bosquet.boosting.adaboost.stagewise import VARIANTS, boost
     from bosquet.vision import feature_values, haar_features
     from bosquet.vision.haar_stumps import HaarLearner, HaarVote
@@ -135,10 +137,10 @@ def run(images, rounds):
             "",
         ],
         [
-            f"{part['features']:,} features, beside sorting each every round in NumPy",
+            f"{part['features']:,} features, compared with sorting in every round in NumPy",
             f"{part['theirs'] / part['ours']:.0f} × faster",
             f"{LEAST_RATIO} ×",
-            f"{part['ours']:.1f} s beside {part['theirs']:.0f} s ({SORTED_ROUNDS} rounds, scaled); "
+            f"{part['ours']:.1f} s compared with {part['theirs']:.0f} s ({SORTED_ROUNDS} rounds, scaled); "
             + ("the same features chosen" if part["same"] else "OTHER FEATURES CHOSEN"),
         ],
     ]

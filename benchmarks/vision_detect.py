@@ -1,8 +1,8 @@
-"""Detection beside OpenCV: `python -m benchmarks.vision_detect` (`make bench-detect`).
+"""Detection compared with OpenCV: `python -m benchmarks.vision_detect` (`make bench-detect`).
 
 The cascades that OpenCV ships, on a photograph of 640 × 480 pixels, at the same scales, with two threads
-each, interleaved; the best of a few rounds counts. Both find the same windows: the bench says so, or by how
-many they differ. Target: at most the time of cv2's detectMultiScale, aim half of it.
+each, interleaved, the best of a few rounds. The benchmark prints whether both find the same windows, or
+how many differ. Limit: the time of cv2's detectMultiScale; target: half of it.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from benchmarks.machine import describe
 from benchmarks.report import markdown_table
 
 THREADS, TARGET = 2, 1.0
-# Stumps; stumps; trees of two questions; tilted features; trees of tilted features.
+# Stumps; stumps; trees with two splits; tilted features; trees of tilted features.
 CASCADES = (
     "frontalface_default",
     "frontalface_alt",
@@ -35,14 +35,14 @@ CALLS = 5  # in one round
 
 @dataclass
 class Contestant:
-    """A library, and what it does with the image."""
+    """A library, and its function of the image."""
 
     name: str
     detect: Any
 
 
 def photograph():
-    """scikit-learn's photograph of a palace, 640 × 480 pixels, grey."""
+    """Return scikit-learn's photograph of a palace, 640 × 480 pixels, grey."""
     from sklearn.datasets import load_sample_image
 
     from bosquet.vision.images import grey_image, resized
@@ -53,8 +53,8 @@ def photograph():
 
 
 def timed(contestant, _):
-    """What `interleave` calls: seconds of one detection, the mean of a few."""
-    contestant.detect()  # buffers are made once
+    """Return the mean time of a few detections, for `interleave`."""
+    contestant.detect()  # buffers are allocated once
     start = time.perf_counter()
     for _ in range(CALLS):
         contestant.detect()
@@ -62,7 +62,7 @@ def timed(contestant, _):
 
 
 def differing(cascade, theirs, image):
-    """How many windows only one of the two finds."""
+    """Return how many windows only one of the two finds."""
     ours = {tuple(box) for box in cascade.detect(image, min_neighbors=0).boxes.tolist()}
     other = {
         tuple(box)
@@ -72,7 +72,7 @@ def differing(cascade, theirs, image):
 
 
 def measure(repeats):
-    """Outcomes by cascade."""
+    """Measure all cascades."""
     import cv2
 
     from bosquet.vision import Cascade
@@ -94,7 +94,7 @@ def measure(repeats):
 
 
 def report(results):
-    """A table with the ratio to OpenCV."""
+    """Return a table with the ratio to OpenCV."""
     lines = []
     for name, outcome in results.items():
         ours, theirs = outcome["Bosquet"]["seconds"], outcome["OpenCV"]["seconds"]
@@ -113,7 +113,7 @@ def report(results):
 
 
 def main():
-    """Measures, prints and writes the table."""
+    """Measure, print and write the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--out", type=Path, default=Path("benchmarks/results"))

@@ -1,1 +1,1 @@
-"""Figures of papers and books, done again: theirs beside ours."""
+"""Figures of papers and books, recomputed and compared."""

@@ -1,4 +1,4 @@
-"""`make reproduce DATA=folder`: theirs | ours, and whether ours is within the stated distance."""
+"""`make reproduce DATA=folder`: print published and own values, and whether they agree."""
 
 import argparse
 import sys
@@ -33,7 +33,7 @@ def main():
     for name in given.only:
         start = time.perf_counter()
         for what, theirs, ours, within in WORKS[name](given.data):
-            # A distance, or the range that ours is to be in.
+            # A distance, or the range of our value.
             low, high = within if isinstance(within, tuple) else (theirs - within, theirs + within)
             good = low <= ours <= high
             far += not good

@@ -27,7 +27,7 @@ def spheres(rows, rng):
 
 
 def esl_10_2(folder, draws=10, rounds=400):
-    """2,000 rows to learn from, 10,000 to judge by, ten draws."""
+    """2,000 training rows, 10,000 test rows, ten samples."""
     found = {"one stump": [], "real": [], "discrete": [], "zero": []}
     for draw in range(draws):
         rng = np.random.default_rng(draw)
@@ -47,7 +47,7 @@ def esl_10_2(folder, draws=10, rounds=400):
 
 
 def breiman_adaboost(folder, repeats=30):
-    """Fifty full trees on samples drawn by the weights, a tenth set aside."""
+    """Fifty full trees on samples drawn by the weights; a tenth of the rows is the test set."""
     for name, theirs in BREIMAN_ADABOOST.items():
         X, y = labelled(folder, name, CLASSES[name])
         ours = mean_error(
@@ -66,7 +66,7 @@ def breiman_adaboost(folder, repeats=30):
 
 
 def freund_schapire(folder, repeats=30):
-    """Entropy trees with leaves of two rows and more for C4.5; 100 rounds; a tenth set aside."""
+    """Entropy trees with at least two rows per leaf for C4.5; 100 rounds; a tenth is the test set."""
 
     def tree(seed):
         return DecisionTreeClassifier(
@@ -78,7 +78,7 @@ def freund_schapire(folder, repeats=30):
         yield (
             f"Freund-Schapire 1996, {name}: one tree",
             single,
-            mean_error(tree, X, y, 100, 0.1),  # quick, and the tests of a split are few rows
+            mean_error(tree, X, y, 100, 0.1),  # fast, and the test sets are small
             4.0,
         )
         ours = mean_error(
@@ -92,7 +92,7 @@ def freund_schapire(folder, repeats=30):
 
 
 def spam_boosted(folder, repeats=3):
-    """1536 of 4601 messages set aside, as in the book."""
+    """1536 of 4601 messages are the test set, as in the book."""
     X, y = labelled(folder, "spambase", "class")
     for name, leaves in (("trees of 5 leaves", 5), ("stumps", 2)):
         ours = mean_error(

@@ -21,8 +21,8 @@ def electric_load(folder):
         raise FileNotFoundError(f"{path} is not there: DATA must be the folder of the data sets")
     F = np.loadtxt(path / "vignette_experts.csv", delimiter=",", skiprows=1)
     y = np.loadtxt(path / "vignette_targets.csv", delimiter=",", skiprows=1)
-    for (name, theirs), said in zip(EXPERTS.items(), F.T, strict=True):
-        yield f"opera: expert {name}", theirs, float(np.sqrt(((said - y) ** 2).mean())), 0.0005
+    for (name, theirs), forecast in zip(EXPERTS.items(), F.T, strict=True):
+        yield f"opera: expert {name}", theirs, float(np.sqrt(((forecast - y) ** 2).mean())), 0.0005
     for kind, theirs in ORACLES.items():
         yield f"opera: {kind}", theirs, oracle(F, y, kind).rmse, 0.0005
     weights = oracle(F, y, "convex").weights

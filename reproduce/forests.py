@@ -21,7 +21,7 @@ ESL_SPAM = {"CART": 8.7, "bagging": 5.4, "random forest": 4.88}
 
 
 def mean_error(make, X, y, repeats, held_share):
-    """Mean test error in % of what `make(seed)` gives, over random splits."""
+    """Return the mean test error in % of `make(seed)` over random splits."""
     errors = [
         1 - make(seed).fit(X.iloc[train], y[train]).score(X.iloc[test], y[test])
         for seed, (train, test) in enumerate(splits(len(y), repeats, held_share))
@@ -30,7 +30,7 @@ def mean_error(make, X, y, repeats, held_share):
 
 
 def breiman_2001(folder, repeats=40):
-    """A tenth set aside; F is chosen between 1 and log2(p) + 1 by the out-of-bag error."""
+    """A tenth of the rows is the test set; F is chosen between 1 and log2(p) + 1 by the out-of-bag error."""
     for name, (one, tree, selected) in BREIMAN_2001.items():
         X, y = labelled(folder, name, TARGETS[name])
         second = int(np.log2(X.shape[1]) + 1)
@@ -57,7 +57,7 @@ def breiman_2001(folder, repeats=40):
 
 
 def breiman_1996(folder, repeats=30):
-    """A tenth set aside; one tree pruned by cross-validation, and fifty of them."""
+    """A tenth of the rows is the test set; one tree pruned by cross-validation, and fifty bagged trees."""
     for name, (single, bagged) in BREIMAN_1996.items():
         X, y = labelled(folder, name, TARGETS[name])
         pruned = mean_error(
@@ -77,7 +77,7 @@ def breiman_1996(folder, repeats=30):
 
 
 def esl_spam(folder, repeats=3):
-    """1536 of 4601 messages set aside, as in the book."""
+    """1536 of 4601 messages are the test set, as in the book."""
     X, y = labelled(folder, "spambase", "class")
     models = {
         "CART": lambda seed: DecisionTreeClassifier(pruning="cv", random_state=seed),

@@ -19,7 +19,7 @@ CHOSEN = {"tobacco": 0.081, "ldl": 0.168, "famhist": 0.924, "age": 0.044}
 
 
 def logistic(folder):
-    """To the three decimals of the book; its Z scores stop an iteration or so early."""
+    """To the three decimals of the book; its Z scores are from about one iteration earlier."""
     formula = "chd ~ " + " + ".join(name for name in FULL if name != "Intercept")
     model = BinomialRegression(formula).fit(load(folder, "sa_heart"))
     found = _by_term(model)

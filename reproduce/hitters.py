@@ -1,4 +1,4 @@
-"""Baseball salaries: the two cuts of a regression tree of log salary on years and hits."""
+"""Baseball salaries: the two splits of a regression tree of log salary on years and hits."""
 
 import numpy as np
 

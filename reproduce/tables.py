@@ -1,4 +1,4 @@
-"""The data sets that the figures are about, as X and y."""
+"""The data sets of the figures, as X and y."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ import pandas as pd
 
 
 def load(folder, name):
-    """One table of the data folder."""
+    """Read one table of the data folder."""
     path = Path(folder) / name / "data.parquet"
     if not path.exists():
         raise FileNotFoundError(f"{path} is not there: DATA must be the folder of the data sets")
@@ -15,7 +15,7 @@ def load(folder, name):
 
 
 def labelled(folder, name, target):
-    """X as floats (categories by their codes where they are numbers), y as class numbers."""
+    """Return X as floats (categories as codes), y as class numbers."""
     frame = load(folder, name)
     y = frame.pop(target)
     columns = {}
@@ -29,7 +29,7 @@ def labelled(folder, name, target):
 
 
 def splits(n, repeats, held_share, seed=0):
-    """`repeats` times: rows to learn from, and a share of the rows to judge by."""
+    """Yield `repeats` random splits into training rows and a share of test rows."""
     rng = np.random.default_rng(seed)
     for _ in range(repeats):
         order = rng.permutation(n)

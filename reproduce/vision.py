@@ -1,4 +1,4 @@
-"""Faces and cars, faces and all else: AdaBoost over Haar stumps on images of 19 × 19 pixels."""
+"""Faces and cars, faces and other images: AdaBoost over Haar stumps on images of 19 × 19 pixels."""
 
 import sys
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ def images_of(folder, name, target):
 
 
 def faces_vs_cars(folder, draws=3, rounds=100):
-    """Half of the images to learn from, half to judge by: the mean of the two classes' errors."""
+    """Half of the images for training, half for testing: the mean of the error rates of both classes."""
     from sklearn.metrics import balanced_accuracy_score
     from sklearn.model_selection import train_test_split
 
@@ -37,7 +37,7 @@ def faces_vs_cars(folder, draws=3, rounds=100):
 
 
 def varied(images, random, closest=0.85, degrees=5.0, blur=0.0):
-    """Each image a little closer, off its centre, turned, every other one mirrored, and blurred."""
+    """Return each image slightly zoomed, shifted, rotated and blurred, every other one mirrored."""
     count, centre = len(images), (SIDE - 1) / 2
     zoom = random.uniform(closest, 1, count)[:, None, None]
     moved = random.uniform(-1, 1, (2, count))[:, :, None, None] * centre * (1 - zoom)
@@ -54,7 +54,7 @@ def varied(images, random, closest=0.85, degrees=5.0, blur=0.0):
 
 @dataclass(frozen=True)
 class Recipe:
-    """What a vote for the CBCL faces is made of."""
+    """The training recipe for the CBCL faces."""
 
     name: str
     face_copies: int = 0
@@ -102,7 +102,7 @@ RECIPES = (
 
 
 def held_out(y, share=5):
-    """The last fifth of each class: neighbours in the file may show one person, and stay together."""
+    """Return the last fifth of each class: neighbours in the file may show the same person."""
     out = np.zeros(y.size, dtype=bool)
     for label in (0, 1):
         rows = np.flatnonzero(y == label)
@@ -111,13 +111,13 @@ def held_out(y, share=5):
 
 
 def made_harder(X, seed=1):
-    """As other photographs might show them: closer, further off the centre, turned more, blurred."""
+    """Return harder images, as in other photographs: zoomed, shifted and rotated more, blurred."""
     random = np.random.default_rng(seed)
     return varied(X, random, closest=0.75, degrees=8.0, blur=0.6)
 
 
 def areas(model, X, y, every):
-    """Rounds and the area under the ROC curve there."""
+    """Return the best number of rounds and its area under the ROC curve."""
     from sklearn.metrics import roc_auc_score
 
     stages = enumerate(model.staged_decision_function(X), start=1)
@@ -125,7 +125,7 @@ def areas(model, X, y, every):
 
 
 def chosen_recipe(X, y, is_out, every=4, rounds=150):
-    """The best of the recipes on the held-out images made harder, from each fourth of the others."""
+    """Return the best recipe on harder held-out images, fitted to every fourth of the others."""
     few = np.flatnonzero(~is_out)[::every]
     harder = made_harder(X[is_out])
     found = []
@@ -140,7 +140,7 @@ def cbcl_model(X, y, rounds):
     """Recipe and rounds by the held-out fifth of the training images, then a vote on all of them."""
     is_out = held_out(y)
     recipe = chosen_recipe(X, y, is_out)
-    # Late rounds have nearly all of the weight on few images: a third of the time.
+    # In late rounds few images have nearly all of the weight: this takes a third of the time.
     model = recipe.fit(X[~is_out], y[~is_out], rounds, trim=0.98)
     by_rounds = areas(model, made_harder(X[is_out]), y[is_out], 50)
     best, _ = max(by_rounds, key=lambda point: point[1])
@@ -149,7 +149,7 @@ def cbcl_model(X, y, rounds):
 
 
 def cbcl_faces(folder, rounds=800):
-    """Its own test split: 472 faces among 24,044 images, looked at once."""
+    """The official test set: 472 faces among 24,044 images, used once."""
     from sklearn.metrics import roc_auc_score
 
     X, y, is_test = images_of(folder, "cbcl_faces", "face")

@@ -1,1 +1,1 @@
-"""An endurance test: random work for an hour, with flat memory and nothing left behind."""
+"""An endurance test: random work for an hour; memory must stay constant and no resource may leak."""

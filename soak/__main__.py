@@ -16,7 +16,7 @@ def main() -> int:
     parser.add_argument("--only", nargs="+", metavar="WORK", help="some kinds of work")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="soak-") as name:
-        # Before anything is imported that asks where temporary files go.
+        # Before the import of modules that read TMPDIR.
         os.environ["TMPDIR"] = tempfile.tempdir = name
         os.chdir(name)
         from soak.endurance import endure

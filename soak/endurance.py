@@ -1,4 +1,4 @@
-"""The loop: works in turn, each measured, until the time is up; then a verdict for each of them."""
+"""The loop: run each kind of work in turn, measure it, and report at the end."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ Work = Callable[[np.random.Generator, Path], None]
 
 # Rounds over all works before anything is measured: pools of threads start, modules are imported.
 WARM_UP = 2
-# Seconds that threads and children have to end, on a busy machine too.
+# Time limit for threads and children to end, in seconds, also on a busy machine.
 PATIENCE = 10.0
 
 
 @dataclass
 class Account:
-    """What one kind of work did to the memory and left behind."""
+    """Memory and left-over resources of one kind of work."""
 
     grown: list[float] = field(
         default_factory=lambda: [0.0]
@@ -38,7 +38,7 @@ class Account:
 
 @dataclass
 class Report:
-    """The accounts of all works, and the memory of the process after each round."""
+    """The results of all kinds of work, and the memory of the process after each round."""
 
     accounts: dict[str, Account]
     memory: list[float]
@@ -89,7 +89,7 @@ def endure(
     warm_up: int = WARM_UP,
     patience: float = PATIENCE,
 ) -> Report:
-    """Run works in turn for so many seconds; `folder` is where they may write, TMPDIR included."""
+    """Run all kinds of work in turn for this many seconds; they write to `folder`, which is also TMPDIR."""
     random = np.random.default_rng(seed)
     for _, work in itertools.product(range(warm_up), works.values()):
         work(random, folder)
@@ -109,7 +109,7 @@ def endure(
 
 
 def new_things(folder: Path, before: Held, patience: float) -> list[str]:
-    """What a piece of work left behind; threads and children may take a moment to end."""
+    """Return what a piece of work left behind; threads and children get some time to end."""
     end = time.monotonic() + patience
     while True:
         found = held(folder).more_than(before)

@@ -1,4 +1,4 @@
-"""Whether memory grows: a slope that outliers do not move, and the part of it that is certain."""
+"""Detection of memory growth: a robust slope and its lower confidence bound."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-# Less growth than this is noise of the allocator, or caches that still fill in the first minutes.
+# Smaller growth is noise of the allocator, or caches that fill in the first minutes.
 LEAST_GROWTH = 12 * 2**20
-# Pieces of work before a trend is believed.
+# Minimum number of measurements for a trend.
 LEAST_POINTS = 8
 
 
 @dataclass(frozen=True)
 class Trend:
-    """Growth of a series in bytes per step: the estimate, and a bound it exceeds with great certainty."""
+    """Growth of a series in bytes per step: the estimate, and a lower confidence bound."""
 
     slope: float
     lower: float
@@ -31,9 +31,9 @@ class Trend:
 
 
 def trend(values: list[float]) -> Trend:
-    """The trend of a series: the median of the slopes between all pairs of points (Theil and Sen).
+    """Return the trend of a series: the median of the slopes between all pairs of points (Theil and Sen).
 
-    The first third is left out: caches fill and the heap finds its shape. The lower bound is Sen's, by the
+    The first third is left out, because caches fill and the heap grows. The lower bound is Sen's, by the
     distribution that Kendall's tau has without a trend, three standard errors below the median.
     """
     series = np.asarray(values[len(values) // 3 :], dtype=float)

@@ -1,4 +1,4 @@
-"""What this process holds of the machine: memory, threads, open files, children, files in a folder."""
+"""Resources of this process: memory, threads, open files, children, files in a folder."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 def resident() -> int:
-    """Bytes of memory in use, after all that is free was given back to the system."""
+    """Return the memory in use, after free memory was returned to the system."""
     gc.collect()
     with suppress(AttributeError):  # another C library than glibc
         ctypes.CDLL(None).malloc_trim(0)
@@ -22,7 +22,7 @@ def resident() -> int:
 
 @dataclass(frozen=True)
 class Held:
-    """Things that have to be as many after a piece of work as before."""
+    """Resources whose number must be the same before and after a piece of work."""
 
     threads: int
     open_files: frozenset[str]
@@ -30,7 +30,7 @@ class Held:
     files: frozenset[str]
 
     def more_than(self, before: Held) -> list[str]:
-        """What there is now that was not there before, in words."""
+        """Describe the resources that were not there before."""
         found = []
         if self.threads > before.threads:
             found.append(f"threads: {before.threads} before, {self.threads} after")
@@ -46,7 +46,7 @@ class Held:
 
 
 def held(folder: Path) -> Held:
-    """What this process holds now; `folder` is where its work and its temporary files are."""
+    """Return the current resources; `folder` contains the files and temporary files."""
     tasks = Path("/proc/self/task")
     threads = [task.name for task in tasks.iterdir()]
     children = " ".join(_read(tasks / thread / "children") for thread in threads).split()
@@ -63,7 +63,7 @@ def _read(path: Path) -> str:
 
 
 def _target(link: Path) -> str:
-    """A descriptor with what it points to; empty if it was closed meanwhile, as that of this listing."""
+    """Return a descriptor with its target; empty if it was closed meanwhile, as that of this listing."""
     try:
         return f"{link.name} -> {os.readlink(link)}"
     except OSError:

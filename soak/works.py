@@ -1,4 +1,4 @@
-"""Kinds of work: each a function of a random generator and a folder to write to, well below a second."""
+"""Kinds of work: functions of a random generator and a folder to write to, each below a second."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Random = np.random.Generator
 
 
 def table(random: Random, rows: int = 0) -> pd.DataFrame:
-    """Numbers with gaps and a category; every other table is large enough for several threads."""
+    """Return numbers with missing values and a category; half of the tables use several threads."""
     rows = rows or int(random.choice([200, 6000]))
     X = pd.DataFrame(random.normal(size=(rows, 5)), columns=list("abcde"))
     X = X.mask(random.random(X.shape) < 0.05)
@@ -267,7 +267,7 @@ def processes(random: Random, folder: Path) -> None:
 
 
 def quiet(work: Callable[[Random, Path], None]) -> Callable[[Random, Path], None]:
-    """Small tables of noise give rise to warnings that are of no interest here."""
+    """Ignore warnings about small tables of noise."""
 
     def silenced(random: Random, folder: Path) -> None:
         with warnings.catch_warnings():

@@ -2,7 +2,7 @@
 
     python tools/make_stubs.py
 
-Editors and type checkers read the stub; tests/test_stubs.py fails when it no longer fits.
+Editors and type checkers read the stub; tests/test_stubs.py fails if it is out of date.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ STUB = Path(__file__).resolve().parent.parent / "src" / "bosquet" / "_core.pyi"
 
 
 def generate_stub() -> str:
-    """The text of a stub for the module as it is compiled now."""
+    """Return the stub of the compiled module."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "_core.pyi"
-        # A process of its own: the module on disk may be newer than the one imported here.
+        # A separate process: the module on disk may be newer than the imported one.
         command = [sys.executable, "-m", "nanobind.stubgen", "-q", "-m", MODULE, "-o", str(path)]
         subprocess.run(command, check=True)
         body = path.read_text(encoding="utf-8").rstrip()

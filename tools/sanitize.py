@@ -41,25 +41,25 @@ TESTS = [
     "reliability/test_threads.py",
 ]
 
-# What does not say anything about the core on a sanitizer, and why.
+# Tests that are not useful with a sanitizer, with the reason.
 LEFT_OUT = {
     "tests/boosting/test_memory.py": "a sanitizer takes memory of its own",
     "tests/io/test_hostile_files.py::"
     "test_memory_and_time_of_a_load_are_bounded_by_the_size_of_the_file": "as above",
-    # The allocator of the sanitizer has locks of its own, which a child copies while they are held.
+    # The allocator of the sanitizer has locks, which a child copies while they are held.
     "tests/trees/test_threads_and_forks.py::test_a_child_forked_while_threads_predict_predicts": "locks",
 }
 
 
 LONGEST_REPORT = 20_000  # characters printed of a report
 
-# A sanitizer multiplies the memory that hostile calls ask for, and the machine would run out of it.
+# A sanitizer multiplies the memory that hostile calls request, and the machine would run out of memory.
 LARGEST_ALLOCATION = "max_allocation_size_mb=2048"
 
 
 @dataclass(frozen=True)
 class Sanitizer:
-    """How a sanitizer is built in and loaded."""
+    """Options to build and load a sanitizer."""
 
     flag: str
     libraries: tuple[str, ...]
@@ -76,7 +76,7 @@ SANITIZERS = {
         # libstdc++ too: libasan looks for __cxa_throw when it is loaded.
         ("libasan.so", "libstdc++.so"),
         {
-            # CPython and NumPy keep memory until the process ends, which is no leak of the core's.
+            # CPython and NumPy keep memory until the process ends, which is not a leak of the core.
             # tests/io/fuzz_reader.cpp, which has no Python in it, is checked for leaks.
             "ASAN_OPTIONS": f"detect_leaks=0:allocator_may_return_null=1:{LARGEST_ALLOCATION}",
             "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
@@ -86,7 +86,7 @@ SANITIZERS = {
     "thread": Sanitizer(
         "thread",
         ("libtsan.so", "libstdc++.so"),
-        # How NumPy, OpenCV and others synchronise cannot be seen: only the core is judged.
+        # The synchronisation of NumPy, OpenCV and others is invisible: only reports of the core count.
         {
             "TSAN_OPTIONS": "halt_on_error=1:ignore_noninstrumented_modules=1:exitcode=66:"
             + LARGEST_ALLOCATION
@@ -169,7 +169,7 @@ def run_reader() -> bool:
 
 
 def main() -> int:
-    """Build and test with each sanitizer that is asked for; return 1 if one complained."""
+    """Build and test with each selected sanitizer; return 1 if one reported an error."""
     given = sys.argv[1:]
     arguments = given[given.index("--") + 1 :] if "--" in given else []
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])

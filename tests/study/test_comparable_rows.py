@@ -167,7 +167,7 @@ def test_a_leader_on_fewer_rows_that_beats_the_constant_is_a_model():
 
 @pytest.fixture
 def large(monkeypatch):
-    """Every table counts as large."""
+    """Treat every table as large."""
     monkeypatch.setattr(time_division, "SMALL_TABLE", 1)
 
 
@@ -223,7 +223,7 @@ def test_cost_models_grow_as_the_time_of_fits_does(name, task):
     for n in (5000, 40_000):
         best = np.inf
         for _ in range(3):
-            began = time.process_time()  # of this process, however busy the machine is
+            began = time.process_time()  # processor time of this process, also on a busy machine
             tune(
                 METHODS[name],
                 TableRows(X[:n], y[:n]),

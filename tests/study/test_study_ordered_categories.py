@@ -1,4 +1,4 @@
-"""Ordered categories keep their order, in models and figures, and the report first shows the largest class."""
+"""Ordered categories keep their order, in models and figures; the report first shows the largest class."""
 
 import numpy as np
 import pandas as pd

@@ -141,7 +141,7 @@ def test_out_of_bag_scores_are_those_of_the_forest_itself_and_cost_no_further_fi
 
     if task == "regression":
         tune(method_of(counted, [20, 40], by="oob"), TableRows(X, y), shape, metric)
-        assert made == [20, 20, 40]  # the first was looked at, not fitted
+        assert made == [20, 20, 40]  # the first was inspected, not fitted
 
 
 def test_the_one_standard_error_rule_takes_the_least_complex_candidate_near_the_best(numbers):
