@@ -52,7 +52,7 @@ def draw(path):
         for which, probabilities in said.items():
             parts = brier_decomposition(y_test, probabilities)
             print(
-                f"{name}, {which:10} Brier score {parts.score:.4f}, of it reliability"
+                f"{name}, {which:10} Brier score {parts.score:.4f}, reliability"
                 f" {parts.reliability:.4f}, resolution {parts.resolution:.4f}"
             )
     figure.savefig(path, dpi=100)

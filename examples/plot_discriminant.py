@@ -34,9 +34,9 @@ rules = {
 figure, axes = plt.subplots(1, 5, figsize=(19, 4), layout="constrained", sharey=True)
 for ax, (name, rule) in zip(axes, rules.items(), strict=True):
     error = 1 - rule.fit(X, y).score(X_test, y_test)
-    print(f"{name}: test error {error:.3f}, best possible {truth.bayes_error:.3f}")
+    print(f"{name}: test error {error:.3f}, Bayes error {truth.bayes_error:.3f}")
     plot.frontier(truth, {name: rule}, n_samples=200, resolution=120, ax=ax)
     ax.get_legend().remove()
-    ax.set_title(f"{name}: {error:.1%} wrong", fontsize="medium")
+    ax.set_title(f"{name}: error {error:.1%}", fontsize="medium")
 figure.savefig("discriminant.png", dpi=100)
 print("wrote discriminant.png")

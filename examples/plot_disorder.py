@@ -51,7 +51,7 @@ scatter.set_ylabel("y (dots)", color="#8a8a8a")
 left.set(
     xlabel="threshold",
     ylabel="reduction Δ of the inertia",
-    title="quantitative: as many as values, less 1",
+    title="numeric: one split per threshold",
 )
 left.legend(frameon=False, loc="upper left")
 
@@ -70,7 +70,7 @@ middle.plot(
     places, in_order, "o", color="#d9822b", fillstyle="none", label="cuts in order of the mean"
 )
 middle.set(xlabel="groupings, in ascending order", ylabel="reduction Δ of the inertia")
-middle.set_title("nominal: $2^{8-1}-1$ of them")
+middle.set_title("categorical: $2^{8-1}-1$ splits")
 middle.legend(frameon=False)
 
 p = np.linspace(1e-9, 1 - 1e-9, 401)
@@ -78,7 +78,7 @@ right.plot(p, 4 * p * (1 - p), color="#3b6ea5", label="Gini")
 entropy = -(p * np.log2(p) + (1 - p) * np.log2(1 - p))
 right.plot(p, entropy, color="#2f7d5b", label="deviance per row")
 right.plot(p, 2 * np.minimum(p, 1 - p), color="#b8433f", label="misclassification rate")
-right.set(xlabel="proportion of the first class", ylabel="disorder, largest = 1")
+right.set(xlabel="proportion of the first class", ylabel="impurity (maximum 1)")
 right.legend(frameon=False)
 for ax in (left, middle, right):
     ax.spines["top"].set_visible(False)

@@ -40,7 +40,7 @@ class Remembering(ClassifierMixin, BaseEstimator):
         return self.stump_.predict(X)
 
 
-weighed = AdaBoostClassifier(n_estimators=ROUNDS).fit(X, y)
+weighted = AdaBoostClassifier(n_estimators=ROUNDS).fit(X, y)
 drawn = [
     AdaBoostClassifier(Remembering(), ROUNDS, reweight="resample", random_state=seed).fit(X, y)
     for seed in range(5)
@@ -64,28 +64,28 @@ middle.scatter(*X[there].T, s=22 * times[there], c=colours[there], edgecolors="w
 middle.scatter(*X[~there].T, s=14, c=colours[~there], marker="x", lw=0.7)
 middle.set_title(f"sample: {there.sum()} distinct rows of {len(y)}", fontsize="medium")
 rounds = np.arange(1, ROUNDS + 1)
-for run, model in enumerate([*drawn, weighed]):
-    colour = "#3b6ea5" if model is weighed else "#d9822b"
-    label = "weights" if model is weighed else "resampling" if run == 0 else None
+for run, model in enumerate([*drawn, weighted]):
+    colour = "#3b6ea5" if model is weighted else "#d9822b"
+    label = "weights" if model is weighted else "resampling" if run == 0 else None
     errors = 1 - np.array(list(model.staged_score(X_test, y_test)))
     right.plot(
         rounds[: errors.size],
         errors,
         color=colour,
         label=label,
-        lw=1.6 if model is weighed else 0.6,
+        lw=1.6 if model is weighted else 0.6,
     )
 right.set(xlabel="round", ylabel="test error", ylim=(0, None))
 right.legend(frameon=False)
 right.spines[["top", "right"]].set_visible(False)
 for ax in (left, middle):
     ax.set(xticks=[], yticks=[])
-first = [np.mean(model.certificate_.errors) for model in (weighed, one)]
-print(f"mean error ε of the stumps: {first[0]:.3f} with weights, {first[1]:.3f} with drawn rows")
+first = [np.mean(model.certificate_.errors) for model in (weighted, one)]
+print(f"mean error ε of the stumps: {first[0]:.3f} with weights, {first[1]:.3f} by resampling")
 print(
-    f"test error after {ROUNDS} rounds: {1 - weighed.score(X_test, y_test):.3f} with weights,",
+    f"test error after {ROUNDS} rounds: {1 - weighted.score(X_test, y_test):.3f} with weights,",
     end=" ",
 )
-print(f"{np.mean([1 - model.score(X_test, y_test) for model in drawn]):.3f} with drawn rows")
+print(f"{np.mean([1 - model.score(X_test, y_test) for model in drawn]):.3f} by resampling")
 figure.savefig("drawn-rows.png", dpi=100)
 print("wrote drawn-rows.png")

@@ -57,7 +57,7 @@ for rate, colour in (
 middle.plot(
     steps, bound(best_rate, steps), "--", color="#3b6ea5", label=f"bound, β = {best_rate:.3f}"
 )
-middle.set(xlabel="round n", ylabel="regret to the best expert so far")
+middle.set(xlabel="round n", ylabel="regret w.r.t. the best expert so far")
 middle.legend(frameon=False, fontsize="small")
 rates = np.geomspace(0.005, 3, 40)
 right.loglog(rates, bound(rates, ROUNDS), "--", color="#333333", label="ln N / β + β n / 8")

@@ -21,7 +21,7 @@ import numpy as np
 
 from bosquet import RandomForestClassifier, plot
 
-NAMES = ["common", "common too", "rare"]
+NAMES = ["common 1", "common 2", "rare"]
 
 
 def three_classes(rows=3000, seed=0):
@@ -53,7 +53,9 @@ def draw(path):
         by_class = kinds[0].per_class[k]
         ax.barh(np.arange(order.size), by_class[order], color="#3b6ea5")
         ax.set_yticks(np.arange(order.size), [f"x{f}" for f in order])
-        ax.set(title=f"{NAMES[k]}, {np.mean(y == k):.0%} of the rows", xlabel="fall of the margin")
+        ax.set(
+            title=f"{NAMES[k]}, {np.mean(y == k):.0%} of the rows", xlabel="decrease of the margin"
+        )
         ax.spines[["top", "right"]].set_visible(False)
     bottom.suptitle("rows of each class, by permutation")
     figure.savefig(path, dpi=100)

@@ -51,7 +51,7 @@ left.plot(m, np.exp(-m), color="#d9822b", label="AdaBoost, $e^{-m}$")
 for s, shade in ((4.0, 0.3), (2.0, 0.6), (0.0, 1.0)):
     name = f"BrownBoost, time {s:g} of 4 left"
     left.plot(m, np.exp(-((m + s) ** 2) / 4), color="#3b6ea5", alpha=shade, label=name)
-left.set(xlabel="margin m = y f(x) of a row", ylabel="its weight", ylim=(0, 3))
+left.set(xlabel="margin m = y f(x) of a row", ylabel="weight", ylim=(0, 3))
 
 X_test, y_test = truth.sample(5_000, random_state=99)
 shares = (0.0, 0.05, 0.1, 0.15, 0.2)
@@ -65,7 +65,7 @@ for name in ("AdaBoost", "BrownBoost"):
         errors.append(np.mean(found))
     print(f"{name}: test error on clean labels {np.round(errors, 3).tolist()}")
     middle.plot(shares, errors, marker="o", color=models(0)[name][1], label=name)
-middle.set(xlabel="share of flipped labels", ylabel="error on true labels", ylim=(0, None))
+middle.set(xlabel="share of flipped labels", ylabel="test error on clean labels", ylim=(0, None))
 
 X, y, wrong = turned(1 / 12, 0)
 scores = outlier_scores(AdaBoostClassifier(n_estimators=60).fit(X, y), X, y)

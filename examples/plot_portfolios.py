@@ -43,7 +43,10 @@ for ax, (name, X) in zip(axes, markets.items(), strict=True):
         ax.semilogy(np.arange(1, len(curve) + 1), curve, style, color=colour, label=label)
         print(f"{name}: {label} ends with {curve[-1]:.3g}")
     behind = np.log(curves["best constant in hindsight"][0][-1] / curves["universal"][0][-1])
-    print(f"{name}: universal is {behind:.2f} behind in logarithms, at most {np.log(DAYS + 1):.2f}")
+    print(
+        f"{name}: the log wealth of universal is {behind:.2f} lower than the best, bound"
+        f" {np.log(DAYS + 1):.2f}"
+    )
     ax.set(xlabel="days", title=name)
     ax.spines[["top", "right"]].set_visible(False)
 axes[0].set_ylabel("wealth factor $S_n$")

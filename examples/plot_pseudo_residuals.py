@@ -53,7 +53,7 @@ for ax in axes.ravel():
 library = GradientBoostingRegressor(
     "absolute_error", estimator=tree, n_estimators=12, learning_rate=1.0
 )
-apart = np.abs(y - library.fit(X, y).predict(X)).mean()
-print(f"the library's 12 trees with the same learner and loss: {apart:.3f}")
+error = np.abs(y - library.fit(X, y).predict(X)).mean()
+print(f"12 trees of the library with the same learner and loss: mean absolute error {error:.3f}")
 figure.savefig("pseudo-residuals.png", dpi=100)
 print("wrote pseudo-residuals.png")

@@ -63,7 +63,7 @@ for rate, colour in ((1.0, "#b8433f"), (0.3, "#d9822b"), (0.1, "#3b6ea5")):
         f"after {ROUNDS} rounds {mean[-1]:.3f}"
     )
 left.set(xlabel="round", ylabel="logistic loss", title="ν = 0.3, one sample", ylim=(0, None))
-right.set(xlabel="round", ylabel="logistic test loss", title="dots: ended by the rows set aside")
+right.set(xlabel="round", ylabel="logistic test loss", title="dots: early stopping")
 right.set_ylim(0.4, 0.9)
 for ax in (left, right):
     ax.legend(frameon=False)

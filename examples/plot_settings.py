@@ -63,7 +63,7 @@ for place, scores in enumerate(
 ):
     right.scatter(np.full(len(scores), place), scores, alpha=0.6)
 right.set_xticks(
-    range(3), ["one random classifier", "promised\nby the best", "kept in\nouter folds"]
+    range(3), ["one random classifier", "best by\ncross-validation", "nested\ncross-validation"]
 )
 right.set(ylabel="accuracy on random labels", xlim=(-0.5, 2.5))
 figure.savefig("settings.png", dpi=100)

@@ -35,7 +35,7 @@ chord = (1 + u) / 2 * np.exp(-alpha) + (1 - u) / 2 * np.exp(alpha)
 left.plot(u, np.exp(-alpha * u), color="#3b6ea5", label="$e^{-αu}$")
 left.plot(u, chord, color="#333333", linestyle="--", label="its chord")
 left.fill_between(u, np.exp(-alpha * u), chord, color="#3b6ea5", alpha=0.15)
-left.plot([-1, 1], np.exp([alpha, -alpha]), "o", color="#d9822b", label="signs are the ends")
+left.plot([-1, 1], np.exp([alpha, -alpha]), "o", color="#d9822b", label="signs: u = ±1")
 left.set(xlabel="u = y h(x)", ylabel="factor of a row's weight, α = 0.8")
 for name, (learner, colour) in learners.items():
     model = AdaBoostClassifier(learner, n_estimators=45).fit(X, y)

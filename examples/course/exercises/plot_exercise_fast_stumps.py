@@ -63,7 +63,7 @@ signs, w = np.where(y == ChiSquare().classes[1], 1, -1), np.full(400, 1 / 400)
 order = np.argsort(X.T, axis=1)
 library = AdaBoostClassifier(n_estimators=1).fit(X, y)
 print(f"naive     {naive(X, signs, w):.6f}")
-print(f"in order  {in_order(X, signs, w, order):.6f}")
+print(f"sorted    {in_order(X, signs, w, order):.6f}")
 print(f"library   {library.certificate_.errors[0]:.6f}")
 
 # %%
@@ -71,8 +71,8 @@ print(f"library   {library.certificate_.errors[0]:.6f}")
 # The time of a round of the library is computed from fits of 10 and 60 rounds, which share the
 # sorting. (Small sizes are dominated by overhead, and tables that do not fit into the cache are
 # slower in NumPy. The exponents are estimated from the last three sizes.)
-sizes = {"naive": (200, 400, 800, 1600, 3200), "in order": (200, 800, 3200, 12800, 51200)}
-sizes["library, one round"] = sizes["in order"]
+sizes = {"naive": (200, 400, 800, 1600, 3200), "sorted": (200, 800, 3200, 12800, 51200)}
+sizes["library, one round"] = sizes["sorted"]
 times = {name: [] for name in sizes}
 for name, ms in sizes.items():
     for m in ms:
@@ -80,7 +80,7 @@ for name, ms in sizes.items():
         signs, w = np.where(y == ChiSquare().classes[1], 1, -1), np.full(m, 1 / m)
         if name == "naive":
             times[name].append(seconds(naive, X, signs, w, repeats=1))
-        elif name == "in order":
+        elif name == "sorted":
             order = np.argsort(X.T, axis=1)
             times[name].append(seconds(in_order, X, signs, w, order))
         else:
@@ -99,9 +99,7 @@ figure, ax = plt.subplots(figsize=(7, 4.2), layout="constrained")
 for (name, ms), colour in zip(sizes.items(), ("#d9822b", "#2f7d5b", "#3b6ea5"), strict=True):
     ax.loglog(ms, times[name], "o-", color=colour, label=name)
 ax.loglog([200, 3200], times["naive"][-1] / np.array([256, 1]), ":", color="#8a8a8a", label="∝ m²")
-ax.loglog(
-    [200, 51200], times["in order"][0] * np.array([1, 256]), "--", color="#8a8a8a", label="∝ m"
-)
+ax.loglog([200, 51200], times["sorted"][0] * np.array([1, 256]), "--", color="#8a8a8a", label="∝ m")
 ax.set(xlabel="rows", ylabel="seconds for one stump on 10 columns")
 ax.spines[["top", "right"]].set_visible(False)
 ax.legend(frameon=False)
