@@ -192,7 +192,7 @@ def test_a_warm_start_gives_the_same_model_as_one_fit(two_classes):
     assert grown.oob_learner_error_ == once.oob_learner_error_
 
 
-def test_oob_score_can_be_turned_on_after_the_first_fit(regression):
+def test_oob_score_can_be_enabled_after_the_first_fit(regression):
     X, y = regression
     late = BaggingRegressor(n_estimators=15, warm_start=True, random_state=0).fit(X, y)
     late.set_params(oob_score=True, n_estimators=30).fit(X, y)

@@ -358,7 +358,7 @@ def test_stages_lead_to_the_model(easy):
     assert np.array_equal(said, model.predict(X))
 
 
-def test_native_voters_can_be_asked_one_by_one(easy):
+def test_native_voters_can_predict_one_by_one(easy):
     X, y = easy
     model = AdaBoostClassifier(n_estimators=6).fit(X, y)
     votes = [
@@ -418,7 +418,7 @@ def test_the_number_of_threads_does_not_matter(learner):
     assert np.array_equal(one.decision_function(X), two.decision_function(X))
 
 
-def test_a_pickle_says_the_same(easy):
+def test_a_pickle_makes_the_same_predictions(easy):
     X, y = easy
     for learner in (None, SVC(), DecisionTreeClassifier(max_depth=2)):
         model = AdaBoostClassifier(learner, 5, random_state=0).fit(X, y)

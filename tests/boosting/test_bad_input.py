@@ -67,7 +67,7 @@ def test_targets_outside_of_a_loss_name_the_row(loss):
     refuses(r"y\[17\]", y=y, model=GradientBoostingRegressor(loss))
 
 
-def test_bad_targets_are_told():
+def test_invalid_targets_raise():
     refuses("NaN", y=np.where(np.arange(60) == 3, np.nan, Y))
     refuses("infinity", y=np.where(np.arange(60) == 3, np.inf, Y))
     refuses("inconsistent numbers", y=Y[:50])
@@ -79,14 +79,14 @@ def test_bad_targets_are_told():
     refuses("two classes", y=np.arange(60) % 3, model=GradientBoostingClassifier("exponential"))
 
 
-def test_bad_weights_are_told():
+def test_invalid_weights_raise():
     refuses("zero", sample_weight=np.zeros(60))
     refuses(r"sample_weight\[2\]", sample_weight=np.where(np.arange(60) == 2, -1.0, 1.0))
     refuses(r"sample_weight\[2\]", sample_weight=np.where(np.arange(60) == 2, np.nan, 1.0))
     refuses("pass one weight per row", sample_weight=np.ones(10))
 
 
-def test_bad_tables_are_told():
+def test_invalid_tables_raise():
     refuses("0 sample", X=X[:0], y=Y[:0])
     refuses("0 feature", X=X[:, :0])
     refuses("Reshape your data", X=X[:, 0])
@@ -97,7 +97,7 @@ def test_bad_tables_are_told():
         model.predict(X[:0])
 
 
-def test_constraints_that_do_not_fit_are_told():
+def test_constraints_that_do_not_match_the_table_raise():
     refuses("monotonic_cst has 2", model=GradientBoostingRegressor(monotonic_cst=[1, 0]))
     refuses("-1, 0 or 1", model=GradientBoostingRegressor(monotonic_cst=[2, 0, 0]))
     refuses("interaction_cst", model=GradientBoostingRegressor(interaction_cst=[{7}]))

@@ -28,7 +28,7 @@ def labelings_by_stumps(points):
 
 
 @pytest.mark.parametrize("features", [1, 2, 3, 5])
-def test_no_more_points_are_shattered_by_stumps_than_their_dimension_says(features):
+def test_stumps_shatter_no_more_points_than_their_dimension(features):
     generator = np.random.default_rng(0)
     dimension = int(vc_dim_of_stumps(features))
     for rows in range(1, dimension + 3):
@@ -183,7 +183,7 @@ def test_a_rank_beyond_the_rows_is_refused():
         bounds.kth_margin_bound(np.ones(3), 3, k=4)
 
 
-def test_the_bounds_cover_the_error_of_a_stump_on_rows_drawn_anew():
+def test_the_bounds_cover_the_error_of_a_stump_on_new_rows():
     # One stump chosen on m rows of pure threshold data with label noise: its true error is known.
     generator = np.random.default_rng(1)
     m, noise = 4000, 0.1
@@ -201,7 +201,7 @@ def test_the_bounds_cover_the_error_of_a_stump_on_rows_drawn_anew():
         assert true_error <= bounds.kth_margin_bound(margins, 2).value
 
 
-def test_votes_richer_than_the_rows_have_the_term_of_all_labellings_and_say_so():
+def test_votes_richer_than_the_rows_have_the_term_of_all_labellings_and_report_it():
     few = bounds.vc_bound(0.1, 200, 3, 200)
     assert few.value == pytest.approx(0.1 + np.sqrt(2 * np.log(2)) + np.sqrt(np.log(20) / 400))
     assert "√(2 ln 2) [D > m" in few.formula

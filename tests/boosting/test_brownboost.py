@@ -143,7 +143,7 @@ def test_a_perfect_hypothesis_uses_up_the_time_in_one_round():
     assert model.score(X, X[:, 0] > 9) == 1
 
 
-def test_time_that_is_left_is_told():
+def test_remaining_time_gives_a_warning():
     X, y, _ = noisy_half_space(200, 0.3)
     with pytest.warns(
         ConvergenceWarning, match=r"\d+% of the time is left after 3 rounds.*n_estimators"
@@ -187,7 +187,7 @@ def test_a_row_of_weight_two_counts_as_two_and_of_zero_as_none():
     )
 
 
-def test_the_certificate_has_edges_and_margins_and_says_what_is_missing():
+def test_the_certificate_has_edges_and_margins_and_lists_what_is_missing():
     X, y, _ = noisy_half_space(300, 0.1)
     model = quietly(BrownBoostClassifier(), X, y)
     certificate = model.certificate_

@@ -81,7 +81,9 @@ def test_the_product_bounds_the_error_for_shrunk_weights_too(vote, shrinkage):
 
 
 @given(votes(st.floats(-1, 1, width=16)), st.data())
-def test_the_product_bounds_the_error_for_any_weights_and_answers_between_minus_1_and_1(vote, data):
+def test_the_product_bounds_the_error_for_any_weights_and_predictions_between_minus_1_and_1(
+    vote, data
+):
     said, y = vote
     alphas = data.draw(arrays(float, said.shape[0], elements=st.floats(0.01, 3)))
     assert certify(reference.certificate(said, alphas, y)).holds()
@@ -194,7 +196,7 @@ def test_every_formula_is_named_in_print():
     assert "D = T(d+1)(3 ln(T(d+1)) + 2)" in text
 
 
-def test_row_weights_weigh_the_margins_and_rule_out_bounds_for_rows_drawn_alike():
+def test_row_weights_weight_the_margins_and_exclude_bounds_for_iid_rows():
     found = two_rounds()
     weight = np.array([0.0, 3.0, 1.0, 1.0])
     certificate = certify(found, row_weight=weight, missing={"training_errors": "kept"})

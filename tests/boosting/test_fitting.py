@@ -76,7 +76,7 @@ def test_the_middle_expectile_is_least_squares(regression):
     np.testing.assert_allclose(middle, expected, rtol=1e-6)
 
 
-def test_early_stopping_keeps_the_best_round_of_the_rows_set_aside(two_classes):
+def test_early_stopping_keeps_the_best_round_on_the_validation_set(two_classes):
     X, y = two_classes
     model = GradientBoostingClassifier(
         n_estimators=500, learning_rate=0.3, early_stopping=True, n_iter_no_change=5, random_state=0
@@ -155,7 +155,7 @@ def test_an_interrupt_leaves_the_model_as_it_was(regression):
     assert np.array_equal(fitted.predict(X), before)
 
 
-def test_the_progress_bar_tells_rounds_and_losses():
+def test_the_progress_bar_shows_rounds_and_losses():
     stream = io.StringIO()
     bar = RoundProgressBar(10, stream)
     bar.update(RoundInfo(5, 10, 0.25, 0.5, None))

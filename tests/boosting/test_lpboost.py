@@ -147,7 +147,7 @@ def test_the_programme_of_a_game_is_the_game():
     assert (found.distribution @ worths).max() == pytest.approx(game.value)
 
 
-def test_the_rounds_that_are_not_enough_are_told():
+def test_too_few_rounds_give_a_warning():
     X, y = small_sample(0, rows=80, noise=0.5)
     with pytest.warns(
         ConvergenceWarning, match="not converged after 2 rounds: the value of the vote is"
@@ -212,7 +212,7 @@ def test_a_saved_vote_of_trees_has_no_bound_either(tmp_path):
     assert again.agreement_ == model.agreement_
 
 
-def test_rounds_of_a_greedy_learner_that_are_not_enough_are_told_without_a_bound():
+def test_too_few_rounds_of_a_greedy_learner_give_a_warning_without_a_bound():
     X, y = make_moons(200, noise=0.25, random_state=1)
     with pytest.warns(
         ConvergenceWarning, match="not converged after 2 rounds: the learner still finds"
@@ -322,7 +322,7 @@ def test_rows_that_a_single_stump_parts_have_margin_one():
     assert maximal_margin([[0.0], [1.0]], [0, 1]).rho == pytest.approx(1)
 
 
-def test_xor_has_no_margin_and_a_distribution_that_says_so():
+def test_xor_has_no_margin_and_a_distribution_that_proves_it():
     found = maximal_margin(np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]]), [0, 1, 1, 0])
     assert found.rho == found.gamma == 0
     np.testing.assert_allclose(found.row_distribution, 1 / 4)

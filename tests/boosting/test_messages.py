@@ -31,7 +31,7 @@ def named(model):
 
 
 @pytest.mark.parametrize("model", ALL, ids=named)
-def test_another_number_of_columns_is_told_by_the_model_itself(model):
+def test_the_error_for_another_number_of_columns_names_the_model(model):
     model.fit(X, Y)
     expected = rf"X has 1 features, but {named(model)} is expecting 2 features"
     with pytest.raises(ValueError, match=expected):
@@ -71,7 +71,7 @@ def test_zero_threads_have_one_message():
 
 
 @pytest.mark.parametrize("model", ALL, ids=named)
-def test_names_that_are_missing_are_told_by_the_model_itself(model):
+def test_the_warning_about_missing_names_names_the_model(model):
     model.fit(pd.DataFrame(X, columns=["a", "b"]), Y)
     with pytest.warns(UserWarning, match=f"but {named(model)} was fitted with feature names"):
         model.predict(X)
@@ -102,7 +102,7 @@ def test_the_only_class_is_shown_as_it_was_given(model):
         model.fit(X, np.zeros(80))
 
 
-def test_a_single_bad_row_is_told_without_more_of_them():
+def test_the_error_for_a_single_invalid_row_does_not_mention_others():
     y = X[:, 0].copy()
     y[3] = np.nan
     with pytest.raises(ValueError, match=r"y\[3\]; drop these rows"):
@@ -116,12 +116,12 @@ def test_a_single_bad_row_is_told_without_more_of_them():
 
 
 @pytest.mark.parametrize("target_error", [2, 1, 0])
-def test_a_range_is_told_as_it_is(target_error):
+def test_the_error_states_the_exact_range(target_error):
     with pytest.raises(ValueError, match=r"target_error must be a number in \(0, 1\)$"):
         bosquet.BrownBoostClassifier(target_error=target_error).fit(X, Y)
 
 
-def test_an_edge_that_is_asked_for_in_vain_is_blamed_on_who_asks():
+def test_the_error_for_an_edge_that_is_not_reached_names_the_parameter():
     with pytest.raises(
         ValueError,
         match=r"least_edge=0\.9 is too large: the edge of the first hypothesis is only 0\.\d+",
@@ -209,7 +209,7 @@ def test_estimator_errors_and_certificates_have_the_same_error():
         assert model.certificate_.errors == pytest.approx([0.37])
 
 
-def test_a_real_valued_learner_whose_signs_are_all_right_is_not_said_to_have_no_error():
+def test_a_real_valued_learner_whose_signs_are_all_correct_is_not_reported_as_without_error():
     class Shy(Sure):
         def predict(self, X):
             return 0.4 * np.where(np.asarray(X)[:, 0] % 2 == 1, 1.0, -1.0)
@@ -220,7 +220,7 @@ def test_a_real_valued_learner_whose_signs_are_all_right_is_not_said_to_have_no_
     assert model.estimator_errors_ == pytest.approx([0.3])
 
 
-def test_what_fits_says_nothing():
+def test_valid_input_gives_no_warning():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         bosquet.AdaBoostClassifier(n_estimators=3, n_jobs=-1, callbacks=[print]).fit(X, Y)

@@ -30,7 +30,7 @@ THREADS = (1, 2, 3, 8)
     total=st.floats(1e-30, 1e30),
     rows=st.integers(1, 2**31 - 10).map(lambda n: n // 2 + 1),
 )
-def test_the_unit_leaves_room_for_the_rounding_of_every_row(total: float, rows: int) -> None:
+def test_the_unit_allows_for_the_rounding_of_every_row(total: float, rows: int) -> None:
     """For 10^7 rows and more: the sum plus half a unit per row stays below 2^31."""
     per_unit = units_per_one(total, rows)
     assert per_unit * total + rows / 2 <= 2**31 - 1
@@ -77,7 +77,7 @@ def test_hessian_sums_at_the_edge_of_the_range_stay_positive(fraction: float) ->
 
 @pytest.mark.parametrize("start", ["zero", "mean"])
 @pytest.mark.parametrize("rows", [1000, 100_000])
-def test_signal_among_units_is_found_beside_a_target_of_a_million(rows: int, start: str) -> None:
+def test_a_small_signal_is_found_next_to_a_target_of_a_million(rows: int, start: str) -> None:
     rng = np.random.default_rng(1)
     x = np.round(rng.normal(size=(rows, 3)), 1)  # few enough values for one bin per value
     y = np.where(x[:, 0] > 0.3, 1.0, 0.0)
@@ -89,7 +89,7 @@ def test_signal_among_units_is_found_beside_a_target_of_a_million(rows: int, sta
     np.testing.assert_allclose(engine.raw[0, units], y[units], atol=1e-3)
 
 
-def test_a_million_beside_units_costs_few_bits() -> None:
+def test_one_value_of_a_million_costs_few_bits() -> None:
     rng = np.random.default_rng(2)
     g = rng.normal(size=100_000)
     plain = quantise(np.stack([g, np.ones_like(g)], axis=1).astype(np.float32))
@@ -121,7 +121,7 @@ def test_weights_of_one_to_ten_thousand_give_the_split_of_exact_arithmetic(seed:
         np.testing.assert_allclose(engine.raw[0, side], expected, rtol=1e-6)
 
 
-def test_light_rows_are_told_apart_beside_heavy_ones() -> None:
+def test_rows_of_small_weight_are_separated_next_to_heavy_ones() -> None:
     """The rows with large weights are all equal; the signal is in rows with weights 10^4 times smaller."""
     rng = np.random.default_rng(3)
     x = rng.integers(0, 40, size=(20_000, 2)).astype(np.float64)
@@ -258,7 +258,7 @@ def test_the_seed_decides_what_is_drawn_and_nothing_else_does() -> None:
         assert seeded[0] == seeded[1]
 
 
-def test_sampling_by_gradient_draws_the_share_asked_for() -> None:
+def test_sampling_by_gradient_draws_the_requested_share() -> None:
     """A root is split only if enough rows were drawn for two leaves of min_samples_leaf."""
     x = np.arange(4000.0)[:, None] % 2
     y = np.where(x[:, 0] > 0, 1.0, -1.0)

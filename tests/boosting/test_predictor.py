@@ -81,7 +81,7 @@ def test_several_quantiles(table):
     np.testing.assert_array_equal(answer(X[3]), expected[3])
 
 
-def test_a_pickled_predictor_answers_the_same(table):
+def test_a_pickled_predictor_makes_the_same_predictions(table):
     X, y = table
     answer = small(GradientBoostingRegressor, "poisson").fit(X, np.abs(y)).predictor()
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(answer))(X), answer(X))

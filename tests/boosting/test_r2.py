@@ -252,7 +252,7 @@ def test_parameters_out_of_range_are_named(parameters, message, friedman):
         AdaBoostRegressor(**parameters).fit(*friedman[:2])
 
 
-def test_bad_input_is_told_and_leaves_the_model_as_it_was(friedman):
+def test_invalid_input_raises_and_leaves_the_model_unchanged(friedman):
     X, y, X_test, _ = friedman
     model = AdaBoostRegressor(n_estimators=5, random_state=0).fit(X, y)
     before = model.predict(X_test)
@@ -277,7 +277,7 @@ class Failing(Ridge):
         return super().fit(X, y, sample_weight)
 
 
-def test_a_learner_that_fails_is_told_with_its_round(friedman):
+def test_the_error_of_a_learner_names_its_round(friedman):
     X, y, *_ = friedman
     Failing.fits = 0
     with pytest.raises(ValueError, match="Failing failed at round 3: out of luck"):

@@ -94,7 +94,7 @@ def test_staged_probabilities_of_brownboost_end_at_its_own():
         np.testing.assert_array_equal(shares.argmax(axis=1), said)
 
 
-def test_lpboost_says_why_it_has_no_probabilities():
+def test_lpboost_raises_an_error_for_probabilities():
     model = LPBoostClassifier(nu=0.3).fit(X, Y)
     assert not hasattr(model, "predict_proba")
     with pytest.raises(AttributeError, match=r"no predict_proba: .*CalibratedModel"):
@@ -123,7 +123,7 @@ def test_a_stump_prints_its_rule():
     assert repr(tree).startswith("Tree(4 leaves, first split x1 <= ")
 
 
-def test_a_stump_of_several_classes_prints_what_it_says_of_each():
+def test_a_stump_of_several_classes_prints_its_prediction_for_each():
     iris, species = load_iris(return_X_y=True)
     names = load_iris().target_names[species]
     samme = AdaBoostClassifier(n_estimators=1).fit(iris, names)
@@ -159,13 +159,13 @@ def test_all_rounds_are_nothing_to_warn_of():
 
 
 @pytest.mark.parametrize("learner", [None, TheirTree(), DecisionTreeClassifier()])
-def test_a_learner_without_mistakes_is_told(learner):
+def test_a_learner_without_errors_is_reported(learner):
     parted = np.c_[Y + 0.1 * X[:, 0] / np.abs(X).max(), X]
     model = ends(AdaBoostClassifier(learner), parted, Y, "round 1 makes no mistake (ε = 0)", True)
     assert len(model) == 1
 
 
-def test_a_learner_that_loses_its_edge_is_told_with_its_error():
+def test_a_learner_that_loses_its_edge_is_reported_with_its_error():
     # Four corners: after two stumps the weights are equal on rows that no stump can separate.
     corners, y = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1], [0, 0]]), [0, 1, 1, 0, 0]
 
@@ -188,7 +188,7 @@ def test_a_learner_that_loses_its_edge_is_told_with_its_error():
     assert "ε = 0.5" in model.stopped_because_
 
 
-def test_callbacks_rows_set_aside_and_losses_that_are_done_are_told_but_not_warned_of():
+def test_stops_by_callbacks_validation_and_zero_loss_are_reported_without_a_warning():
     stop = [lambda info: info.iteration == 4]
     ends(
         AdaBoostClassifier(callbacks=stop), X, Y, "a callback stopped the fit after round 4", False
@@ -205,7 +205,7 @@ def test_a_code_ends_with_all_its_columns():
     ends(model, iris, species, "all columns of the code", True)
 
 
-def test_what_was_told_stays_when_a_finished_model_is_fitted_on(tmp_path):
+def test_the_stopping_reason_is_kept_when_a_finished_model_is_continued(tmp_path):
     model = AdaBoostClassifier(TheirTree(), warm_start=True)
     ends(model, X, Y, "makes no mistake", True)
     model.n_estimators = 60
@@ -215,7 +215,7 @@ def test_what_was_told_stays_when_a_finished_model_is_fitted_on(tmp_path):
     assert bosquet.load(tmp_path / "model.bosquet").stopped_because_ == native.stopped_because_
 
 
-def test_the_end_of_a_regressor_is_told_and_warned_of_where_little_was_boosted():
+def test_the_stopping_reason_of_a_regressor_is_reported_with_a_warning_after_few_rounds():
     stump = DecisionTreeRegressor(max_depth=1)
     ends(AdaBoostRegressor(stump, 20, random_state=0), X, Y, "not below 0.5", False)
     with pytest.warns(ConvergenceWarning, match=r"3 of 50 rounds: the mean loss .*deeper.*restart"):
@@ -224,7 +224,7 @@ def test_the_end_of_a_regressor_is_told_and_warned_of_where_little_was_boosted()
         AdaBoostRegressor(DecisionTreeRegressor(), random_state=0).fit([[0.0], [0.0]], [1, 1])
 
 
-def test_the_end_of_brownboost_and_lpboost_is_told(tmp_path):
+def test_the_stopping_reason_of_brownboost_and_lpboost_is_reported(tmp_path):
     model = ends(BrownBoostClassifier(target_error=0.3), X, Y, "no time is left", False)
     with pytest.warns(ConvergenceWarning, match="of the time is left"):
         cut = BrownBoostClassifier(n_estimators=2, target_error=0.05).fit(X, Y)

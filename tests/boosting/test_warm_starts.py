@@ -162,7 +162,7 @@ def test_the_history_is_that_of_the_metric_that_decided(tmp_path: Any) -> None:
         np.testing.assert_array_equal(trace, expected)
 
 
-def test_another_metric_begins_anew_on_the_same_rows() -> None:
+def test_another_metric_restarts_the_monitoring_on_the_same_rows() -> None:
     X, y = table()
     model = boosted(6, warm_start=True, random_state=0).fit(X, y)
     model.set_params(n_estimators=10, scoring="roc_auc").fit(X, y)

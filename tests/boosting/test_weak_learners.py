@@ -54,9 +54,7 @@ KINDS = [
 
 
 @pytest.mark.parametrize(("estimator", "says", "options"), KINDS)
-def test_a_hypothesis_says_the_same_of_the_training_rows_and_of_rows_like_them(
-    estimator, says, options
-):
+def test_a_hypothesis_predicts_the_same_for_training_rows_and_equal_rows(estimator, says, options):
     learner, encoder = learner_of(estimator, says, **options)
     target, weight = SIGNS, WEIGHT
     if says == "classes":
@@ -94,7 +92,7 @@ def test_what_the_core_grows_is_native_and_nothing_else():
 
 @settings(max_examples=40, deadline=None)
 @given(st.integers(2, 60), st.integers(0, 2**31 - 1), st.booleans(), st.booleans())
-def test_weights_are_handed_on_with_mean_one_and_samples_with_as_many_rows(
+def test_weights_are_passed_on_with_mean_one_and_samples_with_as_many_rows(
     rows, seed, resample, under
 ):
     rng = np.random.default_rng(seed)

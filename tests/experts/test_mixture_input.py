@@ -322,7 +322,7 @@ def test_the_summary_names_experts_that_were_never_awake():
     assert "Never awake: X2" in str(Mixture("boa").fit(F, np.ones(5)))
 
 
-def test_a_mixture_that_draws_no_expert_says_that_it_has_no_chosen_experts():
+def test_a_mixture_that_draws_no_expert_raises_for_chosen_experts():
     model = Mixture("ewa").fit(np.ones((5, 2)), np.ones(5))
     with pytest.raises(AttributeError, match="recorded only if one expert is drawn"):
         _ = model.chosen_

@@ -34,7 +34,7 @@ def test_weights_go_to_the_model_that_goes_on_learning():
     assert model.predict(X[-50:]) == pytest.approx(y[-50:], abs=1.0)
 
 
-def test_every_forecast_that_is_judged_was_made_before_its_row_was_learned():
+def test_every_scored_forecast_was_made_before_training_on_its_row():
     X, y = drifting(200)
     model = OnlineMixtureRegressor(
         models(), warmup=0.5, batch_size=10, refit=False, random_state=0

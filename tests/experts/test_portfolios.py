@@ -95,7 +95,7 @@ def test_semi_log_optimal_looks_at_days_like_the_last(window):
     np.testing.assert_allclose(model.final_portfolio_, expected[-1], atol=1e-3)
 
 
-def test_semi_log_optimal_weighs_its_experts_by_their_wealth():
+def test_semi_log_optimal_weights_its_experts_by_their_wealth():
     X = np.exp(np.random.default_rng(2).normal(scale=0.05, size=(50, 3)))
     model = SemiLogOptimal([1, 2], radii=3).fit(X)
     assert model.wealth_[-1] == pytest.approx(model.expert_wealth_.mean(), rel=1e-9)

@@ -166,7 +166,7 @@ def test_fixed_share_follows_the_best_sequence_with_a_range_that_is_learned(
     assert game.loss_ - best.losses.sum() <= bound * (1 + 1e-9) + rounding
 
 
-def test_fixed_share_bounds_regret_that_is_small_beside_the_number_of_steps():
+def test_fixed_share_bounds_regret_that_is_small_relative_to_the_number_of_steps():
     losses = np.random.default_rng(0).random((20_000, 4)) + np.array([0.0, 0.2, 0.2, 0.2])
     game = play(losses, FixedShare(1e-4))
     assert holds(game)

@@ -331,7 +331,7 @@ RULES = {
 
 @pytest.mark.parametrize("rule", RULES)
 @holds(12, table=complete_tables((2, 60), (2, 5)))
-def test_rules_weigh_experts_as_the_reference_does(rule: str, table: Table) -> None:
+def test_rules_weight_experts_as_the_reference_does(rule: str, table: Table) -> None:
     losses = 1 / (1 + np.exp(-table.cells))
     found = bosquet.experts.play(losses, rule)
     expected = reference_experts.play(RULES[rule](losses.shape[1]), losses)

@@ -83,7 +83,7 @@ def fitted_and_asked(name):
 
 
 @pytest.mark.parametrize("backend", ["loky", "multiprocessing", "threading"])
-def test_workers_of_joblib_give_the_same_answers(backend):
+def test_workers_of_joblib_give_the_same_predictions(backend):
     with joblib.parallel_config(backend=backend, n_jobs=2):
         found = joblib.Parallel()(joblib.delayed(fitted_and_asked)(name) for name in IN_WORKERS)
         forest = FAMILIES["bagging"].make().set_params(n_jobs=2)

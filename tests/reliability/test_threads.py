@@ -116,7 +116,7 @@ def some_of(count):
 
 
 @pytest.mark.parametrize("name", REFITTED)
-def test_the_estimator_answers_as_before_until_the_fit_is_finished(name):
+def test_the_estimator_predicts_as_before_until_the_fit_is_finished(name):
     family, data = FAMILIES[name], rows(0)
     model, other = family.fitted(0), family.fitted(0)
     before, asked = family.ask(model, data), []
@@ -189,7 +189,7 @@ UNASKED = ("log-linear", "portfolio", "mixture", "mixture-partial-fit", "mixture
 
 
 @pytest.mark.parametrize("name", [name for name in REFITTED if name != "cascade"])
-def test_a_fit_that_ends_in_the_middle_of_an_answer_does_not_show_in_it(name):
+def test_a_fit_that_ends_during_a_prediction_does_not_change_it(name):
     family, data = FAMILIES[name], rows(0)
     old, new, model = family.fitted(0), family.fitted(1), family.fitted(0)
     of_old, of_new = readers_of(old, data), readers_of(new, data)

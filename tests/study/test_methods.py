@@ -74,7 +74,7 @@ def test_every_method_fits_and_predicts_tables_with_categories_and_missing_value
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_cards_answer_each_question_with_a_reason(name):
+def test_method_cards_give_a_reason_for_each_property(name):
     card = METHODS[name].card
     assert list(card) == QUALITIES
     for answer, reason in card.values():

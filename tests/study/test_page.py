@@ -255,7 +255,7 @@ def test_a_cut_tree_keeps_its_uppermost_nodes() -> None:
     assert depth == 11
 
 
-def test_the_page_is_written_whole_and_leaves_nothing_beside_it(tmp_path: Path) -> None:
+def test_the_page_is_written_atomically_and_leaves_no_other_file(tmp_path: Path) -> None:
     place = tmp_path / "report.html"
     place.write_text("an older page")
     record = sample_record()

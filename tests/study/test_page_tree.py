@@ -61,7 +61,7 @@ def test_the_wheel_scrolls_past_a_tree_that_was_not_clicked(reader: Reader) -> N
     assert not stopped
 
 
-def test_a_node_tells_the_way_to_it(reader: Reader) -> None:
+def test_a_node_shows_the_path_to_it(reader: Reader) -> None:
     record = sample_record()
     assert record["chosen"] is not None
     root: Any = record["chosen"]["tree"]

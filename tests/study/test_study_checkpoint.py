@@ -46,7 +46,7 @@ def test_half_a_line_is_cut_off_and_the_next_one_written_in_its_place(tmp_path):
         assert (0, "b") in Checkpoint(path, HEADING)
 
 
-def test_a_kill_inside_the_first_line_starts_anew(tmp_path):
+def test_a_kill_inside_the_first_line_restarts_the_study(tmp_path):
     path = tmp_path / "study.jsonl"
     Checkpoint(path, HEADING)
     path.write_bytes(path.read_bytes()[:9])

@@ -130,7 +130,7 @@ def test_a_best_method_level_with_the_constant_is_no_conclusion_while_others_wer
     assert choose(rows, RMSE).verdict["kind"] == "inconclusive"
 
 
-def test_methods_without_a_score_are_counted_beside_those_that_are_worse():
+def test_methods_without_a_score_are_counted_apart_from_worse_ones():
     rows = [best("forest", 1.0), row("constant", 3.0), {**row("svm", None), "status": "stopped"}]
     found = choose(rows, RMSE)
     assert found.verdict["kind"] == "model"

@@ -64,7 +64,7 @@ def _cost(p, event, weight, threshold, miss):
     return weight @ (said & ~event) + miss * (weight @ (~said & event))
 
 
-def test_events_that_weigh_much_lower_the_threshold_of_a_decision():
+def test_events_of_large_weight_lower_the_threshold_of_a_decision():
     random = np.random.default_rng(0)
     p = random.random(2000)
     y = LABELS[(random.random(2000) < p).astype(int)]
@@ -192,7 +192,7 @@ class ByHalf:
         return np.where(X["c"] > 0, X["a"], X["b"])
 
 
-def test_importances_are_of_the_rows_that_weigh():
+def test_importances_use_only_rows_of_positive_weight():
     random = np.random.default_rng(0)
     frame = pd.DataFrame(random.normal(size=(400, 2)), columns=["a", "b"])
     frame["c"] = np.where(np.arange(400) < 200, 1.0, -1.0)
@@ -230,7 +230,7 @@ def test_importances_of_weights_are_about_those_of_repeated_rows():
     assert abs(of_b(frame, y) - again) > 0.1 * again
 
 
-def test_rows_are_put_in_as_often_as_they_weigh():
+def test_rows_are_repeated_according_to_their_weight():
     assert (
         rows_by_weight(5, None).tolist()
         == rows_by_weight(5, np.ones(5)).tolist()
@@ -264,7 +264,7 @@ def test_effects_of_weights_are_those_of_repeated_rows():
         assert [found["low"][place], found["high"][place]] == pytest.approx(expected.tolist())
 
 
-def test_the_effects_of_several_classes_are_of_the_one_that_weighs_most():
+def test_the_effects_of_several_classes_show_the_class_of_largest_weight():
     classes = np.array(["a", "b", "c"])
     random = np.random.default_rng(0)
     frame = pd.DataFrame({"x": random.normal(size=120)})

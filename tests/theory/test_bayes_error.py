@@ -29,7 +29,7 @@ def test_the_exercise_has_an_overlap_of_a_quarter_and_an_error_of_an_eighth(supp
     assert found.method == "integral"
 
 
-def test_priors_weigh_the_densities():
+def test_priors_weight_the_densities():
     # On [3/4, 1] both densities are positive: rising >= 1.59 > 1. With prior ½ or more, rising is larger.
     for prior in (0.5, 0.8):
         found = bayes_error([rising, level], priors=[prior, 1 - prior], support=(0, 2))

@@ -75,7 +75,7 @@ def test_a_class_that_is_none_is_no_vote(vote, at):
 
 
 @pytest.mark.parametrize("vote", VOTES)
-def test_an_answer_for_each_row_is_wanted(vote):
+def test_one_prediction_per_row_is_required(vote):
     refuses(
         vote(Odd(lambda said: said[:-1], 2)),
         r"Odd failed at round 2: predict returned shape \(59,\) for 60 rows",
@@ -108,14 +108,14 @@ def test_probabilities_have_a_column_a_class_and_are_finite_and_not_negative(var
     )
 
 
-def test_a_learner_that_has_seen_one_class_of_two_may_say_so():
+def test_a_learner_fitted_to_one_of_two_classes_may_predict_only_it():
     model = AdaBoostClassifier(Odd(), 5, variant="real", reweight="resample", random_state=0)
     few = np.array([0] * 58 + [1, 1])
     X_parted = X + 9 * few[:, None]
     assert model.fit(X_parted, few).score(X_parted, few) == 1
 
 
-def test_a_learner_that_turns_odd_later_is_named_when_the_vote_is_asked():
+def test_a_learner_with_invalid_predictions_is_named_when_the_vote_predicts():
     Odd.asked = 0
     model = AdaBoostClassifier(Odd(), 3).fit(X, Y)
     model.estimators_[1].tree_.classes_ = np.array([0, 5])
@@ -131,7 +131,7 @@ def test_a_regressor_that_cannot_bear_missing_values_is_named_with_its_round():
 
 
 @pytest.mark.parametrize("row", [0, 59])
-def test_a_regressor_that_says_no_number_is_named_with_its_round(row):
+def test_a_regressor_that_predicts_no_number_is_named_with_its_round(row):
     class Wild(RegressorMixin, BaseEstimator):
         def fit(self, X, y, sample_weight=None):
             return self
