@@ -50,7 +50,8 @@ def one_per_row(predicted: np.ndarray, X: Any) -> np.ndarray:
         predicted = predicted[:, 0]
     if predicted.shape != (X.shape[0],):
         raise ValueError(
-            f"predict returned shape {predicted.shape} for {X.shape[0]} rows, not one value per row"
+            f"predict returned shape {predicted.shape} for {X.shape[0]} rows; it must return one value"
+            " per row"
         )
     return predicted
 
