@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from bosquet._fitted import reads_fit_snapshot
+
+if TYPE_CHECKING:
+    from bosquet._types import TableLike
+    from bosquet.explain import Explanation
 
 
 class ExplainMixin:
     """Add `explain(X)` to an estimator whose trees are stored in the compiled core."""
 
     @reads_fit_snapshot
-    def explain(self, X: Any, background: Any = None, interactions: bool = False) -> Any:
+    def explain(
+        self, X: TableLike, background: TableLike | None = None, interactions: bool = False
+    ) -> Explanation:
         """Compute exact Shapley values: the contribution of each feature to each prediction.
 
         For every row, the `values` of the features and `base` add up to the raw prediction. This is the

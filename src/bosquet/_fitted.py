@@ -13,25 +13,26 @@ import os
 from collections.abc import Callable
 from functools import wraps
 from inspect import CO_VARARGS, CO_VARKEYWORDS
-from typing import Any, TypeVar, cast
+from typing import Any, Protocol, TypeVar, cast
 
 import numpy as np
 
 from bosquet._row_labels import warn_of_row_order_mismatch
 
-Method = TypeVar("Method", bound=Callable[..., Any])
+Method = TypeVar("Method", bound=Callable[..., object])
+Fitted = TypeVar("Fitted")
 
 _new = object.__new__
 
 
-def fit_snapshot(estimator: Any) -> Any:
+def fit_snapshot(estimator: Fitted) -> Fitted:
     """Return a view of the estimator after its last finished fit; later fits do not change the view."""
     view = _new(type(estimator))
     view.__dict__ = estimator.__dict__
     return view
 
 
-def working_copy(estimator: Any) -> Any:
+def working_copy(estimator: Fitted) -> Fitted:
     """Return a shallow copy of the estimator with its own attribute dictionary."""
     copy = _new(type(estimator))
     copy.__dict__ = dict(estimator.__dict__)
@@ -43,7 +44,7 @@ def reads_fit_snapshot(method: Method) -> Method:
     if _takes_only_X(method):
         # predict(X) of one row takes 7 microseconds; forwarding *args and **kwargs would add 0.3.
         @wraps(method)
-        def read(self: Any, X: Any) -> Any:
+        def read(self: object, X: object) -> object:
             view = _new(type(self))
             view.__dict__ = self.__dict__
             return method(view, X)
@@ -51,13 +52,13 @@ def reads_fit_snapshot(method: Method) -> Method:
     else:
 
         @wraps(method)
-        def read(self: Any, *args: Any, **kwargs: Any) -> Any:
+        def read(self: object, *args: object, **kwargs: object) -> object:
             return method(fit_snapshot(self), *args, **kwargs)
 
     return cast("Method", read)
 
 
-def _takes_only_X(method: Callable[..., Any]) -> bool:
+def _takes_only_X(method: Callable[..., object]) -> bool:
     code = method.__code__
     others = code.co_kwonlyargcount or code.co_flags & (CO_VARARGS | CO_VARKEYWORDS)
     names = code.co_varnames[: code.co_argcount]
@@ -74,7 +75,7 @@ def publishes_fit_atomically(method: Method) -> Method:
     names = method.__code__.co_varnames[1 : method.__code__.co_argcount]
 
     @wraps(method)
-    def fit(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def fit(self: object, *args: object, **kwargs: object) -> object:
         warn_of_row_order_mismatch([*names[: len(args)], *kwargs], [*args, *kwargs.values()])
         copy = working_copy(self)
         before = copy.__dict__.copy()
@@ -91,7 +92,9 @@ def publishes_fit_atomically(method: Method) -> Method:
     return cast("Method", fit)
 
 
-def _parameters_set_since(estimator: Any, before: dict[str, Any], copy: Any) -> dict[str, Any]:
+def _parameters_set_since(
+    estimator: Any, before: dict[str, object], copy: object
+) -> dict[str, object]:
     """Return the parameters that other code has set on the estimator since the copy was made."""
     now, own = estimator.__dict__, copy.__dict__
     changed = [
@@ -105,7 +108,14 @@ def _parameters_set_since(estimator: Any, before: dict[str, Any], copy: Any) -> 
     return {name: now[name] for name in changed if name in parameters}
 
 
-def set_feature_attributes(estimator: Any, encoder: Any) -> None:
+class FeatureNames(Protocol):
+    """What an estimator publishes of its table: `TableEncoder` has it."""
+
+    n_features: int
+    feature_names: list[str] | None
+
+
+def set_feature_attributes(estimator: Any, encoder: FeatureNames) -> None:
     """Set `_encoder`, `n_features_in_` and, if the columns have names, `feature_names_in_`."""
     estimator._encoder = encoder
     estimator.n_features_in_ = encoder.n_features

@@ -6,9 +6,12 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from bosquet._types import Estimator, MonotoneConstraint
 
 
 @dataclass(frozen=True, repr=False)
@@ -26,7 +29,7 @@ class NotStored:
 
 
 # (function that returns whether a value is accepted, description of the accepted values)
-Check = tuple[Callable[[Any], bool], str]
+Check = tuple[Callable[[object], bool], str]
 
 
 def number(
@@ -42,7 +45,7 @@ def number(
     upper = "]" if math.isfinite(high) and not open_high else ")"
     wanted = f"a number in {bracket}{low:g}, {high:g}{upper}" + (" or None" if none else "")
 
-    def ok(value: Any) -> bool:
+    def ok(value: object) -> bool:
         if value is None:
             return none
         if not isinstance(value, Real) or isinstance(value, bool | np.bool_):
@@ -58,7 +61,7 @@ def integer(low: int, high: int | None = None, *, none: bool = False) -> Check:
     """Accept an integer in [low, high], and None if `none`."""
     span = f"an integer >= {low}" if high is None else f"an integer in [{low}, {high}]"
 
-    def ok(value: Any) -> bool:
+    def ok(value: object) -> bool:
         if value is None:
             return none
         if not isinstance(value, Integral) or isinstance(value, bool | np.bool_):
@@ -68,10 +71,10 @@ def integer(low: int, high: int | None = None, *, none: bool = False) -> Check:
     return ok, span + (" or None" if none else "")
 
 
-def choice(*allowed: Any) -> Check:
+def choice(*allowed: object) -> Check:
     """Accept one of the given values."""
 
-    def ok(value: Any) -> bool:
+    def ok(value: object) -> bool:
         # The type of a string may be np.str_, for example in a grid of parameters.
         comparable = [a for a in allowed if type(value) is type(a) or isinstance(value, str)]
         return any(value is a for a in allowed) or any(value == a for a in comparable)
@@ -88,7 +91,7 @@ def count_or_fraction(low: int, what: str, *, none: bool = False) -> Check:
     """Accept an integer >= `low`, or a float in (0, 1]: a fraction of `what`."""
     fraction, count = number(0, 1, open_low=True)[0], integer(low)[0]
 
-    def ok(value: Any) -> bool:
+    def ok(value: object) -> bool:
         if value is None:
             return none
         return count(value) if isinstance(value, Integral) else fraction(value)
@@ -125,7 +128,7 @@ def number_of_jobs() -> Check:
 def callables() -> Check:
     """Accept a list of functions, or None."""
 
-    def ok(value: Any) -> bool:
+    def ok(value: object) -> bool:
         return value is None or (isinstance(value, list | tuple) and all(map(callable, value)))
 
     return ok, "a list of functions, or None"
@@ -135,7 +138,7 @@ def callables() -> Check:
 COMMON_CHECKS: dict[str, Check] = {"n_jobs": number_of_jobs(), "callbacks": callables()}
 
 
-def check_parameters(estimator: Any, checks: Mapping[str, Check]) -> None:
+def check_parameters(estimator: Estimator, checks: Mapping[str, Check]) -> None:
     """Raise a ValueError that names the first parameter with an invalid value."""
     checks = {**COMMON_CHECKS, **checks}
     unknown = getattr(estimator, "_unknown_parameters", None)
@@ -157,14 +160,14 @@ def check_parameters(estimator: Any, checks: Mapping[str, Check]) -> None:
             check_value(name, value, checks[name])
 
 
-def check_value(name: str, value: Any, check: Check) -> None:
+def check_value(name: str, value: object, check: Check) -> None:
     """Raise a ValueError that names the argument and its value unless the value is accepted."""
     ok, wanted = check
     if not ok(value):
         raise ValueError(f"{name}={value!r} is not valid: {name} must be {wanted}")
 
 
-def resolve_max_features(value: Any, n_features: int) -> int:
+def resolve_max_features(value: float | str | None, n_features: int) -> int:
     """Return the number of features for a value of `max_features`."""
     if value is None:
         return n_features
@@ -182,7 +185,9 @@ def resolve_max_features(value: Any, n_features: int) -> int:
     return max(1, int(value * n_features))
 
 
-def monotone_directions(constraint: Any, n_features: int, names: list[str] | None) -> list[int]:
+def monotone_directions(
+    constraint: MonotoneConstraint, n_features: int, names: list[str] | None
+) -> list[int]:
     """Return -1, 0 or +1 for each feature, or an empty list if no feature is constrained."""
     if constraint is None:
         return []
@@ -205,7 +210,7 @@ def monotone_directions(constraint: Any, n_features: int, names: list[str] | Non
     return [int(v) for v in directions] if any(directions) else []
 
 
-def feature_index(key: Any, n_features: int, names: list[str] | None, parameter: str) -> int:
+def feature_index(key: object, n_features: int, names: list[str] | None, parameter: str) -> int:
     """Return the index of a feature that a parameter gives by index or by name."""
     if isinstance(key, str):
         if names is None or key not in names:

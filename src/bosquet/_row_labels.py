@@ -5,12 +5,15 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from bosquet._warnings import warn_user
 
+if TYPE_CHECKING:
+    from pandas import Index
 
-def warn_of_row_order_mismatch(names: Sequence[str], values: Sequence[Any]) -> None:
+
+def warn_of_row_order_mismatch(names: Sequence[str], values: Sequence[object]) -> None:
     """Warn if two of the arguments have the same row labels in different orders.
 
     Rows are matched by position, as in scikit-learn. Labels that differ only in their order indicate that one
@@ -38,7 +41,7 @@ def warn_of_row_order_mismatch(names: Sequence[str], values: Sequence[Any]) -> N
             )
 
 
-def _same_labels_in_different_order(index: Any, other: Any) -> bool:
+def _same_labels_in_different_order(index: Index, other: Index) -> bool:
     if len(index) != len(other) or index.equals(other):
         return False
     if not (index.isin(other).all() and other.isin(index).all()):

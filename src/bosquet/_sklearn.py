@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from scipy.sparse import issparse
@@ -27,11 +27,22 @@ from sklearn.utils.validation import validate_data as validate_by_scikit_learn
 from bosquet._masks import without_mask
 from bosquet._sparse import checked_sparse, indexable
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+    from sklearn.utils import Tags
+
+    from bosquet._types import Estimator, RandomState
+
+
 try:
     # The limits of threadpoolctl and joblib apply to the OpenMP runtime of scikit-learn.
     from sklearn.utils._openmp_helpers import _openmp_effective_n_threads as threads_of_openmp
 except ImportError:
     threads_of_openmp = None
+
+Container = TypeVar("Container")
+Result = TypeVar("Result")
+Model = TypeVar("Model", bound="Estimator")
 
 __all__ = [
     "BaseEstimator",
@@ -59,7 +70,7 @@ __all__ = [
 ]
 
 
-def check_is_fitted(estimator: Any, attribute: str | None = None) -> None:
+def check_is_fitted(estimator: object, attribute: str | None = None) -> None:
     """Raise scikit-learn's NotFittedError unless the estimator is fitted.
 
     The attribute is tested first: the check of scikit-learn takes longer than the prediction of one row.
@@ -100,26 +111,26 @@ def _available_threads() -> int:
     return max(1, min(processors or 1, int(limit) if limit.isdigit() and int(limit) > 0 else 10**6))
 
 
-def tags_of(estimator: Any) -> Any:
+def tags_of(estimator: object) -> Tags:
     """Return the tags of a scikit-learn estimator."""
     from sklearn.utils import get_tags
 
     return get_tags(estimator)
 
 
-def accepts_missing(estimator: Any) -> bool:
+def accepts_missing(estimator: object) -> bool:
     """Return whether a scikit-learn estimator accepts NaN, according to its tags."""
     return bool(tags_of(estimator).input_tags.allow_nan)
 
 
-def rows_of(data: Any, rows: Any) -> Any:
+def rows_of(data: Container, rows: ArrayLike | slice) -> Container:
     """Return the given rows of an array, a data frame or a sparse matrix, in the same container."""
     from sklearn.utils import _safe_indexing
 
     return _safe_indexing(indexable(data), rows)
 
 
-def columns_of(data: Any, columns: Any) -> Any:
+def columns_of(data: Container, columns: ArrayLike) -> Container:
     """Return the columns with these indices, in the same container (array, data frame or sparse matrix)."""
     from sklearn.utils import _safe_indexing
 
@@ -127,13 +138,13 @@ def columns_of(data: Any, columns: Any) -> Any:
 
 
 def in_parallel(
-    function: Callable[..., Any],
-    calls: Iterable[tuple[Any, ...]],
+    function: Callable[..., Result],
+    calls: Iterable[tuple[object, ...]],
     *,
     n_jobs: int | None,
     verbose: int = 0,
     threads: bool = False,
-) -> list[Any]:
+) -> list[Result]:
     """Return the results of `function` for each tuple of arguments, in order, computed by joblib's workers.
 
     Use `threads` if the work takes less time than sending its arguments to another process.
@@ -146,8 +157,8 @@ def in_parallel(
 
 
 def scorer_parts(
-    scorer: Any,
-) -> tuple[Callable[..., Any], bool, dict[str, Any], tuple[str, ...]] | None:
+    scorer: object,
+) -> tuple[Callable[..., float], bool, dict[str, object], tuple[str, ...]] | None:
     """Return the arguments of `make_scorer` for one of its scorers, None for any other object.
 
     These are the metric, whether greater is better, further arguments of the metric, and the methods of the
@@ -161,12 +172,14 @@ def scorer_parts(
     return function, sign > 0, dict(settings), methods
 
 
-def seed_from(random_state: Any) -> int:
+def seed_from(random_state: RandomState) -> int:
     """Draw one integer seed from a `random_state` of any type that scikit-learn accepts."""
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
-def seeded_clone(template: Any, random: np.random.RandomState, *, keep_set: bool = False) -> Any:
+def seeded_clone(
+    template: Model, random: np.random.RandomState, *, keep_set: bool = False
+) -> Model:
     """Return a clone in which every `random_state`, also of nested estimators, is drawn from `random`.
 
     With `keep_set`, values of `random_state` other than None are kept, so that the clone draws the same

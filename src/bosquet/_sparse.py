@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from scipy.sparse import issparse
+
+if TYPE_CHECKING:
+    from scipy.sparse import sparray, spmatrix
+
 
 # Formats that store an index per entry. Others are converted without using such indices.
 _COMPRESSED = ("csr", "csc", "bsr")
 
 
-def checked_sparse(X: Any, wanted: str = "csr") -> Any:
+def checked_sparse(X: sparray | spmatrix, wanted: str = "csr") -> sparray | spmatrix:
     """Return a sparse matrix in CSR format (or `wanted`); raise ValueError if an index is outside its shape.
 
     SciPy's conversions and scikit-learn's trees do not compare the indices with the shape: an invalid index

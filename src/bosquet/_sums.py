@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 
 
-def weighted_sum(weights: Iterable[Any], parts: Iterable[np.ndarray]) -> np.ndarray:
+def weighted_sum(weights: Iterable[float | np.ndarray], parts: Iterable[np.ndarray]) -> np.ndarray:
     """Return Σ weights[t] · parts[t], added in the order of t.
 
     A matrix product adds in an order that depends on its shape. The last bits of the prediction for a row

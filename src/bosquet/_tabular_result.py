@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bosquet._optional import import_optional
 from bosquet._text_table import text_table
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
 
 MAX_CELL_WIDTH = 40  # longer texts are cut off
 
@@ -23,14 +27,14 @@ class TabularResult:
 
     _max_lines = 8
 
-    def columns(self) -> dict[str, Any]:
+    def columns(self) -> Mapping[str, Sequence[object] | np.ndarray]:
         """Return the columns by name, in the order in which they are displayed."""
         raise NotImplementedError
 
     def _caption(self) -> str:
         raise NotImplementedError
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> DataFrame:
         """Return all lines as a pandas data frame."""
         return as_frame(self.columns())
 
@@ -66,13 +70,13 @@ class TabularResult:
         return list(columns), [list(cells) for cells in zip(*shown, strict=True)], more
 
 
-def as_frame(columns: Mapping[str, Any]) -> Any:
+def as_frame(columns: Mapping[str, Sequence[object] | np.ndarray]) -> DataFrame:
     """Return the columns as a pandas data frame; raise ImportError if pandas is not installed."""
     pandas = import_optional("pandas", "to_frame()", "bosquet[study]")
     return pandas.DataFrame(dict(columns))
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     if isinstance(value, float | np.floating):
         return f"{value:.4g}"
     text = str(value)

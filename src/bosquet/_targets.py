@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,12 +12,22 @@ from bosquet._sklearn import check_classification_targets, type_of_target
 from bosquet._warnings import warn_user
 from bosquet._weights import power_of_two, warn_of_rescaling
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from bosquet._types import ClassWeight
+
+
 LARGEST_TARGET = 1e30
 NO_WEIGHT = np.zeros(0)
 
 
 def check_sample_weight(
-    sample_weight: Any, n_rows: int, *, keep_scale: bool = False, scale_matters: bool = False
+    sample_weight: ArrayLike | None,
+    n_rows: int,
+    *,
+    keep_scale: bool = False,
+    scale_matters: bool = False,
 ) -> np.ndarray:
     """Return the weights as float64; an empty array if there are none or all are 1.
 
@@ -57,7 +67,9 @@ def check_sample_weight(
     return NO_WEIGHT if (weight == 1).all() else np.ascontiguousarray(weight)
 
 
-def check_finite_target(y: Any, name: str = "y", *, owner: str = "this function") -> np.ndarray:
+def check_finite_target(
+    y: ArrayLike | None, name: str = "y", *, owner: str = "this function"
+) -> np.ndarray:
     """Return a numeric target as float64 of shape (n_targets, n_samples).
 
     `owner` is the name of the class that needs the target, for the message if y is None.
@@ -127,7 +139,7 @@ def warn_of_column_vector() -> None:
     )
 
 
-def check_single_target(y: Any, numbers: np.ndarray, criterion: str) -> None:
+def check_single_target(y: ArrayLike, numbers: np.ndarray, criterion: str) -> None:
     """Raise a ValueError if y has several targets and the criterion is not the squared error."""
     if criterion == "squared_error":
         return
@@ -145,7 +157,9 @@ def check_single_target(y: Any, numbers: np.ndarray, criterion: str) -> None:
         )
 
 
-def check_labels(y: Any, *, several: bool = False, owner: str = "this function") -> np.ndarray:
+def check_labels(
+    y: ArrayLike | None, *, several: bool = False, owner: str = "this function"
+) -> np.ndarray:
     """Return class labels as an array of shape (n_samples,), or (n_samples, n_targets) if `several`.
 
     `owner` is the name of the class that needs the labels, for the message if y is None.
@@ -197,7 +211,7 @@ def class_numbers(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
 
 
 def apply_class_weight(
-    class_weight: Any, labels: np.ndarray, weight: np.ndarray, *, keep_scale: bool = False
+    class_weight: ClassWeight, labels: np.ndarray, weight: np.ndarray, *, keep_scale: bool = False
 ) -> np.ndarray:
     """Return the row weights times the class weights; `class_weight` is as in scikit-learn."""
     if class_weight is None:

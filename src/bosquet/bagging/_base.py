@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from copy import deepcopy
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -40,6 +40,13 @@ from bosquet.bagging._learners import (
 from bosquet.bagging._sampling import Sampler, plain_sampler, resolve_count
 from bosquet.bagging._tables import copy_input_tags, validate_table
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+    from sklearn.utils import Tags
+
+    from bosquet._types import Estimator, TableLike
+
+
 # n_estimators="auto" fits learners in batches until the out-of-bag error has settled: the mean over a
 # window of learners is at most AUTO_TOLERANCE standard errors below the mean over the window before.
 AUTO_BATCH, AUTO_WINDOW, AUTO_TOLERANCE, AUTO_MAX_ESTIMATORS = 10, 20, 0.1, 500
@@ -71,7 +78,7 @@ class BaseBagging(SaveMixin, ExplainMixin, BaseEstimator):
 
     # ------------------------------------------------------------------ fitting
     @publishes_fit_atomically
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit one learner to each bag.
 
         Parameters
@@ -89,7 +96,7 @@ class BaseBagging(SaveMixin, ExplainMixin, BaseEstimator):
         """
         return self._fit(X, y, sample_weight)
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
+    def _fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> Self:
         check_parameters(self, CHECKS)
         template = self._chosen_estimator()
         check_learner(template, "estimator")
@@ -124,7 +131,7 @@ class BaseBagging(SaveMixin, ExplainMixin, BaseEstimator):
         self._set_oob_attributes(record)
         return self
 
-    def _start(self, target: np.ndarray, weight: np.ndarray, template: Any) -> None:
+    def _start(self, target: np.ndarray, weight: np.ndarray, template: Estimator) -> None:
         """Delete the attributes of an earlier fit, and define how bags are drawn."""
         for name in [name for name in self.__dict__ if name.startswith(("oob_", "_oob_record"))]:
             if name != "oob_score":
@@ -164,7 +171,7 @@ class BaseBagging(SaveMixin, ExplainMixin, BaseEstimator):
             )
 
     def _new_oob_record(
-        self, fitter: BagFitter, X: Any, target: np.ndarray, weight: np.ndarray
+        self, fitter: BagFitter, X: TableLike, target: np.ndarray, weight: np.ndarray
     ) -> OutOfBagRecord:
         """Return the out-of-bag record of the learners that are already fitted."""
         # A copy, so that a fit that fails does not change the record of the fitted model.
@@ -181,7 +188,7 @@ class BaseBagging(SaveMixin, ExplainMixin, BaseEstimator):
         self,
         fitter: BagFitter,
         record: OutOfBagRecord | None,
-        X: Any,
+        X: TableLike,
         y: np.ndarray,
         weight: np.ndarray,
     ) -> None:
@@ -232,7 +239,7 @@ class BaseBagging(SaveMixin, ExplainMixin, BaseEstimator):
     def _chosen_estimator(self) -> Any:
         return default_estimator(self._classifier) if self.estimator is None else self.estimator
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         learner = self._chosen_estimator()
         copy_input_tags(tags, [learner])
@@ -262,23 +269,23 @@ class BaseBagging(SaveMixin, ExplainMixin, BaseEstimator):
         all_features = np.arange(self.n_features_in_)
         return [all_features if drawn is None else drawn for drawn in self._features]
 
-    def _table(self, X: Any) -> Any:
+    def _table(self, X: TableLike) -> Any:
         check_is_fitted(self, "estimators_")
         return validate_table(
             self, X, [self.estimator_], reset=False, keep_frame=not self.bootstrap_features
         )
 
-    def _learner_votes(self, number: int, X: Any, vote: Vote | None = None) -> np.ndarray:
+    def _learner_votes(self, number: int, X: TableLike, vote: Vote | None = None) -> np.ndarray:
         vote = vote or self._vote
         return vote(self.estimators_[number], select_columns(X, self._features[number]))
 
-    def _sum_of_votes(self, first: int, last: int, X: Any) -> np.ndarray:
+    def _sum_of_votes(self, first: int, last: int, X: TableLike) -> np.ndarray:
         total = self._learner_votes(first, X).copy()
         for number in range(first + 1, last):
             total += self._learner_votes(number, X)
         return total
 
-    def _mean_votes(self, X: Any) -> np.ndarray:
+    def _mean_votes(self, X: TableLike) -> np.ndarray:
         """Return the mean of the learners' votes, shape (rows, columns)."""
         X = self._table(X)
         n = len(self.estimators_)
@@ -286,20 +293,20 @@ class BaseBagging(SaveMixin, ExplainMixin, BaseEstimator):
         sums = in_parallel(self._sum_of_votes, calls, n_jobs=self.n_jobs, threads=True)
         return sum(sums[1:], sums[0]) / n
 
-    def _staged_mean_votes(self, X: Any) -> Iterator[np.ndarray]:
+    def _staged_mean_votes(self, X: TableLike) -> Iterator[np.ndarray]:
         X = self._table(X)
         total: Any = 0.0
         for number in range(len(self.estimators_)):
             total = total + self._learner_votes(number, X)
             yield total / (number + 1)
 
-    def _all_votes(self, X: Any) -> np.ndarray:
+    def _all_votes(self, X: TableLike) -> np.ndarray:
         """Return the votes of each learner, shape (learners, rows, columns)."""
         X = self._table(X)
         calls = [(number, X) for number in range(len(self.estimators_))]
         return np.stack(in_parallel(self._learner_votes, calls, n_jobs=self.n_jobs, threads=True))
 
-    def _jackknife(self, X: Any) -> np.ndarray:
+    def _jackknife(self, X: TableLike) -> np.ndarray:
         check_is_fitted(self, "estimators_")
         if not self._sampler.replace:
             raise ValueError(
@@ -312,7 +319,7 @@ class BaseBagging(SaveMixin, ExplainMixin, BaseEstimator):
         return np.sqrt(variance).reshape(votes.shape[1:])
 
     # ------------------------------------------------- implemented by subclasses
-    def _check_target(self, y: Any, continuing: bool) -> tuple[np.ndarray, np.ndarray]:
+    def _check_target(self, y: ArrayLike, continuing: bool) -> tuple[np.ndarray, np.ndarray]:
         """Return y as passed to the learners, and y as compared with the votes."""
         raise NotImplementedError
 

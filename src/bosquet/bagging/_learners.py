@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,13 +12,16 @@ from bosquet._sklearn import columns_of, has_fit_parameter, rows_of, seeded_clon
 from bosquet.bagging._sampling import Sampler
 from bosquet.trees import DecisionTreeClassifier, DecisionTreeRegressor
 
+if TYPE_CHECKING:
+    from bosquet._types import Estimator, TableLike
+
 
 def default_estimator(classifier: bool) -> Any:
     """Return the learner for estimator=None: a full decision tree."""
     return DecisionTreeClassifier() if classifier else DecisionTreeRegressor()
 
 
-def check_learner(learner: Any, parameter: str) -> None:
+def check_learner(learner: Estimator, parameter: str) -> None:
     """Raise a TypeError unless `learner` is an estimator with `fit`, `predict` and `get_params`."""
     if isinstance(learner, type) or not all(
         hasattr(learner, method) for method in ("fit", "predict", "get_params")
@@ -43,7 +46,7 @@ class ClassifierVotes:
 
     losses = staticmethod(misclassified)
 
-    def __call__(self, learner: Any, X: Any) -> np.ndarray:
+    def __call__(self, learner: Any, X: TableLike) -> np.ndarray:
         if self.soft and hasattr(learner, "predict_proba"):
             probabilities = np.asarray(learner.predict_proba(X), dtype=float)
             if probabilities.shape[1] == self.classes.size:
@@ -116,7 +119,7 @@ class BagFitter:
     vote: Vote
     needs_oob: bool
 
-    def fit(self, number: int, X: Any, y: np.ndarray, weight: np.ndarray) -> FittedLearner:
+    def fit(self, number: int, X: TableLike, y: np.ndarray, weight: np.ndarray) -> FittedLearner:
         """Return learner `number`, fitted to its bag."""
         features = self.sampler.features(
             number, self.n_features, self.n_features_drawn, self.replace_features
@@ -127,7 +130,7 @@ class BagFitter:
         return FittedLearner(learner, features, votes)
 
     def oob_votes(
-        self, number: int, learner: Any, features: np.ndarray | None, X: Any
+        self, number: int, learner: Estimator, features: np.ndarray | None, X: TableLike
     ) -> np.ndarray | None:
         """Return the votes of a learner on the rows that it did not draw; None if it drew all rows."""
         rows = self.sampler.left_out(number)
@@ -136,7 +139,7 @@ class BagFitter:
         return self.vote(learner, rows_of(select_columns(X, features), rows))
 
     def _fit_to_bag(
-        self, learner: Any, number: int, X: Any, y: np.ndarray, weight: np.ndarray
+        self, learner: Estimator, number: int, X: TableLike, y: np.ndarray, weight: np.ndarray
     ) -> Any:
         if not has_fit_parameter(learner, "sample_weight"):
             rows = self.sampler.rows(number)
@@ -150,7 +153,9 @@ class BagFitter:
         weights = {} if (bag_weight == 1).all() else {"sample_weight": bag_weight}
         return self._fit_or_constant(learner, rows_of(X, rows), y[rows], **weights)
 
-    def _fit_or_constant(self, learner: Any, X: Any, y: np.ndarray, **weight: np.ndarray) -> Any:
+    def _fit_or_constant(
+        self, learner: Estimator, X: TableLike, y: np.ndarray, **weight: np.ndarray
+    ) -> Any:
         """Return the fitted learner; if it rejects a bag of one class, a constant classifier instead."""
         try:
             return learner.fit(X, y, **weight)
@@ -162,6 +167,6 @@ class BagFitter:
         return DummyClassifier(strategy="most_frequent").fit(X, y)
 
 
-def select_columns(X: Any, features: np.ndarray | None) -> Any:
+def select_columns(X: TableLike, features: np.ndarray | None) -> Any:
     """Return the columns `features` of X; None: all columns."""
     return X if features is None else columns_of(X, features)

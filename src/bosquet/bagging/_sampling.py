@@ -5,9 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from bosquet._types import State
+
 
 # Each learner has three independent streams of random numbers: rows, features, its own random_state.
 _ROWS, _FEATURES, _LEARNER = range(3)
@@ -35,7 +39,7 @@ class Group:
             drawn = random.permutation(self.n_members)[: self.size]
         return drawn if self.members is None else self.members[drawn]
 
-    def to_state(self) -> dict[str, Any]:
+    def to_state(self) -> State:
         return {
             "n_members": int(self.n_members),
             "size": int(self.size),
@@ -128,7 +132,7 @@ class Sampler:
         """Return the generator from which the random_state of the learner is drawn."""
         return self._random(number, _LEARNER)
 
-    def to_state(self) -> dict[str, Any]:
+    def to_state(self) -> State:
         """Return the parameters of the sampler as JSON values, for the model file."""
         return {
             "seed": self.seed,
@@ -157,7 +161,13 @@ class Sampler:
 
 
 def plain_sampler(
-    seed: int, n_rows: int, weight: np.ndarray, *, by_weight: bool, max_samples: Any, replace: bool
+    seed: int,
+    n_rows: int,
+    weight: np.ndarray,
+    *,
+    by_weight: bool,
+    max_samples: float,
+    replace: bool,
 ) -> Sampler:
     """Return a sampler that draws rows uniformly, or with probabilities proportional to their weights.
 
@@ -178,7 +188,7 @@ def balanced_sampler(
     weight: np.ndarray,
     *,
     by_weight: bool,
-    max_samples: Any,
+    max_samples: float,
     replace: bool,
 ) -> Sampler:
     """Return a sampler whose bags hold the same number of rows of each class.

@@ -6,7 +6,7 @@ the constant classifier of a bag that contains a single class.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from sklearn.utils import Bunch
@@ -37,13 +37,17 @@ from bosquet.bagging._learners import ClassifierVotes, RegressorVotes, check_lea
 from bosquet.bagging._sampling import Sampler
 from bosquet.bagging.voting import CHECKS as VOTING_CHECKS
 
+if TYPE_CHECKING:
+    from bosquet._types import Estimator, State
+
+
 _OOB_NUMBERS = ("oob_score_", "oob_error_", "oob_learner_error_")
 _MAX_FEATURES = 2**30
 
-Members = list[tuple[str, Any]]
+Members: TypeAlias = "list[tuple[str, Estimator]]"
 
 
-def _common_state(model: Any) -> dict[str, Any]:
+def _common_state(model: Any) -> State:
     return {
         "classes": labels_state(getattr(model, "classes_", None)),
         "n_features": int(model.n_features_in_),
@@ -51,7 +55,7 @@ def _common_state(model: Any) -> dict[str, Any]:
     }
 
 
-def _set_common_state(model: Any, state: dict[str, Any]) -> np.ndarray | None:
+def _set_common_state(model: Any, state: State) -> np.ndarray | None:
     """Set the features and the classes of a model from its state, and return the classes."""
     n_features = read_integer(state, "n_features", 1, _MAX_FEATURES)
     classes = None
@@ -101,7 +105,7 @@ def _is_constant(member: Any) -> bool:
     return type(member) is DummyClassifier and member.classes_.size == 1
 
 
-def _bagged_from_state(model: Any, members: list[Any], state: dict[str, Any]) -> Any:
+def _bagged_from_state(model: Any, members: list[Any], state: State) -> Any:
     classes = _set_common_state(model, state)
     check_learner(model.estimator_, "learner")
     constants = read_list(state, "constants")
@@ -133,7 +137,7 @@ def _bagged_from_state(model: Any, members: list[Any], state: dict[str, Any]) ->
     return model
 
 
-def _features(state: Any, n_features: int) -> np.ndarray | None:
+def _features(state: State, n_features: int) -> np.ndarray | None:
     if state is None:
         return None
     found = read_integers({"features": state}, "features", 0, n_features - 1)

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import narwhals.dependencies as libraries
 
 from bosquet._sklearn import tags_of, validate_data
 from bosquet.data import decode_dictionaries
 
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
 
-def is_frame(X: Any) -> bool:
+    from bosquet._types import Estimator, TableLike
+
+
+def is_frame(X: TableLike) -> bool:
     return bool(libraries.is_pandas_dataframe(X) or libraries.is_polars_dataframe(X))
 
 
 def validate_table(
-    owner: Any, X: Any, learners: Sequence[Any], *, reset: bool, keep_frame: bool = True
+    owner: Any, X: Any, learners: Sequence[Estimator], *, reset: bool, keep_frame: bool = True
 ) -> Any:
     """Return X, validated; with `reset`, store its columns in `owner`, otherwise compare them.
 
@@ -44,11 +49,11 @@ def validate_table(
     )
 
 
-def _is_meta_estimator(learner: Any) -> bool:
+def _is_meta_estimator(learner: Estimator) -> bool:
     return any(hasattr(value, "fit") for value in learner.get_params(deep=True).values())
 
 
-def copy_input_tags(tags: Any, learners: Sequence[Any]) -> None:
+def copy_input_tags(tags: Tags, learners: Sequence[Estimator]) -> None:
     """Set the input tags of an ensemble to those that all its learners have."""
     for name in ("allow_nan", "sparse", "categorical", "string"):
         in_all = all(getattr(tags_of(learner).input_tags, name) for learner in learners)

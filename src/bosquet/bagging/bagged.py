@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,12 @@ from bosquet._targets import check_finite_target, check_labels
 from bosquet.bagging._base import BaseBagging
 from bosquet.bagging._learners import ClassifierVotes, RegressorVotes
 from bosquet.bagging._sampling import Sampler, balanced_sampler
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from bosquet._types import Estimator, RandomState, TableLike
+
 
 _PARAMETERS_DOC = """
     estimator : scikit-learn estimator, default=None
@@ -153,11 +159,11 @@ class BaggingClassifier(ClassifierMixin, BaseBagging):
 
     def __init__(
         self,
-        estimator: Any = None,
-        n_estimators: Any = 10,
+        estimator: Estimator | None = None,
+        n_estimators: int | str = 10,
         *,
-        max_samples: Any = 1.0,
-        max_features: Any = 1.0,
+        max_samples: float = 1.0,
+        max_features: float | str | None = 1.0,
         bootstrap: bool = True,
         bootstrap_features: bool = False,
         voting: str = "soft",
@@ -165,7 +171,7 @@ class BaggingClassifier(ClassifierMixin, BaseBagging):
         oob_score: bool = False,
         warm_start: bool = False,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         verbose: int = 0,
     ):
         self.estimator = estimator
@@ -182,7 +188,7 @@ class BaggingClassifier(ClassifierMixin, BaseBagging):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _check_target(self, y: Any, continuing: bool) -> tuple[np.ndarray, np.ndarray]:
+    def _check_target(self, y: ArrayLike, continuing: bool) -> tuple[np.ndarray, np.ndarray]:
         labels = check_labels(y, owner=type(self).__name__)
         check_classification_targets(labels)
         classes, codes = np.unique(labels, return_inverse=True)
@@ -218,35 +224,35 @@ class BaggingClassifier(ClassifierMixin, BaseBagging):
         self.oob_decision_function_ = record.mean_votes(self.classes_.size)
 
     @reads_fit_snapshot
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: TableLike) -> np.ndarray:
         """Predict the class with the largest mean vote; ties go to the first class in `classes_`."""
         largest = self.predict_proba(X).argmax(axis=1)
         return self.classes_[largest]
 
     @reads_fit_snapshot
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: TableLike) -> np.ndarray:
         """Mean probability of each class; with voting="hard", the fraction of votes."""
         return self._mean_votes(X)
 
     @reads_fit_snapshot
-    def predict_log_proba(self, X: Any) -> np.ndarray:
+    def predict_log_proba(self, X: TableLike) -> np.ndarray:
         """Logarithms of the probabilities."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
     @reads_fit_snapshot
-    def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
+    def staged_predict_proba(self, X: TableLike) -> Iterator[np.ndarray]:
         """Yield the probabilities predicted by the first 1, 2, ... learners."""
         yield from self._staged_mean_votes(X)
 
     @reads_fit_snapshot
-    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
+    def staged_predict(self, X: TableLike) -> Iterator[np.ndarray]:
         """Yield the classes predicted by the first 1, 2, ... learners."""
         for votes in self._staged_mean_votes(X):
             yield self.classes_[votes.argmax(axis=1)]
 
     @reads_fit_snapshot
-    def votes(self, X: Any) -> np.ndarray:
+    def votes(self, X: TableLike) -> np.ndarray:
         """Return the vote of each learner.
 
         Returns
@@ -258,7 +264,7 @@ class BaggingClassifier(ClassifierMixin, BaseBagging):
         return votes if self._vote.soft else self.classes_[votes.argmax(axis=2)]
 
     @reads_fit_snapshot
-    def jackknife_standard_errors(self, X: Any) -> np.ndarray:
+    def jackknife_standard_errors(self, X: TableLike) -> np.ndarray:
         """Standard error of each probability, by the jackknife after the bootstrap.
 
         It estimates how much the probability would vary over other training samples. For each training
@@ -328,17 +334,17 @@ class BaggingRegressor(RegressorMixin, BaseBagging):
 
     def __init__(
         self,
-        estimator: Any = None,
-        n_estimators: Any = 10,
+        estimator: Estimator | None = None,
+        n_estimators: int | str = 10,
         *,
-        max_samples: Any = 1.0,
-        max_features: Any = 1.0,
+        max_samples: float = 1.0,
+        max_features: float | str | None = 1.0,
         bootstrap: bool = True,
         bootstrap_features: bool = False,
         oob_score: bool = False,
         warm_start: bool = False,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         verbose: int = 0,
     ):
         self.estimator = estimator
@@ -353,7 +359,7 @@ class BaggingRegressor(RegressorMixin, BaseBagging):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _check_target(self, y: Any, continuing: bool) -> tuple[np.ndarray, np.ndarray]:
+    def _check_target(self, y: ArrayLike, continuing: bool) -> tuple[np.ndarray, np.ndarray]:
         target = check_finite_target(y, owner=type(self).__name__).T
         if continuing and target.shape[1] != self._n_targets:
             raise ValueError(
@@ -373,18 +379,18 @@ class BaggingRegressor(RegressorMixin, BaseBagging):
         return values[..., 0] if values.shape[-1] == 1 else values
 
     @reads_fit_snapshot
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: TableLike) -> np.ndarray:
         """Mean prediction of the learners, shape (n_samples,) or (n_samples, n_targets)."""
         return self._without_target_axis(self._mean_votes(X))
 
     @reads_fit_snapshot
-    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
+    def staged_predict(self, X: TableLike) -> Iterator[np.ndarray]:
         """Yield the mean predictions of the first 1, 2, ... learners."""
         for votes in self._staged_mean_votes(X):
             yield self._without_target_axis(votes)
 
     @reads_fit_snapshot
-    def votes(self, X: Any) -> np.ndarray:
+    def votes(self, X: TableLike) -> np.ndarray:
         """Return the prediction of each learner.
 
         Returns
@@ -394,7 +400,7 @@ class BaggingRegressor(RegressorMixin, BaseBagging):
         return self._without_target_axis(self._all_votes(X).transpose(1, 0, 2))
 
     @reads_fit_snapshot
-    def jackknife_standard_errors(self, X: Any) -> np.ndarray:
+    def jackknife_standard_errors(self, X: TableLike) -> np.ndarray:
         """Standard error of each prediction, by the jackknife after the bootstrap.
 
         It estimates how much the prediction would vary over other training samples. For each training

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from numbers import Integral
-from typing import Any
 
 
 def probability_drawn(m: int) -> float:
@@ -59,7 +58,7 @@ def distinct_samples(m: int) -> int:
     return math.comb(2 * m - 1, m)
 
 
-def _checked(m: Any) -> int:
+def _checked(m: object) -> int:
     if not isinstance(m, Integral) or isinstance(m, bool) or m < 1:
         raise ValueError(f"m={m!r} is not valid: m must be an integer >= 1")
     return int(m)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 
 class Ambiguity(NamedTuple):
@@ -29,7 +32,7 @@ class Ambiguity(NamedTuple):
     correlation: float
 
 
-def ambiguity(predictions: Any, y: Any, weights: Any = None) -> Ambiguity:
+def ambiguity(predictions: ArrayLike, y: ArrayLike, weights: ArrayLike | None = None) -> Ambiguity:
     r"""Decompose the error of an average of learners into their mean error and their ambiguity.
 
     For f̄ = Σ w_t f_t with weights that sum to 1, each row satisfies
@@ -98,7 +101,7 @@ def ambiguity(predictions: Any, y: Any, weights: Any = None) -> Ambiguity:
     )
 
 
-def check_weights(weights: Any, n_learners: int) -> np.ndarray:
+def check_weights(weights: ArrayLike | None, n_learners: int) -> np.ndarray:
     """Return the weights of learners as a float array; ones if None."""
     if weights is None:
         return np.ones(n_learners)

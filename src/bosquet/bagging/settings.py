@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from bosquet._sklearn import clone, is_classifier, is_regressor
 from bosquet.bagging.voting import VotingClassifier, VotingRegressor
 
+if TYPE_CHECKING:
+    from bosquet._types import Estimator
 
-def over_settings(estimator: Any, param_grid: Any, **options: Any) -> Any:
+
+def over_settings(
+    estimator: Estimator,
+    param_grid: Mapping[str, Sequence[object]] | Sequence[Mapping[str, Sequence[object]]],
+    **options: Any,
+) -> VotingClassifier | VotingRegressor:
     r"""Return a voting ensemble of one estimator over all settings of a grid of hyper-parameters.
 
     .. math:: H(x) = \frac1S \sum_{s} h_s(x), \qquad s \text{ every setting of the grid.}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.utils import Bunch
@@ -36,6 +36,13 @@ from bosquet.bagging._learners import ClassifierVotes, RegressorVotes, check_lea
 from bosquet.bagging._tables import copy_input_tags, validate_table
 from bosquet.bagging.diversity import check_weights
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+    from sklearn.utils import Tags
+
+    from bosquet._types import Estimator, NamedEstimators, TableLike
+
+
 CHECKS: dict[str, Check] = {
     "voting": choice("hard", "soft", "real"),
     "verbose": integer(0),
@@ -45,13 +52,13 @@ CHECKS: dict[str, Check] = {
 class BaseVoting(SaveMixin, ExplainMixin, BaseEstimator):
     """Fits and combines a list of named learners."""
 
-    estimators: Any
-    weights: Any
-    n_jobs: Any
-    verbose: Any
+    estimators: NamedEstimators
+    weights: ArrayLike | None
+    n_jobs: int | None
+    verbose: int
 
     @publishes_fit_atomically
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit a clone of each learner to all rows.
 
         Parameters
@@ -68,7 +75,7 @@ class BaseVoting(SaveMixin, ExplainMixin, BaseEstimator):
         """
         return self._fit(X, y, sample_weight)
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
+    def _fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> Self:
         check_parameters(self, CHECKS)
         self._check_estimators()
         kept = self._kept()
@@ -126,7 +133,7 @@ class BaseVoting(SaveMixin, ExplainMixin, BaseEstimator):
     def _check_votes(self) -> None:
         """Raise a ValueError if a learner lacks the method that `voting` needs."""
 
-    def _kept(self) -> list[tuple[str, Any]]:
+    def _kept(self) -> list[tuple[str, Estimator]]:
         """Return the (name, estimator) pairs that are not dropped."""
         return [
             (name, learner) for name, learner in _pairs(self.estimators) if not _is_dropped(learner)
@@ -142,7 +149,7 @@ class BaseVoting(SaveMixin, ExplainMixin, BaseEstimator):
             )
         return weights[kept] / weights[kept].sum()
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
+    def get_params(self, deep: bool = True) -> dict[str, object]:
         """Return the parameters; with `deep`, also the learners by name and their parameters."""
         parameters = super().get_params(deep=False)
         for name, learner in _pairs(self.estimators) if deep else []:
@@ -152,7 +159,7 @@ class BaseVoting(SaveMixin, ExplainMixin, BaseEstimator):
                     parameters[f"{name}__{key}"] = value
         return parameters
 
-    def set_params(self, **params: Any) -> Any:
+    def set_params(self, **params: Any) -> Self:
         """Set parameters; ``name=`` replaces a learner, ``name__key=`` sets a parameter of a learner."""
         if "estimators" in params:
             self.estimators = params.pop("estimators")
@@ -164,24 +171,26 @@ class BaseVoting(SaveMixin, ExplainMixin, BaseEstimator):
             ]
         return super().set_params(**params)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         copy_input_tags(tags, [learner for _, learner in self._kept()])
         return tags
 
     # --------------------------------------------------------------- predicting
-    def _learner_votes(self, X: Any, vote: Callable[[Any, Any], np.ndarray]) -> np.ndarray:
+    def _learner_votes(
+        self, X: TableLike, vote: Callable[[Estimator, TableLike], np.ndarray]
+    ) -> np.ndarray:
         """Return the votes of each learner, shape (learners, rows, columns)."""
         check_is_fitted(self, "estimators_")
         X = validate_table(self, X, self.estimators_, reset=False)
         calls = [(learner, X) for learner in self.estimators_]
         return np.stack(in_parallel(vote, calls, n_jobs=self.n_jobs, threads=True))
 
-    def _check_target(self, y: Any) -> np.ndarray:
+    def _check_target(self, y: ArrayLike) -> np.ndarray:
         raise NotImplementedError
 
 
-def _pairs(estimators: Any) -> list[tuple[str, Any]]:
+def _pairs(estimators: NamedEstimators) -> list[tuple[str, Estimator]]:
     """Return the (name, estimator) pairs; an empty list if `estimators` is not valid.
 
     `get_params` must work before `fit` validates the parameters.
@@ -195,11 +204,11 @@ def _pairs(estimators: Any) -> list[tuple[str, Any]]:
     return [(name, learner) for name, learner in estimators] if valid else []
 
 
-def _is_dropped(learner: Any) -> bool:
+def _is_dropped(learner: Estimator) -> bool:
     return isinstance(learner, str) and learner == "drop"
 
 
-def _fit_learner(learner: Any, X: Any, y: np.ndarray, weight: np.ndarray) -> Any:
+def _fit_learner(learner: Estimator, X: TableLike, y: np.ndarray, weight: np.ndarray) -> Estimator:
     return learner.fit(X, y, sample_weight=weight) if weight.size else learner.fit(X, y)
 
 
@@ -268,10 +277,10 @@ class VotingClassifier(ClassifierMixin, BaseVoting):
 
     def __init__(
         self,
-        estimators: Any,
+        estimators: NamedEstimators,
         *,
         voting: str = "hard",
-        weights: Any = None,
+        weights: ArrayLike | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ):
@@ -290,7 +299,7 @@ class VotingClassifier(ClassifierMixin, BaseVoting):
                     f" ({type(learner).__name__}) does not have it; use voting='hard'"
                 )
 
-    def _check_target(self, y: Any) -> np.ndarray:
+    def _check_target(self, y: ArrayLike) -> np.ndarray:
         labels = check_labels(y, owner=type(self).__name__)
         check_classification_targets(labels)
         self.classes_ = np.unique(labels)
@@ -300,37 +309,37 @@ class VotingClassifier(ClassifierMixin, BaseVoting):
             )
         return labels
 
-    def _mean_votes(self, X: Any) -> np.ndarray:
+    def _mean_votes(self, X: TableLike) -> np.ndarray:
         votes = self._learner_votes(X, self._vote())
         return weighted_sum(self._kept_weights(), votes)
 
-    def _vote(self) -> Callable[[Any, Any], np.ndarray]:
+    def _vote(self) -> Callable[[Estimator, TableLike], np.ndarray]:
         check_is_fitted(self, "estimators_")
         if self.voting == "real":
             return _real_votes
         return ClassifierVotes(self.classes_, soft=self.voting == "soft")
 
     @reads_fit_snapshot
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: TableLike) -> np.ndarray:
         """Predict the class with the largest sum of votes; ties go to the first class in `classes_`."""
         largest = self._mean_votes(X).argmax(axis=1)
         return self.classes_[largest]
 
     @available_if(_has_predict_proba)
     @reads_fit_snapshot
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: TableLike) -> np.ndarray:
         """Weighted mean of the probabilities; with voting="hard", the fraction of votes for each class."""
         return self._mean_votes(X)
 
     @available_if(_has_decision_function)
     @reads_fit_snapshot
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(self, X: TableLike) -> np.ndarray:
         """Weighted mean of the decision functions: one column per class; for two classes a 1-D array."""
         votes = self._mean_votes(X)
         return votes[:, 1] if votes.shape[1] == 2 else votes
 
     @reads_fit_snapshot
-    def votes(self, X: Any) -> np.ndarray:
+    def votes(self, X: TableLike) -> np.ndarray:
         """Return the vote of each learner.
 
         Returns
@@ -343,7 +352,7 @@ class VotingClassifier(ClassifierMixin, BaseVoting):
         return self.classes_[votes.argmax(axis=2)] if self.voting == "hard" else votes
 
 
-def _real_votes(learner: Any, X: Any) -> np.ndarray:
+def _real_votes(learner: Any, X: TableLike) -> np.ndarray:
     """Return decision values with one column per class; two classes get the columns -h and +h."""
     decision = np.asarray(learner.decision_function(X), dtype=float)
     return np.column_stack([-decision, decision]) if decision.ndim == 1 else decision
@@ -392,9 +401,9 @@ class VotingRegressor(RegressorMixin, BaseVoting):
 
     def __init__(
         self,
-        estimators: Any,
+        estimators: NamedEstimators,
         *,
-        weights: Any = None,
+        weights: ArrayLike | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ):
@@ -403,19 +412,19 @@ class VotingRegressor(RegressorMixin, BaseVoting):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _check_target(self, y: Any) -> np.ndarray:
+    def _check_target(self, y: ArrayLike) -> np.ndarray:
         target = check_finite_target(y, owner=type(self).__name__).T
         return target[:, 0] if target.shape[1] == 1 else target
 
     @reads_fit_snapshot
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: TableLike) -> np.ndarray:
         """Weighted mean of the predictions, shape (n_samples,) or (n_samples, n_targets)."""
         votes = self._learner_votes(X, RegressorVotes())
         mean = weighted_sum(self._kept_weights(), votes)
         return mean[:, 0] if mean.shape[1] == 1 else mean
 
     @reads_fit_snapshot
-    def votes(self, X: Any) -> np.ndarray:
+    def votes(self, X: TableLike) -> np.ndarray:
         """Return the prediction of each learner.
 
         Returns
@@ -425,7 +434,7 @@ class VotingRegressor(RegressorMixin, BaseVoting):
         votes = self._learner_votes(X, RegressorVotes()).transpose(1, 0, 2)
         return votes[:, :, 0] if votes.shape[2] == 1 else votes
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = all(
             tags_of(learner).target_tags.multi_output for _, learner in self._kept()

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.sparse import issparse
 
 from bosquet._masks import without_mask
 from bosquet._sparse import checked_sparse
+
+if TYPE_CHECKING:
+    from bosquet._types import Estimator, TableLike
+
 
 # Tables with fewer values are processed by one thread: a step is shorter than waking a second thread.
 SMALL_TABLE = 100_000
@@ -19,14 +23,14 @@ def threads_for(rows: int, columns: int, threads: int) -> int:
     return 1 if rows * columns < SMALL_TABLE else threads
 
 
-def shaped(X: Any) -> Any:
+def shaped(X: TableLike) -> Any:
     """X itself if it has a shape, else an array; a sparse matrix in a format whose rows can be selected."""
     if issparse(X):
         return checked_sparse(X)
     return without_mask(X) if hasattr(X, "shape") else np.asarray(X)
 
 
-def check_learner(estimator: Any) -> None:
+def check_learner(estimator: Estimator) -> None:
     """Raise a TypeError unless `estimator` is None or an object with fit, predict and get_params."""
     if estimator is None:
         return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,8 +18,17 @@ from bosquet.boosting.adaboost.lpboost import LPBoostClassifier
 from bosquet.boosting.adaboost.stagewise import Discrete
 from bosquet.boosting.adaboost.votes import TwoClassDecision, lead_of_own_class
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
-def outlier_scores(model: Any, X: Any, y: Any, *, by: str = "loss") -> np.ndarray:
+    from bosquet._types import TableLike
+    from bosquet.boosting.adaboost._base import VoteClassifier
+    from bosquet.boosting.gradient._base import BaseGradientBoosting
+
+
+def outlier_scores(
+    model: VoteClassifier | BaseGradientBoosting, X: TableLike, y: ArrayLike, *, by: str = "loss"
+) -> np.ndarray:
     r"""Outlier scores of the rows from a boosted classifier; their mean is 1.
 
     Boosting gives large weights to the rows that it misclassifies. A row whose weight stays large round after
@@ -92,7 +101,7 @@ def _shares(losses: np.ndarray) -> np.ndarray:
     return losses / mean if mean > 0 else np.ones_like(losses)
 
 
-def _losses_by_round(model: Any, X: Any, numbers: np.ndarray) -> Iterator[np.ndarray]:
+def _losses_by_round(model: Any, X: TableLike, numbers: np.ndarray) -> Iterator[np.ndarray]:
     """The loss of each row after each round, for the loss of the model."""
     if isinstance(model, BrownBoostClassifier):
         left = model.c_ - np.cumsum(model.times_)
@@ -125,7 +134,7 @@ def _losses_of_vote(
     return np.exp(behind - behind.max())
 
 
-def _margins(model: Any, X: Any, numbers: np.ndarray) -> np.ndarray:
+def _margins(model: Any, X: TableLike, numbers: np.ndarray) -> np.ndarray:
     """Margins in [-1, 1], from the vote or, for other models, from probabilities."""
     if isinstance(model, BrownBoostClassifier | LPBoostClassifier):
         size = np.abs(model.estimator_weights_).sum()

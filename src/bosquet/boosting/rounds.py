@@ -230,7 +230,7 @@ class StoppingState:
     history: LoopResult
     stopping: EarlyStopping
     fingerprint: int
-    scoring: Any = None
+    scoring: str | Callable[..., float] | None = None
     refitted: Any = None
     kept: list[Any] = field(default_factory=list)
 
@@ -243,7 +243,7 @@ class RunStart:
     history: LoopResult
     stopping: EarlyStopping | None
     fingerprint: int | None
-    scoring: Any = None
+    scoring: str | Callable[..., float] | None = None
     resumed: StoppingState | None = None
 
     def state_after(
@@ -282,7 +282,7 @@ def start_of_run(
     validation: int | None,
     *,
     tol: float,
-    scoring: Any = None,
+    scoring: str | Callable[..., float] | None = None,
     split: bool = True,
 ) -> RunStart:
     """Where the rounds of a fit begin.

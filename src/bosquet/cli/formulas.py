@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
 
 # The last four are the full-width forms of = + - @, which some spreadsheets treat alike.
 _STARTS = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
 _NUMERAL = re.compile(r"[+-]?[\d.,]*\d[\d.,]*([eE][+-]?\d+)?%?")
 
 
-def escaped(cell: Any) -> Any:
+def escaped(cell: object) -> object:
     """Put an apostrophe before text that a spreadsheet would run as a formula; return other cells unchanged.
 
     Examples
@@ -24,7 +28,7 @@ def escaped(cell: Any) -> Any:
     return "'" + cell
 
 
-def without_formulas(frame: Any) -> Any:
+def without_formulas(frame: DataFrame) -> DataFrame:
     """Return a pandas frame with all column names and text cells escaped."""
     frame = frame.copy()
     for name in frame.select_dtypes(exclude="number"):

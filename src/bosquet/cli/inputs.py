@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bosquet._suggestions import hint
 from bosquet.cli.arguments import UserError
 from bosquet.cli.output import print_note
 
+if TYPE_CHECKING:
+    from argparse import Namespace
 
-def read(arguments: Any, path: str | None = None) -> Any:
+    from pandas import DataFrame
+
+
+def read(arguments: Namespace, path: str | None = None) -> DataFrame:
     """Read the table of the command, without the columns of --drop."""
     from bosquet.tables import read_table
     from bosquet.tables.frames import number_from_one
@@ -32,7 +37,7 @@ def read(arguments: Any, path: str | None = None) -> Any:
     return drop_columns(number_from_one(frame), getattr(arguments, "drop", []))
 
 
-def drop_columns(frame: Any, dropped: list[str]) -> Any:
+def drop_columns(frame: DataFrame, dropped: list[str]) -> DataFrame:
     """Return the table without some columns; an entry may be several names separated by commas."""
     names = [str(name) for name in frame.columns]
     removed = []
@@ -44,7 +49,7 @@ def drop_columns(frame: Any, dropped: list[str]) -> Any:
     return frame.drop(columns=removed) if removed else frame
 
 
-def training_table(arguments: Any) -> Any:
+def training_table(arguments: Namespace) -> Any:
     """Read the training table of a command, tidied and with its target, and print its notes."""
     from bosquet.study.table.reading import read_study_table
 

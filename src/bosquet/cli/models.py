@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import os
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bosquet.cli.arguments import STDIN, UserError
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
 
 MODEL_FILE = b"\x89BSQ"
 PICKLE = b"\x80"  # first byte of protocol 2 and later
 
 
-def model_argument(parser: Any) -> None:
+def model_argument(parser: ArgumentParser) -> None:
     """Add the model file to read, and the options for trust and signature."""
     parser.add_argument(
         "model", help="model file written by fit, by study --save or by model.save in Python"
@@ -20,7 +24,7 @@ def model_argument(parser: Any) -> None:
     trust_arguments(parser)
 
 
-def trust_arguments(parser: Any) -> None:
+def trust_arguments(parser: ArgumentParser) -> None:
     """Add --trust, which allows pickles because loading one can run any code, and the key options."""
     parser.add_argument(
         "--trust",
@@ -30,14 +34,14 @@ def trust_arguments(parser: Any) -> None:
     key_arguments(parser, "refuse a model file that is not signed with this key")
 
 
-def key_arguments(parser: Any, what: str) -> None:
+def key_arguments(parser: ArgumentParser, what: str) -> None:
     """Add the options for a key in a file or a variable; other users can read a command line."""
     group = parser.add_argument_group(f"signature: {what} (at least 32 random bytes)")
     group.add_argument("--key-file", metavar="FILE", help="file whose bytes are the key")
     group.add_argument("--key-env", metavar="NAME", help="environment variable that holds the key")
 
 
-def key_of(arguments: Any) -> bytes | None:
+def key_of(arguments: Namespace) -> bytes | None:
     """Return the key passed to a command, or None."""
     from bosquet.io.signatures import check_key
 
@@ -77,7 +81,7 @@ def begins_with(path: str, mark: bytes) -> bool:
         return False
 
 
-def load_model(path: str, arguments: Any) -> Any:
+def load_model(path: str, arguments: Namespace) -> Any:
     """Load the model in a file, subject to the options for trust and signature."""
     import bosquet
 
@@ -125,7 +129,7 @@ def _load_pickle(path: str, trust: bool) -> Any:
     return model
 
 
-def table_model(path: str, arguments: Any) -> Any:
+def table_model(path: str, arguments: Namespace) -> Any:
     """Load a model that accepts raw tables: a `TableModel` or a `ChosenModel`."""
     from bosquet.study.chosen_model import ChosenModel
     from bosquet.tables import TableModel

@@ -11,30 +11,33 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bosquet._files import atomic_write
 from bosquet.cli.arguments import STDIN, UserError
 
+if TYPE_CHECKING:
+    from argparse import Namespace
 
-def print_note(arguments: Any, *lines: str) -> None:
+
+def print_note(arguments: Namespace, *lines: str) -> None:
     """Print notes and progress to standard error, unless the command is quiet."""
     if not arguments.quiet:
         for line in lines:
             print(line, file=sys.stderr, flush=True)
 
 
-def print_result(arguments: Any, as_json: Any, text: str) -> None:
+def print_result(arguments: Namespace, as_json: object, text: str) -> None:
     """Print the result to standard output, as JSON or text."""
     print(json_text(as_json) if arguments.json else text)
 
 
-def json_text(value: Any) -> str:
+def json_text(value: object) -> str:
     """Return a value as JSON; NaN and infinite numbers become null."""
     return json.dumps(_to_json_types(value), ensure_ascii=False, allow_nan=False, indent=1)
 
 
-def _to_json_types(value: Any) -> Any:
+def _to_json_types(value: object) -> Any:
     if isinstance(value, dict):
         return {str(key): _to_json_types(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -21,8 +21,17 @@ from .table import (
     unsupported_type_error,
 )
 
+if TYPE_CHECKING:
+    from types import ModuleType
 
-def table_from_arrow(X: Any) -> Table:
+    import pyarrow
+
+    from bosquet._types import ArrowStream
+
+Container = TypeVar("Container")
+
+
+def table_from_arrow(X: pyarrow.Table | pyarrow.RecordBatch | ArrowStream) -> Table:
     """Read a pyarrow Table or RecordBatch, or an object with `__arrow_c_stream__`."""
     pyarrow = import_optional("pyarrow", f"reading a {type(X).__name__}", "bosquet[arrow]")
     try:
@@ -39,7 +48,7 @@ def table_from_arrow(X: Any) -> Table:
     )
 
 
-def decode_dictionaries(X: Any) -> Any:
+def decode_dictionaries(X: Container) -> Container:
     """Return an Arrow table with its dictionary columns decoded; return any other object unchanged.
 
     Without decoding, NumPy shows a missing value of a dictionary column as the last level.
@@ -54,7 +63,7 @@ def decode_dictionaries(X: Any) -> Any:
     return pyarrow.table(plain, names=X.schema.names)
 
 
-def _as_pyarrow(X: Any, pyarrow: Any) -> Any:
+def _as_pyarrow(X: object, pyarrow: ModuleType) -> pyarrow.Table | pyarrow.RecordBatch:
     if isinstance(X, (pyarrow.Table, pyarrow.RecordBatch)):
         return X
     if hasattr(X, "__arrow_c_stream__"):
@@ -62,7 +71,7 @@ def _as_pyarrow(X: Any, pyarrow: Any) -> Any:
     return pyarrow.record_batch(X)
 
 
-def read_arrow(column: Any, where: str) -> Column:
+def read_arrow(column: pyarrow.Array | pyarrow.ChunkedArray, where: str) -> Column:
     """Read a pyarrow Array or ChunkedArray."""
     import pyarrow
     from pyarrow import compute, types
@@ -91,7 +100,7 @@ def read_arrow(column: Any, where: str) -> Column:
     raise unsupported_type_error(where, kind, BYTES_ADVICE if binary else NESTED_ADVICE)
 
 
-def _numbers(column: Any) -> NumericColumn:
+def _numbers(column: pyarrow.Array | pyarrow.ChunkedArray) -> NumericColumn:
     if column.null_count == 0:
         return NumericColumn(_to_numpy(column))
     import pyarrow
@@ -102,7 +111,7 @@ def _numbers(column: Any) -> NumericColumn:
     return NumericColumn(_to_numpy(column.fill_null(0)), _to_numpy(column.is_null()))
 
 
-def _to_numpy(column: Any) -> np.ndarray:
+def _to_numpy(column: pyarrow.Array | pyarrow.ChunkedArray) -> np.ndarray:
     import pyarrow
 
     if isinstance(column, pyarrow.ChunkedArray):
@@ -112,7 +121,7 @@ def _to_numpy(column: Any) -> np.ndarray:
     return column.to_numpy(zero_copy_only=False)
 
 
-def _coded(column: Any) -> CodedColumn:
+def _coded(column: pyarrow.Array | pyarrow.ChunkedArray) -> CodedColumn:
     import pyarrow
 
     if isinstance(column, pyarrow.ChunkedArray):
@@ -126,7 +135,7 @@ def _coded(column: Any) -> CodedColumn:
     return CodedColumn(_to_numpy(codes), column.dictionary.to_pylist(), bool(column.type.ordered))
 
 
-def _check_one_order(column: Any, where: str) -> None:
+def _check_one_order(column: pyarrow.Array | pyarrow.ChunkedArray, where: str) -> None:
     dictionaries = [chunk.dictionary for chunk in getattr(column, "chunks", ())]
     if any(not other.equals(dictionaries[0]) for other in dictionaries[1:]):
         raise ValueError(

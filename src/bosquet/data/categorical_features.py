@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from bosquet._types import CategoricalFeatures
+
 
 FROM_DTYPE = "from_dtype"
 
 
 def categorical_mask(
-    categorical_features: Any, n_features: int, names: list[str] | None
+    categorical_features: CategoricalFeatures, n_features: int, names: list[str] | None
 ) -> np.ndarray | None:
     """Return a mask of the categorical columns, or None if the type of each column decides."""
     if categorical_features is None:
@@ -23,7 +27,7 @@ def categorical_mask(
             "mask, or a list of indices or names (also for a single name)"
         )
     try:
-        items = list(categorical_features)
+        items: list[Any] = list(categorical_features)
     except TypeError:
         raise TypeError(
             f"categorical_features={categorical_features!r} is not valid; pass 'from_dtype', None, a boolean "
@@ -44,7 +48,7 @@ def categorical_mask(
     )
 
 
-def _kind(item: Any) -> str:
+def _kind(item: object) -> str:
     if isinstance(item, (bool, np.bool_)):
         return "bool"
     if isinstance(item, (int, np.integer)):

@@ -7,13 +7,16 @@ their objects if they are loaded, and importing them would take longer than a sm
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .numpy_arrays import as_array, table_from_array, table_from_sparse
 from .table import Table
 
+if TYPE_CHECKING:
+    from bosquet._types import TableLike
 
-def open_table(X: Any, owner: str) -> Table:
+
+def open_table(X: TableLike, owner: str) -> Table:
     """Read the shape and the column names of X; the columns are read later, one by one."""
     table = _detect(X, owner)
     for count, what in zip(table.shape, ("sample", "feature"), strict=True):
@@ -60,12 +63,12 @@ def _detect(X: Any, owner: str) -> Table:
     return table_from_array(array)
 
 
-def _is_a(X: Any, module: str, name: str) -> bool:
+def _is_a(X: object, module: str, name: str) -> bool:
     kind = getattr(sys.modules.get(module), name, None)
     return kind is not None and isinstance(X, kind)
 
 
-def _other_frame(X: Any, owner: str) -> Table:
+def _other_frame(X: object, owner: str) -> Table:
     """Read a data frame of another library, such as Modin, through narwhals."""
     import narwhals
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,6 +15,10 @@ from .containers import open_table
 from .levels import MAX_LEVELS, Levels, numeric_values
 from .names import check_names, feature_names_from
 from .table import CodedColumn, Column, NumericColumn, Table, column_label
+
+if TYPE_CHECKING:
+    from bosquet._types import CategoricalFeatures, State, TableLike
+
 
 _FLOAT32 = np.dtype(np.float32)
 _FLOAT64 = np.dtype(np.float64)
@@ -104,9 +108,9 @@ class TableEncoder:
     @classmethod
     def fit(
         cls,
-        X: Any,
+        X: TableLike,
         *,
-        categorical_features: Any = FROM_DTYPE,
+        categorical_features: CategoricalFeatures = FROM_DTYPE,
         feature_names: Sequence[str] | None = None,
         max_categories: int = 4095,
         owner: str = "TableEncoder",
@@ -157,7 +161,7 @@ class TableEncoder:
         _warn_of_lost_digits(lost, names)
         return cls(levels, names, named_by_hand), columns
 
-    def transform(self, X: Any, *, owner: str = "TableEncoder") -> Columns:
+    def transform(self, X: TableLike, *, owner: str = "TableEncoder") -> Columns:
         """Encode another table, which must have the column names of training.
 
         Parameters
@@ -203,7 +207,7 @@ class TableEncoder:
                 "features as input"
             )
 
-    def to_state(self) -> dict[str, Any]:
+    def to_state(self) -> State:
         """Return the fitted encoder as JSON values for a model file."""
         return {
             "feature_names": self.feature_names,
@@ -212,7 +216,7 @@ class TableEncoder:
         }
 
     @classmethod
-    def from_state(cls, state: Any) -> TableEncoder:
+    def from_state(cls, state: object) -> TableEncoder:
         """Build the encoder from the result of `to_state`; raise ValueError for an invalid state.
 
         Unknown keys, which a later version may have added, are ignored.
@@ -247,7 +251,7 @@ class TableEncoder:
         return cls(levels, None if names is None else list(names), by_hand)
 
 
-def _check_max_categories(most: Any) -> None:
+def _check_max_categories(most: object) -> None:
     if isinstance(most, bool) or not isinstance(most, (int, np.integer)):
         raise TypeError(
             f"max_categories={most!r} is not valid: max_categories must be an integer in [1, {MAX_LEVELS}]"

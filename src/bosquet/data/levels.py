@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from heapq import nsmallest
 from itertools import compress, pairwise
@@ -76,7 +76,7 @@ class Levels:
             return ranks[codes]
         return np.array(looked_up, dtype=np.int32)[codes]
 
-    def _look_up(self, level: Any) -> int:
+    def _look_up(self, level: object) -> int:
         canonical = canonical_level(level)
         return -1 if canonical is None else self._code_of.get(canonical, -1)
 
@@ -97,7 +97,7 @@ class Levels:
                 f"{kinds[now.pop()]} such as {example!r}; pass values of the same type as in training"
             )
 
-    def to_state(self) -> dict[str, list[Any]]:
+    def to_state(self) -> dict[str, Sequence[Level]]:
         """Return the levels as JSON values: numbers and text in two ascending lists, infinities as text.
 
         Ordinal levels also have an `order`: the position of each level in the numbers followed by the texts.
@@ -107,14 +107,14 @@ class Levels:
         texts = [level for level in ascending if isinstance(level, str)]
         finite = [repr(level) if isinstance(level, float) and math.isinf(level) else level
                   for level in numbers]  # fmt: skip
-        state: dict[str, list[Any]] = {"numbers": finite, "texts": texts}
+        state: dict[str, Sequence[Level]] = {"numbers": finite, "texts": texts}
         if self.ordinal:
             position = {level: index for index, level in enumerate(ascending)}
             state["order"] = [position[level] for level in self.ordered]
         return state
 
     @classmethod
-    def from_state(cls, state: Any, where: str) -> Levels:
+    def from_state(cls, state: object, where: str) -> Levels:
         """Build levels from the result of `to_state`, with full checks: the file may come from any source."""
         if not isinstance(state, dict) or not set(state) >= {"numbers", "texts"}:
             raise ValueError(
@@ -151,7 +151,7 @@ class Levels:
         return cls(ascending)
 
 
-def canonical_level(level: Any) -> Level | None:
+def canonical_level(level: object) -> Level | None:
     """Return the same object for equal levels, None for a missing value.
 
     A level that is neither a number nor text (a date, an interval) is represented by its `str`.
@@ -202,7 +202,7 @@ def _canonical_double(value: float) -> int | float | None:
     return int(value) if value.is_integer() and _fits_64_bits(int(value)) else value
 
 
-def _number_of_state(item: Any, where: str) -> int | float:
+def _number_of_state(item: object, where: str) -> int | float:
     if item in ("inf", "-inf"):
         return float(item)
     if type(item) not in (int, float):

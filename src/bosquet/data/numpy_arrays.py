@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,8 +13,13 @@ from .columns import ready_for_core
 from .python_objects import holds_numbers_only, read_objects
 from .table import BYTES_ADVICE, DATE_ADVICE, Column, NumericColumn, Table, column_label
 
+if TYPE_CHECKING:
+    from scipy.sparse import sparray, spmatrix
 
-def as_array(X: Any) -> np.ndarray:
+    from bosquet._types import TableLike
+
+
+def as_array(X: TableLike) -> np.ndarray:
     """Convert X to an array; masked values become missing values."""
     if isinstance(X, np.ndarray):
         return np.asarray(without_mask(X))
@@ -50,7 +55,7 @@ def table_from_array(array: np.ndarray) -> Table:
     return Table(array.shape, None, column, matrix=lambda: _objects_as_doubles(array))
 
 
-def table_from_sparse(X: Any) -> Table:
+def table_from_sparse(X: sparray | spmatrix) -> Table:
     """Read a sparse matrix: entries that are not stored are 0, a stored NaN is missing.
 
     The core reads dense columns. They are made in the narrowest type that represents the stored numbers
@@ -66,7 +71,7 @@ def table_from_sparse(X: Any) -> Table:
     return table_from_array(by_column.toarray(order="F"))
 
 
-def _has_repeats(by_column: Any) -> bool:
+def _has_repeats(by_column: sparray | spmatrix) -> bool:
     # Duplicate entries are summed, and the sum may not fit in the narrow type.
     return not by_column.has_canonical_format
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,15 +20,19 @@ from .table import (
     unsupported_type_error,
 )
 
+if TYPE_CHECKING:
+    from pandas import DataFrame, Series
+
+
 # Selecting a column takes pandas about 20 microseconds. A numeric frame is therefore copied as one matrix if
 # it has at most _SMALL_FRAME values, or if its columns are short and it has at most _MAX_VALUES values.
 _SMALL_FRAME, _SHORT_COLUMNS, _MAX_VALUES = 100_000, 4000, 8_000_000
 
 
-def table_from_pandas(frame: Any) -> Table:
+def table_from_pandas(frame: DataFrame) -> Table:
     """Read a data frame by column position, since column labels may be of any type."""
     names = frame.columns.tolist()
-    series: list[Any] = []
+    series: list[Series] = []
 
     def column(index: int) -> Column:
         if not series:
@@ -44,7 +48,7 @@ def table_from_pandas(frame: Any) -> Table:
     )
 
 
-def _small_matrix(frame: Any) -> np.ndarray | None:
+def _small_matrix(frame: DataFrame) -> np.ndarray | None:
     short = len(frame) <= _SHORT_COLUMNS and frame.size <= _MAX_VALUES
     if frame.size > _SMALL_FRAME and not short:
         return None
@@ -57,7 +61,7 @@ def _small_matrix(frame: Any) -> np.ndarray | None:
     return None
 
 
-def _read(series: Any, where: str) -> Column:
+def _read(series: Series, where: str) -> Column:
     dtype = series.dtype
     if isinstance(dtype, np.dtype):
         return _read_numpy(series, dtype, where)
@@ -82,7 +86,7 @@ def _read(series: Any, where: str) -> Column:
     return _read_nullable(series, numpy_type)
 
 
-def _read_numpy(series: Any, dtype: np.dtype, where: str) -> Column:
+def _read_numpy(series: Series, dtype: np.dtype, where: str) -> Column:
     if dtype.kind in "biuf":
         return NumericColumn(series.to_numpy())
     if dtype.kind == "O":
@@ -92,7 +96,7 @@ def _read_numpy(series: Any, dtype: np.dtype, where: str) -> Column:
     raise unsupported_type_error(where, dtype, DATE_ADVICE if dtype.kind in "mM" else NESTED_ADVICE)
 
 
-def _read_nullable(series: Any, numpy_type: np.dtype) -> NumericColumn:
+def _read_nullable(series: Series, numpy_type: np.dtype) -> NumericColumn:
     missing = series.isna().to_numpy()
     if not missing.any():
         return NumericColumn(series.to_numpy(dtype=numpy_type))

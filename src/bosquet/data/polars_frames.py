@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,8 +18,11 @@ from .table import (
     unsupported_type_error,
 )
 
+if TYPE_CHECKING:
+    import polars
 
-def table_from_polars(frame: Any) -> Table:
+
+def table_from_polars(frame: polars.DataFrame) -> Table:
     """Read a data frame with polars' own methods, so that pyarrow is not needed."""
     names = frame.columns
     return Table(
@@ -29,7 +32,7 @@ def table_from_polars(frame: Any) -> Table:
     )
 
 
-def _read(series: Any, where: str) -> Column:
+def _read(series: polars.Series, where: str) -> Column:
     import polars
 
     dtype = series.dtype
@@ -45,7 +48,7 @@ def _read(series: Any, where: str) -> Column:
         return _numbers(series.cast(polars.String).cast(polars.Float64))
     if dtype == polars.String:
         return _text(series)
-    if dtype == polars.Enum:
+    if isinstance(dtype, polars.Enum):
         codes = series.to_physical().cast(polars.Int64).fill_null(-1)
         return CodedColumn(codes.to_numpy(), dtype.categories.to_list(), ordered=True)
     if dtype == polars.Categorical:
@@ -59,13 +62,13 @@ def _read(series: Any, where: str) -> Column:
     )
 
 
-def _numbers(series: Any) -> NumericColumn:
+def _numbers(series: polars.Series) -> NumericColumn:
     if series.null_count() == 0:
         return NumericColumn(series.to_numpy())
     return NumericColumn(series.fill_null(0).to_numpy(), series.is_null().to_numpy())
 
 
-def _text(series: Any) -> CodedColumn:
+def _text(series: polars.Series) -> CodedColumn:
     # Cast to an Enum of the levels of this column: a cast to Categorical would add them to a global
     # dictionary that polars keeps until the process ends.
     import polars
@@ -76,7 +79,7 @@ def _text(series: Any) -> CodedColumn:
     return CodedColumn(codes.to_numpy(), levels.to_list())
 
 
-def _category(series: Any) -> CodedColumn:
+def _category(series: polars.Series) -> CodedColumn:
     # The physical codes refer to a dictionary that is shared with other columns.
     import polars
 

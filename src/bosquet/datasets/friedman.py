@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bosquet._parameters import check_value, integer, number
 from bosquet.datasets.generator import RegressionGenerator
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from bosquet._types import Seed
 
 
 @dataclass(frozen=True)
@@ -46,7 +51,7 @@ class Friedman1(RegressionGenerator):
     def _inputs(self, n: int, random: np.random.Generator) -> np.ndarray:
         return random.random((n, self.n_features))
 
-    def mean(self, X: Any) -> np.ndarray:
+    def mean(self, X: ArrayLike) -> np.ndarray:
         a, b, c, d, e = self._rows(X)[:, :5].T
         return 10 * np.sin(np.pi * a * b) + 20 * (c - 0.5) ** 2 + 10 * d + 5 * e
 
@@ -66,7 +71,7 @@ class _Circuit(RegressionGenerator):
         low = np.array([0, 40 * np.pi, 0, 1])
         return low + random.random((n, 4)) * np.array([100, 520 * np.pi, 1, 10])
 
-    def _resistance_and_reactance(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+    def _resistance_and_reactance(self, X: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         resistance, frequency, inductance, capacitance = self._rows(X).T
         return resistance, frequency * inductance - 1 / (frequency * capacitance)
 
@@ -96,7 +101,7 @@ class Friedman2(_Circuit):
 
     noise: float = 125.0
 
-    def mean(self, X: Any) -> np.ndarray:
+    def mean(self, X: ArrayLike) -> np.ndarray:
         return np.hypot(*self._resistance_and_reactance(X))
 
 
@@ -123,27 +128,31 @@ class Friedman3(_Circuit):
 
     noise: float = 0.1
 
-    def mean(self, X: Any) -> np.ndarray:
+    def mean(self, X: ArrayLike) -> np.ndarray:
         resistance, reactance = self._resistance_and_reactance(X)
         return np.arctan2(reactance, resistance)
 
 
 def make_friedman1(
-    n_samples: int = 100, n_features: int = 10, *, noise: float = 0.0, random_state: Any = None
+    n_samples: int = 100,
+    n_features: int = 10,
+    *,
+    noise: float = 0.0,
+    random_state: Seed | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Draw rows from `Friedman1`; the default is no noise, as in the scikit-learn function of this name."""
     return Friedman1(n_features, noise).sample(n_samples, random_state)
 
 
 def make_friedman2(
-    n_samples: int = 100, *, noise: float = 0.0, random_state: Any = None
+    n_samples: int = 100, *, noise: float = 0.0, random_state: Seed | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Draw rows from `Friedman2`; the default is no noise, as in the scikit-learn function of this name."""
     return Friedman2(noise).sample(n_samples, random_state)
 
 
 def make_friedman3(
-    n_samples: int = 100, *, noise: float = 0.0, random_state: Any = None
+    n_samples: int = 100, *, noise: float = 0.0, random_state: Seed | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Draw rows from `Friedman3`; the default is no noise, as in the scikit-learn function of this name."""
     return Friedman3(noise).sample(n_samples, random_state)

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bosquet._parameters import check_value, integer
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from bosquet._types import Seed
 
 
 class Generator(ABC):
@@ -28,7 +33,9 @@ class Generator(ABC):
     def bayes_error(self) -> float | None:
         return None
 
-    def sample(self, n_samples: int, random_state: Any = None) -> tuple[np.ndarray, np.ndarray]:
+    def sample(
+        self, n_samples: int, random_state: Seed | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Draw independent rows and their targets.
 
         Parameters
@@ -49,14 +56,14 @@ class Generator(ABC):
     def _draw(self, n: int, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]: ...
 
     @abstractmethod
-    def bayes_predict(self, X: Any) -> np.ndarray:
+    def bayes_predict(self, X: ArrayLike) -> np.ndarray:
         """Return the predictions of the Bayes rule."""
 
     @abstractmethod
-    def bayes_error_at(self, X: Any) -> np.ndarray:
+    def bayes_error_at(self, X: ArrayLike) -> np.ndarray:
         """Return the expected loss of the Bayes rule at each row; its expectation is `bayes_error`."""
 
-    def _rows(self, X: Any) -> np.ndarray:
+    def _rows(self, X: ArrayLike) -> np.ndarray:
         rows = np.asarray(X, dtype=float)
         if rows.ndim != 2 or rows.shape[1] != self.n_features:
             raise ValueError(
@@ -78,13 +85,13 @@ class ClassGenerator(Generator):
         return np.array([0, 1])
 
     @abstractmethod
-    def probability(self, X: Any) -> np.ndarray:
+    def probability(self, X: ArrayLike) -> np.ndarray:
         """Return P(Y = k | X = x), of shape (n_samples, n_classes)."""
 
-    def bayes_predict(self, X: Any) -> np.ndarray:
+    def bayes_predict(self, X: ArrayLike) -> np.ndarray:
         return self.classes[self.probability(X).argmax(axis=1)]
 
-    def bayes_error_at(self, X: Any) -> np.ndarray:
+    def bayes_error_at(self, X: ArrayLike) -> np.ndarray:
         return np.maximum(1 - self.probability(X).max(axis=1), 0.0)
 
 
@@ -121,7 +128,7 @@ class ClassMixture(ClassGenerator):
             X[chosen] = self._inputs_of(number, int(chosen.sum()), random)
         return X, self.classes[numbers]
 
-    def probability(self, X: Any) -> np.ndarray:
+    def probability(self, X: ArrayLike) -> np.ndarray:
         log_density = self._log_densities(self._rows(X))
         density = np.exp(log_density - log_density.max(axis=1, keepdims=True))
         return density / density.sum(axis=1, keepdims=True)
@@ -136,7 +143,7 @@ class RegressionGenerator(Generator):
     noise: float
 
     @abstractmethod
-    def mean(self, X: Any) -> np.ndarray:
+    def mean(self, X: ArrayLike) -> np.ndarray:
         """Return f(x) = E[Y | X = x] for each row."""
 
     @abstractmethod
@@ -146,10 +153,10 @@ class RegressionGenerator(Generator):
         X = self._inputs(n, random)
         return X, self.mean(X) + self.noise * random.standard_normal(n)
 
-    def bayes_predict(self, X: Any) -> np.ndarray:
+    def bayes_predict(self, X: ArrayLike) -> np.ndarray:
         return self.mean(X)
 
-    def bayes_error_at(self, X: Any) -> np.ndarray:
+    def bayes_error_at(self, X: ArrayLike) -> np.ndarray:
         return np.full(self._rows(X).shape[0], float(self.noise) ** 2)
 
     @property
@@ -157,7 +164,7 @@ class RegressionGenerator(Generator):
         return float(self.noise) ** 2
 
 
-def random_numbers(random_state: Any) -> np.random.Generator:
+def random_numbers(random_state: Seed) -> np.random.Generator:
     """Return a NumPy generator for a seed or random state; the global state of NumPy is never used."""
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(np.iinfo(np.int32).max))

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bosquet._parameters import check_value, choice, number
 from bosquet.datasets.generator import LabelledInputs, RegressionGenerator, noisy_labels
 from bosquet.datasets.spheres import check_label_noise
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from bosquet._types import Seed
 
 
 @dataclass(frozen=True)
@@ -61,7 +66,7 @@ class Pieces(LabelledInputs):
     def _inputs(self, n: int, random: np.random.Generator) -> np.ndarray:
         return random.random((n, 1))
 
-    def probability(self, X: Any) -> np.ndarray:
+    def probability(self, X: ArrayLike) -> np.ndarray:
         piece = np.searchsorted(np.array(self.cuts), self._rows(X)[:, 0], side="left")
         positive = (piece % 2 == 0) == (self.first == 1)
         return noisy_labels(positive.astype(int), 2, self.label_noise)
@@ -111,7 +116,7 @@ class Polynomial(RegressionGenerator):
     def _inputs(self, n: int, random: np.random.Generator) -> np.ndarray:
         return np.arange(1, n + 1)[:, None] / n
 
-    def mean(self, X: Any) -> np.ndarray:
+    def mean(self, X: ArrayLike) -> np.ndarray:
         return np.polynomial.polynomial.polyval(self._rows(X)[:, 0], self.coefficients)
 
 
@@ -120,7 +125,7 @@ def make_three_pieces(
     *,
     cuts: tuple[float, float] = (1 / 3, 2 / 3),
     label_noise: float = 0.0,
-    random_state: Any = None,
+    random_state: Seed | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Draw rows from `Pieces` with two cuts: the labels +1, -1, +1 along a line."""
     if len(cuts) != 2:
@@ -133,7 +138,7 @@ def make_polynomial(
     *,
     coefficients: tuple[float, ...] = Polynomial.coefficients,
     noise: float = 0.3,
-    random_state: Any = None,
+    random_state: Seed | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Draw rows from `Polynomial`: y_i = f(i/n) + ε_i."""
     return Polynomial(coefficients, noise).sample(n_samples, random_state)

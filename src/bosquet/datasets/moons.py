@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import logsumexp
 
 from bosquet._parameters import check_value, number
 from bosquet.datasets.generator import ClassMixture
+
+if TYPE_CHECKING:
+    from bosquet._types import Seed
+
 
 # Largest number of rows times quadrature points in memory at a time, 8 bytes each.
 BLOCK_SIZE = 2_000_000
@@ -94,7 +98,7 @@ class Moons(ClassMixture):
 
 
 def make_moons(
-    n_samples: int = 100, *, noise: float = 0.3, random_state: Any = None
+    n_samples: int = 100, *, noise: float = 0.3, random_state: Seed | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Draw rows from `Moons`: two half circles with Gaussian noise.
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import integrate, stats
 
 from bosquet._parameters import check_value, integer, number
 from bosquet.datasets.generator import ClassMixture
+
+if TYPE_CHECKING:
+    from bosquet._types import Seed
 
 
 @dataclass(frozen=True)
@@ -121,7 +124,7 @@ class Threenorm(ClassMixture):
         return float(integrate.quad(error_density, -12, 12, limit=200, epsabs=1e-12)[0])
 
 
-def _log_cosh(x: Any) -> Any:
+def _log_cosh(x: float | np.ndarray) -> np.ndarray:
     """Return ln cosh x without overflow."""
     size = np.abs(x)
     return size + np.log1p(np.exp(-2 * size)) - np.log(2)
@@ -240,28 +243,36 @@ class Xor(ClassMixture):
 
 
 def make_twonorm(
-    n_samples: int = 300, n_features: int = 20, *, random_state: Any = None
+    n_samples: int = 300, n_features: int = 20, *, random_state: Seed | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Draw rows from `Twonorm`: two normal distributions, Bayes error 2.3 %."""
     return Twonorm(n_features).sample(n_samples, random_state)
 
 
 def make_threenorm(
-    n_samples: int = 300, n_features: int = 20, *, random_state: Any = None
+    n_samples: int = 300, n_features: int = 20, *, random_state: Seed | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Draw rows from `Threenorm`: three normal distributions in two classes."""
     return Threenorm(n_features).sample(n_samples, random_state)
 
 
 def make_ringnorm(
-    n_samples: int = 300, n_features: int = 20, *, shift: float = 2.0, random_state: Any = None
+    n_samples: int = 300,
+    n_features: int = 20,
+    *,
+    shift: float = 2.0,
+    random_state: Seed | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Draw rows from `Ringnorm`: a narrow normal distribution inside a wide one."""
     return Ringnorm(n_features, shift).sample(n_samples, random_state)
 
 
 def make_xor(
-    n_samples: int = 100, *, spread: float = 0.4, n_features: int = 2, random_state: Any = None
+    n_samples: int = 100,
+    *,
+    spread: float = 0.4,
+    n_features: int = 2,
+    random_state: Seed | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Draw rows from `Xor`: four normal distributions; opposite corners have the same class."""
     return Xor(spread, n_features).sample(n_samples, random_state)

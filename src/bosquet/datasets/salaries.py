@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bosquet.datasets.generator import LabelledInputs
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from bosquet._types import Seed
 
 
 @dataclass(frozen=True)
@@ -59,12 +64,12 @@ class Salaries(LabelledInputs):
             [random.uniform(*self.ages, size=n), random.uniform(*self.studies, size=n)]
         )
 
-    def probability(self, X: Any) -> np.ndarray:
+    def probability(self, X: ArrayLike) -> np.ndarray:
         age, studies = self._rows(X).T
         high = np.clip(studies / 20 - (age - 45) ** 2 / 500, 0, 1)
         return np.column_stack([1 - high, high])
 
-    def frontier(self, age: Any) -> np.ndarray:
+    def frontier(self, age: ArrayLike) -> np.ndarray:
         """Return the years of study above which a high salary is more likely than not, for each age."""
         return 10 + (np.asarray(age, dtype=float) - 45) ** 2 / 25
 
@@ -87,7 +92,7 @@ def _integral_of_smaller(v: np.ndarray) -> np.ndarray:
 
 
 def make_salaries(
-    n_samples: int = 100, *, random_state: Any = None
+    n_samples: int = 100, *, random_state: Seed | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Draw rows from `Salaries`: columns age and years of study, class 1 for a high salary.
 

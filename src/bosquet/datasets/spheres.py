@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bosquet._parameters import check_value, integer, number
 from bosquet.datasets.generator import LabelledInputs, noisy_labels
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from bosquet._types import Seed
 
 
 @dataclass(frozen=True)
@@ -57,7 +62,7 @@ class NestedSpheres(LabelledInputs):
     def _inputs(self, n: int, random: np.random.Generator) -> np.ndarray:
         return random.standard_normal((n, self.n_features))
 
-    def probability(self, X: Any) -> np.ndarray:
+    def probability(self, X: ArrayLike) -> np.ndarray:
         shell = np.searchsorted(self.thresholds, (self._rows(X) ** 2).sum(axis=1), side="left")
         return noisy_labels(shell, self.n_classes, self.label_noise)
 
@@ -100,7 +105,7 @@ class ChiSquare(LabelledInputs):
     def _inputs(self, n: int, random: np.random.Generator) -> np.ndarray:
         return random.standard_normal((n, self.n_features))
 
-    def probability(self, X: Any) -> np.ndarray:
+    def probability(self, X: ArrayLike) -> np.ndarray:
         outside = (self._rows(X) ** 2).sum(axis=1) > self.threshold
         return noisy_labels(outside.astype(int), 2, 0.0)
 
@@ -109,15 +114,9 @@ class ChiSquare(LabelledInputs):
         return 0.0
 
 
-def check_label_noise(label_noise: Any, n_classes: int) -> None:
+def check_label_noise(label_noise: float, n_classes: int) -> None:
     """Raise a ValueError unless `label_noise` is in [0, 1 - 1 / n_classes)."""
-    limit = 1 - 1 / n_classes
-    ok, _ = number(0)
-    check_value(
-        "label_noise",
-        label_noise,
-        (lambda value: ok(value) and value < limit, f"a number in [0, {limit:g})"),
-    )
+    check_value("label_noise", label_noise, number(0, 1 - 1 / n_classes, open_high=True))
 
 
 def make_nested_spheres(
@@ -126,14 +125,14 @@ def make_nested_spheres(
     *,
     n_classes: int = 2,
     label_noise: float = 0.0,
-    random_state: Any = None,
+    random_state: Seed | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Draw rows from `NestedSpheres`: classes are spherical shells around the origin."""
     return NestedSpheres(n_features, n_classes, label_noise).sample(n_samples, random_state)
 
 
 def make_hastie_10_2(
-    n_samples: int = 12_000, *, random_state: Any = None
+    n_samples: int = 12_000, *, random_state: Seed | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Draw rows from `ChiSquare`, with the labels -1 and +1; scikit-learn has a function of this name."""
     return ChiSquare().sample(n_samples, random_state)

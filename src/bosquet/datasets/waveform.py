@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import log_ndtr
 
 from bosquet._parameters import check_value, integer
 from bosquet.datasets.generator import ClassMixture
+
+if TYPE_CHECKING:
+    from bosquet._types import Seed
+
 
 # Triangles of height 6 with their maxima at the 11th, 15th and 7th of 21 points.
 WAVES = np.array([np.maximum(6 - np.abs(np.arange(1, 22) - top), 0) for top in (11, 15, 7)], float)
@@ -107,7 +111,7 @@ def _log_densities_by(points: np.ndarray, ends: np.ndarray) -> np.ndarray:
 
 
 def make_waveform(
-    n_samples: int = 300, *, noise_features: int = 0, random_state: Any = None
+    n_samples: int = 300, *, noise_features: int = 0, random_state: Seed | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Draw rows from `Waveform`: three classes, mixtures of two of three waves."""
     return Waveform(noise_features).sample(n_samples, random_state)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -20,6 +20,12 @@ from bosquet._targets import (
     unique_classes,
 )
 from bosquet.data import TableEncoder
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from bosquet._types import TableLike
+
 
 # Largest number of distances (rows to predict times training rows) that are held in memory at once.
 MAX_DISTANCES = 2**22
@@ -102,9 +108,9 @@ class DensityDiscriminant(ClassifierMixin, BaseEstimator):
         density: str = "kernel",
         *,
         kernel: str = "gaussian",
-        bandwidth: Any = "scott",
-        n_neighbors: Any = "log",
-        priors: Any = None,
+        bandwidth: float | str = "scott",
+        n_neighbors: int | str = "log",
+        priors: ArrayLike | None = None,
     ):
         self.density = density
         self.kernel = kernel
@@ -113,7 +119,7 @@ class DensityDiscriminant(ClassifierMixin, BaseEstimator):
         self.priors = priors
 
     @publishes_fit_atomically
-    def fit(self, X: Any, y: Any) -> DensityDiscriminant:
+    def fit(self, X: TableLike, y: ArrayLike) -> Self:
         """Fit the estimator: store the scaled training rows and the priors.
 
         Parameters
@@ -128,23 +134,23 @@ class DensityDiscriminant(ClassifierMixin, BaseEstimator):
         """
         return self._fit(X, y)
 
-    def _fit(self, X: Any, y: Any) -> DensityDiscriminant:
+    def _fit(self, X: TableLike, y: ArrayLike) -> Self:
         check_parameters(self, CHECKS)
-        original, X = X, validate_data(self, X, dtype=float)
-        TableEncoder.fit(original)  # warns about integers that float64 cannot represent
+        rows = validate_data(self, X, dtype=float)
+        TableEncoder.fit(X)  # warns about integers that float64 cannot represent
         labels = check_labels(y, owner=type(self).__name__)
-        check_same_length(len(labels), len(X))
+        check_same_length(len(labels), len(rows))
         self.classes_ = unique_classes(labels)
         if self.classes_.size < 2:
             raise ValueError(single_class_message(self.classes_))
         numbers = class_numbers(labels, self.classes_)
         counts = np.bincount(numbers, minlength=self.classes_.size)
         self.priors_ = self._check_priors(counts)
-        spread = X.std(axis=0)
+        spread = rows.std(axis=0)
         self.scale_ = np.where(spread > 0, spread, 1.0)
-        self._numbers, self._counts, self._rows = numbers, counts, X / self.scale_
+        self._numbers, self._counts, self._rows = numbers, counts, rows / self.scale_
         if self.density == "neighbours":
-            self._n_neighbors = self._count_neighbors(len(X))
+            self._n_neighbors = self._count_neighbors(len(rows))
         return self
 
     def _check_priors(self, counts: np.ndarray) -> np.ndarray:
@@ -161,20 +167,23 @@ class DensityDiscriminant(ClassifierMixin, BaseEstimator):
     def _count_neighbors(self, rows: int) -> int:
         if self.n_neighbors == "log":
             return min(2 * int(math.log(rows) / 2) + 1, rows)
-        if self.n_neighbors > rows:
+        count = int(self.n_neighbors)
+        if count > rows:
             raise ValueError(
                 f"n_neighbors={self.n_neighbors} exceeds the number of rows ({rows}); pass a value <="
                 " n_samples"
             )
-        return int(self.n_neighbors)
+        return count
 
     @reads_fit_snapshot
-    def log_densities(self, X: Any) -> np.ndarray:
+    def log_densities(self, X: TableLike) -> np.ndarray:
         """Return ln d_k(x) of each class, (n_samples, n_classes), in the units of X; -inf if it is 0."""
         check_is_fitted(self, "classes_")
-        X = validate_data(self, X, dtype=float, reset=False) / self.scale_
+        rows = validate_data(self, X, dtype=float, reset=False) / self.scale_
         block = max(1, MAX_DISTANCES // len(self._rows))
-        blocks = [self._log_block(X[start : start + block]) for start in range(0, len(X), block)]
+        blocks = [
+            self._log_block(rows[start : start + block]) for start in range(0, len(rows), block)
+        ]
         return np.vstack(blocks) - np.log(self.scale_).sum()
 
     def _log_block(self, X: np.ndarray) -> np.ndarray:
@@ -212,7 +221,7 @@ class DensityDiscriminant(ClassifierMixin, BaseEstimator):
         return float(self.bandwidth)
 
     @reads_fit_snapshot
-    def predict_log_proba(self, X: Any) -> np.ndarray:
+    def predict_log_proba(self, X: TableLike) -> np.ndarray:
         """Return the logarithm of the probabilities, (n_samples, n_classes)."""
         with np.errstate(divide="ignore"):
             joint = self.log_densities(X) + np.log(self.priors_)
@@ -222,12 +231,12 @@ class DensityDiscriminant(ClassifierMixin, BaseEstimator):
             return np.where(np.isfinite(total), joint - total, np.log(self.priors_))
 
     @reads_fit_snapshot
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: TableLike) -> np.ndarray:
         """Return the probabilities π_k d_k(x) / Σ π_l d_l(x), (n_samples, n_classes)."""
         return np.exp(self.predict_log_proba(X))
 
     @reads_fit_snapshot
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: TableLike) -> np.ndarray:
         """Return the class with the largest π_k d_k(x)."""
         check_is_fitted(self, "classes_")
         return self.classes_[self.predict_log_proba(X).argmax(axis=1)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,13 @@ from bosquet.experts._reading import read_classes, read_mask, read_prior, read_t
 from bosquet.experts._user_loss import close_user_loss_step
 from bosquet.experts.losses import CLASS_LOSSES, UserLoss, loss_of
 from bosquet.experts.rules import rule_of
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+    from sklearn.utils import Tags
+
+    from bosquet.experts._rule import ExpertRule
+
 
 CHECKS: dict[str, Check] = {
     "gradient": boolean(),
@@ -39,13 +46,13 @@ class RangeWarning(UserWarning):
 class BaseMixture(RegressorMixin, BaseEstimator):
     """Base class of `Mixture`: its state, its fitted attributes and its pickle."""
 
-    rule: Any
+    rule: str | ExpertRule
     loss: Any
     gradient: Any
     randomised: Any
     prior: Any
     loss_range: Any
-    quantile: Any
+    quantile: float
     classes: Any
     block: Any
     history: Any
@@ -109,7 +116,7 @@ class BaseMixture(RegressorMixin, BaseEstimator):
                 " set it back, or start again with fit or with clone(mixture)"
             )
 
-    def _check_compatible(self, rule: Any, loss: Any, classes: Any) -> None:
+    def _check_compatible(self, rule: ExpertRule, loss: Any, classes: ArrayLike | None) -> None:
         """Raise a ValueError for parameters that cannot be combined."""
         if classes is not None and isinstance(loss, str) and loss not in CLASS_LOSSES:
             raise ValueError(
@@ -133,7 +140,9 @@ class BaseMixture(RegressorMixin, BaseEstimator):
             )
 
     # ------------------------------------------------------------------- playing
-    def _play(self, forecasts: np.ndarray, y: Any, awake: Any, *, keep: bool) -> None:
+    def _play(
+        self, forecasts: np.ndarray, y: ArrayLike | None, awake: ArrayLike | None, *, keep: bool
+    ) -> None:
         """Play all of these steps. Works on a draft with its own core, which an error leaves unusable."""
         if y is None and self._loss == "linear":
             y = np.zeros(len(forecasts))
@@ -147,7 +156,9 @@ class BaseMixture(RegressorMixin, BaseEstimator):
             self._recorded = self._recorded.plus(played)
         self._warn_if_out_of_range()
 
-    def _play_user_loss(self, forecasts: np.ndarray, y: Any, mask: Any) -> dict[str, np.ndarray]:
+    def _play_user_loss(
+        self, forecasts: np.ndarray, y: Any, mask: np.ndarray | None
+    ) -> dict[str, np.ndarray]:
         """Play all of these steps with a custom loss, one step at a time."""
         if y is None or len(y) != len(forecasts):
             raise ValueError(
@@ -183,7 +194,7 @@ class BaseMixture(RegressorMixin, BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return "_core" in self.__dict__
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = getattr(self.rule, "name", self.rule) != "ridge"
         tags.target_tags.required = self.loss != "linear"
@@ -289,7 +300,7 @@ class BaseMixture(RegressorMixin, BaseEstimator):
         return (self._fitted_core, self._recorded.get(name))[1]
 
     # ------------------------------------------------------------------ pickling
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         state = dict(super().__getstate__())
         if "_core" in state:
             core = state.pop("_core")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import narwhals.dependencies as libraries
 import numpy as np
@@ -11,14 +11,19 @@ import numpy as np
 from bosquet._sklearn import BaseEstimator, tags_of, validate_data
 from bosquet.data import decode_dictionaries
 
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
+
+    from bosquet._types import Estimator, NamedEstimators, TableLike
+
 
 class NamedLearners(BaseEstimator):
     """Base class of estimators with a parameter `estimators`, a list of (name, estimator) pairs."""
 
-    estimators: Any
+    estimators: NamedEstimators
     n_features_in_: int
 
-    def _named_pairs(self) -> list[tuple[str, Any]]:
+    def _named_pairs(self) -> list[tuple[str, Estimator]]:
         """Return the pairs, or an empty list if `estimators` is invalid: get_params must not raise."""
         pairs = self.estimators if isinstance(self.estimators, list | tuple) else []
         valid = all(
@@ -26,7 +31,7 @@ class NamedLearners(BaseEstimator):
         )
         return [(name, learner) for name, learner in pairs] if valid else []
 
-    def _checked_pairs(self) -> list[tuple[str, Any]]:
+    def _checked_pairs(self) -> list[tuple[str, Estimator]]:
         pairs = self._named_pairs()
         if not pairs:
             raise ValueError(
@@ -51,7 +56,7 @@ class NamedLearners(BaseEstimator):
                 )
         return pairs
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
+    def get_params(self, deep: bool = True) -> dict[str, object]:
         """Return the parameters; with `deep`, also the learners by name and their parameters."""
         parameters = super().get_params(deep=deep)
         for name, learner in self._named_pairs() if deep else []:
@@ -61,7 +66,7 @@ class NamedLearners(BaseEstimator):
                     parameters[f"{name}__{key}"] = value
         return parameters
 
-    def set_params(self, **params: Any) -> Any:
+    def set_params(self, **params: Any) -> Self:
         """Set parameters: ``name`` replaces a learner, ``name__key`` sets one of its parameters."""
         if "estimators" in params:
             self.estimators = params.pop("estimators")
@@ -71,7 +76,7 @@ class NamedLearners(BaseEstimator):
             self.estimators = [(name, replaced.get(name, old)) for name, old in self._named_pairs()]
         return super().set_params(**params)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         learners = [learner for _, learner in self._named_pairs() if hasattr(learner, "fit")]
         for name in ("allow_nan", "sparse", "categorical", "string"):
@@ -79,7 +84,7 @@ class NamedLearners(BaseEstimator):
             setattr(tags.input_tags, name, bool(learners) and every)
         return tags
 
-    def _validate_X(self, X: Any, *, reset: bool, rows: int = 1) -> Any:
+    def _validate_X(self, X: TableLike, *, reset: bool, rows: int = 1) -> Any:
         """Return X as it is passed to the learners: a data frame unchanged, anything else as an array."""
         if libraries.is_pandas_dataframe(X) or libraries.is_polars_dataframe(X):
             validate_data(self, X, reset=reset, skip_check_array=True)
@@ -100,7 +105,7 @@ class NamedLearners(BaseEstimator):
         )
 
 
-def predicted_numbers(learner: Any, X: Any, name: str) -> np.ndarray:
+def predicted_numbers(learner: Estimator, X: TableLike, name: str) -> np.ndarray:
     """Return the predictions of a regressor, of shape (n_samples,)."""
     predictions = np.asarray(learner.predict(X), dtype=float)
     if predictions.ndim == 2 and predictions.shape[1] == 1:
@@ -119,7 +124,9 @@ def predicted_numbers(learner: Any, X: Any, name: str) -> np.ndarray:
     return predictions
 
 
-def predicted_probabilities(learner: Any, X: Any, classes: np.ndarray, name: str) -> np.ndarray:
+def predicted_probabilities(
+    learner: Any, X: TableLike, classes: np.ndarray, name: str
+) -> np.ndarray:
     """Return the probabilities of all classes, of shape (n_samples, n_classes).
 
     A class that was not in the training rows of the learner has probability 0.

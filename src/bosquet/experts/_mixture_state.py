@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,12 +24,15 @@ from bosquet.experts._base_mixture import open_step
 from bosquet.experts.losses import UserLoss
 from bosquet.experts.rules import rule_of
 
+if TYPE_CHECKING:
+    from bosquet._types import State
+
 
 def _check(mixture: Any) -> None:
     """Do nothing: the parameters are checked when the mixture is started."""
 
 
-def _to_state(mixture: Any) -> tuple[Ensemble, dict[str, Any]]:
+def _to_state(mixture: Any) -> tuple[Ensemble, State]:
     mixture._check_unchanged()
     if isinstance(mixture._loss, UserLoss):
         raise ValueError(
@@ -49,7 +52,7 @@ def _to_state(mixture: Any) -> tuple[Ensemble, dict[str, Any]]:
     }
 
 
-def _from_state(mixture: Any, trees: Ensemble, state: dict[str, Any]) -> Any:
+def _from_state(mixture: Any, trees: Ensemble, state: State) -> Any:
     check_no_trees(trees)
     learned, experts = read_object(state, "state"), read_integer(state, "experts", 1)
     _check_sizes(mixture, learned, experts, state)
@@ -67,9 +70,7 @@ def _from_state(mixture: Any, trees: Ensemble, state: dict[str, Any]) -> Any:
     return mixture
 
 
-def _check_sizes(
-    mixture: Any, learned: dict[str, Any], experts: int, state: dict[str, Any]
-) -> None:
+def _check_sizes(mixture: Any, learned: dict[str, Any], experts: int, state: State) -> None:
     """Raise ModelFileError unless the file contains as many numbers as memory is allocated for.
 
     These are the numbers of the experts, of the classes, and of the matrix of the ridge rule.
@@ -81,7 +82,7 @@ def _check_sizes(
         read_list(read_object(state, "classes"), "values", mixture.classes)
 
 
-def _open_step(mixture: Any, state: dict[str, Any]) -> Any:
+def _open_step(mixture: Any, state: State) -> Any:
     if not has_value(state, "open"):
         return None
     step = dict(zip(("forecasts", "awake"), read_field(state, "open"), strict=True))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,8 +10,11 @@ from bosquet._masks import without_mask
 from bosquet._sklearn import validate_data
 from bosquet._targets import and_more, check_same_length, warn_of_column_vector
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
-def read_forecasts(owner: Any, F: Any, n_classes: int, *, reset: bool) -> np.ndarray:
+
+def read_forecasts(owner: Any, F: ArrayLike, n_classes: int, *, reset: bool) -> np.ndarray:
     """Return forecasts of shape (n_steps, n_experts) or (n_steps, n_experts, n_classes) as float64.
 
     NaN marks an expert that is asleep.
@@ -40,7 +43,7 @@ def expert_count_error(given: int, expected: int) -> ValueError:
     )
 
 
-def forecast_dimensions(F: Any) -> int:
+def forecast_dimensions(F: ArrayLike) -> int:
     """Return the number of dimensions of forecasts; raise a ValueError for a scalar or a dict."""
     n_dimensions = np.asarray(F).ndim
     if n_dimensions == 0:
@@ -53,7 +56,7 @@ def forecast_dimensions(F: Any) -> int:
 
 
 def read_truths(
-    y: Any, n_steps: int, classes: np.ndarray | None, *, owner: str = "Mixture"
+    y: ArrayLike | None, n_steps: int, classes: np.ndarray | None, *, owner: str = "Mixture"
 ) -> np.ndarray:
     """Return one number per step; with classes, the index of the class."""
     if y is None:
@@ -96,7 +99,7 @@ def class_index(label: Any, classes: np.ndarray) -> int:
     return int(indices[0])
 
 
-def read_mask(awake: Any, shape: tuple[int, ...]) -> np.ndarray | None:
+def read_mask(awake: ArrayLike | None, shape: tuple[int, ...]) -> np.ndarray | None:
     """Return one byte per forecast, 1 if the expert is awake; None if all are."""
     if awake is None:
         return None
@@ -111,7 +114,7 @@ def read_mask(awake: Any, shape: tuple[int, ...]) -> np.ndarray | None:
     return np.ascontiguousarray(mask, dtype=np.uint8)
 
 
-def read_classes(classes: Any) -> np.ndarray | None:
+def read_classes(classes: ArrayLike | None) -> np.ndarray | None:
     """Return the labels of the classes, given as a list of labels or as their number."""
     if classes is None:
         return None
@@ -125,7 +128,7 @@ def read_classes(classes: Any) -> np.ndarray | None:
     return labels
 
 
-def read_prior(prior: Any, n_experts: int) -> np.ndarray:
+def read_prior(prior: ArrayLike, n_experts: int) -> np.ndarray:
     """Return positive weights that sum to 1."""
     if prior is None:
         return np.full(n_experts, 1 / n_experts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -29,6 +29,12 @@ from bosquet.experts._learners import NamedLearners
 from bosquet.experts.losses import loss_matrix
 from bosquet.experts.oracles import find_oracle, read_problem
 from bosquet.experts.summary import format_value
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from bosquet._types import Estimator, TableLike
+
 
 CHECKS: dict[str, Check] = {
     "combination": choice("convex", "best"),
@@ -91,7 +97,13 @@ class BaseSuperLearner(SaveMixin, NamedLearners):
     random_state: Any
 
     @publishes_fit_atomically
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Any:
+    def fit(
+        self,
+        X: TableLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
         """Choose the weights by cross-validation, then fit every learner to all rows.
 
         Parameters
@@ -110,7 +122,9 @@ class BaseSuperLearner(SaveMixin, NamedLearners):
         """
         return self._fit(X, y, sample_weight, groups)
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Any:
+    def _fit(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, groups: ArrayLike | None
+    ) -> Self:
         check_parameters(self, CHECKS)
         pairs = self._checked_pairs()
         X = self._validate_X(X, reset=True, rows=2)
@@ -143,7 +157,9 @@ class BaseSuperLearner(SaveMixin, NamedLearners):
         self.named_estimators_ = dict(zip((n for n, _ in pairs), self.estimators_, strict=True))
         return self
 
-    def _folds(self, target: np.ndarray, groups: Any) -> list[tuple[np.ndarray, np.ndarray]]:
+    def _folds(
+        self, target: np.ndarray, groups: ArrayLike | None
+    ) -> list[tuple[np.ndarray, np.ndarray]]:
         """Return (training rows, test rows) of each fold; every row is in one test set."""
         rows = len(target)
         if isinstance(self.cv, int | np.integer) and not isinstance(self.cv, bool):
@@ -195,7 +211,7 @@ class BaseSuperLearner(SaveMixin, NamedLearners):
         self.cv_table_ = CVTable.of_rows(names, np.hstack([losses, own]), self.weights_, share)
 
     @reads_fit_snapshot
-    def votes(self, X: Any) -> np.ndarray:
+    def votes(self, X: TableLike) -> np.ndarray:
         """Return the predictions of each learner, (n_samples, n_learners[, n_classes])."""
         check_is_fitted(self, "estimators_")
         X = self._validate_X(X, reset=False)
@@ -209,19 +225,19 @@ class BaseSuperLearner(SaveMixin, NamedLearners):
         """
         super().save(path, key)
 
-    def _predict_combined(self, X: Any) -> np.ndarray:
+    def _predict_combined(self, X: TableLike) -> np.ndarray:
         votes = self.votes(X)  # first, because it checks that the model is fitted
         return weighted_sum(self.weights_, np.moveaxis(votes, 1, 0))
 
-    def _check_target(self, y: Any) -> tuple[np.ndarray, np.ndarray]:
+    def _check_target(self, y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         """Return y as it is passed to the learners, and as numbers for the losses."""
         raise NotImplementedError
 
-    def _predict_with(self, learner: Any, X: Any, name: str) -> np.ndarray:
+    def _predict_with(self, learner: Estimator, X: TableLike, name: str) -> np.ndarray:
         raise NotImplementedError
 
 
-def _check_sample_weight_support(pairs: list[tuple[str, Any]], weight: np.ndarray) -> None:
+def _check_sample_weight_support(pairs: list[tuple[str, Estimator]], weight: np.ndarray) -> None:
     for name, learner in pairs if weight.size else []:
         if not has_fit_parameter(learner, "sample_weight"):
             raise ValueError(
@@ -230,7 +246,7 @@ def _check_sample_weight_support(pairs: list[tuple[str, Any]], weight: np.ndarra
             )
 
 
-def _fit(learner: Any, name: str, X: Any, y: np.ndarray, weight: np.ndarray) -> Any:
+def _fit(learner: Estimator, name: str, X: TableLike, y: np.ndarray, weight: np.ndarray) -> Any:
     """Fit a learner; a note with its name is added to any error."""
     try:
         return learner.fit(X, y, sample_weight=weight) if weight.size else learner.fit(X, y)
@@ -242,9 +258,9 @@ def _fit(learner: Any, name: str, X: Any, y: np.ndarray, weight: np.ndarray) -> 
 
 
 def _fit_and_predict(
-    learner: Any,
+    learner: Estimator,
     name: str,
-    X: Any,
+    X: TableLike,
     y: np.ndarray,
     weight: np.ndarray,
     train: np.ndarray,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bosquet._core import ModelFileError
 from bosquet._parameters import check_parameters
@@ -13,13 +13,17 @@ from bosquet._state.labels import labels_state, read_classes
 from bosquet._state.members import check_member, check_names, n_outputs
 from bosquet.experts._stacking import CHECKS, CVTable
 
+if TYPE_CHECKING:
+    from bosquet._types import Estimator, State
+    from bosquet.experts._stacking import BaseSuperLearner
 
-def _check(model: Any) -> None:
+
+def _check(model: BaseSuperLearner) -> None:
     check_parameters(model, CHECKS)
     model._checked_pairs()
 
 
-def _to_state(model: Any) -> tuple[list[tuple[str, Any]], dict[str, Any]]:
+def _to_state(model: BaseSuperLearner) -> tuple[list[tuple[str, Estimator]], dict[str, Any]]:
     """Return the learners and their weights; the cross-validated predictions are not written."""
     fitted = model.named_estimators_
     return [(f"the learner {name!r}", member) for name, member in fitted.items()], {
@@ -33,7 +37,7 @@ def _to_state(model: Any) -> tuple[list[tuple[str, Any]], dict[str, Any]]:
     }
 
 
-def _from_state(model: Any, members: list[Any], state: dict[str, Any]) -> Any:
+def _from_state(model: BaseSuperLearner, members: list[Any], state: State) -> Any:
     n_features, classes = read_integer(state, "n_features", 1), None
     if type(model).__name__.endswith("Classifier"):
         classes = model.classes_ = read_classes(read_field(state, "classes"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
@@ -21,6 +21,13 @@ from bosquet.experts._reading import (
 )
 from bosquet.experts.losses import UserLoss
 from bosquet.experts.summary import summary_text
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from bosquet._types import RandomState
+    from bosquet.experts._rule import ExpertRule
+
 
 __all__ = ["Mixture", "RangeWarning", "play"]
 
@@ -131,18 +138,18 @@ class Mixture(SaveMixin, BaseMixture):
 
     def __init__(
         self,
-        rule: Any = "ml-poly",
+        rule: str | ExpertRule = "ml-poly",
         loss: Any = "square",
         *,
         gradient: bool = True,
         randomised: bool = False,
-        prior: Any = None,
+        prior: ArrayLike | None = None,
         loss_range: float | None = None,
         quantile: float = 0.5,
-        classes: Any = None,
+        classes: ArrayLike | None = None,
         block: int = 1,
         history: Any = "fit",
-        random_state: Any = None,
+        random_state: RandomState = None,
     ):
         self.rule = rule
         self.loss = loss
@@ -158,7 +165,7 @@ class Mixture(SaveMixin, BaseMixture):
 
     # ------------------------------------------------------------------- batches
     @publishes_fit_atomically
-    def fit(self, F: Any, y: Any = None, awake: Any = None) -> Any:
+    def fit(self, F: ArrayLike, y: ArrayLike | None = None, awake: ArrayLike | None = None) -> Self:
         """Start again and play all steps in order.
 
         Parameters
@@ -177,7 +184,9 @@ class Mixture(SaveMixin, BaseMixture):
         return self._start_and_play(F, y, awake, tuned=True, keep=self.history is not False)
 
     @publishes_fit_atomically
-    def partial_fit(self, F: Any, y: Any = None, awake: Any = None) -> Any:
+    def partial_fit(
+        self, F: ArrayLike, y: ArrayLike | None = None, awake: ArrayLike | None = None
+    ) -> Self:
         """Play more steps. The parameters are those of ``fit``.
 
         A call that ends with an error or an interrupt plays no step and can be repeated.
@@ -192,7 +201,9 @@ class Mixture(SaveMixin, BaseMixture):
         self._play(forecasts, y, awake, keep=self.history is True)
         return self
 
-    def _start_and_play(self, F: Any, y: Any, awake: Any, *, tuned: bool, keep: bool) -> Any:
+    def _start_and_play(
+        self, F: ArrayLike, y: ArrayLike | None, awake: ArrayLike | None, *, tuned: bool, keep: bool
+    ) -> Any:
         classes = read_classes(self.classes)
         forecasts = read_forecasts(self, F, 0 if classes is None else len(classes), reset=True)
         self._start(forecasts.shape[1], len(forecasts) if tuned else None)
@@ -200,7 +211,7 @@ class Mixture(SaveMixin, BaseMixture):
         return self
 
     # -------------------------------------------------------------------- stream
-    def predict(self, F: Any, awake: Any = None) -> Any:
+    def predict(self, F: ArrayLike, awake: ArrayLike | None = None) -> Any:
         """Predict one step of a stream, or many rows with the current weights.
 
         With ``block=1``, forecasts of one step, of shape (n_experts,) (with `classes` (n_experts,
@@ -222,7 +233,7 @@ class Mixture(SaveMixin, BaseMixture):
         return self._predict_table(F, awake)
 
     @reads_fit_snapshot
-    def _predict_table(self, F: Any, awake: Any) -> np.ndarray:
+    def _predict_table(self, F: ArrayLike, awake: ArrayLike | None) -> np.ndarray:
         if not self.__sklearn_is_fitted__():
             raise NotFittedError(
                 f"this mixture is not fitted yet; call fit, or open the first step of a stream with"
@@ -232,7 +243,7 @@ class Mixture(SaveMixin, BaseMixture):
         predictions = self._core.predict(forecasts, read_mask(awake, forecasts.shape[:2]))
         return predictions if self._classes is not None else predictions[:, 0]
 
-    def predict_step(self, F: Any, awake: Any = None) -> Any:
+    def predict_step(self, F: ArrayLike, awake: ArrayLike | None = None) -> Any:
         """Open the next step of a stream, which ``update`` closes, and return its prediction.
 
         It replaces a step that is still open.
@@ -274,7 +285,13 @@ class Mixture(SaveMixin, BaseMixture):
             return expert_count_error(shape[len(expected) - len(self._step_shape)], experts)
         return ValueError(f"forecasts of a step must have shape {expected}, got {shape}")
 
-    def update(self, y: Any = None, *, loss: float | None = None, losses: Any = None) -> Any:
+    def update(
+        self,
+        y: ArrayLike | None = None,
+        *,
+        loss: float | None = None,
+        losses: ArrayLike | None = None,
+    ) -> Any:
         """Close the step that ``predict`` or ``predict_step`` opened, and update the weights.
 
         An invalid truth raises an error and leaves the step open.
@@ -321,7 +338,7 @@ class Mixture(SaveMixin, BaseMixture):
     def _opening_call(self) -> str:
         return "predict(forecasts)" if self.block == 1 else "predict_step(forecasts)"
 
-    def _open_losses(self, losses: Any) -> None:
+    def _open_losses(self, losses: ArrayLike) -> None:
         if "_core" not in self.__dict__:
             self._start_stream(np.shape(losses))
         if self._loss != "linear" or self.block > 1:
@@ -347,7 +364,7 @@ class Mixture(SaveMixin, BaseMixture):
 
     # ---------------------------------------------------------- reporting, saving
     @reads_fit_snapshot
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> float:
         """Return R² of the current weights on the given rows; with `classes`, the accuracy."""
         if self.classes is None:
             return super().score(X, y, sample_weight)
@@ -396,7 +413,7 @@ class Mixture(SaveMixin, BaseMixture):
         super().save(path, key)
 
 
-def _check_truth(y: Any) -> Any:
+def _check_truth(y: ArrayLike | None) -> Any:
     """Return y if it is a number, by a fast check; raise a ValueError otherwise."""
     if type(y) is float or isinstance(y, int | float | np.number):
         return y
@@ -404,14 +421,14 @@ def _check_truth(y: Any) -> Any:
 
 
 def play(
-    losses: Any,
-    rule: Any = "ewa",
+    losses: ArrayLike,
+    rule: str | ExpertRule = "ewa",
     *,
-    prior: Any = None,
+    prior: ArrayLike | None = None,
     loss_range: float | None = None,
     randomised: bool = False,
-    awake: Any = None,
-    random_state: Any = None,
+    awake: ArrayLike | None = None,
+    random_state: RandomState = None,
 ) -> Mixture:
     """Play a game given by the losses of the experts, without forecasts.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -29,6 +29,13 @@ from bosquet._targets import (
 from bosquet.experts._learners import NamedLearners, predicted_numbers, predicted_probabilities
 from bosquet.experts.mixture import Mixture
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from bosquet._types import Estimator, NamedEstimators, RandomState, TableLike
+    from bosquet.experts._rule import ExpertRule
+
+
 CHECKS: dict[str, Check] = {
     "warmup": number(0, 1, open_low=True),
     "batch_size": integer(1),
@@ -39,7 +46,7 @@ CHECKS: dict[str, Check] = {
 class BaseOnlineMixture(NamedLearners):
     """Base class: models predict a batch, the weights are updated, then models are trained on it."""
 
-    rule: Any
+    rule: str | ExpertRule
     loss: Any
     gradient: Any
     warmup: Any
@@ -49,7 +56,7 @@ class BaseOnlineMixture(NamedLearners):
     mixture_: Mixture
 
     @publishes_fit_atomically
-    def fit(self, X: Any, y: Any) -> Any:
+    def fit(self, X: TableLike, y: ArrayLike) -> Self:
         """Train on the rows in their order.
 
         The models are first fitted to a share `warmup` of the rows. Then, for each batch, they predict, the
@@ -75,7 +82,7 @@ class BaseOnlineMixture(NamedLearners):
             self._refit(X, target)
         return self
 
-    def _begin(self, X: Any, y: Any, *, rows: int) -> tuple[Any, np.ndarray]:
+    def _begin(self, X: Any, y: ArrayLike, *, rows: int) -> tuple[Any, np.ndarray]:
         check_parameters(self, CHECKS)
         pairs = self._checked_pairs()
         X = self._validate_X(X, reset=True, rows=rows)
@@ -88,7 +95,7 @@ class BaseOnlineMixture(NamedLearners):
         self.mixture_._model_names = self.names_  # used by its summary and by plots
         return X, target
 
-    def _partial_fit(self, X: Any, y: Any) -> Any:
+    def _partial_fit(self, X: Any, y: ArrayLike) -> Self:
         if not hasattr(self, "mixture_"):
             X, target = self._begin(X, y, rows=1)
             self._fit_first(X, target)
@@ -103,27 +110,27 @@ class BaseOnlineMixture(NamedLearners):
         return self
 
     # --------------------------------------------------------------- the learners
-    def _fit_first(self, X: Any, target: np.ndarray) -> None:
+    def _fit_first(self, X: TableLike, target: np.ndarray) -> None:
         """Fit the models to their first rows."""
         for learner in self.estimators_:
             self._fit_learner(learner, X, target, from_scratch=not hasattr(learner, "partial_fit"))
 
-    def _play_and_update(self, X: Any, target: np.ndarray) -> None:
+    def _play_and_update(self, X: TableLike, target: np.ndarray) -> None:
         self.mixture_.partial_fit(self._forecasts(X), target)
         for learner in self.estimators_:
             if hasattr(learner, "partial_fit"):
                 self._fit_learner(learner, X, target, from_scratch=False)
 
-    def _refit(self, X: Any, target: np.ndarray) -> None:
+    def _refit(self, X: TableLike, target: np.ndarray) -> None:
         for learner in self.estimators_:
             if not hasattr(learner, "partial_fit"):
                 self._fit_learner(learner, X, target, from_scratch=True)
 
-    def _forecasts(self, X: Any) -> np.ndarray:
+    def _forecasts(self, X: TableLike) -> np.ndarray:
         named = zip(self.names_, self.estimators_, strict=True)
         return np.stack([self._predict_with(learner, X, name) for name, learner in named], axis=1)
 
-    def _predict_mixture(self, X: Any) -> np.ndarray:
+    def _predict_mixture(self, X: TableLike) -> np.ndarray:
         """Return the predictions of the mixture for new rows, with the current weights."""
         check_is_fitted(self, "mixture_")
         forecasts = self._forecasts(self._validate_X(X, reset=False))
@@ -149,17 +156,19 @@ class BaseOnlineMixture(NamedLearners):
     def _new_mixture(self) -> Mixture:
         raise NotImplementedError
 
-    def _check_target(self, y: Any, *, first: bool) -> np.ndarray:
+    def _check_target(self, y: ArrayLike, *, first: bool) -> np.ndarray:
         raise NotImplementedError
 
-    def _fit_learner(self, learner: Any, X: Any, target: np.ndarray, *, from_scratch: bool) -> None:
+    def _fit_learner(
+        self, learner: Estimator, X: TableLike, target: np.ndarray, *, from_scratch: bool
+    ) -> None:
         raise NotImplementedError
 
-    def _predict_with(self, learner: Any, X: Any, name: str) -> np.ndarray:
+    def _predict_with(self, learner: Estimator, X: TableLike, name: str) -> np.ndarray:
         raise NotImplementedError
 
 
-def _copy_if_incremental(learner: Any) -> Any:
+def _copy_if_incremental(learner: Estimator) -> Any:
     """Return a copy of a model that has partial_fit, and any other model itself."""
     return deepcopy(learner) if hasattr(learner, "partial_fit") else learner
 
@@ -211,15 +220,15 @@ class OnlineMixtureRegressor(RegressorMixin, BaseOnlineMixture):
 
     def __init__(
         self,
-        estimators: Any,
+        estimators: NamedEstimators,
         *,
-        rule: Any = "boa",
+        rule: str | ExpertRule = "boa",
         loss: Any = "square",
         gradient: bool = True,
         warmup: float = 0.5,
         batch_size: int = 100,
         refit: bool = True,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ):
         self.estimators = estimators
         self.rule = rule
@@ -231,7 +240,7 @@ class OnlineMixtureRegressor(RegressorMixin, BaseOnlineMixture):
         self.random_state = random_state
 
     @publishes_fit_atomically
-    def partial_fit(self, X: Any, y: Any) -> Any:
+    def partial_fit(self, X: TableLike, y: ArrayLike) -> Self:
         """Predict the rows, update the weights with the losses, then train the models on the rows.
 
         Parameters
@@ -246,14 +255,14 @@ class OnlineMixtureRegressor(RegressorMixin, BaseOnlineMixture):
         return self._partial_fit(X, y)
 
     @reads_fit_snapshot
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: TableLike) -> np.ndarray:
         """Return the weighted predictions of the current models."""
         return self._predict_mixture(X)
 
     def _new_mixture(self) -> Mixture:
         return Mixture(self.rule, self.loss, gradient=self.gradient, random_state=self.random_state)
 
-    def _check_target(self, y: Any, *, first: bool) -> np.ndarray:
+    def _check_target(self, y: ArrayLike, *, first: bool) -> np.ndarray:
         target = check_finite_target(y, owner=type(self).__name__)
         if len(target) > 1:
             raise ValueError(f"y has {len(target)} targets; {type(self).__name__} accepts one")
@@ -261,10 +270,12 @@ class OnlineMixtureRegressor(RegressorMixin, BaseOnlineMixture):
             warn_of_column_vector()
         return target[0]
 
-    def _fit_learner(self, learner: Any, X: Any, target: np.ndarray, *, from_scratch: bool) -> None:
+    def _fit_learner(
+        self, learner: Any, X: TableLike, target: np.ndarray, *, from_scratch: bool
+    ) -> None:
         (learner.fit if from_scratch else learner.partial_fit)(X, target)
 
-    def _predict_with(self, learner: Any, X: Any, name: str) -> np.ndarray:
+    def _predict_with(self, learner: Estimator, X: TableLike, name: str) -> np.ndarray:
         return predicted_numbers(learner, X, name)
 
 
@@ -302,15 +313,15 @@ class OnlineMixtureClassifier(ClassifierMixin, BaseOnlineMixture):
 
     def __init__(
         self,
-        estimators: Any,
+        estimators: NamedEstimators,
         *,
-        rule: Any = "boa",
+        rule: str | ExpertRule = "boa",
         loss: Any = "log",
         gradient: bool = True,
         warmup: float = 0.5,
         batch_size: int = 100,
         refit: bool = True,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ):
         self.estimators = estimators
         self.rule = rule
@@ -322,7 +333,7 @@ class OnlineMixtureClassifier(ClassifierMixin, BaseOnlineMixture):
         self.random_state = random_state
 
     @publishes_fit_atomically
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Any:
+    def partial_fit(self, X: TableLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Predict the rows, update the weights with the losses, then train the models on the rows.
 
         Parameters
@@ -341,12 +352,12 @@ class OnlineMixtureClassifier(ClassifierMixin, BaseOnlineMixture):
         return self._partial_fit(X, y)
 
     @reads_fit_snapshot
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: TableLike) -> np.ndarray:
         """Return the probabilities of the mixture, (n_samples, n_classes)."""
         return self._predict_mixture(X)
 
     @reads_fit_snapshot
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: TableLike) -> np.ndarray:
         """Return the class with the largest probability; if tied, the first in `classes_`."""
         largest = self.predict_proba(X).argmax(axis=1)
         return self.classes_[largest]
@@ -360,7 +371,7 @@ class OnlineMixtureClassifier(ClassifierMixin, BaseOnlineMixture):
             random_state=self.random_state,
         )
 
-    def _check_target(self, y: Any, *, first: bool) -> np.ndarray:
+    def _check_target(self, y: ArrayLike, *, first: bool) -> np.ndarray:
         labels = check_labels(y, owner=type(self).__name__)
         if first:
             declared = self.__dict__.pop("_declared_classes", None)
@@ -372,14 +383,16 @@ class OnlineMixtureClassifier(ClassifierMixin, BaseOnlineMixture):
         first_rows = np.unique(target, return_index=True)[1]
         return max(requested, int(first_rows.max()) + 1)
 
-    def _fit_learner(self, learner: Any, X: Any, target: np.ndarray, *, from_scratch: bool) -> None:
+    def _fit_learner(
+        self, learner: Any, X: TableLike, target: np.ndarray, *, from_scratch: bool
+    ) -> None:
         labels = self.classes_[target]
         if from_scratch:
             learner.fit(X, labels)
         else:
             learner.partial_fit(X, labels, classes=self.classes_)
 
-    def _predict_with(self, learner: Any, X: Any, name: str) -> np.ndarray:
+    def _predict_with(self, learner: Estimator, X: TableLike, name: str) -> np.ndarray:
         probabilities = predicted_probabilities(learner, X, self.classes_, name)
         if probabilities.shape[1] == 1:  # a mixture has at least two classes
             return np.column_stack([probabilities, np.zeros(len(probabilities))])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,10 @@ from bosquet.experts._solvers import (
     simplex_minimum,
 )
 from bosquet.experts.losses import UserLoss, loss_matrix, loss_of
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
 
 KINDS = ("uniform", "expert", "convex", "linear", "shifts")
 QUANTILE: Check = number(0, 1, open_low=True, open_high=True)
@@ -96,7 +100,12 @@ class OracleProblem:
 
 
 def read_problem(
-    F: Any, y: Any, loss: Any, quantile: float, classes: Any, awake: Any = None
+    F: ArrayLike,
+    y: Any,
+    loss: Any,
+    quantile: float,
+    classes: ArrayLike | None,
+    awake: ArrayLike | None = None,
 ) -> OracleProblem:
     named = loss_of(loss)
     labels = read_classes(classes)
@@ -128,15 +137,15 @@ def read_problem(
 
 
 def oracle(
-    F: Any,
-    y: Any,
+    F: ArrayLike,
+    y: ArrayLike,
     kind: str = "expert",
     *,
     loss: Any = "square",
     quantile: float = 0.5,
-    classes: Any = None,
+    classes: ArrayLike | None = None,
     shifts: int = 1,
-    awake: Any = None,
+    awake: ArrayLike | None = None,
 ) -> Oracle:
     """Return the best competitor of a kind in hindsight.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -12,8 +12,13 @@ from bosquet._parameters import Check, check_parameters
 from bosquet._sklearn import BaseEstimator
 from bosquet.experts._solvers import simplex_log_loss
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
-def read_relatives(X: Any) -> np.ndarray:
+    from bosquet._types import TableLike
+
+
+def read_relatives(X: TableLike) -> np.ndarray:
     """Return price relatives x_t(j) = z_t(j) / z_{t-1}(j), checked: non-negative, not all 0 on a day."""
     relatives = np.asarray(X, dtype=float)
     if relatives.ndim != 2 or 0 in relatives.shape:
@@ -33,7 +38,7 @@ def read_relatives(X: Any) -> np.ndarray:
     return relatives
 
 
-def wealth(X: Any, portfolios: Any) -> np.ndarray:
+def wealth(X: TableLike, portfolios: Any) -> np.ndarray:
     """Return the wealth S_t = Π_{s ≤ t} x_s · b_s after each day.
 
     Parameters
@@ -62,13 +67,13 @@ def log_wealth(relatives: np.ndarray, portfolios: np.ndarray) -> np.ndarray:
         return np.log((relatives * portfolios).sum(axis=1)).cumsum()
 
 
-def best_stock(X: Any) -> int:
+def best_stock(X: TableLike) -> int:
     """Return the index of the stock with the largest final wealth."""
     with np.errstate(divide="ignore"):
         return int(np.log(read_relatives(X)).sum(axis=0).argmax())
 
 
-def best_constant_rebalanced(X: Any) -> np.ndarray:
+def best_constant_rebalanced(X: TableLike) -> np.ndarray:
     """Return the portfolio with the largest final wealth if it is rebalanced to the same shares every day.
 
     Examples
@@ -86,7 +91,7 @@ class Portfolio(BaseEstimator):
     checks: ClassVar[dict[str, Check]] = {}
 
     @publishes_fit_atomically
-    def fit(self, X: Any, y: Any = None) -> Any:
+    def fit(self, X: TableLike, y: ArrayLike | None = None) -> Self:
         """Trade on all days in order.
 
         Parameters

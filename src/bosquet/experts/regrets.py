@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from bosquet.experts.mixture import Mixture
 from bosquet.experts.oracles import Oracle, OracleProblem, check_kind, find_oracle, read_problem
 from bosquet.experts.rules import rule_of
 from bosquet.experts.summary import format_value
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 
 @dataclass(frozen=True)
@@ -42,12 +45,12 @@ class Regret:
 
 def regret(
     mixture: Mixture,
-    F: Any,
-    y: Any,
+    F: ArrayLike,
+    y: ArrayLike,
     oracle: str = "expert",
     *,
     shifts: int = 1,
-    awake: Any = None,
+    awake: ArrayLike | None = None,
 ) -> Regret:
     """Return the regret of a fitted mixture to the best expert, combination or sequence of experts.
 
@@ -88,7 +91,9 @@ def regret(
     return _regret(mixture, _problem_of(mixture, F, y, awake), oracle, shifts)
 
 
-def _problem_of(mixture: Mixture, F: Any, y: Any, awake: Any) -> OracleProblem:
+def _problem_of(
+    mixture: Mixture, F: ArrayLike, y: ArrayLike | None, awake: ArrayLike | None
+) -> OracleProblem:
     problem = read_problem(F, y, mixture.loss, mixture.quantile, mixture.classes, awake)
     if len(problem.truths) != len(mixture.losses_):
         raise ValueError(
@@ -123,7 +128,7 @@ def _bound(mixture: Mixture, best: Oracle, curve: np.ndarray, shifts: int) -> fl
     return float(core.bound_to_combination(best.weights))
 
 
-def simple_regret(weights: Any, losses: Any) -> float:
+def simple_regret(weights: ArrayLike, losses: ArrayLike) -> float:
     """Return the expected loss of recommended weights minus that of the best expert.
 
     Parameters
@@ -174,7 +179,7 @@ class OracleTable:
     def __init__(self, rows: list[dict[str, Any]]):
         self.rows = rows
 
-    def __getitem__(self, name: str) -> dict[str, Any]:
+    def __getitem__(self, name: str) -> dict[str, object]:
         for row in self.rows:
             if row["name"] == name:
                 return row
@@ -195,15 +200,15 @@ class OracleTable:
 
 
 def oracle_table(
-    F: Any,
-    y: Any,
+    F: ArrayLike,
+    y: ArrayLike,
     rules: Sequence[Any] = ("ewa", "ml-poly", "boa"),
     *,
     shifts: Sequence[int] = (1, 5),
     loss: Any = "square",
     quantile: float = 0.5,
-    classes: Any = None,
-    awake: Any = None,
+    classes: ArrayLike | None = None,
+    awake: ArrayLike | None = None,
     **options: Any,
 ) -> OracleTable:
     """Compare rules with oracles: mean of the experts, best expert, best combinations, best sequences.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from bosquet.experts.portfolio import (
 from bosquet.experts.semi_log_optimal import SemiLogOptimal
 from bosquet.experts.summary import format_value
 from bosquet.experts.universal_portfolio import UniversalPortfolio
+
+if TYPE_CHECKING:
+    from bosquet._types import TableLike
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,7 @@ class WealthTable:
 
 
 def wealth_table(
-    X: Any, strategies: dict[str, Portfolio] | Sequence[Portfolio] | None = None
+    X: TableLike, strategies: dict[str, Portfolio] | Sequence[Portfolio] | None = None
 ) -> WealthTable:
     """Compare the final wealth of strategies, the uniform portfolio and the best ones in hindsight.
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bosquet._text_table import text_table
 
+if TYPE_CHECKING:
+    from bosquet.experts.mixture import Mixture
 
-def expert_names(mixture: Any) -> list[str]:
+
+def expert_names(mixture: Mixture) -> list[str]:
     """Return the names of the models or columns; without names X1, X2, ... as in R."""
     names = getattr(mixture, "_model_names", getattr(mixture, "feature_names_in_", None))
     if names is not None:
@@ -21,7 +24,7 @@ def format_value(value: float) -> str:
     return f"{value:.3g}" if not math.isfinite(value) or abs(value) < 1000 else f"{value:.0f}"
 
 
-def summary_text(mixture: Any) -> str:
+def summary_text(mixture: Mixture) -> str:
     """Return the summary: rule, loss, weights, sizes, and the errors next to those of the uniform mean."""
     totals, rule = mixture._fitted_core.totals, mixture._rule
     loss = mixture._loss if isinstance(mixture._loss, str) else "custom"
@@ -46,13 +49,13 @@ def summary_text(mixture: Any) -> str:
     return "\n".join(lines)
 
 
-def _never_awake(mixture: Any, totals: dict[str, Any]) -> list[str]:
+def _never_awake(mixture: Mixture, totals: dict[str, Any]) -> list[str]:
     names = expert_names(mixture)
     asleep = [name for name, awake in zip(names, totals["awake_rows"], strict=True) if awake == 0]
     return [f"Never awake: {', '.join(asleep)}"] if asleep and totals["rows"] else []
 
 
-def _error_rows(mixture: Any, rule: str, totals: dict[str, Any]) -> list[list[str]]:
+def _error_rows(mixture: Mixture, rule: str, totals: dict[str, Any]) -> list[list[str]]:
     n = totals["rows"]
     table = [["", "loss"], [rule, format_value(totals["loss"] / n)]]
     table.append(["uniform", format_value(totals["uniform_loss"] / n)])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,6 +21,11 @@ from bosquet._targets import (
 )
 from bosquet.experts._learners import predicted_numbers, predicted_probabilities
 from bosquet.experts._stacking import BaseSuperLearner
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from bosquet._types import Estimator, NamedEstimators, RandomState, Splitter, TableLike
 
 
 class SuperLearnerRegressor(RegressorMixin, BaseSuperLearner):
@@ -89,14 +94,14 @@ class SuperLearnerRegressor(RegressorMixin, BaseSuperLearner):
 
     def __init__(
         self,
-        estimators: Any,
+        estimators: NamedEstimators,
         *,
         loss: str = "square",
         combination: str = "convex",
-        cv: Any = 5,
+        cv: int | Splitter = 5,
         n_jobs: int | None = None,
         verbose: int = 0,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ):
         self.estimators = estimators
         self.loss = loss
@@ -106,7 +111,7 @@ class SuperLearnerRegressor(RegressorMixin, BaseSuperLearner):
         self.verbose = verbose
         self.random_state = random_state
 
-    def _check_target(self, y: Any) -> tuple[np.ndarray, np.ndarray]:
+    def _check_target(self, y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         check_parameters(self, {"loss": choice("square", "absolute")})
         target = check_finite_target(y, owner=type(self).__name__)
         if len(target) > 1:
@@ -115,11 +120,11 @@ class SuperLearnerRegressor(RegressorMixin, BaseSuperLearner):
             warn_of_column_vector()
         return target[0], target[0]
 
-    def _predict_with(self, learner: Any, X: Any, name: str) -> np.ndarray:
+    def _predict_with(self, learner: Estimator, X: TableLike, name: str) -> np.ndarray:
         return predicted_numbers(learner, X, name)
 
     @reads_fit_snapshot
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: TableLike) -> np.ndarray:
         """Return the weighted mean of the predictions of the learners."""
         return self._predict_combined(X)
 
@@ -168,14 +173,14 @@ class SuperLearnerClassifier(ClassifierMixin, BaseSuperLearner):
 
     def __init__(
         self,
-        estimators: Any,
+        estimators: NamedEstimators,
         *,
         loss: str = "log",
         combination: str = "convex",
-        cv: Any = 5,
+        cv: int | Splitter = 5,
         n_jobs: int | None = None,
         verbose: int = 0,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ):
         self.estimators = estimators
         self.loss = loss
@@ -185,7 +190,7 @@ class SuperLearnerClassifier(ClassifierMixin, BaseSuperLearner):
         self.verbose = verbose
         self.random_state = random_state
 
-    def _check_target(self, y: Any) -> tuple[np.ndarray, np.ndarray]:
+    def _check_target(self, y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         check_parameters(self, {"loss": choice("log", "square")})
         for name, learner in self._named_pairs():
             if not hasattr(learner, "predict_proba"):
@@ -197,16 +202,16 @@ class SuperLearnerClassifier(ClassifierMixin, BaseSuperLearner):
         self.classes_ = unique_classes(labels)
         return labels, class_numbers(labels, self.classes_)
 
-    def _predict_with(self, learner: Any, X: Any, name: str) -> np.ndarray:
+    def _predict_with(self, learner: Estimator, X: TableLike, name: str) -> np.ndarray:
         return predicted_probabilities(learner, X, self.classes_, name)
 
     @reads_fit_snapshot
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: TableLike) -> np.ndarray:
         """Return the weighted mean of the probabilities of the learners, (n_samples, n_classes)."""
         return self._predict_combined(X)
 
     @reads_fit_snapshot
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: TableLike) -> np.ndarray:
         """Return the class with the largest probability; if tied, the first in `classes_`."""
         largest = self.predict_proba(X).argmax(axis=1)
         return self.classes_[largest]

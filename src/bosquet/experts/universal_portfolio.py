@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from bosquet._parameters import Check, integer
 from bosquet._sklearn import check_random_state
 from bosquet.experts.portfolio import Portfolio
+
+if TYPE_CHECKING:
+    from bosquet._types import RandomState
 
 
 class UniversalPortfolio(Portfolio):
@@ -50,7 +53,7 @@ class UniversalPortfolio(Portfolio):
 
     checks: ClassVar[dict[str, Check]] = {"n_samples": integer(1)}
 
-    def __init__(self, n_samples: int = 10_000, *, random_state: Any = None):
+    def __init__(self, n_samples: int = 10_000, *, random_state: RandomState = None):
         self.n_samples = n_samples
         self.random_state = random_state
 

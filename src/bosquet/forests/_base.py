@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -38,6 +38,14 @@ from bosquet.trees.growing import (
     empty_ensemble,
     growing_options,
 )
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+    from sklearn.utils import Tags
+
+    from bosquet._types import TableLike
+    from bosquet.data import Columns
+
 
 # n_estimators="auto" grows trees until the out-of-bag error has settled: the mean over a window of trees
 # is at most AUTO_TOLERANCE standard errors below the mean over the window before.
@@ -96,7 +104,7 @@ class BaseForest(ForestInspection, SaveMixin, ExplainMixin, BaseEstimator):
 
     # ------------------------------------------------------------------ fitting
     @publishes_fit_atomically
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Grow the forest.
 
         Parameters
@@ -168,7 +176,11 @@ class BaseForest(ForestInspection, SaveMixin, ExplainMixin, BaseEstimator):
         return self
 
     def _grow(
-        self, columns: Any, target: TreeTarget, weight: np.ndarray, record: OutOfBagRecord | None
+        self,
+        columns: Columns,
+        target: TreeTarget,
+        weight: np.ndarray,
+        record: OutOfBagRecord | None,
     ) -> None:
         threads = effective_threads(self.n_jobs)
         table = code_table(
@@ -232,7 +244,7 @@ class BaseForest(ForestInspection, SaveMixin, ExplainMixin, BaseEstimator):
             error_weight = np.where(weight > 0, error_weight, 0.0)
         return OutOfBagRecord(target.by_row, error_weight, self._oob_losses())
 
-    def _add_oob_votes(self, record: OutOfBagRecord, columns: Any, first: int) -> None:
+    def _add_oob_votes(self, record: OutOfBagRecord, columns: Columns, first: int) -> None:
         """Add the out-of-bag votes of the trees from number `first` on to the record."""
         threads = effective_threads(self.n_jobs)
         for t in range(first, len(self._keys)):
@@ -250,13 +262,15 @@ class BaseForest(ForestInspection, SaveMixin, ExplainMixin, BaseEstimator):
         self._set_oob_predictions(record)
         record.warn_of_rows_in_every_bag()
 
-    def _store_training_rows(self, columns: Any, target: TreeTarget, weight: np.ndarray) -> None:
+    def _store_training_rows(
+        self, columns: Columns, target: TreeTarget, weight: np.ndarray
+    ) -> None:
         self._row_leaves = self._ensemble.apply(columns, effective_threads(self.n_jobs))
         self._row_targets = target.values
         self._row_weights = weight
 
     def _training_rows(
-        self, columns: Any, truth: np.ndarray
+        self, columns: Columns, truth: np.ndarray
     ) -> tuple[Any, np.ndarray, np.ndarray | None]:
         """Select the rows of the training data that the trees were grown on.
 
@@ -328,7 +342,7 @@ class BaseForest(ForestInspection, SaveMixin, ExplainMixin, BaseEstimator):
     def __len__(self) -> int:
         return self.n_estimators_
 
-    def _mean(self, X: Any, ensemble: Any = None) -> np.ndarray:
+    def _mean(self, X: TableLike, ensemble: Any = None) -> np.ndarray:
         """Return the mean over the trees of the leaf values, shape (rows, stored outputs)."""
         check_is_fitted(self, "_ensemble")
         ensemble = ensemble or self._ensemble
@@ -342,7 +356,7 @@ class BaseForest(ForestInspection, SaveMixin, ExplainMixin, BaseEstimator):
         raw /= trees
         return raw
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,11 @@ from bosquet.data import TableEncoder
 from bosquet.forests.importance import forest_importance
 from bosquet.forests.intervals import jackknife_standard_errors, tree_predictions
 from bosquet.forests.proximity import proximities
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from bosquet._types import TableLike
 
 
 class ForestInspection:
@@ -31,7 +36,7 @@ class ForestInspection:
         raise NotImplementedError
 
     @reads_fit_snapshot
-    def apply(self, X: Any) -> np.ndarray:
+    def apply(self, X: TableLike) -> np.ndarray:
         """Return the leaf of each row in each tree, shape (n_samples, n_estimators_)."""
         check_is_fitted(self, "_ensemble")
         return self._ensemble.apply(
@@ -47,7 +52,11 @@ class ForestInspection:
 
     @reads_fit_snapshot
     def importance(
-        self, kind: str = "impurity", X: Any = None, y: Any = None, **options: Any
+        self,
+        kind: str = "impurity",
+        X: TableLike | None = None,
+        y: ArrayLike | None = None,
+        **options: Any,
     ) -> Any:
         """Return the importance of each feature.
 
@@ -81,7 +90,7 @@ class ForestInspection:
         return [np.repeat(rows, self._bag_counts(t)) for t in range(len(self._keys))]
 
     @reads_fit_snapshot
-    def votes(self, X: Any) -> np.ndarray:
+    def votes(self, X: TableLike) -> np.ndarray:
         """Return the prediction of each tree.
 
         Returns
@@ -105,7 +114,7 @@ class ForestInspection:
 
     # ------------------------------------------ similarity of rows, standard errors
     @reads_fit_snapshot
-    def proximities(self, X: Any, Y: Any = None) -> Any:
+    def proximities(self, X: TableLike, Y: TableLike | None = None) -> Any:
         """Return the fraction of trees in which two rows fall into the same leaf.
 
         Parameters
@@ -123,7 +132,7 @@ class ForestInspection:
         return proximities(first, first if Y is None else self.apply(Y))
 
     @reads_fit_snapshot
-    def jackknife_standard_errors(self, X: Any) -> np.ndarray:
+    def jackknife_standard_errors(self, X: TableLike) -> np.ndarray | list[np.ndarray]:
         """Standard error of each prediction, by the jackknife after the bootstrap.
 
         It estimates how much the prediction would vary over other training samples, not how far a new

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,16 +14,21 @@ from bosquet._state.out_of_bag import out_of_bag_state, set_out_of_bag
 from bosquet._state.tree_sums import TreeSum
 from bosquet.trees.shared_state import common_state, mean_of_trees, set_common_state
 
+if TYPE_CHECKING:
+    from bosquet._types import State
+    from bosquet.forests._base import BaseForest
+
+
 _OOB_NUMBERS = ("oob_error_", "oob_tree_error_", "oob_score_")
 _MAX_ROWS = 2**32
 
 
-def _check(model: Any) -> None:
+def _check(model: BaseForest) -> None:
     check_parameters(model, model._checks)
     model._check_bags()
 
 
-def _to_state(model: Any) -> tuple[Ensemble, dict[str, Any]]:
+def _to_state(model: BaseForest) -> tuple[Ensemble, State]:
     if hasattr(model, "_row_leaves"):
         raise ValueError(
             "a forest with keep_rows=True contains training rows, which a model file cannot store;"
@@ -40,7 +45,7 @@ def _to_state(model: Any) -> tuple[Ensemble, dict[str, Any]]:
     }
 
 
-def _from_state(model: Any, trees: Ensemble, state: dict[str, Any]) -> Any:
+def _from_state(model: BaseForest, trees: Ensemble, state: State) -> BaseForest:
     set_common_state(model, trees, state)
     if trees.n_trees == 0:
         raise ModelFileError("invalid model file: the forest has no trees")
@@ -70,13 +75,13 @@ def _from_state(model: Any, trees: Ensemble, state: dict[str, Any]) -> Any:
     return model
 
 
-def _trees(model: Any) -> TreeSum:
+def _trees(model: BaseForest) -> TreeSum:
     if getattr(model, "voting", "soft") == "hard":
         return mean_of_trees(model, model._hardened or model._harden())
     return mean_of_trees(model, model._ensemble)
 
 
-def _bagged_rows(model: Any) -> int | None:
+def _bagged_rows(model: BaseForest) -> int | None:
     """Return the number of training rows; None for a merged forest, whose bags belong to several tables."""
     return None if hasattr(model, "merged_rows_") else int(model.n_samples_fit_)
 

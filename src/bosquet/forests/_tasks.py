@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -35,22 +35,32 @@ from bosquet.trees.class_targets import (
 from bosquet.trees.criteria import CLASSIFICATION_CRITERIA, REGRESSION_CRITERIA
 from bosquet.trees.growing import TreeTarget, class_shares
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+    from sklearn.utils import Tags
+
+    from bosquet._types import TableLike
+    from bosquet.trees.class_targets import Classes
+
 
 class BaseForestClassifier(ClassifierMixin, BaseForest):
     """A forest for classification: the trees vote for classes."""
 
     _checks: ClassVar[dict[str, Check]] = CHECKS | {"criterion": CLASSIFICATION_CRITERIA}
-    classes_: Any  # array of labels; a list of arrays for several targets
-    n_classes_: Any
+    classes_: Classes  # array of labels; a list of arrays for several targets
+    n_classes_: int | list[int]
 
-    def _check_target(self, y: Any, rows: int, continuing: bool) -> TreeTarget:
+    def _check_target(self, y: ArrayLike, rows: int, continuing: bool) -> TreeTarget:
         labels = check_labels(y, several=True, owner=type(self).__name__)
         check_same_length(len(labels), rows)
         if not continuing:
             self.classes_ = find_classes(labels)
         several = isinstance(self.classes_, list)
-        self.n_outputs_ = len(self.classes_) if several else 1
-        self.n_classes_ = [c.size for c in self.classes_] if several else self.classes_.size
+        if isinstance(self.classes_, list):
+            self.n_outputs_ = len(self.classes_)
+            self.n_classes_ = [classes.size for classes in self.classes_]
+        else:
+            self.n_outputs_, self.n_classes_ = 1, self.classes_.size
         if several and self._balances_bags():
             raise ValueError(
                 f"class_weight='balanced_subsample' needs one target, but y has {self.n_outputs_};"
@@ -58,17 +68,19 @@ class BaseForestClassifier(ClassifierMixin, BaseForest):
             )
         return class_target(labels, self.classes_)
 
-    def _check_weight(self, weight: np.ndarray, target: TreeTarget, y: Any) -> np.ndarray:
+    def _check_weight(self, weight: np.ndarray, target: TreeTarget, y: ArrayLike) -> np.ndarray:
         if self._balances_bags():
             return weight
         return apply_class_weight(self.class_weight, check_labels(y, several=True), weight)
 
-    def _check_one_target(self, method: str) -> None:
+    def _check_one_target(self, method: str) -> np.ndarray:
+        """Return the classes; raise a ValueError if the forest has several targets."""
         check_is_fitted(self, "_ensemble")
         if isinstance(self.classes_, list):
             raise ValueError(
                 f"{method} needs a forest with one target, but this one has {len(self.classes_)}"
             )
+        return self.classes_
 
     def _balances_bags(self) -> bool:
         return isinstance(self.class_weight, str) and self.class_weight == "balanced_subsample"
@@ -91,7 +103,7 @@ class BaseForestClassifier(ClassifierMixin, BaseForest):
         self.oob_score_ = 1 - record.error
 
     @reads_fit_snapshot
-    def predict_proba(self, X: Any) -> Any:
+    def predict_proba(self, X: TableLike) -> np.ndarray | list[np.ndarray]:
         """Mean over the trees of the class shares in the leaf of a row.
 
         With voting="hard", the fraction of trees that vote for each class. For several targets, a list
@@ -104,34 +116,34 @@ class BaseForestClassifier(ClassifierMixin, BaseForest):
         shares = self._shares(X)
         return by_target(shares, self.classes_)
 
-    def _shares(self, X: Any) -> np.ndarray:
+    def _shares(self, X: TableLike) -> np.ndarray:
         check_is_fitted(self, "_ensemble")
         if self.voting == "soft":
             return class_shares(self._mean(X))
         return class_shares(self._mean(X, self._hardened or self._harden()))
 
     @reads_fit_snapshot
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: TableLike) -> np.ndarray:
         """Predict the class with the most votes, shape (n_samples,) or (n_samples, n_outputs)."""
         shares = self._shares(X)
         return most_probable(shares, self.classes_)
 
     @reads_fit_snapshot
-    def predict_log_proba(self, X: Any) -> Any:
+    def predict_log_proba(self, X: TableLike) -> np.ndarray | list[np.ndarray]:
         """Logarithms of the probabilities."""
         shares = self._shares(X)
         with np.errstate(divide="ignore"):
             return by_target(np.log(shares), self.classes_)
 
     @reads_fit_snapshot
-    def jackknife_standard_errors(self, X: Any) -> Any:
-        errors = super().jackknife_standard_errors(X)
+    def jackknife_standard_errors(self, X: TableLike) -> np.ndarray | list[np.ndarray]:
+        errors = np.asarray(super().jackknife_standard_errors(X))
         return by_target(errors, self.classes_)
 
     jackknife_standard_errors.__doc__ = BaseForest.jackknife_standard_errors.__doc__
 
     @reads_fit_snapshot
-    def strength_and_correlation(self, X: Any, y: Any) -> tuple[float, float]:
+    def strength_and_correlation(self, X: TableLike, y: ArrayLike) -> tuple[float, float]:
         """Return Breiman's strength s and correlation ρ of a forest, from the out-of-bag votes.
 
         The strength is the mean margin: the fraction of votes for the true class minus the largest
@@ -150,17 +162,17 @@ class BaseForestClassifier(ClassifierMixin, BaseForest):
         return strength_and_correlation(self, X, y)
 
     @reads_fit_snapshot
-    def outlier_scores(self, X: Any, y: Any) -> np.ndarray:
+    def outlier_scores(self, X: TableLike, y: ArrayLike) -> np.ndarray:
         """Return Breiman's outlier score of each row within its class, from the proximities.
 
         The raw score is the number of rows of the class divided by the sum of squared proximities to these
         rows. The median of the class is subtracted, and the result is divided by the mean absolute
         deviation in the class. Scores above 10 indicate outliers.
         """
-        self._check_one_target("outlier_scores")
-        return outlier_scores(self.apply(X), class_numbers(check_labels(y), self.classes_))
+        classes = self._check_one_target("outlier_scores")
+        return outlier_scores(self.apply(X), class_numbers(check_labels(y), classes))
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
@@ -171,7 +183,7 @@ class BaseForestRegressor(RegressorMixin, BaseForest):
 
     _checks: ClassVar[dict[str, Check]] = CHECKS | {"criterion": REGRESSION_CRITERIA}
 
-    def _check_target(self, y: Any, rows: int, continuing: bool) -> TreeTarget:
+    def _check_target(self, y: ArrayLike, rows: int, continuing: bool) -> TreeTarget:
         numbers = check_finite_target(y, owner=type(self).__name__)
         check_same_length(numbers.shape[1], rows)
         if continuing and numbers.shape[0] != self.n_outputs_:
@@ -183,7 +195,7 @@ class BaseForestRegressor(RegressorMixin, BaseForest):
         self.n_outputs_ = numbers.shape[0]
         return TreeTarget.of_numbers(numbers)
 
-    def _check_weight(self, weight: np.ndarray, target: TreeTarget, y: Any) -> np.ndarray:
+    def _check_weight(self, weight: np.ndarray, target: TreeTarget, y: ArrayLike) -> np.ndarray:
         return weight
 
     def _oob_losses(self) -> Any:
@@ -198,13 +210,15 @@ class BaseForestRegressor(RegressorMixin, BaseForest):
         self.oob_score_ = record.r2()
 
     @reads_fit_snapshot
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: TableLike) -> np.ndarray:
         """Mean prediction of the trees, shape (n_samples,) or (n_samples, n_outputs)."""
         mean = self._mean(X)
         return mean[:, 0] if mean.shape[1] == 1 else mean
 
     @reads_fit_snapshot
-    def predict_quantiles(self, X: Any, quantiles: Any = (0.05, 0.5, 0.95)) -> np.ndarray:
+    def predict_quantiles(
+        self, X: TableLike, quantiles: ArrayLike = (0.05, 0.5, 0.95)
+    ) -> np.ndarray:
         """Predict conditional quantiles of the target, shape (n_samples, n_quantiles).
 
         The quantiles are weighted quantiles of the training targets. In each tree, the training rows in
@@ -228,7 +242,7 @@ class BaseForestRegressor(RegressorMixin, BaseForest):
             )
         return leaf_quantiles(self, self.apply(X), quantiles)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = self.criterion == "squared_error"
         return tags

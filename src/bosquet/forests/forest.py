@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from bosquet._parameters import Check, choice
 from bosquet.forests._tasks import BaseForestClassifier, BaseForestRegressor
+
+if TYPE_CHECKING:
+    from bosquet._types import CategoricalFeatures, ClassWeight, MonotoneConstraint, RandomState
+    from bosquet.forests._base import BaseForest
+
 
 _PARAMETERS = """
     n_estimators : int or "auto", default=100
@@ -57,18 +63,21 @@ _PARAMETERS = """
         remaining time."""
 
 
-def _documented(**words: str) -> Any:
-    def write(cls: Any) -> Any:
+Forest = TypeVar("Forest", bound="BaseForest")
+
+
+def _documented(**words: str) -> Callable[[type[Forest]], type[Forest]]:
+    def write(cls: type[Forest]) -> type[Forest]:
         parameters = _PARAMETERS
         for name, value in words.items():
             parameters = parameters.replace("{" + name + "}", value)
-        cls.__doc__ = cls.__doc__.replace("    {parameters}", parameters.lstrip("\n"))
+        cls.__doc__ = (cls.__doc__ or "").replace("    {parameters}", parameters.lstrip("\n"))
         return cls
 
     return write
 
 
-def _set_parameters(forest: Any, arguments: dict[str, Any]) -> None:
+def _set_parameters(forest: BaseForest, arguments: dict[str, Any]) -> None:
     for name, value in arguments.items():
         if name not in ("self", "__class__"):
             setattr(forest, name, value)
@@ -128,29 +137,29 @@ class RandomForestClassifier(BaseForestClassifier):
 
     def __init__(
         self,
-        n_estimators: Any = 100,
+        n_estimators: int | str = 100,
         *,
         criterion: str = "gini",
         max_depth: int | None = None,
-        min_samples_split: Any = 2,
-        min_samples_leaf: Any = 1,
+        min_samples_split: float = 2,
+        min_samples_leaf: float = 1,
         min_weight_fraction_leaf: float = 0.0,
-        max_features: Any = "sqrt",
+        max_features: float | str | None = "sqrt",
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
         bootstrap: bool = True,
-        max_samples: Any = None,
+        max_samples: float | None = None,
         oob_score: bool = False,
         split: str = "histogram",
         max_bins: int = 255,
-        categorical_features: Any = "from_dtype",
-        monotonic_cst: Any = None,
-        class_weight: Any = None,
+        categorical_features: CategoricalFeatures = "from_dtype",
+        monotonic_cst: MonotoneConstraint = None,
+        class_weight: ClassWeight = None,
         voting: str = "soft",
         keep_rows: bool = False,
         warm_start: bool = False,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         verbose: int = 0,
     ):
         _set_parameters(self, locals())
@@ -205,27 +214,27 @@ class RandomForestRegressor(BaseForestRegressor):
 
     def __init__(
         self,
-        n_estimators: Any = 100,
+        n_estimators: int | str = 100,
         *,
         criterion: str = "squared_error",
         max_depth: int | None = None,
-        min_samples_split: Any = 2,
-        min_samples_leaf: Any = 1,
+        min_samples_split: float = 2,
+        min_samples_leaf: float = 1,
         min_weight_fraction_leaf: float = 0.0,
-        max_features: Any = 1 / 3,
+        max_features: float | str | None = 1 / 3,
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
         bootstrap: bool = True,
-        max_samples: Any = None,
+        max_samples: float | None = None,
         oob_score: bool = False,
         split: str = "histogram",
         max_bins: int = 255,
-        categorical_features: Any = "from_dtype",
-        monotonic_cst: Any = None,
+        categorical_features: CategoricalFeatures = "from_dtype",
+        monotonic_cst: MonotoneConstraint = None,
         keep_rows: bool = False,
         warm_start: bool = False,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         verbose: int = 0,
     ):
         _set_parameters(self, locals())
@@ -270,29 +279,29 @@ class ExtraTreesClassifier(BaseForestClassifier):
 
     def __init__(
         self,
-        n_estimators: Any = 100,
+        n_estimators: int | str = 100,
         *,
         criterion: str = "gini",
         max_depth: int | None = None,
-        min_samples_split: Any = 2,
-        min_samples_leaf: Any = 1,
+        min_samples_split: float = 2,
+        min_samples_leaf: float = 1,
         min_weight_fraction_leaf: float = 0.0,
-        max_features: Any = "sqrt",
+        max_features: float | str | None = "sqrt",
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
         bootstrap: bool = False,
-        max_samples: Any = None,
+        max_samples: float | None = None,
         oob_score: bool = False,
         split: str = "exact",
         max_bins: int = 255,
-        categorical_features: Any = "from_dtype",
-        monotonic_cst: Any = None,
-        class_weight: Any = None,
+        categorical_features: CategoricalFeatures = "from_dtype",
+        monotonic_cst: MonotoneConstraint = None,
+        class_weight: ClassWeight = None,
         voting: str = "soft",
         keep_rows: bool = False,
         warm_start: bool = False,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         verbose: int = 0,
     ):
         _set_parameters(self, locals())
@@ -335,27 +344,27 @@ class ExtraTreesRegressor(BaseForestRegressor):
 
     def __init__(
         self,
-        n_estimators: Any = 100,
+        n_estimators: int | str = 100,
         *,
         criterion: str = "squared_error",
         max_depth: int | None = None,
-        min_samples_split: Any = 2,
-        min_samples_leaf: Any = 1,
+        min_samples_split: float = 2,
+        min_samples_leaf: float = 1,
         min_weight_fraction_leaf: float = 0.0,
-        max_features: Any = None,
+        max_features: float | str | None = None,
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
         bootstrap: bool = False,
-        max_samples: Any = None,
+        max_samples: float | None = None,
         oob_score: bool = False,
         split: str = "exact",
         max_bins: int = 255,
-        categorical_features: Any = "from_dtype",
-        monotonic_cst: Any = None,
+        categorical_features: CategoricalFeatures = "from_dtype",
+        monotonic_cst: MonotoneConstraint = None,
         keep_rows: bool = False,
         warm_start: bool = False,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
         verbose: int = 0,
     ):
         _set_parameters(self, locals())

@@ -13,7 +13,7 @@ hardly decreases the impurity, but the margins of those rows drop when it is per
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -23,6 +23,14 @@ from bosquet._sklearn import effective_threads
 from bosquet._tabular_result import TabularResult
 from bosquet._targets import check_finite_target, check_labels
 from bosquet.trees.class_targets import class_columns
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from bosquet._types import TableLike
+    from bosquet.data import Columns
+    from bosquet.forests._base import BaseForest
+
 
 # Maximum size of the array with the votes of all rows under each permuted feature; features are processed
 # in blocks that fit.
@@ -89,13 +97,15 @@ def ranked_columns(
     }
 
 
-def feature_names_of(forest: Any) -> list[str]:
+def feature_names_of(forest: BaseForest) -> list[str]:
     """Return the names of the training columns, or x0, x1, ... if they had none."""
     names = getattr(forest, "feature_names_in_", None)
     return [f"x{f}" for f in range(forest.n_features_in_)] if names is None else list(names)
 
 
-def forest_importance(forest: Any, kind: str, X: Any, y: Any, **options: Any) -> Importance:
+def forest_importance(
+    forest: Any, kind: str, X: TableLike | None, y: ArrayLike | None, **options: Any
+) -> Importance:
     """Implementation of `forest.importance(...)`."""
     if kind == "permutation":
         if X is None or y is None:
@@ -122,9 +132,9 @@ def _summary(kind: str, by_tree: np.ndarray, names: list[str], **more: Any) -> I
 
 
 def permutation_importance(
-    forest: Any,
-    X: Any,
-    y: Any,
+    forest: BaseForest,
+    X: TableLike,
+    y: ArrayLike,
     *,
     measure: str = "auto",
     per_row: bool = False,
@@ -186,7 +196,7 @@ def permutation_importance(
 class _PermutedVotes:
     """Votes of each tree on its out-of-bag rows, without permutation and with each feature permuted."""
 
-    def __init__(self, forest: Any, columns: Any, seed: int):
+    def __init__(self, forest: BaseForest, columns: Columns, seed: int):
         self.forest, self.columns, self.seed = forest, columns, seed
         self.names = feature_names_of(forest)
         self.n_features, self.rows = forest.n_features_in_, forest.n_samples_fit_

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,8 +10,12 @@ from bosquet._bags import Bags, jackknife_variance
 from bosquet._sklearn import effective_threads
 from bosquet.trees.growing import class_shares
 
+if TYPE_CHECKING:
+    from bosquet.data import Columns
+    from bosquet.forests._inspection import ForestInspection
 
-def tree_predictions(forest: Any, columns: Any) -> np.ndarray:
+
+def tree_predictions(forest: ForestInspection, columns: Columns) -> np.ndarray:
     """Return the prediction of each tree for each row, shape (trees, rows, outputs)."""
     ensemble, threads = forest._ensemble, effective_threads(forest.n_jobs)
     raw = [ensemble.predict_raw(columns, t, t + 1, threads) for t in range(ensemble.n_trees)]
@@ -20,7 +24,7 @@ def tree_predictions(forest: Any, columns: Any) -> np.ndarray:
     )
 
 
-def jackknife_standard_errors(forest: Any, columns: Any) -> np.ndarray:
+def jackknife_standard_errors(forest: ForestInspection, columns: Columns) -> np.ndarray:
     """Return standard errors by the jackknife after the bootstrap, corrected for the number of trees.
 
     The trees that did not draw a training row are a forest that was fitted without that row, so no tree

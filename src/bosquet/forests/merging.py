@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -15,8 +15,17 @@ from bosquet.forests._base import BaseForest
 from bosquet.trees.copying import add_copy
 from bosquet.trees.growing import empty_ensemble
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
-def merge_forests(forests: Iterable[Any]) -> Any:
+    from bosquet._types import RandomState, TableLike
+    from bosquet.trees.class_targets import Classes
+
+
+Forest = TypeVar("Forest", bound="BaseForest")
+
+
+def merge_forests(forests: Iterable[Forest]) -> Forest:
     """Merge several forests into one that has all their trees.
 
     This is the *reduce* step of map and reduce: the forests may have been fitted to parts of a table or on
@@ -84,7 +93,11 @@ def merge_forests(forests: Iterable[Any]) -> Any:
 
 
 def fit_in_parts(
-    forest: Any, parts: Iterable[Sequence[Any]], *, classes: Any = None, encoder: Any = None
+    forest: BaseForest,
+    parts: Iterable[Sequence[Any]],
+    *,
+    classes: ArrayLike | None = None,
+    encoder: TableEncoder | None = None,
 ) -> Any:
     """Fit a forest to a table that does not fit into memory, part by part.
 
@@ -156,13 +169,20 @@ def fit_in_parts(
     )
 
 
-def _seed_of_part(random_state: Any, number: int) -> int:
+def _seed_of_part(random_state: RandomState, number: int) -> int:
     if isinstance(random_state, int | np.integer):
         return int(random_state) + number
     return seed_from(random_state)
 
 
-def _fit_with_encoder(model: Any, X: Any, y: Any, weight: Any, encoder: Any, classes: Any) -> None:
+def _fit_with_encoder(
+    model: Any,
+    X: TableLike,
+    y: ArrayLike,
+    weight: ArrayLike | None,
+    encoder: TableEncoder | None,
+    classes: Classes | None,
+) -> None:
     """Fit a forest with a given encoder and given classes.
 
     The forest starts without trees but with encoder and classes, and a warm start adds the trees.
@@ -187,7 +207,7 @@ def _fit_with_encoder(model: Any, X: Any, y: Any, weight: Any, encoder: Any, cla
     model.set_params(warm_start=True).fit(X, y, weight)
 
 
-def _check_compatible(first: Any, forest: Any, number: int) -> None:
+def _check_compatible(first: Any, forest: BaseForest, number: int) -> None:
     if not isinstance(forest, BaseForest):
         raise TypeError(
             f"forests[{number}] has the type {type(forest).__name__}; pass random forests or extra trees of"

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
 
 from bosquet.forests.proximity import leaf_indicators
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
-def leaf_quantiles(forest: Any, leaves: np.ndarray, quantiles: Any) -> np.ndarray:
+    from bosquet.forests._base import BaseForest
+
+
+def leaf_quantiles(forest: BaseForest, leaves: np.ndarray, quantiles: ArrayLike) -> np.ndarray:
     """Return weighted quantiles of the training targets for rows that fall into these leaves."""
     levels = np.atleast_1d(np.asarray(quantiles, dtype=float))
     if levels.ndim != 1 or not ((levels >= 0) & (levels <= 1)).all():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,8 +11,14 @@ from bosquet._targets import check_labels, class_numbers
 from bosquet.data import take_rows
 from bosquet.trees.growing import class_shares
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
-def strength_and_correlation(forest: Any, X: Any, y: Any) -> tuple[float, float]:
+    from bosquet._types import TableLike
+    from bosquet.forests._base import BaseForest
+
+
+def strength_and_correlation(forest: BaseForest, X: TableLike, y: ArrayLike) -> tuple[float, float]:
     """Return the mean margin of the out-of-bag votes and the mean correlation of the raw margins."""
     columns = forest._encoder.transform(X, owner=type(forest).__name__)
     truth = class_numbers(check_labels(y), forest.classes_)

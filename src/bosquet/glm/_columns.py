@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.sparse import issparse
@@ -11,6 +11,9 @@ from scipy.sparse import issparse
 from bosquet._parameters import feature_index
 from bosquet.data import TableEncoder
 from bosquet.glm._terms import INTERCEPT, Term
+
+if TYPE_CHECKING:
+    from bosquet._types import TableLike
 
 
 class ColumnDesign:
@@ -107,7 +110,7 @@ class ColumnDesign:
     def uses(self) -> tuple[str, ...]:
         return tuple(self.names[feature] for feature in self.chosen)
 
-    def rows(self, X: Any, owner: str) -> np.ndarray:
+    def rows(self, X: TableLike, owner: str) -> np.ndarray:
         """Return the matrix of new rows; raise a ValueError for a missing value or an unknown level."""
         refuse_sparse(X, owner)
         columns = column_list(self.encoder.transform(X, owner=owner))
@@ -141,7 +144,7 @@ class ColumnDesign:
 
 
 def read_columns(
-    X: Any, chosen: Any, owner: str, missing: str
+    X: TableLike, chosen: Any, owner: str, missing: str
 ) -> tuple[TableEncoder, list[np.ndarray], list[int], np.ndarray]:
     """Return the encoder, its columns, the indices of the chosen ones, and which rows are complete there."""
     refuse_sparse(X, owner)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,8 +25,11 @@ from bosquet.glm._formulas import FormulaDesign
 from bosquet.glm._stored_formulas import Factor, StoredFormula, store_formula
 from bosquet.glm._terms import Term
 
+if TYPE_CHECKING:
+    from bosquet._types import State
 
-def design_state(design: Any) -> dict[str, Any]:
+
+def design_state(design: Any) -> State:
     """Return what a design needs to encode new rows, without the training rows."""
     if isinstance(design, ColumnDesign):
         return {
@@ -71,7 +74,7 @@ def _as_objects(values: list[Any]) -> np.ndarray:
     return found
 
 
-def design_from(state: dict[str, Any], model: Any) -> Any:
+def design_from(state: State, model: Any) -> Any:
     """Build the design from its state, for a model that has its feature attributes."""
     design = _formula_from(state) if "formula" in state else _columns_from(state, model)
     if not design.columns:
@@ -80,7 +83,7 @@ def design_from(state: dict[str, Any], model: Any) -> Any:
 
 
 # ----------------------------------------------------------------------------------------- columns
-def _columns_from(state: dict[str, Any], model: Any) -> Any:
+def _columns_from(state: State, model: Any) -> Any:
     encoder = TableEncoder.from_state(read_field(state, "encoder"))
     names = getattr(model, "feature_names_in_", None)
     if encoder.n_features != model.n_features_in_ or encoder.feature_names != (
@@ -113,7 +116,7 @@ def _columns_from(state: dict[str, Any], model: Any) -> Any:
 
 
 # ---------------------------------------------------------------------------------------- formulas
-def _formula_from(state: dict[str, Any]) -> Any:
+def _formula_from(state: State) -> Any:
     columns = read_texts(state, "columns")
     factors = tuple(_factor_from(one) for one in read_list(state, "factors"))
     _check_kinds(factors)
@@ -158,7 +161,7 @@ def _check_kinds(factors: tuple[Any, ...]) -> None:
             )
 
 
-def _factor_from(state: Any) -> Any:
+def _factor_from(state: State) -> Any:
     expression = read_field(state, "expression")
     check_expression(expression, set(columns_in(expression)))
     if not has_value(state, "levels"):
@@ -171,7 +174,7 @@ def _factor_from(state: Any) -> Any:
     return Factor(expression, levels)
 
 
-def _part_from(state: Any, factors: tuple[Any, ...]) -> Any:
+def _part_from(state: State, factors: tuple[Any, ...]) -> Any:
     if not isinstance(state, list) or len(state) != 2:
         raise ModelFileError(
             "invalid model file: an entry of 'parts' must be a list of [factor, coding] pairs"

@@ -11,11 +11,15 @@ import keyword
 import re
 import warnings
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bosquet.glm._terms import INTERCEPT, Term
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
 
 # Names that a formula may use besides columns and the functions of the engine (C, I, Q, center, bs, ...).
 FUNCTIONS = {"np": np, "log": np.log, "log10": np.log10, "exp": np.exp, "sqrt": np.sqrt}
@@ -55,7 +59,7 @@ class Recipe:
 class Patsy:
     """The engine patsy, which all versions of statsmodels support."""
 
-    def build(self, rhs: str, frame: Any) -> BuiltDesign:
+    def build(self, rhs: str, frame: DataFrame) -> BuiltDesign:
         import patsy
 
         environment = patsy.EvalEnvironment([FUNCTIONS])
@@ -84,7 +88,7 @@ class Patsy:
             np.asarray(matrix)[:, order], names, tuple(terms), categorical, (info, order)
         )
 
-    def rows(self, rhs: str, built: BuiltDesign, frame: Any) -> np.ndarray:
+    def rows(self, rhs: str, built: BuiltDesign, frame: DataFrame) -> np.ndarray:
         import patsy
 
         info, order = built.state
@@ -130,7 +134,7 @@ def _keep_all_rows() -> Any:
 class Formulaic:
     """The engine formulaic, which statsmodels supports from version 0.15 on."""
 
-    def build(self, rhs: str, frame: Any) -> BuiltDesign:
+    def build(self, rhs: str, frame: DataFrame) -> BuiltDesign:
         matrix = self._model_matrix(rhs, rhs, frame)
         spec = matrix.model_spec
         terms = tuple(
@@ -145,10 +149,10 @@ class Formulaic:
         values = np.asarray(matrix, dtype=float)
         return BuiltDesign(values, tuple(spec.column_names), terms, categorical, spec)
 
-    def rows(self, rhs: str, built: BuiltDesign, frame: Any) -> np.ndarray:
+    def rows(self, rhs: str, built: BuiltDesign, frame: DataFrame) -> np.ndarray:
         return np.asarray(self._model_matrix(rhs, built.state, frame), dtype=float)
 
-    def _model_matrix(self, rhs: str, spec: Any, frame: Any) -> Any:
+    def _model_matrix(self, rhs: str, spec: Any, frame: DataFrame) -> Any:
         import formulaic
         from formulaic.errors import DataMismatchWarning, FormulaicError
 

@@ -12,9 +12,13 @@ import keyword
 import operator
 import re
 from collections.abc import Callable, Collection
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
 
 _OPERATORS: dict[type, str] = {
     ast.Add: "add",
@@ -146,7 +150,7 @@ def _is_in_range(value: float) -> bool:
     return abs(value) < 2**63 if isinstance(value, int) else abs(value) <= _MAX_NUMBER
 
 
-def evaluate_expression(expression: Any, frame: Any) -> Any:
+def evaluate_expression(expression: Any, frame: DataFrame) -> Any:
     """Evaluate an expression on the columns of a data frame, with the same operations as the formula."""
     if not isinstance(expression, list):
         return expression

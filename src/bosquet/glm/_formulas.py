@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,12 @@ from bosquet._suggestions import hint
 from bosquet.glm._engines import FUNCTIONS, BuiltDesign, FormulaError, Recipe, get_engine
 from bosquet.glm._statsmodels import formula_engine, pandas_or_error
 from bosquet.glm._terms import INTERCEPT, Term
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from bosquet._types import TableLike
+
 
 _LONE_DOT = re.compile(r"(?<![\w.)\]])\.(?![\w.(])")
 _NAME = re.compile(r"(?<![\w.])([^\W\d]\w*)(?!\w*\s*\()")
@@ -65,7 +71,7 @@ _CONTRASTS = {"Treatment", "Sum", "Poly", "Diff", "Helmert", "contr"}
 _ENGINE_WORDS = _CONTRASTS | {"True", "False", "None", "in", "not", "and", "or"}
 
 
-def evaluate_target(text: str, frame: Any) -> np.ndarray:
+def evaluate_target(text: str, frame: DataFrame) -> np.ndarray:
     """Evaluate the left-hand side of a formula: a column, or an expression of columns such as np.log(y)."""
     match = re.fullmatch(r"Q\(\s*(['\"])(.+)\1\s*\)|`(.+)`|(.+)", text.strip())
     assert match is not None
@@ -89,7 +95,7 @@ class FormulaDesign:
     state of patsy cannot be pickled.
     """
 
-    def __init__(self, rhs: str, frame: Any, engine: str | None = None) -> None:
+    def __init__(self, rhs: str, frame: DataFrame, engine: str | None = None) -> None:
         self.engine = formula_engine() if engine is None else engine
         self.rhs = rhs
         used = columns_used(rhs, frame.columns)
@@ -115,7 +121,7 @@ class FormulaDesign:
     def terms(self) -> tuple[Term, ...]:
         return self._built.terms
 
-    def rows(self, X: Any, owner: str) -> np.ndarray:
+    def rows(self, X: TableLike, owner: str) -> np.ndarray:
         """Return the matrix of new rows; raise a ValueError for a missing value or an unknown level."""
         frame = used_columns(X, self.uses, owner)
         for column in self.uses:
@@ -191,7 +197,7 @@ def _without_coding(factors: frozenset[str], engine: Any) -> frozenset[str]:
     return frozenset(plain)
 
 
-def as_frame(X: Any, owner: str) -> Any:
+def as_frame(X: Any, owner: str) -> DataFrame:
     """Return a table with named columns as a pandas data frame."""
     pandas = pandas_or_error()
     if isinstance(X, pandas.DataFrame):
@@ -225,7 +231,7 @@ def expand_dot(rhs: str, columns: Sequence[str], target: Sequence[str]) -> str:
     return _LONE_DOT.sub("(" + " + ".join(others) + ")", rhs)
 
 
-def check_no_missing(frame: Any, name: str) -> None:
+def check_no_missing(frame: DataFrame, name: str) -> None:
     missing = frame.isna().sum()
     missing = missing[missing > 0]
     if len(missing):
@@ -233,7 +239,7 @@ def check_no_missing(frame: Any, name: str) -> None:
         raise ValueError(f"Input {name} contains NaN: missing values in {listed}; impute them")
 
 
-def _engine_dtypes(frame: Any) -> Any:
+def _engine_dtypes(frame: DataFrame) -> Any:
     """Return the frame with NumPy numbers, and text as objects, which both engines accept."""
     pandas = pandas_or_error()
     columns = {}
@@ -252,7 +258,7 @@ def _engine_dtypes(frame: Any) -> Any:
     return pandas.DataFrame(columns, index=frame.index)
 
 
-def used_columns(X: Any, uses: Sequence[str], owner: str) -> Any:
+def used_columns(X: TableLike, uses: Sequence[str], owner: str) -> DataFrame:
     """Return the columns of X that a formula uses, at least one; raise a ValueError if one is missing."""
     frame = _engine_dtypes(as_frame(X, owner))
     absent = [column for column in uses if column not in frame.columns]
@@ -288,7 +294,7 @@ def _check_levels(column: str, training: Any, new: Any) -> None:
             raise unknown_level_error(column, value, levels)
 
 
-def unknown_level_error(column: str, value: Any, levels: Sequence[Any]) -> ValueError:
+def unknown_level_error(column: str, value: object, levels: Sequence[Any]) -> ValueError:
     listed = ", ".join(map(repr, sorted(map(str, levels))[:8]))
     return ValueError(
         f"column {column!r} contains the level {value!r}, which no training row has; the levels of the fit"

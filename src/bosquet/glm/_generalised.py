@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from scipy import stats
@@ -25,6 +25,12 @@ from bosquet.glm._model import LEVEL, FormulaModel
 from bosquet.glm._profile import profile_interval
 from bosquet.glm._statsmodels import pandas_or_error, suppress_warnings
 from bosquet.glm.separation import Separation, SeparationWarning
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from bosquet._types import TableLike
+
 
 ON_SEPARATION: Check = choice("warn", "raise", "ignore")
 
@@ -93,12 +99,12 @@ class GeneralisedModel(FormulaModel):
                 SeparationWarning,
             )
 
-    def _predictor_and_error(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+    def _predictor_and_error(self, X: TableLike) -> tuple[np.ndarray, np.ndarray]:
         """Return the linear predictor and its standard error."""
         return predictor_and_error(self._design_rows(X), self._fitted)
 
     @reads_fit_snapshot
-    def linear_predictor(self, X: Any) -> np.ndarray:
+    def linear_predictor(self, X: TableLike) -> np.ndarray:
         """Return x'β for each row: the link function of the predicted probability or mean."""
         rows = self._design_rows(X)
         return weighted_sum(self._fitted.coefficients, rows.T)
@@ -111,7 +117,9 @@ class GeneralisedModel(FormulaModel):
         with suppress_warnings():
             return np.asarray(INVERSE_LINKS[self._link()](predictor), dtype=float)
 
-    def _band(self, predictor: np.ndarray, error: np.ndarray, level: float, X: Any) -> Any:
+    def _band(
+        self, predictor: np.ndarray, error: np.ndarray, level: float, X: TableLike
+    ) -> DataFrame:
         check_value("level", level, LEVEL)
         half_width = stats.norm.ppf((1 + level) / 2) * error
         ends = {
@@ -159,7 +167,7 @@ class GeneralisedModel(FormulaModel):
 
         return deviance
 
-    def _ratios(self, name: str, level: float, interval: str, units: Any) -> Any:
+    def _ratios(self, name: str, level: float, interval: str, units: Any) -> DataFrame:
         """Return e^β with its interval, for an increment of one unit or of the number in `units`."""
         table = self.coefficients(level, interval)
         table = table.drop(index="Intercept", errors="ignore")
@@ -182,7 +190,7 @@ class GeneralisedModel(FormulaModel):
         return ratios
 
     @reads_fit_snapshot
-    def diagnostics(self) -> Any:
+    def diagnostics(self) -> DataFrame:
         """Return the fitted value, residuals, leverage and Cook's distance of each row.
 
         Returns
@@ -210,7 +218,7 @@ class GeneralisedModel(FormulaModel):
         return pandas_or_error().DataFrame(columns)
 
     @reads_fit_snapshot
-    def goodness_of_fit(self) -> Any:
+    def goodness_of_fit(self) -> DataFrame:
         """Test the fit by the deviance and the Pearson statistic against the saturated model.
 
         Returns

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import stats
@@ -13,6 +13,9 @@ from scipy import stats
 from bosquet.glm._estimates import Estimate
 from bosquet.glm._statsmodels import pandas_or_error
 from bosquet.glm._terms import Term, containing
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 
 @dataclass(frozen=True)
@@ -139,7 +142,9 @@ def _term_deviance(term: Term, larger: Estimate, smaller: Estimate) -> TermDevia
     return TermDeviance(term, df, max(smaller.deviance - larger.deviance, 0.0), larger)
 
 
-def chi_squared_table(deviances: Sequence[TermDeviance], kind: int, null: Estimate | None) -> Any:
+def chi_squared_table(
+    deviances: Sequence[TermDeviance], kind: int, null: Estimate | None
+) -> DataFrame:
     """Return the table of deviance; type 1 adds the residual deviance, starting with the intercept."""
     pandas = pandas_or_error()
     rows = {
@@ -161,7 +166,7 @@ def chi_squared_table(deviances: Sequence[TermDeviance], kind: int, null: Estima
     return table.rename_axis("term")
 
 
-def variance_table(deviances: Sequence[TermDeviance], full: Estimate) -> Any:
+def variance_table(deviances: Sequence[TermDeviance], full: Estimate) -> DataFrame:
     """Return the analysis of variance: sums of squares, and F tests with the residual of the full model."""
     pandas = pandas_or_error()
     df_residual = full.df_residual

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from scipy import stats
@@ -35,6 +35,13 @@ from bosquet.glm._selection import CRITERIA, select_backward
 from bosquet.glm._statsmodels import from_statsmodels, pandas_or_error
 from bosquet.glm._summary import Summary
 from bosquet.glm._terms import Term, check_independent, containing, find_terms
+
+if TYPE_CHECKING:
+    from pandas import DataFrame, Series
+    from sklearn.utils import Tags
+
+    from bosquet._types import TableLike
+
 
 LEVEL = number(0, 1, open_low=True)
 
@@ -80,7 +87,13 @@ class FormulaModel(SaveMixin, BaseEstimator):
 
     # ---- fitting --------------------------------------------------------------------------------
 
-    def _fit(self, X: Any, y: Any, formula: Any, per_row: Mapping[str, Any]) -> Any:
+    def _fit(
+        self,
+        X: Any,
+        y: Any,
+        formula: Any,
+        per_row: Mapping[str, Any],
+    ) -> Self:
         check_parameters(self, self._CHECKS)
         from_statsmodels("base")  # raise the ImportError before other errors
         formula = self.formula if formula is None else formula
@@ -147,14 +160,14 @@ class FormulaModel(SaveMixin, BaseEstimator):
     # ---- coefficients ---------------------------------------------------------------------------
 
     @property
-    def params_(self) -> Any:
+    def params_(self) -> Series | DataFrame:
         """Coefficients by name, as a pandas.Series."""
         self._check_attribute("params_")
         values = self._fitted.coefficients
         return pandas_or_error().Series(values, index=self._coefficient_index(), name="estimate")
 
     @property
-    def covariance_(self) -> Any:
+    def covariance_(self) -> DataFrame:
         """Covariance of the coefficients, as a pandas.DataFrame."""
         self._check_attribute("covariance_")
         index = self._coefficient_index()
@@ -167,7 +180,7 @@ class FormulaModel(SaveMixin, BaseEstimator):
             )
 
     @reads_fit_snapshot
-    def coefficients(self, level: float = 0.95, interval: str = "wald") -> Any:
+    def coefficients(self, level: float = 0.95, interval: str = "wald") -> DataFrame:
         """Return the estimates with standard errors, Wald tests and confidence intervals.
 
         Parameters
@@ -198,7 +211,7 @@ class FormulaModel(SaveMixin, BaseEstimator):
         return pandas_or_error().DataFrame(columns, index=self._coefficient_index())
 
     @reads_fit_snapshot
-    def confidence_intervals(self, level: float = 0.95, kind: str = "wald") -> Any:
+    def confidence_intervals(self, level: float = 0.95, kind: str = "wald") -> DataFrame:
         """Return the confidence interval of each coefficient, as columns `low` and `high`."""
         check_is_fitted(self, "_fitted")
         check_value("level", level, LEVEL)
@@ -224,7 +237,7 @@ class FormulaModel(SaveMixin, BaseEstimator):
     # ---- tests ----------------------------------------------------------------------------------
 
     @reads_fit_snapshot
-    def test(self, terms: Any, kind: str = "lr") -> TermTest:
+    def test(self, terms: str | Sequence[str], kind: str = "lr") -> TermTest:
         """Test that terms have no effect, by the likelihood ratio or the Wald test.
 
         Parameters
@@ -270,7 +283,7 @@ class FormulaModel(SaveMixin, BaseEstimator):
         return statistic, None
 
     @reads_fit_snapshot
-    def anova(self, other: Any = None, *, type: int = 2) -> Any:
+    def anova(self, other: Any = None, *, type: int = 2) -> DataFrame:
         """Return the analysis of deviance by term, or the comparison with a nested model.
 
         Parameters
@@ -296,7 +309,7 @@ class FormulaModel(SaveMixin, BaseEstimator):
         )
         return self._term_table(deviances, type)
 
-    def _term_table(self, deviances: Any, type: int) -> Any:
+    def _term_table(self, deviances: Any, type: int) -> DataFrame:
         null = None
         if type == 1 and any(not term.factors for term in self._design.terms):
             null = self._fit_without({term.name for term in self._design.terms if term.factors})
@@ -353,7 +366,7 @@ class FormulaModel(SaveMixin, BaseEstimator):
     # ---- selection ------------------------------------------------------------------------------
 
     @reads_fit_snapshot
-    def backward(self, criterion: str = "aic", level: float = 0.05) -> Any:
+    def backward(self, criterion: str = "aic", level: float = 0.05) -> DataFrame:
         """Remove one term at a time, the least useful first, and return the selected model.
 
         A main effect is not removed while the model has an interaction that contains it.
@@ -412,16 +425,16 @@ class FormulaModel(SaveMixin, BaseEstimator):
     def _notes(self) -> list[str]:
         return []
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
         return tags
 
-    def _design_rows(self, X: Any) -> np.ndarray:
+    def _design_rows(self, X: TableLike) -> np.ndarray:
         check_is_fitted(self, "_fitted")
         return self._design.rows(X, type(self).__name__)
 
-    def _index_of(self, X: Any) -> Any:
+    def _index_of(self, X: TableLike) -> Any:
         pandas = pandas_or_error()
         return X.index if isinstance(X, pandas.DataFrame) else None
 

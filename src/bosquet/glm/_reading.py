@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,6 +28,13 @@ from bosquet.glm._formulas import (
 )
 from bosquet.glm._statsmodels import pandas_or_error
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+    from pandas import DataFrame
+
+    from bosquet._types import TableLike
+
+
 Design = FormulaDesign | ColumnDesign
 
 
@@ -44,7 +51,7 @@ class RegressionData:
     n_features: int
 
 
-def check_formula(formula: Any) -> None:
+def check_formula(formula: str | Sequence[str] | None) -> None:
     if formula is None or isinstance(formula, str):
         return
     if isinstance(formula, bytes | dict) or not hasattr(formula, "__iter__"):
@@ -55,9 +62,9 @@ def check_formula(formula: Any) -> None:
 
 
 def read_data(
-    X: Any,
-    y: Any,
-    formula: Any,
+    X: TableLike,
+    y: ArrayLike,
+    formula: str | Sequence[str] | None,
     per_row: Mapping[str, Any],
     *,
     owner: str,
@@ -97,8 +104,8 @@ def read_data(
 
 
 def _read_formula_data(
-    X: Any,
-    y: Any,
+    X: TableLike,
+    y: ArrayLike,
     formula: str,
     per_row: Mapping[str, Any],
     *,
@@ -152,7 +159,7 @@ def _read_formula_data(
     return RegressionData(design, y, left, values, dropped, features, len(features))
 
 
-def read_numeric_target(y: Any) -> np.ndarray:
+def read_numeric_target(y: ArrayLike) -> np.ndarray:
     """Return a target of finite numbers, of shape (n_samples,)."""
     if np.asarray(y).ndim == 2 and np.asarray(y).shape[1] == 1:
         warn_of_column_vector()
@@ -162,7 +169,7 @@ def read_numeric_target(y: Any) -> np.ndarray:
     return numbers[0]
 
 
-def counts_from_formula(left: str, frame: Any) -> np.ndarray:
+def counts_from_formula(left: str, frame: DataFrame) -> np.ndarray:
     """Return a left-hand side 'successes + failures' as two columns; evaluate any other expression."""
     names = [part.strip() for part in left.split("+")]
     if len(names) == 2 and all(name in frame.columns for name in names):
@@ -170,7 +177,7 @@ def counts_from_formula(left: str, frame: Any) -> np.ndarray:
     return evaluate_target(left, frame)
 
 
-def _read_per_row(name: str, value: Any, X: Any, owner: str) -> np.ndarray:
+def _read_per_row(name: str, value: object, X: TableLike, owner: str) -> np.ndarray:
     if isinstance(value, str):
         frame = as_frame(X, owner)
         if value not in frame.columns:
@@ -182,7 +189,7 @@ def _read_per_row(name: str, value: Any, X: Any, owner: str) -> np.ndarray:
 
 
 def _check_lengths(
-    y: Any, per_row: dict[str, np.ndarray], rows: int
+    y: ArrayLike, per_row: dict[str, np.ndarray], rows: int
 ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
     check_same_length(number_of_rows(y), rows)
     for name, values in per_row.items():

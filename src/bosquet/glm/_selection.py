@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import copy
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bosquet.glm._inference import upper_tail, wald_statistic
 from bosquet.glm._statsmodels import pandas_or_error
 from bosquet.glm._terms import Term, removable
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+
 CRITERIA = ("aic", "bic", "lr", "wald")
 
 
-def select_backward(model: Any, criterion: str, level: float) -> Any:
+def select_backward(model: Any, criterion: str, level: float) -> DataFrame:
     """Return the selected model, with the path of the selection in `selection_`."""
     design, fitted = model._design, model._fitted
     path = [_path_row("", None, float("nan"), float("nan"), fitted, model.n_rows_)]

@@ -9,7 +9,7 @@ when the model is fitted again, is stored only if it calls nothing but known fun
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -43,6 +43,10 @@ from bosquet.glm._reading import check_formula
 from bosquet.glm._statsmodels import pandas_or_error
 from bosquet.glm.separation import Separation
 
+if TYPE_CHECKING:
+    from bosquet._types import State
+
+
 # Further statistics of each model: numbers, which may be NaN or infinite.
 _STATISTICS = {
     "BinomialRegression": ("null_deviance_", "_pearson"),
@@ -69,7 +73,7 @@ def _check(model: Any) -> None:
 
 
 # ----------------------------------------------------------------------------------------- writing
-def _to_state(model: Any) -> tuple[Ensemble, dict[str, Any]]:
+def _to_state(model: Any) -> tuple[Ensemble, State]:
     fitted, name = model._fitted, type(model).__name__
     statistics = [float(getattr(model, one)) for one in _STATISTICS[name]]
     estimate = [float(getattr(fitted, one)) for one in _ESTIMATE]
@@ -106,7 +110,7 @@ def _to_state(model: Any) -> tuple[Ensemble, dict[str, Any]]:
     return no_trees(), description
 
 
-def _separation_state(separation: Any) -> dict[str, Any]:
+def _separation_state(separation: Any) -> State:
     return {
         "kind": separation.kind,
         "coefficients": list(separation.coefficients),
@@ -125,7 +129,7 @@ def _path_state(path: Any) -> dict[str, Any] | None:
     }
 
 
-def _cells_state(model: Any) -> dict[str, Any]:
+def _cells_state(model: Any) -> State:
     cells = model.table_
     return {
         "factors": list(model.factors_),
@@ -136,7 +140,7 @@ def _cells_state(model: Any) -> dict[str, Any]:
 
 
 # ----------------------------------------------------------------------------------------- reading
-def _from_state(model: Any, trees: Ensemble, state: dict[str, Any]) -> Any:
+def _from_state(model: Any, trees: Ensemble, state: State) -> Any:
     check_no_trees(trees)
     check_no_lone_surrogates(state)
     name = type(model).__name__
@@ -172,13 +176,13 @@ def _from_state(model: Any, trees: Ensemble, state: dict[str, Any]) -> Any:
     return model
 
 
-def _read_any_number(state: dict[str, Any], name: str, largest: float = _ANY) -> float:
+def _read_any_number(state: State, name: str, largest: float = _ANY) -> float:
     """Read a number, NaN or an infinity."""
     one = {name: [read_field(state, name)]}
     return float(read_numbers(one, name, 1, low=-largest, high=largest, allow_non_finite=True)[0])
 
 
-def _estimate_from(state: dict[str, Any], size: int) -> Any:
+def _estimate_from(state: State, size: int) -> Any:
     coefficients = read_numbers(state, "coefficients", size)
     covariance = read_matrix(
         state, "covariance", (size, size), low=-_ANY, high=_ANY, allow_non_finite=True
@@ -196,7 +200,7 @@ def _estimate_from(state: dict[str, Any], size: int) -> Any:
     )
 
 
-def _separation_from(state: dict[str, Any]) -> Any:
+def _separation_from(state: State) -> Any:
     if not has_value(state, "separation"):
         return None
     separation = read_object(state, "separation")
@@ -208,7 +212,7 @@ def _separation_from(state: dict[str, Any]) -> Any:
     )
 
 
-def _path_from(state: dict[str, Any]) -> Any:
+def _path_from(state: State) -> Any:
     removed = read_list(state, "removed")
     if not set(map(type, removed)) <= {str}:
         raise ModelFileError("invalid model file: 'removed' must be a list of strings")
@@ -221,7 +225,7 @@ def _path_from(state: dict[str, Any]) -> Any:
     return pandas_or_error().DataFrame(path).rename_axis("step")
 
 
-def _set_cells(model: Any, state: dict[str, Any]) -> None:
+def _set_cells(model: Any, state: State) -> None:
     factors = read_texts(state, "factors")
     counts = read_labels(read_field(state, "count"))
     if counts.dtype.kind not in "iuf" or not (np.isfinite(counts) & (counts >= 0)).all():

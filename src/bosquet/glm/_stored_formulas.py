@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,12 @@ from bosquet.glm._formulas import (
 )
 from bosquet.glm._terms import Term
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from bosquet._types import TableLike
+
+
 Coding = np.ndarray | int | None
 
 
@@ -32,7 +38,7 @@ class Factor:
     expression: Any  # ["column", name] for a category
     levels: list[Any] | None = None
 
-    def values(self, frame: Any) -> np.ndarray:
+    def values(self, frame: DataFrame) -> np.ndarray:
         """Return numbers, or the indices of the levels for a category."""
         if self.levels is not None:
             return self._level_indices(np.asarray(frame[self.columns[0]]))
@@ -77,13 +83,13 @@ class StoredFormula:
     def uses(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(name for factor in self.factors for name in factor.columns))
 
-    def rows(self, X: Any, owner: str) -> np.ndarray:
+    def rows(self, X: TableLike, owner: str) -> np.ndarray:
         """Return the matrix of new rows; raise a ValueError for a missing value or an unknown level."""
         matrix = self._matrix(used_columns(X, self.uses, owner))
         check_finite(matrix, self.columns)
         return matrix
 
-    def _matrix(self, frame: Any) -> np.ndarray:
+    def _matrix(self, frame: DataFrame) -> np.ndarray:
         values = [factor.values(frame) for factor in self.factors]
         matrix = np.ones((len(frame), len(self.columns)))
         for column, parts in zip(matrix.T, self.parts, strict=True):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from scipy.special import expit, log_ndtr
@@ -17,6 +17,14 @@ from bosquet.glm._generalised import GeneralisedModel
 from bosquet.glm._reading import RegressionData
 from bosquet.glm._statsmodels import from_statsmodels
 from bosquet.glm.separation import Separation, certain_maximum, find_separation
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+    from pandas import DataFrame
+    from sklearn.utils import Tags
+
+    from bosquet._types import TableLike
+
 
 # Neither exp(709) nor exp(-709) overflows or underflows to 0.
 LARGEST_EXPONENT = 709.0
@@ -133,7 +141,7 @@ class BinomialRegression(ClassifierMixin, GeneralisedModel):
 
     def __init__(
         self,
-        formula: Any = None,
+        formula: str | Sequence[str] | None = None,
         *,
         link: str = "logit",
         fit_intercept: bool = True,
@@ -153,12 +161,12 @@ class BinomialRegression(ClassifierMixin, GeneralisedModel):
     @publishes_fit_atomically
     def fit(
         self,
-        X: Any,
-        y: Any = None,
+        X: TableLike,
+        y: ArrayLike | None = None,
         *,
-        formula: Any = None,
-        trials: Any = None,
-        sample_weight: Any = None,
+        formula: str | Sequence[str] | None = None,
+        trials: ArrayLike | str | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> BinomialRegression:
         """Fit by maximum likelihood.
 
@@ -266,19 +274,19 @@ class BinomialRegression(ClassifierMixin, GeneralisedModel):
     # ---- predicting -----------------------------------------------------------------------------
 
     @reads_fit_snapshot
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: TableLike) -> np.ndarray:
         """Return the probabilities of the two classes, in the order of `classes_`."""
         second = self._inverse_link(self.linear_predictor(X))
         return np.column_stack([1 - second, second])
 
     @reads_fit_snapshot
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: TableLike) -> np.ndarray:
         """Return the class with the larger probability."""
         second = self.decision_function(X) > 0
         return self.classes_[second.astype(int)]
 
     @reads_fit_snapshot
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(self, X: TableLike) -> np.ndarray:
         """Return the log odds of the second class; with the logit link, the linear predictor."""
         predictor = self.linear_predictor(X)
         if self.link == "logit":
@@ -294,7 +302,7 @@ class BinomialRegression(ClassifierMixin, GeneralisedModel):
             return np.where(hazard > 1, hazard + np.log1p(-np.exp(-hazard)), small)
 
     @reads_fit_snapshot
-    def odds(self, X: Any, j: Any = None, k: Any = None) -> np.ndarray:
+    def odds(self, X: TableLike, j: object = None, k: object = None) -> np.ndarray:
         """Return the odds of class j against class k, π_j / π_k, for each row.
 
         Parameters
@@ -313,7 +321,9 @@ class BinomialRegression(ClassifierMixin, GeneralisedModel):
             return np.exp(sign * self.decision_function(X))
 
     @reads_fit_snapshot
-    def odds_ratios(self, level: float = 0.95, interval: str = "wald", units: Any = None) -> Any:
+    def odds_ratios(
+        self, level: float = 0.95, interval: str = "wald", units: Mapping[str, float] | None = None
+    ) -> DataFrame:
         """Return the odds ratios e^β, by which one unit more of a column multiplies the odds.
 
         Parameters
@@ -339,7 +349,7 @@ class BinomialRegression(ClassifierMixin, GeneralisedModel):
         return self._ratios("odds_ratio", level, interval, units)
 
     @reads_fit_snapshot
-    def confidence_band(self, X: Any, level: float = 0.95) -> Any:
+    def confidence_band(self, X: TableLike, level: float = 0.95) -> DataFrame:
         """Return the probability of the second class with its confidence interval.
 
         The interval x'b ± z sqrt(x'Vx) of the linear predictor is transformed by g⁻¹, so that it stays
@@ -359,7 +369,7 @@ class BinomialRegression(ClassifierMixin, GeneralisedModel):
                 " measure the fit; group the rows, or compare with a larger model by anova(other)"
             )
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         return tags
@@ -400,7 +410,7 @@ def _check_counts(values: np.ndarray, trials: np.ndarray | None) -> np.ndarray:
     return values
 
 
-def check_class(label: Any, classes: np.ndarray) -> Any:
+def check_class(label: object, classes: np.ndarray) -> object:
     if label not in classes.tolist():
         raise ValueError(f"{label!r} is not one of the classes {classes.tolist()}")
     return label

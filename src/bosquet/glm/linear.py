@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import stats
@@ -16,6 +17,12 @@ from bosquet.glm._inference import variance_table
 from bosquet.glm._model import LEVEL, FormulaModel
 from bosquet.glm._reading import RegressionData, read_numeric_target
 from bosquet.glm._statsmodels import from_statsmodels, pandas_or_error, suppress_warnings
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+    from pandas import DataFrame
+
+    from bosquet._types import TableLike
 
 
 class LinearModel(RegressorMixin, FormulaModel):
@@ -77,7 +84,11 @@ class LinearModel(RegressorMixin, FormulaModel):
     _STATISTIC = "t"
 
     def __init__(
-        self, formula: Any = None, *, fit_intercept: bool = True, missing: str = "raise"
+        self,
+        formula: str | Sequence[str] | None = None,
+        *,
+        fit_intercept: bool = True,
+        missing: str = "raise",
     ) -> None:
         self.formula = formula
         self.fit_intercept = fit_intercept
@@ -85,7 +96,12 @@ class LinearModel(RegressorMixin, FormulaModel):
 
     @publishes_fit_atomically
     def fit(
-        self, X: Any, y: Any = None, *, formula: Any = None, sample_weight: Any = None
+        self,
+        X: TableLike,
+        y: ArrayLike | None = None,
+        *,
+        formula: str | Sequence[str] | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> LinearModel:
         """Fit by least squares.
 
@@ -159,7 +175,7 @@ class LinearModel(RegressorMixin, FormulaModel):
         noise = 1.0 if kind == "wald" else fitted.deviance / fitted.df_residual
         return statistic / df / noise, fitted.df_residual
 
-    def _term_table(self, deviances: Any, type: int) -> Any:
+    def _term_table(self, deviances: Any, type: int) -> DataFrame:
         return variance_table(deviances, self._fitted)
 
     def _facts(self) -> list[str]:
@@ -171,22 +187,22 @@ class LinearModel(RegressorMixin, FormulaModel):
         ]
 
     @reads_fit_snapshot
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: TableLike) -> np.ndarray:
         """Return the predicted mean of y for each row."""
         rows = self._design_rows(X)
         return weighted_sum(self._fitted.coefficients, rows.T)
 
     @reads_fit_snapshot
-    def confidence_band(self, X: Any, level: float = 0.95) -> Any:
+    def confidence_band(self, X: TableLike, level: float = 0.95) -> DataFrame:
         """Return the mean of y with its confidence interval, as columns `estimate`, `low` and `high`."""
         return self._interval(X, level, 0.0)
 
     @reads_fit_snapshot
-    def predict_interval(self, X: Any, level: float = 0.95) -> Any:
+    def predict_interval(self, X: TableLike, level: float = 0.95) -> DataFrame:
         """Return the prediction with an interval for a new observation, which includes the noise."""
         return self._interval(X, level, 1.0)
 
-    def _interval(self, X: Any, level: float, noise: float) -> Any:
+    def _interval(self, X: TableLike, level: float, noise: float) -> DataFrame:
         check_value("level", level, LEVEL)
         predictor, error = predictor_and_error(self._design_rows(X), self._fitted)
         quantile = self._reference_distribution().ppf((1 + level) / 2)
@@ -199,7 +215,7 @@ class LinearModel(RegressorMixin, FormulaModel):
         return pandas_or_error().DataFrame(columns, index=self._index_of(X))
 
     @reads_fit_snapshot
-    def diagnostics(self) -> Any:
+    def diagnostics(self) -> DataFrame:
         """Return the fitted value, residuals, leverage and Cook's distance of each row.
 
         Returns
@@ -225,7 +241,7 @@ class LinearModel(RegressorMixin, FormulaModel):
         return pandas_or_error().DataFrame(columns)
 
     @reads_fit_snapshot
-    def checks(self) -> Any:
+    def checks(self) -> DataFrame:
         """Test three assumptions of the model on the residuals.
 
         Returns

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +13,13 @@ from bosquet._sklearn import check_is_fitted
 from bosquet.glm._formulas import as_frame, columns_used, evaluate_target, expand_dot, split_formula
 from bosquet.glm._statsmodels import pandas_or_error
 from bosquet.glm.poisson import PoissonRegression
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+    from pandas import DataFrame
+
+    from bosquet._types import TableLike
+
 
 COUNT = "count"
 
@@ -75,7 +83,7 @@ class LogLinearModel(PoissonRegression):
 
     def __init__(
         self,
-        formula: Any = None,
+        formula: str | Sequence[str] | None = None,
         *,
         missing: str = "raise",
         on_separation: str = "warn",
@@ -87,7 +95,13 @@ class LogLinearModel(PoissonRegression):
         )
 
     @publishes_fit_atomically
-    def fit(self, X: Any, y: Any = None, *, formula: Any = None) -> LogLinearModel:  # type: ignore[override]
+    def fit(  # type: ignore[override]
+        self,
+        X: TableLike,
+        y: ArrayLike | None = None,
+        *,
+        formula: str | Sequence[str] | None = None,
+    ) -> LogLinearModel:
         """Fit the table X.
 
         Parameters
@@ -145,7 +159,7 @@ class LogLinearModel(PoissonRegression):
         self.table_ = table
 
     @reads_fit_snapshot
-    def backward(self, criterion: str = "aic", level: float = 0.05) -> Any:
+    def backward(self, criterion: str = "aic", level: float = 0.05) -> DataFrame:
         cells, counts = self.table_[self.factors_], self.table_[COUNT].to_numpy()
         chosen = super().backward(criterion, level)
         chosen._set_table(cells, counts)
@@ -194,7 +208,7 @@ def _has_levels(column: Any) -> bool:
     return column.dtype.name == "category" or column.dtype == object
 
 
-def contingency(data: Any, *factors: str) -> Any:
+def contingency(data: Any, *factors: str) -> DataFrame:
     """Count cases by the combinations of some factors, including empty cells.
 
     Parameters

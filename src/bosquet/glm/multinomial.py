@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from scipy import stats
@@ -28,6 +28,13 @@ from bosquet.glm.separation import (
     find_separation,
     has_maximum,
 )
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+    from pandas import DataFrame
+
+    from bosquet._types import TableLike
+
 
 # Limit of the scaled coefficients when an estimate is infinite.
 MAX_COEFFICIENT = 30.0
@@ -85,7 +92,7 @@ class MultinomialRegression(ClassifierMixin, FormulaModel):
 
     def __init__(
         self,
-        formula: Any = None,
+        formula: str | Sequence[str] | None = None,
         *,
         fit_intercept: bool = True,
         missing: str = "raise",
@@ -101,7 +108,13 @@ class MultinomialRegression(ClassifierMixin, FormulaModel):
         self.tol = tol
 
     @publishes_fit_atomically
-    def fit(self, X: Any, y: Any = None, *, formula: Any = None) -> MultinomialRegression:
+    def fit(
+        self,
+        X: TableLike,
+        y: ArrayLike | None = None,
+        *,
+        formula: str | Sequence[str] | None = None,
+    ) -> MultinomialRegression:
         """Fit by maximum likelihood; `X`, `y` and `formula` as in `BinomialRegression.fit`."""
         return self._fit(X, y, formula, {})
 
@@ -232,24 +245,24 @@ class MultinomialRegression(ClassifierMixin, FormulaModel):
     # ---- predicting -----------------------------------------------------------------------------
 
     @reads_fit_snapshot
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: TableLike) -> np.ndarray:
         """Return the probabilities of the classes, in the order of `classes_`."""
         return softmax(self._scores(self._design_rows(X)), axis=1)
 
     @reads_fit_snapshot
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: TableLike) -> np.ndarray:
         """Return the class with the largest probability."""
         scores = self._scores(self._design_rows(X))
         return self.classes_[scores.argmax(axis=1)]
 
     @reads_fit_snapshot
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(self, X: TableLike) -> np.ndarray:
         """Return the log probabilities; for two classes, the log odds of the second."""
         scores = self._scores(self._design_rows(X))
         return scores[:, 1] if self.classes_.size == 2 else log_softmax(scores, axis=1)
 
     @reads_fit_snapshot
-    def odds(self, X: Any, j: Any, k: Any) -> np.ndarray:
+    def odds(self, X: TableLike, j: object, k: object) -> np.ndarray:
         """Return the odds of class j against class k, π_j / π_k, for each row."""
         scores = self._scores(self._design_rows(X))
         first, second = self._class_index(j), self._class_index(k)
@@ -257,7 +270,7 @@ class MultinomialRegression(ClassifierMixin, FormulaModel):
             return np.exp(scores[:, first] - scores[:, second])
 
     @reads_fit_snapshot
-    def odds_ratios(self, j: Any, k: Any, level: float = 0.95) -> Any:
+    def odds_ratios(self, j: object, k: object, level: float = 0.95) -> DataFrame:
         """Return the odds ratios of class j against class k for one unit more of each column.
 
         Returns
@@ -284,7 +297,7 @@ class MultinomialRegression(ClassifierMixin, FormulaModel):
         table = pandas.DataFrame(columns, index=pandas.Index(names, name="coefficient"))
         return table.drop(index="Intercept", errors="ignore")
 
-    def _contrast(self, j: Any, k: Any) -> tuple[np.ndarray, list[str]]:
+    def _contrast(self, j: object, k: object) -> tuple[np.ndarray, list[str]]:
         """Return the matrix that maps the coefficients to β_j - β_k, and the names of its rows."""
         first, second = self._class_index(j), self._class_index(k)
         if first == second:
@@ -296,12 +309,12 @@ class MultinomialRegression(ClassifierMixin, FormulaModel):
                 contrast[:, number - 1, :] += sign * np.eye(len(names))
         return contrast.reshape(len(names), -1), names
 
-    def _class_index(self, label: Any) -> int:
+    def _class_index(self, label: object) -> int:
         check_is_fitted(self, "_fitted")
         return self.classes_.tolist().index(check_class(label, self.classes_))
 
     @reads_fit_snapshot
-    def confidence_band(self, X: Any, level: float = 0.95) -> dict[Any, Any]:
+    def confidence_band(self, X: TableLike, level: float = 0.95) -> dict[object, DataFrame]:
         """Return for each class its probability with a confidence interval.
 
         The interval of the log odds of the class against all others is transformed to probabilities, so

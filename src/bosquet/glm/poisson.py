@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +14,13 @@ from bosquet.glm._generalised import GeneralisedModel
 from bosquet.glm._reading import RegressionData, read_numeric_target
 from bosquet.glm._statsmodels import from_statsmodels
 from bosquet.glm.separation import Separation, certain_maximum, find_separation
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+    from pandas import DataFrame
+    from sklearn.utils import Tags
+
+    from bosquet._types import TableLike
 
 
 class PoissonRegression(RegressorMixin, GeneralisedModel):
@@ -55,7 +63,7 @@ class PoissonRegression(RegressorMixin, GeneralisedModel):
 
     def __init__(
         self,
-        formula: Any = None,
+        formula: str | Sequence[str] | None = None,
         *,
         fit_intercept: bool = True,
         missing: str = "raise",
@@ -73,12 +81,12 @@ class PoissonRegression(RegressorMixin, GeneralisedModel):
     @publishes_fit_atomically
     def fit(
         self,
-        X: Any,
-        y: Any = None,
+        X: TableLike,
+        y: ArrayLike | None = None,
         *,
-        formula: Any = None,
-        exposure: Any = None,
-        sample_weight: Any = None,
+        formula: str | Sequence[str] | None = None,
+        exposure: ArrayLike | str | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> PoissonRegression:
         """Fit by maximum likelihood.
 
@@ -143,31 +151,35 @@ class PoissonRegression(RegressorMixin, GeneralisedModel):
         return notes
 
     @reads_fit_snapshot
-    def predict(self, X: Any, exposure: Any = None) -> np.ndarray:
+    def predict(self, X: TableLike, exposure: ArrayLike | str | None = None) -> np.ndarray:
         """Return the mean count of each row, for an exposure of 1 unless given."""
         offset = _offset(exposure)
         predictor = self.linear_predictor(X)
         return self._inverse_link(predictor if offset is None else predictor + offset)
 
     @reads_fit_snapshot
-    def rate_ratios(self, level: float = 0.95, interval: str = "wald", units: Any = None) -> Any:
+    def rate_ratios(
+        self, level: float = 0.95, interval: str = "wald", units: Mapping[str, float] | None = None
+    ) -> DataFrame:
         """Return the rate ratios e^β; the parameters are those of `BinomialRegression.odds_ratios`."""
         return self._ratios("rate_ratio", level, interval, units)
 
     @reads_fit_snapshot
-    def confidence_band(self, X: Any, level: float = 0.95, exposure: Any = None) -> Any:
+    def confidence_band(
+        self, X: TableLike, level: float = 0.95, exposure: ArrayLike | str | None = None
+    ) -> DataFrame:
         """Return the mean count with its confidence interval, as columns `estimate`, `low` and `high`."""
         return self._band(
             *predictor_and_error(self._design_rows(X), self._fitted, _offset(exposure)), level, X
         )
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.positive_only = True
         return tags
 
 
-def _offset(exposure: Any) -> np.ndarray | None:
+def _offset(exposure: ArrayLike | str | None) -> np.ndarray | None:
     if exposure is None:
         return None
     values = np.asarray(exposure, dtype=float)

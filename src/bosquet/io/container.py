@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 import math
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bosquet import _core
 from bosquet._core import ModelFileError
+
+if TYPE_CHECKING:
+    from bosquet._types import State
+
 
 # The metadata contains names of features and of categories, and is never larger than this.
 MAX_METADATA_BYTES = 1 << 28
@@ -18,7 +22,7 @@ MAX_METADATA_BYTES = 1 << 28
 MAX_METADATA_DEPTH = 64
 
 
-def save_bytes(ensemble: _core.Ensemble, metadata: dict[str, Any]) -> bytes:
+def save_bytes(ensemble: _core.Ensemble, metadata: State) -> bytes:
     """Return a model file as bytes, which depend on the ensemble and the metadata only.
 
     Parameters
@@ -31,7 +35,7 @@ def save_bytes(ensemble: _core.Ensemble, metadata: dict[str, Any]) -> bytes:
     return _core.write_model(ensemble, _text(metadata))
 
 
-def save_parts(parts: list[bytes], metadata: dict[str, Any]) -> bytes:
+def save_parts(parts: list[bytes], metadata: State) -> bytes:
     """Return the model file of a composite model, whose members are given as model files."""
     return _core.write_parts(parts, _text(metadata))
 
@@ -45,7 +49,7 @@ def load_parts(data: bytes) -> tuple[list[bytes], dict[str, Any]] | None:
     return parts, _parse(text)
 
 
-def _text(metadata: dict[str, Any]) -> bytes:
+def _text(metadata: State) -> bytes:
     if not isinstance(metadata, dict):
         raise TypeError(f"metadata must be a dict, got {type(metadata).__name__}")
     # Escaped to ASCII, because UTF-8 cannot encode names with unpaired surrogates.

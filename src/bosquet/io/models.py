@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bosquet
 from bosquet._core import Ensemble, ModelFileError
@@ -26,13 +26,17 @@ from bosquet.io.parameters import (
 )
 from bosquet.io.signatures import check_key, sign, strip_signature
 
+if TYPE_CHECKING:
+    pass
+
+
 # Maximum nesting depth of composite models.
 MAX_NESTING = 3
 # The first bytes of every model file.
 FILE_START = b"\x89BSQ\r\n\x1a\n"
 
 
-def save_model(estimator: Any, path: str | os.PathLike[str], key: bytes | None = None) -> None:
+def save_model(estimator: object, path: str | os.PathLike[str], key: bytes | None = None) -> None:
     """Write a fitted estimator to `path` atomically; with a key, the file is signed."""
     if key is not None:
         check_key(key)
@@ -87,7 +91,7 @@ def _file_bytes(path: str | os.PathLike[str]) -> bytes:
 
 
 # ----------------------------------------------------------------------------------------- writing
-def model_bytes(estimator: Any, nested: int = 0) -> bytes:
+def model_bytes(estimator: object, nested: int = 0) -> bytes:
     """Return the model file of a fitted estimator as bytes.
 
     `nested` is its nesting depth: 0, or 1 for a member of another model, and so on.
@@ -124,7 +128,7 @@ def _part(label: str, member: Any, nested: int) -> bytes:
         raise ValueError(f"{label} ({type(member).__name__}) cannot be saved: {error}") from error
 
 
-def _full_name(estimator: Any) -> str:
+def _full_name(estimator: object) -> str:
     return f"{type(estimator).__module__}.{type(estimator).__qualname__}"
 
 

@@ -15,7 +15,7 @@ from functools import cache
 from inspect import Parameter, signature
 from numbers import Real
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,6 +32,10 @@ from bosquet._state.fields import (
 from bosquet._state.kinds import class_by_name, with_checked_parameters
 from bosquet._state.labels import labels_state, read_labels
 
+if TYPE_CHECKING:
+    from bosquet._types import Estimator
+
+
 MAX_RANGE_LENGTH = 65_536
 # These parameters depend on the machine and not on the model, and are not written.
 MACHINE_PARAMETERS = ("n_jobs", "memory")
@@ -41,7 +45,7 @@ _NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 class Unstorable(TypeError):
     """Error for a value that a model file cannot store; `kind` is the name of its type."""
 
-    def __init__(self, value: Any, reason: str):
+    def __init__(self, value: object, reason: str):
         super().__init__(reason)
         self.kind = type(value).__name__
 
@@ -51,12 +55,12 @@ class ReadContext:
     """The file that parameters are read from: whether its version is newer, and its member models."""
 
     is_newer: bool = False
-    members: Sequence[Any] = ()
+    members: Sequence[object] = ()
     unknown: list[str] = field(default_factory=list)  # parameters that this version does not have
 
 
 # ----------------------------------------------------------------------------------------- writing
-def parameters_state(estimator: Any, members: Sequence[Any] = ()) -> dict[str, Any]:
+def parameters_state(estimator: Estimator, members: Sequence[object] = ()) -> dict[str, Any]:
     """Return the parameters of an estimator as JSON values; `members` are the member models in the file.
 
     Raises the error of `fit` for invalid parameters, because a reader would reject them.
@@ -82,7 +86,7 @@ def parameters_state(estimator: Any, members: Sequence[Any] = ()) -> dict[str, A
     return state
 
 
-def encode_value(value: Any, parts: Mapping[int, int] = MappingProxyType({})) -> Any:
+def encode_value(value: object, parts: Mapping[int, int] = MappingProxyType({})) -> Any:
     """Convert a value to JSON values; raise Unstorable if a model file cannot store it.
 
     `parts` are the indices of the member models in the file, by their `id`.
@@ -186,7 +190,7 @@ def build_estimator(
     return with_checked_parameters(cls(**parameters)), missing
 
 
-def decode_value(value: Any, context: ReadContext) -> Any:
+def decode_value(value: object, context: ReadContext) -> Any:
     """Return the value that was converted by `encode_value`."""
     if isinstance(value, dict):
         if len(value) != 1:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from typing import Any
 
 from bosquet._core import ModelFileError
 
@@ -17,7 +16,7 @@ DIGEST_BYTES = 32
 MIN_KEY_BYTES = 32  # the length of the hash: a shorter key is easier to guess than the hash
 
 
-def check_key(key: Any) -> None:
+def check_key(key: object) -> None:
     """Raise an error unless `key` is bytes of sufficient length."""
     if not isinstance(key, bytes):
         raise TypeError(f"key must be bytes, got {type(key).__name__}")

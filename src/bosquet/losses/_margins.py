@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import expit
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
 
 # The step of a central difference: the cube root of the machine epsilon balances the truncation error against
 # the rounding error.
@@ -141,7 +145,7 @@ class CustomMarginLoss(MarginLoss):
     array([-3.])
     """
 
-    def __init__(self, user: Any):
+    def __init__(self, user: object):
         self.user = user
         value = getattr(user, "value", user)
         if not callable(value) or isinstance(user, type | str):
@@ -151,7 +155,7 @@ class CustomMarginLoss(MarginLoss):
             )
         self._value = value
         given = getattr(user, "slope", None)
-        self._slope: Callable[[np.ndarray], Any] | None = given if callable(given) else None
+        self._slope: Callable[[np.ndarray], ArrayLike] | None = given if callable(given) else None
         self._compare_slope()
 
     def value(self, margin: np.ndarray) -> np.ndarray:
@@ -166,7 +170,7 @@ class CustomMarginLoss(MarginLoss):
         step = _STEP * (1 + np.abs(margin))
         return (self.value(margin + step) - self.value(margin - step)) / (2 * step)
 
-    def _checked(self, what: str, result: Any, margin: np.ndarray) -> np.ndarray:
+    def _checked(self, what: str, result: ArrayLike, margin: np.ndarray) -> np.ndarray:
         result = np.asarray(result, dtype=float)
         if result.shape != margin.shape:
             raise ValueError(
@@ -203,7 +207,7 @@ MARGIN_LOSSES: dict[str, type[MarginLoss]] = {
 }
 
 
-def margin_loss(loss: Any) -> MarginLoss:
+def margin_loss(loss: object) -> MarginLoss:
     """Return the loss for a name or an object; raise a ValueError unless it decreases at margin 0.
 
     >>> margin_loss("logistic").slope(np.zeros(1))

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bosquet import _core
 from bosquet.losses._custom import CustomLoss
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from bosquet._types import State
+    from bosquet.losses._custom import CustomLoss
+
 
 # Properties of each loss of the core: accepted targets, scale, parameter.
 TRAITS: dict[str, dict[str, Any]] = {loss["name"]: loss for loss in _core.all_losses()}
@@ -86,7 +93,7 @@ class NativeLoss:
         """Convert raw predictions of shape (rows, outputs) to the scale of the target or to probabilities."""
         return self.core.responses(raw)
 
-    def to_state(self) -> dict[str, Any]:
+    def to_state(self) -> State:
         """Return the loss as JSON values for a model file."""
         return {
             "name": self.name,
@@ -96,7 +103,7 @@ class NativeLoss:
         }
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> NativeLoss:
+    def from_state(cls, state: Mapping[str, Any]) -> NativeLoss:
         """Build the loss from the result of `to_state`."""
         return cls(
             str(state["name"]),
@@ -105,11 +112,11 @@ class NativeLoss:
             parameters=[float(p) for p in state["parameters"]],
         )
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return (NativeLoss.from_state, (self.to_state(),))
 
 
-def classification_loss(loss: Any, n_classes: int) -> Any:
+def classification_loss(loss: object, n_classes: int) -> NativeLoss | CustomLoss:
     """Return the loss object for the `loss` parameter of a classifier."""
     if not isinstance(loss, str):
         return CustomLoss(loss, outputs=1 if n_classes == 2 else n_classes, targets=1, classes=True)
@@ -125,14 +132,14 @@ def classification_loss(loss: Any, n_classes: int) -> Any:
 
 
 def regression_loss(
-    loss: Any,
+    loss: object,
     n_targets: int,
     *,
-    quantile: Any = 0.5,
-    expectile: Any = 0.5,
+    quantile: ArrayLike = 0.5,
+    expectile: ArrayLike = 0.5,
     alpha: float = 0.9,
     power: float = 1.5,
-) -> Any:
+) -> NativeLoss | CustomLoss:
     """Return the loss object for the `loss` parameter of a regressor and the parameters of that loss."""
     if not isinstance(loss, str):
         return CustomLoss(loss, outputs=n_targets, targets=n_targets)
@@ -153,7 +160,7 @@ def regression_loss(
     return NativeLoss(loss, outputs=n_targets, targets=n_targets, parameters=parameters)
 
 
-def _levels(name: str, given: Any) -> list[float]:
+def _levels(name: str, given: ArrayLike) -> list[float]:
     """Return the levels of a parameter that accepts one level or several."""
     levels = [float(level) for level in np.atleast_1d(given)]
     if not levels or not all(0 < level < 1 for level in levels):

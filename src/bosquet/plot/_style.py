@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from bosquet.trees.drawing import pyplot_or_error
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 BLUE, ORANGE, GREY = "#3b6ea5", "#d9822b", "#8a8a8a"
 GREEN, RED, INK, FAINT = "#2f7d5b", "#b8433f", "#333333", "#e8e8e8"
 
 
-def new_axes(ax: Any, size: tuple[float, float] = (6, 3.8)) -> Any:
+def new_axes(ax: Axes | None, size: tuple[float, float] = (6, 3.8)) -> Axes:
     """`ax`, or the axes of a new figure."""
     return pyplot_or_error().subplots(figsize=size, layout="constrained")[1] if ax is None else ax
 
 
-def tidy(ax: Any) -> None:
+def tidy(ax: Axes) -> None:
     """Hide the top and right spines."""
     ax.spines[["top", "right"]].set_visible(False)
 

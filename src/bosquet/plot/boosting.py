@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,14 @@ from bosquet.theory.rounds import (
 from bosquet.trees.colours import class_colour
 from bosquet.trees.drawing import pyplot_or_error
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike
+
+    from bosquet._types import TableLike
+    from bosquet.boosting.adaboost._base import VoteClassifier
+
+
 NINE_ROUNDS = (1, 2, 3, 5, 10, 20, 50, 100, 200)
 _MANY_ROUNDS = 100  # from this number on, the axis of the rounds is logarithmic
 _MEAN_AREA, _AREAS = (
@@ -34,7 +42,7 @@ _MEAN_AREA, _AREAS = (
 def decision_rounds(
     model: Any,
     X: Any,
-    y: Any,
+    y: ArrayLike,
     at: Sequence[int] | None = None,
     *,
     names: Sequence[str] | None = None,
@@ -125,7 +133,7 @@ def _row_weights(model: Any, t: int, target: np.ndarray, vote: np.ndarray) -> np
     return uniform if weights is None else weights
 
 
-def _name_classes(ax: Any, classes: np.ndarray, above: bool) -> None:
+def _name_classes(ax: Axes, classes: np.ndarray, above: bool) -> None:
     """Add a legend with the labels of the two classes, above all panels or in the first one."""
     from matplotlib.lines import Line2D
 
@@ -143,7 +151,7 @@ def _name_classes(ax: Any, classes: np.ndarray, above: bool) -> None:
         )
 
 
-def _plane(X: Any) -> np.ndarray:
+def _plane(X: TableLike) -> np.ndarray:
     points = np.asarray(X, dtype=float)
     if points.ndim != 2 or points.shape[1] != 2:
         raise ValueError(f"X has shape {points.shape}; pass two columns")
@@ -181,7 +189,7 @@ def _rounds_to_show(at: Sequence[int] | None, total: int) -> list[int]:
 
 
 def _draw_regions(
-    ax: Any, sides: tuple[np.ndarray, np.ndarray], vote: np.ndarray, newest: np.ndarray
+    ax: Axes, sides: tuple[np.ndarray, np.ndarray], vote: np.ndarray, newest: np.ndarray
 ) -> None:
     from matplotlib.colors import LinearSegmentedColormap
 
@@ -226,14 +234,14 @@ def _name_features(axes: np.ndarray, names: Any) -> None:
 
 def error_curve(
     model: Any,
-    X: Any,
-    y: Any,
+    X: TableLike,
+    y: ArrayLike,
     X_test: Any = None,
     y_test: Any = None,
     *,
     bounds: bool = True,
     ax: Any = None,
-) -> Any:
+) -> Axes:
     """Training and test error against the number of learners, with bounds on the training error.
 
     Parameters
@@ -286,7 +294,7 @@ def error_curve(
     return ax
 
 
-def _draw_visible_bounds(ax: Any, found: Any, top: float) -> None:
+def _draw_visible_bounds(ax: Axes, found: Any, top: float) -> None:
     """Draw the bounds on the training error that are partly within the axis limits."""
     times = "" if found.factor == 1 else f"{found.factor:g} "
     for values, label, style in (
@@ -303,14 +311,14 @@ def _is_boosted(model: Any) -> bool:
     return is_sklearn_adaboost(model) or hasattr(model, "certificate_")
 
 
-def _training_errors(model: Any, X: Any, y: Any) -> tuple[np.ndarray, Any]:
+def _training_errors(model: Any, X: TableLike, y: ArrayLike) -> tuple[np.ndarray, Any]:
     if not _is_boosted(model):
         return np.fromiter(_errors_on(model, X, y), dtype=float), None
     found = certificate_of(model, X, y)
     return found.training_errors, found
 
 
-def _errors_on(model: Any, X: Any, y: Any) -> Iterator[float]:
+def _errors_on(model: Any, X: TableLike, y: ArrayLike) -> Iterator[float]:
     if not hasattr(model, "staged_predict"):
         raise ValueError(
             f"{type(model).__name__} has no staged_predict, which error_curve needs; pass a boosted model or"
@@ -323,7 +331,14 @@ def _errors_on(model: Any, X: Any, y: Any) -> Iterator[float]:
     return (float(np.mean(np.asarray(predicted) != truth)) for predicted in staged)
 
 
-def margins(model: Any, X: Any, y: Any, at: Sequence[int] | None = None, *, ax: Any = None) -> Any:
+def margins(
+    model: Any,
+    X: TableLike,
+    y: ArrayLike,
+    at: Sequence[int] | None = None,
+    *,
+    ax: Axes | None = None,
+) -> Axes:
     """Cumulative distributions of the margins after several numbers of rounds.
 
     A curve is the fraction of rows whose margin y f / Σ|α| is at most θ. With more than two classes, the
@@ -373,7 +388,7 @@ def margins(model: Any, X: Any, y: Any, at: Sequence[int] | None = None, *, ax: 
     return ax
 
 
-def certificate(model: Any, axes: Any = None) -> Any:
+def certificate(model: VoteClassifier, axes: Any = None) -> Any:
     """Plot a certificate, or that of a fitted model: edges, training error with bounds, margins."""
     if isinstance(model, Certificate):
         return model.plot(axes)

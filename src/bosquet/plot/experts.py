@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,8 +10,14 @@ from bosquet.experts.summary import expert_names
 from bosquet.plot._style import BLUE, GREY, ORANGE
 from bosquet.trees.drawing import pyplot_or_error
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike
 
-def _axes(ax: Any) -> Any:
+    from bosquet.experts import Mixture
+
+
+def _axes(ax: Axes | None) -> Axes:
     return ax or pyplot_or_error().subplots(figsize=(7, 3.6), layout="constrained")[1]
 
 
@@ -19,7 +25,7 @@ def _names(mixture: Any) -> list[str]:
     return expert_names(mixture)
 
 
-def _colour(mixture: Any, expert: int) -> Any:
+def _colour(mixture: Mixture, expert: int) -> Any:
     """Colour of an expert by the rank of its mean weight, which is the same in all plots of a mixture."""
     order = np.argsort(-np.abs(mixture.weights_).mean(axis=0), kind="stable")
     rank = int(np.flatnonzero(order == expert)[0])
@@ -27,7 +33,7 @@ def _colour(mixture: Any, expert: int) -> Any:
     return pyplot_or_error().get_cmap("viridis")(0.05 + 0.9 * (rank % 10) / steps)
 
 
-def _largest(mixture: Any, most: int) -> tuple[list[np.ndarray], list[str], list[Any]]:
+def _largest(mixture: Mixture, most: int) -> tuple[list[np.ndarray], list[str], list[Any]]:
     """Groups of experts with labels and colours: those of largest weight singly, the others as one group."""
     weights = np.abs(mixture.weights_).mean(axis=0)
     order = np.argsort(-weights, kind="stable")
@@ -42,14 +48,14 @@ def _largest(mixture: Any, most: int) -> tuple[list[np.ndarray], list[str], list
     return shown, labels, colours
 
 
-def _finish(ax: Any, ylabel: str) -> Any:
+def _finish(ax: Axes, ylabel: str) -> Axes:
     ax.set(xlabel="step", ylabel=ylabel)
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(frameon=False, fontsize="small", loc="center left", bbox_to_anchor=(1.0, 0.5))
     return ax
 
 
-def expert_weights(mixture: Any, ax: Any = None, *, most: int = 10) -> Any:
+def expert_weights(mixture: Mixture, ax: Axes | None = None, *, most: int = 10) -> Axes:
     """Stacked weights of the experts over time.
 
     Parameters
@@ -81,7 +87,9 @@ def expert_weights(mixture: Any, ax: Any = None, *, most: int = 10) -> Any:
     return _finish(ax, "weight")
 
 
-def expert_contributions(mixture: Any, F: Any, ax: Any = None, *, most: int = 10) -> Any:
+def expert_contributions(
+    mixture: Mixture, F: ArrayLike, ax: Axes | None = None, *, most: int = 10
+) -> Axes:
     """Stacked contributions of the experts to the prediction, p(j) f(j), and the prediction.
 
     Parameters
@@ -118,7 +126,7 @@ def expert_contributions(mixture: Any, F: Any, ax: Any = None, *, most: int = 10
     return _finish(ax, "contribution")
 
 
-def expert_losses(mixture: Any, ax: Any = None, *, most: int = 10) -> Any:
+def expert_losses(mixture: Mixture, ax: Axes | None = None, *, most: int = 10) -> Axes:
     """Cumulative losses of the experts and of the mixture.
 
     Parameters
@@ -145,7 +153,7 @@ def expert_losses(mixture: Any, ax: Any = None, *, most: int = 10) -> Any:
     return _finish(ax, "cumulative loss")
 
 
-def expert_regret(mixture: Any, ax: Any = None) -> Any:
+def expert_regret(mixture: Mixture, ax: Axes | None = None) -> Axes:
     """Regret to the best expert so far, and the regret bound of the rule.
 
     Parameters

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bosquet.plot._style import BLUE, FAINT, GREY, INK, ORANGE, new_axes, tidy
 from bosquet.trees.drawing import pyplot_or_error
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from bosquet.explain import Explanation
+
 
 # Colours from low to high values of a feature, which colour-blind readers can distinguish.
 _LOW_TO_HIGH = ["#3b6ea5", "#b9b9c8", "#d9822b"]
@@ -23,12 +29,18 @@ def _height(bars: int) -> float:
     return 0.3 * bars + 1.1
 
 
-def _axis_label(explanation: Any, quantity: str) -> str:
+def _axis_label(explanation: Explanation, quantity: str) -> str:
     names = explanation.output_names
     return f"{quantity} for {names[0]}" if names and len(names) == 1 else quantity
 
 
-def shap_bar(explanation: Any, *, output: Any = None, most: int = 15, ax: Any = None) -> Any:
+def shap_bar(
+    explanation: Explanation,
+    *,
+    output: int | str | None = None,
+    most: int = 15,
+    ax: Axes | None = None,
+) -> Axes:
     """Bar chart of the mean |φ| of the most important features.
 
     Parameters
@@ -83,13 +95,13 @@ def _palette(count: int) -> list[Any]:
 
 
 def shap_beeswarm(
-    explanation: Any,
+    explanation: Explanation,
     *,
-    output: Any = None,
+    output: int | str | None = None,
     most: int = 15,
     max_rows: int = 2000,
-    ax: Any = None,
-) -> Any:
+    ax: Axes | None = None,
+) -> Axes:
     """Beeswarm plot with one point per row and feature, at φ, coloured by the value of the feature.
 
     Points are grey for missing values and for categorical features, whose levels have no order.
@@ -180,8 +192,13 @@ def _ranks(column: np.ndarray) -> np.ndarray:
 
 
 def shap_waterfall(
-    explanation: Any, row: int, *, output: Any = None, most: int = 10, ax: Any = None
-) -> Any:
+    explanation: Explanation,
+    row: int,
+    *,
+    output: int | str | None = None,
+    most: int = 10,
+    ax: Axes | None = None,
+) -> Axes:
     """Waterfall plot from the base to the prediction of a row; features in descending order of |φ|.
 
     Parameters
@@ -232,7 +249,7 @@ def shap_waterfall(
     return ax
 
 
-def _with_value(explanation: Any, row: int, feature: int) -> str:
+def _with_value(explanation: Explanation, row: int, feature: int) -> str:
     value = explanation.data[row, feature]
     try:
         text = f"{float(value):.3g}"
@@ -243,7 +260,7 @@ def _with_value(explanation: Any, row: int, feature: int) -> str:
 
 def dependence(
     *found: Any, output: int = 0, max_curves: int = 100, columns: int = 3, axes: Any = None
-) -> Any:
+) -> np.ndarray:
     """Plots of partial dependence, ICE or accumulated local effects, one per panel.
 
     Parameters
@@ -291,7 +308,7 @@ def dependence(
     return axes
 
 
-def _curve(ax: Any, one: Any, average: np.ndarray, curves: Any, max_curves: int) -> None:
+def _curve(ax: Axes, one: Any, average: np.ndarray, curves: Any, max_curves: int) -> None:
     grid = one.grid[0]
     if grid.dtype == object:
         ax.bar(range(grid.size), average, color=BLUE, width=0.7)
@@ -308,7 +325,7 @@ def _curve(ax: Any, one: Any, average: np.ndarray, curves: Any, max_curves: int)
     tidy(ax)
 
 
-def _surface(ax: Any, one: Any, average: np.ndarray) -> None:
+def _surface(ax: Axes, one: Any, average: np.ndarray) -> None:
     axes = [np.arange(g.size) if g.dtype == object else g for g in one.grid]
     image = ax.pcolormesh(axes[0], axes[1], average.T, cmap="cividis", shading="nearest")
     ax.figure.colorbar(image, ax=ax)

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bosquet.plot._style import BLUE, GREY
 from bosquet.trees.drawing import pyplot_or_error
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
-def oob_curve(model: Any, ax: Any = None) -> Any:
+    from bosquet.bagging._base import BaseBagging
+    from bosquet.forests._base import BaseForest
+
+
+def oob_curve(model: BaseForest | BaseBagging, ax: Axes | None = None) -> Axes:
     """Out-of-bag error against the number of trees, of a model fitted with oob_score=True."""
     if not hasattr(model, "oob_curve_"):
         raise ValueError("the model has no attribute oob_curve_; fit it with oob_score=True")

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bosquet.plot._style import BLUE, FAINT, GREEN, GREY, INK, ORANGE, RED, new_axes, tidy
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike
+    from pandas import DataFrame
+
+    from bosquet.glm._model import FormulaModel
+
 
 # Markers and line styles differ as well as colours, for colour-blind readers and black-and-white print.
 _STYLES = (
@@ -21,14 +29,14 @@ _STYLES = (
 
 
 def odds_ratios(
-    model: Any,
+    model: FormulaModel,
     *,
     level: float = 0.95,
     interval: str = "wald",
-    units: Any = None,
-    ax: Any = None,
+    units: Mapping[str, float] | None = None,
+    ax: Axes | None = None,
     **classes: Any,
-) -> Any:
+) -> Axes:
     """Forest plot: the odds ratio of each coefficient with its confidence interval, on a logarithmic axis.
 
     Intervals that exclude 1 (no effect) are coloured. Bounds that are infinite or far away are drawn as
@@ -86,7 +94,7 @@ def odds_ratios(
 
 
 def _ratio_table(
-    model: Any, level: float, interval: str, units: Any, classes: dict[str, Any]
+    model: FormulaModel, level: float, interval: str, units: Any, classes: dict[str, Any]
 ) -> Any:
     if hasattr(model, "odds_ratios"):
         if classes:
@@ -111,7 +119,7 @@ def _axis_limits(low: np.ndarray, ratio: np.ndarray, high: np.ndarray) -> tuple[
     )
 
 
-def _decimal_ticks(ax: Any) -> None:
+def _decimal_ticks(ax: Axes) -> None:
     """Set ticks such as 0.5, 1, 2 instead of powers of ten, at most eight."""
     low, high = ax.get_xlim()
     steps = (
@@ -138,17 +146,17 @@ def _short(value: float) -> str:
 
 
 def probability_curve(
-    model: Any,
-    X: Any,
+    model: FormulaModel,
+    X: DataFrame,
     feature: str,
     *,
     by: str | None = None,
-    at: Mapping[str, Any] | None = None,
-    y: Any = None,
+    at: Mapping[str, object] | None = None,
+    y: ArrayLike | None = None,
     level: float = 0.95,
     points: int = 120,
-    ax: Any = None,
-) -> Any:
+    ax: Axes | None = None,
+) -> Axes:
     """Prediction of a model along one column, with its confidence band; the other columns are fixed.
 
     Parameters
@@ -204,7 +212,7 @@ def probability_curve(
     return ax
 
 
-def _typical(X: Any) -> dict[str, Any]:
+def _typical(X: DataFrame) -> dict[str, Any]:
     """The median of each numeric column, the most frequent level of the others."""
     typical = {}
     for name in X.columns:
@@ -216,7 +224,7 @@ def _typical(X: Any) -> dict[str, Any]:
     return typical
 
 
-def _rows_along(X: Any, fixed: Mapping[str, Any], along: str, values: Any) -> Any:
+def _rows_along(X: DataFrame, fixed: Mapping[str, object], along: str, values: Any) -> Any:
     """Rows that differ in the column `along` only; numbers become floats, other types are kept."""
     rows = X.iloc[np.zeros(len(values), dtype=int)].reset_index(drop=True)
     for name in X.columns:
@@ -226,7 +234,7 @@ def _rows_along(X: Any, fixed: Mapping[str, Any], along: str, values: Any) -> An
     return rows
 
 
-def _draw_outcomes(ax: Any, values: np.ndarray, outcomes: np.ndarray) -> None:
+def _draw_outcomes(ax: Axes, values: np.ndarray, outcomes: np.ndarray) -> None:
     """Draw a faint mark for each row, at the bottom (0) or at the top (1)."""
     positive = outcomes.astype(bool)
     for rows, height in ((~positive, -0.02), (positive, 1.02)):
@@ -234,22 +242,22 @@ def _draw_outcomes(ax: Any, values: np.ndarray, outcomes: np.ndarray) -> None:
         ax.plot(values[rows], heights, "|", color=GREY, alpha=0.35, markersize=5, zorder=1)
 
 
-def _response_label(model: Any) -> str:
+def _response_label(model: FormulaModel) -> str:
     target = re.sub(r"Q\(['\"](.+)['\"]\)", r"\1", model.formula_.split("~")[0].strip())
     classes = getattr(model, "classes_", None)
     return f"mean of {target}" if classes is None else f"probability of {target} = {classes[1]}"
 
 
 def interaction(
-    model: Any,
-    X: Any,
+    model: FormulaModel,
+    X: DataFrame,
     factor: str,
     by: str,
     *,
-    at: Mapping[str, Any] | None = None,
+    at: Mapping[str, object] | None = None,
     level: float = 0.95,
-    ax: Any = None,
-) -> Any:
+    ax: Axes | None = None,
+) -> Axes:
     """Interaction plot of an analysis of variance: means by one factor, with a line per level of another.
 
     Parallel lines mean that there is no interaction. Bars are confidence intervals of the means.

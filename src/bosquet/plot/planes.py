@@ -3,27 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bosquet.plot._style import BLUE, GREEN, GREY, INK, ORANGE, RED, new_axes, tidy
 from bosquet.theory.svm import svm_margin as margin_of
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike
+
+    from bosquet._types import Estimator, RandomState, TableLike
+    from bosquet.datasets.generator import ClassGenerator
+
+
 _POINTS = (BLUE, ORANGE)
 _LINES = (RED, GREEN, BLUE, ORANGE, GREY)
 
 
 def frontier(
-    generator: Any,
-    models: Mapping[str, Any] | None = None,
+    generator: ClassGenerator,
+    models: Mapping[str, Estimator] | None = None,
     *,
     n_samples: int = 400,
-    names: Any = ("x0", "x1"),
+    names: tuple[str, str] = ("x0", "x1"),
     resolution: int = 200,
-    random_state: Any = 0,
-    ax: Any = None,
-) -> Any:
+    random_state: RandomState = 0,
+    ax: Axes | None = None,
+) -> Axes:
     """Decision boundary of the Bayes rule, and those of fitted models.
 
     The shade is the probability of the second class. The dashed line, where it is ½, is the boundary of
@@ -76,8 +84,14 @@ def frontier(
 
 
 def svm_margin(
-    model: Any, X: Any, y: Any, *, names: Any = ("x0", "x1"), resolution: int = 200, ax: Any = None
-) -> Any:
+    model: Any,
+    X: TableLike,
+    y: ArrayLike,
+    *,
+    names: tuple[str, str] = ("x0", "x1"),
+    resolution: int = 200,
+    ax: Any = None,
+) -> Axes:
     """Decision boundary, margin and support vectors of a support vector machine with two features.
 
     The solid line is f(x) = 0, the dashed lines are f(x) = ±1; their distance is 2/‖w‖ for a linear kernel.
@@ -137,7 +151,7 @@ def _draw_classes(ax: Any, points: np.ndarray, second: np.ndarray, classes: np.n
 
 
 def _draw_line(
-    ax: Any, sides: list[np.ndarray], values: np.ndarray, colour: str, label: str, style: str
+    ax: Axes, sides: list[np.ndarray], values: np.ndarray, colour: str, label: str, style: str
 ) -> None:
     ax.contour(*sides, values, levels=[0.0], colors=colour, linestyles=style, linewidths=1.8)
     ax.plot([], [], color=colour, linestyle=style, linewidth=1.8, label=label)

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bosquet._parameters import check_value, integer
 from bosquet.plot._style import BLUE, GREY, ORANGE, RED, new_axes, tidy
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike
 
-def changes(values: Any, found: Sequence[Any], *, window: int = 100, ax: Any = None) -> Any:
+    from bosquet.streams.change import Change
+
+
+def changes(
+    values: ArrayLike, found: Sequence[Change], *, window: int = 100, ax: Axes | None = None
+) -> Axes:
     """Running mean of a stream, with the changes that a detector found.
 
     A solid vertical line marks the detection of a change, a dotted one its estimated start. Horizontal

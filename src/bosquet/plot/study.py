@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bosquet.plot._style import BLUE, GREY, RED, new_axes, tidy
 from bosquet.trees.drawing import pyplot_or_error
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
-def study_scores(study: Any, *, constant: bool = False, ax: Any = None) -> Any:
+
+def study_scores(study: Any, *, constant: bool = False, ax: Axes | None = None) -> Axes:
     """Test scores of the tuned methods, best on top.
 
     A large dot is the mean over the splits, red for the selected method. Grey dots are the single splits.
@@ -59,7 +62,7 @@ def study_scores(study: Any, *, constant: bool = False, ax: Any = None) -> Any:
     return ax
 
 
-def study_curves(study: Any, *, ax: Any = None) -> Any:
+def study_curves(study: Any, *, ax: Any = None) -> Axes:
     """Tuning score of each method against its complexity; a dot marks the selected value.
 
     Methods measure complexity in different units (leaves, rounds, neighbours; see the legend), so that

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.integrate import trapezoid
@@ -12,12 +12,26 @@ from scipy.integrate import trapezoid
 from bosquet.losses import MARGIN_LOSSES
 from bosquet.plot._style import BLUE, GREEN, GREY, INK, ORANGE, RED, new_axes, tidy
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike
+
+    from bosquet._types import TableLike
+    from bosquet.bagging import BaggingRegressor
+
+
 Density = Callable[[np.ndarray], np.ndarray]
 
 
 def variance_reduction(
-    model: Any, X: Any, y: Any, truth: Callable[..., Any], *, curves: int = 10, ax: Any = None
-) -> Any:
+    model: BaggingRegressor,
+    X: TableLike,
+    y: ArrayLike,
+    truth: Callable[[np.ndarray], np.ndarray],
+    *,
+    curves: int = 10,
+    ax: Axes | None = None,
+) -> Axes:
     """Curves of single learners of a bagging regressor with one feature, their mean, and the true function.
 
     The errors of the learners differ in sign, so that their mean has a smaller error. The legend gives the
@@ -81,8 +95,8 @@ def bayes_overlap(
     *,
     priors: tuple[float, float] | None = None,
     names: tuple[str, str] = ("class 1", "class 2"),
-    ax: Any = None,
-) -> Any:
+    ax: Axes | None = None,
+) -> Axes:
     """Two densities and the area under their minimum: the Bayes error, which no classifier can avoid.
 
     Without priors, the area is the overlap of the densities, the sum of the error probabilities of both
@@ -188,11 +202,11 @@ def _scaled(loss: Any, unit: float, margin: np.ndarray) -> np.ndarray:
 
 
 def losses(
-    functions: Mapping[str, Callable[[np.ndarray], Any]] | None = None,
+    functions: Mapping[str, Callable[[np.ndarray], ArrayLike]] | None = None,
     *,
     interval: tuple[float, float] = (-2.0, 2.0),
-    ax: Any = None,
-) -> Any:
+    ax: Axes | None = None,
+) -> Axes:
     """Losses as functions of the margin y f, each scaled to be 1 at margin 0.
 
     They differ for negative margins (misclassified rows): the exponential loss penalises large negative
@@ -231,7 +245,7 @@ def losses(
     return ax
 
 
-def degrees(choice: Any, *, criterion: str | None = None, ax: Any = None) -> Any:
+def degrees(choice: Any, *, criterion: str | None = None, ax: Axes | None = None) -> Axes:
     """Training error and estimated test error against the degree of a polynomial.
 
     The training error decreases with every degree. The error on other rows first decreases and then

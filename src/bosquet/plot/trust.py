@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,20 +17,25 @@ from bosquet.trust.reliability import (
     wilson_interval,
 )
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike
+
+
 # Markers differ as well as colours, for colour-blind readers and black-and-white print.
 _STYLES = ((BLUE, "o"), (ORANGE, "s"), (GREEN, "^"), (RED, "D"), (INK, "v"))
 
 
 def reliability(
-    y: Any,
-    probabilities: Any,
+    y: ArrayLike,
+    probabilities: ArrayLike,
     *,
     n_bins: int = 10,
     strategy: str = "quantile",
     confidence: float = 0.95,
     of: Any = None,
-    classes: Any = None,
-    sample_weight: Any = None,
+    classes: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
     axes: Any = None,
 ) -> Any:
     """Reliability diagram: observed frequency against predicted probability, with a histogram.
@@ -95,8 +100,13 @@ def _event_probability(y: Any, probabilities: Any, of: Any, classes: Any) -> np.
 
 
 def intervals(
-    y: Any, bounds: Any, prediction: Any = None, *, most: int = 150, ax: Any = None
-) -> Any:
+    y: ArrayLike,
+    bounds: ArrayLike,
+    prediction: ArrayLike | None = None,
+    *,
+    most: int = 150,
+    ax: Axes | None = None,
+) -> Axes:
     """Prediction intervals along the prediction, with the target of each row: blue inside, orange outside.
 
     Parameters
@@ -147,13 +157,13 @@ def intervals(
 
 def coverage_by_group(
     inside: Any,
-    groups: Any,
+    groups: ArrayLike | None,
     coverage: float = 0.9,
     *,
     confidence: float = 0.95,
     most: int = 25,
-    ax: Any = None,
-) -> Any:
+    ax: Axes | None = None,
+) -> Axes:
     """Observed coverage in each group, with its confidence interval, and the nominal coverage.
 
     Parameters

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,9 +11,16 @@ from bosquet.plot._style import BLUE, FAINT, GREEN, ORANGE, new_axes, tidy
 from bosquet.trees.drawing import pyplot_or_error
 from bosquet.vision.images import pillow
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from bosquet.vision.evaluation import Evaluation
+    from bosquet.vision.haar_boost import HaarBoostClassifier
+    from bosquet.vision.images import ImageLike
+
 
 def haar_features_chosen(
-    model: Any, first: int = 6, image: Any = None, axes: Any = None
+    model: HaarBoostClassifier, first: int = 6, image: ImageLike | None = None, axes: Any = None
 ) -> np.ndarray:
     """The first features that a fitted HaarBoostClassifier selected, drawn on the mean image.
 
@@ -58,7 +65,7 @@ def haar_features_chosen(
     return axes
 
 
-def draw_feature(ax: Any, rectangles: np.ndarray, weights: np.ndarray, tilted: bool) -> None:
+def draw_feature(ax: Axes, rectangles: np.ndarray, weights: np.ndarray, tilted: bool) -> None:
     """Draw a feature as coloured rectangles: first the whole, then its inner rectangles."""
     from matplotlib.patches import Polygon
 
@@ -83,7 +90,7 @@ def corners_of(rectangle: np.ndarray, tilted: bool) -> np.ndarray:
     return np.array([(x, y), (x + w, y), (x + w, y + h), (x, y + h)])
 
 
-def detections(image: Any, found: Any, truth: Any = None, ax: Any = None) -> Any:
+def detections(image: ImageLike, found: Any, truth: Any = None, ax: Any = None) -> Axes:
     """An image with a solid frame around each detection, and a dashed one around each known object.
 
     Parameters
@@ -134,7 +141,7 @@ def detections(image: Any, found: Any, truth: Any = None, ax: Any = None) -> Any
     return ax
 
 
-def _frame(ax: Any, box: np.ndarray, colour: str, style: str) -> None:
+def _frame(ax: Axes, box: np.ndarray, colour: str, style: str) -> None:
     from matplotlib.patches import Rectangle
 
     x, y, width, height = box
@@ -143,7 +150,7 @@ def _frame(ax: Any, box: np.ndarray, colour: str, style: str) -> None:
     ax.add_patch(Rectangle(corner, width, height, fill=False, edgecolor=colour, lw=1.8, ls=style))
 
 
-def detection_roc(evaluation: Any, ax: Any = None) -> Any:
+def detection_roc(evaluation: Evaluation, ax: Axes | None = None) -> Axes:
     """Detection rate against false positives: all operating points, and the ROC curve of the best ones.
 
     Parameters

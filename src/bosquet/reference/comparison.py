@@ -3,11 +3,20 @@
 For repeated random splits, see Nadeau and Bengio, "Inference for the generalization error", 2003.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 from scipy import stats
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
-def corrected_interval(differences, n_train, n_test, confidence=0.95):
+
+def corrected_interval(
+    differences: ArrayLike, n_train: int, n_test: int, confidence: float = 0.95
+) -> tuple[float, float, float]:
     """Return the mean difference over J random splits, and its confidence interval (low, high).
 
     The splits share training rows, so that the differences d_1, ..., d_J are correlated, and S²/J
@@ -24,7 +33,9 @@ def corrected_interval(differences, n_train, n_test, confidence=0.95):
     return mean, mean - half, mean + half
 
 
-def paired_bootstrap_interval(losses_a, losses_b, draws, confidence=0.95):
+def paired_bootstrap_interval(
+    losses_a: ArrayLike, losses_b: ArrayLike, draws: np.ndarray, confidence: float = 0.95
+) -> tuple[float, float, float]:
     """Return the mean difference of two models on one test set, and its bootstrap interval (low, high).
 
     `draws` holds row indices, one bootstrap sample per row of the array. Both models are evaluated on the

@@ -5,17 +5,26 @@ A feature is a pair (tilted, rectangles): whether it is rotated by 45 degrees, a
 matrix of grey levels, `image[y, x]`.
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TypeAlias
+
 import numpy as np
 
+Rectangle: TypeAlias = tuple[int, int, int, int, int]
+Feature: TypeAlias = tuple[bool, list[Rectangle]]
+Stump: TypeAlias = tuple[float, int, float, float, float]
 
-def integral(image):
+
+def integral(image: np.ndarray) -> np.ndarray:
     """Return s with s[y, x] = the sum of the pixels above row y and left of column x."""
     s = np.zeros((image.shape[0] + 1, image.shape[1] + 1))
     s[1:, 1:] = image.astype(float).cumsum(axis=0).cumsum(axis=1)
     return s
 
 
-def tilted_integral(image):
+def tilted_integral(image: np.ndarray) -> np.ndarray:
     """Return t with t[y, x] = the sum over the cone that opens upwards from pixel (x - 1, y - 1)."""
     height, width = image.shape
     t = np.zeros((height + 1, width + 1))
@@ -27,7 +36,7 @@ def tilted_integral(image):
     return t
 
 
-def enumerate_features(width, height, kind="basic"):
+def enumerate_features(width: int, height: int, kind: str = "basic") -> list[Feature]:
     """Return every feature of a window, in the order of opencv_traincascade."""
     features = []
     for x in range(width):
@@ -40,7 +49,7 @@ def enumerate_features(width, height, kind="basic"):
     return features
 
 
-def feature_shapes(x, y, dx, dy, kind):
+def feature_shapes(x: int, y: int, dx: int, dy: int, kind: str) -> Iterator[Feature]:
     """Yield the features at (x, y) made of cells of dx by dy pixels.
 
     The whole rectangle has the weight -1. Some of its cells have a positive weight, so that a feature is the
@@ -65,7 +74,7 @@ def feature_shapes(x, y, dx, dy, kind):
         yield True, [(x, y, dx, 4 * dy, -1), (x - dy, y + dy, dx, 2 * dy, 2)]
 
 
-def inside(rectangle, tilted, width, height):
+def inside(rectangle: Rectangle, tilted: bool, width: int, height: int) -> bool:
     """Return whether a rectangle lies inside the window."""
     x, y, w, h, _ = rectangle
     if tilted:
@@ -73,7 +82,7 @@ def inside(rectangle, tilted, width, height):
     return x + w <= width and y + h <= height
 
 
-def feature_value(integrals, feature):
+def feature_value(integrals: Sequence[np.ndarray], feature: Feature) -> float:
     """Return the value of a feature; each rectangle takes four entries of an integral image.
 
     `integrals` is the pair of the upright and the tilted integral image.
@@ -90,14 +99,14 @@ def feature_value(integrals, feature):
     return value
 
 
-def contrast(image):
+def contrast(image: np.ndarray) -> float:
     """Return √(n Σ p² - (Σ p)²) over the n pixels p that are not on the border; 1 if they are all equal."""
     inner = image[1:-1, 1:-1].astype(float)
     squared = inner.size * (inner**2).sum() - inner.sum() ** 2
     return np.sqrt(squared) if squared > 0 else 1.0
 
 
-def best_stump(values, y, w):
+def best_stump(values: np.ndarray, y: np.ndarray, w: np.ndarray) -> Stump:
     """Return (error, feature, threshold, left, right) of the stump with the smallest weighted error.
 
     `values` has shape (features, images), y is -1 or +1, and w are the weights of the images. The stump
@@ -118,7 +127,13 @@ def best_stump(values, y, w):
     return best
 
 
-def adaboost(images, y, features, rounds, normalise=True):
+def adaboost(
+    images: Sequence[np.ndarray],
+    y: np.ndarray,
+    features: Sequence[Feature],
+    rounds: int,
+    normalise: bool = True,
+) -> list[Stump]:
     """Fit discrete AdaBoost over Haar stumps; return a list of (α, feature, threshold, left, right)."""
     scale = np.array([contrast(image) if normalise else 1.0 for image in images])
     integrals = [(integral(image), tilted_integral(image)) for image in images]

@@ -8,13 +8,19 @@ known. There are 2^n coalitions of n features, so that the computation is only f
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from itertools import combinations
 from math import factorial
+from typing import TypeAlias
 
 import numpy as np
 
+Tree: TypeAlias = dict[str, np.ndarray]
+Coalition: TypeAlias = frozenset[int]
+Game: TypeAlias = Callable[[Coalition], np.ndarray]
 
-def goes_left(tree, node, x):
+
+def goes_left(tree: Tree, node: int, x: float) -> bool:
     """Return whether the value x goes left at a node."""
     if np.isnan(x):
         return tree["missing_left"][node]
@@ -23,13 +29,13 @@ def goes_left(tree, node, x):
     return x <= tree["threshold"][node]
 
 
-def path_dependent_game(tree, row):
+def path_dependent_game(tree: Tree, row: np.ndarray) -> Game:
     """Return the game v(S) in which splits on unknown features follow both branches.
 
     The values of the branches are averaged with their shares of the training rows.
     """
 
-    def expectation(node, known):
+    def expectation(node: int, known: Coalition) -> np.ndarray:
         left, right = tree["left"][node], tree["right"][node]
         if left < 0:
             return tree["value"][node]
@@ -43,31 +49,31 @@ def path_dependent_game(tree, row):
     return lambda known: expectation(0, known)
 
 
-def interventional_game(tree, row, background):
+def interventional_game(tree: Tree, row: np.ndarray, background: np.ndarray) -> Game:
     """Return the game v(S): the mean prediction over the background rows.
 
     The features in S are taken from `row`, the others from each background row.
     """
 
-    def prediction(x, node=0):
+    def prediction(x: np.ndarray, node: int = 0) -> np.ndarray:
         while tree["left"][node] >= 0:
             feature = tree["feature"][node]
             node = tree["left" if goes_left(tree, node, x[feature]) else "right"][node]
         return tree["value"][node]
 
-    def mean(known):
+    def mean(known: Coalition) -> np.ndarray:
         mask = np.isin(np.arange(row.size), list(known))
         return np.mean([prediction(np.where(mask, row, other)) for other in background], axis=0)
 
     return mean
 
 
-def coalitions(players):
+def coalitions(players: Sequence[int]) -> list[Coalition]:
     """Return all subsets of the players."""
     return [frozenset(some) for s in range(len(players) + 1) for some in combinations(players, s)]
 
 
-def shapley_values(game, n):
+def shapley_values(game: Game, n: int) -> np.ndarray:
     """Return φ_i = Σ_S |S|! (n - 1 - |S|)! / n! · (v(S ∪ {i}) - v(S)), over the coalitions S without i."""
     v = {s: game(s) for s in coalitions(range(n))}
     values = []
@@ -79,7 +85,7 @@ def shapley_values(game, n):
     return np.array(values)
 
 
-def shapley_interactions(game, n):
+def shapley_interactions(game: Game, n: int) -> np.ndarray:
     """Return the matrix Φ of Shapley interaction values.
 
     Φ_ij = Σ_S |S|! (n - 2 - |S|)! / (2 (n - 1)!) · (v(S ∪ {i, j}) - v(S ∪ {i}) - v(S ∪ {j}) + v(S)) for i ≠

@@ -90,7 +90,7 @@ class AdaptiveWindow(BaseEstimator):
         self.high = high
         self.max_buckets = max_buckets
 
-    def update(self, value: Any) -> bool:
+    def update(self, value: float) -> bool:
         """Process the next value; return True if it raises an alarm."""
         state = self.__dict__
         if "changes_" not in state:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Protocol
 
 from bosquet._sklearn import clone
 
@@ -35,7 +35,15 @@ class Change:
         )
 
 
-def change_points(values: Iterable[float], detector: Any) -> list[Change]:
+class Detector(Protocol):
+    """A test for changes, with the methods of `AdaptiveWindow` and `PageHinkley`."""
+
+    changes_: list[Change]
+
+    def update(self, value: float) -> bool: ...
+
+
+def change_points(values: Iterable[float], detector: Detector) -> list[Change]:
     """Return all changes that a detector finds in a stream of values.
 
     Parameters
@@ -61,7 +69,7 @@ def change_points(values: Iterable[float], detector: Any) -> list[Change]:
     return fresh.changes_
 
 
-def check_in_range(value: Any, low: float, high: float, index: int) -> float:
+def check_in_range(value: float, low: float, high: float, index: int) -> float:
     """Return the value as a float; raise a ValueError with its index if it is outside [low, high]."""
     number = float(value)
     if not low <= number <= high:

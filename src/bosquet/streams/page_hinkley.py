@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from bosquet._parameters import check_parameters, choice, number
 from bosquet._sklearn import BaseEstimator
@@ -99,7 +98,7 @@ class PageHinkley(BaseEstimator):
         self.low = low
         self.high = high
 
-    def update(self, value: Any) -> bool:
+    def update(self, value: float) -> bool:
         """Process the next value; return True if it raises an alarm."""
         state = self.__dict__
         if "changes_" not in state:
@@ -126,7 +125,7 @@ class PageHinkley(BaseEstimator):
         }
         return alarm
 
-    def _initial_state(self) -> dict[str, Any]:
+    def _initial_state(self) -> dict[str, object]:
         check_parameters(self, CHECKS)
         check_range(self.low, self.high)
         if not self.low <= self.mean <= self.high:

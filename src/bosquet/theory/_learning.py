@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bosquet._sklearn import check_random_state, seeded_clone
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from bosquet._types import Estimator, RandomState
 
 
 def is_generator(data: Any) -> bool:
@@ -15,7 +20,7 @@ def is_generator(data: Any) -> bool:
     return hasattr(data, "sample") and (hasattr(data, "probability") or hasattr(data, "mean"))
 
 
-def check_table(data: Any, y: Any, target: str) -> None:
+def check_table(data: object, y: ArrayLike | None, target: str) -> None:
     """Raise a TypeError unless `data` is a table, and a ValueError if its target `y` is missing."""
     if isinstance(data, str) or not (hasattr(data, "shape") or hasattr(data, "__len__")):
         raise TypeError(
@@ -33,7 +38,7 @@ def has_classes(generator: Any) -> bool:
     return hasattr(generator, "probability")
 
 
-def check_estimator_object(estimator: Any, parameter: str = "estimator") -> None:
+def check_estimator_object(estimator: Estimator, parameter: str = "estimator") -> None:
     """Raise a TypeError unless `estimator` has fit, predict and get_params."""
     if isinstance(estimator, type) or not all(
         hasattr(estimator, method) for method in ("fit", "predict", "get_params")
@@ -44,12 +49,12 @@ def check_estimator_object(estimator: Any, parameter: str = "estimator") -> None
         )
 
 
-def seeded(estimator: Any, random: np.random.RandomState) -> Any:
+def seeded(estimator: Estimator, random: np.random.RandomState) -> Any:
     """Return a clone in which every random_state that is None, also a nested one, is set from `random`."""
     return seeded_clone(estimator, random, keep_set=True)
 
 
-def independent_streams(random_state: Any, number: int) -> list[np.random.RandomState]:
+def independent_streams(random_state: RandomState, number: int) -> list[np.random.RandomState]:
     """Return one random state per task, so that results do not depend on the order of the tasks."""
     seeds = check_random_state(random_state).randint(np.iinfo(np.int32).max, size=number)
     return [np.random.RandomState(seed) for seed in seeds]
@@ -114,7 +119,7 @@ class Truth:
         return np.maximum(1 - self.probability.max(axis=1), 0.0)
 
 
-def signs_of(y: Any, what: str = "weak learnability") -> tuple[np.ndarray, np.ndarray]:
+def signs_of(y: ArrayLike, what: str = "weak learnability") -> tuple[np.ndarray, np.ndarray]:
     """Return the labels of two classes as -1 and +1, and the classes; `what` names the task in the error."""
     labels = np.asarray(y)
     if labels.ndim != 1:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from bosquet._types import TableLike
 
 
 @dataclass(frozen=True)
@@ -25,7 +28,7 @@ class SignStump:
 class Stumps:
     """All stumps with different predictions on the rows of a table, and the two constant ones."""
 
-    def __init__(self, X: Any) -> None:
+    def __init__(self, X: TableLike) -> None:
         table = np.asarray(X, dtype=float)
         if table.ndim != 2 or table.size == 0:
             raise ValueError(

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 from sklearn.base import is_classifier
 
 from bosquet._sklearn import rows_of
 from bosquet.theory._learning import Truth, check_table, class_codes
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from bosquet._types import Estimator
+    from bosquet.datasets.generator import Generator
 
 
 class TrainingSets(Protocol):
@@ -28,14 +34,14 @@ class TrainingSets(Protocol):
 class FromGenerator:
     """New rows from a generator for each training set; the true distribution is known."""
 
-    generator: Any
+    generator: Generator
     n_train: int
     n_test: int
 
     knows_noise: ClassVar[bool] = True
 
     @classmethod
-    def of(cls, generator: Any, n_train: Any, n_test: Any) -> FromGenerator:
+    def of(cls, generator: Generator, n_train: Any, n_test: Any) -> FromGenerator:
         """Create a source; sizes that are not integers become the defaults, 200 and 1000 rows."""
         return cls(
             generator,
@@ -66,9 +72,9 @@ class FromTable:
     @classmethod
     def of(
         cls,
-        estimator: Any,
+        estimator: Estimator,
         X: Any,
-        y: Any,
+        y: ArrayLike,
         loss: str,
         n_train: Any,
         n_test: Any,

@@ -5,13 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bosquet._parameters import check_value, choice, integer
 from bosquet.theory._learning import Truth, has_classes, is_generator
 from bosquet.theory._tables import result_text, table
+
+if TYPE_CHECKING:
+    from bosquet._types import RandomState
+
 
 # Points of the grid on which changes of the largest density are searched.
 GRID_SIZE = 4001
@@ -50,7 +54,7 @@ class BayesError:
         return self.value
 
     def __repr__(self) -> str:
-        rows: list[tuple[str, Any]] = [("Bayes error", self.value)]
+        rows: list[tuple[str, object]] = [("Bayes error", self.value)]
         if self.overlap is not None:
             rows.append(("overlap area", self.overlap))
         if self.method == "simulation":
@@ -66,7 +70,7 @@ def bayes_error(
     support: tuple[float, float] | None = None,
     method: str = "auto",
     n_samples: int = 100_000,
-    random_state: Any = 0,
+    random_state: RandomState = 0,
 ) -> BayesError:
     r"""Compute the error of the Bayes rule, for densities of one variable or for a data generator.
 

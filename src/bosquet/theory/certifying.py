@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,10 @@ from bosquet.theory.rounds import (
     vc_dim_of_learner,
 )
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+
 _SEVERAL_CLASSES = "with several classes Π Z_t does not bound the error"
 _CHANCE_LEVEL = "with K classes the error of random guessing is 1 - 1/K, not ½"
 _OTHER_ROWS = "these are not the training rows of the model"
@@ -30,8 +34,8 @@ _NO_ALPHAS = "the learners of this variant have no weights α_t"
 def certificate(
     model: Any,
     X: Any,
-    y: Any,
-    sample_weight: Any = None,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None = None,
     *,
     vc_dim: float | None = None,
     training: bool = True,
@@ -101,7 +105,7 @@ def certificate(
     return Certificate.from_rounds(
         variant=_variant(model),
         n_rows=target.size,
-        errors=None if None in record.errors else record.errors,
+        errors=None if None in record.errors else np.array(record.errors, dtype=float),
         alphas=record.alphas,
         normalisers=record.normalisers,
         training_errors=record.training_errors,

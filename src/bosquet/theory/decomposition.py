@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,6 +26,10 @@ from bosquet.theory._parts import (
 )
 from bosquet.theory._tables import result_text, table
 from bosquet.theory._training_sets import FromGenerator, FromTable, TrainingSets
+
+if TYPE_CHECKING:
+    from bosquet._types import Estimator, RandomState
+
 
 SUMMANDS = ("bias", "variance", "noise")
 Formula = Callable[[np.ndarray, np.ndarray], Parts]
@@ -74,7 +78,7 @@ class BiasVariance:
     curve_intervals: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     def __repr__(self) -> str:
-        rows: list[tuple[Any, ...]]
+        rows: list[tuple[object, ...]]
         rows = [(part, getattr(self, part), *self.intervals[part]) for part in (*SUMMANDS, "error")]
         rows += [(name, value, None, None) for name, value in self.details.items()]
         head = ("", "", f"{self.confidence:.0%} from", "to")
@@ -84,7 +88,7 @@ class BiasVariance:
 
 
 def bias_variance(
-    estimator: Any,
+    estimator: Estimator,
     data: Any,
     y: Any = None,
     *,
@@ -96,7 +100,7 @@ def bias_variance(
     unbiased: bool = True,
     confidence: float = 0.95,
     n_bootstrap: int = 200,
-    random_state: Any = None,
+    random_state: RandomState = None,
     n_jobs: int | None = None,
 ) -> BiasVariance:
     r"""Decompose the error of an estimator into bias, variance and noise.
@@ -237,7 +241,7 @@ def _formulas(truth: Truth, loss: str, unbiased: bool) -> list[Any]:
     ]
 
 
-def _fit(estimator: Any, source: TrainingSets, random: np.random.RandomState) -> Any:
+def _fit(estimator: Estimator, source: TrainingSets, random: np.random.RandomState) -> Any:
     X, y = source.training_set(random)
     return seeded(estimator, random).fit(X, y)
 

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bosquet._parameters import check_value, choice, integer, number
 from bosquet._sklearn import check_random_state
 from bosquet.theory._tables import result_text, table
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from bosquet._types import RandomState
+
 
 CRITERIA = ("aic", "bic", "cv", "validation", "bootstrap")
 
@@ -48,12 +54,12 @@ class DegreeChoice:
 
     formula = "AIC = n ln(RSS/n) + 2k,  BIC = n ln(RSS/n) + k ln n,  k = degree + 2"
 
-    def predict(self, x: Any) -> np.ndarray:
+    def predict(self, x: ArrayLike) -> np.ndarray:
         """Return the values of the chosen polynomial at x."""
         return np.polynomial.polynomial.polyval(np.asarray(x, float).ravel(), self.coefficients)
 
     def __repr__(self) -> str:
-        rows: list[tuple[Any, ...]] = [
+        rows: list[tuple[object, ...]] = [
             (int(d), self.training[i], *(self.scores[name][i] for name in CRITERIA))
             for i, d in enumerate(self.degrees)
         ]
@@ -63,15 +69,15 @@ class DegreeChoice:
 
 
 def polynomial_degree(
-    x: Any,
-    y: Any,
+    x: ArrayLike,
+    y: ArrayLike,
     *,
     max_degree: int | None = None,
     criterion: str = "cv",
     cv: int | None = None,
     validation_size: float = 0.25,
     n_bootstrap: int = 50,
-    random_state: Any = None,
+    random_state: RandomState = None,
 ) -> DegreeChoice:
     """Choose the degree of a polynomial regression, and compare five criteria.
 
@@ -143,7 +149,7 @@ def polynomial_degree(
     return DegreeChoice(chosen, criterion, degrees, training, scores, best, coefficients)
 
 
-def _checked(x: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
+def _checked(x: ArrayLike, y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     points, values = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     if points.ndim == 2 and points.shape[1] == 1:
         points = points[:, 0]

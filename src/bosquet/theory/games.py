@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.optimize import linprog
 
 from bosquet.boosting import LPBoostClassifier, WorseThanChance
 from bosquet.theory._learning import signs_of
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from bosquet._types import Estimator, RandomState, TableLike
+
 
 # Smaller probabilities in a strategy are set to 0; the linear program is not more accurate.
 MIN_PROBABILITY = 1e-12
@@ -86,7 +92,7 @@ class Game:
         return "\n".join(lines)
 
 
-def game_value(matrix: Any) -> Game:
+def game_value(matrix: ArrayLike) -> Game:
     r"""Compute the value of a zero-sum game and optimal strategies of both players.
 
     .. math:: v = \max_p \min_j (p^\top M)_j = \min_q \max_i (M q)_i
@@ -153,7 +159,7 @@ def game_value(matrix: Any) -> Game:
     )
 
 
-def _check_payoff(matrix: Any) -> np.ndarray:
+def _check_payoff(matrix: ArrayLike) -> np.ndarray:
     """Return the matrix as an array of floats; raise a ValueError unless it is a finite, non-empty matrix."""
     try:
         payoff = np.asarray(matrix, dtype=float)
@@ -318,13 +324,13 @@ class MaximalMargin:
 
 
 def maximal_margin(
-    X: Any,
-    y: Any,
-    learner: Any = None,
+    X: TableLike,
+    y: ArrayLike,
+    learner: Estimator | None = None,
     *,
     max_rounds: int = 1000,
     tol: float = 1e-6,
-    random_state: Any = None,
+    random_state: RandomState = None,
 ) -> MaximalMargin:
     r"""Compute the largest margin of a vote of hypotheses of a weak learner.
 

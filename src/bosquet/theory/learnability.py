@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.optimize import linprog
@@ -23,6 +23,10 @@ from bosquet.theory._stumps import Stumps
 from bosquet.theory._tables import result_text, table
 from bosquet.theory.sample_sizes import sample_size
 from bosquet.theory.vc import vc_dim_of_stumps
+
+if TYPE_CHECKING:
+    from bosquet._types import Estimator, RandomState, TableLike
+
 
 # Share of the weight that is distributed equally, so that no row passed to an estimator has weight 0.
 UNIFORM_SHARE = 1e-6
@@ -92,10 +96,10 @@ class WeakLearnability:
 
     def __repr__(self) -> str:
         on = f"on these {self.weights.size} rows"
-        support: tuple[str, Any] = ("rows with D_i > 0", int((self.weights > 1e-9).sum()))
+        support: tuple[str, object] = ("rows with D_i > 0", int((self.weights > 1e-9).sum()))
         if not self.exact:
             have = "have" if self.is_weak else "were not found to have"
-            rows: list[tuple[str, Any]] = [
+            rows: list[tuple[str, object]] = [
                 ("γ* at least", self.edge_low),
                 ("smallest edge observed", self.least_edge_shown),
                 support,
@@ -116,7 +120,7 @@ class WeakLearnability:
 
 
 def weak_learnability(
-    learner: Any,
+    learner: Estimator,
     data: Any,
     y: Any = None,
     *,
@@ -126,7 +130,7 @@ def weak_learnability(
     vc_dim: int | None = None,
     tolerance: float = 1e-6,
     max_rounds: int = 300,
-    random_state: Any = None,
+    random_state: RandomState = None,
 ) -> WeakLearnability:
     r"""Compute the largest γ for which a learner is γ-weak on given rows.
 
@@ -244,7 +248,11 @@ def _stump_oracle(data: Any, signs: np.ndarray) -> Oracle:
 
 
 def _estimator_oracle(
-    learner: Any, X: Any, y: np.ndarray, classes: np.ndarray, random: np.random.RandomState
+    learner: Estimator,
+    X: TableLike,
+    y: np.ndarray,
+    classes: np.ndarray,
+    random: np.random.RandomState,
 ) -> Oracle:
     """Return the function that fits a classifier to given weights and returns its predictions."""
     if isinstance(learner, str):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,6 +13,10 @@ from bosquet._parameters import check_value, integer, number
 from bosquet._sklearn import check_random_state
 from bosquet.theory._learning import Truth, has_classes
 from bosquet.theory._tables import result_text, table
+
+if TYPE_CHECKING:
+    from bosquet._types import RandomState
+    from bosquet.datasets.generator import Generator
 
 
 def log_neighbours(n_samples: int) -> int:
@@ -98,12 +102,12 @@ class SimpleRules:
 
 
 def simple_rules(
-    generator: Any,
+    generator: Generator,
     n_samples: Sequence[int] = (100, 1000, 10_000),
     *,
     n_test: int = 5000,
     n_draws: int = 5,
-    random_state: Any = None,
+    random_state: RandomState = None,
 ) -> SimpleRules:
     """Compare random guessing, the constant rule, and one or log n nearest neighbours with the Bayes rule.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,10 @@ from bosquet._sklearn import check_random_state
 from bosquet.theory._learning import check_estimator_object, seeded
 from bosquet.theory._stumps import Stumps
 from bosquet.theory._tables import result_text, table
+
+if TYPE_CHECKING:
+    from bosquet._types import Estimator, RandomState, TableLike
+
 
 # With at most this number m of rows, all 2^m sign vectors are used instead of random ones.
 MAX_ROWS_FOR_ALL_SIGNS = 12
@@ -79,7 +83,11 @@ class Rademacher:
 
 
 def rademacher(
-    hypotheses: Any, X: Any = None, *, n_draws: int = 1000, random_state: Any = None
+    hypotheses: Any,
+    X: Any = None,
+    *,
+    n_draws: int = 1000,
+    random_state: RandomState = None,
 ) -> Rademacher:
     r"""Compute the empirical Rademacher complexity: the mean agreement of a class with random signs.
 
@@ -182,7 +190,7 @@ def _mean_over_signs(
 
 
 def _estimator_agreement(
-    learner: Any, X: Any, random: np.random.RandomState
+    learner: Estimator, X: TableLike, random: np.random.RandomState
 ) -> Callable[[np.ndarray], float]:
     """Return the function that fits an estimator to signs and returns its agreement Σ σ_i h(x_i)."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,10 @@ from bosquet.theory._learning import (
     seeded,
 )
 from bosquet.theory._tables import result_text, table
+
+if TYPE_CHECKING:
+    from bosquet._types import Estimator, NamedEstimators, RandomState
+    from bosquet.datasets.generator import Generator
 
 
 @dataclass(frozen=True)
@@ -90,15 +94,15 @@ class ExcessRisk(Sequence[RiskParts]):
 
 
 def excess_risk(
-    estimators: Any,
-    generator: Any,
+    estimators: Estimator | Sequence[Estimator] | NamedEstimators,
+    generator: Generator,
     *,
-    converged: Any = None,
+    converged: Estimator | None = None,
     n_samples: int = 200,
     n_large: int = 20_000,
     n_test: int = 20_000,
     n_draws: int = 20,
-    random_state: Any = None,
+    random_state: RandomState = None,
     n_jobs: int | None = None,
 ) -> ExcessRisk:
     r"""Measure the excess risk over the Bayes rule of one or several estimators, in three parts.
@@ -195,7 +199,9 @@ def excess_risk(
     return ExcessRisk(tuple(parts), float(truth.bayes.mean()), n_samples)
 
 
-def _named(estimators: Any, parameter: str) -> list[tuple[str, Any]]:
+def _named(
+    estimators: Estimator | Sequence[Estimator] | NamedEstimators, parameter: str
+) -> list[tuple[str, Any]]:
     """Return the estimators with their names; by default number and class."""
     listed = list(estimators) if isinstance(estimators, list | tuple) else [estimators]
     named = [
@@ -210,10 +216,10 @@ def _named(estimators: Any, parameter: str) -> list[tuple[str, Any]]:
 
 
 def _one_draw(
-    estimator: Any,
+    estimator: Estimator,
     optimised: Any,
     best: Any,
-    generator: Any,
+    generator: Generator,
     truth: Truth,
     n_samples: int,
     random: np.random.RandomState,

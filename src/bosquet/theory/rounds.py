@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.sparse import issparse
@@ -12,6 +12,11 @@ from scipy.sparse import issparse
 from bosquet._sklearn import check_is_fitted
 from bosquet._targets import check_labels, class_numbers
 from bosquet.boosting.adaboost.bounds import vc_dim_of, vc_dim_of_trees
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from bosquet._types import TableLike
 
 
 @dataclass(frozen=True)
@@ -42,7 +47,7 @@ class BoostingRound:
         return abs(self.alpha)
 
 
-def rounds_of(model: Any, X: Any) -> Iterator[BoostingRound]:
+def rounds_of(model: Any, X: TableLike) -> Iterator[BoostingRound]:
     """Iterate over the rounds of a model with their predictions for X; one round is in memory at a time."""
     check_is_fitted(model)
     if not hasattr(model, "classes_"):
@@ -66,7 +71,7 @@ def is_sklearn_adaboost(model: Any) -> bool:
     return isinstance(model, AdaBoostClassifier)
 
 
-def _rounds_of_sklearn(model: Any, X: Any) -> Iterator[BoostingRound]:
+def _rounds_of_sklearn(model: Any, X: TableLike) -> Iterator[BoostingRound]:
     weights = model.estimator_weights_[: len(model.estimators_)]
     # The learners were fitted to arrays, and would warn about feature names.
     X = X if issparse(X) else np.asarray(X)
@@ -80,7 +85,7 @@ def _rounds_of_sklearn(model: Any, X: Any) -> Iterator[BoostingRound]:
         yield BoostingRound(float(weight) / 2, predictions)
 
 
-def _rounds_of_bosquet(model: Any, X: Any) -> Iterator[BoostingRound]:
+def _rounds_of_bosquet(model: Any, X: TableLike) -> Iterator[BoostingRound]:
     alphas = model.certificate_.alphas
     before: Any = 0.0
     for t, now in enumerate(model.staged_decision_function(X)):
@@ -92,7 +97,7 @@ def _rounds_of_bosquet(model: Any, X: Any) -> Iterator[BoostingRound]:
             yield BoostingRound(float(alphas[t]), added / alphas[t])
 
 
-def encode_labels(model: Any, y: Any) -> np.ndarray:
+def encode_labels(model: Any, y: ArrayLike) -> np.ndarray:
     """Return the labels as -1 and +1 for two classes, else as class numbers."""
     numbers = class_numbers(check_labels(y), model.classes_)
     return 2.0 * numbers - 1.0 if len(model.classes_) == 2 else numbers

@@ -29,7 +29,7 @@ class Bound:
     value: int | float
     name: str
     formula: str
-    given: Mapping[str, Any] = field(default_factory=dict)
+    given: Mapping[str, object] = field(default_factory=dict)
 
     def __float__(self) -> float:
         return float(self.value)
@@ -42,14 +42,14 @@ class Bound:
         return result_text(self.name, self.formula, table(rows))
 
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+Function = TypeVar("Function", bound=Callable[..., object])
 
 
 def within_floats(function: Function) -> Function:
     """Decorate a function so that it raises a ValueError if its result exceeds the largest float."""
 
     @functools.wraps(function)
-    def checked(*positional: Any, **named: Any) -> Any:
+    def checked(*positional: object, **named: object) -> object:
         try:
             return function(*positional, **named)
         except (OverflowError, ZeroDivisionError) as error:

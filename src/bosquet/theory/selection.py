@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +12,11 @@ from bosquet._parameters import check_value, integer
 from bosquet._sklearn import clone, is_classifier
 from bosquet.bagging import over_settings
 from bosquet.theory._tables import result_text, table
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from bosquet._types import Estimator, RandomState, TableLike
 
 
 @dataclass(frozen=True, repr=False)
@@ -34,9 +40,9 @@ class SelectionOptimism:
         Score of the vote of all settings in the same outer folds; it involves no choice.
     """
 
-    settings: list[dict[str, Any]]
+    settings: list[dict[str, object]]
     scores: np.ndarray
-    best: dict[str, Any]
+    best: dict[str, object]
     promised: float
     kept: float
     vote: float
@@ -62,15 +68,15 @@ class SelectionOptimism:
 
 
 def selection_optimism(
-    estimator: Any,
-    param_grid: Any,
-    X: Any,
-    y: Any,
+    estimator: Estimator,
+    param_grid: Mapping[str, Sequence[object]] | Sequence[Mapping[str, Sequence[object]]],
+    X: TableLike,
+    y: ArrayLike,
     *,
     cv: int = 5,
     outer: int = 5,
-    scoring: Any = None,
-    random_state: Any = 0,
+    scoring: str | Callable[..., float] | None = None,
+    random_state: RandomState = 0,
     n_jobs: int | None = None,
 ) -> SelectionOptimism:
     r"""Measure how optimistic the score of the best of many hyper-parameter settings is.
@@ -146,7 +152,7 @@ def selection_optimism(
     )
 
 
-def _folds(estimator: Any, folds: int, random_state: Any) -> Any:
+def _folds(estimator: Estimator, folds: int, random_state: RandomState) -> Any:
     """Return shuffled folds, stratified for classifiers."""
     from sklearn.model_selection import KFold, StratifiedKFold
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,12 @@ from bosquet._targets import (
 )
 from bosquet.theory._svm_kernels import least_eigenvalue
 from bosquet.theory._tables import result_text, table
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from bosquet._types import TableLike
+
 
 # Tolerance of y f(x) = 1 on the margin, since solvers stop before convergence.
 _MARGIN_TOLERANCE = 1e-2
@@ -79,7 +85,7 @@ class SVMMargin:
         return max(self.primal - self.dual, 0.0)  # rounding may make the difference negative
 
     def __repr__(self) -> str:
-        rows: list[tuple[Any, ...]] = [
+        rows: list[tuple[object, ...]] = [
             ("margin 2/‖w‖", self.margin),
             ("‖w‖", self.norm),
             ("support vectors", self.support.size),
@@ -102,7 +108,9 @@ class SVMMargin:
         )
 
 
-def svm_margin(model: Any, X: Any, y: Any, sample_weight: Any = None) -> SVMMargin:
+def svm_margin(
+    model: Any, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+) -> SVMMargin:
     r"""Compute margin, support vectors and slacks of a fitted support vector machine for two classes.
 
     The support vector machine minimises
@@ -293,7 +301,7 @@ def _best_offset(signs: np.ndarray, values: np.ndarray, cost: np.ndarray) -> flo
     return float(knots[order[min(int(np.searchsorted(slope, 0.0)), order.size - 1)]])
 
 
-def _last_step(model: Any, X: Any) -> tuple[Any, Any]:
+def _last_step(model: Any, X: TableLike) -> tuple[Any, Any]:
     """Return the transformed rows and the last step of a pipeline; X and the model if it is not one."""
     steps = getattr(model, "steps", None)
     if steps is None:

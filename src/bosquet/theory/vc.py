@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from bosquet._parameters import check_value, integer
 from bosquet.boosting.adaboost import bounds
 from bosquet.boosting.adaboost.bounds import vc_dim_of_vote
 from bosquet.theory.sample_sizes import Bound, within_floats
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 
 def vc_dim_of_stumps(n_features: int) -> Bound:
@@ -169,7 +172,7 @@ class StumpVote:
             f"StumpVote({self.constant:g} {' '.join(terms)}{' + ' if more else ''}{''.join(more)})"
         )
 
-    def decision_function(self, x: Any) -> np.ndarray:
+    def decision_function(self, x: ArrayLike) -> np.ndarray:
         """Return the value of the vote at each point."""
         points = np.asarray(x, dtype=float).ravel()
         signs = np.where(points[:, None] > self.thresholds, 1.0, -1.0)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.stats import binom
 
 from bosquet.bagging import Ambiguity, ambiguity
 from bosquet.theory._tables import result_text, table
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
 
 __all__ = ["Ambiguity", "VoteAmbiguity", "ambiguity", "predictions_of", "vote_ambiguity"]
 
@@ -66,7 +70,9 @@ class VoteAmbiguity:
         return result_text("Error of the vote", self.formula, table(rows))
 
 
-def vote_ambiguity(votes: Any, y: Any, weights: Any = None) -> VoteAmbiguity:
+def vote_ambiguity(
+    votes: ArrayLike, y: ArrayLike, weights: ArrayLike | None = None
+) -> VoteAmbiguity:
     """Decompose the error of a majority vote into the mean error of its learners and their diversity.
 
     On a row where the vote is right, the vote corrects every wrong learner (good diversity). On a row where
@@ -206,7 +212,7 @@ def _labels(model: Any, learners: np.ndarray, predictions: np.ndarray) -> np.nda
     return predictions if np.isin(known, classes).all() else classes[predictions.astype(int)]
 
 
-def _shares(weights: Any, n_learners: int) -> np.ndarray:
+def _shares(weights: ArrayLike | None, n_learners: int) -> np.ndarray:
     """Return the weights of the learners, normalised to sum 1."""
     share = np.ones(n_learners) if weights is None else np.asarray(weights, dtype=float)
     if share.shape != (n_learners,):

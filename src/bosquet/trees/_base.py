@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -43,6 +43,15 @@ from bosquet.trees.node_splits import NodeSplits
 from bosquet.trees.pruning import prune_by_ccp_alpha, weakest_link_path
 from bosquet.trees.traversal import leaves_by_surrogates
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+    from scipy.sparse import csr_matrix
+    from sklearn.utils import Bunch, Tags
+
+    from bosquet._types import TableLike
+    from bosquet.data import Columns
+
+
 CHECKS = {
     "max_depth": integer(1, none=True),
     "min_samples_split": count_or_fraction(2, "rows"),
@@ -72,7 +81,7 @@ class BaseTree(SaveMixin, ExplainMixin, TreeExportMixin, BaseEstimator):
     tree_: TreeArrays
 
     @publishes_fit_atomically
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Grow the tree, and prune it if `ccp_alpha` or `pruning` is set.
 
         Parameters
@@ -146,7 +155,9 @@ class BaseTree(SaveMixin, ExplainMixin, TreeExportMixin, BaseEstimator):
         """Return the tree with smoothed class shares."""
         return tree
 
-    def cost_complexity_pruning_path(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def cost_complexity_pruning_path(
+        self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Bunch:
         """Return the penalties at which the full tree is pruned, and the impurities of the subtrees.
 
         Returns
@@ -166,7 +177,7 @@ class BaseTree(SaveMixin, ExplainMixin, TreeExportMixin, BaseEstimator):
 
     # --------------------------------------------------------------- predicting
     @reads_fit_snapshot
-    def apply(self, X: Any) -> np.ndarray:
+    def apply(self, X: TableLike) -> np.ndarray:
         """Return the number of the leaf that each row falls into."""
         check_is_fitted(self, "tree_")
         columns = self._encoder.transform(X, owner=type(self).__name__)
@@ -174,7 +185,7 @@ class BaseTree(SaveMixin, ExplainMixin, TreeExportMixin, BaseEstimator):
             return leaves_by_surrogates(self.tree_, columns, self._encoder.categories)
         return self._ensemble.apply(columns, effective_threads(None))[:, 0]
 
-    def _values(self, X: Any) -> np.ndarray:
+    def _values(self, X: TableLike) -> np.ndarray:
         check_is_fitted(self, "tree_")
         if self.tree_.surrogates.n_splits:
             return self.tree_.value[self.apply(X)]
@@ -183,7 +194,7 @@ class BaseTree(SaveMixin, ExplainMixin, TreeExportMixin, BaseEstimator):
         return class_shares(raw) if hasattr(self, "classes_") else raw
 
     @reads_fit_snapshot
-    def decision_path(self, X: Any) -> Any:
+    def decision_path(self, X: TableLike) -> csr_matrix:
         """Return the nodes on the path of each row as a sparse matrix of ones, (n_samples, n_nodes)."""
         at = self.apply(X)
         rows = np.arange(at.size)
@@ -221,7 +232,7 @@ class BaseTree(SaveMixin, ExplainMixin, TreeExportMixin, BaseEstimator):
         total = sums.sum()
         return sums / total if total > 0 else sums
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = True
@@ -233,7 +244,9 @@ class BaseTree(SaveMixin, ExplainMixin, TreeExportMixin, BaseEstimator):
 class TreeGrower:
     """Grows trees on one table with different weights: the full tree, and the trees of folds."""
 
-    def __init__(self, estimator: Any, columns: Any, encoder: TableEncoder, target: TreeTarget):
+    def __init__(
+        self, estimator: BaseTree, columns: Columns, encoder: TableEncoder, target: TreeTarget
+    ):
         self.estimator, self.columns = estimator, columns
         self.encoder, self.target = encoder, target
         self.threads = effective_threads(None)

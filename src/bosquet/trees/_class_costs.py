@@ -8,13 +8,17 @@ the class of a leaf, which is the class of least expected cost.
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bosquet._sums import weighted_sum
 from bosquet._warnings import warn_user
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 
 @dataclass
@@ -46,7 +50,12 @@ class ClassCosts:
         return weighted_sum(self.costs, probabilities.T[:, :, None]).argmin(axis=1)
 
 
-def class_costs(priors: Any, costs: Any, classes: np.ndarray, mass: np.ndarray) -> ClassCosts:
+def class_costs(
+    priors: ArrayLike | Mapping[Hashable, float] | None,
+    costs: ArrayLike | None,
+    classes: np.ndarray,
+    mass: np.ndarray,
+) -> ClassCosts:
     """Check `priors` and `costs` and return their factors; `mass` is the training weight per class."""
     share = mass / mass.sum()
     prior = share if priors is None else _check_priors(priors, classes)
@@ -61,7 +70,9 @@ def class_costs(priors: Any, costs: Any, classes: np.ndarray, mass: np.ndarray) 
     return ClassCosts(row_factor, share_factor, matrix)
 
 
-def _check_priors(priors: Any, classes: np.ndarray) -> np.ndarray:
+def _check_priors(
+    priors: ArrayLike | Mapping[Hashable, float] | None, classes: np.ndarray
+) -> np.ndarray:
     if isinstance(priors, dict):
         unknown = [label for label in priors if label not in classes]
         if unknown:
@@ -91,7 +102,7 @@ def _check_priors(priors: Any, classes: np.ndarray) -> np.ndarray:
     return prior / total
 
 
-def _check_costs(costs: Any, classes: np.ndarray) -> np.ndarray:
+def _check_costs(costs: ArrayLike | None, classes: np.ndarray) -> np.ndarray:
     matrix = np.asarray(costs, dtype=float)
     expected = (classes.size, classes.size)
     if matrix.shape != expected:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bosquet._fitted import reads_fit_snapshot
 from bosquet._sklearn import check_is_fitted
@@ -11,6 +11,11 @@ from bosquet.trees.arrays import TreeArrays
 from bosquet.trees.drawing import draw_tree
 from bosquet.trees.reading import export_graphviz, export_text, rules, split_table
 from bosquet.trees.scoring import export_python, export_sql
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from bosquet.trees.reading import Rule, SplitRow
 
 
 class TreeExportMixin:
@@ -53,18 +58,18 @@ class TreeExportMixin:
         return export_python(self.tree_, **{**self.export_options(), **options})
 
     @reads_fit_snapshot
-    def rules(self, **options: Any) -> list[Any]:
+    def rules(self, **options: Any) -> list[Rule]:
         """Return one rule per leaf; options as in `bosquet.trees.rules`."""
         return rules(self.tree_, **{**self.export_options(), **options})
 
     @reads_fit_snapshot
-    def split_table(self, **options: Any) -> list[dict[str, Any]]:
+    def split_table(self, **options: Any) -> list[SplitRow]:
         """Return splits, competitors and surrogates; options as in `bosquet.trees.split_table`."""
         names = self.export_options()
         del names["class_names"]
         return split_table(self.tree_, **{**names, **options})
 
     @reads_fit_snapshot
-    def plot(self, **options: Any) -> Any:
+    def plot(self, **options: Any) -> Axes:
         """Draw the tree with Matplotlib; options as in `bosquet.trees.draw_tree`."""
         return draw_tree(self.tree_, **{**self.export_options(), **options})

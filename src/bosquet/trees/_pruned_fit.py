@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,8 +11,16 @@ from bosquet.trees.arrays import TreeArrays
 from bosquet.trees.choosing import PathErrors, choose_by_folds, errors_along_path
 from bosquet.trees.pruning import PruningPath, prune_to, weakest_link_path
 
+if TYPE_CHECKING:
+    from bosquet._types import Splitter
+    from bosquet.trees._base import BaseTree, TreeGrower
+    from bosquet.trees.choosing import Loss
+    from bosquet.trees.growing import TreeTarget
 
-def choose_by_cross_validation(estimator: Any, grower: Any, weight: np.ndarray) -> TreeArrays:
+
+def choose_by_cross_validation(
+    estimator: BaseTree, grower: TreeGrower, weight: np.ndarray
+) -> TreeArrays:
     """Return the full tree, pruned at the penalty chosen by cross-validation (Breiman et al. 1984).
 
     The candidate penalties are those of the full tree; their errors are estimated with trees that are grown
@@ -34,7 +42,7 @@ def choose_by_cross_validation(estimator: Any, grower: Any, weight: np.ndarray) 
     return _pruned(estimator, tree, path, errors)
 
 
-def choose_by_validation(estimator: Any, grower: Any, weight: np.ndarray) -> TreeArrays:
+def choose_by_validation(estimator: BaseTree, grower: TreeGrower, weight: np.ndarray) -> TreeArrays:
     """Return the tree grown on the training rows, pruned by its errors on the validation set."""
     rows = grower.target.rows
     n_folds = max(2, round(1 / estimator.validation_fraction))
@@ -49,8 +57,8 @@ def choose_by_validation(estimator: Any, grower: Any, weight: np.ndarray) -> Tre
 
 
 def _full_tree(
-    estimator: Any, grower: Any, weight: np.ndarray
-) -> tuple[TreeArrays, PruningPath, Any]:
+    estimator: BaseTree, grower: TreeGrower, weight: np.ndarray
+) -> tuple[TreeArrays, PruningPath, Loss]:
     """Return the full tree, its pruning path and the loss for validation errors."""
     tree = grower.grow(weight)
     return (
@@ -60,7 +68,7 @@ def _full_tree(
     )
 
 
-def measure_of(estimator: Any, is_classes: bool) -> str:
+def measure_of(estimator: BaseTree, is_classes: bool) -> str:
     """Return the name of the pruning measure; raise a ValueError if it is not valid."""
     allowed = ("misclassified", "deviance", "cost") if is_classes else ("squared_error",)
     chosen = estimator.pruning_measure or allowed[0]
@@ -79,7 +87,7 @@ def measure_of(estimator: Any, is_classes: bool) -> str:
     return chosen
 
 
-def path_cost(estimator: Any, target: Any) -> Any:
+def path_cost(estimator: BaseTree, target: TreeTarget) -> str | np.ndarray:
     """Return the argument `cost` of `weakest_link_path`: the kind of D that the penalties refer to."""
     measure = measure_of(estimator, target.is_classes)
     if not target.is_classes:
@@ -90,7 +98,7 @@ def path_cost(estimator: Any, target: Any) -> Any:
     return measure
 
 
-def _loss(estimator: Any, grower: Any) -> Any:
+def _loss(estimator: BaseTree, grower: TreeGrower) -> Loss:
     """Return the argument `loss` of `errors_along_path`."""
     if grower.target.is_classes:
         return path_cost(estimator, grower.target)
@@ -100,12 +108,12 @@ def _loss(estimator: Any, grower: Any) -> Any:
 
 
 def _errors(
-    grower: Any,
+    grower: TreeGrower,
     tree: TreeArrays,
     path: PruningPath,
     held_out: np.ndarray,
     weight: np.ndarray,
-    loss: Any,
+    loss: Loss,
     gammas: np.ndarray,
 ) -> PathErrors:
     values = grower.target.values
@@ -119,7 +127,7 @@ def _errors(
 
 
 def _pruned(
-    estimator: Any, tree: TreeArrays, path: PruningPath, errors: list[PathErrors]
+    estimator: BaseTree, tree: TreeArrays, path: PruningPath, errors: list[PathErrors]
 ) -> TreeArrays:
     """Choose a subtree by its errors, store the table and the path, and return the subtree."""
     table = choose_by_folds(path, errors, estimator.pruning_rule)
@@ -128,7 +136,7 @@ def _pruned(
     return prune_to(tree, table.chosen_gamma, path)
 
 
-def _folds(estimator: Any, target: Any, n_folds: int | None = None) -> np.ndarray:
+def _folds(estimator: BaseTree, target: TreeTarget, n_folds: int | None = None) -> np.ndarray:
     """Return the fold of each row; with classes, the folds are stratified."""
     if hasattr(estimator.cv, "split"):
         return _given_folds(estimator.cv, target.rows, validation=n_folds is not None)
@@ -150,7 +158,7 @@ def _folds(estimator: Any, target: Any, n_folds: int | None = None) -> np.ndarra
     return folds
 
 
-def _given_folds(splitter: Any, rows: int, *, validation: bool) -> np.ndarray:
+def _given_folds(splitter: Splitter, rows: int, *, validation: bool) -> np.ndarray:
     """Return the folds of a scikit-learn splitter; with `validation`, 0 for the last fold and 1 otherwise."""
     folds = np.full(rows, -1, dtype=np.int64)
     for number, (_, test) in enumerate(splitter.split(np.empty((rows, 0)))):

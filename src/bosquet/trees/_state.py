@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,6 +26,14 @@ from bosquet.trees.arrays import TreeArrays
 from bosquet.trees.node_splits import COMPETITOR, SURROGATE, NodeSplits
 from bosquet.trees.shared_state import common_state, mean_of_trees, set_common_state
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from bosquet._types import State
+    from bosquet.data import TableEncoder
+    from bosquet.trees._base import BaseTree
+
+
 # Fixed order of the fields of competitors and surrogates, so that equal models give equal bytes.
 _FIELD_ORDER = ("feature", "threshold", "left_categories", "gain", "agreement", "reversed")
 _LARGEST = float(np.finfo(float).max)
@@ -34,7 +43,7 @@ def _check(model: Any) -> None:
     check_parameters(model, model._checks)
 
 
-def _to_state(model: Any) -> tuple[Ensemble, dict[str, Any]]:
+def _to_state(model: BaseTree) -> tuple[Ensemble, State]:
     tree, costs = model.tree_, getattr(model, "_costs", None)
     return model._ensemble, common_state(model) | {
         "nodes": {
@@ -49,7 +58,7 @@ def _to_state(model: Any) -> tuple[Ensemble, dict[str, Any]]:
     }
 
 
-def _from_state(model: Any, trees: Ensemble, state: dict[str, Any]) -> Any:
+def _from_state(model: BaseTree, trees: Ensemble, state: State) -> BaseTree:
     set_common_state(model, trees, state)
     if trees.n_trees != 1:
         raise ModelFileError(
@@ -77,7 +86,7 @@ def _from_state(model: Any, trees: Ensemble, state: dict[str, Any]) -> Any:
     return model
 
 
-def _check_nodes(model: Any, rules: dict[str, Any]) -> None:
+def _check_nodes(model: BaseTree, rules: dict[str, Any]) -> None:
     """Raise ModelFileError unless the nodes in the metadata match the tree that predicts."""
     tree = model.tree_
     stored, leaf = rules["value"].reshape(tree.n_nodes, -1), tree.is_leaf
@@ -100,7 +109,7 @@ def _check_nodes(model: Any, rules: dict[str, Any]) -> None:
             )
 
 
-def _costs_state(costs: Any) -> dict[str, Any]:
+def _costs_state(costs: ClassCosts) -> State:
     return {
         "row_factor": costs.row_factor.tolist(),
         "share_factor": costs.share_factor.tolist(),
@@ -108,7 +117,7 @@ def _costs_state(costs: Any) -> dict[str, Any]:
     }
 
 
-def _costs_from(state: dict[str, Any], classes: np.ndarray) -> Any:
+def _costs_from(state: State, classes: np.ndarray) -> ClassCosts:
     size, matrix = classes.size, None
     if has_value(state, "matrix"):
         matrix = read_matrix(state, "matrix", (size, size), low=0)
@@ -120,7 +129,7 @@ def _costs_from(state: dict[str, Any], classes: np.ndarray) -> Any:
 
 
 # --------------------------------------------------------------------- competitors and surrogates
-def _splits_state(splits: NodeSplits) -> dict[str, Any]:
+def _splits_state(splits: NodeSplits) -> State:
     codes = splits.left_categories
     columns = {name: _column_state(values) for name, values in splits.columns.items()}
     columns["left_categories"] = [codes.get(index) for index in range(splits.n_splits)]
@@ -129,11 +138,13 @@ def _splits_state(splits: NodeSplits) -> dict[str, Any]:
     }
 
 
-def _column_state(values: np.ndarray) -> list[Any]:
+def _column_state(values: np.ndarray) -> list[object]:
     return to_json_numbers(values) if values.dtype.kind == "f" else values.tolist()
 
 
-def _splits_from(state: dict[str, Any], size: int, encoder: Any, names: Any) -> NodeSplits:
+def _splits_from(
+    state: State, size: int, encoder: TableEncoder, names: Sequence[str]
+) -> NodeSplits:
     """Read the competitors or the surrogates of `size` nodes."""
     counts = read_integers(state, "counts", 0, length=size)
     total = sum(counts)
@@ -150,7 +161,7 @@ def _splits_from(state: dict[str, Any], size: int, encoder: Any, names: Any) -> 
             raise ModelFileError(
                 f"invalid model file: competitor or surrogate {index} has neither a threshold nor categories"
             )
-    columns = {"feature": features, "threshold": threshold}
+    columns: dict[str, ArrayLike] = {"feature": features, "threshold": threshold}
     for name in names:
         if name == "reversed":
             flags = read_list(state, name, total)
@@ -160,7 +171,7 @@ def _splits_from(state: dict[str, Any], size: int, encoder: Any, names: Any) -> 
     return NodeSplits(counts, {name: columns[name] for name in names}, codes)
 
 
-def _codes_from(state: Any, levels: int) -> list[int] | None:
+def _codes_from(state: object, levels: int) -> list[int] | None:
     """Read the categories that go left; None for a quantitative feature."""
     if (state is not None) != (levels > 0):
         raise ModelFileError(

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bosquet._lazy import cached_property
 from bosquet.trees.node_splits import COMPETITOR, SURROGATE, NodeSplits
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
 
 _TYPES = {
     "feature": np.int32,
@@ -79,7 +83,7 @@ class TreeArrays:
     left: np.ndarray
     right: np.ndarray
     missing_left: np.ndarray
-    left_categories: list[Any]
+    left_categories: list[list[int] | None]
     value: np.ndarray
     n_rows: np.ndarray
     weight: np.ndarray
@@ -272,7 +276,7 @@ def check_class_shares(tree: TreeArrays, purpose: str) -> np.ndarray:
     return shares
 
 
-def predicted_classes(tree: TreeArrays, cost_matrix: Any = None) -> np.ndarray:
+def predicted_classes(tree: TreeArrays, cost_matrix: ArrayLike | None = None) -> np.ndarray:
     """Return the class that each node predicts: the most frequent, or that of least expected cost.
 
     Parameters
@@ -288,7 +292,7 @@ def predicted_classes(tree: TreeArrays, cost_matrix: Any = None) -> np.ndarray:
     return (shares @ check_cost_matrix(cost_matrix, shares.shape[1])).argmin(axis=1)
 
 
-def check_cost_matrix(cost_matrix: Any, n_classes: int) -> np.ndarray:
+def check_cost_matrix(cost_matrix: ArrayLike | None, n_classes: int) -> np.ndarray:
     """Return the costs as a float array; raise a ValueError if they are not valid."""
     costs = np.asarray(cost_matrix, dtype=float)
     if costs.shape != (n_classes, n_classes):
@@ -303,7 +307,9 @@ def check_cost_matrix(cost_matrix: Any, n_classes: int) -> np.ndarray:
     return costs
 
 
-def _node_splits(given: Any, n_nodes: int, names: tuple[str, ...]) -> NodeSplits:
+def _node_splits(
+    given: NodeSplits | Iterable[list[dict[str, Any]]] | None, n_nodes: int, names: tuple[str, ...]
+) -> NodeSplits:
     """Convert the argument `competitors` or `surrogates`; an empty list means no splits."""
     if isinstance(given, NodeSplits):
         return given

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 import numpy as np
 
@@ -31,6 +32,22 @@ from bosquet.trees.criteria import CLASSIFICATION_CRITERIA, REGRESSION_CRITERIA
 from bosquet.trees.growing import TreeTarget
 
 __all__ = ["BaseTree", "DecisionTreeClassifier", "DecisionTreeRegressor"]
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+    from sklearn.utils import Tags
+
+    from bosquet._types import (
+        CategoricalFeatures,
+        ClassWeight,
+        MonotoneConstraint,
+        RandomState,
+        TableLike,
+    )
+    from bosquet.trees.class_targets import Classes
+
+
+Tree = TypeVar("Tree", bound=BaseTree)
 
 _COMMON = """
     max_depth : int, default=None
@@ -81,10 +98,10 @@ _COMMON = """
         Random seed of the features drawn and of the folds."""
 
 
-def _documented(measures: str) -> Any:
-    def write(cls: Any) -> Any:
+def _documented(measures: str) -> Callable[[type[Tree]], type[Tree]]:
+    def write(cls: type[Tree]) -> type[Tree]:
         text = _COMMON.replace("{measures}", measures).lstrip("\n")
-        cls.__doc__ = cls.__doc__.replace("    {parameters}", text)
+        cls.__doc__ = (cls.__doc__ or "").replace("    {parameters}", text)
         return cls
 
     return write
@@ -147,10 +164,10 @@ class DecisionTreeClassifier(ClassifierMixin, BaseTree):
         *,
         criterion: str = "gini",
         max_depth: int | None = None,
-        min_samples_split: Any = 2,
-        min_samples_leaf: Any = 1,
+        min_samples_split: float = 2,
+        min_samples_leaf: float = 1,
         min_weight_fraction_leaf: float = 0.0,
-        max_features: Any = None,
+        max_features: float | str | None = None,
         max_leaf_nodes: int | None = None,
         max_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
@@ -163,44 +180,46 @@ class DecisionTreeClassifier(ClassifierMixin, BaseTree):
         missing: str = "direction",
         max_surrogates: int = 5,
         max_competitors: int = 4,
-        categorical_features: Any = "from_dtype",
-        monotonic_cst: Any = None,
-        class_weight: Any = None,
-        priors: Any = None,
-        costs: Any = None,
+        categorical_features: CategoricalFeatures = "from_dtype",
+        monotonic_cst: MonotoneConstraint = None,
+        class_weight: ClassWeight = None,
+        priors: ArrayLike | Mapping[Hashable, float] | None = None,
+        costs: ArrayLike | None = None,
         smoothing: float = 0.0,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ):
         for name, value in locals().items():
             if name not in ("self", "__class__"):
                 setattr(self, name, value)
 
-    classes_: Any  # array of labels; a list of arrays for several targets
-    n_classes_: Any
+    classes_: Classes  # array of labels; a list of arrays for several targets
+    n_classes_: int | list[int]
     _costs: ClassCosts | None  # None for several targets
 
-    def _check_target(self, y: Any, rows: int) -> TreeTarget:
+    def _check_target(self, y: ArrayLike, rows: int) -> TreeTarget:
         labels = check_labels(y, several=True, owner=type(self).__name__)
         check_same_length(len(labels), rows)
         self.classes_ = find_classes(labels)
-        several = isinstance(self.classes_, list)
-        self.n_outputs_ = len(self.classes_) if several else 1
-        self.n_classes_ = [c.size for c in self.classes_] if several else self.classes_.size
-        for name in ("priors", "costs", "pruning") if several else ():
+        if isinstance(self.classes_, np.ndarray):
+            self.n_outputs_, self.n_classes_ = 1, self.classes_.size
+            return class_target(labels, self.classes_)
+        self.n_outputs_ = len(self.classes_)
+        self.n_classes_ = [classes.size for classes in self.classes_]
+        for name in ("priors", "costs", "pruning"):
             if getattr(self, name) is not None:
                 raise ValueError(
                     f"{name} needs one target, but y has {self.n_outputs_}; set {name}=None"
                 )
         return class_target(labels, self.classes_)
 
-    def _check_weight(self, weight: np.ndarray, target: TreeTarget, y: Any) -> np.ndarray:
+    def _check_weight(self, weight: np.ndarray, target: TreeTarget, y: ArrayLike) -> np.ndarray:
         weight = apply_class_weight(self.class_weight, check_labels(y, several=True), weight)
         warn_of_scale(weight, {"smoothing": self.smoothing}, least=0.0)
         self._costs = None
-        if target.class_counts:
+        if isinstance(self.classes_, list):
             return weight
         mass = np.bincount(
-            target.values, weight if weight.size else None, minlength=self.n_classes_
+            target.values, weight if weight.size else None, minlength=self.classes_.size
         )
         self._costs = class_costs(self.priors, self.costs, self.classes_, mass)
         factor = self._costs.row_factor
@@ -222,7 +241,7 @@ class DecisionTreeClassifier(ClassifierMixin, BaseTree):
         return replace(tree, value=np.ascontiguousarray(value))
 
     @reads_fit_snapshot
-    def predict_proba(self, X: Any) -> Any:
+    def predict_proba(self, X: TableLike) -> np.ndarray | list[np.ndarray]:
         """Class shares in the leaf of each row, adjusted for the priors.
 
         For several targets, a list with one array per target.
@@ -231,7 +250,7 @@ class DecisionTreeClassifier(ClassifierMixin, BaseTree):
         return by_target(shares, self.classes_)
 
     @reads_fit_snapshot
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: TableLike) -> np.ndarray:
         """Predict the most probable class of the leaf; with `costs`, the class of least expected cost.
 
         Shape (n_samples,), or (n_samples, n_outputs) for several targets.
@@ -242,13 +261,13 @@ class DecisionTreeClassifier(ClassifierMixin, BaseTree):
         return self.classes_[self._costs.decide(shares)]
 
     @reads_fit_snapshot
-    def predict_log_proba(self, X: Any) -> Any:
+    def predict_log_proba(self, X: TableLike) -> np.ndarray | list[np.ndarray]:
         """Logarithms of the probabilities."""
         shares = self._values(X)
         with np.errstate(divide="ignore"):
             return by_target(np.log(shares), self.classes_)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
@@ -291,10 +310,10 @@ class DecisionTreeRegressor(RegressorMixin, BaseTree):
         *,
         criterion: str = "squared_error",
         max_depth: int | None = None,
-        min_samples_split: Any = 2,
-        min_samples_leaf: Any = 1,
+        min_samples_split: float = 2,
+        min_samples_leaf: float = 1,
         min_weight_fraction_leaf: float = 0.0,
-        max_features: Any = None,
+        max_features: float | str | None = None,
         max_leaf_nodes: int | None = None,
         max_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
@@ -307,31 +326,31 @@ class DecisionTreeRegressor(RegressorMixin, BaseTree):
         missing: str = "direction",
         max_surrogates: int = 5,
         max_competitors: int = 4,
-        categorical_features: Any = "from_dtype",
-        monotonic_cst: Any = None,
-        random_state: Any = None,
+        categorical_features: CategoricalFeatures = "from_dtype",
+        monotonic_cst: MonotoneConstraint = None,
+        random_state: RandomState = None,
     ):
         for name, value in locals().items():
             if name not in ("self", "__class__"):
                 setattr(self, name, value)
 
-    def _check_target(self, y: Any, rows: int) -> TreeTarget:
+    def _check_target(self, y: ArrayLike, rows: int) -> TreeTarget:
         numbers = check_finite_target(y, owner=type(self).__name__)
         check_same_length(numbers.shape[1], rows)
         check_single_target(y, numbers, self.criterion)
         self.n_outputs_ = numbers.shape[0]
         return TreeTarget.of_numbers(numbers)
 
-    def _check_weight(self, weight: np.ndarray, target: TreeTarget, y: Any) -> np.ndarray:
+    def _check_weight(self, weight: np.ndarray, target: TreeTarget, y: ArrayLike) -> np.ndarray:
         return weight
 
     @reads_fit_snapshot
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: TableLike) -> np.ndarray:
         """Mean (or median) of the leaf of each row, shape (n_samples,) or (n_samples, n_outputs)."""
         values = self._values(X)
         return values[:, 0] if values.shape[1] == 1 else values
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = self.criterion == "squared_error"
         return tags

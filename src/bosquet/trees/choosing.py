@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -18,8 +18,15 @@ from bosquet.trees.arrays import (
 from bosquet.trees.pruning import PruningPath, sum_over_leaves
 from bosquet.trees.table import PruningTable
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+
 RULES = ("min", "1se")
 LOSSES = ("misclassified", "deviance", "squares")
+
+# The name of a loss, a cost matrix, or a function of (y, values).
+Loss: TypeAlias = "str | ArrayLike | Callable[[np.ndarray, np.ndarray], np.ndarray]"
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +48,7 @@ class PathErrors:
     squared_weight: float
 
     @classmethod
-    def of_rows(cls, losses: Any, weight: Any = None) -> PathErrors:
+    def of_rows(cls, losses: ArrayLike, weight: ArrayLike | None = None) -> PathErrors:
         """Return the sums for losses of shape (rows, subtrees): the loss of each row under each subtree."""
         losses = np.asarray(losses, dtype=float)
         if losses.ndim != 2 or len(losses) == 0:
@@ -83,11 +90,11 @@ class PathErrors:
 def errors_along_path(
     tree: TreeArrays,
     path: PruningPath,
-    leaf_of_row: Any,
-    y: Any,
-    weight: Any = None,
-    loss: Any = "misclassified",
-    gammas: Any = None,
+    leaf_of_row: ArrayLike,
+    y: ArrayLike,
+    weight: ArrayLike | None = None,
+    loss: Loss = "misclassified",
+    gammas: ArrayLike | None = None,
 ) -> PathErrors:
     """Return the losses of rows under all subtrees of a path, in one pass over the rows.
 
@@ -144,7 +151,7 @@ def errors_along_path(
     return PathErrors(by_step, float(w.sum()), float(w @ w))
 
 
-def _loss_of_class(tree: TreeArrays, loss: Any) -> np.ndarray:
+def _loss_of_class(tree: TreeArrays, loss: str | ArrayLike) -> np.ndarray:
     """Return the loss of a row of each class in each node, shape (nodes, classes)."""
     if isinstance(loss, str) and loss not in LOSSES:
         raise ValueError(
@@ -155,8 +162,9 @@ def _loss_of_class(tree: TreeArrays, loss: Any) -> np.ndarray:
         return -2 * np.log(
             np.maximum(check_class_shares(tree, "loss='deviance'"), np.finfo(float).eps)
         )
-    costs = 1.0 - np.eye(tree.n_outputs) if isinstance(loss, str) else loss
-    costs = check_cost_matrix(costs, tree.n_outputs)
+    costs = 1.0 - np.eye(tree.n_outputs)
+    if not isinstance(loss, str):
+        costs = check_cost_matrix(loss, tree.n_outputs)
     decided = predicted_classes(tree, None if isinstance(loss, str) else costs)
     return costs[:, decided].T
 
@@ -224,10 +232,10 @@ def _sums_over_ancestors(
 
 def choose_by_folds(
     path: PruningPath,
-    fold_errors: PathErrors | Iterable[PathErrors] | Any,
+    fold_errors: PathErrors | Iterable[PathErrors] | np.ndarray,
     rule: str = "min",
     *,
-    weight: Any = None,
+    weight: ArrayLike | None = None,
     loss: str = "",
 ) -> PruningTable:
     """Choose a subtree of a pruning path by its validation errors.
@@ -307,7 +315,9 @@ def _last_below(mean: np.ndarray, bound: float) -> int:
     return int(np.flatnonzero(mean <= bound + 1e-12 * abs(bound))[-1])
 
 
-def _combined_errors(fold_errors: Any, weight: Any) -> PathErrors:
+def _combined_errors(
+    fold_errors: PathErrors | Iterable[PathErrors] | np.ndarray, weight: ArrayLike | None
+) -> PathErrors:
     if isinstance(fold_errors, PathErrors):
         return fold_errors
     folds = fold_errors if isinstance(fold_errors, np.ndarray) else list(fold_errors)
@@ -321,10 +331,10 @@ def _combined_errors(fold_errors: Any, weight: Any) -> PathErrors:
         for errors in folds[1:]:
             total = total + errors
         return total
-    return PathErrors.of_rows(folds, weight)
+    return PathErrors.of_rows(np.asarray(folds, dtype=float), weight)
 
 
-def _weights(weight: Any, n_rows: int) -> np.ndarray:
+def _weights(weight: ArrayLike | None, n_rows: int) -> np.ndarray:
     if weight is None:
         return np.ones(n_rows)
     w = np.asarray(weight, dtype=float)

@@ -6,8 +6,6 @@ second target follow those of the first.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from bosquet._targets import class_numbers, unique_classes
@@ -74,7 +72,7 @@ def _columns(labels: np.ndarray) -> list[np.ndarray]:
     return [np.array(column.tolist()) for column in labels.T]
 
 
-def by_target(values: np.ndarray, classes: Classes) -> Any:
+def by_target(values: np.ndarray, classes: Classes) -> np.ndarray | list[np.ndarray]:
     """Split the columns of several targets into a list with one array per target."""
     if isinstance(classes, np.ndarray):
         return values

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,11 +10,15 @@ from bosquet.trees.drawing import pyplot_or_error
 from bosquet.trees.pruning import PruningPath
 from bosquet.trees.table import PruningTable
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
 _MAX_ERROR_BARS = 40  # with more subtrees, standard errors are drawn as a band
 _LINE, _CHOSEN = "#0072B2", "#D55E00"
 
 
-def draw_pruning(table: PruningTable, ax: Any = None) -> Any:
+def draw_pruning(table: PruningTable, ax: Axes | None = None) -> Axes:
     """Plot the estimated error of each subtree with its standard error against the number of leaves.
 
     The upper axis shows the penalty γ per leaf. The chosen subtree is marked. The dotted line is one
@@ -53,7 +57,7 @@ def draw_pruning(table: PruningTable, ax: Any = None) -> Any:
     return ax
 
 
-def draw_scree(path: PruningPath | PruningTable, ax: Any = None) -> Any:
+def draw_scree(path: PruningPath | PruningTable, ax: Axes | None = None) -> Axes:
     """Plot D on the training set against the number of leaves of the nested subtrees.
 
     Where the curve becomes flat, additional leaves decrease D only a little.
@@ -78,7 +82,7 @@ def draw_scree(path: PruningPath | PruningTable, ax: Any = None) -> Any:
     return ax
 
 
-def _leaf_axis(ax: Any, leaves: np.ndarray) -> None:
+def _leaf_axis(ax: Axes, leaves: np.ndarray) -> None:
     from matplotlib.ticker import MaxNLocator
 
     ax.set_xlabel("leaves")
@@ -93,7 +97,7 @@ def _leaf_axis(ax: Any, leaves: np.ndarray) -> None:
     ax.set_axisbelow(True)
 
 
-def _penalty_axis(ax: Any, leaves: np.ndarray, gammas: np.ndarray) -> None:
+def _penalty_axis(ax: Axes, leaves: np.ndarray, gammas: np.ndarray) -> None:
     """Label the upper axis with the penalties of some subtrees; labels do not overlap."""
     top = ax.secondary_xaxis("top")
     low, high = ax.get_xlim()

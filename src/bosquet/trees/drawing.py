@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +14,15 @@ from bosquet.trees._layout import tidy_layout
 from bosquet.trees.arrays import TreeArrays
 from bosquet.trees.colours import class_colour, node_colours
 from bosquet.trees.formatting import TreeFormatter
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike
+
+    from bosquet.trees.formatting import Categories
+
 
 MAX_LEAVES = 40  # leaves that are drawn if max_depth is not given
 
@@ -26,7 +35,7 @@ _BAR_HEIGHT = 0.13
 _TEXT_COLOUR, _NOTE_COLOUR = "#222222", "#6B6B6B"
 
 
-def pyplot_or_error() -> Any:
+def pyplot_or_error() -> ModuleType:
     """Import matplotlib.pyplot; raise an ImportError with the install command if it is missing."""
     return import_optional("matplotlib.pyplot", "drawing", "bosquet[plot]")
 
@@ -47,14 +56,14 @@ class _Box:
 def draw_tree(
     tree: TreeArrays,
     feature_names: Sequence[str] | None = None,
-    class_names: Sequence[Any] | None = None,
-    categories: Any = None,
+    class_names: Sequence[object] | None = None,
+    categories: Categories = None,
     *,
-    cost_matrix: Any = None,
+    cost_matrix: ArrayLike | None = None,
     max_depth: int | None = None,
     show_missing: bool = False,
-    ax: Any = None,
-) -> Any:
+    ax: Axes | None = None,
+) -> Axes:
     """Draw a tree: conditions in boxes, yes to the left, leaves with their rows and class shares.
 
     The hue of a box is the predicted class and its intensity the probability of the class; in a regression
@@ -203,7 +212,11 @@ def _size(main: bool) -> float:
 
 
 def _draw_edges(
-    ax: Any, tree: TreeArrays, boxes: dict[int, _Box], children: Any, scale: float
+    ax: Axes,
+    tree: TreeArrays,
+    boxes: dict[int, _Box],
+    children: Mapping[int, Sequence[int]],
+    scale: float,
 ) -> None:
     total = float(tree.weight[0]) or 1.0
     for node, pair in children.items():
@@ -221,7 +234,7 @@ def _draw_edges(
 
 
 def _draw_box(
-    ax: Any, formatter: TreeFormatter, node: int, box: _Box, colour: str, scale: float
+    ax: Axes, formatter: TreeFormatter, node: int, box: _Box, colour: str, scale: float
 ) -> None:
     from matplotlib.patches import FancyBboxPatch
 
@@ -245,7 +258,7 @@ def _draw_box(
         _draw_shares(ax, formatter.tree.value[node], left + 0.06, low + 0.06, box.width - 0.12)
 
 
-def _draw_shares(ax: Any, shares: np.ndarray, left: float, low: float, width: float) -> None:
+def _draw_shares(ax: Axes, shares: np.ndarray, left: float, low: float, width: float) -> None:
     from matplotlib.patches import Rectangle
 
     for k, share in enumerate(shares.tolist()):
@@ -263,7 +276,7 @@ def _draw_shares(ax: Any, shares: np.ndarray, left: float, low: float, width: fl
             left += width * share
 
 
-def _draw_legend(ax: Any, formatter: TreeFormatter, y: float, x: float, scale: float) -> None:
+def _draw_legend(ax: Axes, formatter: TreeFormatter, y: float, x: float, scale: float) -> None:
     """Draw the colours of the classes below the tree; only the first classes if there are too many."""
     assert formatter.class_names is not None
     names = [str(name) for name in formatter.class_names]

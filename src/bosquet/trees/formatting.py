@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from bosquet.trees.arrays import TreeArrays, check_class_shares, predicted_classes
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+
+# The labels of each categorical feature in the order of their codes, by feature or for all features.
+Categories: TypeAlias = Mapping[int, Sequence[object]] | Sequence[Sequence[object] | None] | None
 
 
 @dataclass(frozen=True)
@@ -48,7 +55,7 @@ class SplitRule:
         )
 
 
-def _codes(codes: Any) -> tuple[int, ...]:
+def _codes(codes: Iterable[int]) -> tuple[int, ...]:
     return tuple(sorted(int(code) for code in codes))
 
 
@@ -75,16 +82,16 @@ class TreeFormatter:
         self,
         tree: TreeArrays,
         feature_names: Sequence[str] | None = None,
-        class_names: Sequence[Any] | None = None,
-        categories: Any = None,
-        cost_matrix: Any = None,
+        class_names: Sequence[object] | None = None,
+        categories: Categories = None,
+        cost_matrix: ArrayLike | None = None,
     ):
         self.tree = tree
         self.feature_names = _checked_names(tree, feature_names)
         self.categories = dict(
-            categories.items() if hasattr(categories, "items") else enumerate(categories or [])
+            categories.items() if isinstance(categories, Mapping) else enumerate(categories or [])
         )
-        self.class_names: list[Any] | None = None
+        self.class_names: list[object] | None = None
         if class_names is not None or _has_class_shares(tree):
             shares = check_class_shares(tree, "class_names")
             names = range(shares.shape[1]) if class_names is None else class_names
@@ -109,7 +116,7 @@ class TreeFormatter:
     def feature_name(self, feature: int) -> str:
         return f"x{feature}" if self.feature_names is None else self.feature_names[feature]
 
-    def category_labels(self, feature: int) -> list[Any] | None:
+    def category_labels(self, feature: int) -> list[object] | None:
         """Return the categories of a feature in the order of their codes; None if not known."""
         known = self.categories.get(feature)
         return None if known is None else [python_scalar(label) for label in known]
@@ -135,12 +142,12 @@ class TreeFormatter:
         left = tuple(code for code, is_below in enumerate(below) if is_below != split.reversed)
         return replace(split, left_categories=left, ordinal=True)
 
-    def sides(self, split: SplitRule) -> tuple[list[Any], list[Any] | None]:
+    def sides(self, split: SplitRule) -> tuple[list[object], list[object] | None]:
         """Return the categories that go left, and those that go right (None if not known)."""
         left = list(split.left_categories or ())
         labels = self.category_labels(split.feature)
         if labels is None:
-            return left, None
+            return [*left], None
         if left and left[-1] >= len(labels):
             raise ValueError(
                 f"categories of {self.feature_name(split.feature)!r} has {len(labels)} labels, but the tree"
@@ -169,7 +176,7 @@ class TreeFormatter:
         return f"{name} in {format_set(goes_right, most)}"
 
     # -------------------------------------------------------------- predictions
-    def prediction(self, node: int) -> Any:
+    def prediction(self, node: int) -> object:
         """Return the prediction of a node: a label, a number, or a list of numbers."""
         if self.class_names is not None:
             return self.class_names[self._decisions[node]]
@@ -223,7 +230,7 @@ def format_number(value: float, digits: int = 6) -> str:
     return f"{value:.{digits}g}"
 
 
-def format_set(labels: list[Any], most: int | None = None) -> str:
+def format_set(labels: list[object], most: int | None = None) -> str:
     """Format labels as a set in braces; labels with commas, braces or quotes are quoted."""
     shown = [_quoted(str(label)) for label in labels[:most]]
     if len(labels) > len(shown):
@@ -236,7 +243,7 @@ def _quoted(label: str) -> str:
     return label if is_unambiguous else repr(label)
 
 
-def python_scalar(label: Any) -> Any:
+def python_scalar(label: object) -> object:
     """Convert a NumPy scalar to the corresponding Python object."""
     return label.item() if isinstance(label, np.generic) else label
 

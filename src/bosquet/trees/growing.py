@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,10 @@ from bosquet._instruction_set import instruction_set
 from bosquet._parameters import monotone_directions, resolve_max_features
 from bosquet._targets import NO_WEIGHT
 from bosquet.data import TableEncoder
+
+if TYPE_CHECKING:
+    from bosquet.data import Columns
+
 
 # Number of rows that bin edges are computed from; with more rows the quantiles hardly change.
 EDGE_ROWS = 200_000
@@ -63,7 +67,7 @@ class TreeTarget:
 
 
 def code_table(
-    columns: Any,
+    columns: Columns,
     encoder: TableEncoder,
     *,
     exact: bool,
@@ -122,7 +126,7 @@ def _check_monotone_support(estimator: Any) -> None:
         )
 
 
-def _count(value: Any, rows: int, minimum: int) -> int:
+def _count(value: float, rows: int, minimum: int) -> int:
     """Return a number of rows that is given as a count or as a fraction."""
     if isinstance(value, float | np.floating):
         return max(minimum, int(np.ceil(value * rows)))

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
 
 _TYPES = {
     "feature": np.int32,
@@ -45,7 +49,10 @@ class NodeSplits(Sequence[list[dict[str, Any]]]):
     """
 
     def __init__(
-        self, counts: Any, columns: Mapping[str, Any], left_categories: Mapping[int, list[int]]
+        self,
+        counts: ArrayLike,
+        columns: Mapping[str, ArrayLike],
+        left_categories: Mapping[int, list[int]],
     ) -> None:
         self.counts = np.ascontiguousarray(counts, dtype=np.int64)
         self.columns: dict[str, np.ndarray] = {

@@ -18,7 +18,7 @@ from __future__ import annotations
 import heapq
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -29,6 +29,10 @@ from bosquet.trees.arrays import (
     predicted_classes,
 )
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+
 # Relative tolerance for ties: links that are equal in exact arithmetic differ by rounding errors.
 _TIE_TOLERANCE = 1e-10
 # A split that decreases D by less than this fraction does not decrease it at all.
@@ -37,7 +41,7 @@ _ZERO_TOLERANCE = 1e-12
 COSTS = ("impurity", "misclassified", "deviance", "squares")
 
 
-def node_costs(tree: TreeArrays, cost: Any = "impurity") -> np.ndarray:
+def node_costs(tree: TreeArrays, cost: str | ArrayLike = "impurity") -> np.ndarray:
     """Return D of each node, as if it were a leaf (a sum over weighted rows, not a mean).
 
     Parameters
@@ -102,7 +106,9 @@ def _round_counts(counts: np.ndarray) -> np.ndarray:
     return np.where(np.abs(counts - nearest) <= 1e-9 * np.maximum(nearest, 1), nearest, counts)
 
 
-def cost_complexity(tree: TreeArrays, gamma: float, cost: Any = "impurity", node: int = 0) -> float:
+def cost_complexity(
+    tree: TreeArrays, gamma: float, cost: str | ArrayLike = "impurity", node: int = 0
+) -> float:
     """Return C = D + γ · leaves of the branch at `node`; default: of the whole tree."""
     below = tree.below([node])
     leaves = tree.is_leaf & below if not tree.is_leaf[node] else np.arange(tree.n_nodes) == node
@@ -165,7 +171,7 @@ class PruningPath:
         scale = 1.0 if weight is None else weight / self.root_weight
         return between * scale
 
-    def step_at(self, gamma: Any) -> Any:
+    def step_at(self, gamma: ArrayLike) -> int | np.ndarray:
         """Return the index of the optimal subtree for a penalty, or for each of several penalties.
 
         As in scikit-learn, a link is cut if γ is >= its g.
@@ -178,7 +184,7 @@ class PruningPath:
         return int(steps) if gamma.ndim == 0 else steps
 
 
-def weakest_link_path(tree: TreeArrays, cost: Any = "impurity") -> PruningPath:
+def weakest_link_path(tree: TreeArrays, cost: str | ArrayLike = "impurity") -> PruningPath:
     """Return all subtrees that are optimal for some penalty per leaf, in O(nodes log nodes).
 
     Links with equal g are cut together. The first subtree is optimal for γ = 0; it is smaller than `tree`
@@ -310,7 +316,10 @@ def sum_over_leaves(
 
 
 def prune_to(
-    tree: TreeArrays, gamma: float, path: PruningPath | None = None, cost: Any = "impurity"
+    tree: TreeArrays,
+    gamma: float,
+    path: PruningPath | None = None,
+    cost: str | ArrayLike = "impurity",
 ) -> TreeArrays:
     """Return the smallest subtree of minimal cost for a penalty γ per leaf.
 
@@ -345,11 +354,14 @@ def prune_by_ccp_alpha(tree: TreeArrays, ccp_alpha: float) -> TreeArrays:
     return prune_to(tree, gamma)
 
 
-def gamma_from_ccp_alpha(ccp_alpha: Any, tree: TreeArrays) -> Any:
+Number = TypeVar("Number", float, np.ndarray)
+
+
+def gamma_from_ccp_alpha(ccp_alpha: Number, tree: TreeArrays) -> Number:
     """Convert scikit-learn's ccp_alpha to gamma: multiply by the weight of the root."""
     return ccp_alpha * float(tree.weight[0])
 
 
-def ccp_alpha_from_gamma(gamma: Any, tree: TreeArrays) -> Any:
+def ccp_alpha_from_gamma(gamma: Number, tree: TreeArrays) -> Number:
     """Convert gamma to scikit-learn's ccp_alpha: divide by the weight of the root."""
     return gamma / float(tree.weight[0])

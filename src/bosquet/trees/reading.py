@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
@@ -12,16 +12,22 @@ from bosquet.trees.arrays import TreeArrays
 from bosquet.trees.colours import node_colours
 from bosquet.trees.formatting import SplitRule, TreeFormatter, format_number, format_set
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from bosquet.trees.formatting import Categories
+
+
 MAX_INDENTATION = 250_000_000  # characters of export_text; it grows with the square of the depth
 
 
 def export_text(
     tree: TreeArrays,
     feature_names: Sequence[str] | None = None,
-    class_names: Sequence[Any] | None = None,
-    categories: Any = None,
+    class_names: Sequence[object] | None = None,
+    categories: Categories = None,
     *,
-    cost_matrix: Any = None,
+    cost_matrix: ArrayLike | None = None,
     max_depth: int | None = None,
     show_missing: bool = True,
 ) -> str:
@@ -112,10 +118,10 @@ def _missing_note(tree: TreeArrays, node: int, left: bool) -> str:
 def export_graphviz(
     tree: TreeArrays,
     feature_names: Sequence[str] | None = None,
-    class_names: Sequence[Any] | None = None,
-    categories: Any = None,
+    class_names: Sequence[object] | None = None,
+    categories: Categories = None,
     *,
-    cost_matrix: Any = None,
+    cost_matrix: ArrayLike | None = None,
     max_depth: int | None = None,
     show_missing: bool = True,
 ) -> str:
@@ -205,7 +211,7 @@ class Rule:
 
     leaf: int
     conditions: tuple[str, ...]
-    prediction: Any
+    prediction: object
     value: tuple[float, ...]
     n_rows: int
     weight: float
@@ -223,10 +229,10 @@ class Rule:
 def rules(
     tree: TreeArrays,
     feature_names: Sequence[str] | None = None,
-    class_names: Sequence[Any] | None = None,
-    categories: Any = None,
+    class_names: Sequence[object] | None = None,
+    categories: Categories = None,
     *,
-    cost_matrix: Any = None,
+    cost_matrix: ArrayLike | None = None,
 ) -> list[Rule]:
     """Return one rule per leaf, from left to right; several splits on a feature become one condition.
 
@@ -267,8 +273,8 @@ class _Range:
     feature: int
     above: float = -np.inf
     at_most: float = np.inf
-    allowed: tuple[Any, ...] | None = None  # labels or codes; None: any except `excluded`
-    excluded: tuple[Any, ...] = ()
+    allowed: tuple[object, ...] | None = None  # labels or codes; None: any except `excluded`
+    excluded: tuple[object, ...] = ()
     missing: bool = True
 
     def narrowed(
@@ -305,13 +311,24 @@ class _Range:
         return f"({text} or missing)" if self.missing else text
 
 
+class SplitRow(TypedDict):
+    """A split of an inner node, or one of its competitors or surrogates."""
+
+    node: int
+    kind: str
+    feature: str
+    goes_left: str
+    gain: float | None
+    agreement: float | None
+
+
 def split_table(
     tree: TreeArrays,
     feature_names: Sequence[str] | None = None,
-    categories: Any = None,
+    categories: Categories = None,
     *,
     nodes: Sequence[int] | None = None,
-) -> list[dict[str, Any]]:
+) -> list[SplitRow]:
     """Return the split of each inner node with its competitors and surrogates.
 
     Parameters
@@ -330,9 +347,11 @@ def split_table(
     """
     formatter = TreeFormatter(tree, feature_names, None, categories)
     selected = np.flatnonzero(~tree.is_leaf) if nodes is None else np.asarray(nodes, dtype=np.int64)
-    table = []
+    table: list[SplitRow] = []
 
-    def add(node: int, kind: str, split: SplitRule, gain: Any, agreement: Any) -> None:
+    def add(
+        node: int, kind: str, split: SplitRule, gain: float | None, agreement: float | None
+    ) -> None:
         table.append(
             {
                 "node": node,

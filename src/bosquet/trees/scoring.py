@@ -11,10 +11,16 @@ import keyword
 import math
 import re
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from bosquet.trees.arrays import TreeArrays
 from bosquet.trees.formatting import SplitRule, TreeFormatter, python_scalar
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from bosquet.trees.formatting import Categories
+
 
 _MAX_DEPTH = 95  # Python accepts at most 100 levels of indentation
 _OUTPUTS = {"prediction", "leaf"}
@@ -23,10 +29,10 @@ _OUTPUTS = {"prediction", "leaf"}
 def export_sql(
     tree: TreeArrays,
     feature_names: Sequence[str] | None = None,
-    class_names: Sequence[Any] | None = None,
-    categories: Any = None,
+    class_names: Sequence[object] | None = None,
+    categories: Categories = None,
     *,
-    cost_matrix: Any = None,
+    cost_matrix: ArrayLike | None = None,
     output: str | int = "prediction",
     quote: str = '"',
 ) -> str:
@@ -117,11 +123,11 @@ def _sql_known(formatter: TreeFormatter, split: SplitRule, column: Callable[[int
     return f"{name} >= 0" if labels is None else f"{name} IN {_sql_list(labels)}"
 
 
-def _sql_list(labels: Sequence[Any]) -> str:
+def _sql_list(labels: Sequence[object]) -> str:
     return "(" + ", ".join(map(_sql_literal, labels)) + ")"
 
 
-def _sql_literal(value: Any) -> str:
+def _sql_literal(value: object) -> str:
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
     if isinstance(value, (int, float)):
@@ -137,10 +143,10 @@ def _sql_literal(value: Any) -> str:
 def export_python(
     tree: TreeArrays,
     feature_names: Sequence[str] | None = None,
-    class_names: Sequence[Any] | None = None,
-    categories: Any = None,
+    class_names: Sequence[object] | None = None,
+    categories: Categories = None,
     *,
-    cost_matrix: Any = None,
+    cost_matrix: ArrayLike | None = None,
     output: str | int = "prediction",
     function: str = "predict",
 ) -> str:
@@ -247,11 +253,11 @@ def _python_test(formatter: TreeFormatter, split: SplitRule, variable: dict[int,
     return f"{name} in {_python_set(formatter.sides(split)[0])}"
 
 
-def _python_set(labels: Sequence[Any]) -> str:
+def _python_set(labels: Sequence[object]) -> str:
     return "{" + ", ".join(map(_python_literal, labels)) + "}" if labels else "()"
 
 
-def _python_literal(value: Any) -> str:
+def _python_literal(value: object) -> str:
     value = python_scalar(value)
     if isinstance(value, float) and not math.isfinite(value):
         return f'float("{value}")'
@@ -320,7 +326,7 @@ def _nested(
     return lines
 
 
-def _leaf_output(formatter: TreeFormatter, node: int, output: str | int) -> Any:
+def _leaf_output(formatter: TreeFormatter, node: int, output: str | int) -> object:
     """Return the value of the exported code in a leaf."""
     if isinstance(output, str) and output not in _OUTPUTS:
         raise ValueError(

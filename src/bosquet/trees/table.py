@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bosquet._tabular_result import as_frame
 from bosquet._text_table import text_table
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
 
 _MAX_LINES = 24
 _RULES = {"min": "the smallest error", "1se": "the 1-SE rule"}
@@ -72,7 +76,7 @@ class PruningTable:
             "se": self.standard_errors,
         }
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> DataFrame:
         """Return the table as a pandas data frame, with a column that marks the chosen subtree."""
         return as_frame({**self.columns(), "chosen": np.arange(len(self)) == self.chosen})
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bosquet.data import n_rows
 from bosquet.trees.arrays import TreeArrays
 
+if TYPE_CHECKING:
+    from bosquet.data import Columns
 
-def leaves_by_surrogates(tree: TreeArrays, columns: Any, categories: list[int]) -> np.ndarray:
+
+def leaves_by_surrogates(tree: TreeArrays, columns: Columns, categories: list[int]) -> np.ndarray:
     """Return the leaf of each row of encoded columns.
 
     If the value of a split feature is missing, the surrogate splits of the node are tried in their order;
@@ -44,7 +47,7 @@ def leaves_by_surrogates(tree: TreeArrays, columns: Any, categories: list[int]) 
 
 
 def _sides(
-    rule: dict[str, Any], columns: Any, categories: list[int], rows: np.ndarray
+    rule: dict[str, Any], columns: Columns, categories: list[int], rows: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return which rows go left by a split rule, and which rows have a known value."""
     feature = int(rule["feature"])

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bosquet._sklearn import columns_of
 from bosquet.trust._wrapping import probabilities_by_class, single_output
 
+if TYPE_CHECKING:
+    from bosquet._types import Estimator, TableLike
 
-def out_of_bag_mask(model: Any, n_rows: int) -> np.ndarray:
+
+def out_of_bag_mask(model: Estimator, n_rows: int) -> np.ndarray:
     """1.0 where a member did not draw a row, else 0.0, of shape (members, rows)."""
     if not hasattr(model, "estimators_samples_"):
         raise ValueError(
@@ -28,7 +31,7 @@ def out_of_bag_mask(model: Any, n_rows: int) -> np.ndarray:
     return left_out
 
 
-def member_predictions(model: Any, X: Any, classes: np.ndarray | None) -> np.ndarray:
+def member_predictions(model: Any, X: TableLike, classes: np.ndarray | None) -> np.ndarray:
     """Predictions of each member: numbers (members, rows), or probabilities (members, rows, classes)."""
     if hasattr(model, "votes"):
         votes = np.asarray(model.votes(X))
@@ -51,7 +54,7 @@ def member_predictions(model: Any, X: Any, classes: np.ndarray | None) -> np.nda
     return np.stack(predictions)
 
 
-def _member_probabilities(member: Any, X: Any, classes: np.ndarray) -> np.ndarray:
+def _member_probabilities(member: Any, X: TableLike, classes: np.ndarray) -> np.ndarray:
     """Probabilities of a scikit-learn member, in the order of the ensemble's classes.
 
     Members of forests are fitted to class numbers instead of labels.

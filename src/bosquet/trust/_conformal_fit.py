@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -40,6 +40,12 @@ from bosquet.trust._wrapping import (
     single_output,
 )
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from bosquet._types import Estimator, TableLike
+
+
 METHODS = ("split", "cv+", "jackknife+", "cqr", "oob")
 CHECKS = {
     "method": choice(*METHODS),
@@ -53,16 +59,16 @@ CHECKS = {
 _CALIBRATION_ROWS, NEW_ROWS = 0, 1
 
 
-def is_classifier(model: Any) -> bool:
+def is_classifier(model: Estimator) -> bool:
     return tags_of(model).estimator_type == "classifier"
 
 
 class ConformalFitting(BaseEstimator):
     """Implementation of `ConformalModel.fit`; the parameters are described there."""
 
-    model: Any
+    model: Any  # a regressor or a classifier
     method: str
-    calibration_size: Any
+    calibration_size: float
     quantiles: Any
     sets: str
     randomize: bool
@@ -74,7 +80,9 @@ class ConformalFitting(BaseEstimator):
     _calibration: Any
     models_: list[Any]
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Any:
+    def _fit(
+        self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None, groups: ArrayLike | None
+    ) -> Self:
         check_parameters(self, CHECKS)
         self._check_model()
         target = self._check_target(y)
@@ -129,7 +137,7 @@ class ConformalFitting(BaseEstimator):
         if self.prefit:
             check_is_fitted(self.model)
 
-    def _check_target(self, y: Any) -> np.ndarray:
+    def _check_target(self, y: ArrayLike) -> np.ndarray:
         if not is_classifier(self.model):
             target = check_finite_target(y, owner=type(self).__name__)
             if len(target) != 1:
@@ -153,7 +161,7 @@ class ConformalFitting(BaseEstimator):
         return labels
 
     def _fit_with_calibration_set(
-        self, X: Any, y: np.ndarray, weight: np.ndarray, groups: np.ndarray | None
+        self, X: TableLike, y: np.ndarray, weight: np.ndarray, groups: np.ndarray | None
     ) -> None:
         """Fit to the training rows, and compute the scores of the other rows, the calibration set."""
         training, calibration = self._split_rows(y)
@@ -183,7 +191,7 @@ class ConformalFitting(BaseEstimator):
         self._calibration = SplitSets(*scores, groups)
 
     def _fit_with_all_rows(
-        self, X: Any, y: np.ndarray, weight: np.ndarray, groups: np.ndarray | None
+        self, X: TableLike, y: np.ndarray, weight: np.ndarray, groups: np.ndarray | None
     ) -> None:
         """Use every row for training and for calibration, with models that were not fitted to it."""
         classes = self.classes_ if is_classifier(self.model) else None

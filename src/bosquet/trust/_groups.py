@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
-def check_groups(groups: Any, n_rows: int) -> np.ndarray:
+
+def check_groups(groups: ArrayLike | None, n_rows: int) -> np.ndarray:
     """Groups as an array of shape (rows,) without missing values."""
     values = np.asarray(groups)
     if values.shape != (n_rows,):
@@ -29,7 +32,7 @@ class Groups:
         self.names = None if values is None else np.unique(values)
 
     def partition(
-        self, groups: Any, n_rows: int
+        self, groups: ArrayLike | None, n_rows: int
     ) -> Iterator[tuple[np.ndarray | slice, np.ndarray | slice, str]]:
         """Yield, per group: its new rows, its calibration rows, and text that names it in messages."""
         if self.values is None or self.names is None:

@@ -7,7 +7,7 @@ without calibration row i. It predicts row i itself and every new row.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,10 @@ from bosquet._lazy import cached_property
 from bosquet._sklearn import check_random_state, in_parallel, rows_of
 from bosquet.trust._bags import member_predictions, out_of_bag_mask
 from bosquet.trust._wrapping import fit_clone, probabilities_by_class, single_output
+
+if TYPE_CHECKING:
+    from bosquet._types import Estimator, TableLike
+
 
 Score = Callable[[np.ndarray], np.ndarray]
 
@@ -33,7 +37,7 @@ class FoldModels:
         self.models, self.fold, self.classes = models, fold, classes
         self.n_rows, self.rows = fold.size, np.arange(fold.size)
 
-    def predict_all(self, X: Any) -> np.ndarray:
+    def predict_all(self, X: TableLike) -> np.ndarray:
         """Predictions of every model, (models, rows) or (models, rows, classes)."""
         return np.stack([_predict(model, X, self.classes) for model in self.models])
 
@@ -46,7 +50,7 @@ class FoldModels:
         """
         return (predictions if score is None else score(predictions))[self.fold[rows]]
 
-    def predict_calibration_rows(self, X: Any) -> np.ndarray:
+    def predict_calibration_rows(self, X: TableLike) -> np.ndarray:
         """Prediction for each calibration row by the model that was fitted without it."""
         result: Any = None
         for i, model in enumerate(self.models):
@@ -57,7 +61,7 @@ class FoldModels:
             result[rows] = predictions
         return result
 
-    def predict_mean(self, X: Any) -> np.ndarray:
+    def predict_mean(self, X: TableLike) -> np.ndarray:
         """Mean prediction of all models."""
         return self.predict_all(X).mean(axis=0)
 
@@ -74,13 +78,19 @@ class OutOfBagModels:
     """
 
     def __init__(
-        self, model: Any, n_rows: int, classes: np.ndarray | None, rows: np.ndarray | None = None
+        self,
+        model: Estimator,
+        n_rows: int,
+        classes: np.ndarray | None,
+        rows: np.ndarray | None = None,
     ):
         self.models, self.classes, self.n_rows = [model], classes, n_rows
         self.rows = np.arange(n_rows) if rows is None else rows
 
     @classmethod
-    def from_fitted(cls, model: Any, n_rows: int, classes: np.ndarray | None) -> OutOfBagModels:
+    def from_fitted(
+        cls, model: Estimator, n_rows: int, classes: np.ndarray | None
+    ) -> OutOfBagModels:
         """Take the calibration rows from the out-of-bag rows of a fitted ensemble."""
         left_out = out_of_bag_mask(model, n_rows)
         made = cls(model, n_rows, classes, np.flatnonzero(left_out.any(axis=0)))
@@ -104,7 +114,7 @@ class OutOfBagModels:
     def member_weights(self) -> np.ndarray:
         return _equal_weights(self._calibration_mask())
 
-    def predict_all(self, X: Any) -> np.ndarray:
+    def predict_all(self, X: TableLike) -> np.ndarray:
         return member_predictions(self.models[0], X, self.classes)
 
     def leave_out(
@@ -113,11 +123,11 @@ class OutOfBagModels:
         mean = np.tensordot(self.member_weights[rows], predictions, axes=1)
         return mean if score is None else score(mean)
 
-    def predict_calibration_rows(self, X: Any) -> np.ndarray:
+    def predict_calibration_rows(self, X: TableLike) -> np.ndarray:
         predictions = self.predict_all(rows_of(X, self.rows))
         return np.einsum("ij,ji...->i...", self.member_weights, predictions)
 
-    def predict_mean(self, X: Any) -> np.ndarray:
+    def predict_mean(self, X: TableLike) -> np.ndarray:
         return _predict(self.models[0], X, self.classes)
 
 
@@ -126,14 +136,14 @@ def _equal_weights(left_out: np.ndarray) -> np.ndarray:
     return (left_out / left_out.sum(axis=0)).T
 
 
-def _predict(model: Any, X: Any, classes: np.ndarray | None) -> np.ndarray:
+def _predict(model: Estimator, X: TableLike, classes: np.ndarray | None) -> np.ndarray:
     if classes is None:
         return single_output(model, model.predict(X))
     return probabilities_by_class(model, X, classes)
 
 
 def fit_by_folds(
-    owner: Any, X: Any, y: np.ndarray, weight: np.ndarray, classes: np.ndarray | None
+    owner: Any, X: TableLike, y: np.ndarray, weight: np.ndarray, classes: np.ndarray | None
 ) -> FoldModels:
     """Fit one clone of the owner's model per fold, without the rows of that fold."""
     n = y.size
@@ -155,7 +165,7 @@ def fit_by_folds(
     return FoldModels(in_parallel(fit_clone, calls, n_jobs=owner.n_jobs), fold, classes)
 
 
-def _folds(owner: Any, X: Any, y: np.ndarray, classes: np.ndarray | None) -> list[np.ndarray]:
+def _folds(owner: Any, X: TableLike, y: np.ndarray, classes: np.ndarray | None) -> list[np.ndarray]:
     """The test rows of each fold."""
     from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bosquet.trust._groups import Groups
 from bosquet.trust._ranks import check_enough, conformal_quantile, upper_rank
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
 
 # Limits the memory of the methods that compare every new row with every calibration row.
 _MAX_NUMBERS_IN_MEMORY = 1 << 22
@@ -21,7 +25,9 @@ class SplitIntervals:
         self.residual = residual[order]
         self.groups = Groups(None if groups is None else groups[order])
 
-    def interval(self, predictions: np.ndarray, coverage: float, groups: Any) -> np.ndarray:
+    def interval(
+        self, predictions: np.ndarray, coverage: float, groups: ArrayLike | None
+    ) -> np.ndarray:
         # All lower bounds are adjacent in memory, which makes the assignments faster.
         bounds = np.empty((2, predictions.size))
         for rows, calibration_rows, where in self.groups.partition(groups, predictions.size):
@@ -41,7 +47,9 @@ class PlusIntervals:
     def __init__(self, held_out: Any, residual: np.ndarray, groups: np.ndarray | None):
         self.held_out, self.residual, self.groups = held_out, residual, Groups(groups)
 
-    def interval(self, predictions: np.ndarray, coverage: float, groups: Any) -> np.ndarray:
+    def interval(
+        self, predictions: np.ndarray, coverage: float, groups: ArrayLike | None
+    ) -> np.ndarray:
         """`predictions` are those of all models for the new rows, (models, rows)."""
         bounds = np.empty((predictions.shape[1], 2))
         all_rows = np.arange(predictions.shape[1])
@@ -73,7 +81,9 @@ class QuantileIntervals:
         self.levels, self.predictions, self.y = levels, predictions, y
         self.groups = Groups(groups)
 
-    def interval(self, predictions: np.ndarray, coverage: float, groups: Any) -> np.ndarray:
+    def interval(
+        self, predictions: np.ndarray, coverage: float, groups: ArrayLike | None
+    ) -> np.ndarray:
         pair = self._nearest_levels(coverage)
         low, high = np.sort(self.predictions[:, pair], axis=1).T
         outside = np.maximum(low - self.y, self.y - high)

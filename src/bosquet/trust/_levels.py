@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bosquet._sklearn import clone
 from bosquet.trust._wrapping import fit_clone
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from bosquet._types import Estimator, TableLike
 
 
 class QuantileModel:
@@ -25,7 +30,7 @@ class QuantileModel:
     def __init__(self, models: list[Any], levels: np.ndarray, kind: str):
         self.models, self.levels, self.kind = models, levels, kind
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: TableLike) -> np.ndarray:
         """Quantiles, (rows, levels)."""
         if self.kind == "forest":
             return np.asarray(self.models[0].predict_quantiles(X, self.levels))
@@ -33,7 +38,7 @@ class QuantileModel:
             return np.asarray(self.models[0].predict(X))
         return np.column_stack([model.predict(X) for model in self.models])
 
-    def predict_centre(self, X: Any) -> np.ndarray:
+    def predict_centre(self, X: TableLike) -> np.ndarray:
         """The median, or the midpoint of the outer levels if 0.5 is not one of the levels."""
         predictions = self.predict(X)
         column = np.flatnonzero(self.levels == 0.5)
@@ -42,7 +47,7 @@ class QuantileModel:
         return (predictions[:, 0] + predictions[:, -1]) / 2
 
 
-def check_levels(quantiles: Any, name: str = "quantiles") -> np.ndarray:
+def check_levels(quantiles: ArrayLike, name: str = "quantiles") -> np.ndarray:
     """Quantile levels as an array of at least two ascending numbers in (0, 1)."""
     levels = np.asarray(quantiles, dtype=float)
     if levels.ndim != 1 or levels.size < 2 or not (np.diff(levels) > 0).all():
@@ -57,7 +62,12 @@ def check_levels(quantiles: Any, name: str = "quantiles") -> np.ndarray:
 
 
 def fit_quantile_model(
-    model: Any, quantiles: Any, X: Any, y: np.ndarray, weight: np.ndarray, rows: np.ndarray
+    model: Any,
+    quantiles: ArrayLike,
+    X: TableLike,
+    y: np.ndarray,
+    weight: np.ndarray,
+    rows: np.ndarray,
 ) -> QuantileModel:
     """Fit clones that predict quantiles: a forest that keeps its rows, or models with a quantile loss."""
     parameters = model.get_params(deep=False)
@@ -74,7 +84,7 @@ def fit_quantile_model(
     return QuantileModel(models, levels, "model_per_level")
 
 
-def from_fitted_model(model: Any, quantiles: Any) -> QuantileModel:
+def from_fitted_model(model: Any, quantiles: ArrayLike) -> QuantileModel:
     """Wrap a quantile model that is already fitted."""
     if hasattr(model, "predict_quantiles"):
         return QuantileModel([model], check_levels(quantiles), "forest")
@@ -83,7 +93,7 @@ def from_fitted_model(model: Any, quantiles: Any) -> QuantileModel:
     return QuantileModel([model], levels, "columns")
 
 
-def quantile_parameter(model: Any) -> str:
+def quantile_parameter(model: Estimator) -> str:
     """Name of the parameter that holds a model's quantile level."""
     parameters = clone(model).get_params(deep=False)
     loss = parameters.get("loss", "quantile")

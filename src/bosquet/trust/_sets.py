@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bosquet.trust._groups import Groups
 from bosquet.trust._ranks import check_enough, conformal_quantile, upper_rank
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
 
 # Limits the memory of the methods that compare every new row with every calibration row.
 _MAX_NUMBERS_IN_MEMORY = 1 << 22
@@ -59,7 +63,9 @@ class _SetCalibration:
         self.score, self.numbers, self.classes = score, numbers, classes
         self.per_class, self.groups = per_class, Groups(groups)
 
-    def partition(self, groups: Any, n_rows: int) -> Iterator[tuple[Any, Any, np.ndarray, str]]:
+    def partition(
+        self, groups: ArrayLike | None, n_rows: int
+    ) -> Iterator[tuple[Any, Any, np.ndarray, str]]:
         """Yield new rows, classes, the calibration rows used for them, and text that names these rows."""
         all_rows = np.arange(self.score.size)
         for rows, calibration_rows, where in self.groups.partition(groups, n_rows):
@@ -74,7 +80,7 @@ class _SetCalibration:
 class SplitSets(_SetCalibration):
     """Classes whose score is at most the score of rank ⌈(n + 1)c⌉ among the calibration rows."""
 
-    def sets(self, scores: np.ndarray, coverage: float, groups: Any) -> np.ndarray:
+    def sets(self, scores: np.ndarray, coverage: float, groups: ArrayLike | None) -> np.ndarray:
         within = np.empty(scores.shape, dtype=bool)
         for rows, classes, calibration_rows, where in self.partition(groups, len(scores)):
             threshold = conformal_quantile(np.sort(self.score[calibration_rows]), coverage, where)
@@ -98,7 +104,7 @@ class PlusSets(_SetCalibration):
         kind: str,
         uniform: np.ndarray | None,
         coverage: float,
-        groups: Any,
+        groups: ArrayLike | None,
     ) -> np.ndarray:
         """`probabilities` are those of all models for the new rows, (models, rows, classes)."""
         _, n_rows, n_classes = probabilities.shape

@@ -6,7 +6,7 @@ in the metadata.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -40,6 +40,10 @@ from bosquet.trust.calibrated import CalibratedMember
 from bosquet.trust.calibrators import CALIBRATORS
 from bosquet.trust.costs import check_costs
 
+if TYPE_CHECKING:
+    from bosquet._types import State
+
+
 # Names of the calibration classes of each method, for regressors and for classifiers.
 _CALIBRATIONS = {
     "split": ("SplitIntervals", "SplitSets"),
@@ -72,7 +76,7 @@ def _set_feature_attributes(model: Any, members: list[Any]) -> None:
         raise ModelFileError("invalid model file: the wrapped model has no n_features_in_")
 
 
-def _classes_of(state: dict[str, Any]) -> np.ndarray:
+def _classes_of(state: State) -> np.ndarray:
     classes = read_classes(read_field(state, "classes"))
     if classes.size < 2:
         raise ModelFileError(
@@ -102,7 +106,7 @@ def _calibrated_to_state(model: Any) -> tuple[Members, dict[str, Any]]:
     }
 
 
-def _calibrated_from_state(model: Any, members: list[Any], state: dict[str, Any]) -> Any:
+def _calibrated_from_state(model: Any, members: list[Any], state: State) -> Any:
     model.classes_ = classes = _classes_of(state)
     if model.costs is not None:
         check_costs(model.costs, classes.size)
@@ -133,7 +137,7 @@ def _calibrated_from_state(model: Any, members: list[Any], state: dict[str, Any]
     return model
 
 
-def _read_calibrator(state: Any) -> Any:
+def _read_calibrator(state: State) -> Any:
     return CALIBRATORS[read_choice(state, "method", CALIBRATORS)].from_state(
         read_object(state, "state")
     )
@@ -170,7 +174,7 @@ def _conformal_to_state(model: Any) -> tuple[Members, dict[str, Any]]:
     return _named(model.models_), description
 
 
-def _held_out_state(held_out: Any) -> dict[str, Any]:
+def _held_out_state(held_out: Any) -> State:
     if hasattr(held_out, "fold"):
         return {"fold": held_out.fold.tolist()}
     every = held_out.rows.size == held_out.n_rows
@@ -180,7 +184,7 @@ def _held_out_state(held_out: Any) -> dict[str, Any]:
     }
 
 
-def _conformal_from_state(model: Any, members: list[Any], state: dict[str, Any]) -> Any:
+def _conformal_from_state(model: Any, members: list[Any], state: State) -> Any:
     kind, classes = read_choice(state, "kind", _CALIBRATIONS[model.method]), None
     if kind.endswith("Sets"):
         model.classes_ = classes = _classes_of(state)
@@ -215,7 +219,7 @@ def _check_n_outputs(members: list[Any], expected: int) -> None:
         )
 
 
-def _set_quantiles(model: Any, state: dict[str, Any], groups: np.ndarray | None) -> int:
+def _set_quantiles(model: Any, state: State, groups: np.ndarray | None) -> int:
     levels = check_levels(read_numbers(state, "levels"))
     kind = read_choice(state, "level_kind", ("columns", "model_per_level"))
     targets = read_numbers(state, "targets")
@@ -234,7 +238,7 @@ def _set_quantiles(model: Any, state: dict[str, Any], groups: np.ndarray | None)
     return targets.size
 
 
-def _set_scores(model: Any, kind: str, state: dict[str, Any], groups: np.ndarray | None) -> int:
+def _set_scores(model: Any, kind: str, state: State, groups: np.ndarray | None) -> int:
     is_regression = kind.endswith("Intervals")
     scores = read_numbers(state, "residual" if is_regression else "score")
     held_out = []
@@ -260,7 +264,7 @@ def _set_scores(model: Any, kind: str, state: dict[str, Any], groups: np.ndarray
     return scores.size
 
 
-def _held_out_from(model: Any, state: dict[str, Any], classes: Any, size: int) -> Any:
+def _held_out_from(model: Any, state: State, classes: Any, size: int) -> Any:
     """Build the held-out models of a calibration with `size` calibration rows."""
     members = model.models_
     if "fold" in state:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.sparse import issparse
@@ -10,14 +10,19 @@ from scipy.sparse import issparse
 from bosquet._sklearn import clone, has_fit_parameter, number_of_rows, rows_of, tags_of
 from bosquet._sparse import checked_sparse
 
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
 
-def check_model(model: Any, prefit: bool) -> None:
+    from bosquet._types import Estimator, TableLike
+
+
+def check_model(model: Estimator, prefit: bool) -> None:
     if not hasattr(model, "fit" if not prefit else "predict") or isinstance(model, type):
         wanted = "a fitted estimator" if prefit else "an estimator"
         raise ValueError(f"model={model!r} is not {wanted}; pass an instance of a model")
 
 
-def check_table(X: Any, n_target: int) -> Any:
+def check_table(X: TableLike, n_target: int) -> Any:
     """X in a form that allows row indexing, after a check that it has as many rows as y."""
     from sklearn.utils import indexable
 
@@ -32,13 +37,13 @@ def check_table(X: Any, n_target: int) -> Any:
     return checked_sparse(X) if issparse(X) else indexable(X)[0]
 
 
-def accepts_weights(model: Any) -> bool:
+def accepts_weights(model: Estimator) -> bool:
     return bool(has_fit_parameter(model, "sample_weight"))
 
 
 def fit_clone(
-    model: Any,
-    X: Any,
+    model: Estimator,
+    X: TableLike,
     y: np.ndarray,
     weight: np.ndarray,
     rows: np.ndarray | None = None,
@@ -54,7 +59,7 @@ def fit_clone(
     return learner.fit(X, y, sample_weight=weight) if weight.size else learner.fit(X, y)
 
 
-def copy_feature_attributes(owner: Any, model: Any) -> None:
+def copy_feature_attributes(owner: Any, model: Estimator) -> None:
     """Copy n_features_in_ and feature_names_in_ from the wrapped model to its wrapper."""
     for name in ("n_features_in_", "feature_names_in_"):
         if hasattr(model, name):
@@ -63,7 +68,7 @@ def copy_feature_attributes(owner: Any, model: Any) -> None:
             owner.__dict__.pop(name, None)
 
 
-def copy_input_tags(tags: Any, model: Any) -> None:
+def copy_input_tags(tags: Tags, model: Estimator) -> None:
     model_tags = tags_of(model).input_tags
     for name in ("allow_nan", "sparse", "categorical", "string", "pairwise"):
         setattr(tags.input_tags, name, getattr(model_tags, name))
@@ -91,7 +96,7 @@ def single_output(model: Any, predictions: Any, ndim: int = 1) -> np.ndarray:
     return predictions
 
 
-def probabilities_by_class(model: Any, X: Any, classes: np.ndarray) -> np.ndarray:
+def probabilities_by_class(model: Any, X: TableLike, classes: np.ndarray) -> np.ndarray:
     """The model's probabilities in the order of `classes`; 0 for classes absent from its training set."""
     probabilities = np.asarray(model.predict_proba(X))
     if np.array_equal(model.classes_, classes):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import expit, logit
@@ -39,6 +39,13 @@ from bosquet.trust._wrapping import (
 from bosquet.trust.calibrators import CALIBRATORS, Calibrator
 from bosquet.trust.costs import check_costs, least_costly
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+    from sklearn.utils import Tags
+
+    from bosquet._types import Classifier, Splitter, TableLike
+
+
 CHECKS = {"method": choice("isotonic", "platt", "sigmoid", "beta"), "ensemble": boolean()}
 
 
@@ -46,12 +53,12 @@ CHECKS = {"method": choice("isotonic", "platt", "sigmoid", "beta"), "ensemble": 
 class CalibratedMember:
     """A fitted model and the maps from its scores to probabilities: one map, or one per class."""
 
-    model: Any
+    model: Classifier
     calibrators: list[Calibrator]
     # Probabilities are clipped to [floor, 1 - floor]; None if the scores are not probabilities.
     floor: float | None
 
-    def probabilities(self, X: Any, classes: np.ndarray) -> np.ndarray:
+    def probabilities(self, X: TableLike, classes: np.ndarray) -> np.ndarray:
         scores = log_odds(score_rows(self.model, X, classes), self.floor)
         mapped = np.column_stack(
             [calibrate(scores[:, k]) for k, calibrate in enumerate(self.calibrators)]
@@ -129,12 +136,12 @@ class CalibratedModel(SaveMixin, ClassifierMixin, BaseEstimator):
 
     def __init__(
         self,
-        model: Any,
+        model: Classifier,
         method: str = "isotonic",
         *,
-        cv: Any = 5,
+        cv: int | str | Splitter = 5,
         ensemble: bool = False,
-        costs: Any = None,
+        costs: ArrayLike | None = None,
         n_jobs: int | None = None,
     ):
         self.model = model
@@ -146,7 +153,9 @@ class CalibratedModel(SaveMixin, ClassifierMixin, BaseEstimator):
 
     # ------------------------------------------------------------------ fitting
     @publishes_fit_atomically
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> CalibratedModel:
+    def fit(
+        self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> CalibratedModel:
         """Fit the model and its calibration.
 
         Parameters
@@ -164,7 +173,7 @@ class CalibratedModel(SaveMixin, ClassifierMixin, BaseEstimator):
         """
         return self._fit(X, y, sample_weight)
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> CalibratedModel:
+    def _fit(self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None) -> CalibratedModel:
         check_parameters(self, CHECKS)
         prefit = isinstance(self.cv, str) and self.cv == "prefit"
         check_model(self.model, prefit)
@@ -236,7 +245,7 @@ class CalibratedModel(SaveMixin, ClassifierMixin, BaseEstimator):
         return weight
 
     def _cross_fitted(
-        self, X: Any, labels: np.ndarray, numbers: np.ndarray, weight: np.ndarray
+        self, X: TableLike, labels: np.ndarray, numbers: np.ndarray, weight: np.ndarray
     ) -> list[CalibratedMember]:
         from sklearn.model_selection import check_cv
 
@@ -272,7 +281,7 @@ class CalibratedModel(SaveMixin, ClassifierMixin, BaseEstimator):
         return [self._calibrated(model, scores, numbers[rows], own)]
 
     def _out_of_bag(
-        self, X: Any, labels: np.ndarray, numbers: np.ndarray, weight: np.ndarray
+        self, X: TableLike, labels: np.ndarray, numbers: np.ndarray, weight: np.ndarray
     ) -> CalibratedMember:
         if "oob_score" not in self.model.get_params():
             raise ValueError(
@@ -294,7 +303,7 @@ class CalibratedModel(SaveMixin, ClassifierMixin, BaseEstimator):
         return self._calibrated(model, votes[rows], numbers[rows], own)
 
     def _calibrated(
-        self, model: Any, scores: np.ndarray, numbers: np.ndarray, weight: np.ndarray
+        self, model: Classifier, scores: np.ndarray, numbers: np.ndarray, weight: np.ndarray
     ) -> CalibratedMember:
         """Fit the calibration maps to held-out scores, and combine them with the fitted model."""
         floor = _floor(scores) if hasattr(model, "predict_proba") else None
@@ -310,7 +319,7 @@ class CalibratedModel(SaveMixin, ClassifierMixin, BaseEstimator):
 
     # --------------------------------------------------------------- predicting
     @reads_fit_snapshot
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: TableLike) -> np.ndarray:
         """Calibrated probabilities of the classes, in the order of `classes_`."""
         check_is_fitted(self, "members_")
         total = self.members_[0].probabilities(X, self.classes_)
@@ -319,7 +328,7 @@ class CalibratedModel(SaveMixin, ClassifierMixin, BaseEstimator):
         return total / len(self.members_)
 
     @reads_fit_snapshot
-    def predict(self, X: Any, costs: Any = None) -> np.ndarray:
+    def predict(self, X: TableLike, costs: ArrayLike | None = None) -> np.ndarray:
         """The most probable class of each row, or the class of lowest expected cost.
 
         Parameters
@@ -337,14 +346,14 @@ class CalibratedModel(SaveMixin, ClassifierMixin, BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "members_")
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         copy_input_tags(tags, self.model)
         return tags
 
 
 # ------------------------------------------------------------------------------------------ scores
-def score_rows(model: Any, X: Any, classes: np.ndarray) -> np.ndarray:
+def score_rows(model: Classifier, X: TableLike, classes: np.ndarray) -> np.ndarray:
     """Probabilities (rows, classes), or decision values: (rows, 1) for two classes, else (rows, classes)."""
     if hasattr(model, "predict_proba"):
         return probabilities_by_class(model, X, classes)

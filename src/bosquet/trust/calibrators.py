@@ -6,13 +6,18 @@ function of one that does not. `fit` fits the map to scores and outcomes; callin
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Protocol
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 import numpy as np
 from scipy.special import expit, log_expit
 from sklearn.isotonic import isotonic_regression
 
 from bosquet._sums import weighted_sum
+
+if TYPE_CHECKING:
+    from bosquet._types import State
+
 
 # Newton steps for at most three coefficients; about ten are needed.
 _MAX_STEPS = 200
@@ -25,11 +30,11 @@ class Calibrator(Protocol):
 
     method: ClassVar[str]
 
-    def fit(self, score: np.ndarray, outcome: np.ndarray, weight: np.ndarray) -> Any: ...
+    def fit(self, score: np.ndarray, outcome: np.ndarray, weight: np.ndarray) -> Self: ...
 
     def __call__(self, score: np.ndarray) -> np.ndarray: ...
 
-    def to_state(self) -> dict[str, Any]: ...
+    def to_state(self) -> State: ...
 
 
 class IsotonicCalibrator:
@@ -75,7 +80,7 @@ class IsotonicCalibrator:
     def __call__(self, score: np.ndarray) -> np.ndarray:
         return np.interp(score, self.score_, self.probability_)
 
-    def to_state(self) -> dict[str, Any]:
+    def to_state(self) -> State:
         return {"score": self.score_.tolist(), "probability": self.probability_.tolist()}
 
     @classmethod
@@ -109,11 +114,11 @@ class _LogisticCalibrator:
     def __call__(self, score: np.ndarray) -> np.ndarray:
         return expit(weighted_sum(self.coefficients_, self._terms(score).T) + self.intercept_)
 
-    def to_state(self) -> dict[str, Any]:
+    def to_state(self) -> State:
         return {"coefficients": self.coefficients_.tolist(), "intercept": float(self.intercept_)}
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Any:
+    def from_state(cls, state: Mapping[str, Any]) -> Self:
         made = cls()
         made.coefficients_ = _numbers(state["coefficients"])
         made.intercept_ = float(_numbers([state["intercept"]])[0])
@@ -254,7 +259,7 @@ def logistic_fit(
     return slopes, float(beta[-1] - slopes @ centre)
 
 
-def _numbers(state: Any) -> np.ndarray:
+def _numbers(state: object) -> np.ndarray:
     if not isinstance(state, list) or any(type(value) not in (int, float) for value in state):
         raise ValueError("the state of a calibrator must hold lists of numbers")
     array = np.asarray(state, dtype=float)

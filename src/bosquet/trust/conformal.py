@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,12 @@ from bosquet.trust._intervals import PlusIntervals, QuantileIntervals
 from bosquet.trust._ranks import check_coverage
 from bosquet.trust._sets import PlusSets, class_scores
 from bosquet.trust._wrapping import copy_input_tags, probabilities_by_class, single_output
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+    from sklearn.utils import Tags
+
+    from bosquet._types import Estimator, RandomState, Splitter, TableLike
 
 
 def _of_classifiers(owner: Any) -> bool:
@@ -113,18 +119,18 @@ class ConformalModel(SaveMixin, ConformalFitting):
 
     def __init__(
         self,
-        model: Any,
+        model: Estimator,
         method: str = "split",
         *,
-        calibration_size: Any = 0.25,
-        cv: Any = 10,
-        quantiles: Any = (0.05, 0.5, 0.95),
+        calibration_size: float = 0.25,
+        cv: int | str | Splitter = 10,
+        quantiles: ArrayLike = (0.05, 0.5, 0.95),
         sets: str = "adaptive",
         randomize: bool = True,
         per_class: bool = False,
         prefit: bool = False,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ):
         self.model = model
         self.method = method
@@ -140,7 +146,13 @@ class ConformalModel(SaveMixin, ConformalFitting):
 
     # ------------------------------------------------------------------ fitting
     @publishes_fit_atomically
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> ConformalModel:
+    def fit(
+        self,
+        X: TableLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> ConformalModel:
         """Fit the model, and compute the scores of the calibration rows.
 
         Parameters
@@ -162,7 +174,7 @@ class ConformalModel(SaveMixin, ConformalFitting):
 
     # --------------------------------------------------------------- predicting
     @reads_fit_snapshot
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: TableLike) -> np.ndarray:
         """Predict with the model: the mean over folds, the median of "cqr", or the most probable class."""
         check_is_fitted(self, "models_")
         if hasattr(self, "classes_"):
@@ -175,7 +187,7 @@ class ConformalModel(SaveMixin, ConformalFitting):
 
     @available_if(_of_classifiers)
     @reads_fit_snapshot
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: TableLike) -> np.ndarray:
         """Class probabilities of the model, averaged over the folds."""
         check_is_fitted(self, "models_")
         if isinstance(self._calibration, PlusSets):
@@ -183,7 +195,9 @@ class ConformalModel(SaveMixin, ConformalFitting):
         return probabilities_by_class(self.models_[0], X, self.classes_)
 
     @reads_fit_snapshot
-    def predict_interval(self, X: Any, coverage: float = 0.9, groups: Any = None) -> np.ndarray:
+    def predict_interval(
+        self, X: TableLike, coverage: float = 0.9, groups: ArrayLike | None = None
+    ) -> np.ndarray:
         """Prediction intervals that contain the target with probability `coverage`.
 
         Parameters
@@ -208,7 +222,9 @@ class ConformalModel(SaveMixin, ConformalFitting):
         return self._calibration.interval(self._predictions(X), coverage, groups)
 
     @reads_fit_snapshot
-    def predict_set(self, X: Any, coverage: float = 0.9, groups: Any = None) -> np.ndarray:
+    def predict_set(
+        self, X: TableLike, coverage: float = 0.9, groups: ArrayLike | None = None
+    ) -> np.ndarray:
         """Prediction sets that contain the true class with probability `coverage`.
 
         Parameters
@@ -245,14 +261,14 @@ class ConformalModel(SaveMixin, ConformalFitting):
         return within
 
     @reads_fit_snapshot
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Accuracy of `predict` for a classifier, coefficient of determination for a regressor."""
         from sklearn.metrics import accuracy_score, r2_score
 
         metric = accuracy_score if is_classifier(self.model) else r2_score
         return float(metric(y, self.predict(X), sample_weight=sample_weight))
 
-    def _predictions(self, X: Any) -> np.ndarray:
+    def _predictions(self, X: TableLike) -> np.ndarray:
         """The predictions that the calibration needs for the rows of X."""
         if isinstance(self._calibration, PlusIntervals | PlusSets):
             return self._calibration.held_out.predict_all(X)
@@ -266,7 +282,7 @@ class ConformalModel(SaveMixin, ConformalFitting):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "models_")
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         from sklearn.utils import ClassifierTags, RegressorTags
 
         tags = super().__sklearn_tags__()

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bosquet._sums import weighted_sum
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
-def check_costs(costs: Any, n_classes: int) -> np.ndarray:
+
+def check_costs(costs: ArrayLike, n_classes: int) -> np.ndarray:
     """Costs as a square matrix: rows are true classes, columns are predicted classes."""
     matrix = np.asarray(costs, dtype=float)
     if matrix.shape != (n_classes, n_classes):
@@ -26,7 +29,7 @@ def check_costs(costs: Any, n_classes: int) -> np.ndarray:
     return matrix
 
 
-def cost_threshold(costs: Any) -> float:
+def cost_threshold(costs: ArrayLike) -> float:
     r"""Probability of the second class above which predicting it has the lower expected cost.
 
     With C[j, k] the cost of predicting class k for a row of class j, predicting class 1 costs less if
@@ -65,7 +68,7 @@ def cost_threshold(costs: Any) -> float:
     return float(false_positive / (false_positive + false_negative))
 
 
-def least_costly(probabilities: np.ndarray, costs: Any) -> np.ndarray:
+def least_costly(probabilities: np.ndarray, costs: ArrayLike) -> np.ndarray:
     """Index of the class with the lowest expected cost; of equal classes, the first."""
     expected = weighted_sum(check_costs(costs, probabilities.shape[1]), probabilities.T[:, :, None])
     return expected.argmin(axis=1)

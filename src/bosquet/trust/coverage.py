@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bosquet._targets import check_same_length, class_numbers
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
-def covered(y: Any, regions: Any, classes: Any = None) -> np.ndarray:
+
+def covered(y: ArrayLike, regions: ArrayLike, classes: ArrayLike | None = None) -> np.ndarray:
     """Whether the target of each row lies in its interval or set.
 
     Parameters

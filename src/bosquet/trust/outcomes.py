@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,8 +14,11 @@ from bosquet._targets import (
     unique_classes,
 )
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
-def check_probabilities(probabilities: Any) -> np.ndarray:
+
+def check_probabilities(probabilities: ArrayLike) -> np.ndarray:
     """Probabilities as an array (rows,) or (rows, classes) of numbers in [0, 1]."""
     array = np.asarray(probabilities, dtype=float)
     if array.ndim not in (1, 2) or array.size == 0:
@@ -33,14 +36,14 @@ def check_probabilities(probabilities: Any) -> np.ndarray:
     return array
 
 
-def check_weights(sample_weight: Any, n_rows: int) -> np.ndarray:
+def check_weights(sample_weight: ArrayLike | None, n_rows: int) -> np.ndarray:
     """One weight per row (default: 1)."""
     weight = check_sample_weight(sample_weight, n_rows)
     return weight if weight.size else np.ones(n_rows)
 
 
 def class_indicators(
-    y: Any, probabilities: np.ndarray, classes: Any
+    y: ArrayLike, probabilities: np.ndarray, classes: ArrayLike | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Outcomes (1 if the row is of the class) and predicted probabilities, both (rows, events).
 
@@ -64,7 +67,7 @@ def class_indicators(
 
 
 def binary_event(
-    y: Any, probabilities: Any, classes: Any, of: Any
+    y: ArrayLike, probabilities: ArrayLike, classes: ArrayLike | None, of: object
 ) -> tuple[np.ndarray, np.ndarray]:
     """Outcome (0 or 1) of each row, and its predicted probability.
 

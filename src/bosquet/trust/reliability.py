@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.stats import norm
@@ -17,6 +17,11 @@ from bosquet.trust.outcomes import (
     check_weights,
     class_indicators,
 )
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from bosquet._types import RandomState
 
 
 @dataclass(frozen=True, repr=False)
@@ -117,15 +122,15 @@ class CalibrationError:
 
 
 def reliability_curve(
-    y: Any,
-    probabilities: Any,
+    y: ArrayLike,
+    probabilities: ArrayLike,
     *,
     n_bins: int = 10,
     strategy: str = "quantile",
     confidence: float = 0.95,
-    of: Any = None,
-    classes: Any = None,
-    sample_weight: Any = None,
+    of: object = None,
+    classes: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
 ) -> ReliabilityCurve:
     """Observed frequency of an event against its predicted probability, in bins.
 
@@ -177,13 +182,13 @@ def reliability_curve(
 
 
 def brier_decomposition(
-    y: Any,
-    probabilities: Any,
+    y: ArrayLike,
+    probabilities: ArrayLike,
     *,
     n_bins: int = 10,
     strategy: str = "quantile",
-    classes: Any = None,
-    sample_weight: Any = None,
+    classes: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
 ) -> BrierDecomposition:
     r"""Decompose the Brier score into reliability, resolution, uncertainty and within-bin terms.
 
@@ -254,17 +259,17 @@ def _brier_terms(
 
 
 def calibration_error(
-    y: Any,
-    probabilities: Any,
+    y: ArrayLike,
+    probabilities: ArrayLike,
     *,
     n_bins: int = 10,
     strategy: str = "quantile",
     confidence: float = 0.95,
     n_bootstrap: int = 500,
-    of: Any = None,
-    classes: Any = None,
-    sample_weight: Any = None,
-    random_state: Any = 0,
+    of: object = None,
+    classes: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    random_state: RandomState = 0,
 ) -> CalibrationError:
     r"""Expected calibration error, :math:`\sum_k w_k |\bar p_k - \bar y_k|`, with a confidence interval.
 

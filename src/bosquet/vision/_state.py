@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,6 +28,10 @@ from bosquet.vision.haar_stumps import FittedVote
 from bosquet.vision.integral import native_values
 from bosquet.vision.stacks import GreyScale
 
+if TYPE_CHECKING:
+    from bosquet._types import State
+
+
 _ROUND_FIELDS = ("scale", "size", "alpha", "error", "normaliser")
 _LARGEST = float(np.finfo(np.float32).max)
 _MAX_FEATURES = 2**31 - 1
@@ -39,7 +43,7 @@ def _check(model: Any) -> None:
         check_window(model.window)
 
 
-def _to_state(model: Any) -> tuple[Ensemble, dict[str, Any]]:
+def _to_state(model: Any) -> tuple[Ensemble, State]:
     """Return the state of a fitted model, without its certificate, which needs the training images."""
     vote = model._vote
     return no_trees(), {
@@ -62,7 +66,7 @@ def _to_state(model: Any) -> tuple[Ensemble, dict[str, Any]]:
     }
 
 
-def _from_state(model: Any, trees: Ensemble, state: dict[str, Any]) -> Any:
+def _from_state(model: Any, trees: Ensemble, state: State) -> Any:
     check_no_trees(trees)
     model.classes_ = read_classes(read_field(state, "classes"))
     if model.classes_.size != 2:
@@ -72,9 +76,10 @@ def _from_state(model: Any, trees: Ensemble, state: dict[str, Any]) -> Any:
         )
     model.window_ = check_window(read_integers(state, "window", 3, length=2))
     model.n_features_in_ = model.window_[0] * model.window_[1]
-    if read_number(state, "grey") not in (1.0, 255.0):
+    grey = read_number(state, "grey")
+    if grey not in (1.0, 255.0):
         raise ModelFileError(f"invalid model file: 'grey' is {state['grey']}; it must be 1 or 255")
-    model._grey = GreyScale(float(state["grey"]))
+    model._grey = GreyScale(grey)
     width, height = model.window_
     model.mean_image_ = read_matrix(state, "mean_image", (height, width), low=0, high=_LARGEST)
     model._vote = _vote_from(state, model.window_)
@@ -84,7 +89,7 @@ def _from_state(model: Any, trees: Ensemble, state: dict[str, Any]) -> Any:
     return model
 
 
-def _vote_from(state: dict[str, Any], window: tuple[int, int]) -> Any:
+def _vote_from(state: State, window: tuple[int, int]) -> Any:
     rectangles = read_list(state, "rectangles")
     rounds = len(rectangles)
     if rounds == 0:
@@ -114,7 +119,7 @@ def _vote_from(state: dict[str, Any], window: tuple[int, int]) -> Any:
     return vote
 
 
-def _rectangles_from(state: Any) -> np.ndarray:
+def _rectangles_from(state: State) -> np.ndarray:
     """Read three rectangles of four integers."""
     found = read_matrix({"rectangles": state}, "rectangles", (3, 4), low=-(2**30), high=2**30)
     if (found != np.floor(found)).any():
@@ -122,7 +127,7 @@ def _rectangles_from(state: Any) -> np.ndarray:
     return found
 
 
-def _rounds_from(state: dict[str, Any], training_errors: np.ndarray) -> list[Any]:
+def _rounds_from(state: State, training_errors: np.ndarray) -> list[Any]:
     rounds = training_errors.size
     fields = {
         name: read_numbers(state, name, rounds, allow_non_finite=True) for name in _ROUND_FIELDS

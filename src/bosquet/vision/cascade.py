@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +12,12 @@ import numpy as np
 from bosquet._lazy import cached_property
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
     from bosquet.vision.detection import Detections
     from bosquet.vision.evaluation import Evaluation
+    from bosquet.vision.features import HaarFeatures
+    from bosquet.vision.images import ImageLike
 
 RECTANGLES = 3  # maximum number of rectangles of a feature
 
@@ -210,7 +215,7 @@ class Cascade:
     def n_trees(self) -> int:
         return sum(len(stage.trees) for stage in self.stages)
 
-    def with_stage(self, stage: Stage, features: Any) -> Cascade:
+    def with_stage(self, stage: Stage, features: HaarFeatures) -> Cascade:
         """A copy of this cascade with one more stage.
 
         Only the features that the stage uses are added; features that the cascade already has are
@@ -268,7 +273,7 @@ class Cascade:
 
     def detect(
         self,
-        image: Any,
+        image: ImageLike,
         *,
         scale_factor: float = 1.1,
         min_neighbors: int = 3,
@@ -320,7 +325,7 @@ class Cascade:
             n_jobs=n_jobs,
         )
 
-    def passes(self, images: Any, n_jobs: int | None = None) -> np.ndarray:
+    def passes(self, images: ArrayLike, n_jobs: int | None = None) -> np.ndarray:
         """Whether each image of the window's size passes all stages.
 
         Parameters
@@ -331,7 +336,9 @@ class Cascade:
 
         return depths(self, images, n_jobs)[0] == len(self.stages)
 
-    def evaluate(self, images: Any, boxes: Any, **settings: Any) -> Evaluation:
+    def evaluate(
+        self, images: Sequence[ImageLike], boxes: Sequence[ArrayLike], **settings: Any
+    ) -> Evaluation:
         """Detection rate and false positives on images with known objects.
 
         See :func:`bosquet.vision.evaluation.evaluate` for the parameters.

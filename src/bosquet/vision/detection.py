@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,12 @@ from bosquet._parameters import check_value, integer, number
 from bosquet._sklearn import effective_threads
 from bosquet.vision.cascade import Cascade
 from bosquet.vision.images import as_stack, grey_image
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from bosquet.vision.images import ImageLike
+
 
 # Windows are grouped if their borders differ by at most this fraction of their sides.
 TOLERANCE = 0.2
@@ -114,7 +120,7 @@ def scan_options(
 
 def detect(
     cascade: Cascade,
-    image: Any,
+    image: ImageLike,
     *,
     scale_factor: float = 1.1,
     min_neighbors: int = 3,
@@ -147,7 +153,7 @@ def grouped(windows: Detections, min_neighbors: int) -> Detections:
 
 
 def depths(
-    cascade: Cascade, images: Any, n_jobs: int | None = None
+    cascade: Cascade, images: ArrayLike, n_jobs: int | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Number of stages that each image of the window's size passes (-1 if flat), and its last sum."""
     images = as_stack(images, cascade.window)

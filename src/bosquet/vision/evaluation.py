@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +12,12 @@ from bosquet._parameters import check_value, integer, number
 from bosquet.vision.cascade import Cascade
 from bosquet.vision.detection import Detections, detect, grouped
 from bosquet.vision.images import readable
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from bosquet.vision.images import ImageLike
+
 
 COLUMNS = (
     ("stages", int),
@@ -91,8 +97,8 @@ def matched(found: Detections, truth: np.ndarray, overlap: float) -> int:
 
 def evaluate(
     cascade: Cascade,
-    images: Sequence[Any],
-    boxes: Sequence[Any],
+    images: Sequence[ImageLike],
+    boxes: Sequence[ArrayLike],
     *,
     overlap: float = 0.5,
     min_neighbors: Sequence[int] = (1, 2, 3, 5, 8, 12),

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from bosquet._parameters import check_value, choice
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
 
 KINDS = ("basic", "core", "all")
 MAX_SIDE = 1024
@@ -93,7 +97,7 @@ class HaarFeatures:
     def __len__(self) -> int:
         return len(self.rectangles)
 
-    def __getitem__(self, which: Any) -> HaarFeatures:
+    def __getitem__(self, which: ArrayLike | slice) -> HaarFeatures:
         """The features selected by a slice, a mask or a list of indices."""
         which = np.atleast_1d(which) if not isinstance(which, slice) else which
         return replace(
@@ -148,7 +152,7 @@ def haar_features(window: tuple[int, int] = (24, 24), kind: str = "basic") -> Ha
     return HaarFeatures(rectangles, weights[pattern], tilted[pattern], (width, height), kind)
 
 
-def check_window(window: Any) -> tuple[int, int]:
+def check_window(window: Sequence[int]) -> tuple[int, int]:
     """Width and height as integers; raises ValueError for anything else."""
     sides = np.asarray(window)
     if sides.shape != (2,) or sides.dtype.kind not in "iu" or not (sides >= 3).all():

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -35,6 +35,14 @@ from bosquet.losses import margin_loss
 from bosquet.vision.features import KINDS, HaarFeatures, check_window, haar_features
 from bosquet.vision.haar_stumps import FittedVote, HaarLearner, HaarVote
 from bosquet.vision.stacks import GreyScale, image_array
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+    from sklearn.utils import Tags
+
+    from bosquet._types import ClassWeight
+    from bosquet.boosting.rounds import Callback
+
 
 CHECKS: dict[str, Check] = {
     "n_estimators": integer(1),
@@ -151,12 +159,12 @@ class HaarBoostClassifier(SaveMixin, ClassifierMixin, BaseEstimator):
         features: str = "basic",
         variant: str = "discrete",
         learning_rate: float = 1.0,
-        window: Any = None,
+        window: tuple[int, int] | None = None,
         normalise: bool = True,
         weight_trim: float = 1.0,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         memory: float = 2.0,
-        callbacks: Any = None,
+        callbacks: Sequence[Callback] | None = None,
         verbose: int = 0,
         n_jobs: int | None = None,
     ):
@@ -175,7 +183,9 @@ class HaarBoostClassifier(SaveMixin, ClassifierMixin, BaseEstimator):
 
     # ------------------------------------------------------------------ fitting
     @publishes_fit_atomically
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> HaarBoostClassifier:
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> HaarBoostClassifier:
         """Fit the boosted stumps.
 
         Parameters
@@ -194,7 +204,9 @@ class HaarBoostClassifier(SaveMixin, ClassifierMixin, BaseEstimator):
         """
         return self._fit(X, y, sample_weight)
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> HaarBoostClassifier:
+    def _fit(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
+    ) -> HaarBoostClassifier:
         check_parameters(self, CHECKS)
         window = None if self.window is None else check_window(self.window)
         images = image_array(X, window)
@@ -271,12 +283,12 @@ class HaarBoostClassifier(SaveMixin, ClassifierMixin, BaseEstimator):
         return TwoClassDecision(margin_loss("exponential"))
 
     # --------------------------------------------------------------- predicting
-    def _windows(self, X: Any) -> np.ndarray:
+    def _windows(self, X: ArrayLike) -> np.ndarray:
         check_is_fitted(self, "_vote")
         return self._grey.convert(image_array(X, self.window_))
 
     @reads_fit_snapshot
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(self, X: ArrayLike) -> np.ndarray:
         """The weighted vote f(x); positive for the second of `classes_`."""
         windows = self._windows(X)
         f = np.zeros(len(windows))
@@ -285,24 +297,24 @@ class HaarBoostClassifier(SaveMixin, ClassifierMixin, BaseEstimator):
         return f
 
     @reads_fit_snapshot
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: ArrayLike) -> np.ndarray:
         """Predicted class of each image."""
         f = self.decision_function(X)
         return self.classes_[self._decision.numbers(f)]
 
     @reads_fit_snapshot
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: ArrayLike) -> np.ndarray:
         """Probabilities of the two classes; that of the second class is 1 / (1 + exp(-2f))."""
         return self._decision.probabilities(self.decision_function(X))
 
     @reads_fit_snapshot
-    def predict_log_proba(self, X: Any) -> np.ndarray:
+    def predict_log_proba(self, X: ArrayLike) -> np.ndarray:
         """Logarithms of the probabilities."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
     @reads_fit_snapshot
-    def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
+    def staged_decision_function(self, X: ArrayLike) -> Iterator[np.ndarray]:
         """Yield the vote f(x) after each round."""
         windows = self._windows(X)
         f = np.zeros(len(windows))
@@ -311,19 +323,21 @@ class HaarBoostClassifier(SaveMixin, ClassifierMixin, BaseEstimator):
             yield f
 
     @reads_fit_snapshot
-    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
+    def staged_predict(self, X: ArrayLike) -> Iterator[np.ndarray]:
         """Yield the predicted classes after each round."""
         for f in self.staged_decision_function(X):
             yield self.classes_[self._decision.numbers(f)]
 
     @reads_fit_snapshot
-    def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
+    def staged_predict_proba(self, X: ArrayLike) -> Iterator[np.ndarray]:
         """Yield the probabilities after each round."""
         for f in self.staged_decision_function(X):
             yield self._decision.probabilities(f)
 
     @reads_fit_snapshot
-    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
+    def staged_score(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None
+    ) -> Iterator[float]:
         """Yield the accuracy after each round."""
         labels = check_labels(y, owner=type(self).__name__)
         for predicted in self.staged_predict(X):
@@ -389,7 +403,7 @@ class HaarBoostClassifier(SaveMixin, ClassifierMixin, BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_vote")
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         tags.input_tags.two_d_array = False

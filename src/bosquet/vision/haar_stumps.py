@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import expit
@@ -14,6 +14,10 @@ from bosquet.boosting.adaboost.bounds import vc_dim_of_stumps
 from bosquet.boosting.adaboost.votes import IDENTITY, AsVote
 from bosquet.vision.features import HaarFeatures
 from bosquet.vision.integral import feature_arrays, native_values
+
+if TYPE_CHECKING:
+    pass
+
 
 # Number of rounds whose feature values are in memory at the same time.
 ROUNDS_PER_BLOCK = 128

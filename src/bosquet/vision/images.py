@@ -5,13 +5,20 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from bosquet import _core
 from bosquet._optional import import_optional
 from bosquet._warnings import warn_user
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from numpy.typing import ArrayLike
+    from PIL.Image import Image
+
 
 # Weights of red, green and blue in a grey level (ITU-R BT.601), times 2^15 and rounded as in OpenCV.
 LUMA_BITS = 15
@@ -24,7 +31,11 @@ class ImageConversionWarning(UserWarning):
     """Warning that an image was converted to grey levels from 0 to 255."""
 
 
-def grey_image(image: Any) -> np.ndarray:
+# An array of grey levels or colours, the path of an image file, or an image of Pillow.
+ImageLike: TypeAlias = "ArrayLike | str | os.PathLike[str] | Image"
+
+
+def grey_image(image: ImageLike) -> np.ndarray:
     """Convert an array, a path or a Pillow image to a uint8 array of shape (height, width).
 
     Colours (red, green, blue and optionally alpha in the last axis) become their luma. OpenCV's order is
@@ -105,7 +116,7 @@ def _describe(factor: float) -> str:
     return "from the range 0 to 65535" if factor == 1 / 257 else "scaled so that its maximum is 255"
 
 
-def pillow() -> Any:
+def pillow() -> ModuleType:
     """Import Pillow's Image module; raise an ImportError with the install command if it is missing."""
     return import_optional("PIL.Image", "reading image files", "bosquet[vision]")
 
@@ -117,7 +128,7 @@ def read_image(path: str | os.PathLike[str]) -> np.ndarray:
 
 
 def read_images(
-    paths: str | os.PathLike[str] | Iterable[Any], window: tuple[int, int] | None = None
+    paths: str | os.PathLike[str] | Iterable[ImageLike], window: tuple[int, int] | None = None
 ) -> list[np.ndarray]:
     """Read many images as grey levels.
 
@@ -138,7 +149,7 @@ def read_images(
     return images if window is None else [resized(image, window) for image in images]
 
 
-def _image_files(paths: str | os.PathLike[str] | Iterable[Any]) -> Iterable[Any]:
+def _image_files(paths: str | os.PathLike[str] | Iterable[ImageLike]) -> Iterable[ImageLike]:
     """The image files of a folder; any other argument unchanged."""
     if not isinstance(paths, str | os.PathLike):
         return paths
@@ -155,7 +166,7 @@ def _image_files(paths: str | os.PathLike[str] | Iterable[Any]) -> Iterable[Any]
     return found
 
 
-def readable(images: Iterable[Any]) -> Iterator[np.ndarray | None]:
+def readable(images: Iterable[ImageLike]) -> Iterator[np.ndarray | None]:
     """Yield each image as grey levels, or None for a file that cannot be read.
 
     After the last image, a warning lists the files that could not be read.

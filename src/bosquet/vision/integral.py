@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,11 +14,17 @@ from bosquet._sklearn import effective_threads
 from bosquet.vision.features import HaarFeatures
 from bosquet.vision.stacks import GreyScale, image_array
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    pass
+
+
 # Default number of features whose values are in memory at the same time.
 BLOCK = 1024
 
 
-def integral_image(image: Any, kind: str = "plain") -> np.ndarray:
+def integral_image(image: ArrayLike, kind: str = "plain") -> np.ndarray:
     """Integral image (summed-area table) of grey levels.
 
         s[y, x] = Σ image[j, i]  over j < y, i < x
@@ -83,7 +89,7 @@ def window_contrasts(
 
 
 def feature_values(
-    images: Any, features: HaarFeatures, *, normalise: bool = True, n_jobs: int | None = None
+    images: ArrayLike, features: HaarFeatures, *, normalise: bool = True, n_jobs: int | None = None
 ) -> np.ndarray:
     """Feature values of images of the window's size, of shape (n_features, n_images), float32.
 
@@ -121,7 +127,7 @@ def feature_arrays(features: HaarFeatures) -> tuple[np.ndarray, np.ndarray, np.n
 
 
 def feature_blocks(
-    images: Any,
+    images: ArrayLike,
     features: HaarFeatures,
     *,
     normalise: bool = True,

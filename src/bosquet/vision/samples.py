@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.ndimage import affine_transform
 
 from bosquet._parameters import boolean, check_value, integer, number
 from bosquet.vision.images import as_stack, grey_image, read_images, resized
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from bosquet.vision.images import ImageLike
 
 
 def make_samples(
@@ -86,7 +91,7 @@ def make_samples(
 
 
 def crop_samples(
-    image: Any, boxes: Any, window: tuple[int, int], margin: float = 0.0
+    image: ImageLike, boxes: ArrayLike, window: tuple[int, int], margin: float = 0.0
 ) -> np.ndarray:
     """Crop the objects of an image, and resize them to the window.
 

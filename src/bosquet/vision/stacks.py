@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bosquet._warnings import warn_user
 from bosquet.vision.images import ImageConversionWarning, luma
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,9 @@ class GreyScale:
         return np.ascontiguousarray(images, dtype=np.uint8)
 
 
-def image_array(images: Any, window: tuple[int, int] | None = None, name: str = "X") -> np.ndarray:
+def image_array(
+    images: ArrayLike, window: tuple[int, int] | None = None, name: str = "X"
+) -> np.ndarray:
     """Images of equal size as an array (n, height, width), or (n, height, width, 3 or 4) for colours.
 
     Flat rows of pixels are reshaped to `window`. Raises ValueError for any other input.

@@ -51,7 +51,7 @@ class StageReport:
     message: str
 
 
-Progress = Callable[[int, float, float], Any]
+Progress = Callable[[int, float, float], object]
 
 
 def boost_stage(

@@ -138,7 +138,7 @@ class CascadeTrainer(BaseEstimator):
         boost: str = "gentle",
         weight_trim: float = 0.95,
         scale_factor: float = 1.2,
-        checkpoint: Any = None,
+        checkpoint: str | os.PathLike[str] | None = None,
         memory: float = 2.0,
         random_state: int = 0,
         n_jobs: int | None = None,

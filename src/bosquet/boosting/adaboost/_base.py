@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -46,6 +46,13 @@ from bosquet.boosting.adaboost._weak_learners import WeakLearner
 from bosquet.boosting.adaboost.votes import LearnerVote, TreeVote
 from bosquet.boosting.rounds import LoopResult, run_rounds
 from bosquet.data import TableEncoder
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+    from sklearn.utils import Tags
+
+    from bosquet._types import Estimator, TableLike
+
 
 # Checks of the parameters that all votes have.
 CHECKS: dict[str, Check] = {
@@ -100,7 +107,7 @@ class VoteClassifier(AsSequence, SaveMixin, ExplainMixin, ClassifierMixin, BaseE
 
     # ------------------------------------------------------------------ fitting
     @publishes_fit_atomically
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the vote.
 
         Parameters
@@ -120,10 +127,10 @@ class VoteClassifier(AsSequence, SaveMixin, ExplainMixin, ClassifierMixin, BaseE
         """
         return self._fit(X, y, sample_weight)
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
+    def _fit(self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Self:
         raise NotImplementedError
 
-    def _open(self, X: Any) -> tuple[TableEncoder, Any]:
+    def _open(self, X: TableLike) -> tuple[TableEncoder, Any]:
         """The fitted encoder of X, and X as a table for the learner."""
         return open_table(
             self.estimator,
@@ -132,7 +139,9 @@ class VoteClassifier(AsSequence, SaveMixin, ExplainMixin, ClassifierMixin, BaseE
             owner=type(self).__name__,
         )
 
-    def _signed_rows(self, X: Any, y: Any, sample_weight: Any) -> SignedRows:
+    def _signed_rows(
+        self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None
+    ) -> SignedRows:
         """Check everything, and prepare rows of two classes, a learner and an empty vote."""
         check_parameters(self, self._checks)
         check_learner(self.estimator)
@@ -177,12 +186,12 @@ class VoteClassifier(AsSequence, SaveMixin, ExplainMixin, ClassifierMixin, BaseE
         )
 
     # --------------------------------------------------------------- predicting
-    def _table(self, X: Any) -> Any:
+    def _table(self, X: TableLike) -> Any:
         columns = self._encoder.transform(X, owner=type(self).__name__)
         return columns if isinstance(self._vote, TreeVote) else shaped(X)
 
     @reads_fit_snapshot
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(self, X: TableLike) -> np.ndarray:
         """The vote f(x): (n_samples,) for two classes, (n_samples, n_classes) for more.
 
         For two classes a value above 0 is a vote for the second of `classes_`.
@@ -193,13 +202,13 @@ class VoteClassifier(AsSequence, SaveMixin, ExplainMixin, ClassifierMixin, BaseE
         )
 
     @reads_fit_snapshot
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: TableLike) -> np.ndarray:
         """The class that wins the vote."""
         decision = self.decision_function(X)
         return self.classes_[self._decision.numbers(decision)]
 
     @reads_fit_snapshot
-    def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
+    def staged_decision_function(self, X: TableLike) -> Iterator[np.ndarray]:
         """The vote of the first 1, 2, ... learners, with their final weights."""
         check_is_fitted(self, "_vote")
         table, threads = self._table(X), effective_threads(self.n_jobs)
@@ -209,17 +218,20 @@ class VoteClassifier(AsSequence, SaveMixin, ExplainMixin, ClassifierMixin, BaseE
             yield self._decision.decision(raw)
 
     @reads_fit_snapshot
-    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
+    def staged_predict(self, X: TableLike) -> Iterator[np.ndarray]:
         """The class that wins the vote of the first 1, 2, ... learners."""
         for decision in self.staged_decision_function(X):
             yield self.classes_[self._decision.numbers(decision)]
 
-    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
+    def staged_score(
+        self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Iterator[float]:
         """The accuracy of the first 1, 2, ... learners."""
         labels = check_labels(y, owner=type(self).__name__)
+        weights = None if sample_weight is None else np.asarray(sample_weight)
         for predicted in self.staged_predict(X):
             check_same_length(labels.size, predicted.size)
-            yield float(np.average(predicted == labels, weights=sample_weight))
+            yield float(np.average(predicted == labels, weights=weights))
 
     # ------------------------------------------------------------- the learners
     @property
@@ -261,7 +273,7 @@ class VoteClassifier(AsSequence, SaveMixin, ExplainMixin, ClassifierMixin, BaseE
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_vote")
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         learner = self.estimator
         if is_native(learner):
@@ -273,7 +285,7 @@ class VoteClassifier(AsSequence, SaveMixin, ExplainMixin, ClassifierMixin, BaseE
         return tags
 
 
-def labels_of(model: Any, table: Any, y: Any) -> np.ndarray:
+def labels_of(model: Any, table: Any, y: ArrayLike) -> np.ndarray:
     """Return the labels y; raise an error unless there is one for each row of the table."""
     labels = check_labels(y, owner=type(model).__name__)
     check_same_length(labels.size, count_rows(model.estimator, table))
@@ -281,7 +293,7 @@ def labels_of(model: Any, table: Any, y: Any) -> np.ndarray:
 
 
 def with_weight(
-    estimator: Any, table: Any, target: np.ndarray, sample_weight: Any
+    estimator: Estimator, table: Any, target: np.ndarray, sample_weight: ArrayLike | None
 ) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray | None]:
     """Table, target and weights (empty: all 1) without the rows of weight 0, and which rows these are.
 

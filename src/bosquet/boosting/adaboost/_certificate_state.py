@@ -6,7 +6,7 @@ rows: `bosquet.theory.certificate` computes them again from given rows.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bosquet._core import ModelFileError
 from bosquet._state.fields import (
@@ -19,6 +19,10 @@ from bosquet._state.fields import (
     to_json_numbers,
 )
 from bosquet.boosting.adaboost.certificate import Certificate
+
+if TYPE_CHECKING:
+    from bosquet._types import State
+
 
 _COLUMNS = ("errors", "alphas", "normalisers", "training_errors")
 _NOT_KEPT = "a model file does not store the training rows; call theory.certificate(model, X, y)"
@@ -44,7 +48,7 @@ def certificate_state(certificate: Any) -> dict[str, Any] | None:
     }
 
 
-def certificate_from(state: Any) -> Any:
+def certificate_from(state: State) -> Any:
     """Build the certificate from the result of `certificate_state`."""
     if state is None:
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from bosquet.boosting._inputs import (
 )
 from bosquet.boosting.adaboost._weak_learners import Reweighting, needs_classifier
 from bosquet.boosting.adaboost.bounds import vc_dim_of
+
+if TYPE_CHECKING:
+    from bosquet._types import Estimator, TableLike
 
 
 @dataclass(frozen=True)
@@ -38,7 +41,7 @@ class LabelAdapter:
             return self.labels[target]
         return self.labels[(target > 0).astype(np.intp)]
 
-    def __call__(self, learner: Any, X: Any) -> np.ndarray:
+    def __call__(self, learner: Estimator, X: TableLike) -> np.ndarray:
         """Outputs of a fitted estimator on X."""
         if not self.classifier:
             values = predicted_numbers(learner, X)
@@ -50,7 +53,7 @@ class LabelAdapter:
         shares = self._probabilities(learner, X)
         return 2 * shares[:, 1] - 1 if self.output_kind == "numbers" else shares
 
-    def _numbers(self, learner: Any, X: Any) -> np.ndarray:
+    def _numbers(self, learner: Estimator, X: TableLike) -> np.ndarray:
         """Class numbers of the predicted labels; a ValueError for any other prediction."""
         predicted = one_per_row(np.asarray(learner.predict(X)), X)
         numbers = np.minimum(np.searchsorted(self.labels, predicted), self.labels.size - 1)
@@ -90,7 +93,7 @@ class ForeignLearner:
 
     def __init__(
         self,
-        estimator: Any,
+        estimator: Estimator,
         X: Any,
         *,
         output_kind: str,
@@ -129,7 +132,9 @@ class ForeignLearner:
     def finds_optimum(self) -> bool:
         return False  # not known
 
-    def fit(self, target: np.ndarray, weight: np.ndarray, round_: int, attempt: int = 0) -> Any:
+    def fit(
+        self, target: np.ndarray, weight: np.ndarray, round_: int, attempt: int = 0
+    ) -> Estimator:
         self.round = round_
         importance = self.reweighting(weight, round_, attempt)
         random = np.random.RandomState([self.reweighting.seed, round_, attempt, 1])
@@ -140,7 +145,7 @@ class ForeignLearner:
         except Exception as error:
             raise error_of_round(error, learner, round_) from error
 
-    def _fitted(self, learner: Any, y: np.ndarray, importance: np.ndarray) -> Any:
+    def _fitted(self, learner: Estimator, y: np.ndarray, importance: np.ndarray) -> Any:
         if not self.reweighting.is_random and self.takes_weight:
             return learner.fit(self.X, y, sample_weight=importance)
         if self.takes_weight:
@@ -151,7 +156,7 @@ class ForeignLearner:
         return self._fit_or_constant(learner, rows, y)
 
     def _fit_or_constant(
-        self, learner: Any, rows: np.ndarray, y: np.ndarray, **weight: np.ndarray
+        self, learner: Estimator, rows: np.ndarray, y: np.ndarray, **weight: np.ndarray
     ) -> Any:
         """The fitted learner; a constant if the sample has one class and the learner needs two."""
         X, y = rows_of(self.X, rows), y[rows]
@@ -167,7 +172,7 @@ class ForeignLearner:
     def predict_training_rows(self, hypothesis: Any) -> np.ndarray:
         return self.predict(hypothesis, self.X)
 
-    def predict(self, hypothesis: Any, X: Any) -> np.ndarray:
+    def predict(self, hypothesis: Any, X: TableLike) -> np.ndarray:
         try:
             return self.adapter(hypothesis, X)
         except Exception as error:

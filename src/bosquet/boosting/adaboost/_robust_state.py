@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bosquet._core import Ensemble, ModelFileError
 from bosquet._parameters import check_parameters
@@ -25,6 +25,11 @@ from bosquet.boosting.adaboost._certificate_state import certificate_from, certi
 from bosquet.boosting.adaboost._vote_state import check_native, check_native_learner, check_scales
 from bosquet.boosting.adaboost.votes import TreeVote
 
+if TYPE_CHECKING:
+    from bosquet._types import State
+    from bosquet.boosting.adaboost._base import VoteClassifier
+
+
 # The fitted attributes that a file stores besides the trees: numbers, and arrays with one entry per round or
 # per learner. The distribution over the training rows is not stored, as a file has no training rows.
 _NUMBERS = {
@@ -39,12 +44,12 @@ _ARRAYS = {
 }
 
 
-def _check(model: Any) -> None:
+def _check(model: VoteClassifier) -> None:
     check_parameters(model, model._checks)
     check_learner(model.estimator)
 
 
-def _to_state(model: Any) -> tuple[Ensemble, dict[str, Any]]:
+def _to_state(model: Any) -> tuple[Ensemble, State]:
     check_native(model)
     class_name = type(model).__name__
     return model._vote.ensemble, {
@@ -64,7 +69,7 @@ def _number_state(value: Any) -> list[Any] | None:
     return None if value is None else to_json_numbers([value])
 
 
-def _from_state(model: Any, trees: Ensemble, state: dict[str, Any]) -> Any:
+def _from_state(model: Any, trees: Ensemble, state: State) -> Any:
     if trees.n_outputs != 1 or trees.vector_leaves or trees.n_trees == 0:
         raise ModelFileError(
             f"invalid model file: the file has {trees.n_trees} tree(s) with {trees.n_outputs} output(s); a"
@@ -90,7 +95,7 @@ def _from_state(model: Any, trees: Ensemble, state: dict[str, Any]) -> Any:
     return model
 
 
-def _set_results(model: Any, state: dict[str, Any], n_trees: int) -> None:
+def _set_results(model: Any, state: State, n_trees: int) -> None:
     class_name = type(model).__name__
     numbers, arrays = read_object(state, "numbers"), read_object(state, "arrays")
     for name in _NUMBERS[class_name]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,6 +30,12 @@ from bosquet.trees.growing import (
     empty_ensemble,
     growing_options,
 )
+
+if TYPE_CHECKING:
+    from bosquet._types import TableLike
+    from bosquet.data import Columns
+    from bosquet.trees.cart import BaseTree
+
 
 # Odd, so that the keys of the rounds run through all 2^64 values before one is repeated.
 KEY_STEP = 0x9E3779B97F4A7C15
@@ -69,8 +75,8 @@ class GrownRule(TreeRule):
 
 
 def tree_learner(
-    estimator: Any,
-    columns: Any,
+    estimator: BaseTree,
+    columns: Columns,
     encoder: TableEncoder,
     options: LearnerOptions,
 ) -> TreeLearner:
@@ -103,8 +109,8 @@ class TreeLearner:
 
     def __init__(
         self,
-        estimator: Any,
-        columns: Any,
+        estimator: BaseTree,
+        columns: Columns,
         encoder: TableEncoder,
         options: LearnerOptions,
     ):
@@ -175,7 +181,7 @@ class TreeLearner:
     def predict_training_rows(self, hypothesis: TreeRule) -> np.ndarray:
         return self._outputs(hypothesis.alone.predict_raw(self.columns, 0, 1, self.threads))
 
-    def predict(self, hypothesis: TreeRule, X: Any) -> np.ndarray:
+    def predict(self, hypothesis: TreeRule, X: TableLike) -> np.ndarray:
         raw = hypothesis.alone.predict_raw(
             self.encoder.transform(X, owner=type(self).__name__), 0, 1, self.threads
         )
@@ -192,8 +198,8 @@ class BinnedTreeLearner(TreeLearner):
 
     def __init__(
         self,
-        estimator: Any,
-        columns: Any,
+        estimator: BaseTree,
+        columns: Columns,
         encoder: TableEncoder,
         options: LearnerOptions,
     ):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -41,13 +41,18 @@ from bosquet.boosting.adaboost.votes import (
 )
 from bosquet.losses import MARGIN_LOSSES
 
+if TYPE_CHECKING:
+    from bosquet._types import Estimator, State
+    from bosquet.boosting.adaboost._base import VoteClassifier
+
+
 # The fields of RoundRecord that a file stores, each with one entry per column of the vote.
 _ROUND_FIELDS = ("scale", "size", "alpha", "error", "normaliser")
 _LARGEST_LOG_ODDS = 1e9
 _LEAST_SCALE = 1e-150
 
 
-def _check(model: Any) -> None:
+def _check(model: VoteClassifier) -> None:
     check_parameters(model, model._checks)
     check_learner(model.estimator)
 
@@ -62,7 +67,7 @@ def check_native(model: Any) -> None:
         )
 
 
-def check_native_learner(learner: Any) -> None:
+def check_native_learner(learner: Estimator) -> None:
     """Raise ModelFileError if the core does not fit this learner."""
     if not is_native(learner):
         raise ModelFileError(
@@ -84,7 +89,7 @@ def check_scales(scales: np.ndarray, field: str) -> None:
         )
 
 
-def _to_state(model: Any) -> tuple[Ensemble, dict[str, Any]]:
+def _to_state(model: Any) -> tuple[Ensemble, State]:
     check_native(model)
     if not isinstance(getattr(model, "loss", ""), str):
         raise ValueError("a custom loss cannot be stored in a model file; use pickle or joblib")
@@ -107,7 +112,7 @@ def _to_state(model: Any) -> tuple[Ensemble, dict[str, Any]]:
     }
 
 
-def _from_state(model: Any, trees: Ensemble, state: dict[str, Any]) -> Any:
+def _from_state(model: Any, trees: Ensemble, state: State) -> Any:
     check_leaf_sums(trees)
     check_native_learner(model.estimator_)
     set_encoder(model, state, trees)
@@ -132,7 +137,7 @@ def _from_state(model: Any, trees: Ensemble, state: dict[str, Any]) -> Any:
     return model
 
 
-def _decision_state(decision: Any) -> dict[str, Any]:
+def _decision_state(decision: Any) -> State:
     if isinstance(decision, TwoClassDecision):
         return {"kind": "two", "loss": decision.loss.name}
     if isinstance(decision, VoteDecision):
@@ -140,7 +145,7 @@ def _decision_state(decision: Any) -> dict[str, Any]:
     return {"kind": "code", "loss": decision.loss.name, "matrix": decision.matrix.tolist()}
 
 
-def _decision_from(state: dict[str, Any], n_classes: int, n_outputs: int) -> Any:
+def _decision_from(state: State, n_classes: int, n_outputs: int) -> Any:
     kind = read_choice(state, "kind", ("two", "votes", "code"))
     matches = {"two": n_outputs == 1 and n_classes == 2, "votes": n_outputs == n_classes > 2}
     if not matches.get(kind, True):
@@ -157,7 +162,7 @@ def _decision_from(state: dict[str, Any], n_classes: int, n_outputs: int) -> Any
     return CodeDecision(matrix.astype(np.int8), loss)
 
 
-def _as_vote_state(as_vote: Any) -> dict[str, Any]:
+def _as_vote_state(as_vote: Any) -> State:
     if isinstance(as_vote, HalfLogOdds):
         return {"kind": "half_log_odds", "rows": int(as_vote.rows)}
     return {"kind": "centred_votes" if isinstance(as_vote, CentredVotes) else "identity"}
@@ -170,7 +175,7 @@ def _as_vote_from(state: dict[str, Any], n_classes: int) -> Any:
     return CentredVotes(n_classes) if kind == "centred_votes" else IDENTITY
 
 
-def _rounds_from(state: dict[str, Any], vote: Any) -> list[Any]:
+def _rounds_from(state: State, vote: Any) -> list[Any]:
     n_rounds, rounds_state = vote.n_rounds, read_object(state, "rounds")
     if n_rounds == 0:
         raise ModelFileError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,11 @@ from bosquet._sklearn import check_is_fitted
 from bosquet.boosting.adaboost.votes import TreeVote
 from bosquet.data import TableEncoder, n_rows, take_rows
 from bosquet.trees.copying import add_arrays
+
+if TYPE_CHECKING:
+    from bosquet._types import Estimator, TableLike
+    from bosquet.data import Columns
+
 
 # Predictions of all trees are computed for this many values at a time.
 VALUES_AT_A_TIME = 4_000_000
@@ -45,12 +50,12 @@ class NativeVoter:
         )
         add_arrays(self._tree, self.arrays, self.arrays["value"])
 
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(self, X: TableLike) -> np.ndarray:
         """Outputs of the tree: (n_samples,), or (n_samples, n_classes) if leaves hold a number per class."""
         raw = self._tree.predict_raw(self._encoder.transform(X, owner=type(self).__name__), 0, 1)
         return raw[:, 0] if raw.shape[1] == 1 else raw
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: TableLike) -> np.ndarray:
         """Classes that the tree votes for."""
         outputs = self.decision_function(X)
         number = (outputs > 0).astype(np.intp) if outputs.ndim == 1 else outputs.argmax(axis=1)
@@ -103,7 +108,7 @@ class NativeRegressor(NativeVoter):
         super().__init__(ensemble, number, 1.0, encoder, np.zeros(0))
         del self.classes_  # a regressor has none
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: TableLike) -> np.ndarray:
         """Predictions (n_samples,)."""
         return self.decision_function(X)
 
@@ -125,7 +130,7 @@ class AsSequence:
         return iter(self.estimators_)
 
 
-def importances_of(vote: Any, weights: np.ndarray, learner: Any) -> np.ndarray:
+def importances_of(vote: Any, weights: np.ndarray, learner: Estimator) -> np.ndarray:
     """Mean over the learners, weighted by their votes, of the share of the gain by feature."""
     if isinstance(vote, TreeVote):
         # A stump has one split, whose share is 1 for any gain.
@@ -145,7 +150,7 @@ def importances_of(vote: Any, weights: np.ndarray, learner: Any) -> np.ndarray:
     return sums / sums.sum() if sums.sum() > 0 else sums
 
 
-def each_tree(ensemble: _core.Ensemble, columns: Any, threads: int) -> Iterator[np.ndarray]:
+def each_tree(ensemble: _core.Ensemble, columns: Columns, threads: int) -> Iterator[np.ndarray]:
     """Predictions of each tree, shape (rows, trees), in blocks of rows."""
     values = [ensemble.tree_arrays(t)["value"].reshape(-1) for t in range(ensemble.n_trees)]
     rows, size = n_rows(columns), max(1, VALUES_AT_A_TIME // len(values))

@@ -15,7 +15,7 @@ and the target given to `fit` is of the same kind (signs, for "probabilities" of
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from scipy.special import expit
@@ -26,6 +26,11 @@ from bosquet.boosting._inputs import threads_for
 from bosquet.boosting.adaboost.bounds import vc_dim_of_stumps
 from bosquet.data import TableEncoder, n_rows
 from bosquet.trees.growing import EDGE_ROWS
+
+if TYPE_CHECKING:
+    from bosquet._types import TableLike
+    from bosquet.data import Columns
+
 
 # A sample may be unlucky; only after this many samples without an edge the learner counts as no better than
 # chance.
@@ -41,7 +46,7 @@ class WeakLearner(Protocol):
     def predict_training_rows(self, hypothesis: Any) -> np.ndarray:
         """Outputs of a hypothesis on the rows to which it was fitted."""
 
-    def predict(self, hypothesis: Any, X: Any) -> np.ndarray:
+    def predict(self, hypothesis: Any, X: TableLike) -> np.ndarray:
         """Outputs of a hypothesis on new rows, in any container."""
 
     @property
@@ -168,13 +173,13 @@ class OnePerClass:
     def predict_training_rows(self, hypothesis: Any) -> np.ndarray:
         return np.stack([self.learner.predict_training_rows(one) for one in hypothesis])
 
-    def predict(self, hypothesis: Any, X: Any) -> np.ndarray:
+    def predict(self, hypothesis: Any, X: TableLike) -> np.ndarray:
         return np.stack([self.learner.predict(one, X) for one in hypothesis])
 
 
 # ------------------------------------------------------------------ native stumps
 def learned_bins(
-    columns: Any, encoder: TableEncoder, max_bins: int, threads: int, seed: int
+    columns: Columns, encoder: TableEncoder, max_bins: int, threads: int, seed: int
 ) -> _core.Bins:
     return _core.learn_bins(
         columns, encoder.categories, np.zeros(0), max_bins, EDGE_ROWS, seed, threads
@@ -202,7 +207,7 @@ class StumpLearner:
 
     def __init__(
         self,
-        columns: Any,
+        columns: Columns,
         encoder: TableEncoder,
         options: LearnerOptions,
     ):
@@ -269,7 +274,7 @@ class StumpLearner:
     def predict_training_rows(self, hypothesis: StumpRule) -> np.ndarray:
         return self._outputs(hypothesis.stump.on_rows(self.search))
 
-    def predict(self, hypothesis: StumpRule, X: Any) -> np.ndarray:
+    def predict(self, hypothesis: StumpRule, X: TableLike) -> np.ndarray:
         width = hypothesis.stump.values.shape[1]
         alone = _core.Ensemble(
             self.encoder.n_features,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.optimize import brentq
@@ -30,6 +31,11 @@ from bosquet.boosting.adaboost.votes import Vote
 from bosquet.boosting.rounds import without_mistake
 from bosquet.losses import Exponential, MarginLoss, margin_loss
 
+if TYPE_CHECKING:
+    from bosquet._types import CategoricalFeatures, Estimator, RandomState
+    from bosquet.boosting.rounds import Callback
+
+
 # Number of AdaBoost rounds at the start, for a loss that needs an initial model.
 START_ROUNDS = 10
 # The line search ends if the loss would decrease by less than this.
@@ -39,7 +45,7 @@ SHARE_OF_SLOPE = 1e-4
 
 
 def _step_kind() -> Check:
-    def ok(value: Any) -> bool:
+    def ok(value: object) -> bool:
         if isinstance(value, str):
             return value in ("exact", "line_search")
         return isinstance(value, Real) and not isinstance(value, bool) and 0 < float(value) < 1e300
@@ -125,26 +131,26 @@ class AnyBoostClassifier(StagewiseClassifier):
 
     def __init__(
         self,
-        loss: Any = "exponential",
+        loss: object = "exponential",
         *,
-        estimator: Any = None,
+        estimator: Estimator | None = None,
         n_estimators: int = 50,
         learning_rate: float = 1.0,
-        step: Any = "exact",
+        step: float | str = "exact",
         multiclass: str = "one-vs-all",
         reweight: str = "weights",
         sampling: str | None = None,
         split: str = "exact",
         max_bins: int = 255,
-        categorical_features: Any = "from_dtype",
+        categorical_features: CategoricalFeatures = "from_dtype",
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 20,
         warm_start: bool = False,
-        callbacks: Any = None,
+        callbacks: Sequence[Callback] | None = None,
         verbose: int = 0,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ):
         self.loss = loss
         self.estimator = estimator
@@ -208,7 +214,7 @@ class Descent(TwoClasses):
         rows: int | None = None,
         *,
         loss: MarginLoss,
-        step: Any = "exact",
+        step: float | str = "exact",
     ):
         super().__init__(y, weight, learning_rate, rows)
         self.loss, self.how = loss, step

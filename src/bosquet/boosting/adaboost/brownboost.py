@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import erf
@@ -33,6 +33,14 @@ from bosquet.boosting.adaboost.stagewise import (
 )
 from bosquet.boosting.adaboost.votes import TwoClassDecision
 from bosquet.boosting.rounds import Ending, LoopResult, all_rounds, by_callback, next_round
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+    from sklearn.utils import Tags
+
+    from bosquet._types import CategoricalFeatures, Estimator, RandomState, TableLike
+    from bosquet.boosting.rounds import Callback
+
 
 # For a longer time erfc(sqrt(c)) is too small for double precision.
 LONGEST_TIME = 500.0
@@ -219,7 +227,7 @@ class BrownBoostClassifier(VoteClassifier):
 
     def __init__(
         self,
-        estimator: Any = None,
+        estimator: Estimator | None = None,
         n_estimators: int = 1000,
         *,
         c: float | None = None,
@@ -227,11 +235,11 @@ class BrownBoostClassifier(VoteClassifier):
         least_edge: float = 0.0,
         split: str = "exact",
         max_bins: int = 255,
-        categorical_features: Any = "from_dtype",
-        callbacks: Any = None,
+        categorical_features: CategoricalFeatures = "from_dtype",
+        callbacks: Sequence[Callback] | None = None,
         verbose: int = 0,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ):
         self.estimator = estimator
         self.n_estimators = n_estimators
@@ -246,7 +254,9 @@ class BrownBoostClassifier(VoteClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> BrownBoostClassifier:
+    def _fit(
+        self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None
+    ) -> BrownBoostClassifier:
         rows = self._signed_rows(X, y, sample_weight)
         c = time_for(self.target_error) if self.c is None else float(self.c)
         variant = Brownian(rows.y, rows.share, c, float(self.least_edge))
@@ -313,18 +323,18 @@ class BrownBoostClassifier(VoteClassifier):
         return TwoClassDecision(ErrorFunctionProbability(self.c_))  # type: ignore[arg-type]
 
     @reads_fit_snapshot
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: TableLike) -> np.ndarray:
         """Probabilities of the two classes; that of the second is (1 + erf(f / sqrt(c))) / 2."""
         decision = self.decision_function(X)
         return self._decision.probabilities(decision)
 
     @reads_fit_snapshot
-    def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
+    def staged_predict_proba(self, X: TableLike) -> Iterator[np.ndarray]:
         """Probabilities of the two classes with the first 1, 2, ... hypotheses."""
         for f in self.staged_decision_function(X):
             yield self._decision.probabilities(f)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         return tags

@@ -13,6 +13,10 @@ from bosquet.boosting.adaboost import bounds
 from bosquet.boosting.adaboost.certificate_report import draw_certificate, report
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike
+    from pandas import DataFrame
+
     from bosquet.boosting.adaboost.fitting import LabelledRows, RoundRecord
 
 COLUMNS = ("errors", "edges", "alphas", "normalisers", "training_errors")
@@ -126,12 +130,12 @@ class Certificate:
         *,
         variant: str,
         n_rows: int,
-        errors: Any,
-        alphas: Any,
-        normalisers: Any,
-        training_errors: Any,
-        margins: Any,
-        row_weight: Any = None,
+        errors: ArrayLike | None,
+        alphas: ArrayLike | None,
+        normalisers: ArrayLike | None,
+        training_errors: ArrayLike | None,
+        margins: ArrayLike | None,
+        row_weight: ArrayLike | None = None,
         vc_dim: float | None = None,
         n_hypotheses: int | None = None,
         factor: float = 1.0,
@@ -241,14 +245,14 @@ class Certificate:
             return None
         return float(self._sorted_margins()[0][0])
 
-    def margin_distribution(self, theta: Any = 0.0) -> Any:
+    def margin_distribution(self, theta: ArrayLike = 0.0) -> Any:
         """Share of rows with a margin of at most `theta`, which is a number or an array."""
         values, shares = self._sorted_margins()
         place = np.searchsorted(values, np.asarray(theta, dtype=float), side="right")
         found = np.concatenate([[0.0], shares])[place]
         return float(found) if found.ndim == 0 else found
 
-    def margin_quantiles(self, q: Any = (0, 0.05, 0.25, 0.5, 0.75, 1)) -> np.ndarray:
+    def margin_quantiles(self, q: ArrayLike = (0, 0.05, 0.25, 0.5, 0.75, 1)) -> np.ndarray:
         """Quantiles of the margins: the smallest margin that a share `q` of the rows does not exceed."""
         q = np.asarray(q, dtype=float)
         if ((q < 0) | (q > 1)).any():
@@ -287,7 +291,7 @@ class Certificate:
         assert self.vc_dim is not None
         return bounds.kth_margin_bound(self.margins, self.vc_dim, delta, k)
 
-    def margin_share_bound(self, theta: Any = 0.0) -> Any:
+    def margin_share_bound(self, theta: ArrayLike = 0.0) -> Any:
         """Bound on the share of rows with a margin of at most θ: `factor` exp(θ Σ|α_t|) Π Z_t.
 
         At θ = 0 it is the bound on the training error. None where Π Z_t or the α_t are.
@@ -339,7 +343,7 @@ class Certificate:
         """Whether all inequalities of `checks` hold, up to rounding."""
         return all(self.checks().values())
 
-    def table(self) -> Any:
+    def table(self) -> DataFrame:
         """One line per round, as a pandas DataFrame if pandas is installed, else a structured array.
 
         Columns that are None are left out.
@@ -358,7 +362,7 @@ class Certificate:
             return rows
         return pd.DataFrame(columns).set_index("round")
 
-    def plot(self, axes: Any = None) -> Any:
+    def plot(self, axes: Sequence[Axes] | np.ndarray | None = None) -> np.ndarray:
         """Plot the edges, the error with its bounds, and the margins; return the three axes."""
         return draw_certificate(self, axes)
 
@@ -369,7 +373,7 @@ class Certificate:
         return f"<Certificate of {self.variant}: {self.n_rounds} rounds, {self.n_rows} rows>"
 
 
-def _column(values: Any, length: int | None, name: str) -> np.ndarray:
+def _column(values: ArrayLike | None, length: int | None, name: str) -> np.ndarray:
     array = np.array(values, dtype=float)
     if array.ndim != 1 or (length is not None and array.size != length):
         wanted = "(rounds,)" if length is None else f"({length},)"

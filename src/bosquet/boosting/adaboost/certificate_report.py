@@ -9,6 +9,8 @@ import numpy as np
 from bosquet._text_table import text_table
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from bosquet.boosting.adaboost.bounds import Bound
     from bosquet.boosting.adaboost.certificate import Certificate
 
@@ -153,14 +155,14 @@ def draw_certificate(certificate: Certificate, axes: Any = None) -> Any:
     return axes
 
 
-def whole_rounds(ax: Any) -> None:
+def whole_rounds(ax: Axes) -> None:
     """Put the ticks of the x axis at integers."""
     from matplotlib.ticker import MaxNLocator
 
     ax.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
 
 
-def _draw_errors(certificate: Certificate, ax: Any) -> None:
+def _draw_errors(certificate: Certificate, ax: Axes) -> None:
     has_edges = certificate.edges is not None
     ax.set_title("Each learner's edge" if has_edges else "Each learner's error", loc="left")
     if certificate.errors is None:
@@ -183,7 +185,7 @@ def _draw_errors(certificate: Certificate, ax: Any) -> None:
     whole_rounds(ax)
 
 
-def draw_bounds(certificate: Certificate, ax: Any) -> None:
+def draw_bounds(certificate: Certificate, ax: Axes) -> None:
     """Draw the training error and its bounds against the number of rounds."""
     rounds = np.arange(1, certificate.n_rounds + 1)
     factor = certificate.factor
@@ -211,7 +213,7 @@ def draw_bounds(certificate: Certificate, ax: Any) -> None:
         ax.legend(frameon=False, fontsize="small")
 
 
-def _draw_margins(certificate: Certificate, ax: Any) -> None:
+def _draw_margins(certificate: Certificate, ax: Axes) -> None:
     ax.set_title("Margins", loc="left")
     if certificate.margins is None or certificate.n_rows == 0:
         _write_reason(ax, "margins", certificate.missing.get("margins", "there are no rows"))
@@ -239,7 +241,7 @@ def _draw_margins(certificate: Certificate, ax: Any) -> None:
               columnspacing=1.2, handlelength=1.5)  # fmt: skip
 
 
-def _write_reason(ax: Any, what: str, reason: str) -> None:
+def _write_reason(ax: Axes, what: str, reason: str) -> None:
     ax.text(0.5, 0.5, f"no {what}:\n{reason}", color=_GREY, ha="center", va="center", wrap=True,
             transform=ax.transAxes)  # fmt: skip
     ax.set(xticks=[], yticks=[])

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -43,6 +43,14 @@ from bosquet.boosting.rounds import (
 from bosquet.data import TableEncoder
 from bosquet.losses import margin_loss
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+    from sklearn.utils import Tags
+
+    from bosquet._types import CategoricalFeatures, Estimator, RandomState, TableLike
+    from bosquet.boosting.rounds import Callback
+
+
 # Checks of the parameters that AdaBoost and AnyBoost share.
 CHECKS: dict[str, Check] = {
     **COMMON,
@@ -78,7 +86,7 @@ class StagewiseClassifier(VoteClassifier):
         raise NotImplementedError
 
     # ------------------------------------------------------------------ fitting
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
+    def _fit(self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Self:
         check_parameters(self, self._checks)
         check_learner(self.estimator)
         continuing = self.warm_start and hasattr(self, "_vote")
@@ -196,19 +204,19 @@ class StagewiseClassifier(VoteClassifier):
 
     # --------------------------------------------------------------- predicting
     @reads_fit_snapshot
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: TableLike) -> np.ndarray:
         """Probabilities of the classes, in the order of `classes_`."""
         decision = self.decision_function(X)
         return self._decision.probabilities(decision)
 
     @reads_fit_snapshot
-    def predict_log_proba(self, X: Any) -> np.ndarray:
+    def predict_log_proba(self, X: TableLike) -> np.ndarray:
         """Logarithms of the probabilities."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
     @reads_fit_snapshot
-    def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
+    def staged_predict_proba(self, X: TableLike) -> Iterator[np.ndarray]:
         """Probabilities of the classes with the first 1, 2, ... rounds."""
         for decision in self.staged_decision_function(X):
             yield self._decision.probabilities(decision)
@@ -235,7 +243,7 @@ class StagewiseClassifier(VoteClassifier):
         values = factor * np.array([getattr(record, name) for record in self._kept])
         return values[:, 0] if values.shape[1] == 1 else values
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.categorical = tags.input_tags.string = is_native(self.estimator)
         return tags
@@ -392,7 +400,7 @@ class AdaBoostClassifier(StagewiseClassifier):
 
     def __init__(
         self,
-        estimator: Any = None,
+        estimator: Estimator | None = None,
         n_estimators: int = 50,
         *,
         learning_rate: float = 1.0,
@@ -402,15 +410,15 @@ class AdaBoostClassifier(StagewiseClassifier):
         sampling: str | None = None,
         split: str = "exact",
         max_bins: int = 255,
-        categorical_features: Any = "from_dtype",
+        categorical_features: CategoricalFeatures = "from_dtype",
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 20,
         warm_start: bool = False,
-        callbacks: Any = None,
+        callbacks: Sequence[Callback] | None = None,
         verbose: int = 0,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ):
         self.estimator = estimator
         self.n_estimators = n_estimators

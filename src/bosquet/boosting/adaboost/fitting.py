@@ -11,7 +11,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -47,6 +47,10 @@ from bosquet.boosting.adaboost.votes import (
 from bosquet.boosting.rounds import Ending, next_round, without_edge, without_mistake
 from bosquet.data import TableEncoder
 from bosquet.losses import MarginLoss
+
+if TYPE_CHECKING:
+    from bosquet._types import Estimator
+
 
 # Variants for which the core computes α, and ε.
 HAS_ALPHA, HAS_ERROR = ("discrete", "mada"), ("discrete", "mada", "real")
@@ -246,7 +250,7 @@ class _LoopPlan:
         return learner
 
     def _vote(
-        self, learner: Any, variant: Any, outputs: int, at_once: bool = False
+        self, learner: WeakLearner, variant: Any, outputs: int, at_once: bool = False
     ) -> tuple[Vote, np.ndarray | None]:
         """The vote, and its sums on the training rows if it has rounds of an earlier fit."""
         if self.earlier is None:
@@ -377,7 +381,7 @@ class VoteStepper:
 
 
 # ------------------------------------------------------ rounds of the core on stumps
-def core_can_boost(learner: Any) -> bool:
+def core_can_boost(learner: Estimator) -> bool:
     """Whether the core can run the rounds of this learner: native stumps on all rows, two classes."""
     if not isinstance(learner, StumpLearner) or learner.reweighting.is_random:
         return False

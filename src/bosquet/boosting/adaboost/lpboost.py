@@ -11,9 +11,9 @@ margin. It is solved in this form because it has one constraint per hypothesis, 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.optimize import linprog
@@ -28,6 +28,14 @@ from bosquet.boosting.adaboost.certificate import Certificate
 from bosquet.boosting.adaboost.stagewise import CHANCE, no_edge, weighted_error
 from bosquet.boosting.adaboost.votes import SignDecision
 from bosquet.boosting.rounds import LoopResult, all_rounds, by_callback
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+    from sklearn.utils import Tags
+
+    from bosquet._types import CategoricalFeatures, Estimator, RandomState, TableLike
+    from bosquet.boosting.rounds import Callback
+
 
 # The share of the weight that is divided evenly among all rows for a learner of another library.
 UNIFORM_SHARE = 1e-6
@@ -142,18 +150,18 @@ class LPBoostClassifier(VoteClassifier):
 
     def __init__(
         self,
-        estimator: Any = None,
+        estimator: Estimator | None = None,
         n_estimators: int = 500,
         *,
         nu: float = 0.1,
         tol: float = 1e-6,
         split: str = "exact",
         max_bins: int = 255,
-        categorical_features: Any = "from_dtype",
-        callbacks: Any = None,
+        categorical_features: CategoricalFeatures = "from_dtype",
+        callbacks: Sequence[Callback] | None = None,
         verbose: int = 0,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ):
         self.estimator = estimator
         self.n_estimators = n_estimators
@@ -167,7 +175,7 @@ class LPBoostClassifier(VoteClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         return tags
@@ -184,7 +192,9 @@ class LPBoostClassifier(VoteClassifier):
     def _decision(self) -> SignDecision:
         return SignDecision()
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> LPBoostClassifier:
+    def _fit(
+        self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None
+    ) -> LPBoostClassifier:
         rows = self._signed_rows(X, y, sample_weight)
         search = ColumnGeneration(rows, float(self.nu), float(self.tol))
         if self.callbacks:  # which may predict with the model so far

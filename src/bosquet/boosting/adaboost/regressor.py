@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -48,6 +48,12 @@ from bosquet.boosting.adaboost.votes import LearnerVote, TreeVote
 from bosquet.boosting.rounds import warn_of_ending
 from bosquet.data import TableEncoder
 from bosquet.trees import DecisionTreeRegressor
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+    from sklearn.utils import Tags
+
+    from bosquet._types import CategoricalFeatures, Estimator, RandomState, TableLike
 
 
 def _unit() -> Check:
@@ -163,19 +169,19 @@ class AdaBoostRegressor(AsSequence, SaveMixin, RegressorMixin, BaseEstimator):
 
     def __init__(
         self,
-        estimator: Any = None,
+        estimator: Estimator | None = None,
         n_estimators: int = 50,
         *,
         learning_rate: float = 1.0,
         loss: str = "linear",
         combine: str = "median",
         on_large_error: str = "stop",
-        error_unit: Any = "std",
+        error_unit: float | str = "std",
         split: str = "exact",
         max_bins: int = 255,
-        categorical_features: Any = "from_dtype",
+        categorical_features: CategoricalFeatures = "from_dtype",
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ):
         self.estimator = estimator
         self.n_estimators = n_estimators
@@ -192,7 +198,9 @@ class AdaBoostRegressor(AsSequence, SaveMixin, RegressorMixin, BaseEstimator):
 
     # ------------------------------------------------------------------ fitting
     @publishes_fit_atomically
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AdaBoostRegressor:
+    def fit(
+        self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> AdaBoostRegressor:
         """Fit the learners.
 
         Parameters
@@ -210,7 +218,9 @@ class AdaBoostRegressor(AsSequence, SaveMixin, RegressorMixin, BaseEstimator):
         """
         return self._fit(X, y, sample_weight)
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> AdaBoostRegressor:
+    def _fit(
+        self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None
+    ) -> AdaBoostRegressor:
         check_parameters(self, self._checks)
         template = self._chosen_estimator()
         check_learner(template)
@@ -274,21 +284,21 @@ class AdaBoostRegressor(AsSequence, SaveMixin, RegressorMixin, BaseEstimator):
                 UserWarning,
             )
 
-    def _chosen_estimator(self) -> Any:
+    def _chosen_estimator(self) -> Estimator:
         if self.estimator is None:
             return DecisionTreeRegressor(max_depth=3)
         return self.estimator
 
     # --------------------------------------------------------------- predicting
     @reads_fit_snapshot
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: TableLike) -> np.ndarray:
         """The weighted median (or mean) of the learners' predictions."""
         combine = weighted_mean if self.combine == "mean" else weighted_median
         parts = [combine(each, self.estimator_weights_) for each in self._each(X)]
         return np.concatenate(parts)
 
     @reads_fit_snapshot
-    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
+    def staged_predict(self, X: TableLike) -> Iterator[np.ndarray]:
         """Predictions with the first 1, 2, ... learners."""
         weights = self.estimator_weights_
         each = np.concatenate(list(self._each(X)))
@@ -301,14 +311,16 @@ class AdaBoostRegressor(AsSequence, SaveMixin, RegressorMixin, BaseEstimator):
             yield total / weights[: t + 1].sum()
 
     @reads_fit_snapshot
-    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
+    def staged_score(
+        self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Iterator[float]:
         """R² with the first 1, 2, ... learners."""
         from sklearn.metrics import r2_score
 
         for predicted in self.staged_predict(X):
             yield float(r2_score(y, predicted, sample_weight=sample_weight))
 
-    def _each(self, X: Any) -> Iterator[np.ndarray]:
+    def _each(self, X: TableLike) -> Iterator[np.ndarray]:
         """Predictions of each learner, shape (rows, learners), in blocks of rows."""
         check_is_fitted(self, "_vote")
         columns = self._encoder.transform(X, owner=type(self).__name__)
@@ -322,7 +334,7 @@ class AdaBoostRegressor(AsSequence, SaveMixin, RegressorMixin, BaseEstimator):
     # ------------------------------------------------------------- the learners
     @property
     @reads_fit_snapshot
-    def estimators_(self) -> list[Any]:
+    def estimators_(self) -> Sequence[Any]:
         """The learners."""
         check_is_fitted(self, "_vote")
         if isinstance(self._vote, LearnerVote):
@@ -346,7 +358,7 @@ class AdaBoostRegressor(AsSequence, SaveMixin, RegressorMixin, BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_vote")
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         learner = self._chosen_estimator()
         for name in ("allow_nan", "sparse", "categorical", "string"):
@@ -356,7 +368,7 @@ class AdaBoostRegressor(AsSequence, SaveMixin, RegressorMixin, BaseEstimator):
         return tags
 
 
-def _one_target(y: Any, rows: int, owner: str) -> np.ndarray:
+def _one_target(y: ArrayLike, rows: int, owner: str) -> np.ndarray:
     numbers = check_finite_target(y, owner=owner)
     check_same_length(numbers.shape[1], rows)
     if numbers.shape[0] > 1:

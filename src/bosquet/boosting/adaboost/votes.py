@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import softmax
@@ -24,6 +24,10 @@ from bosquet import _core
 from bosquet._sums import weighted_sum
 from bosquet.boosting._inputs import error_of_round
 from bosquet.losses import MarginLoss
+
+if TYPE_CHECKING:
+    from bosquet._types import TableLike
+
 
 AsVote = Callable[[np.ndarray], np.ndarray]
 
@@ -107,7 +111,9 @@ class TreeVote:
             self.ensemble, no_leaf, none, no_leaf, np.zeros(1, bool), [None], nothing, none, none
         )
 
-    def raw(self, X: Any, threads: int, first: int = 0, last: int | None = None) -> np.ndarray:
+    def raw(
+        self, X: TableLike, threads: int, first: int = 0, last: int | None = None
+    ) -> np.ndarray:
         last = self.n_rounds if last is None else last
         each = self.trees_per_round
         return self.ensemble.predict_raw(X, first * each, last * each, threads)
@@ -157,7 +163,7 @@ class LearnerVote:
             total[:, place] += added
         return total
 
-    def _added(self, X: Any, first: int, last: int) -> Iterator[tuple[Any, np.ndarray]]:
+    def _added(self, X: TableLike, first: int, last: int) -> Iterator[tuple[Any, np.ndarray]]:
         each = self.voters_per_round
         for number in range(first * each, last * each):
             voter = self.voters[number]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -46,6 +46,15 @@ from bosquet.boosting.rounds import (
 )
 from bosquet.data import TableEncoder, n_rows, take_rows
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+    from sklearn.utils import Tags
+
+    from bosquet._types import EvalSet, RandomState, TableLike
+    from bosquet.data import Columns
+    from bosquet.losses import CustomLoss, NativeLoss
+
+
 # With at least this many rows, early_stopping="auto" splits off a validation set and stops early.
 AUTO_EARLY_STOPPING_ROWS = 1_000
 # The values of n_estimators="auto": with early stopping a limit that is hardly ever reached, without it the
@@ -66,7 +75,13 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
 
     # ------------------------------------------------------------------ fitting
     @publishes_fit_atomically
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, eval_set: Any = None) -> Any:
+    def fit(
+        self,
+        X: TableLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        eval_set: EvalSet = None,
+    ) -> Self:
         """Fit the model.
 
         Parameters
@@ -89,7 +104,9 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
         """
         return self._fit(X, y, sample_weight, eval_set)
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, eval_set: Any) -> Any:
+    def _fit(
+        self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None, eval_set: EvalSet
+    ) -> Self:
         check_parameters(self)
         continuing = self.warm_start and hasattr(self, "_terms")
         if continuing:
@@ -137,7 +154,7 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
         return self
 
     def _compute_validation_fingerprint(
-        self, parts: Parts, n_samples: int, eval_set: Any
+        self, parts: Parts, n_samples: int, eval_set: EvalSet
     ) -> int | None:
         """The fingerprint of the validation set that early stopping uses; None without early stopping."""
         if parts.validation is None or not self._stops_early(n_samples, eval_set):
@@ -200,10 +217,12 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
     def _row_count(self, columns: Any) -> int:
         return n_rows(columns) if self.estimator is None else columns.shape[0]
 
-    def _check_weight(self, sample_weight: Any, target: np.ndarray, n_rows: int) -> np.ndarray:
+    def _check_weight(
+        self, sample_weight: ArrayLike | None, target: np.ndarray, n_rows: int
+    ) -> np.ndarray:
         return check_sample_weight(sample_weight, n_rows, keep_scale=True)
 
-    def _stops_early(self, rows: int, eval_set: Any) -> bool:
+    def _stops_early(self, rows: int, eval_set: EvalSet) -> bool:
         if self.early_stopping == "auto":
             return eval_set is not None or rows >= AUTO_EARLY_STOPPING_ROWS
         return bool(self.early_stopping)
@@ -215,10 +234,10 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
 
     def _parts(
         self,
-        columns: Any,
+        columns: Columns,
         target: np.ndarray,
         weights: tuple[np.ndarray, float],
-        eval_set: Any,
+        eval_set: EvalSet,
         encoder: TableEncoder,
         loss: Any,
         seed: int,
@@ -327,7 +346,9 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
             "seed": seed,
         }
 
-    def _scorer(self, X: Any, y: Any, eval_set: Any, validation_rows: np.ndarray | None) -> Any:
+    def _scorer(
+        self, X: TableLike, y: ArrayLike, eval_set: EvalSet, validation_rows: np.ndarray | None
+    ) -> Any:
         """A function that returns the score on the validation set; None to monitor the loss."""
         if self.scoring in (None, "loss"):
             return None
@@ -337,6 +358,7 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
         if eval_set is not None:
             held_X, held_y = eval_set[0], eval_set[1]
         else:
+            assert validation_rows is not None
             held_X, held_y = rows_of(X, validation_rows), rows_of(np.asarray(y), validation_rows)
         return lambda: float(scorer(self, held_X, held_y))
 
@@ -352,14 +374,14 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
         """Number of rounds in the model, under the name of scikit-learn's GradientBoosting."""
         return self.n_iter_
 
-    def _raw(self, X: Any, first: int = 0, last: int | None = None) -> np.ndarray:
+    def _raw(self, X: TableLike, first: int = 0, last: int | None = None) -> np.ndarray:
         check_is_fitted(self, "_terms")
         columns = self._encoder.transform(X, owner=type(self).__name__)
         if isinstance(self._terms, LearnerTerms):
             return self._terms.raw(shaped(X), 1, first, last)
         return self._terms.raw(columns, effective_threads(self.n_jobs), first, last)
 
-    def _staged_raw(self, X: Any) -> Iterator[np.ndarray]:
+    def _staged_raw(self, X: TableLike) -> Iterator[np.ndarray]:
         check_is_fitted(self, "_terms")
         columns = self._encoder.transform(X, owner=type(self).__name__)
         data = shaped(X) if isinstance(self._terms, LearnerTerms) else columns
@@ -398,12 +420,12 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
     def importance(
         self,
         kind: str = "gain",
-        X: Any = None,
-        y: Any = None,
+        X: TableLike | None = None,
+        y: ArrayLike | None = None,
         *,
         n_repeats: int = 5,
-        scoring: Any = None,
-        random_state: Any = None,
+        scoring: str | Callable[..., float] | None = None,
+        random_state: RandomState = None,
     ) -> np.ndarray:
         """The importance of each feature.
 
@@ -445,7 +467,7 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_terms")
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.estimator is None or accepts_missing(self.estimator)
         tags.input_tags.sparse = True
@@ -455,13 +477,15 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
         return tags
 
     # --------------------------------------------------------- for the subclasses
-    def _make_loss(self, target: np.ndarray) -> Any:
+    def _make_loss(self, target: np.ndarray) -> NativeLoss | CustomLoss:
         raise NotImplementedError
 
-    def _check_target(self, y: Any, columns: Any, continuing: bool) -> tuple[np.ndarray, int]:
+    def _check_target(
+        self, y: ArrayLike, columns: Columns, continuing: bool
+    ) -> tuple[np.ndarray, int]:
         raise NotImplementedError
 
-    def _encode_target(self, y: Any) -> np.ndarray:
+    def _encode_target(self, y: ArrayLike) -> np.ndarray:
         raise NotImplementedError
 
     def _strata(self, target: np.ndarray) -> np.ndarray | None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bosquet._sklearn import has_fit_parameter, rows_of, seeded_clone
 from bosquet.boosting._inputs import error_of_round, predicted_numbers
 from bosquet.boosting.gradient._rows import Part
+
+if TYPE_CHECKING:
+    from bosquet._types import Estimator
 
 
 class LearnerTerms:
@@ -65,7 +68,7 @@ class LearnerStepper:
         loss: Any,
         terms: LearnerTerms | None,
         *,
-        estimator: Any,
+        estimator: Estimator,
         learning_rate: float,
         subsample: float,
         seed: int,

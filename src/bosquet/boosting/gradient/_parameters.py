@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bosquet._parameters import (
     Check,
@@ -17,6 +17,10 @@ from bosquet._parameters import (
 )
 from bosquet._parameters import check_parameters as check_against
 from bosquet._parameters import resolve_max_features as count_features
+
+if TYPE_CHECKING:
+    from bosquet.boosting.gradient._base import BaseGradientBoosting
+
 
 __all__ = [
     "check_continuing",
@@ -179,7 +183,7 @@ CHECKS: dict[str, Check] = {
 }
 
 
-def check_parameters(estimator: Any) -> None:
+def check_parameters(estimator: BaseGradientBoosting) -> None:
     """Raise a ValueError that names the first parameter out of its range."""
     check_against(estimator, CHECKS)
     if getattr(estimator, "tweedie_power", 1.5) == 2:
@@ -190,7 +194,7 @@ def check_parameters(estimator: Any) -> None:
         _check_runs(estimator)
 
 
-def check_continuing(estimator: Any) -> None:
+def check_continuing(estimator: BaseGradientBoosting) -> None:
     """Raise a ValueError if a warm start cannot continue the fitted model."""
     terms, asked = estimator._terms, estimator.n_estimators
     if asked != "auto" and asked < terms.n_rounds:
@@ -205,7 +209,7 @@ def check_continuing(estimator: Any) -> None:
         )
 
 
-def _check_runs(estimator: Any) -> None:
+def _check_runs(estimator: BaseGradientBoosting) -> None:
     """Raise a ValueError if several runs cannot be averaged."""
     several = f"n_runs={estimator.n_runs}"
     if estimator.estimator is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,10 @@ from bosquet._targets import check_same_length, check_sample_weight
 from bosquet._weights import power_of_two, warn_of_rescaling, warn_of_scale
 from bosquet.boosting._inputs import shaped
 from bosquet.data import TableEncoder, n_rows
+
+if TYPE_CHECKING:
+    from bosquet._types import EvalSet
+
 
 # The largest weight is kept within 2**±26: times a target of LARGEST_TARGET it fits single precision.
 WEIGHT_RANGE = 26
@@ -51,8 +55,8 @@ class Parts:
 
 
 def part_of_eval_set(
-    eval_set: Any,
-    encoder: Any,
+    eval_set: EvalSet,
+    encoder: TableEncoder | None,
     encode_target: Callable[[Any], np.ndarray],
     loss: Any,
     owner: str,
@@ -66,7 +70,7 @@ def part_of_eval_set(
     warn_of_row_order_mismatch(("X of eval_set", "y of eval_set"), eval_set)
     target = encode_target(y)
     loss.check_targets(target)
-    columns = shaped(X) if encoder is None else encoder.transform(X, owner=owner)
+    columns: Any = shaped(X) if encoder is None else encoder.transform(X, owner=owner)
     check_same_length(target.shape[1], columns.shape[0] if encoder is None else n_rows(columns))
     weight = check_sample_weight(eval_set[2] if len(eval_set) == 3 else None, target.shape[1])
     return Part(columns, target, weight)

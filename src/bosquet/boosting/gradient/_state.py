@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,13 +25,17 @@ from bosquet.boosting.gradient._trees import TreeTerms
 from bosquet.losses import NativeLoss, classification_loss, regression_loss
 from bosquet.losses.native import CLASSIFICATION, REGRESSION, TRAITS
 
+if TYPE_CHECKING:
+    from bosquet._types import State
+    from bosquet.boosting.gradient._base import BaseGradientBoosting
 
-def _check(model: Any) -> None:
+
+def _check(model: BaseGradientBoosting) -> None:
     check_parameters(model)
     check_learner(model.estimator)
 
 
-def _to_state(model: Any) -> tuple[Ensemble, dict[str, Any]]:
+def _to_state(model: BaseGradientBoosting) -> tuple[Ensemble, State]:
     if not isinstance(model._terms, TreeTerms):
         raise ValueError(
             f"{type(model).__name__}(estimator={model.estimator!r}) cannot be saved to a model file, which"
@@ -50,7 +54,7 @@ def _to_state(model: Any) -> tuple[Ensemble, dict[str, Any]]:
     }
 
 
-def _from_state(model: Any, trees: Ensemble, state: dict[str, Any]) -> Any:
+def _from_state(model: BaseGradientBoosting, trees: Ensemble, state: State) -> Any:
     if trees.vector_leaves:
         raise ModelFileError(
             "invalid model file: the leaves of the trees have one number per output; the trees of gradient"
@@ -81,7 +85,7 @@ def _from_state(model: Any, trees: Ensemble, state: dict[str, Any]) -> Any:
 
 # The number of outputs is compared with that of the trees before the loss is built, so that a file cannot
 # request a loss of arbitrary size.
-def _read_classification_loss(state: dict[str, Any], n_classes: int, trees: Ensemble) -> Any:
+def _read_classification_loss(state: State, n_classes: int, trees: Ensemble) -> Any:
     if n_classes < 2 or trees.n_outputs != (1 if n_classes == 2 else n_classes):
         raise ModelFileError(
             f"invalid model file: 'classes' has {n_classes} class(es), but the trees have {trees.n_outputs}"
@@ -90,7 +94,7 @@ def _read_classification_loss(state: dict[str, Any], n_classes: int, trees: Ense
     return classification_loss(read_choice(state, "name", CLASSIFICATION), n_classes)
 
 
-def _read_regression_loss(state: dict[str, Any], trees: Ensemble) -> Any:
+def _read_regression_loss(state: State, trees: Ensemble) -> Any:
     name = read_choice(state, "name", REGRESSION)
     targets = read_integer(state, "targets", 1, trees.n_outputs)
     levels = _read_loss_parameters(state, name)
@@ -105,7 +109,7 @@ def _read_regression_loss(state: dict[str, Any], trees: Ensemble) -> Any:
     )
 
 
-def _read_loss_parameters(state: dict[str, Any], name: str) -> list[float]:
+def _read_loss_parameters(state: State, name: str) -> list[float]:
     """Read the parameters of a loss, in the open interval that the core declares for it."""
     parameters: list[float] = read_numbers(state, "parameters").tolist()
     interval = TRAITS[name]["parameter"]

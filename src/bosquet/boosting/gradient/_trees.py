@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from bosquet.boosting.gradient._rows import Part
 from bosquet.losses import CustomLoss, NativeLoss
 from bosquet.trees.copying import add_copy
 from bosquet.trees.growing import EDGE_ROWS
+
+if TYPE_CHECKING:
+    from bosquet.data import Columns
 
 
 class TreeTerms:
@@ -39,7 +42,7 @@ class TreeTerms:
         return TreeTerms(self.ensemble.copy(), self.runs)
 
     def raw(
-        self, columns: Any, threads: int, first: int = 0, last: int | None = None
+        self, columns: Columns, threads: int, first: int = 0, last: int | None = None
     ) -> np.ndarray:
         """Raw predictions (rows, outputs) of rounds [first, last); the constants belong to round 0."""
         each = self.trees_per_round

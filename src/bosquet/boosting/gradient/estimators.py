@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,6 +22,22 @@ from bosquet._targets import (
 from bosquet.boosting.gradient._base import BaseGradientBoosting
 from bosquet.boosting.gradient._parameters import with_common_docs
 from bosquet.losses import classification_loss, regression_loss
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+    from sklearn.utils import Tags
+
+    from bosquet._types import (
+        CategoricalFeatures,
+        ClassWeight,
+        Estimator,
+        MonotoneConstraint,
+        RandomState,
+        TableLike,
+    )
+    from bosquet.boosting.rounds import Callback
+    from bosquet.data import Columns
+    from bosquet.losses import CustomLoss, NativeLoss
 
 
 @with_common_docs
@@ -66,10 +82,10 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
 
     def __init__(
         self,
-        loss: Any = "log_loss",
+        loss: object = "log_loss",
         *,
         learning_rate: float = 0.05,
-        n_estimators: Any = "auto",
+        n_estimators: int | str = "auto",
         n_runs: int = 1,
         max_leaf_nodes: int | None = 31,
         max_depth: int | None = None,
@@ -80,32 +96,32 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         max_delta_step: float = 0.0,
         subsample: float = 1.0,
         sampling: str = "uniform",
-        max_features: Any = 0.5,
-        max_features_per_level: Any = None,
-        max_features_per_tree: Any = None,
+        max_features: float | str | None = 0.5,
+        max_features_per_level: float | str | None = None,
+        max_features_per_tree: float | str | None = None,
         growth: str = "best",
         step: str = "newton",
         max_bins: int = 255,
-        categorical_features: Any = "from_dtype",
+        categorical_features: CategoricalFeatures = "from_dtype",
         cat_smooth: float = 10.0,
         cat_l2: float = 10.0,
         max_cat_threshold: int = 32,
         min_samples_category: int = 30,
-        monotonic_cst: Any = None,
-        interaction_cst: Any = None,
-        estimator: Any = None,
-        early_stopping: Any = "auto",
+        monotonic_cst: MonotoneConstraint = None,
+        interaction_cst: str | Sequence[Collection[int | str]] | None = None,
+        estimator: Estimator | None = None,
+        early_stopping: bool | str = "auto",
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 40,
         refit: bool = True,
         tol: float = 1e-7,
-        scoring: Any = None,
-        class_weight: Any = None,
+        scoring: str | Callable[..., float] | None = None,
+        class_weight: ClassWeight = None,
         warm_start: bool = False,
-        callbacks: Any = None,
+        callbacks: Sequence[Callback] | None = None,
         verbose: int = 0,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ):
         self.loss = loss
         self.learning_rate = learning_rate
@@ -147,7 +163,9 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _check_target(self, y: Any, columns: Any, continuing: bool) -> tuple[np.ndarray, int]:
+    def _check_target(
+        self, y: ArrayLike, columns: Columns, continuing: bool
+    ) -> tuple[np.ndarray, int]:
         labels = check_labels(y, owner=type(self).__name__)
         check_same_length(labels.size, self._row_count(columns))
         if not continuing:
@@ -158,56 +176,58 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
             )
         return self._encode_target(labels), labels.size
 
-    def _encode_target(self, y: Any) -> np.ndarray:
+    def _encode_target(self, y: ArrayLike) -> np.ndarray:
         return class_numbers(check_labels(y), self.classes_)[None, :].astype(float)
 
-    def _check_weight(self, sample_weight: Any, target: np.ndarray, n: int) -> np.ndarray:
+    def _check_weight(
+        self, sample_weight: ArrayLike | None, target: np.ndarray, n: int
+    ) -> np.ndarray:
         labels = self.classes_[target[0].astype(np.intp)]
         weight = check_sample_weight(sample_weight, n, keep_scale=True)
         return apply_class_weight(self.class_weight, labels, weight, keep_scale=True)
 
-    def _make_loss(self, target: np.ndarray) -> Any:
+    def _make_loss(self, target: np.ndarray) -> NativeLoss | CustomLoss:
         return classification_loss(self.loss, self.classes_.size)
 
     def _strata(self, target: np.ndarray) -> np.ndarray:
         return target[0].astype(np.intp)
 
     @reads_fit_snapshot
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(self, X: TableLike) -> np.ndarray:
         """Raw predictions: shape (n_samples,) for two classes, (n_samples, n_classes) for more."""
         raw = self._raw(X)
         return raw[:, 0] if raw.shape[1] == 1 else raw
 
     @reads_fit_snapshot
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: TableLike) -> np.ndarray:
         """Probabilities of the classes, in the order of `classes_`."""
         return self._probabilities(self._raw(X))
 
     @reads_fit_snapshot
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: TableLike) -> np.ndarray:
         """The most probable class of each row."""
         return self._most_probable(self._raw(X))
 
     @reads_fit_snapshot
-    def predict_log_proba(self, X: Any) -> np.ndarray:
+    def predict_log_proba(self, X: TableLike) -> np.ndarray:
         """Logarithms of the probabilities."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
     @reads_fit_snapshot
-    def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
+    def staged_decision_function(self, X: TableLike) -> Iterator[np.ndarray]:
         """Raw predictions after each round."""
         for raw in self._staged_raw(X):
             yield raw[:, 0] if raw.shape[1] == 1 else raw
 
     @reads_fit_snapshot
-    def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
+    def staged_predict_proba(self, X: TableLike) -> Iterator[np.ndarray]:
         """Probabilities after each round."""
         for raw in self._staged_raw(X):
             yield self._probabilities(raw)
 
     @reads_fit_snapshot
-    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
+    def staged_predict(self, X: TableLike) -> Iterator[np.ndarray]:
         """Classes after each round."""
         for raw in self._staged_raw(X):
             yield self._most_probable(raw)
@@ -274,10 +294,10 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
 
     def __init__(
         self,
-        loss: Any = "squared_error",
+        loss: object = "squared_error",
         *,
         learning_rate: float = 0.05,
-        n_estimators: Any = "auto",
+        n_estimators: int | str = "auto",
         n_runs: int = 1,
         max_leaf_nodes: int | None = 31,
         max_depth: int | None = None,
@@ -288,35 +308,35 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         max_delta_step: float = 0.0,
         subsample: float = 1.0,
         sampling: str = "uniform",
-        max_features: Any = 0.5,
-        max_features_per_level: Any = None,
-        max_features_per_tree: Any = None,
+        max_features: float | str | None = 0.5,
+        max_features_per_level: float | str | None = None,
+        max_features_per_tree: float | str | None = None,
         growth: str = "best",
         step: str = "newton",
         max_bins: int = 255,
-        categorical_features: Any = "from_dtype",
+        categorical_features: CategoricalFeatures = "from_dtype",
         cat_smooth: float = 10.0,
         cat_l2: float = 10.0,
         max_cat_threshold: int = 32,
         min_samples_category: int = 30,
-        monotonic_cst: Any = None,
-        interaction_cst: Any = None,
-        estimator: Any = None,
-        quantile: Any = 0.5,
-        expectile: Any = 0.5,
+        monotonic_cst: MonotoneConstraint = None,
+        interaction_cst: str | Sequence[Collection[int | str]] | None = None,
+        estimator: Estimator | None = None,
+        quantile: ArrayLike = 0.5,
+        expectile: ArrayLike = 0.5,
         alpha: float = 0.9,
         tweedie_power: float = 1.5,
-        early_stopping: Any = "auto",
+        early_stopping: bool | str = "auto",
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 40,
         refit: bool = True,
         tol: float = 1e-7,
-        scoring: Any = None,
+        scoring: str | Callable[..., float] | None = None,
         warm_start: bool = False,
-        callbacks: Any = None,
+        callbacks: Sequence[Callback] | None = None,
         verbose: int = 0,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ):
         self.loss = loss
         self.learning_rate = learning_rate
@@ -361,7 +381,9 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _check_target(self, y: Any, columns: Any, continuing: bool) -> tuple[np.ndarray, int]:
+    def _check_target(
+        self, y: ArrayLike, columns: Columns, continuing: bool
+    ) -> tuple[np.ndarray, int]:
         target = check_finite_target(y, owner=type(self).__name__)
         rows = target.shape[1]
         check_same_length(rows, self._row_count(columns))
@@ -372,10 +394,10 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
             )
         return target, rows
 
-    def _encode_target(self, y: Any) -> np.ndarray:
+    def _encode_target(self, y: ArrayLike) -> np.ndarray:
         return check_finite_target(y, "the target of eval_set")
 
-    def _make_loss(self, target: np.ndarray) -> Any:
+    def _make_loss(self, target: np.ndarray) -> NativeLoss | CustomLoss:
         return regression_loss(
             self.loss,
             target.shape[0],
@@ -386,12 +408,12 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         )
 
     @reads_fit_snapshot
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: TableLike) -> np.ndarray:
         """Predictions: (n_samples,), or a column for each target or quantile level."""
         return self._predictions(self._raw(X))
 
     @reads_fit_snapshot
-    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
+    def staged_predict(self, X: TableLike) -> Iterator[np.ndarray]:
         """Predictions after each round."""
         for raw in self._staged_raw(X):
             yield self._predictions(raw)
@@ -401,7 +423,7 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         result = self._loss_terms.inverse_link(raw)
         return result[:, 0] if result.shape[1] == 1 else result
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags

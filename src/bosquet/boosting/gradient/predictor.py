@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bosquet.boosting.gradient._trees import TreeTerms
 from bosquet.data import TableEncoder
 from bosquet.losses import NativeLoss
+
+if TYPE_CHECKING:
+    from bosquet._types import TableLike
+    from bosquet.losses import CustomLoss
 
 
 class Predictor:
@@ -25,7 +29,7 @@ class Predictor:
     encoder : the fitted encoder of the columns.
     """
 
-    def __init__(self, terms: TreeTerms, loss: Any, encoder: TableEncoder):
+    def __init__(self, terms: TreeTerms, loss: NativeLoss | CustomLoss, encoder: TableEncoder):
         self.terms = terms
         self.loss = loss
         self.encoder = encoder
@@ -44,12 +48,12 @@ class Predictor:
             result = result[:, 0]
         return result[0] if X.ndim == 1 else result
 
-    def encode(self, X: Any) -> np.ndarray:
+    def encode(self, X: TableLike) -> np.ndarray:
         """Convert a table of any kind to the float array that this predictor takes."""
         columns = self.encoder.transform(X, owner="Predictor")
         if isinstance(columns, np.ndarray):
             return np.ascontiguousarray(columns)
         return np.column_stack([np.asarray(column, dtype=float) for column in columns])
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return (Predictor, (self.terms, self.loss, self.encoder))

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import importlib
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bosquet._text_table import text_table
 from bosquet.cli.arguments import positive_int
 from bosquet.cli.commands.info import machine
 from bosquet.cli.output import print_note, print_result
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
 
 NAME = "bench"
 HELP = "measure speed on this machine and compare it with other installed libraries"
@@ -26,7 +30,7 @@ bosquet bench --rows 20000 --turns 1 --json
 COLUMNS, LEAVES, RATE = 28, 31, 0.1
 
 
-def arguments(parser: Any) -> None:
+def arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--rows",
         type=positive_int,
@@ -49,7 +53,7 @@ def arguments(parser: Any) -> None:
     )
 
 
-def run(arguments: Any) -> None:
+def run(arguments: Namespace) -> None:
     import numpy as np
     from sklearn.datasets import make_classification
     from sklearn.metrics import log_loss

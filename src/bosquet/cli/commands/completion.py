@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
 
 NAME = "completion"
 HELP = "print a completion script for bash, zsh or fish"
@@ -17,11 +21,11 @@ bosquet completion fish > ~/.config/fish/completions/bosquet.fish
 SHELLS = ("bash", "zsh", "fish")
 
 
-def arguments(parser: Any) -> None:
+def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("shell", choices=SHELLS)
 
 
-def run(arguments: Any) -> None:
+def run(arguments: Namespace) -> None:
     from bosquet.cli.command import build_parser
 
     words = vocabulary(build_parser())

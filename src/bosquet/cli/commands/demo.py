@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bosquet.cli.arguments import comma_separated, non_negative_int, positive_int
 from bosquet.cli.commands.study import finish, new_study
 from bosquet.cli.output import check_outputs, print_note
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
 
 NAME = "demo"
 HELP = "study a built-in data set"
@@ -22,7 +26,7 @@ bosquet demo --data salaries --budget 1m --report salaries.html
 TABLES = ("tumours", "wines", "diabetes", "salaries")
 
 
-def arguments(parser: Any) -> None:
+def arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--data", choices=TABLES, default="tumours", help="data set (default: tumours)"
     )
@@ -48,7 +52,7 @@ def arguments(parser: Any) -> None:
     parser.set_defaults(task="auto", metric="auto", jobs=None, resume=None, save=None)
 
 
-def run(arguments: Any) -> int:
+def run(arguments: Namespace) -> int:
     check_outputs([("--report", arguments.report)])
     frame, target, bayes, source = table_of(arguments.data, arguments.seed)
     print_note(arguments, f"{source}: {len(frame):,} rows, target {target!r}")

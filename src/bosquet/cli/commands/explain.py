@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bosquet._suggestions import hint
 from bosquet._text_table import text_table
@@ -10,6 +10,12 @@ from bosquet.cli.arguments import UserError, positive_int, table_argument
 from bosquet.cli.inputs import read
 from bosquet.cli.models import model_argument, table_model
 from bosquet.cli.output import print_note, print_result
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from pandas import DataFrame
+
 
 NAME = "explain"
 HELP = "SHAP values: feature importance over a table, or one prediction explained"
@@ -31,7 +37,7 @@ DRAWN_ROWS, BACKGROUND_ROWS, DRAWN_COLUMNS, DRAWN_VALUES = 100, 100, 500, 5_000_
 _BAR = 30
 
 
-def arguments(parser: Any) -> None:
+def arguments(parser: ArgumentParser) -> None:
     model_argument(parser)
     table_argument(parser)
     parser.add_argument(
@@ -52,7 +58,7 @@ def arguments(parser: Any) -> None:
     )
 
 
-def run(arguments: Any) -> None:
+def run(arguments: Namespace) -> None:
     model = table_model(arguments.model, arguments)
     frame = read(arguments)
     if arguments.row is not None:
@@ -82,7 +88,9 @@ def run(arguments: Any) -> None:
     return None
 
 
-def _ranking(arguments: Any, model: Any, frame: Any) -> tuple[list[tuple[str, float]], int, str]:
+def _ranking(
+    arguments: Namespace, model: Any, frame: DataFrame
+) -> tuple[list[tuple[str, float]], int, str]:
     """Return the columns by mean absolute effect, the number of rows, and a remark on the method."""
     import numpy as np
 
@@ -109,7 +117,7 @@ def _ranking(arguments: Any, model: Any, frame: Any) -> tuple[list[tuple[str, fl
     return ranking, len(some), ", estimated by sampling"
 
 
-def _effects(model: Any, rows: Any, places: Any, frame: Any) -> Any:
+def _effects(model: Any, rows: Any, places: Any, frame: DataFrame) -> Any:
     """Return the Shapley values of some rows; sampling uses other rows of the table as background."""
     from bosquet.study.explain.row_explanations import explain_rows
 
@@ -118,7 +126,7 @@ def _effects(model: Any, rows: Any, places: Any, frame: Any) -> Any:
     return explain_rows(model.model, rows, places, background, names, 0, DRAWN_COLUMNS)
 
 
-def _one_row(arguments: Any, model: Any, frame: Any) -> None:
+def _one_row(arguments: Namespace, model: Any, frame: DataFrame) -> None:
     import numpy as np
 
     from bosquet.study.metrics.formatting import format_score
@@ -174,7 +182,7 @@ def _one_row(arguments: Any, model: Any, frame: Any) -> None:
     print_result(arguments, as_json, text)
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     if value is None or value != value:
         return "missing"
     return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -6,13 +6,17 @@ import json
 import os
 import sys
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bosquet._suggestions import hint
 from bosquet.cli.arguments import UserError, positive_argument, table_argument, target_arguments
 from bosquet.cli.inputs import training_table
 from bosquet.cli.models import key_arguments, key_of
 from bosquet.cli.output import check_outputs, print_note, print_result, write_atomically
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
 
 NAME = "fit"
 HELP = "fit one model and write it to a file"
@@ -38,7 +42,7 @@ METHODS = {
 }
 
 
-def arguments(parser: Any) -> None:
+def arguments(parser: ArgumentParser) -> None:
     table_argument(parser)
     target_arguments(parser)
     parser.add_argument("--out", "-o", required=True, metavar="FILE", help="model file to write")
@@ -68,7 +72,7 @@ def arguments(parser: Any) -> None:
     key_arguments(parser, "sign the model file with this key")
 
 
-def run(arguments: Any) -> None:
+def run(arguments: Namespace) -> None:
     from bosquet.tables import TableModel
 
     check_outputs([("--out", arguments.out)], [arguments.data, arguments.key_file])
@@ -114,7 +118,7 @@ def _shown(name: str, value: float, positive: str | None) -> str:
     return f"; {name.replace('_', ' ')}{of} {value:.4g}"
 
 
-def estimator_of(arguments: Any, is_classes: bool) -> Any:
+def estimator_of(arguments: Namespace, is_classes: bool) -> Any:
     """Return the unfitted estimator with the parameters of --set."""
     import bosquet
 
@@ -147,7 +151,7 @@ def _parameter(text: str) -> tuple[str, Any]:
         return name.strip(), value
 
 
-def held_out_scores(arguments: Any, table: Any) -> dict[str, float]:
+def held_out_scores(arguments: Namespace, table: Any) -> dict[str, float]:
     """Return the scores on a test set of a model fitted to the other rows."""
     from sklearn.model_selection import train_test_split
 

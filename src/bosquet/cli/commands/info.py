@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import os
 import platform
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bosquet._text_table import text_table
 from bosquet.cli.arguments import table_argument
 from bosquet.cli.inputs import read
 from bosquet.cli.models import MODEL_FILE, PICKLE, begins_with, load_model, trust_arguments
 from bosquet.cli.output import print_result
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from pandas import DataFrame
+
 
 NAME = "info"
 HELP = "print versions and machine; with a file, describe its content"
@@ -38,12 +44,12 @@ PEERS = ("lightgbm", "xgboost", "xgboost-cpu", "catboost")
 _SHOWN = 60
 
 
-def arguments(parser: Any) -> None:
+def arguments(parser: ArgumentParser) -> None:
     table_argument(parser, "a model file or a table", nargs="?")
     trust_arguments(parser)
 
 
-def run(arguments: Any) -> None:
+def run(arguments: Namespace) -> None:
     if arguments.data is None:
         return _machine(arguments)
     if begins_with(arguments.data, MODEL_FILE) or begins_with(arguments.data, PICKLE):
@@ -77,7 +83,7 @@ def machine() -> dict[str, Any]:
     }
 
 
-def _machine(arguments: Any) -> None:
+def _machine(arguments: Namespace) -> None:
     found = machine()
     rows = [
         [key.replace("_", " "), str(value)]
@@ -90,7 +96,7 @@ def _machine(arguments: Any) -> None:
 
 
 # ------------------------------------------------------------------------------------------- model
-def _model(arguments: Any, model: Any) -> None:
+def _model(arguments: Namespace, model: Any) -> None:
     tidier = getattr(model, "tidier", None)
     inner = model
     if tidier is not None:  # a TableModel, or the chosen model of a study
@@ -144,7 +150,7 @@ def _plan_text(state: dict[str, Any]) -> str:
 
 
 # ------------------------------------------------------------------------------------------- table
-def _table(arguments: Any, frame: Any) -> None:
+def _table(arguments: Namespace, frame: DataFrame) -> None:
     from bosquet.tables.planning import plan_column
     from bosquet.tables.unique_rows import UniqueRows
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bosquet._suggestions import hint
 from bosquet.cli.arguments import UserError, comma_separated, table_argument
@@ -12,6 +12,12 @@ from bosquet.cli.formulas import without_formulas
 from bosquet.cli.inputs import read
 from bosquet.cli.models import model_argument, table_model
 from bosquet.cli.output import check_outputs, json_text, print_note, write_atomically
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from pandas import DataFrame
+
 
 NAME = "predict"
 HELP = "predict new rows with a model file"
@@ -30,7 +36,7 @@ cat new.csv | bosquet predict houses.bosquet - --json
 """
 
 
-def arguments(parser: Any) -> None:
+def arguments(parser: ArgumentParser) -> None:
     model_argument(parser)
     table_argument(parser)
     parser.add_argument(
@@ -55,7 +61,7 @@ def arguments(parser: Any) -> None:
     )
 
 
-def run(arguments: Any) -> None:
+def run(arguments: Namespace) -> None:
     check_outputs([("--out", arguments.out)], [arguments.model, arguments.data, arguments.key_file])
     model = table_model(arguments.model, arguments)
     frame = read(arguments)
@@ -75,14 +81,14 @@ def run(arguments: Any) -> None:
         _write_csv(arguments, predictions, sys.stdout, lineterminator="\n")
 
 
-def _write_csv(arguments: Any, predictions: Any, place: Any, **layout: Any) -> None:
+def _write_csv(arguments: Namespace, predictions: Any, place: Any, **layout: Any) -> None:
     if arguments.escape_formulas:
         # Quoted, so that a spreadsheet with another delimiter does not split cells.
         predictions, layout["quoting"] = without_formulas(predictions), csv.QUOTE_NONNUMERIC
     predictions.to_csv(place, index=False, **layout)
 
 
-def predictions_of(arguments: Any, model: Any, frame: Any) -> Any:
+def predictions_of(arguments: Namespace, model: Any, frame: DataFrame) -> Any:
     """Return a table of the kept columns, the predictions and the probabilities."""
     import pandas as pd
 

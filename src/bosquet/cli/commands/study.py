@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bosquet.cli.arguments import (
     UserError,
@@ -18,6 +18,13 @@ from bosquet.cli.arguments import (
 from bosquet.cli.inputs import read
 from bosquet.cli.models import key_arguments, key_of
 from bosquet.cli.output import check_outputs, print_note, print_result, write_atomically
+
+if TYPE_CHECKING:
+    import argparse
+    from argparse import ArgumentParser, Namespace
+
+    from numpy.typing import ArrayLike
+
 
 NAME = "study"
 HELP = "tune and compare methods, choose and explain one, write an HTML report"
@@ -46,7 +53,7 @@ exit codes:
 SCHEMES = ("cv", "validation", "oob", "bootstrap", "aic", "bic")
 
 
-def arguments(parser: Any) -> None:
+def arguments(parser: ArgumentParser) -> None:
     table_argument(parser)
     target_arguments(parser)
     parser.epilog = f"{parser.epilog or ''}\n{EXIT_CODES}"
@@ -100,7 +107,7 @@ def _study_arguments(group: Any) -> None:
     )
 
 
-def _design_arguments(group: Any) -> None:
+def _design_arguments(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--time",
         metavar="COLUMN",
@@ -130,7 +137,7 @@ def _design_arguments(group: Any) -> None:
     )
 
 
-def _output_arguments(group: Any) -> None:
+def _output_arguments(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--report",
         "-o",
@@ -151,7 +158,7 @@ def _output_arguments(group: Any) -> None:
     )
 
 
-def run(arguments: Any) -> int:
+def run(arguments: Namespace) -> int:
     report = None if arguments.no_report else arguments.report or default_report(arguments.data)
     outputs = [("--report", report), ("--resume", arguments.resume), ("--save", arguments.save)]
     if arguments.save and not arguments.save.endswith(PICKLED):
@@ -184,7 +191,7 @@ def run(arguments: Any) -> int:
     return finish(arguments, study, report, key)
 
 
-def new_study(arguments: Any, costs: Any = None) -> Any:
+def new_study(arguments: Namespace, costs: ArrayLike | None = None) -> Any:
     """Return the study with the options of the command."""
     from bosquet import Study
 
@@ -223,7 +230,7 @@ def _plain_number(text: str) -> Any:
         return text
 
 
-def finish(arguments: Any, study: Any, report: str | None, key: bytes | None = None) -> int:
+def finish(arguments: Namespace, study: Any, report: str | None, key: bytes | None = None) -> int:
     """Write the report and the model, print the result and return the exit code.
 
     The result is printed even if a file cannot be written, because the study took a long time.

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bosquet._optional import import_optional
 from bosquet.cli.arguments import positive_int, table_argument, target_arguments
 from bosquet.cli.inputs import training_table
 from bosquet.cli.output import check_outputs, print_note, print_result, write_atomically
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from bosquet._types import TableLike
+
 
 NAME = "tree"
 HELP = "grow and prune one tree; print it as text, SQL, Python, Graphviz or PNG"
@@ -23,7 +29,7 @@ bosquet tree iris.csv -t species --png tree.png
 MAX_LEVELS = 30  # of a category; splits on more levels are not readable
 
 
-def arguments(parser: Any) -> None:
+def arguments(parser: ArgumentParser) -> None:
     table_argument(parser)
     target_arguments(parser)
     parser.add_argument(
@@ -41,7 +47,7 @@ def arguments(parser: Any) -> None:
     )
 
 
-def run(arguments: Any) -> None:
+def run(arguments: Namespace) -> None:
     check_outputs([("--png", arguments.png), ("--out", arguments.out)], [arguments.data])
     table = training_table(arguments)
     X = _readable(arguments, table.X)
@@ -75,7 +81,7 @@ def run(arguments: Any) -> None:
     )
 
 
-def _readable(arguments: Any, X: Any) -> Any:
+def _readable(arguments: Namespace, X: Any) -> Any:
     """Return the columns without categories that have too many levels for readable splits."""
     many = [
         name for name in X if X[name].dtype.name == "category" and X[name].nunique() > MAX_LEVELS
@@ -89,7 +95,7 @@ def _readable(arguments: Any, X: Any) -> Any:
     return X.drop(columns=many)
 
 
-def _fitted(arguments: Any, X: Any, target: Any) -> Any:
+def _fitted(arguments: Namespace, X: TableLike, target: Any) -> Any:
     import numpy as np
 
     from bosquet import DecisionTreeClassifier, DecisionTreeRegressor
@@ -110,7 +116,7 @@ def _fitted(arguments: Any, X: Any, target: Any) -> Any:
     return tree.fit(X, target.y)
 
 
-def _text(arguments: Any, model: Any) -> str:
+def _text(arguments: Namespace, model: Any) -> str:
     if arguments.dot:
         return str(model.export_graphviz())
     if arguments.sql:

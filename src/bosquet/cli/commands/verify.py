@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bosquet.cli.arguments import UserError
 from bosquet.cli.models import MODEL_FILE, begins_with, load_model, model_argument
 from bosquet.cli.output import print_result
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
 
 NAME = "verify"
 HELP = "check a model file"
@@ -22,11 +26,11 @@ bosquet verify model.bosquet --json && ./deploy model.bosquet
 """
 
 
-def arguments(parser: Any) -> None:
+def arguments(parser: ArgumentParser) -> None:
     model_argument(parser)
 
 
-def run(arguments: Any) -> None:
+def run(arguments: Namespace) -> None:
     from bosquet import __version__
     from bosquet.io.models import model_bytes, writer_version
     from bosquet.io.signatures import is_signed, strip_signature
@@ -65,7 +69,7 @@ def run(arguments: Any) -> None:
     return None
 
 
-def _pickled(arguments: Any, model: Any) -> None:
+def _pickled(arguments: Namespace, model: Any) -> None:
     """Report that a pickle can be loaded, which is all that can be checked."""
     name, size = repr(model), os.path.getsize(arguments.model)
     print_result(

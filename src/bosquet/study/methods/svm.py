@@ -211,7 +211,7 @@ def _linear_regressors(shape: TableShape) -> Sequence[Candidate]:
 
 def _details(fitted: Any) -> dict[str, Any]:
     model = model_of(fitted)
-    machine = model.members_[0].model if isinstance(model, CalibratedModel) else model
+    machine: Any = model.members_[0].model if isinstance(model, CalibratedModel) else model
     found: dict[str, Any] = {}
     if hasattr(machine, "n_support_vectors_"):
         found["support vectors"] = machine.n_support_vectors_

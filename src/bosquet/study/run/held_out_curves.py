@@ -52,8 +52,9 @@ def held_out_record(
 
 
 def _threshold_of_costs(decision: Decision) -> float:
-    costs = decision.costs if decision.positive == 1 else decision.costs[::-1, ::-1]  # type: ignore[index]
-    return cost_threshold(costs)
+    costs = decision.costs
+    assert costs is not None
+    return cost_threshold(costs if decision.positive == 1 else costs[::-1, ::-1])
 
 
 def _total_weight(weight: np.ndarray | None, rows: np.ndarray) -> float:
