@@ -16,7 +16,7 @@ from sklearn.base import (
     is_classifier,
     is_regressor,
 )
-from sklearn.utils import check_random_state
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _num_samples as number_of_rows
@@ -29,7 +29,6 @@ from bosquet._sparse import checked_sparse, indexable
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
-    from sklearn.utils import Tags
 
     from bosquet._types import Estimator, RandomState
 
@@ -48,6 +47,7 @@ __all__ = [
     "BaseEstimator",
     "ClassifierMixin",
     "RegressorMixin",
+    "Tags",
     "accepts_missing",
     "available_if",
     "check_classification_targets",

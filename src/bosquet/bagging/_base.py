@@ -42,8 +42,8 @@ from bosquet.bagging._tables import copy_input_tags, validate_table
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
-    from sklearn.utils import Tags
 
+    from bosquet._sklearn import Tags
     from bosquet._types import Estimator, TableLike
 
 

@@ -11,8 +11,7 @@ from bosquet._sklearn import tags_of, validate_data
 from bosquet.data import decode_dictionaries
 
 if TYPE_CHECKING:
-    from sklearn.utils import Tags
-
+    from bosquet._sklearn import Tags
     from bosquet._types import Estimator, TableLike
 
 

@@ -38,8 +38,8 @@ from bosquet.bagging.diversity import check_weights
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
-    from sklearn.utils import Tags
 
+    from bosquet._sklearn import Tags
     from bosquet._types import Estimator, NamedEstimators, TableLike
 
 

@@ -19,8 +19,8 @@ from bosquet.experts.rules import rule_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
-    from sklearn.utils import Tags
 
+    from bosquet._sklearn import Tags
     from bosquet.experts._rule import ExpertRule
 
 

@@ -12,8 +12,7 @@ from bosquet._sklearn import BaseEstimator, tags_of, validate_data
 from bosquet.data import decode_dictionaries
 
 if TYPE_CHECKING:
-    from sklearn.utils import Tags
-
+    from bosquet._sklearn import Tags
     from bosquet._types import Estimator, NamedEstimators, TableLike
 
 

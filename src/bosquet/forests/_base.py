@@ -41,8 +41,8 @@ from bosquet.trees.growing import (
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
-    from sklearn.utils import Tags
 
+    from bosquet._sklearn import Tags
     from bosquet._types import TableLike
     from bosquet.data import Columns
 

@@ -37,8 +37,8 @@ from bosquet.trees.growing import TreeTarget, class_shares
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
-    from sklearn.utils import Tags
 
+    from bosquet._sklearn import Tags
     from bosquet._types import TableLike
     from bosquet.trees.class_targets import Classes
 

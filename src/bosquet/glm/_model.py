@@ -38,8 +38,8 @@ from bosquet.glm._terms import Term, check_independent, containing, find_terms
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
-    from sklearn.utils import Tags
 
+    from bosquet._sklearn import Tags
     from bosquet._types import TableLike
 
 

@@ -18,8 +18,8 @@ from bosquet.glm.separation import Separation, certain_maximum, find_separation
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from pandas import DataFrame
-    from sklearn.utils import Tags
 
+    from bosquet._sklearn import Tags
     from bosquet._types import TableLike
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from bosquet._types import TableLike
-    from bosquet.boosting.adaboost._base import VoteClassifier
+    from bosquet.boosting import AdaBoostClassifier, AnyBoostClassifier
 
 
 NINE_ROUNDS = (1, 2, 3, 5, 10, 20, 50, 100, 200)
@@ -388,7 +388,7 @@ def margins(
     return ax
 
 
-def certificate(model: VoteClassifier, axes: Any = None) -> Any:
+def certificate(model: AdaBoostClassifier | AnyBoostClassifier, axes: Any = None) -> Any:
     """Plot a certificate, or that of a fitted model: edges, training error with bounds, margins."""
     if isinstance(model, Certificate):
         return model.plot(axes)

@@ -12,11 +12,24 @@ from bosquet.trees.drawing import pyplot_or_error
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from bosquet.bagging._base import BaseBagging
-    from bosquet.forests._base import BaseForest
+    from bosquet.bagging import BaggingClassifier, BaggingRegressor
+    from bosquet.forests import (
+        ExtraTreesClassifier,
+        ExtraTreesRegressor,
+        RandomForestClassifier,
+        RandomForestRegressor,
+    )
 
 
-def oob_curve(model: BaseForest | BaseBagging, ax: Axes | None = None) -> Axes:
+def oob_curve(
+    model: RandomForestClassifier
+    | RandomForestRegressor
+    | ExtraTreesClassifier
+    | ExtraTreesRegressor
+    | BaggingClassifier
+    | BaggingRegressor,
+    ax: Axes | None = None,
+) -> Axes:
     """Out-of-bag error against the number of trees, of a model fitted with oob_score=True."""
     if not hasattr(model, "oob_curve_"):
         raise ValueError("the model has no attribute oob_curve_; fit it with oob_score=True")

@@ -15,7 +15,19 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from pandas import DataFrame
 
-    from bosquet.glm._model import FormulaModel
+    from bosquet.glm.binomial import BinomialRegression
+    from bosquet.glm.linear import LinearModel
+    from bosquet.glm.loglinear import LogLinearModel
+    from bosquet.glm.multinomial import MultinomialRegression
+    from bosquet.glm.poisson import PoissonRegression
+
+    FormulaModel = (
+        BinomialRegression
+        | LinearModel
+        | LogLinearModel
+        | MultinomialRegression
+        | PoissonRegression
+    )
 
 
 # Markers and line styles differ as well as colours, for colour-blind readers and black-and-white print.
@@ -94,7 +106,7 @@ def odds_ratios(
 
 
 def _ratio_table(
-    model: FormulaModel, level: float, interval: str, units: Any, classes: dict[str, Any]
+    model: Any, level: float, interval: str, units: Any, classes: dict[str, Any]
 ) -> Any:
     if hasattr(model, "odds_ratios"):
         if classes:

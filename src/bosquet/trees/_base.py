@@ -46,8 +46,9 @@ from bosquet.trees.traversal import leaves_by_surrogates
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from scipy.sparse import csr_matrix
-    from sklearn.utils import Bunch, Tags
+    from sklearn.utils import Bunch
 
+    from bosquet._sklearn import Tags
     from bosquet._types import TableLike
     from bosquet.data import Columns
 

@@ -35,8 +35,8 @@ __all__ = ["BaseTree", "DecisionTreeClassifier", "DecisionTreeRegressor"]
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
-    from sklearn.utils import Tags
 
+    from bosquet._sklearn import Tags
     from bosquet._types import (
         CategoricalFeatures,
         ClassWeight,

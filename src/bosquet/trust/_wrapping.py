@@ -11,8 +11,7 @@ from bosquet._sklearn import clone, has_fit_parameter, number_of_rows, rows_of, 
 from bosquet._sparse import checked_sparse
 
 if TYPE_CHECKING:
-    from sklearn.utils import Tags
-
+    from bosquet._sklearn import Tags
     from bosquet._types import Estimator, TableLike
 
 

@@ -41,8 +41,8 @@ from bosquet.trust.costs import check_costs, least_costly
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
-    from sklearn.utils import Tags
 
+    from bosquet._sklearn import Tags
     from bosquet._types import Classifier, Splitter, TableLike
 
 

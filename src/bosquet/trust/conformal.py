@@ -16,8 +16,8 @@ from bosquet.trust._wrapping import copy_input_tags, probabilities_by_class, sin
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
-    from sklearn.utils import Tags
 
+    from bosquet._sklearn import Tags
     from bosquet._types import Estimator, RandomState, Splitter, TableLike
 
 

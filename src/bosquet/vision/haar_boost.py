@@ -38,8 +38,8 @@ from bosquet.vision.stacks import GreyScale, image_array
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
-    from sklearn.utils import Tags
 
+    from bosquet._sklearn import Tags
     from bosquet._types import ClassWeight
     from bosquet.boosting.rounds import Callback
 

@@ -49,8 +49,8 @@ from bosquet.data import TableEncoder
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
-    from sklearn.utils import Tags
 
+    from bosquet._sklearn import Tags
     from bosquet._types import Estimator, TableLike
 
 

@@ -36,8 +36,8 @@ from bosquet.boosting.rounds import Ending, LoopResult, all_rounds, by_callback,
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
-    from sklearn.utils import Tags
 
+    from bosquet._sklearn import Tags
     from bosquet._types import CategoricalFeatures, Estimator, RandomState, TableLike
     from bosquet.boosting.rounds import Callback
 

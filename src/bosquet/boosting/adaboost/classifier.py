@@ -45,8 +45,8 @@ from bosquet.losses import margin_loss
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
-    from sklearn.utils import Tags
 
+    from bosquet._sklearn import Tags
     from bosquet._types import CategoricalFeatures, Estimator, RandomState, TableLike
     from bosquet.boosting.rounds import Callback
 

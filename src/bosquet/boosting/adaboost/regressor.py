@@ -51,8 +51,8 @@ from bosquet.trees import DecisionTreeRegressor
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
-    from sklearn.utils import Tags
 
+    from bosquet._sklearn import Tags
     from bosquet._types import CategoricalFeatures, Estimator, RandomState, TableLike
 
 

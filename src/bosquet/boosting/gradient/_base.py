@@ -48,8 +48,8 @@ from bosquet.data import TableEncoder, n_rows, take_rows
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
-    from sklearn.utils import Tags
 
+    from bosquet._sklearn import Tags
     from bosquet._types import EvalSet, RandomState, TableLike
     from bosquet.data import Columns
     from bosquet.losses import CustomLoss, NativeLoss

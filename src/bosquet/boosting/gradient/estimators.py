@@ -25,8 +25,8 @@ from bosquet.losses import classification_loss, regression_loss
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
-    from sklearn.utils import Tags
 
+    from bosquet._sklearn import Tags
     from bosquet._types import (
         CategoricalFeatures,
         ClassWeight,
