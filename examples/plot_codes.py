@@ -1,6 +1,6 @@
 """
-Multiclass from binary classifiers: one-vs-all, all pairs, error-correcting codes
-=================================================================================
+Multiclass from binary classifiers: one-vs-rest, one-vs-one, error-correcting codes
+===================================================================================
 
     python examples/plot_codes.py
 
@@ -23,8 +23,8 @@ from bosquet import AdaBoostClassifier
 
 X, X_test, y, y_test = train_test_split(*load_digits(return_X_y=True), random_state=0)
 kinds = {
-    "one-vs-all": ("one-vs-all", "#d9822b"),
-    "all-vs-all": ("all pairs", "#2f7d5b"),
+    "one-vs-rest": ("one-vs-rest", "#d9822b"),
+    "one-vs-one": ("one-vs-one", "#2f7d5b"),
     "ecoc": ("error-correcting code", "#3b6ea5"),
 }
 fitted = {

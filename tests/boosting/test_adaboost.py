@@ -273,7 +273,7 @@ def test_under_sampling_hands_on_as_many_rows_of_each_class():
 
 
 # ------------------------------------------------------------------ several classes
-@pytest.mark.parametrize("multiclass", ["samme", "mh", "one-vs-all", "all-vs-all", "ecoc"])
+@pytest.mark.parametrize("multiclass", ["samme", "mh", "one-vs-rest", "one-vs-one", "ecoc"])
 @pytest.mark.parametrize(
     "learner", [None, DecisionTreeClassifier(max_depth=2), TheirTree(max_depth=2)]
 )
@@ -315,7 +315,7 @@ def test_early_stopping_keeps_the_best_number_of_rounds():
 @pytest.mark.parametrize(
     "learner", [None, DecisionTreeClassifier(max_depth=2), TheirTree(max_depth=2)]
 )
-@pytest.mark.parametrize("multiclass", ["samme", "one-vs-all"])
+@pytest.mark.parametrize("multiclass", ["samme", "one-vs-rest"])
 def test_a_warm_start_goes_on_where_it_stopped(three_classes, learner, multiclass):
     for X, y in (three_classes, (three_classes[0], three_classes[1] > 0)):
         options = {"estimator": learner, "multiclass": multiclass, "random_state": 0}

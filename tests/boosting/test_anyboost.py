@@ -124,7 +124,7 @@ def test_a_loss_that_gives_up_rows_lets_outliers_be():
     assert score("doom2") > score("exponential") + 0.04
 
 
-@pytest.mark.parametrize("multiclass", ["one-vs-all", "all-vs-all", "ecoc"])
+@pytest.mark.parametrize("multiclass", ["one-vs-rest", "one-vs-one", "ecoc"])
 @pytest.mark.parametrize("loss", LOSSES)
 def test_several_classes_by_codes(loss, multiclass):
     X, y = load_iris(return_X_y=True)

@@ -7,7 +7,7 @@ from bosquet import AdaBoostClassifier
 from bosquet.boosting.adaboost.votes import CodeDecision, TwoClassDecision, code_matrix
 from bosquet.losses import margin_loss
 
-KINDS = ["one-vs-all", "all-vs-all", "ecoc"]
+KINDS = ["one-vs-rest", "one-vs-one", "ecoc"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -21,8 +21,8 @@ def test_every_column_parts_classes_and_no_two_classes_have_the_same_line(kind, 
 
 
 def test_codes_have_the_columns_that_their_names_promise():
-    assert code_matrix("one-vs-all", 6).shape == (6, 6)
-    assert code_matrix("all-vs-all", 6).shape == (6, 15)
+    assert code_matrix("one-vs-rest", 6).shape == (6, 6)
+    assert code_matrix("one-vs-one", 6).shape == (6, 15)
     assert code_matrix("ecoc", 4).shape == (4, 7)
     assert code_matrix("ecoc", 26).shape == (26, 48)
     assert np.array_equal(code_matrix("ecoc", 26, 3), code_matrix("ecoc", 26, 3))
@@ -48,7 +48,7 @@ def test_the_line_of_a_class_is_decoded_to_it_even_with_an_error(kind, loss):
 
 def test_one_against_all_is_decoded_to_the_largest_vote():
     raw = np.random.default_rng(0).normal(size=(200, 6))
-    decision = CodeDecision(code_matrix("one-vs-all", 6), margin_loss("exponential"))
+    decision = CodeDecision(code_matrix("one-vs-rest", 6), margin_loss("exponential"))
     assert np.array_equal(decision.numbers(decision.decision(raw)), raw.argmax(axis=1))
 
 
@@ -66,8 +66,8 @@ def test_a_code_of_one_column_has_the_probabilities_of_two_classes():
 def test_the_code_of_a_fitted_vote_can_be_read():
     X = np.repeat(np.arange(4.0), 5)[:, None]
     y = np.repeat(list("abcd"), 5)
-    pairs = AdaBoostClassifier(n_estimators=3, multiclass="all-vs-all").fit(X, y)
-    np.testing.assert_array_equal(pairs.code_, code_matrix("all-vs-all", 4))
+    pairs = AdaBoostClassifier(n_estimators=3, multiclass="one-vs-one").fit(X, y)
+    np.testing.assert_array_equal(pairs.code_, code_matrix("one-vs-one", 4))
     voted = AdaBoostClassifier(n_estimators=3).fit(X, y)
-    with pytest.raises(AttributeError, match="multiclass='one-vs-all'"):
+    with pytest.raises(AttributeError, match="multiclass='one-vs-rest'"):
         _ = voted.code_

@@ -82,7 +82,7 @@ def test_one_prediction_per_row_is_required(vote):
     )
 
 
-@pytest.mark.parametrize("multiclass", ["samme", "mh", "one-vs-all"])
+@pytest.mark.parametrize("multiclass", ["samme", "mh", "one-vs-rest"])
 def test_of_several_classes_too(multiclass):
     message = "Odd failed at round 1: predict returned .*not one of the classes"
     model = AdaBoostClassifier(Odd(lambda said: said + 9, 1), multiclass=multiclass)

@@ -74,7 +74,7 @@ def test_several_classes():
     truth = np.digitize(X[:, 0], [-0.5, 0.5])
     turned = np.arange(400) < 20
     y = np.where(turned, (truth + 1) % 3, truth)
-    for scheme in ("samme", "mh", "one-vs-all"):
+    for scheme in ("samme", "mh", "one-vs-rest"):
         model = AdaBoostClassifier(n_estimators=40, multiclass=scheme).fit(X, y)
         top = np.argsort(-outlier_scores(model, X, y))[:20]
         assert turned[top].mean() > 0.6

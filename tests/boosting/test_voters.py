@@ -132,7 +132,7 @@ def test_a_stump_of_several_classes_prints_its_prediction_for_each():
     assert repr(mh[0]) == "Stump(x2 <= 2.45: (+1, -1, -1), else (-1, -1, -1))"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        codes = AdaBoostClassifier(n_estimators=2, multiclass="one-vs-all").fit(iris, names)
+        codes = AdaBoostClassifier(n_estimators=2, multiclass="one-vs-rest").fit(iris, names)
     assert codes[0].shape == (3,)
 
 
@@ -201,7 +201,7 @@ def test_stops_by_callbacks_validation_and_zero_loss_are_reported_without_a_warn
 
 def test_a_code_ends_with_all_its_columns():
     iris, species = load_iris(return_X_y=True)
-    model = AdaBoostClassifier(TheirTree(), multiclass="one-vs-all")
+    model = AdaBoostClassifier(TheirTree(), multiclass="one-vs-rest")
     ends(model, iris, species, "all columns of the code", True)
 
 

@@ -31,7 +31,7 @@ def known_to_fail(estimator):
     [
         AdaBoostClassifier(n_estimators=5),
         AdaBoostClassifier(n_estimators=5, variant="real"),
-        AdaBoostClassifier(n_estimators=5, variant="gentle", multiclass="all-vs-all"),
+        AdaBoostClassifier(n_estimators=5, variant="gentle", multiclass="one-vs-one"),
         AdaBoostClassifier(n_estimators=5, variant="logit"),
         AdaBoostClassifier(n_estimators=5, variant="mada", multiclass="ecoc"),
         AdaBoostClassifier(DecisionTreeClassifier(max_depth=2), 5, multiclass="mh"),

@@ -291,7 +291,7 @@ def votes(s: Samples) -> dict[str, Any]:
         return AdaBoostClassifier(**(few | options)).fit(s.X, y)
 
     models = {variant: ada(s.two, variant=variant) for variant in VARIANTS}
-    for code in ("samme", "mh", "one-vs-all", "all-vs-all", "ecoc"):
+    for code in ("samme", "mh", "one-vs-rest", "one-vs-one", "ecoc"):
         models[code] = ada(s.three, multiclass=code)
     models |= {
         f"anyboost {loss}": AnyBoostClassifier(loss, **few).fit(s.X, s.two)
@@ -315,7 +315,7 @@ def robust(s: Samples) -> dict[str, Any]:
     return {
         "brown": BrownBoostClassifier(n_estimators=4, **one).fit(s.X, s.two),
         "brown trees": BrownBoostClassifier(two, 4, **one).fit(s.X, s.two),
-        "linear programme": LPBoostClassifier(n_estimators=4, nu=0.3, **one).fit(s.X, s.two),
+        "linear program": LPBoostClassifier(n_estimators=4, nu=0.3, **one).fit(s.X, s.two),
         "r2": AdaBoostRegressor(n_estimators=3, **one).fit(s.X, s.numbers),
         "r2 mean": AdaBoostRegressor(tree, 3, loss="square", combine="mean", **one).fit(
             s.pandas(), s.numbers

@@ -28,7 +28,7 @@ MODELS = {
         AdaBoostClassifier(DecisionTreeClassifier(max_depth=2), 4, multiclass="mh"),
         THREE,
     ),
-    "code": (AdaBoostClassifier(n_estimators=6, multiclass="all-vs-all"), THREE),
+    "code": (AdaBoostClassifier(n_estimators=6, multiclass="one-vs-one"), THREE),
     "anyboost": (AnyBoostClassifier("smooth_hinge", n_estimators=8), TWO),
     "anyboost by a code": (
         AnyBoostClassifier("logistic", n_estimators=4, multiclass="ecoc"),

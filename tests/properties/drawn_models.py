@@ -232,7 +232,7 @@ KINDS = {
     "AdaBoost, two classes": Kind(adaboost(), "two", TABLES),
     "AdaBoost, three classes": Kind(
         adaboost(
-            variant=st.just("discrete"), multiclass=st.sampled_from(["samme", "mh", "one-vs-all"])
+            variant=st.just("discrete"), multiclass=st.sampled_from(["samme", "mh", "one-vs-rest"])
         ),
         "three",
         TABLES,

@@ -106,7 +106,7 @@ def raw_prediction(model: Any, X: Any) -> np.ndarray:
 
     For output codes these are the votes before decoding.
     """
-    if getattr(model, "multiclass", "") == "one-vs-all" and len(model.classes_) > 2:
+    if getattr(model, "multiclass", "") == "one-vs-rest" and len(model.classes_) > 2:
         return model._vote.raw(model._table(X), 1)
     if hasattr(model, "decision_function"):
         return model.decision_function(X)

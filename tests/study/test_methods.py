@@ -134,13 +134,13 @@ def test_class_weights_are_tried_where_a_class_is_rare():
         assert "balanced" in rare
 
 
-def test_several_classes_are_fitted_one_vs_all_in_pairs_and_by_codes():
+def test_several_classes_are_fitted_one_vs_rest_in_pairs_and_by_codes():
     X, y = mixed_table("multiclass")
     metric, shape = judged("multiclass", X, y)
     candidates = METHODS["svm-linear"].candidates(shape)
     schemes = {candidate.setting["multiclass"]: candidate for candidate in candidates}
-    assert set(schemes) == {"one-vs-all", "all-vs-all", "codes"}
-    for scheme in ("all-vs-all", "codes"):
+    assert set(schemes) == {"one-vs-rest", "one-vs-one", "codes"}
+    for scheme in ("one-vs-one", "codes"):
         fitted = schemes[scheme].make(0).fit(X, y)
         assert metric.score(y, predictions_for(fitted, X, metric)) < 0.9
         assert METHODS["svm-linear"].details(fitted)["machines"] >= 3

@@ -36,7 +36,7 @@ OF_TWO = {
 OF_SEVERAL = {
     **{f"{scheme}, {'trees' if learner else 'stumps'}":
        AdaBoostClassifier(learner, 12, multiclass=scheme)
-       for scheme in ("samme", "mh", "one-vs-all", "all-vs-all", "ecoc") for learner in (None, TREE)},
+       for scheme in ("samme", "mh", "one-vs-rest", "one-vs-one", "ecoc") for learner in (None, TREE)},
     "mh of a foreign learner": AdaBoostClassifier(GaussianNB(), 8, multiclass="mh"),
     "mh, capped": AdaBoostClassifier(None, 12, variant="mada"),
     "mh, shrunk": AdaBoostClassifier(None, 12, multiclass="mh", learning_rate=0.5),
@@ -74,7 +74,7 @@ def test_it_is_the_certificate_of_the_fit(name, weighted):
     assert again.holds(), again.checks()
 
 
-@pytest.mark.parametrize("scheme", ["mh", "samme", "one-vs-all"])
+@pytest.mark.parametrize("scheme", ["mh", "samme", "one-vs-rest"])
 def test_what_a_certificate_of_several_classes_bounds(scheme):
     X, y = rows_for("several")
     model = AdaBoostClassifier(None, 40, multiclass=scheme).fit(X, y)

@@ -56,7 +56,7 @@ def _step_kind() -> Check:
 _CHECKS: dict[str, Check] = {
     **CHECKS,
     "step": _step_kind(),
-    "multiclass": choice("one-vs-all", "all-vs-all", "ecoc"),
+    "multiclass": choice("one-vs-rest", "one-vs-one", "ecoc"),
 }
 
 
@@ -92,7 +92,7 @@ class AnyBoostClassifier(StagewiseClassifier):
     step : {"exact", "line_search"} or float, default="exact"
         The minimiser of the loss along h; an approximate line search by doubling and halving; or a
         constant step size.
-    multiclass : {"one-vs-all", "all-vs-all", "ecoc"}, default="one-vs-all"
+    multiclass : {"one-vs-rest", "one-vs-one", "ecoc"}, default="one-vs-rest"
         Codes that turn several classes into two-class problems, decoded by the loss itself.
     reweight, sampling, split, max_bins, categorical_features : as in `AdaBoostClassifier`
     early_stopping, validation_fraction, n_iter_no_change, warm_start : as in `AdaBoostClassifier`
@@ -137,7 +137,7 @@ class AnyBoostClassifier(StagewiseClassifier):
         n_estimators: int = 50,
         learning_rate: float = 1.0,
         step: float | str = "exact",
-        multiclass: str = "one-vs-all",
+        multiclass: str = "one-vs-rest",
         reweight: str = "weights",
         sampling: str | None = None,
         split: str = "exact",

@@ -268,7 +268,7 @@ def code_margins(model: Any, X: Any, numbers: np.ndarray) -> np.ndarray | None:
 _CHECKS: dict[str, Check] = {
     **CHECKS,
     "variant": choice(*VARIANTS),
-    "multiclass": choice("samme", "mh", "one-vs-all", "all-vs-all", "ecoc"),
+    "multiclass": choice("samme", "mh", "one-vs-rest", "one-vs-one", "ecoc"),
 }
 
 
@@ -309,12 +309,12 @@ class AdaBoostClassifier(StagewiseClassifier):
         Pass the weights to the learner, or draw a bootstrap sample with them; ε is always the weighted
         error over all rows. Learners without `sample_weight` always get samples, with a warning. A sample
         whose learner has no edge is drawn again, up to ten times.
-    multiclass : {"samme", "mh", "one-vs-all", "all-vs-all", "ecoc"}, default="samme"
+    multiclass : {"samme", "mh", "one-vs-rest", "one-vs-one", "ecoc"}, default="samme"
         Several classes: learners that predict one of K classes, better than chance if ε < 1 - 1/K
         (SAMME); a sign for each class, with one distribution over pairs of row and class (AdaBoost.MH); or
         two-class problems by a code: each class against the rest, each pair of classes, error-correcting
         codes, all decoded by the exponential loss. SAMME is defined for the discrete variant: with "mada"
-        "mh" is used instead, and with "real", "gentle" and "logit" "one-vs-all", which for steps of 1 is
+        "mh" is used instead, and with "real", "gentle" and "logit" "one-vs-rest", which for steps of 1 is
         AdaBoost.MH with one learner per class.
     sampling : {None, "under"}, default=None
         "under": each round undersamples every class to the size of the rarest (RUSBoost).
@@ -442,9 +442,9 @@ class AdaBoostClassifier(StagewiseClassifier):
     def _scheme(self) -> str:
         # SAMME needs learners that predict a class; the other variants add numbers.
         if self.multiclass == "samme" and self.variant != "discrete":
-            return "mh" if self.variant == "mada" else "one-vs-all"
+            return "mh" if self.variant == "mada" else "one-vs-rest"
         if self.multiclass == "mh" and self.variant not in ("discrete", "mada"):
-            return "one-vs-all"
+            return "one-vs-rest"
         return self.multiclass
 
     def _algorithm(self) -> Algorithm:
@@ -495,6 +495,6 @@ class AdaBoostClassifier(StagewiseClassifier):
         if not isinstance(self._decision, CodeDecision):
             raise AttributeError(
                 f"this {type(self).__name__} has no code_; it exists for more than two classes with"
-                " multiclass='one-vs-all', 'all-vs-all' or 'ecoc'"
+                " multiclass='one-vs-rest', 'one-vs-one' or 'ecoc'"
             )
         return self._decision.matrix

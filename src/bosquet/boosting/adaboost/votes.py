@@ -6,7 +6,7 @@ hypothesis (or a list, one per output), `add_nothing` for an output whose loop h
 (rows, outputs) of rounds [first, last), `truncate`, `copy`.
 
 A code is a matrix with a line of -1, 0 and +1 for each class and a column for each two-class problem.
-One-vs-all, all-vs-all and error-correcting codes differ in the matrix alone. Column l is fitted to the rows
+One-vs-rest, one-vs-one and error-correcting codes differ in the matrix alone. Column l is fitted to the rows
 whose class has a non-zero entry there, with that entry as the sign.
 """
 
@@ -192,18 +192,18 @@ Vote = TreeVote | LearnerVote
 def code_matrix(kind: str, n_classes: int, seed: int = 0) -> np.ndarray:
     """The matrix (classes, columns) of a code, by its name.
 
-    >>> code_matrix("one-vs-all", 3)
+    >>> code_matrix("one-vs-rest", 3)
     array([[ 1, -1, -1],
            [-1,  1, -1],
            [-1, -1,  1]], dtype=int8)
-    >>> code_matrix("all-vs-all", 3)
+    >>> code_matrix("one-vs-one", 3)
     array([[-1, -1,  0],
            [ 1,  0, -1],
            [ 0,  1,  1]], dtype=int8)
     """
-    if kind == "one-vs-all":
+    if kind == "one-vs-rest":
         return (2 * np.eye(n_classes) - 1).astype(np.int8)
-    if kind == "all-vs-all":
+    if kind == "one-vs-one":
         return _all_pairs(n_classes)
     if n_classes <= MOST_FOR_ALL_COLUMNS:
         return _every_column(n_classes)

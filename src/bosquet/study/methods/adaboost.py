@@ -51,9 +51,9 @@ def _classification(shape: TableShape) -> Sequence[Candidate]:
         family = [("discrete", "samme", 1), ("real", "samme", 1), ("gentle", "samme", 1)]
         family += [("logit", "samme", 1), ("gentle", "samme", 3)]
     else:
-        family = [("gentle", "one-vs-all", 1), ("discrete", "samme", 3)]
+        family = [("gentle", "one-vs-rest", 1), ("discrete", "samme", 3)]
         if shape.n_classes <= 6:
-            family += [("gentle", "all-vs-all", 1), ("gentle", "ecoc", 1)]
+            family += [("gentle", "one-vs-one", 1), ("gentle", "ecoc", 1)]
     found: list[Candidate] = []
     for variant, multiclass, depth in family:
         learner = "stumps" if depth == 1 else f"trees of depth {depth}"

@@ -121,7 +121,7 @@ def _make_classifier(given: dict[str, Any], C: float, weight: Any, seed: int) ->
 
 def _make_linear(C: float, weight: Any, multiclass: str, seed: int) -> Any:
     machine: Any = LinearSVM(C=C, class_weight=weight, dual="auto", random_state=seed)
-    if multiclass == "all-vs-all":
+    if multiclass == "one-vs-one":
         machine = OneVsOneClassifier(machine)
     elif multiclass == "codes":
         machine = CodedClassifier(machine, code_size=2.0, random_state=seed)
@@ -155,13 +155,13 @@ def _linear(shape: TableShape) -> Sequence[Candidate]:
             complexity=C,
             label=f"C = {C:g}" + (", balanced class weights" if weight else ""),
             setting={"C": C, "class_weight": weight}
-            | ({"multiclass": "one-vs-all"} if shape.n_classes > 2 else {}),
-            make=partial(_make_linear, C, weight, "one-vs-all"),
+            | ({"multiclass": "one-vs-rest"} if shape.n_classes > 2 else {}),
+            make=partial(_make_linear, C, weight, "one-vs-rest"),
         )
         for C in LINEAR_COSTS
         for weight in _weights(shape)
     ]
-    schemes = ("all-vs-all", "codes") if 2 < shape.n_classes <= 10 else ()
+    schemes = ("one-vs-one", "codes") if 2 < shape.n_classes <= 10 else ()
     found += [
         Candidate(
             complexity=0.1,
@@ -185,7 +185,7 @@ def _machines(kernel: str, shape: TableShape) -> Sequence[Candidate]:
                 found.append(Candidate(C, name, setting, partial(_make_regressor, given, C)))
                 continue
             if shape.n_classes > 2:
-                setting["multiclass"] = "all-vs-all"
+                setting["multiclass"] = "one-vs-one"
             for weight in _weights(shape):
                 label = name + (", balanced class weights" if weight else "")
                 make = partial(_make_classifier, given, C, weight)
