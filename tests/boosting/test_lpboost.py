@@ -20,7 +20,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import bosquet
 from bosquet import LPBoostClassifier
-from bosquet.boosting.adaboost.lpboost import MarginProgramme, soft_margin
+from bosquet.boosting.adaboost.lpboost import MarginProgram, soft_margin
 from bosquet.reference import lpboost as reference
 from bosquet.theory import certificate as theory_certificate
 from bosquet.theory import game_value, maximal_margin
@@ -49,7 +49,7 @@ def small_sample(seed, rows=30, features=3, noise=0.0):
 @given(
     st.integers(0, 500), st.sampled_from([0.0, 0.05, 0.2, 0.5, 1.0]), st.sampled_from([0.0, 1.0])
 )
-def test_the_value_is_that_of_the_programme_with_every_stump(seed, nu, noise):
+def test_the_value_is_that_of_the_program_with_every_stump(seed, nu, noise):
     X, y = small_sample(seed, noise=noise)
     worths = y[:, None] * every_stump(X)
     value, _, _ = reference.largest_margin(worths, nu)
@@ -118,7 +118,7 @@ def test_the_certificate_is_that_of_the_vote():
     errors = [np.mean(said != y) for said in model.staged_predict(X)]
     np.testing.assert_allclose(certificate.training_errors, errors)
     assert certificate.product is None
-    assert "linear programme" in certificate.missing["product"]
+    assert "linear program" in certificate.missing["product"]
     again = theory_certificate(model, X, y)
     np.testing.assert_allclose(again.margins, certificate.margins, atol=1e-12)
 
@@ -135,12 +135,12 @@ def test_the_soft_margin_of_a_vote_is_the_best_over_all_levels():
         assert rho - caps @ np.maximum(rho - margins, 0) == pytest.approx(value)
 
 
-def test_the_programme_of_a_game_is_the_game():
+def test_the_program_of_a_game_is_the_game():
     worths = np.random.default_rng(0).choice([-1.0, 1.0], size=(9, 6))
-    programme = MarginProgramme(np.ones(9))
+    program = MarginProgram(np.ones(9))
     for column in worths.T:
-        programme.add(column)
-    found = programme.solve()
+        program.add(column)
+    found = program.solve()
     game = game_value(worths.T)  # hypotheses maximise the agreement, rows minimise it
     assert found.value == pytest.approx(game.value)
     assert (worths @ found.vote).min() == pytest.approx(game.value)

@@ -1,6 +1,6 @@
 r"""LPBoost: the vote with the largest soft margin, by column generation.
 
-The linear programme on the hypotheses found so far is
+The linear program on the hypotheses found so far is
 
 .. math:: \min_{d, \beta} \beta \quad \text{where} \quad \sum_i d_i u_{ij} \le \beta \text{ for all } j,
           \quad \sum_i d_i = 1, \quad 0 \le d_i \le D_i
@@ -61,10 +61,10 @@ class LPBoostClassifier(VoteClassifier):
 
     .. math:: \min_d \max_j \; \sum_i d_i y_i h_j(x_i).
 
-    There are too many hypotheses to enumerate. So the programme starts with none, and each round fits the
+    There are too many hypotheses to enumerate. So the program starts with none, and each round fits the
     learner under d. If the weighted agreement of its hypothesis,
     :math:`\sum_i d_i y_i h(x_i) = 1 - 2 \varepsilon`, is no larger than the value of the vote, no
-    hypothesis is missing and the vote is optimal; otherwise it is added and the programme is solved
+    hypothesis is missing and the vote is optimal; otherwise it is added and the program is solved
     again (HiGHS). All weights change in every round, and many become 0: the vote is short.
 
     Parameters
@@ -101,7 +101,7 @@ class LPBoostClassifier(VoteClassifier):
     rho_ : float
         The margin.
     value_ : float
-        :math:`\rho` minus the penalty of the rows below it: the objective of the programme.
+        :math:`\rho` minus the penalty of the rows below it: the objective of the program.
     agreement_ : float
         The weighted agreement of the hypothesis fitted under `row_distribution_`.
     upper_bound_ : float or None
@@ -110,7 +110,7 @@ class LPBoostClassifier(VoteClassifier):
     gap_ : float or None
         `upper_bound_` - `value_`; at most `tol` if the rounds converged. None if `upper_bound_` is.
     row_distribution_ : array of shape (n_samples,)
-        For native stumps the d of `upper_bound_`; for another learner the d of the last programme, under
+        For native stumps the d of `upper_bound_`; for another learner the d of the last program, under
         which the agreement of every hypothesis found is at most `value_`. ``save`` does not write it,
         because it belongs to the training rows; a pickle contains it.
     estimators_ : list
@@ -201,7 +201,7 @@ class LPBoostClassifier(VoteClassifier):
             search.after_each = self._store_vote
         history = LoopResult()
         self._run(search, history)
-        search.check_last_programme()
+        search.check_last_program()
         self._store_vote(search)
         best = search.solution
         self.rho_, self.value_ = best.rho, best.value
@@ -222,7 +222,7 @@ class LPBoostClassifier(VoteClassifier):
         return self
 
     def _store_vote(self, search: ColumnGeneration) -> None:
-        """Replace the vote by that of the last programme."""
+        """Replace the vote by that of the last program."""
         self._vote.truncate(0)
         self.estimator_weights_ = search.solution.vote[search.used]
         for j in search.used:
@@ -255,7 +255,7 @@ class ColumnGeneration:
         self.rows, self.tol = rows, tol
         # The weight of a row of share 1/m is at most 1/(nu m); with nu = 0 there is no limit.
         caps = rows.share / nu if nu > 0 else np.ones(rows.y.size)
-        self.programme = MarginProgramme(np.minimum(caps, 1.0))
+        self.program = MarginProgram(np.minimum(caps, 1.0))
         self.hypotheses: list[Any] = []
         self.values: list[float] = []
         self.agreements: list[float] = []
@@ -289,7 +289,7 @@ class ColumnGeneration:
         return True
 
     def train_loss(self) -> float:
-        margins = self.solution.vote @ np.stack(self.programme.agreements)
+        margins = self.solution.vote @ np.stack(self.program.agreements)
         return float(self.rows.share[self._is_wrong(margins)].sum())
 
     def validation_loss(self) -> None:
@@ -299,8 +299,8 @@ class ColumnGeneration:
         # A vote of 0 predicts the first class, y = -1.
         return (margins < 0) | ((margins == 0) & (self.rows.y > 0))
 
-    def check_last_programme(self) -> None:
-        """Fit the learner under the distribution of the last programme, which may close the gap."""
+    def check_last_program(self) -> None:
+        """Fit the learner under the distribution of the last program, which may close the gap."""
         if self.is_closed:
             return
         self._fit_under(self.distribution, self.n_rounds)
@@ -325,8 +325,8 @@ class ColumnGeneration:
         agreement = self.rows.y * outputs
         self.hypotheses.append(h)
         self.errors.append(weighted_error(agreement, distribution))
-        self.programme.add(agreement)
-        self.solution = self.programme.solve()
+        self.program.add(agreement)
+        self.solution = self.program.solve()
         self.values.append(self.solution.value)
 
     @property
@@ -339,11 +339,11 @@ class ColumnGeneration:
         share, used = self.rows.share, self.used
         margins, training_errors, has_signs = np.zeros(share.size), [], True
         for j in used:
-            agreement = self.programme.agreements[j]
+            agreement = self.program.agreements[j]
             margins += self.solution.vote[j] * agreement
             training_errors.append(float(share[self._is_wrong(margins)].sum()))
             has_signs = has_signs and bool((np.abs(agreement) == 1).all())
-        reason = "the weights solve a linear programme and are not set round by round"
+        reason = "the weights solve a linear program and are not set round by round"
         vc_dim, missing = self.rows.vc_dim(has_signs)
         return Certificate.from_rounds(
             variant="lpboost",
@@ -374,8 +374,8 @@ class MarginSolution:
     value: float  # rho minus the penalty
 
 
-class MarginProgramme:
-    """The programme, to which each round adds a hypothesis; `caps` are the largest weights of the rows."""
+class MarginProgram:
+    """The program, to which each round adds a hypothesis; `caps` are the largest weights of the rows."""
 
     def __init__(self, caps: np.ndarray):
         self.caps = caps
@@ -402,7 +402,7 @@ class MarginProgramme:
         )
         if not found.success:
             raise RuntimeError(
-                f"the linear programme of {columns} hypotheses was not solved: {found.message}"
+                f"the linear program of {columns} hypotheses was not solved: {found.message}"
             )
         vote = np.maximum(-found.ineqlin.marginals, 0.0)
         vote /= vote.sum()
