@@ -1,5 +1,6 @@
 """Help is printed quickly and shows examples."""
 
+import re
 import subprocess
 import sys
 import time
@@ -36,6 +37,14 @@ def test_the_examples_are_words_that_the_parser_knows(module):
             words = shlex.split(part)
             assert words[0] == "bosquet"
             build_parser().parse_args(words[1:])
+
+
+def test_the_help_of_a_study_lists_every_metric(bosquet):
+    from bosquet.study.metrics.metric import metrics_of
+
+    listed = set(re.findall(r"\w+", bosquet("study", "--help")[1]))
+    metrics = metrics_of("binary", [0, 1], costs=[[0, 1], [1, 0]]) + metrics_of("regression")
+    assert {metric.name for metric in metrics} <= listed
 
 
 def test_the_version_is_printed(bosquet):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bosquet.cli.arguments import comma_separated, non_negative_int, positive_int
-from bosquet.cli.commands.study import finish, new_study
+from bosquet.cli.commands.study import METHODS_HELP, REPEATS_HELP, finish, new_study
 from bosquet.cli.output import check_outputs, print_note
 
 if TYPE_CHECKING:
@@ -35,11 +35,9 @@ def arguments(parser: ArgumentParser) -> None:
         "--methods",
         type=comma_separated,
         metavar="A,B",
-        help="comma-separated methods to try (default: all)",
+        help=METHODS_HELP,
     )
-    parser.add_argument(
-        "--repeats", type=positive_int, metavar="N", help="maximum number of train/test splits"
-    )
+    parser.add_argument("--repeats", type=positive_int, metavar="N", help=REPEATS_HELP)
     parser.add_argument(
         "--seed", type=non_negative_int, default=0, metavar="N", help="random seed (default: 0)"
     )

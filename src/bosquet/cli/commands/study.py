@@ -31,7 +31,8 @@ HELP = "tune and compare methods, choose and explain one, write an HTML report"
 DESCRIPTION = (
     "Explore a table, split it, tune the hyper-parameters of every method by cross-validation, compare the"
     " tuned methods on a test set, repeat on other splits, choose one by accuracy, robustness and"
-    " readability, explain it and write an HTML report. Results are printed as soon as they are available."
+    " interpretability, explain it and write an HTML report. Results are printed as soon as they are"
+    " available."
 )
 EXAMPLES = """
 bosquet study churn.csv --target left --report churn.html --save churn.bosquet
@@ -50,6 +51,11 @@ exit codes:
   3  no conclusion: no method is better than the constant, but some methods were stopped by the time limit,
      failed or were not reached
 """
+METHODS_HELP = (
+    "comma-separated methods to try, for example linear,cart,gradient-boosting; docs/methods.md lists"
+    " the names (default: all)"
+)
+REPEATS_HELP = "maximum number of train/test splits (default: 10; 5 with --budget none)"
 SCHEMES = ("cv", "validation", "oob", "bootstrap", "aic", "bic")
 
 
@@ -58,7 +64,7 @@ def arguments(parser: ArgumentParser) -> None:
     target_arguments(parser)
     parser.epilog = f"{parser.epilog or ''}\n{EXIT_CODES}"
     _study_arguments(parser.add_argument_group("study"))
-    _design_arguments(parser.add_argument_group("design of the rows"))
+    _design_arguments(parser.add_argument_group("time, groups, weights and splits"))
     _output_arguments(parser.add_argument_group("files to write"))
     key_arguments(parser, "sign the model file of --save with this key")
 
@@ -75,13 +81,16 @@ def _study_arguments(group: Any) -> None:
         "--methods",
         type=comma_separated,
         metavar="A,B",
-        help="comma-separated methods to try (default: all)",
+        help=METHODS_HELP,
     )
     group.add_argument(
         "--metric",
         default="auto",
         metavar="NAME",
-        help="metric for tuning and comparison (default: depends on the target)",
+        help="metric for tuning and comparison: log_loss, roc_auc, average_precision, brier, accuracy,"
+        " balanced_accuracy, f1 or mcc for classes, cost with --costs, rmse, mae, median_error or r2 for"
+        " numbers (default: cost with --costs, average_precision if one of two classes is rarer than 10%%,"
+        " log_loss for other classes, rmse for numbers)",
     )
     group.add_argument(
         "--tune-by",
@@ -99,9 +108,7 @@ def _study_arguments(group: Any) -> None:
         group,
         "positive class of precision and recall, with two classes (default: the rarer class)",
     )
-    group.add_argument(
-        "--repeats", type=positive_int, metavar="N", help="maximum number of train/test splits"
-    )
+    group.add_argument("--repeats", type=positive_int, metavar="N", help=REPEATS_HELP)
     group.add_argument(
         "--jobs", type=int, metavar="N", help="number of parallel fits (default: one per processor)"
     )

@@ -134,6 +134,9 @@ def _how_sure(record: Record, method: MethodRecord) -> str:
     score = "mean" if record["repeats"] > 1 else "score"
     lead = f"The best {score} is {decimal(best['mean'], places)}, of {in_sentence(best['title'])}"
     if is_worse(method):
-        return f"{lead}. It is significantly better; the choice also considers robustness and readability."
+        return (
+            f"{lead}. It is significantly better; the choice also considers robustness and"
+            " interpretability."
+        )
     also = f" The same holds for {listed(tied)}." if tied else ""
     return f"{lead}, but the two do not differ significantly.{also}"

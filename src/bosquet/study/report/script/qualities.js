@@ -1,7 +1,7 @@
 // Theoretical properties of each method.
 
 const QUALITIES = [
-  ["readable", "Readable"],
+  ["readable", "Interpretable"],
   ["score_or_interval", "Score or interval"],
   ["consistent", "Consistent"],
   ["minimax", "Minimax"],
