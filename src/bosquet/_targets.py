@@ -75,7 +75,9 @@ def check_finite_target(
     `owner` is the name of the class that needs the target, for the message if y is None.
     """
     if y is None:
-        raise ValueError(f"{owner} requires y to be passed, but the target y is None")
+        raise ValueError(
+            f"{owner} requires y to be passed, but the target y is None; pass one target per row of X"
+        )
     try:
         array = np.asarray(without_mask(y))
         if array.dtype.kind == "c":
@@ -124,7 +126,8 @@ def check_same_length(n_target: int, n_rows: int) -> None:
     """Raise a ValueError unless X and y have the same number of rows."""
     if n_target != n_rows:
         raise ValueError(
-            f"Found input variables with inconsistent numbers of samples: X has {n_rows}, y has {n_target}"
+            f"Found input variables with inconsistent numbers of samples: X has {n_rows}, y has {n_target};"
+            " pass one target per row of X"
         )
 
 
@@ -165,12 +168,17 @@ def check_labels(
     `owner` is the name of the class that needs the labels, for the message if y is None.
     """
     if y is None:
-        raise ValueError(f"{owner} requires y to be passed, but the target y is None")
+        raise ValueError(
+            f"{owner} requires y to be passed, but the target y is None; pass one target per row of X"
+        )
     labels = np.asarray(without_mask(y))
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         at = int(np.flatnonzero(~np.isfinite(labels.ravel()))[0])
         row = _row_of(labels, at)
-        raise ValueError(f"Input y contains NaN or infinity: y[{row}] is {labels.ravel()[at]}")
+        raise ValueError(
+            f"Input y contains NaN or infinity: y[{row}] is {labels.ravel()[at]};"
+            " drop the rows without a label"
+        )
     if labels.ndim == 2 and labels.shape[1] == 1:
         warn_of_column_vector()
         labels = labels[:, 0]
@@ -205,7 +213,8 @@ def class_numbers(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
     wrong = np.flatnonzero(classes[numbers] != labels)
     if wrong.size:
         raise ValueError(
-            f"y contains the class {labels[wrong].tolist()[0]!r}, which is not one of {classes.tolist()}"
+            f"y[{wrong[0]}] is {labels[wrong].tolist()[0]!r}, which is not one of the classes"
+            f" {classes.tolist()}; drop this row or correct its label"
         )
     return numbers
 

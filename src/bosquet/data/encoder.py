@@ -203,8 +203,8 @@ class TableEncoder:
             check_names(self.feature_names, names, owner)
         if table.n_columns != self.n_features:
             raise ValueError(
-                f"X has {table.n_columns} features, but {owner} is expecting {self.n_features} "
-                "features as input"
+                f"X has {table.n_columns} features, but {owner} is expecting {self.n_features} features as"
+                " input; pass the columns that it was fitted to"
             )
 
     def to_state(self) -> State:

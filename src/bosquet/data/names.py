@@ -28,7 +28,9 @@ def feature_names_from(labels: Sequence[Hashable] | None) -> list[str] | None:
     names = [str(label) for label in labels]
     if len(set(names)) < len(names):
         repeated = [name for name, times in Counter(names).items() if times > 1]
-        raise ValueError(f"Feature names must be unique, but X has duplicates: {repeated}")
+        raise ValueError(
+            f"Feature names must be unique, but X has duplicates: {repeated}; rename or drop these columns"
+        )
     return names
 
 

@@ -60,7 +60,9 @@ def read_truths(
 ) -> np.ndarray:
     """Return one number per step; with classes, the index of the class."""
     if y is None:
-        raise ValueError(f"{owner} requires y to be passed, but the target y is None")
+        raise ValueError(
+            f"{owner} requires y to be passed, but the target y is None; pass one target per row of X"
+        )
     array = np.asarray(without_mask(y))
     if array.ndim == 2 and array.shape[1] == 1:
         warn_of_column_vector()

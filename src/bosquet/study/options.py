@@ -43,7 +43,7 @@ def requested_methods(methods: Any) -> list[Method] | None:
         return None
     wanted = [methods] if isinstance(methods, str | Method) else list(methods)
     if not wanted:
-        raise ValueError("methods is empty; pass at least one method, or None for all.")
+        raise ValueError("methods is empty; pass at least one method, or None for all")
     found = []
     for one in wanted:
         if isinstance(one, Method):
@@ -57,7 +57,7 @@ def requested_methods(methods: Any) -> list[Method] | None:
     names = [method.name for method in found]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        raise ValueError(f"methods contains {twice!r} twice; pass each method once.")
+        raise ValueError(f"methods contains {twice!r} twice; pass each method once")
     return found
 
 

@@ -238,8 +238,9 @@ class TableTidier:
         rows = int(known.counts.sum())
         if len(texts) > max(2, rows / 2):
             raise TableError(
-                f"the target {self.target!r} has {len(texts)} distinct values in {rows} rows; a class must"
-                " have at least two rows on average"
+                f"the target {self.target!r} has {len(texts)} distinct values in {rows} rows, but a class"
+                " must have at least two rows on average; if it is a number, convert it; if it identifies"
+                " rows, use another target"
             )
         return texts
 

@@ -18,8 +18,7 @@ def check_coverage(coverage: Any) -> float:
         return coverage
     if not isinstance(coverage, Real) or isinstance(coverage, bool) or not 0 < float(coverage) < 1:
         raise ValueError(
-            f"coverage={coverage!r} is out of range; coverage must be a number between 0 and 1, both"
-            " excluded, such as 0.9"
+            f"coverage={coverage!r} is not valid: coverage must be a number in (0, 1), such as 0.9"
         )
     return float(coverage)
 

@@ -31,7 +31,7 @@ def check_table(X: TableLike, n_target: int) -> Any:
     if rows != n_target:
         raise ValueError(
             "Found input variables with inconsistent numbers of samples:"
-            f" X has {rows}, y has {n_target}"
+            f" X has {rows}, y has {n_target}; pass one target per row of X"
         )
     return checked_sparse(X) if issparse(X) else indexable(X)[0]
 

@@ -35,7 +35,7 @@ class TuningOptions:
 
     def __post_init__(self) -> None:
         if self.rule not in ("best", "1se"):
-            raise ValueError(f"rule={self.rule!r} is unknown; rule must be 'best' or '1se'.")
+            raise ValueError(f"rule={self.rule!r} is not valid: rule must be 'best' or '1se'")
 
     def seed(self) -> int:
         """Return the seed; a `RandomState` or None draws a new one in each call."""
