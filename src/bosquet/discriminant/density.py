@@ -71,8 +71,8 @@ class DensityDiscriminant(ClassifierMixin, BaseEstimator):
     n_neighbors : int or "log", default="log"
         k, used with density="neighbours". "log" is an odd number near ln n; it grows with n, so that the
         classifier is consistent.
-    priors : array of shape (n_classes,), optional
-        π, in the order of `classes_`. Default: the class frequencies.
+    priors : array of shape (n_classes,) or None, default=None
+        π, in the order of `classes_`. None: the class frequencies.
 
     Attributes
     ----------

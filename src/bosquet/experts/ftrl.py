@@ -22,6 +22,7 @@ class FTRL(ExpertRule):
     Parameters
     ----------
     regulariser : {"euclidean", "entropy"}, default="euclidean"
+        The function ψ that is added to the past loss.
     learning_rate : float, default=None
         A fixed η. None: the rate above.
 

@@ -182,8 +182,11 @@ class OnlineMixtureRegressor(RegressorMixin, BaseOnlineMixture):
         Models with ``partial_fit`` are updated with every batch; the others are fitted to the warm-up rows
         only, and again at the end with `refit`.
     rule : str or rule, default="boa"
+        Rule that updates the weights, as in `Mixture`.
     loss : {"square", "absolute"} or other losses of `Mixture`, default="square"
+        Loss by which the models are weighted.
     gradient : bool, default=True
+        Whether the rule receives linearised losses, as in `Mixture`.
     warmup : float in (0, 1], default=0.5
         Share of the rows of ``fit`` that the models are fitted to before the mixture starts. All rows of
         the first call of ``partial_fit`` are warm-up.
@@ -199,6 +202,7 @@ class OnlineMixtureRegressor(RegressorMixin, BaseOnlineMixture):
     mixture_ : Mixture
         The mixture, with its regret, bound and losses.
     weights_ : array of shape (n_learners,)
+        Current weight of each model.
     estimators_ : list
         The current models.
 
@@ -287,7 +291,9 @@ class OnlineMixtureClassifier(ClassifierMixin, BaseOnlineMixture):
     estimators : list of (name, estimator)
         Every estimator must have ``predict_proba``.
     rule : str or rule, default="boa"
+        Rule that updates the weights, as in `Mixture`.
     loss : {"log", "square", "absolute", "zero-one"}, default="log"
+        Loss by which the models are weighted.
     gradient, warmup, batch_size, refit, random_state
         As in `OnlineMixtureRegressor`. The warm-up of ``fit`` lasts until every class has occurred.
 

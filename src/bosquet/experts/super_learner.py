@@ -46,7 +46,9 @@ class SuperLearnerRegressor(RegressorMixin, BaseSuperLearner):
     Parameters
     ----------
     estimators : list of (name, estimator)
+        The regressors to combine, with distinct names.
     loss : {"square", "absolute"}, default="square"
+        Loss that the weights minimise, and that `cv_table_` reports.
     combination : {"convex", "best"}, default="convex"
         "best" gives all weight to the learner with the smallest cross-validated loss (the discrete super
         learner).
@@ -62,6 +64,7 @@ class SuperLearnerRegressor(RegressorMixin, BaseSuperLearner):
     Attributes
     ----------
     weights_ : array of shape (n_learners,)
+        Weight of each learner in the combination.
     cv_table_ : CVTable
         Cross-validated loss of each learner, its standard error and its weight.
     cv_predictions_ : array of shape (n_samples, n_learners)

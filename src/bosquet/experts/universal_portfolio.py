@@ -31,6 +31,7 @@ class UniversalPortfolio(Portfolio):
     n_samples : int, default=10000
         Number of random portfolios, used with more than two stocks.
     random_state : int, RandomState instance or None, default=None
+        Random seed of the portfolios drawn.
 
     Attributes
     ----------

@@ -19,6 +19,7 @@ _PARAMETERS = """
         40 trees is at most a tenth of its standard error below its mean over the 40 before, or has
         risen. At most 1000.
     criterion : {criteria}
+        Impurity that a split decreases.
     max_depth : int, default=None
         Maximum depth of a tree; None: no limit.
     min_samples_split : int or fraction of the rows, default=2

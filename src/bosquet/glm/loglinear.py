@@ -38,7 +38,7 @@ class LogLinearModel(PoissonRegression):
 
     Parameters
     ----------
-    formula : str
+    formula : str or None, default=None
         ``"count ~ sex * class + survived"`` for a table with one row per cell. Without a left-hand side the
         table has one row per case, and the cases are counted first.
     missing, on_separation, max_iter, tol

@@ -49,7 +49,7 @@ class TableModel(SaveMixin):
         Fitted to ``tidier.transform(frame)``.
     tidier : TableTidier or ColumnsByName
         Prepares tables for the model.
-    costs : array of shape (n_classes, n_classes), optional
+    costs : array of shape (n_classes, n_classes) or None, default=None
         Cost matrix; rows are true classes, columns predicted classes. `predict` then returns the class with
         the smallest expected cost.
 

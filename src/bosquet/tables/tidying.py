@@ -85,6 +85,7 @@ class TableTidier:
     target : str or None
         Name of the target column.
     target_kind : "number", "class" or None
+        Kind of the target; None without a target.
     notes : list of str
         Remarks on the training table.
 

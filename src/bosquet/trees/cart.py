@@ -120,6 +120,7 @@ class DecisionTreeClassifier(ClassifierMixin, BaseTree):
     Parameters
     ----------
     criterion : "gini", "entropy" or "log_loss", default="gini"
+        Impurity that a split decreases.
     {parameters}
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes.
@@ -280,6 +281,7 @@ class DecisionTreeRegressor(RegressorMixin, BaseTree):
     Parameters
     ----------
     criterion : "squared_error", "absolute_error" or "poisson", default="squared_error"
+        Impurity that a split decreases.
     {parameters}
 
     Attributes

@@ -63,8 +63,8 @@ class CascadeTrainer(BaseEstimator):
 
     Parameters
     ----------
-    window : (width, height), optional
-        Size of the windows (default: size of the positives).
+    window : (width, height) or None, default=None
+        Size of the windows. None: the size of the positives.
     n_stages : int, default=20
         Largest number of stages. Training ends earlier if the false alarm rate reaches f^n_stages (about
         one window in a million by default), or if too few windows of the backgrounds pass.
@@ -85,13 +85,14 @@ class CascadeTrainer(BaseEstimator):
         weight.
     scale_factor : float, default=1.2
         Ratio of consecutive scales at which the backgrounds are scanned.
-    checkpoint : path, optional
+    checkpoint : path or None, default=None
         File that is written after each stage. If it exists, training resumes from it, with the same
         result as an uninterrupted training.
     memory : float, default=2.0
         Memory in gigabytes for binned feature values.
     random_state : int, default=0
-    n_jobs : int or None
+        Random seed of the search for negatives.
+    n_jobs : int or None, default=None
         Number of threads; it does not change the cascade.
     verbose : int, default=0
         1 shows a progress bar with the stage, its hit rate and false alarm rate, and the remaining time.

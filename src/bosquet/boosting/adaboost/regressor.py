@@ -109,6 +109,7 @@ class AdaBoostRegressor(AsSequence, SaveMixin, RegressorMixin, BaseEstimator):
     loss : {"linear", "square", "exponential"}, default="linear"
         :math:`|e|`, :math:`e^2` or :math:`1 - e^{-|e| / u}` of the error :math:`e = y - h(x)`.
     combine : {"median", "mean"}, default="median"
+        Predict the weighted median or the weighted mean of the learners' predictions.
     on_large_error : {"stop", "restart"}, default="stop"
         What to do if the mean loss is at least half of the largest. Discarded rounds count towards
         `n_estimators`.

@@ -33,15 +33,17 @@ __all__ = [
 
 _PARAMETERS_DOC = """
     learning_rate : float, default=0.05
-        Shrinkage ν: the factor of each term.
+        Shrinkage ν: the factor by which each tree is multiplied. A smaller value needs more rounds and usually
+        gives a lower loss.
     n_estimators : int or "auto", default="auto"
         Number of rounds; with early stopping, the largest number. "auto": 1000 with early stopping, 100
         without.
     n_runs : int, default=1
-        Number of boosted models with different random draws of columns and rows; the prediction is the
-        mean of their raw scores. With a convex loss, the loss of the mean is at most the mean loss of the
-        runs, on small tables about 1 % lower, at `n_runs` times the trees and the time. The runs differ only
-        if `max_features` or `subsample` is below 1. Losses and timings are those of the first run.
+        Number of boosted models with different random draws of columns and rows. The prediction is the mean
+        of their raw scores. With a convex loss, the loss of this mean is at most the mean loss of the runs;
+        on small tables it is about 1 % lower. The number of trees and the time are `n_runs` times as large.
+        The runs differ only if `max_features` or `subsample` is below 1. Losses and timings are those of the
+        first run.
     max_leaf_nodes : int or None, default=31
         Largest number of leaves of a tree. None: no limit (then set `max_depth`).
     max_depth : int or None, default=None
@@ -73,16 +75,21 @@ _PARAMETERS_DOC = """
         curvature (absolute, quantile, Huber) always use the latter.
     max_bins : int, default=255
         Largest number of bins of a quantitative feature.
-    categorical_features : "from_dtype", list of names or indices, mask, or None
+    categorical_features : "from_dtype", list of names or indices, mask, or None, default="from_dtype"
         Columns whose values are categories. "from_dtype": those of a category or string type. Ordered
         categories are split by their order unless they are listed here.
-    cat_smooth, cat_l2, max_cat_threshold, min_samples_category
-        Categorical splits: number of rows with the node's mean hessian that smooth a level's mean gradient
-        before sorting, value added to λ, largest number of levels on the smaller side, and smallest number
-        of rows for a level to be sorted separately.
+    cat_smooth : float, default=10
+        Number of rows, with gradient 0 and the mean hessian of the node, that are added to each level before
+        the levels are sorted by their mean gradient.
+    cat_l2 : float, default=10
+        Value added to λ in splits on a categorical feature.
+    max_cat_threshold : int, default=32
+        Largest number of levels on the smaller side of a categorical split.
+    min_samples_category : int, default=30
+        Smallest number of rows of a level that is sorted on its own. Rarer levels stay together.
     monotonic_cst : array of -1, 0, 1, or dict {feature: direction}, default=None
         Features in which the prediction must not decrease (1) or increase (-1).
-    interaction_cst : list of sets of features, "pairwise", "no_interactions" or None
+    interaction_cst : list of sets of features, "pairwise", "no_interactions" or None, default=None
         Sets of features that may occur together on a path of a tree.
     estimator : scikit-learn regressor, default=None
         None: native trees. Otherwise Friedman's general algorithm: clones of the estimator are fitted to
@@ -116,6 +123,7 @@ _PARAMETERS_DOC = """
     n_jobs : int or None, default=None
         Number of threads. None: all that this process may use. The model has the same bits for any number.
     random_state : int, RandomState or None, default=None
+        Random seed of the validation set and of the rows and features drawn.
 """
 
 _ATTRIBUTES_DOC = """
@@ -179,17 +187,16 @@ CHECKS: dict[str, Check] = {
     "warm_start": boolean(),
     "verbose": integer(0),
     "alpha": number(0, 1, open_low=True, open_high=True),
-    "tweedie_power": number(1, 2, open_low=True),
+    "tweedie_power": (
+        number(1, 2, open_low=True, open_high=True)[0],
+        "a number in (1, 2); use loss='gamma' for a power of 2",
+    ),
 }
 
 
 def check_parameters(estimator: BaseGradientBoosting) -> None:
     """Raise a ValueError that names the first parameter out of its range."""
     check_against(estimator, CHECKS)
-    if getattr(estimator, "tweedie_power", 1.5) == 2:
-        raise ValueError(
-            "tweedie_power=2 is not valid: it must be in (1, 2); use loss='gamma' for a power of 2"
-        )
     if estimator.n_runs > 1:
         _check_runs(estimator)
 

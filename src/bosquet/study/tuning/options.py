@@ -23,6 +23,7 @@ class TuningOptions:
     rule : {"best", "1se"}, default="best"
         Choose the candidate with the best score, or the least complex one within one standard error of it.
     random_state : int, RandomState or None, default=0
+        Random seed of the folds and samples, and of the candidates.
     n_jobs : int or None, default=None
         Number of parallel fits, in threads. The result does not depend on it.
     """
