@@ -225,29 +225,80 @@ class BaggingClassifier(ClassifierMixin, BaseBagging):
 
     @reads_fit_snapshot
     def predict(self, X: TableLike) -> np.ndarray:
-        """Predict the class with the largest mean vote; ties go to the first class in `classes_`."""
+        """Predict the class of each row of X.
+
+        This is the class with the largest mean vote. Ties go to the first class in `classes_`.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
         largest = self.predict_proba(X).argmax(axis=1)
         return self.classes_[largest]
 
     @reads_fit_snapshot
     def predict_proba(self, X: TableLike) -> np.ndarray:
-        """Mean probability of each class; with voting="hard", the fraction of votes."""
+        """Predict the probability of each class.
+
+        This is the mean over the learners; with voting="hard", the fraction of votes.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+            The columns are in the order of `classes_`.
+        """
         return self._mean_votes(X)
 
     @reads_fit_snapshot
     def predict_log_proba(self, X: TableLike) -> np.ndarray:
-        """Logarithms of the probabilities."""
+        """Predict the logarithm of the probability of each class.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+            The columns are in the order of `classes_`.
+        """
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
     @reads_fit_snapshot
     def staged_predict_proba(self, X: TableLike) -> Iterator[np.ndarray]:
-        """Yield the probabilities predicted by the first 1, 2, ... learners."""
+        """Yield the probability of each class, as predicted by the first 1, 2, ... learners.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+
+        Yields
+        ------
+        array of shape (n_samples, n_classes)
+        """
         yield from self._staged_mean_votes(X)
 
     @reads_fit_snapshot
     def staged_predict(self, X: TableLike) -> Iterator[np.ndarray]:
-        """Yield the classes predicted by the first 1, 2, ... learners."""
+        """Yield the class of each row of X, as predicted by the first 1, 2, ... learners.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+
+        Yields
+        ------
+        array of shape (n_samples,)
+        """
         for votes in self._staged_mean_votes(X):
             yield self.classes_[votes.argmax(axis=1)]
 
@@ -380,12 +431,30 @@ class BaggingRegressor(RegressorMixin, BaseBagging):
 
     @reads_fit_snapshot
     def predict(self, X: TableLike) -> np.ndarray:
-        """Mean prediction of the learners, shape (n_samples,) or (n_samples, n_targets)."""
+        """Predict the target of each row of X, as the mean over the learners.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,) or (n_samples, n_targets)
+        """
         return self._without_target_axis(self._mean_votes(X))
 
     @reads_fit_snapshot
     def staged_predict(self, X: TableLike) -> Iterator[np.ndarray]:
-        """Yield the mean predictions of the first 1, 2, ... learners."""
+        """Yield the target of each row of X, as predicted by the first 1, 2, ... learners.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+
+        Yields
+        ------
+        array of shape (n_samples,) or (n_samples, n_targets)
+        """
         for votes in self._staged_mean_votes(X):
             yield self._without_target_axis(votes)
 

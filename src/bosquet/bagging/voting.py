@@ -321,20 +321,52 @@ class VotingClassifier(ClassifierMixin, BaseVoting):
 
     @reads_fit_snapshot
     def predict(self, X: TableLike) -> np.ndarray:
-        """Predict the class with the largest sum of votes; ties go to the first class in `classes_`."""
+        """Predict the class of each row of X.
+
+        This is the class with the largest sum of votes. Ties go to the first class in `classes_`.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
         largest = self._mean_votes(X).argmax(axis=1)
         return self.classes_[largest]
 
     @available_if(_has_predict_proba)
     @reads_fit_snapshot
     def predict_proba(self, X: TableLike) -> np.ndarray:
-        """Weighted mean of the probabilities; with voting="hard", the fraction of votes for each class."""
+        """Predict the probability of each class.
+
+        This is the weighted mean over the learners; with voting="hard", the fraction of votes.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+            The columns are in the order of `classes_`.
+        """
         return self._mean_votes(X)
 
     @available_if(_has_decision_function)
     @reads_fit_snapshot
     def decision_function(self, X: TableLike) -> np.ndarray:
-        """Weighted mean of the decision functions: one column per class; for two classes a 1-D array."""
+        """Compute the weighted mean of the decision functions of the learners.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,) for two classes, (n_samples, n_classes) for more
+        """
         votes = self._mean_votes(X)
         return votes[:, 1] if votes.shape[1] == 2 else votes
 
@@ -418,7 +450,16 @@ class VotingRegressor(RegressorMixin, BaseVoting):
 
     @reads_fit_snapshot
     def predict(self, X: TableLike) -> np.ndarray:
-        """Weighted mean of the predictions, shape (n_samples,) or (n_samples, n_targets)."""
+        """Predict the target of each row of X, as the weighted mean over the learners.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,) or (n_samples, n_targets)
+        """
         votes = self._learner_votes(X, RegressorVotes())
         mean = weighted_sum(self._kept_weights(), votes)
         return mean[:, 0] if mean.shape[1] == 1 else mean

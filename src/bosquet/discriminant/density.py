@@ -222,7 +222,17 @@ class DensityDiscriminant(ClassifierMixin, BaseEstimator):
 
     @reads_fit_snapshot
     def predict_log_proba(self, X: TableLike) -> np.ndarray:
-        """Return the logarithm of the probabilities, (n_samples, n_classes)."""
+        """Predict the logarithm of the probability of each class.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+            The columns are in the order of `classes_`.
+        """
         with np.errstate(divide="ignore"):
             joint = self.log_densities(X) + np.log(self.priors_)
         total = logsumexp(joint, axis=1, keepdims=True)
@@ -232,11 +242,30 @@ class DensityDiscriminant(ClassifierMixin, BaseEstimator):
 
     @reads_fit_snapshot
     def predict_proba(self, X: TableLike) -> np.ndarray:
-        """Return the probabilities π_k d_k(x) / Σ π_l d_l(x), (n_samples, n_classes)."""
+        """Predict the probability of each class, π_k d_k(x) / Σ π_l d_l(x).
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+            The columns are in the order of `classes_`.
+        """
         return np.exp(self.predict_log_proba(X))
 
     @reads_fit_snapshot
     def predict(self, X: TableLike) -> np.ndarray:
-        """Return the class with the largest π_k d_k(x)."""
+        """Predict the class of each row of X: the class with the largest π_k d_k(x).
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
         check_is_fitted(self, "classes_")
         return self.classes_[self.predict_log_proba(X).argmax(axis=1)]

@@ -365,7 +365,19 @@ class Mixture(SaveMixin, BaseMixture):
     # ---------------------------------------------------------- reporting, saving
     @reads_fit_snapshot
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None) -> float:
-        """Return R² of the current weights on the given rows; with `classes`, the accuracy."""
+        """Return R² of the current weights; with `classes`, the accuracy.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_experts)
+            Forecasts of the experts.
+        y : array of shape (n_rows,)
+        sample_weight : array of shape (n_rows,), optional
+
+        Returns
+        -------
+        float
+        """
         if self.classes is None:
             return super().score(X, y, sample_weight)
         predicted = self.predict(X).argmax(axis=1)

@@ -260,7 +260,16 @@ class OnlineMixtureRegressor(RegressorMixin, BaseOnlineMixture):
 
     @reads_fit_snapshot
     def predict(self, X: TableLike) -> np.ndarray:
-        """Return the weighted predictions of the current models."""
+        """Predict the target of each row of X, as the weighted mean over the current models.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
         return self._predict_mixture(X)
 
     def _new_mixture(self) -> Mixture:
@@ -359,12 +368,33 @@ class OnlineMixtureClassifier(ClassifierMixin, BaseOnlineMixture):
 
     @reads_fit_snapshot
     def predict_proba(self, X: TableLike) -> np.ndarray:
-        """Return the probabilities of the mixture, (n_samples, n_classes)."""
+        """Predict the probability of each class.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+            The columns are in the order of `classes_`.
+        """
         return self._predict_mixture(X)
 
     @reads_fit_snapshot
     def predict(self, X: TableLike) -> np.ndarray:
-        """Return the class with the largest probability; if tied, the first in `classes_`."""
+        """Predict the class of each row of X: the most probable class.
+
+        Ties go to the first class in `classes_`.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
         largest = self.predict_proba(X).argmax(axis=1)
         return self.classes_[largest]
 

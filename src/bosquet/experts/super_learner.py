@@ -128,7 +128,16 @@ class SuperLearnerRegressor(RegressorMixin, BaseSuperLearner):
 
     @reads_fit_snapshot
     def predict(self, X: TableLike) -> np.ndarray:
-        """Return the weighted mean of the predictions of the learners."""
+        """Predict the target of each row of X, as the weighted mean over the learners.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
         return self._predict_combined(X)
 
 
@@ -210,11 +219,32 @@ class SuperLearnerClassifier(ClassifierMixin, BaseSuperLearner):
 
     @reads_fit_snapshot
     def predict_proba(self, X: TableLike) -> np.ndarray:
-        """Return the weighted mean of the probabilities of the learners, (n_samples, n_classes)."""
+        """Predict the probability of each class, as the weighted mean over the learners.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+            The columns are in the order of `classes_`.
+        """
         return self._predict_combined(X)
 
     @reads_fit_snapshot
     def predict(self, X: TableLike) -> np.ndarray:
-        """Return the class with the largest probability; if tied, the first in `classes_`."""
+        """Predict the class of each row of X: the most probable class.
+
+        Ties go to the first class in `classes_`.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
         largest = self.predict_proba(X).argmax(axis=1)
         return self.classes_[largest]

@@ -37,7 +37,16 @@ class ForestInspection:
 
     @reads_fit_snapshot
     def apply(self, X: TableLike) -> np.ndarray:
-        """Return the leaf of each row in each tree, shape (n_samples, n_estimators_)."""
+        """Return the leaf of each row in each tree.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_estimators_)
+        """
         check_is_fitted(self, "_ensemble")
         return self._ensemble.apply(
             self._encoder.transform(X, owner=type(self).__name__), effective_threads(self.n_jobs)

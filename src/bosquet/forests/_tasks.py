@@ -104,14 +104,23 @@ class BaseForestClassifier(ClassifierMixin, BaseForest):
 
     @reads_fit_snapshot
     def predict_proba(self, X: TableLike) -> np.ndarray | list[np.ndarray]:
-        """Mean over the trees of the class shares in the leaf of a row.
+        """Predict the probability of each class.
 
-        With voting="hard", the fraction of trees that vote for each class. For several targets, a list
-        with one array per target.
+        This is the mean over the trees of the class shares in the leaf of a row; with voting="hard", the
+        fraction of trees that vote for each class.
 
         As in scikit-learn, a class that is in none of the leaves of a row has probability 0, so its log
         loss is infinite if it is the true class. `CalibratedModel`, a larger `min_samples_leaf`, or
         bagging of trees with `smoothing` avoid probabilities of 0.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes), or a list with one array per target
+            The columns are in the order of `classes_`.
         """
         shares = self._shares(X)
         return by_target(shares, self.classes_)
@@ -124,13 +133,32 @@ class BaseForestClassifier(ClassifierMixin, BaseForest):
 
     @reads_fit_snapshot
     def predict(self, X: TableLike) -> np.ndarray:
-        """Predict the class with the most votes, shape (n_samples,) or (n_samples, n_outputs)."""
+        """Predict the class of each row of X: the class with the most votes.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,) or (n_samples, n_outputs)
+        """
         shares = self._shares(X)
         return most_probable(shares, self.classes_)
 
     @reads_fit_snapshot
     def predict_log_proba(self, X: TableLike) -> np.ndarray | list[np.ndarray]:
-        """Logarithms of the probabilities."""
+        """Predict the logarithm of the probability of each class.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes), or a list with one array per target
+            The columns are in the order of `classes_`.
+        """
         shares = self._shares(X)
         with np.errstate(divide="ignore"):
             return by_target(np.log(shares), self.classes_)
@@ -211,7 +239,16 @@ class BaseForestRegressor(RegressorMixin, BaseForest):
 
     @reads_fit_snapshot
     def predict(self, X: TableLike) -> np.ndarray:
-        """Mean prediction of the trees, shape (n_samples,) or (n_samples, n_outputs)."""
+        """Predict the target of each row of X, as the mean over the trees.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,) or (n_samples, n_outputs)
+        """
         mean = self._mean(X)
         return mean[:, 0] if mean.shape[1] == 1 else mean
 

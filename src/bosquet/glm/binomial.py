@@ -275,19 +275,47 @@ class BinomialRegression(ClassifierMixin, GeneralisedModel):
 
     @reads_fit_snapshot
     def predict_proba(self, X: TableLike) -> np.ndarray:
-        """Return the probabilities of the two classes, in the order of `classes_`."""
+        """Predict the probability of each class.
+
+        Parameters
+        ----------
+        X : table
+
+        Returns
+        -------
+        array of shape (n_samples, 2)
+            The columns are in the order of `classes_`.
+        """
         second = self._inverse_link(self.linear_predictor(X))
         return np.column_stack([1 - second, second])
 
     @reads_fit_snapshot
     def predict(self, X: TableLike) -> np.ndarray:
-        """Return the class with the larger probability."""
+        """Predict the class of each row of X: the most probable class.
+
+        Parameters
+        ----------
+        X : table
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
         second = self.decision_function(X) > 0
         return self.classes_[second.astype(int)]
 
     @reads_fit_snapshot
     def decision_function(self, X: TableLike) -> np.ndarray:
-        """Return the log odds of the second class; with the logit link, the linear predictor."""
+        """Compute the log odds of the second class; with the logit link, the linear predictor.
+
+        Parameters
+        ----------
+        X : table
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
         predictor = self.linear_predictor(X)
         if self.link == "logit":
             return predictor

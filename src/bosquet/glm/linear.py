@@ -188,7 +188,16 @@ class LinearModel(RegressorMixin, FormulaModel):
 
     @reads_fit_snapshot
     def predict(self, X: TableLike) -> np.ndarray:
-        """Return the predicted mean of y for each row."""
+        """Predict the mean of y for each row of X.
+
+        Parameters
+        ----------
+        X : table
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
         rows = self._design_rows(X)
         return weighted_sum(self._fitted.coefficients, rows.T)
 
@@ -199,7 +208,19 @@ class LinearModel(RegressorMixin, FormulaModel):
 
     @reads_fit_snapshot
     def predict_interval(self, X: TableLike, level: float = 0.95) -> DataFrame:
-        """Return the prediction with an interval for a new observation, which includes the noise."""
+        """Predict an interval for a new observation, which includes the noise.
+
+        Parameters
+        ----------
+        X : table
+        level : float, default=0.95
+            Probability that the interval contains the observation.
+
+        Returns
+        -------
+        pandas.DataFrame
+            With the columns `estimate`, `low` and `high`.
+        """
         return self._interval(X, level, 1.0)
 
     def _interval(self, X: TableLike, level: float, noise: float) -> DataFrame:

@@ -246,18 +246,46 @@ class MultinomialRegression(ClassifierMixin, FormulaModel):
 
     @reads_fit_snapshot
     def predict_proba(self, X: TableLike) -> np.ndarray:
-        """Return the probabilities of the classes, in the order of `classes_`."""
+        """Predict the probability of each class.
+
+        Parameters
+        ----------
+        X : table
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+            The columns are in the order of `classes_`.
+        """
         return softmax(self._scores(self._design_rows(X)), axis=1)
 
     @reads_fit_snapshot
     def predict(self, X: TableLike) -> np.ndarray:
-        """Return the class with the largest probability."""
+        """Predict the class of each row of X: the most probable class.
+
+        Parameters
+        ----------
+        X : table
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
         scores = self._scores(self._design_rows(X))
         return self.classes_[scores.argmax(axis=1)]
 
     @reads_fit_snapshot
     def decision_function(self, X: TableLike) -> np.ndarray:
-        """Return the log probabilities; for two classes, the log odds of the second."""
+        """Compute the log probabilities; for two classes, the log odds of the second.
+
+        Parameters
+        ----------
+        X : table
+
+        Returns
+        -------
+        array of shape (n_samples,) for two classes, (n_samples, n_classes) for more
+        """
         scores = self._scores(self._design_rows(X))
         return scores[:, 1] if self.classes_.size == 2 else log_softmax(scores, axis=1)
 

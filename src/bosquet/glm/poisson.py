@@ -152,7 +152,18 @@ class PoissonRegression(RegressorMixin, GeneralisedModel):
 
     @reads_fit_snapshot
     def predict(self, X: TableLike, exposure: ArrayLike | str | None = None) -> np.ndarray:
-        """Return the mean count of each row, for an exposure of 1 unless given."""
+        """Predict the mean count of each row of X.
+
+        Parameters
+        ----------
+        X : table
+        exposure : float or array of shape (n_samples,), optional
+            Exposure of each row. None: an exposure of 1.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
         offset = _offset(exposure)
         predictor = self.linear_predictor(X)
         return self._inverse_link(predictor if offset is None else predictor + offset)

@@ -111,7 +111,16 @@ class TableModel(SaveMixin):
         return self.tidier.transform(frame)
 
     def predict(self, frame: Any) -> np.ndarray:
-        """Return the predicted class or number of each row."""
+        """Predict the class or number of each row.
+
+        Parameters
+        ----------
+        frame : table with the columns of the training table
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
         if self.costs is not None:
             least: np.ndarray = self.classes_[least_costly(self.predict_proba(frame), self.costs)]
             return least
@@ -119,7 +128,17 @@ class TableModel(SaveMixin):
         return predictions
 
     def predict_proba(self, frame: Any) -> np.ndarray:
-        """Return the class probabilities of each row, in the order of `classes_`."""
+        """Predict the probability of each class.
+
+        Parameters
+        ----------
+        frame : table with the columns of the training table
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+            The columns are in the order of `classes_`.
+        """
         if not hasattr(self.model, "predict_proba"):
             raise AttributeError(f"{type(self.model).__name__} has no predict_proba; use predict")
         probabilities: np.ndarray = self.model.predict_proba(self.features(frame))

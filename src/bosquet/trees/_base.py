@@ -179,7 +179,16 @@ class BaseTree(SaveMixin, ExplainMixin, TreeExportMixin, BaseEstimator):
     # --------------------------------------------------------------- predicting
     @reads_fit_snapshot
     def apply(self, X: TableLike) -> np.ndarray:
-        """Return the number of the leaf that each row falls into."""
+        """Return the number of the leaf that each row falls into.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
         check_is_fitted(self, "tree_")
         columns = self._encoder.transform(X, owner=type(self).__name__)
         if self.tree_.surrogates.n_splits:

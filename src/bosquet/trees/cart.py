@@ -243,18 +243,35 @@ class DecisionTreeClassifier(ClassifierMixin, BaseTree):
 
     @reads_fit_snapshot
     def predict_proba(self, X: TableLike) -> np.ndarray | list[np.ndarray]:
-        """Class shares in the leaf of each row, adjusted for the priors.
+        """Predict the probability of each class.
 
-        For several targets, a list with one array per target.
+        This is its share in the leaf of a row, adjusted for the priors.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes), or a list with one array per target
+            The columns are in the order of `classes_`.
         """
         shares = self._values(X)
         return by_target(shares, self.classes_)
 
     @reads_fit_snapshot
     def predict(self, X: TableLike) -> np.ndarray:
-        """Predict the most probable class of the leaf; with `costs`, the class of least expected cost.
+        """Predict the class of each row of X: the most probable class.
 
-        Shape (n_samples,), or (n_samples, n_outputs) for several targets.
+        With `costs`, this is the class of least expected cost.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,) or (n_samples, n_outputs)
         """
         shares = self._values(X)
         if self._costs is None:
@@ -263,7 +280,17 @@ class DecisionTreeClassifier(ClassifierMixin, BaseTree):
 
     @reads_fit_snapshot
     def predict_log_proba(self, X: TableLike) -> np.ndarray | list[np.ndarray]:
-        """Logarithms of the probabilities."""
+        """Predict the logarithm of the probability of each class.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes), or a list with one array per target
+            The columns are in the order of `classes_`.
+        """
         shares = self._values(X)
         with np.errstate(divide="ignore"):
             return by_target(np.log(shares), self.classes_)
@@ -348,7 +375,16 @@ class DecisionTreeRegressor(RegressorMixin, BaseTree):
 
     @reads_fit_snapshot
     def predict(self, X: TableLike) -> np.ndarray:
-        """Mean (or median) of the leaf of each row, shape (n_samples,) or (n_samples, n_outputs)."""
+        """Predict the target of each row of X: the mean (or median) of its leaf.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,) or (n_samples, n_outputs)
+        """
         values = self._values(X)
         return values[:, 0] if values.shape[1] == 1 else values
 

@@ -320,7 +320,17 @@ class CalibratedModel(SaveMixin, ClassifierMixin, BaseEstimator):
     # --------------------------------------------------------------- predicting
     @reads_fit_snapshot
     def predict_proba(self, X: TableLike) -> np.ndarray:
-        """Calibrated probabilities of the classes, in the order of `classes_`."""
+        """Predict the calibrated probability of each class.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+            The columns are in the order of `classes_`.
+        """
         check_is_fitted(self, "members_")
         total = self.members_[0].probabilities(X, self.classes_)
         for member in self.members_[1:]:
@@ -329,13 +339,19 @@ class CalibratedModel(SaveMixin, ClassifierMixin, BaseEstimator):
 
     @reads_fit_snapshot
     def predict(self, X: TableLike, costs: ArrayLike | None = None) -> np.ndarray:
-        """The most probable class of each row, or the class of lowest expected cost.
+        """Predict the class of each row of X: the most probable class.
+
+        With costs, this is the class of lowest expected cost.
 
         Parameters
         ----------
-        X : table
+        X : table of shape (n_samples, n_features)
         costs : array of shape (n_classes, n_classes), optional
             Costs to use instead of the parameter `costs`.
+
+        Returns
+        -------
+        array of shape (n_samples,)
         """
         probabilities = self.predict_proba(X)
         costs = self.costs if costs is None else costs

@@ -175,7 +175,19 @@ class ConformalModel(SaveMixin, ConformalFitting):
     # --------------------------------------------------------------- predicting
     @reads_fit_snapshot
     def predict(self, X: TableLike) -> np.ndarray:
-        """Predict with the model: the mean over folds, the median of "cqr", or the most probable class."""
+        """Predict the target of each row of X.
+
+        This is the prediction of the model, the mean over folds, the median of "cqr", or the most probable
+        class.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
         check_is_fitted(self, "models_")
         if hasattr(self, "classes_"):
             return self.classes_[self.predict_proba(X).argmax(axis=1)]
@@ -188,7 +200,17 @@ class ConformalModel(SaveMixin, ConformalFitting):
     @available_if(_of_classifiers)
     @reads_fit_snapshot
     def predict_proba(self, X: TableLike) -> np.ndarray:
-        """Class probabilities of the model, averaged over the folds."""
+        """Predict the probability of each class, as the mean over the folds.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+            The columns are in the order of `classes_`.
+        """
         check_is_fitted(self, "models_")
         if isinstance(self._calibration, PlusSets):
             return self._calibration.held_out.predict_mean(X)
@@ -262,7 +284,18 @@ class ConformalModel(SaveMixin, ConformalFitting):
 
     @reads_fit_snapshot
     def score(self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Accuracy of `predict` for a classifier, coefficient of determination for a regressor."""
+        """Return the accuracy of `predict` for a classifier, R² for a regressor.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+        sample_weight : array of shape (n_samples,), optional
+
+        Returns
+        -------
+        float
+        """
         from sklearn.metrics import accuracy_score, r2_score
 
         metric = accuracy_score if is_classifier(self.model) else r2_score

@@ -289,7 +289,16 @@ class HaarBoostClassifier(SaveMixin, ClassifierMixin, BaseEstimator):
 
     @reads_fit_snapshot
     def decision_function(self, X: ArrayLike) -> np.ndarray:
-        """The weighted vote f(x); positive for the second of `classes_`."""
+        """Compute the weighted vote f(x); it is positive for the second of `classes_`.
+
+        Parameters
+        ----------
+        X : array of shape (n_images, height, width)
+
+        Returns
+        -------
+        array of shape (n_images,)
+        """
         windows = self._windows(X)
         f = np.zeros(len(windows))
         for added in self._vote.added(windows, effective_threads(self.n_jobs)):
@@ -298,24 +307,64 @@ class HaarBoostClassifier(SaveMixin, ClassifierMixin, BaseEstimator):
 
     @reads_fit_snapshot
     def predict(self, X: ArrayLike) -> np.ndarray:
-        """Predicted class of each image."""
+        """Predict the class of each image.
+
+        Parameters
+        ----------
+        X : array of shape (n_images, height, width)
+
+        Returns
+        -------
+        array of shape (n_images,)
+        """
         f = self.decision_function(X)
         return self.classes_[self._decision.numbers(f)]
 
     @reads_fit_snapshot
     def predict_proba(self, X: ArrayLike) -> np.ndarray:
-        """Probabilities of the two classes; that of the second class is 1 / (1 + exp(-2f))."""
+        """Predict the probability of each class.
+
+        That of the second class is 1 / (1 + exp(-2f)).
+
+        Parameters
+        ----------
+        X : array of shape (n_images, height, width)
+
+        Returns
+        -------
+        array of shape (n_images, 2)
+            The columns are in the order of `classes_`.
+        """
         return self._decision.probabilities(self.decision_function(X))
 
     @reads_fit_snapshot
     def predict_log_proba(self, X: ArrayLike) -> np.ndarray:
-        """Logarithms of the probabilities."""
+        """Predict the logarithm of the probability of each class.
+
+        Parameters
+        ----------
+        X : array of shape (n_images, height, width)
+
+        Returns
+        -------
+        array of shape (n_images, 2)
+            The columns are in the order of `classes_`.
+        """
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
     @reads_fit_snapshot
     def staged_decision_function(self, X: ArrayLike) -> Iterator[np.ndarray]:
-        """Yield the vote f(x) after each round."""
+        """Yield the vote f(x) after each round.
+
+        Parameters
+        ----------
+        X : array of shape (n_images, height, width)
+
+        Yields
+        ------
+        array of shape (n_images,)
+        """
         windows = self._windows(X)
         f = np.zeros(len(windows))
         for added in self._vote.added(windows, effective_threads(self.n_jobs)):
@@ -324,13 +373,31 @@ class HaarBoostClassifier(SaveMixin, ClassifierMixin, BaseEstimator):
 
     @reads_fit_snapshot
     def staged_predict(self, X: ArrayLike) -> Iterator[np.ndarray]:
-        """Yield the predicted classes after each round."""
+        """Yield the class of each image after each round.
+
+        Parameters
+        ----------
+        X : array of shape (n_images, height, width)
+
+        Yields
+        ------
+        array of shape (n_images,)
+        """
         for f in self.staged_decision_function(X):
             yield self.classes_[self._decision.numbers(f)]
 
     @reads_fit_snapshot
     def staged_predict_proba(self, X: ArrayLike) -> Iterator[np.ndarray]:
-        """Yield the probabilities after each round."""
+        """Yield the probability of each class after each round.
+
+        Parameters
+        ----------
+        X : array of shape (n_images, height, width)
+
+        Yields
+        ------
+        array of shape (n_images, 2)
+        """
         for f in self.staged_decision_function(X):
             yield self._decision.probabilities(f)
 
@@ -338,7 +405,18 @@ class HaarBoostClassifier(SaveMixin, ClassifierMixin, BaseEstimator):
     def staged_score(
         self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None
     ) -> Iterator[float]:
-        """Yield the accuracy after each round."""
+        """Yield the accuracy after each round.
+
+        Parameters
+        ----------
+        X : array of shape (n_images, height, width)
+        y : array of shape (n_images,)
+        sample_weight : array of shape (n_images,), optional
+
+        Yields
+        ------
+        float
+        """
         labels = check_labels(y, owner=type(self).__name__)
         for predicted in self.staged_predict(X):
             yield float(np.average(predicted == labels, weights=sample_weight))

@@ -192,9 +192,17 @@ class VoteClassifier(AsSequence, SaveMixin, ExplainMixin, ClassifierMixin, BaseE
 
     @reads_fit_snapshot
     def decision_function(self, X: TableLike) -> np.ndarray:
-        """The vote f(x): (n_samples,) for two classes, (n_samples, n_classes) for more.
+        """Compute the vote f(x) of each row of X.
 
         For two classes a value above 0 is a vote for the second of `classes_`.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,) for two classes, (n_samples, n_classes) for more
         """
         check_is_fitted(self, "_vote")
         return self._decision.decision(
@@ -203,13 +211,31 @@ class VoteClassifier(AsSequence, SaveMixin, ExplainMixin, ClassifierMixin, BaseE
 
     @reads_fit_snapshot
     def predict(self, X: TableLike) -> np.ndarray:
-        """The class that wins the vote."""
+        """Predict the class of each row of X: the class that wins the vote.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
         decision = self.decision_function(X)
         return self.classes_[self._decision.numbers(decision)]
 
     @reads_fit_snapshot
     def staged_decision_function(self, X: TableLike) -> Iterator[np.ndarray]:
-        """The vote of the first 1, 2, ... learners, with their final weights."""
+        """Yield the vote of the first 1, 2, ... learners, with their final weights.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+
+        Yields
+        ------
+        array of shape (n_samples,) for two classes, (n_samples, n_classes) for more
+        """
         check_is_fitted(self, "_vote")
         table, threads = self._table(X), effective_threads(self.n_jobs)
         raw: Any = 0.0
@@ -219,14 +245,34 @@ class VoteClassifier(AsSequence, SaveMixin, ExplainMixin, ClassifierMixin, BaseE
 
     @reads_fit_snapshot
     def staged_predict(self, X: TableLike) -> Iterator[np.ndarray]:
-        """The class that wins the vote of the first 1, 2, ... learners."""
+        """Yield the class of each row of X, as predicted by the first 1, 2, ... learners.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+
+        Yields
+        ------
+        array of shape (n_samples,)
+        """
         for decision in self.staged_decision_function(X):
             yield self.classes_[self._decision.numbers(decision)]
 
     def staged_score(
         self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> Iterator[float]:
-        """The accuracy of the first 1, 2, ... learners."""
+        """Yield the accuracy of the first 1, 2, ... learners.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+        sample_weight : array of shape (n_samples,), optional
+
+        Yields
+        ------
+        float
+        """
         labels = check_labels(y, owner=type(self).__name__)
         weights = None if sample_weight is None else np.asarray(sample_weight)
         for predicted in self.staged_predict(X):

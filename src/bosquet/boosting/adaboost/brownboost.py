@@ -324,13 +324,34 @@ class BrownBoostClassifier(VoteClassifier):
 
     @reads_fit_snapshot
     def predict_proba(self, X: TableLike) -> np.ndarray:
-        """Probabilities of the two classes; that of the second is (1 + erf(f / sqrt(c))) / 2."""
+        """Predict the probability of each class.
+
+        That of the second class is (1 + erf(f / sqrt(c))) / 2.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, 2)
+            The columns are in the order of `classes_`.
+        """
         decision = self.decision_function(X)
         return self._decision.probabilities(decision)
 
     @reads_fit_snapshot
     def staged_predict_proba(self, X: TableLike) -> Iterator[np.ndarray]:
-        """Probabilities of the two classes with the first 1, 2, ... hypotheses."""
+        """Yield the probability of each class, as predicted by the first 1, 2, ... hypotheses.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+
+        Yields
+        ------
+        array of shape (n_samples, 2)
+        """
         for f in self.staged_decision_function(X):
             yield self._decision.probabilities(f)
 

@@ -205,19 +205,48 @@ class StagewiseClassifier(VoteClassifier):
     # --------------------------------------------------------------- predicting
     @reads_fit_snapshot
     def predict_proba(self, X: TableLike) -> np.ndarray:
-        """Probabilities of the classes, in the order of `classes_`."""
+        """Predict the probability of each class.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+            The columns are in the order of `classes_`.
+        """
         decision = self.decision_function(X)
         return self._decision.probabilities(decision)
 
     @reads_fit_snapshot
     def predict_log_proba(self, X: TableLike) -> np.ndarray:
-        """Logarithms of the probabilities."""
+        """Predict the logarithm of the probability of each class.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+            The columns are in the order of `classes_`.
+        """
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
     @reads_fit_snapshot
     def staged_predict_proba(self, X: TableLike) -> Iterator[np.ndarray]:
-        """Probabilities of the classes with the first 1, 2, ... rounds."""
+        """Yield the probability of each class, as predicted by the first 1, 2, ... rounds.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+
+        Yields
+        ------
+        array of shape (n_samples, n_classes)
+        """
         for decision in self.staged_decision_function(X):
             yield self._decision.probabilities(decision)
 

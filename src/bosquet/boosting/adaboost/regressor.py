@@ -293,14 +293,34 @@ class AdaBoostRegressor(AsSequence, SaveMixin, RegressorMixin, BaseEstimator):
     # --------------------------------------------------------------- predicting
     @reads_fit_snapshot
     def predict(self, X: TableLike) -> np.ndarray:
-        """The weighted median (or mean) of the learners' predictions."""
+        """Predict the target of each row of X.
+
+        This is the weighted median (or mean) of the learners' predictions.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
         combine = weighted_mean if self.combine == "mean" else weighted_median
         parts = [combine(each, self.estimator_weights_) for each in self._each(X)]
         return np.concatenate(parts)
 
     @reads_fit_snapshot
     def staged_predict(self, X: TableLike) -> Iterator[np.ndarray]:
-        """Predictions with the first 1, 2, ... learners."""
+        """Yield the target of each row of X, as predicted by the first 1, 2, ... learners.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+
+        Yields
+        ------
+        array of shape (n_samples,)
+        """
         weights = self.estimator_weights_
         each = np.concatenate(list(self._each(X)))
         if self.combine == "median":
@@ -315,7 +335,18 @@ class AdaBoostRegressor(AsSequence, SaveMixin, RegressorMixin, BaseEstimator):
     def staged_score(
         self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> Iterator[float]:
-        """R² with the first 1, 2, ... learners."""
+        """Yield R² of the first 1, 2, ... learners.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+        sample_weight : array of shape (n_samples,), optional
+
+        Yields
+        ------
+        float
+        """
         from sklearn.metrics import r2_score
 
         for predicted in self.staged_predict(X):

@@ -194,41 +194,106 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
 
     @reads_fit_snapshot
     def decision_function(self, X: TableLike) -> np.ndarray:
-        """Raw predictions: shape (n_samples,) for two classes, (n_samples, n_classes) for more."""
+        """Compute the raw predictions, before the link function.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,) for two classes, (n_samples, n_classes) for more
+        """
         raw = self._raw(X)
         return raw[:, 0] if raw.shape[1] == 1 else raw
 
     @reads_fit_snapshot
     def predict_proba(self, X: TableLike) -> np.ndarray:
-        """Probabilities of the classes, in the order of `classes_`."""
+        """Predict the probability of each class.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+            The columns are in the order of `classes_`.
+        """
         return self._probabilities(self._raw(X))
 
     @reads_fit_snapshot
     def predict(self, X: TableLike) -> np.ndarray:
-        """The most probable class of each row."""
+        """Predict the class of each row of X: the most probable class.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
         return self._most_probable(self._raw(X))
 
     @reads_fit_snapshot
     def predict_log_proba(self, X: TableLike) -> np.ndarray:
-        """Logarithms of the probabilities."""
+        """Predict the logarithm of the probability of each class.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+            The columns are in the order of `classes_`.
+        """
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
     @reads_fit_snapshot
     def staged_decision_function(self, X: TableLike) -> Iterator[np.ndarray]:
-        """Raw predictions after each round."""
+        """Yield the raw predictions after each round.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+
+        Yields
+        ------
+        array of shape (n_samples,) for two classes, (n_samples, n_classes) for more
+        """
         for raw in self._staged_raw(X):
             yield raw[:, 0] if raw.shape[1] == 1 else raw
 
     @reads_fit_snapshot
     def staged_predict_proba(self, X: TableLike) -> Iterator[np.ndarray]:
-        """Probabilities after each round."""
+        """Yield the probability of each class after each round.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+
+        Yields
+        ------
+        array of shape (n_samples, n_classes)
+        """
         for raw in self._staged_raw(X):
             yield self._probabilities(raw)
 
     @reads_fit_snapshot
     def staged_predict(self, X: TableLike) -> Iterator[np.ndarray]:
-        """Classes after each round."""
+        """Yield the class of each row of X after each round.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+
+        Yields
+        ------
+        array of shape (n_samples,)
+        """
         for raw in self._staged_raw(X):
             yield self._most_probable(raw)
 
@@ -409,12 +474,31 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
 
     @reads_fit_snapshot
     def predict(self, X: TableLike) -> np.ndarray:
-        """Predictions: (n_samples,), or a column for each target or quantile level."""
+        """Predict the target of each row of X.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,) or (n_samples, n_outputs)
+            With several targets or quantile levels, one column for each.
+        """
         return self._predictions(self._raw(X))
 
     @reads_fit_snapshot
     def staged_predict(self, X: TableLike) -> Iterator[np.ndarray]:
-        """Predictions after each round."""
+        """Yield the target of each row of X after each round.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+
+        Yields
+        ------
+        array of shape (n_samples,) or (n_samples, n_outputs)
+        """
         for raw in self._staged_raw(X):
             yield self._predictions(raw)
 
