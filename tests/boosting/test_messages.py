@@ -30,6 +30,21 @@ def named(model):
     return type(model).__name__
 
 
+@pytest.mark.parametrize("power", [1, 2, 3])
+def test_the_range_of_the_tweedie_power_excludes_both_ends(power):
+    model = bosquet.GradientBoostingRegressor("tweedie", tweedie_power=power)
+    expected = rf"tweedie_power={power} is not valid: .* in \(1, 2\); use loss='gamma'"
+    with pytest.raises(ValueError, match=expected):
+        model.fit(X, Y)
+
+
+def test_an_unknown_class_is_reported_with_its_row_and_the_classes():
+    model = bosquet.GradientBoostingClassifier(n_estimators=3, early_stopping=True)
+    expected = r"y\[1\] is 7, which is not one of the classes \[0, 1\]; drop this row"
+    with pytest.raises(ValueError, match=expected):
+        model.fit(X, Y, eval_set=(X[:2], [0, 7]))
+
+
 @pytest.mark.parametrize("model", ALL, ids=named)
 def test_the_error_for_another_number_of_columns_names_the_model(model):
     model.fit(X, Y)

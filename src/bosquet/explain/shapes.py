@@ -76,7 +76,16 @@ class ShapeFunctions(TabularResult):
     _trees: TreeModel
 
     def predict(self, X: Any) -> np.ndarray:
-        """Raw predictions (n_samples, n_outputs), as the sum of the functions."""
+        """Compute the raw predictions, as the sum of the functions.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_outputs)
+        """
         cell = self._cell_indices(self._trees.columns(X, "ShapeFunctions"))
         total = np.tile(self.intercept, (len(next(iter(cell.values()))), 1))
         for f, values in self.single.items():

@@ -256,7 +256,7 @@ class BaseForestRegressor(RegressorMixin, BaseForest):
     def predict_quantiles(
         self, X: TableLike, quantiles: ArrayLike = (0.05, 0.5, 0.95)
     ) -> np.ndarray:
-        """Predict conditional quantiles of the target, shape (n_samples, n_quantiles).
+        """Predict conditional quantiles of the target.
 
         The quantiles are weighted quantiles of the training targets. In each tree, the training rows in
         the same leaf as the row share a weight of 1; these weights are added over the trees.
@@ -267,6 +267,10 @@ class BaseForestRegressor(RegressorMixin, BaseForest):
         ----------
         X : table of shape (n_samples, n_features)
         quantiles : array of levels in [0, 1], default=(0.05, 0.5, 0.95)
+
+        Returns
+        -------
+        array of shape (n_samples, n_quantiles)
 
         References
         ----------

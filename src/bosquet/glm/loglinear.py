@@ -40,7 +40,7 @@ class LogLinearModel(PoissonRegression):
     ----------
     formula : str or None, default=None
         ``"count ~ sex * class + survived"`` for a table with one row per cell. Without a left-hand side the
-        table has one row per case, and the cases are counted first.
+        table has one row per case, and the cases are counted first. None: pass a formula to `fit`.
     missing, on_separation, max_iter, tol
         As in `PoissonRegression`. Separation occurs if a margin is zero.
 

@@ -220,7 +220,7 @@ class ConformalModel(SaveMixin, ConformalFitting):
     def predict_interval(
         self, X: TableLike, coverage: float = 0.9, groups: ArrayLike | None = None
     ) -> np.ndarray:
-        """Prediction intervals that contain the target with probability `coverage`.
+        """Predict intervals that contain the target with probability `coverage`.
 
         Parameters
         ----------
@@ -247,7 +247,7 @@ class ConformalModel(SaveMixin, ConformalFitting):
     def predict_set(
         self, X: TableLike, coverage: float = 0.9, groups: ArrayLike | None = None
     ) -> np.ndarray:
-        """Prediction sets that contain the true class with probability `coverage`.
+        """Predict sets of classes that contain the true class with probability `coverage`.
 
         Parameters
         ----------

@@ -107,6 +107,7 @@ class AnyBoostClassifier(StagewiseClassifier):
     estimator_errors_ : array
         Their weighted errors ε.
     certificate_ : Certificate
+        Quantities of each round and bounds on the error, as far as they are defined.
     feature_importances_, stopped_because_, train_score_, validation_score_, n_estimators_,
     n_features_in_, feature_names_in_ : as in `AdaBoostClassifier`.
 

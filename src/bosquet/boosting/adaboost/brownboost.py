@@ -198,6 +198,7 @@ class BrownBoostClassifier(VoteClassifier):
     estimator_weights_, estimator_errors_ : arrays of shape (n_rounds,)
         alpha, and the weighted error of each hypothesis in its round.
     certificate_ : Certificate
+        Quantities of each round and bounds on the error, as far as they are defined.
     feature_importances_ : array of shape (n_features,)
         Mean over the hypotheses, weighted by their votes.
     stopped_because_ : str

@@ -33,8 +33,8 @@ __all__ = [
 
 _PARAMETERS_DOC = """
     learning_rate : float, default=0.05
-        Shrinkage ν: the factor by which each tree is multiplied. A smaller value needs more rounds and usually
-        gives a lower loss.
+        Shrinkage ν: the factor by which each tree is multiplied. A smaller value needs more rounds and
+        usually gives a lower loss.
     n_estimators : int or "auto", default="auto"
         Number of rounds; with early stopping, the largest number. "auto": 1000 with early stopping, 100
         without.
