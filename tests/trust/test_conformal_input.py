@@ -19,7 +19,7 @@ from bosquet import (
 @pytest.mark.parametrize("coverage", [0, 1, -0.1, 1.5, "0.9", None, True, float("nan")])
 def test_a_coverage_outside_0_and_1_raises(numbers, coverage):
     model = ConformalModel(LinearRegression()).fit(*numbers)
-    with pytest.raises(ValueError, match="coverage must be a number between 0 and 1"):
+    with pytest.raises(ValueError, match=r"coverage must be a number in \(0, 1\)"):
         model.predict_interval(numbers[0], coverage)
 
 
