@@ -14,7 +14,7 @@ import mutate_bytes
 import mutate_description
 import numpy as np
 from limits import FAST, MEGABYTE, Meter
-from made_cascades import OLD_FORMAT
+from random_cascades import OLD_FORMAT
 from rows import expect
 
 from bosquet.vision import Cascade, CascadeFileError, Stage, WeakTree, read_vec

@@ -12,8 +12,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-# For files written by hand.
-sys.path += [str(Path(__file__).resolve().parents[1] / folder) for folder in ("io", "vision")]
+sys.path.append(str(Path(__file__).resolve().parents[1] / "helpers"))
 
 import cascades
 import corpus

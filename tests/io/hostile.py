@@ -9,8 +9,12 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 
 import numpy as np
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "helpers"))
+
 from handmade import VECTOR_LEAVES, sealed
 from mutations import forest_file, grown_file, mutations, small_file
 

@@ -11,9 +11,13 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "helpers"))
+
 from changed_files import changed, description_of, with_description
 from handmade import file_of, varint
 

@@ -30,6 +30,7 @@ from pathlib import Path
 from typing import Any
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+sys.path.append(str(Path(__file__).resolve().parents[1] / "helpers"))
 
 from families import FAMILIES, Family, Rows, rows, same
 

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import Any
-
-sys.path.append(str(Path(__file__).resolve().parents[1] / "io"))
 
 from handmade import Leaf, Node, Split, ensemble_bytes, model_file
 from random_trees import random_tree

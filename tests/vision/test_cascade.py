@@ -6,7 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
-from made_cascades import picture, random_cascade
+from random_cascades import picture, random_cascade
 
 from bosquet.vision import Cascade, Stage, WeakTree, haar_features
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from made_cascades import picture, random_cascade
+from random_cascades import picture, random_cascade
 
 from bosquet.vision import crop_samples, read_annotations
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_cascades import picture, random_cascade, windows_of
+from random_cascades import picture, random_cascade, windows_of
 
 from bosquet import _core
 from bosquet.reference import cascade as reference

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from made_cascades import picture, random_cascade
+from random_cascades import picture, random_cascade
 
 from bosquet.vision.detection import Detections, detect, grouped
 from bosquet.vision.evaluation import matched, overlaps

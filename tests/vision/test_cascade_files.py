@@ -7,7 +7,7 @@ import re
 
 import numpy as np
 import pytest
-from made_cascades import OLD_FORMAT, picture, random_cascade
+from random_cascades import OLD_FORMAT, picture, random_cascade
 
 from bosquet.vision import Cascade, CascadeFileError, read_vec
 from bosquet.vision.opencv_xml import cascade_from_xml, cascade_to_xml

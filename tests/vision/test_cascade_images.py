@@ -7,7 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
-from made_cascades import picture, random_cascade
+from random_cascades import picture, random_cascade
 
 from bosquet.vision import ImageConversionWarning, crop_samples, make_samples, read_images
 from bosquet.vision.images import as_stack, grey_image

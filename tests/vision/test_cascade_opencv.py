@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from made_cascades import picture, random_cascade, windows_of
+from random_cascades import picture, random_cascade, windows_of
 
 from bosquet import _core
 from bosquet.vision import Cascade, CascadeFileError

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from made_cascades import random_cascade, windows_of
+from random_cascades import random_cascade, windows_of
 from sklearn.base import clone
 
 from bosquet.vision import CascadeFileError, CascadeTrainer, boost_stage
