@@ -121,10 +121,14 @@ def times_of(outcome, what):
 
 def report(rows, outcomes):
     """Print a table for each kind of work; yield violations of the promise."""
-    due = {name: owed for name, owed, _ in conditions(cores())}
+    due = {name: expected for name, expected, _ in conditions(cores())}
     for what in ("fit", "predict", "predict one row"):
         print(f"\n### {what}, {rows:,} rows: median (best), × ratio to idle\n")
-        print("| | " + " | ".join(f"{name}, due {owed:.1f}" for name, owed in due.items()) + " |")
+        print(
+            "| | "
+            + " | ".join(f"{name}, due {expected:.1f}" for name, expected in due.items())
+            + " |"
+        )
         print("|---" * (len(due) + 1) + "|")
         for library, found in outcomes.items():
             idle = times_of(found["idle"], what)
@@ -138,11 +142,11 @@ def report(rows, outcomes):
 
 
 def broken(what, rows, found, base, due):
-    for name, owed in due.items():
+    for name, expected in due.items():
         times = times_of(found[name], what)
         # Work that is shorter than a time slice of the scheduler is sometimes delayed by a whole slice.
-        if not isinstance(times, str) and median(times) > PROMISE * owed * base + 0.02:
-            yield f"{what} of {rows:,} rows, {name}: × {median(times) / base:.1f}, due {owed:.1f}"
+        if not isinstance(times, str) and median(times) > PROMISE * expected * base + 0.02:
+            yield f"{what} of {rows:,} rows, {name}: × {median(times) / base:.1f}, due {expected:.1f}"
 
 
 def main(arguments=None):

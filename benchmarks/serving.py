@@ -18,7 +18,7 @@ class Server:
     """A contestant: a name, and its function of an array of rows."""
 
     name: str
-    answer: object
+    predict: object
 
 
 def fit_models(options):
@@ -42,7 +42,7 @@ def run_batch(options, models, skipped):
 
     def act(server, turn):
         start = time.perf_counter()
-        server.answer(X)
+        server.predict(X)
         return {"seconds": time.perf_counter() - start}
 
     outcomes = interleave(servers, max(5, options.repeats), act)
@@ -85,11 +85,11 @@ def run_single(options, models, skipped):
             skipped["Bosquet predictor()"] = f"{type(error).__name__}: {error}"
 
     def act(server, turn):
-        answer, spent = server.answer, []
+        predict, spent = server.predict, []
         for k in range(calls):
             row = rows[k : k + 1]
             start = time.perf_counter()
-            answer(row)
+            predict(row)
             spent.append(time.perf_counter() - start)
         return {"seconds": median(spent)}
 

@@ -93,7 +93,9 @@ def compared(folder, name, target, seconds, split):
     draws = random.integers(0, len(event), size=(DRAWS, len(event)))
     lines = []
     for k, (measure, score) in enumerate(MEASURES.items()):
-        peers = {cls: float(score(event, answers[k])) for cls, answers in predictions.items()}
+        peers = {
+            cls: float(score(event, probabilities[k])) for cls, probabilities in predictions.items()
+        }
         best = max(peers, key=peers.get)
         differences = [
             score(event[d], ours[k][d]) - score(event[d], predictions[best][k][d]) for d in draws

@@ -186,9 +186,9 @@ def verdict(means, differences):
         worse += [name] if interval(draws)[0] > 0 else []
         splits += len(draws)
         single += [f"{name} {k}" for k, some in draws.items() if interval({k: some})[0] > 0]
-    answer = f"no, on {', '.join(worse)}" if worse else "yes"
+    result = f"no, on {', '.join(worse)}" if worse else "yes"
     return (
-        f"Not worse than default gradient boosting beyond noise, on {len(means)} tables: **{answer}**. "
+        f"Not worse than default gradient boosting beyond noise, on {len(means)} tables: **{result}**. "
         f"Of {splits} single splits worse: {', '.join(single) or 'none'}. "
         "Of systems that are equally good, one in forty would be worse beyond its interval by chance."
     )

@@ -29,7 +29,7 @@ GREEN, GREY, ORANGE = "#2f6f4f", "#8d968f", "#c8783c"
 
 def errors(model, X, y):
     """Return the error rate of the first 1, 2, ... models."""
-    return np.array([np.mean(said != y) for said in model.staged_predict(X)])
+    return np.array([np.mean(predictions != y) for predictions in model.staged_predict(X)])
 
 
 def draw(path):

@@ -44,12 +44,12 @@ def draw(path):
         2, 2, sharex=True, figsize=(9.6, 5.8), height_ratios=[3.2, 1], layout="constrained"
     )
     for column, (name, (model, cv)) in zip(axes.T, MODELS.items(), strict=True):
-        said = {
+        probabilities_by_model = {
             name: model.fit(X, y).predict_proba(X_test),
             "calibrated": CalibratedModel(model, "beta", cv=cv).fit(X, y).predict_proba(X_test),
         }
-        plot.reliability(y_test, said, axes=column)
-        for which, probabilities in said.items():
+        plot.reliability(y_test, probabilities_by_model, axes=column)
+        for which, probabilities in probabilities_by_model.items():
             parts = brier_decomposition(y_test, probabilities)
             print(
                 f"{name}, {which:10} Brier score {parts.score:.4f}, reliability"

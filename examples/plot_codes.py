@@ -45,7 +45,7 @@ for ax, (kind, (title, colour)) in zip(panels, kinds.items(), strict=True):
     )
     ax.imshow(code, cmap=signs, vmin=-1, vmax=1, aspect="auto")
     ax.set(title=f"{title}:\n{code.shape[1]} problems", xticks=[], yticks=range(10))
-    errors = [np.mean(said != y_test) for said in fitted[kind].staged_predict(X_test)]
+    errors = [np.mean(predictions != y_test) for predictions in fitted[kind].staged_predict(X_test)]
     curves.plot(np.arange(1, len(errors) + 1), errors, color=colour, label=title)
     print(f"{title}: codes differ in at least {apart:g} columns, test error {errors[-1]:.3f}")
 panels[0].set_ylabel("class")

@@ -24,18 +24,18 @@ from bosquet.datasets import Moons
 
 X, labels = Moons(0.25).sample(300, random_state=0)
 y = np.where(labels == 1, 1, -1)
-said = np.column_stack([np.where(X[:, 1] < threshold, 1, -1) for threshold in (0.15, 0.4)])
+predictions = np.column_stack([np.where(X[:, 1] < threshold, 1, -1) for threshold in (0.15, 0.4)])
 
 
 def F(alpha):
-    return np.exp(-y * (said @ alpha)).sum()
+    return np.exp(-y * (predictions @ alpha)).sum()
 
 
 path = [np.zeros(2)]
 for t in range(8):
-    weights = np.exp(-y * (said @ path[-1]))
+    weights = np.exp(-y * (predictions @ path[-1]))
     weights /= weights.sum()
-    errors = weights @ (said != y[:, None])
+    errors = weights @ (predictions != y[:, None])
     slopes = -(1 - 2 * errors) * F(path[-1])
     h = int(np.argmax(np.abs(slopes)))
     step = np.log((1 - errors[h]) / errors[h]) / 2

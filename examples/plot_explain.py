@@ -33,16 +33,16 @@ def draw(path):
     model = GradientBoostingRegressor(
         n_estimators=150, learning_rate=0.05, max_leaf_nodes=6, early_stopping=False, random_state=0
     ).fit(X, y)
-    told = model.explain(X)
-    highest = int(told.prediction.argmax())
+    explanation = model.explain(X)
+    highest = int(explanation.prediction.argmax())
     figure, axes = plt.subplots(2, 2, figsize=(11, 8), layout="constrained")
-    told.plot.beeswarm(ax=axes[0, 0])
-    told.plot.waterfall(highest, ax=axes[0, 1])
+    explanation.plot.beeswarm(ax=axes[0, 0])
+    explanation.plot.waterfall(highest, ax=axes[0, 1])
     axes[0, 1].set_title("patient with the highest prediction", fontsize="medium")
     individual_conditional_expectation(model, X, "bmi").plot(ax=axes[1, 0])
     partial_dependence(model, X, ("bmi", "s5")).plot(ax=axes[1, 1])
     figure.savefig(path, dpi=100)
-    for feature, share in told.ranking()[:4]:
+    for feature, share in explanation.ranking()[:4]:
         print(f"{feature:4} changes a prediction by {share:.1f} on average")
     for (one, other), strength in interaction_strength(model, X).ranking()[:3]:
         print(f"{one} and {other}: H = {strength:.2f}")

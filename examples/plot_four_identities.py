@@ -24,7 +24,7 @@ ROUNDS = 60
 X, labels = Moons(0.25).sample(300, random_state=0)
 y = np.where(labels == 1, 1, -1)
 model = AdaBoostClassifier(n_estimators=ROUNDS).fit(X, labels)
-said = np.array([np.where(learner.predict(X) == 1, 1, -1) for learner in model.estimators_])
+predictions = np.array([np.where(learner.predict(X) == 1, 1, -1) for learner in model.estimators_])
 alphas = model.certificate_.alphas
 
 figure, axes = plt.subplots(1, 4, figsize=(16, 4), layout="constrained")
@@ -32,7 +32,7 @@ unravelled, lowest, roots, halves = axes
 w, vote, product = np.full(y.size, 1 / y.size), np.zeros(y.size), 1.0
 errors, Zs, after = [], [], []
 colours = {1: "#3b6ea5", 5: "#d9822b", 25: "#2f7d5b"}
-for t, (alpha, h) in enumerate(zip(alphas, said, strict=True), start=1):
+for t, (alpha, h) in enumerate(zip(alphas, predictions, strict=True), start=1):
     wrong = h != y
     Z = np.sum(w * np.exp(-alpha * y * h))
     if t in colours:

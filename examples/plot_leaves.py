@@ -56,11 +56,11 @@ panels = {
     "prior of 1: 0.9": DecisionTreeClassifier(priors=[0.1, 0.9], **shape),
 }
 for ax, (title, tree) in zip(right.subplots(1, 3, sharey=True), panels.items(), strict=True):
-    said = tree.fit(X, y).predict(grid.reshape(-1, 2)).reshape(200, 200)
+    predictions = tree.fit(X, y).predict(grid.reshape(-1, 2)).reshape(200, 200)
     ax.contourf(
         grid[..., 0],
         grid[..., 1],
-        said,
+        predictions,
         levels=[-0.5, 0.5, 1.5],
         colors=["#e3a467", "#7396bd"],
         alpha=0.5,

@@ -52,7 +52,7 @@ else:
 tree = DecisionTreeClassifier(criterion="entropy", min_samples_leaf=2)
 model = AdaBoostClassifier(tree, n_estimators=ROUNDS, random_state=0).fit(X, y)
 
-test_errors = [np.mean(said != y_test) for said in model.staged_predict(X_test)]
+test_errors = [np.mean(predictions != y_test) for predictions in model.staged_predict(X_test)]
 training_errors = model.certificate_.training_errors
 zero = np.flatnonzero(training_errors == 0)
 if zero.size:

@@ -23,8 +23,8 @@ qualities = list(next(iter(METHODS.values())).card)
 grid = [
     [ANSWERS.index(method.card[quality][0]) for quality in qualities] for method in METHODS.values()
 ]
-for answer, row in zip(METHODS, grid, strict=True):
-    print(f"{answer:22}" + " ".join(f"{ANSWERS[value]:6}" for value in row))
+for method, row in zip(METHODS, grid, strict=True):
+    print(f"{method:22}" + " ".join(f"{ANSWERS[value]:6}" for value in row))
 
 figure, ax = plt.subplots(figsize=(8, 0.32 * len(grid) + 1.4), layout="constrained")
 ax.imshow(grid, cmap=ListedColormap(["#f3e3d3", "#cfdceb", "#3b6ea5"]), aspect="auto")

@@ -43,7 +43,10 @@ for loss, colour in (("linear", "#3b6ea5"), ("square", "#b8433f"), ("exponential
     model = AdaBoostRegressor(tree, 100, loss=loss, on_large_error="restart", random_state=0).fit(
         X, y
     )
-    errors = [np.sqrt(np.mean((said - y_test) ** 2)) for said in model.staged_predict(X_test)]
+    errors = [
+        np.sqrt(np.mean((predictions - y_test) ** 2))
+        for predictions in model.staged_predict(X_test)
+    ]
     right.plot(np.arange(1, len(errors) + 1), errors, color=colour, label=f"{loss} loss")
     print(f"{loss}: {len(errors)} rounds, RMSE {errors[0]:.3f} first, {errors[-1]:.3f} last")
     if loss == "linear":

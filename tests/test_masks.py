@@ -27,14 +27,14 @@ def outcome(function, *args):
 @pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
 def test_predictions_of_masked_values_are_those_of_missing_values(family):
     model = family.fitted()
-    found, expected = (outcome(family.ask, model, data) for data in (MASKED, MISSING))
+    found, expected = (outcome(family.outputs, model, data) for data in (MASKED, MISSING))
     assert found is expected if isinstance(expected, type) else same(found, expected)
 
 
 @pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
 def test_fits_to_masked_values_are_those_to_missing_values(family):
     found, expected = (
-        outcome(lambda data: family.ask(family.fit(family.make(), data), DATA), data)
+        outcome(lambda data: family.outputs(family.fit(family.make(), data), DATA), data)
         for data in (MASKED, MISSING)
     )
     assert found is expected if isinstance(expected, type) else same(found, expected)

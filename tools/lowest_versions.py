@@ -31,8 +31,8 @@ def requirements(extras: list[str]) -> list[Requirement]:
 def versions(name: str) -> list[Version]:
     """The versions that the index has for this interpreter."""
     command = [sys.executable, "-m", "pip", "index", "versions", name]
-    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    _, _, listed = told.partition("Available versions:")
+    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    _, _, listed = output.partition("Available versions:")
     return [Version(text.strip()) for text in listed.splitlines()[0].split(",")]
 
 

@@ -38,12 +38,12 @@ def line_and_ends():
             return self
 
         def predict(self, X):
-            said = (X[:, 0] > 0).astype(int)
+            predictions = (X[:, 0] > 0).astype(int)
             if self.number_ < 3:
                 place = np.arange(len(X))
                 missed = (place == 0) | (place // 4 == 1 + self.number_)
-                said = np.where(missed, 1 - said, said)
-            return said
+                predictions = np.where(missed, 1 - predictions, predictions)
+            return predictions
 
     X = np.linspace(-2, 2, 40)[:, None]
     return ThenPerfect, X, (X[:, 0] > 0).astype(int)
@@ -354,8 +354,8 @@ def test_stages_lead_to_the_model(easy):
     np.testing.assert_allclose(1 - np.array(scores), model.train_score_)
     *_, last = model.staged_decision_function(X)
     np.testing.assert_allclose(last, model.decision_function(X), rtol=1e-12)
-    *_, said = model.staged_predict(X)
-    assert np.array_equal(said, model.predict(X))
+    *_, predictions = model.staged_predict(X)
+    assert np.array_equal(predictions, model.predict(X))
 
 
 def test_native_voters_can_predict_one_by_one(easy):

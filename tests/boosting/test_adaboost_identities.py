@@ -111,13 +111,13 @@ def test_the_core_s_loop_is_the_loop(problem, variant, learning_rate):
         model.fit(X, y, sample_weight=weight)
     except WorseThanChance:
         return
-    told, last = [], np.zeros(y.size)
+    rounds, last = [], np.zeros(y.size)
     for _, _, found, f in rounds_of(X, y, weight, variant, learning_rate, rounds=10):
-        told.append(found)
+        rounds.append(found)
         last = f
     np.testing.assert_allclose(model.decision_function(X), last, rtol=1e-6, atol=1e-6)
-    both = min(len(told), model.n_estimators_)
-    theirs = [found.normaliser for found in told]
+    both = min(len(rounds), model.n_estimators_)
+    theirs = [found.normaliser for found in rounds]
     ours = [kept.normaliser[0] for kept in model._kept]
     np.testing.assert_allclose(ours[:both], theirs[:both], rtol=1e-6)
     # When steps are smaller than rounding errors, either implementation may stop first.

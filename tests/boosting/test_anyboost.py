@@ -46,8 +46,8 @@ def test_every_loss_learns_with_every_step(easy, loss, step, learner):
     model = AnyBoostClassifier(loss, step=step, estimator=learner, n_estimators=30).fit(X, y)
     assert model.score(X, y) > 0.8
     proba, clear = model.predict_proba(X), np.abs(model.decision_function(X)) > 1e-9
-    said = model.classes_[(proba[:, 1] > 0.5).astype(int)]
-    assert np.array_equal(said[clear], model.predict(X)[clear])
+    likeliest = model.classes_[(proba[:, 1] > 0.5).astype(int)]
+    assert np.array_equal(likeliest[clear], model.predict(X)[clear])
 
 
 def test_an_exact_step_leaves_no_slope(easy):
@@ -78,8 +78,8 @@ def test_probabilities_of_a_loss_that_goes_flat_are_sure_but_not_certain(easy, l
 
 def test_the_probability_of_the_squared_hinge_is_linear_in_the_vote():
     f = np.array([-3.0, -1.0, -0.5, 0.0, 0.25, 0.5, 1.0, 4.0])
-    said = margin_loss("squared_hinge").probability(f)
-    np.testing.assert_allclose(said, np.clip((1 + f) / 2, 1e-6, 1 - 1e-6))
+    probabilities = margin_loss("squared_hinge").probability(f)
+    np.testing.assert_allclose(probabilities, np.clip((1 + f) / 2, 1e-6, 1 - 1e-6))
     smooth = margin_loss("smooth_hinge").probability(np.array([0.0, 0.5, -0.5]))
     np.testing.assert_allclose(smooth, [1 / 2, 2 / 3, 1 / 3])
 

@@ -56,8 +56,8 @@ def test_the_vc_bound_prints_the_numbers_that_it_is_computed_with(T, d):
     terms = bound.at["T"] * (bound.at["d"] + 1)
     assert bound.at["D"] == pytest.approx(terms * (3 * math.log(terms) + 2))
     small = [f"{name} = {value}" for name, value in (("T", T), ("d", d)) if value < 3]
-    told = f"[{' and '.join(small)} replaced by 3]"
-    assert (told in str(bound)) == bool(small)
+    note = f"[{' and '.join(small)} replaced by 3]"
+    assert (note in str(bound)) == bool(small)
 
 
 @pytest.mark.parametrize(
@@ -216,8 +216,8 @@ def test_votes_richer_than_the_rows_have_the_term_of_all_labellings_and_report_i
 
 
 def test_a_bound_is_short_at_the_prompt():
-    said = bounds.vc_bound(0.0, 3, 3, 10**6)
-    assert repr(said) == f"<Bound: VC bound of the vote ≤ {said.value:.4g}>"
+    bound = bounds.vc_bound(0.0, 3, 3, 10**6)
+    assert repr(bound) == f"<Bound: VC bound of the vote ≤ {bound.value:.4g}>"
     assert repr(bounds.vc_bound(0.1, 200, 3, 200)).endswith("vacuous>")
     none = bounds.kth_margin_bound(np.full(5, -0.5), 3)
     assert repr(none) == "<Bound: no kth-margin bound, no margin is above 0>"

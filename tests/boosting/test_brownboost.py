@@ -67,8 +67,10 @@ def test_rounds_are_those_of_the_reference():
     X = random.choice([-1.0, 1.0], size=(60, 7))
     y = np.sign(X[:, 0] + X[:, 1] + X[:, 2] + 0.5 * random.normal(size=60))
     model = quietly(BrownBoostClassifier(n_estimators=8, target_error=0.1), X, y)
-    said = np.column_stack([X, -X, np.ones(60), -np.ones(60)])
-    rounds, margins, left = reference.brownboost(y[:, None] * said, reference.time_for(0.1), 8)
+    predictions = np.column_stack([X, -X, np.ones(60), -np.ones(60)])
+    rounds, margins, left = reference.brownboost(
+        y[:, None] * predictions, reference.time_for(0.1), 8
+    )
     assert len(rounds) == model.n_iter_ > 3
     np.testing.assert_allclose(model.estimator_weights_, [r.alpha for r in rounds], rtol=1e-5)
     np.testing.assert_allclose(model.times_, [r.time for r in rounds], rtol=1e-5)

@@ -24,13 +24,13 @@ COLUMNS = [
 ]
 
 
-def boost(said, y, shrinkage=1.0):
+def boost(predictions, y, shrinkage=1.0):
     """Return the α_t of AdaBoost for given predictions; learners worse than chance are flipped."""
     weight, alphas = np.full(y.size, 1 / y.size), []
-    for answers in said:
-        error = np.clip(weight @ (1 - y * answers) / 2, 1e-9, 1 - 1e-9)
+    for h in predictions:
+        error = np.clip(weight @ (1 - y * h) / 2, 1e-9, 1 - 1e-9)
         alphas.append(shrinkage * np.log((1 - error) / error) / 2)
-        weight = weight * np.exp(-alphas[-1] * y * answers)
+        weight = weight * np.exp(-alphas[-1] * y * h)
         weight /= weight.sum()
     return np.array(alphas)
 
@@ -47,17 +47,17 @@ signs = st.sampled_from([-1.0, 1.0])
 @st.composite
 def votes(draw, elements=signs):
     rounds, rows = draw(st.integers(1, 12)), draw(st.integers(1, 15))
-    said = draw(arrays(float, (rounds, rows), elements=elements))
-    return said, draw(arrays(float, rows, elements=signs))
+    predictions = draw(arrays(float, (rounds, rows), elements=elements))
+    return predictions, draw(arrays(float, rows, elements=signs))
 
 
 @given(votes())
 def test_a_certificate_has_the_columns_of_the_reference_and_its_bounds_hold(vote):
-    said, y = vote
-    alphas = boost(said, y)
+    predictions, y = vote
+    alphas = boost(predictions, y)
     if not np.abs(alphas).sum() > 1e-6:
         return
-    found = reference.certificate(said, alphas, y)
+    found = reference.certificate(predictions, alphas, y)
     certificate = certify(found)
     for name in COLUMNS:
         np.testing.assert_allclose(getattr(certificate, name), found[name], rtol=1e-9, atol=1e-12)
@@ -70,11 +70,11 @@ def test_a_certificate_has_the_columns_of_the_reference_and_its_bounds_hold(vote
 
 @given(votes(), st.floats(0.05, 1.9))
 def test_the_product_bounds_the_error_for_shrunk_weights_too(vote, shrinkage):
-    said, y = vote
-    alphas = boost(said, y, shrinkage)
+    predictions, y = vote
+    alphas = boost(predictions, y, shrinkage)
     if not np.abs(alphas).sum() > 1e-6:
         return
-    certificate = certify(reference.certificate(said, alphas, y))
+    certificate = certify(reference.certificate(predictions, alphas, y))
     assert certificate.holds(), certificate.checks()
     if certificate.exponential_bound is not None:
         assert (certificate.product <= certificate.exponential_bound + 1e-9).all()
@@ -84,15 +84,15 @@ def test_the_product_bounds_the_error_for_shrunk_weights_too(vote, shrinkage):
 def test_the_product_bounds_the_error_for_any_weights_and_predictions_between_minus_1_and_1(
     vote, data
 ):
-    said, y = vote
-    alphas = data.draw(arrays(float, said.shape[0], elements=st.floats(0.01, 3)))
-    assert certify(reference.certificate(said, alphas, y)).holds()
+    predictions, y = vote
+    alphas = data.draw(arrays(float, predictions.shape[0], elements=st.floats(0.01, 3)))
+    assert certify(reference.certificate(predictions, alphas, y)).holds()
 
 
 def test_small_excesses_of_many_rounds_add_up():
     """Each Z_t exceeds exp(-2γ_t²) by less than the tolerance, their product by more."""
-    said, alphas = np.full((3, 1), 2.0**-24), np.full(3, 0.015625)
-    certificate = certify(reference.certificate(said, alphas, np.array([-1.0])))
+    predictions, alphas = np.full((3, 1), 2.0**-24), np.full(3, 0.015625)
+    certificate = certify(reference.certificate(predictions, alphas, np.array([-1.0])))
     assert certificate.exponential_bound is None
     assert certificate.holds()
 
@@ -100,16 +100,16 @@ def test_small_excesses_of_many_rounds_add_up():
 def test_answers_between_minus_1_and_1_keep_the_exponential_bounds_under_the_same_rule():
     generator = np.random.default_rng(0)
     y = generator.choice([-1.0, 1.0], 40)
-    said = np.clip(0.3 * y + generator.uniform(-1, 1, (15, 40)), -1, 1)
-    certificate = certify(reference.certificate(said, boost(said, y), y))
+    predictions = np.clip(0.3 * y + generator.uniform(-1, 1, (15, 40)), -1, 1)
+    certificate = certify(reference.certificate(predictions, boost(predictions, y), y))
     assert certificate.exponential_bound is not None
     assert certificate.holds()
 
 
 def two_rounds():
     y = np.array([1.0, 1.0, -1.0, -1.0])
-    said = np.array([[1.0, 1.0, -1.0, 1.0], [1.0, -1.0, -1.0, -1.0]])
-    return reference.certificate(said, boost(said, y), y)
+    predictions = np.array([[1.0, 1.0, -1.0, 1.0], [1.0, -1.0, -1.0, -1.0]])
+    return reference.certificate(predictions, boost(predictions, y), y)
 
 
 def test_a_broken_record_is_found_out():
@@ -124,9 +124,9 @@ def test_a_broken_record_is_found_out():
 
 def test_shrunk_weights_lose_the_exponential_bounds_and_the_reason_is_printed():
     y = np.array([1.0] * 10)
-    said = np.ones((3, 10))
-    said[0, :4] = said[1, 4:7] = said[2, 7:] = -1
-    certificate = certify(reference.certificate(said, boost(said, y, 0.1), y))
+    predictions = np.ones((3, 10))
+    predictions[0, :4] = predictions[1, 4:7] = predictions[2, 7:] = -1
+    certificate = certify(reference.certificate(predictions, boost(predictions, y, 0.1), y))
     assert certificate.product is not None
     assert certificate.exponential_bound is None
     assert certificate.smallest_edge_bound is None

@@ -28,10 +28,10 @@ VOTES = [
 class Odd(ClassifierMixin, BaseEstimator):
     """A stump whose `at`-th prediction is replaced."""
 
-    asked = 0
+    calls = 0
 
-    def __init__(self, answer=None, at=-1):
-        self.answer, self.at = answer, at
+    def __init__(self, replace=None, at=-1):
+        self.replace, self.at = replace, at
 
     def fit(self, X, y, sample_weight=None):
         self.tree_ = DecisionTreeClassifier(max_depth=1).fit(X, y, sample_weight)
@@ -39,22 +39,22 @@ class Odd(ClassifierMixin, BaseEstimator):
         return self
 
     def predict(self, X):
-        type(self).asked += 1
-        said = self.tree_.predict(X)
-        return self.answer(said) if type(self).asked == self.at else said
+        type(self).calls += 1
+        predictions = self.tree_.predict(X)
+        return self.replace(predictions) if type(self).calls == self.at else predictions
 
     def predict_proba(self, X):
-        type(self).asked += 1
+        type(self).calls += 1
         shares = self.tree_.predict_proba(X)
-        return self.answer(shares) if type(self).asked == self.at else shares
+        return self.replace(shares) if type(self).calls == self.at else shares
 
 
-def nan_at_seven(said):
-    return np.where(np.arange(said.shape[0]) == 7, np.nan, said)
+def nan_at_seven(predictions):
+    return np.where(np.arange(predictions.shape[0]) == 7, np.nan, predictions)
 
 
 def refuses(model, message, y=Y):
-    Odd.asked = 0
+    Odd.calls = 0
     with pytest.raises(ValueError, match=message):
         model.fit(X, y)
     assert not hasattr(model, "classes_")
@@ -67,7 +67,7 @@ def test_a_class_that_is_none_is_no_vote(vote, at):
         vote(Odd(nan_at_seven, at)),
         rf"Odd failed at round {at}: predict returned nan for row 7.*\[0, 1\]",
     )
-    seven = lambda said: np.where(np.arange(said.size) == 3, 7, said)  # noqa: E731
+    seven = lambda predictions: np.where(np.arange(predictions.size) == 3, 7, predictions)  # noqa: E731
     refuses(
         vote(Odd(seven, at)),
         rf"Odd failed at round {at}: predict returned 7 for row 3.*not one of the classes",
@@ -77,7 +77,7 @@ def test_a_class_that_is_none_is_no_vote(vote, at):
 @pytest.mark.parametrize("vote", VOTES)
 def test_one_prediction_per_row_is_required(vote):
     refuses(
-        vote(Odd(lambda said: said[:-1], 2)),
+        vote(Odd(lambda predictions: predictions[:-1], 2)),
         r"Odd failed at round 2: predict returned shape \(59,\) for 60 rows",
     )
 
@@ -85,14 +85,14 @@ def test_one_prediction_per_row_is_required(vote):
 @pytest.mark.parametrize("multiclass", ["samme", "mh", "one-vs-rest"])
 def test_of_several_classes_too(multiclass):
     message = "Odd failed at round 1: predict returned .*not one of the classes"
-    model = AdaBoostClassifier(Odd(lambda said: said + 9, 1), multiclass=multiclass)
+    model = AdaBoostClassifier(Odd(lambda predictions: predictions + 9, 1), multiclass=multiclass)
     refuses(model, message, y=np.arange(60) % 3)
 
 
 @pytest.mark.parametrize("variant", ["real", "gentle"])
 def test_probabilities_have_a_column_a_class_and_are_finite_and_not_negative(variant):
-    def boosted(answer):
-        return AdaBoostClassifier(Odd(answer, 2), variant=variant)
+    def boosted(replace):
+        return AdaBoostClassifier(Odd(replace, 2), variant=variant)
 
     refuses(
         boosted(lambda shares: np.column_stack([shares, shares[:, 0]])),
@@ -116,7 +116,7 @@ def test_a_learner_fitted_to_one_of_two_classes_may_predict_only_it():
 
 
 def test_a_learner_with_invalid_predictions_is_named_when_the_vote_predicts():
-    Odd.asked = 0
+    Odd.calls = 0
     model = AdaBoostClassifier(Odd(), 3).fit(X, Y)
     model.estimators_[1].tree_.classes_ = np.array([0, 5])
     with pytest.raises(ValueError, match="Odd failed at round 2: predict returned 5"):

@@ -28,12 +28,12 @@ from bosquet.theory import game_value, maximal_margin
 
 def every_stump(X):
     """Return the predictions of all stumps and of the two constants, one column per hypothesis."""
-    said = [np.ones(len(X))]
+    columns = [np.ones(len(X))]
     for column in X.T:
         values = np.unique(column)
         for threshold in (values[:-1] + values[1:]) / 2:
-            said.append(np.where(column <= threshold, 1.0, -1.0))
-    table = np.column_stack(said)
+            columns.append(np.where(column <= threshold, 1.0, -1.0))
+    table = np.column_stack(columns)
     return np.column_stack([table, -table])
 
 
@@ -115,7 +115,7 @@ def test_the_certificate_is_that_of_the_vote():
     certificate = model.certificate_
     assert certificate.holds()
     np.testing.assert_allclose(certificate.margins, y * model.decision_function(X), atol=1e-12)
-    errors = [np.mean(said != y) for said in model.staged_predict(X)]
+    errors = [np.mean(predictions != y) for predictions in model.staged_predict(X)]
     np.testing.assert_allclose(certificate.training_errors, errors)
     assert certificate.product is None
     assert "linear program" in certificate.missing["product"]
@@ -298,15 +298,17 @@ def test_works_in_a_pipeline_and_in_a_grid_search():
 @given(st.integers(0, 500))
 def test_the_largest_margin_is_the_value_of_the_game_against_the_rows(seed):
     X, y = small_sample(seed, rows=15, noise=0.3)
-    said = every_stump(X)
+    predictions = every_stump(X)
     game = game_value(
-        (y[:, None] * said).T
+        (y[:, None] * predictions).T
     )  # one row per hypothesis, which maximises the agreement
     found = maximal_margin(X, y)
     assert found.rho == pytest.approx(game.value, abs=2e-6)
     assert found.gamma == found.rho / 2
     if found.rho > 1e-6:
-        least_error = ((said != y[:, None]) * found.row_distribution[:, None]).sum(axis=0).min()
+        least_error = (
+            ((predictions != y[:, None]) * found.row_distribution[:, None]).sum(axis=0).min()
+        )
         assert 0.5 - least_error == pytest.approx(found.gamma, abs=2e-6)
 
 

@@ -208,8 +208,8 @@ def test_an_end_in_mid_course_has_the_same_error():
     model = bosquet.AdaBoostClassifier(Sure(right=0.5), n_estimators=50)
     with pytest.warns(ConvergenceWarning):
         model.fit(ROWS, PARITY)
-    told = float(re.search(r"ε = ([\d.]+), and guessing", model.stopped_because_)[1])
-    assert told >= 0.5
+    error = float(re.search(r"ε = ([\d.]+), and guessing", model.stopped_because_)[1])
+    assert error >= 0.5
 
 
 def test_estimator_errors_and_certificates_have_the_same_error():

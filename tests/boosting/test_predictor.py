@@ -45,55 +45,55 @@ def small(kind, loss, **more):
 def test_two_classes(table, loss, dtype):
     X, y = table[0].astype(dtype), (table[1] > 0).astype(int)
     model = small(GradientBoostingClassifier, loss).fit(X, y)
-    answer = model.predictor()
+    predictor = model.predictor()
     expected = model.predict_proba(X)
     assert expected.shape == (300, 2)
     for rows in ROWS:
-        np.testing.assert_array_equal(answer(X[:rows]), expected[:rows])
-    np.testing.assert_array_equal(answer(X[3]), expected[3])
+        np.testing.assert_array_equal(predictor(X[:rows]), expected[:rows])
+    np.testing.assert_array_equal(predictor(X[3]), expected[3])
 
 
 def test_many_classes(table):
     X, y = table
     labels = np.digitize(y, [-1, 0, 1])
     model = small(GradientBoostingClassifier, "log_loss").fit(X, labels)
-    answer, expected = model.predictor(), model.predict_proba(X)
+    predictor, expected = model.predictor(), model.predict_proba(X)
     for rows in ROWS:
-        np.testing.assert_array_equal(answer(X[:rows]), expected[:rows])
-    np.testing.assert_array_equal(answer(X[3]), expected[3])
+        np.testing.assert_array_equal(predictor(X[:rows]), expected[:rows])
+    np.testing.assert_array_equal(predictor(X[3]), expected[3])
 
 
 @pytest.mark.parametrize("loss", ["squared_error", "poisson", "gamma", "absolute_error"])
 def test_numbers(table, loss):
     X, y = table
     model = small(GradientBoostingRegressor, loss).fit(X, np.abs(y) + 0.1)
-    answer, expected = model.predictor(), model.predict(X)
+    predictor, expected = model.predictor(), model.predict(X)
     for rows in ROWS:
-        np.testing.assert_array_equal(answer(X[:rows]), expected[:rows])
-    assert answer(X[3]) == expected[3]
+        np.testing.assert_array_equal(predictor(X[:rows]), expected[:rows])
+    assert predictor(X[3]) == expected[3]
 
 
 def test_several_quantiles(table):
     X, y = table
     model = small(GradientBoostingRegressor, "quantile", quantile=[0.1, 0.9]).fit(X, y)
-    answer, expected = model.predictor(), model.predict(X)
-    np.testing.assert_array_equal(answer(X), expected)
-    np.testing.assert_array_equal(answer(X[3]), expected[3])
+    predictor, expected = model.predictor(), model.predict(X)
+    np.testing.assert_array_equal(predictor(X), expected)
+    np.testing.assert_array_equal(predictor(X[3]), expected[3])
 
 
 def test_a_pickled_predictor_makes_the_same_predictions(table):
     X, y = table
-    answer = small(GradientBoostingRegressor, "poisson").fit(X, np.abs(y)).predictor()
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(answer))(X), answer(X))
+    predictor = small(GradientBoostingRegressor, "poisson").fit(X, np.abs(y)).predictor()
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(predictor))(X), predictor(X))
 
 
 def test_what_does_not_fit_is_named(table):
     X, y = table
-    answer = small(GradientBoostingRegressor, "squared_error").fit(X, y).predictor()
+    predictor = small(GradientBoostingRegressor, "squared_error").fit(X, y).predictor()
     with pytest.raises(ValueError, match="5 features, but the data has 4 columns"):
-        answer(X[:, :4].copy())
+        predictor(X[:, :4].copy())
     with pytest.raises(ValueError, match="pass float32 or float64"):
-        answer(np.ones((2, 5), dtype=int))
+        predictor(np.ones((2, 5), dtype=int))
 
 
 def test_another_learner_has_no_predictor(table):

@@ -193,13 +193,13 @@ def test_importances_are_means_over_the_learners_by_their_weights(friedman):
 
 def test_the_same_seed_gives_the_same_model_for_any_number_of_threads(friedman):
     X, y, X_test, _ = friedman
-    said = [
+    predictions = [
         AdaBoostRegressor(n_jobs=n, random_state=3).fit(X, y).predict(X_test) for n in (1, 1, 2)
     ]
-    assert np.array_equal(said[0], said[1])
-    assert np.array_equal(said[0], said[2])
+    assert np.array_equal(predictions[0], predictions[1])
+    assert np.array_equal(predictions[0], predictions[2])
     other = AdaBoostRegressor(random_state=4).fit(X, y).predict(X_test)
-    assert not np.array_equal(said[0], other)
+    assert not np.array_equal(predictions[0], other)
 
 
 def test_rows_of_weight_zero_do_not_matter_and_heavy_ones_do(friedman):

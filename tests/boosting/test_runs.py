@@ -109,8 +109,8 @@ def test_a_file_a_pickle_and_an_explanation_of_runs(tmp_path):
     pickled = pickle.loads(pickle.dumps(model))
     assert np.array_equal(pickled.predict_proba(X), model.predict_proba(X))
     assert pickled.n_iter_ == model.n_iter_
-    said = explain(model, X)
-    total = said.values.sum(axis=1) + said.base
+    explanation = explain(model, X)
+    total = explanation.values.sum(axis=1) + explanation.base
     np.testing.assert_allclose(total, np.ravel(model._raw(X)), atol=1e-9)
     np.testing.assert_allclose(model.feature_importances_.sum(), 1)
 

@@ -70,7 +70,7 @@ def test_learners_without_importances_are_named():
 @pytest.mark.parametrize("name", [name for name in VOTES if name != "r2"])
 def test_staged_scores_are_those_of_the_staged_votes(name):
     model = VOTES[name].fit(X, Y)
-    expected = [np.mean(said == Y) for said in model.staged_predict(X)]
+    expected = [np.mean(predictions == Y) for predictions in model.staged_predict(X)]
     np.testing.assert_allclose(list(model.staged_score(X, Y)), expected)
     assert expected[-1] == model.score(X, Y)
     weight = np.arange(Y.size)
@@ -90,8 +90,8 @@ def test_staged_probabilities_of_brownboost_end_at_its_own():
     stages = list(model.staged_predict_proba(X))
     assert len(stages) == len(model)
     np.testing.assert_allclose(stages[-1], model.predict_proba(X))
-    for shares, said in zip(stages, model.staged_predict(X), strict=True):
-        np.testing.assert_array_equal(shares.argmax(axis=1), said)
+    for shares, predictions in zip(stages, model.staged_predict(X), strict=True):
+        np.testing.assert_array_equal(shares.argmax(axis=1), predictions)
 
 
 def test_lpboost_raises_an_error_for_probabilities():
@@ -141,15 +141,15 @@ def ends(model, X, y, reason, warns):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model.fit(X, y)
-    told = [str(w.message) for w in caught if issubclass(w.category, ConvergenceWarning)]
+    messages = [str(w.message) for w in caught if issubclass(w.category, ConvergenceWarning)]
     assert reason in model.stopped_because_
     if warns:
-        (message,) = told
+        (message,) = messages
         assert f"ended after {len(model)} of {model.n_estimators} rounds: " in message
         assert model.stopped_because_ in message
         assert caught[0].filename == __file__
     else:
-        assert not told
+        assert not messages
     return model
 
 
@@ -180,8 +180,8 @@ def test_a_learner_that_loses_its_edge_is_reported_with_its_error():
             return super().fit(X, y, sample_weight)
 
         def predict(self, X):
-            said = super().predict(X)
-            return np.full(len(X), self.classes_[1]) if self.blind_ else said
+            predictions = super().predict(X)
+            return np.full(len(X), self.classes_[1]) if self.blind_ else predictions
 
     model = ends(AdaBoostClassifier(Once(max_depth=1)), corners, y, "round 2 is no better", True)
     assert len(model) == 1
@@ -249,8 +249,8 @@ def test_callbacks_of_the_robust_votes_see_each_round_and_may_stop(kind, capsys)
 
     model = kind(callbacks=[watch], verbose=1).fit(X, Y)
     assert [iteration for iteration, _, _ in seen] == [1, 2, 3]
-    for _, told, measured in seen:
-        assert told == pytest.approx(measured)
+    for _, reported, measured in seen:
+        assert reported == pytest.approx(measured)
     assert model.stopped_because_ == "a callback stopped the fit after round 3"
     assert "train" in capsys.readouterr().err
     whole = kind().fit(X, Y)

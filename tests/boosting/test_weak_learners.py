@@ -23,10 +23,10 @@ CLASSES = np.digitize(X[:, 0] + 0.3 * RNG.normal(size=80), [-0.5, 0.5])
 WEIGHT = RNG.uniform(0.2, 2, 80)
 
 
-def learner_of(estimator, says, **options):
+def learner_of(estimator, output_kind, **options):
     encoder, table = open_table(estimator, X, owner="a test")
     return weak_learner(
-        estimator, table, output_kind=says, encoder=encoder, seed=3, **options
+        estimator, table, output_kind=output_kind, encoder=encoder, seed=3, **options
     ), encoder
 
 
@@ -53,30 +53,36 @@ KINDS = [
 ]
 
 
-@pytest.mark.parametrize(("estimator", "says", "options"), KINDS)
-def test_a_hypothesis_predicts_the_same_for_training_rows_and_equal_rows(estimator, says, options):
-    learner, encoder = learner_of(estimator, says, **options)
+@pytest.mark.parametrize(("estimator", "output_kind", "options"), KINDS)
+def test_a_hypothesis_predicts_the_same_for_training_rows_and_equal_rows(
+    estimator, output_kind, options
+):
+    learner, encoder = learner_of(estimator, output_kind, **options)
     target, weight = SIGNS, WEIGHT
-    if says == "classes":
+    if output_kind == "classes":
         target = CLASSES
-    elif says == "labels":
+    elif output_kind == "labels":
         target = np.where(np.arange(3)[:, None] == CLASSES, 1.0, -1.0)
         weight = np.tile(WEIGHT, (3, 1))
     hypothesis = learner.fit(target, weight, 0)
-    said = learner.predict_training_rows(hypothesis)
-    np.testing.assert_allclose(said, learner.predict(hypothesis, X), rtol=1e-6, atol=1e-12)
-    shape = {"labels": (3, 80), "probabilities": (80, 2)}.get(says, (80,))
-    assert said.shape == shape
-    if says == "signs":
-        assert np.abs(said).max() <= 1
-    several = says == "labels" and estimator is not None
-    at_once = says == "labels" and not several
-    if says not in ("classes", "probabilities"):
-        vote = new_vote(learner, encoder, outputs=3 if says == "labels" else 1, at_once=at_once)
+    predictions = learner.predict_training_rows(hypothesis)
+    np.testing.assert_allclose(predictions, learner.predict(hypothesis, X), rtol=1e-6, atol=1e-12)
+    shape = {"labels": (3, 80), "probabilities": (80, 2)}.get(output_kind, (80,))
+    assert predictions.shape == shape
+    if output_kind == "signs":
+        assert np.abs(predictions).max() <= 1
+    several = output_kind == "labels" and estimator is not None
+    at_once = output_kind == "labels" and not several
+    if output_kind not in ("classes", "probabilities"):
+        vote = new_vote(
+            learner, encoder, outputs=3 if output_kind == "labels" else 1, at_once=at_once
+        )
         vote.add(hypothesis, 2.0)
         columns = encoder.transform(X) if is_native(estimator) else X
         np.testing.assert_allclose(
-            vote.raw(columns, 1), 2 * (said.T if says == "labels" else said[:, None]), rtol=1e-6
+            vote.raw(columns, 1),
+            2 * (predictions.T if output_kind == "labels" else predictions[:, None]),
+            rtol=1e-6,
         )
 
 

@@ -254,7 +254,7 @@ def test_a_full_disk_leaves_what_was_there(bosquet, sales, model, tmp_path, monk
             return FullDisk() if "b" in mode else io.TextIOWrapper(FullDisk())
         return usual(path, mode, *args, **options)
 
-    out = tmp_path / "answers.csv"
+    out = tmp_path / "predictions.csv"
     out.write_text("as before")
     monkeypatch.setattr(builtins, "open", full)
     for words in (["fit", sales, "-t", "sold", "--method", "tree", "-o", out],):
@@ -264,7 +264,7 @@ def test_a_full_disk_leaves_what_was_there(bosquet, sales, model, tmp_path, monk
         assert err.count("\n") == 1
     monkeypatch.undo()
     assert out.read_text() == "as before"
-    assert os.listdir(tmp_path) == ["answers.csv"]
+    assert os.listdir(tmp_path) == ["predictions.csv"]
 
 
 def test_the_result_is_printed_if_the_report_cannot_be_written(capsys, tmp_path):
@@ -277,13 +277,13 @@ def test_the_result_is_printed_if_the_report_cannot_be_written(capsys, tmp_path)
         def __str__(self):
             return "the table of methods"
 
-    asked = argparse.Namespace(quiet=True, json=False, save=None)
+    options = argparse.Namespace(quiet=True, json=False, save=None)
     with pytest.raises(UserError, match=r"^the page could not be written to page.html: no space$"):
-        finish(asked, Studied(), "page.html")
+        finish(options, Studied(), "page.html")
     assert capsys.readouterr().out == "the table of methods\n"
-    asked.json = True
+    options.json = True
     with pytest.raises(UserError):
-        finish(asked, Studied(), "page.html")
+        finish(options, Studied(), "page.html")
     files = json.loads(capsys.readouterr().out)["files"]
     assert files == {"report": None, "model": None}
 

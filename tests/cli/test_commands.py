@@ -11,7 +11,7 @@ import bosquet as library
 
 
 def test_fit_writes_a_model_that_predict_reads(bosquet, sales, model, tmp_path):
-    out = tmp_path / "answers.csv"
+    out = tmp_path / "predictions.csv"
     assert bosquet("predict", model, sales, "--proba", "--keep", "order,sold", "--out", out)[0] == 0
     predictions = pd.read_csv(out)
     assert predictions.columns.tolist() == ["order", "sold", "predicted sold", "P(no)", "P(yes)"]
@@ -73,7 +73,7 @@ def test_predict_writes_json_and_parquet(bosquet, sales, model, tmp_path):
     code, output, _ = bosquet("predict", model, sales, "--json")
     assert code == 0
     assert {row["sold"] for row in json.loads(output)} == {"yes", "no"}
-    out = tmp_path / "answers.parquet"
+    out = tmp_path / "predictions.parquet"
     assert bosquet("predict", model, sales, "--out", out, "-q")[0] == 0
     assert pd.read_parquet(out)["sold"].tolist() == [row["sold"] for row in json.loads(output)]
 
@@ -332,10 +332,10 @@ def test_bash_completes_words():
 
     def completed(*words):
         line = " ".join(f"'{word}'" for word in words)
-        asked = f"{script}\nCOMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; _bosquet"
-        asked += "; echo ${COMPREPLY[@]}"
+        program = f"{script}\nCOMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; _bosquet"
+        program += "; echo ${COMPREPLY[@]}"
         return subprocess.run(
-            ["bash", "-c", asked], capture_output=True, text=True, check=True
+            ["bash", "-c", program], capture_output=True, text=True, check=True
         ).stdout.split()
 
     assert completed("bosquet", "st") == ["study"]

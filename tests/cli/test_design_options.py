@@ -156,13 +156,13 @@ def test_counts_are_studied_with_an_exposure_and_predicted_with_it(bosquet, fold
     assert code == 0, err
     assert "unsuited: it does not take an offset" in stdout
     assert "a model file cannot store a model with an exposure" in stdout
-    ask = ["predict", "m.bosquet.pkl", "--trust"]
-    code, once, _ = bosquet(*ask, "t.csv")
+    command = ["predict", "m.bosquet.pkl", "--trust"]
+    code, once, _ = bosquet(*command, "t.csv")
     frame.assign(w=2 * frame["w"]).to_csv("twice.csv", index=False)
-    twice = bosquet(*ask, "twice.csv")[1]
+    twice = bosquet(*command, "twice.csv")[1]
     numbers = [np.array(text.split()[1:], dtype=float) for text in (once, twice)]
     assert numbers[1] == pytest.approx(2 * numbers[0])
     frame.drop(columns="w").to_csv("without.csv", index=False)
-    code, stdout, err = bosquet(*ask, "without.csv")
+    code, stdout, err = bosquet(*command, "without.csv")
     assert (code, stdout, err.count("\n")) == (2, "", 1)
     assert "the exposure column 'w' is not in the table" in err

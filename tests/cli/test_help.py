@@ -54,13 +54,13 @@ def test_the_version_is_printed(bosquet):
 
 
 def test_help_imports_nothing_heavy():
-    asked = (
+    program = (
         "import sys; from bosquet.cli import main; main(['--help']);"
         "heavy = {'numpy', 'scipy', 'sklearn', 'pandas', 'pyarrow', 'matplotlib', 'bosquet._core'};"
         "sys.exit(', '.join(sorted(heavy & set(sys.modules))) or None)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", asked], capture_output=True, text=True, check=False
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stderr) == (0, "")
 

@@ -14,9 +14,9 @@ from bosquet.cli import main
 def kept(counted_study, sales, tmp_path_factory):
     """The pickle of a linear regression, written by `study --save`."""
     folder = tmp_path_factory.mktemp("linear")
-    asked = counted_study(sales, "price", "linear", 1)
-    asked += ["--no-report", "--save", folder / "best.bosquet", "-q"]
-    assert main([str(word) for word in asked]) == 0
+    command = counted_study(sales, "price", "linear", 1)
+    command += ["--no-report", "--save", folder / "best.bosquet", "-q"]
+    assert main([str(word) for word in command]) == 0
     return folder / "best.bosquet.pkl"
 
 
@@ -24,8 +24,8 @@ def test_the_study_reports_the_saved_file_and_how_to_use_it(
     bosquet, counted_study, sales, tmp_path, monkeypatch
 ):
     monkeypatch.chdir(tmp_path)
-    asked = counted_study(sales, "price", "linear", 1)
-    code, stdout, err = bosquet(*asked, "-q", "--no-report", "--save", "best.bosquet")
+    command = counted_study(sales, "price", "linear", 1)
+    code, stdout, err = bosquet(*command, "-q", "--no-report", "--save", "best.bosquet")
     assert code == 0, err
     assert (
         "best.bosquet was not written: Linear regression (ridge) contains scikit-learn estimators"

@@ -19,10 +19,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "fuzz"))
 from corpus import models
 from rows import rows_for
 
-__all__ = ["alike", "answers", "models"]
+__all__ = ["alike", "models", "predictions_of"]
 
 
-def answers(model: Any) -> dict[str, Any]:
+def predictions_of(model: Any) -> dict[str, Any]:
     """Return the predictions of a model for suitable rows, as JSON values."""
     kind = type(model).__name__
     if kind == "Mixture":
@@ -34,8 +34,10 @@ def answers(model: Any) -> dict[str, Any]:
     if kind == "ConformalModel":
         groups = model._calibration.groups.values
         groups = None if groups is None else np.resize(groups, len(X))
-        ask = model.predict_set if hasattr(model, "classes_") else model.predict_interval
-        found["covered"] = _plain(ask(X, 0.5, groups=groups))
+        predict_covered = (
+            model.predict_set if hasattr(model, "classes_") else model.predict_interval
+        )
+        found["covered"] = _plain(predict_covered(X, 0.5, groups=groups))
     return found
 
 

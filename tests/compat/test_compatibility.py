@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from kept_models import alike, answers
+from kept_models import alike, predictions_of
 
 import bosquet
 from bosquet._state.kinds import STATE_MODULES
@@ -22,7 +22,7 @@ def test_a_file_is_loaded_and_its_model_predicts_as_it_did(path: Path) -> None:
     expected = json.loads((path.parent / "expected.json").read_text())[path.name]
     data = path.read_bytes()
     model = model_from_bytes(data)
-    found = answers(model)
+    found = predictions_of(model)
     assert found.keys() == expected.keys()
     for name, values in found.items():
         assert alike(values, expected[name]), name

@@ -14,7 +14,7 @@ import sys
 import warnings
 from pathlib import Path
 
-from kept_models import answers, models
+from kept_models import models, predictions_of
 
 import bosquet
 from bosquet.io import model_bytes, model_from_bytes
@@ -38,7 +38,7 @@ def main(anew: bool) -> None:
             continue
         data = model_bytes(model)
         (FOLDER / file_name(name)).write_bytes(data)
-        known[file_name(name)] = answers(model_from_bytes(data))
+        known[file_name(name)] = predictions_of(model_from_bytes(data))
         written += 1
     lines = [f"{json.dumps(name)}: {json.dumps(known[name])}" for name in sorted(known)]
     expected.write_text("{\n" + ",\n".join(lines) + "\n}\n")

@@ -34,10 +34,10 @@ def test_the_class_is_that_of_the_largest_weighted_density(table, kernel, width)
     X, y, rng = table
     priors = rng.uniform(0.1, 1, y.max() + 1)
     model = DensityDiscriminant(kernel=kernel, bandwidth=width, priors=priors).fit(X, y)
-    ask = rng.normal(size=(5, X.shape[1])) * X.std(axis=0)
+    points = rng.normal(size=(5, X.shape[1])) * X.std(axis=0)
     scale = X.std(axis=0)
     for row, probabilities, logs in zip(
-        ask, model.predict_proba(ask), model.log_densities(ask), strict=True
+        points, model.predict_proba(points), model.log_densities(points), strict=True
     ):
         densities = [
             reference.kernel_density(row / scale, X[y == k] / scale, width, kernel)
@@ -54,8 +54,8 @@ def test_neighbours_are_counted_as_the_reference_counts_them(table, k):
     priors = rng.uniform(0.1, 1, y.max() + 1)
     model = DensityDiscriminant("neighbours", n_neighbors=k, priors=priors).fit(X, y)
     scale = X.std(axis=0)
-    ask = rng.normal(size=(5, X.shape[1])) * scale
-    for row, probabilities in zip(ask, model.predict_proba(ask), strict=True):
+    points = rng.normal(size=(5, X.shape[1])) * scale
+    for row, probabilities in zip(points, model.predict_proba(points), strict=True):
         densities = reference.neighbour_densities(row / scale, X / scale, y, y.max() + 1, k)
         np.testing.assert_allclose(probabilities, reference.posterior(densities, priors), rtol=1e-9)
 
@@ -64,11 +64,11 @@ def test_neighbours_are_counted_as_the_reference_counts_them(table, k):
 @given(tables(), st.integers(1, 6))
 def test_with_priors_by_frequency_neighbours_vote(table, k):
     X, y, rng = table
-    ask = rng.normal(size=(8, X.shape[1])) * X.std(axis=0)
+    points = rng.normal(size=(8, X.shape[1])) * X.std(axis=0)
     model = DensityDiscriminant("neighbours", n_neighbors=k).fit(X, y)
     votes = KNeighborsClassifier(k).fit(X / X.std(axis=0), y)
     np.testing.assert_allclose(
-        model.predict_proba(ask), votes.predict_proba(ask / X.std(axis=0)), atol=1e-9
+        model.predict_proba(points), votes.predict_proba(points / X.std(axis=0)), atol=1e-9
     )
 
 

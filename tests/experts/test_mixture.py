@@ -313,9 +313,9 @@ def test_copies_with_an_open_step_continue_with_the_same_bits(rule):
     whole = streamed(Mixture(rule, random_state=1), F, y)
     half = streamed(Mixture(rule, random_state=1), F[:60], y[:60])
     half.predict(F[60])
-    for twin in (pickle.loads(pickle.dumps(half)), copy.deepcopy(half)):
-        twin.update(y[60])
-        same_game(whole, streamed(twin, F[61:], y[61:]))
+    for copied in (pickle.loads(pickle.dumps(half)), copy.deepcopy(half)):
+        copied.update(y[60])
+        same_game(whole, streamed(copied, F[61:], y[61:]))
 
 
 # ------------------------------------------------------------------ other behaviour

@@ -329,8 +329,8 @@ def saved(kind, tmp_path):
 def test_a_super_learner_of_our_own_learners_is_saved_whole(kind, tmp_path):
     model, X, path = saved(kind, tmp_path)
     again = bosquet.load(path)
-    say = "predict_proba" if kind == "classes" else "predict"
-    assert np.array_equal(getattr(again, say)(X), getattr(model, say)(X))
+    method = "predict_proba" if kind == "classes" else "predict"
+    assert np.array_equal(getattr(again, method)(X), getattr(model, method)(X))
     assert str(again.cv_table_) == str(model.cv_table_)
     assert [name for name, _ in again.estimators] == [name for name, _ in model.estimators]
     assert getattr(again, "feature_names_in_", 0) is not None

@@ -143,7 +143,7 @@ def check_cascade(data: bytes, rng: Random, meter: Meter, phase: Callable[[str],
     except CascadeFileError as error:
         expect("\n" not in str(error), "the message has several lines")
         meter.check("reading a cascade", **limits)
-        return "refused"
+        return "rejected"
     meter.check("reading a cascade", **limits)
     meter.start()
     phase("use")
@@ -193,7 +193,7 @@ def check_vec(data: bytes, rng: Random, meter: Meter, phase: Callable[[str], Non
         except CascadeFileError as error:
             expect("\n" not in str(error), "the message has several lines")
             meter.check("reading samples", **limits)
-            return "refused"
+            return "rejected"
     meter.check("reading samples", **limits)
     expect(samples.dtype == np.uint8 and samples.ndim == 3, "samples are not images")
     return "loaded"
@@ -246,7 +246,7 @@ def check_checkpoint(data: bytes, rng: Random, meter: Meter, phase: Callable[[st
             reached = None
         meter.check("reading a checkpoint", **limits)
         if reached is None:
-            return "refused"
+            return "rejected"
         phase("write")
         save_checkpoint(path, *reached, KNOWN)
         once = path.read_bytes()

@@ -21,7 +21,7 @@ import table_files
 from limits import Meter
 from mutate_models import ModelMutator
 
-# `check` returns "refused" or "loaded", and raises an error for a finding.
+# `check` returns "rejected" or "loaded", and raises an error for a finding.
 Check = Callable[[bytes, Random, Meter, Callable[[str], None]], str]
 
 
@@ -102,7 +102,7 @@ def order_of(kinds: list[Kind]) -> list[str]:
 def run_case(
     kind: Kind, case: Case, meter: Meter, phase: Callable[[str], None]
 ) -> tuple[str, Finding | None]:
-    """Return "refused", "loaded" or "finding", and the finding."""
+    """Return "rejected", "loaded" or "finding", and the finding."""
     rng = case.random()
     data = kind.make(rng)
     return run_file(kind, case, data, rng, meter, phase)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from limits import MEGABYTE, Meter
-from questions import MOST_STEPS, look_closer
+from methods import MOST_STEPS, call_methods
 from rows import all_members_of, draws_from_many_columns, expect, rows_for
 
 from bosquet.io import ModelFileError, model_bytes, model_from_bytes
@@ -23,7 +23,7 @@ TOLERANCE = 1e-9
 
 
 def check_file(data: bytes, rng: Random, meter: Meter, phase: Callable[[str], None]) -> str:
-    """Return "refused" or "loaded", or raise an error; `phase` is called with the name of the next step."""
+    """Return "rejected" or "loaded", or raise an error; `phase` is called with the name of the next step."""
     meter.start()
     phase("load")
     limits = {"memory": CONSTANT_BYTES + BYTES_PER_BYTE * len(data), **LOAD}
@@ -31,22 +31,25 @@ def check_file(data: bytes, rng: Random, meter: Meter, phase: Callable[[str], No
         model = model_from_bytes(data)
     except ModelFileError:
         meter.check("loading", **limits)
-        return "refused"
+        return "rejected"
     meter.check("loading", **limits)
     if any(map(draws_from_many_columns, all_members_of(model))):
         return "loaded"
     meter.start()
     phase("use")
-    said = answers(model)
+    predictions = predictions_of(model)
     phase("save")
     again = model_bytes(model)
     phase("load again")
     other = model_from_bytes(again)
     expect(model_bytes(other) == again, "saved twice, the bytes differ")
     phase("use again")
-    for name, values in answers(other).items():
-        expect(same(values, said[name]), f"{name} of the model that was saved and loaded differs")
-    look_closer(model, data, rng, phase)
+    for name, values in predictions_of(other).items():
+        expect(
+            same(values, predictions[name]),
+            f"{name} of the model that was saved and loaded differs",
+        )
+    call_methods(model, data, rng, phase)
     meter.check("using the model", **USE)
     return "loaded"
 
@@ -60,20 +63,20 @@ def same(one: Any, other: Any) -> bool:
 
 
 # ------------------------------------------------------------------------------------- predictions
-def answers(model: Any) -> dict[str, Any]:
+def predictions_of(model: Any) -> dict[str, Any]:
     """Check and return the predictions of a model for suitable rows."""
     if type(model).__name__ == "Mixture":
-        return mixture_answers(model)
+        return mixture_predictions(model)
     X = rows_for(model)
     if hasattr(model, "_design"):
-        return regression_answers(model, X)
-    found = table_answers(model, X)
+        return regression_predictions(model, X)
+    found = table_predictions(model, X)
     if type(model).__name__ == "ConformalModel":
-        found |= conformal_answers(model, X)
+        found |= conformal_predictions(model, X)
     return found
 
 
-def table_answers(model: Any, X: Any) -> dict[str, Any]:
+def table_predictions(model: Any, X: Any) -> dict[str, Any]:
     rows = len(X)
     found = {"predict": model.predict(X)}
     classes = getattr(model, "classes_", None) if _classifies(model) else None
@@ -93,17 +96,20 @@ def _classifies(model: Any) -> bool:
     return hasattr(model, "predict_proba") or hasattr(model, "classes_")
 
 
-def check_predictions(said: Any, rows: int, classes: Any) -> None:
-    expect(isinstance(said, np.ndarray) and len(said) == rows, "predict: one row for each")
+def check_predictions(predictions: Any, rows: int, classes: Any) -> None:
+    expect(
+        isinstance(predictions, np.ndarray) and len(predictions) == rows,
+        "predict: one row for each",
+    )
     if isinstance(classes, list):
-        expect(said.shape == (rows, len(classes)), "predict: a column for each target")
-        for column, some in zip(said.T, classes, strict=True):
-            expect(np.isin(column.astype(some.dtype), some).all(), "predict: a class that is none")
+        expect(predictions.shape == (rows, len(classes)), "predict: a column for each target")
+        for column, some in zip(predictions.T, classes, strict=True):
+            expect(np.isin(column.astype(some.dtype), some).all(), "predict: an unknown class")
     elif classes is not None:
-        expect(said.shape == (rows,), "predict: one class for each row")
-        expect(np.isin(said, classes).all(), "predict: a class that is none")
+        expect(predictions.shape == (rows,), "predict: one class for each row")
+        expect(np.isin(predictions, classes).all(), "predict: an unknown class")
     else:
-        check_finite(said, rows, "predict")
+        check_finite(predictions, rows, "predict")
 
 
 def check_finite(values: Any, rows: int, what: str) -> None:
@@ -112,23 +118,26 @@ def check_finite(values: Any, rows: int, what: str) -> None:
     expect(np.isfinite(values).all(), f"{what}: not finite")
 
 
-def check_probabilities(said: Any, rows: int, classes: Any) -> None:
+def check_probabilities(probabilities: Any, rows: int, classes: Any) -> None:
     if isinstance(classes, list):
-        expect(len(said) == len(classes), "predict_proba: as many arrays as targets")
-        for some, own in zip(said, classes, strict=True):
+        expect(len(probabilities) == len(classes), "predict_proba: as many arrays as targets")
+        for some, own in zip(probabilities, classes, strict=True):
             check_probabilities(some, rows, own)
         return
-    expect(said.shape == (rows, len(classes)), "predict_proba: shape")
-    expect(np.isfinite(said).all(), "predict_proba: not finite")
-    expect((said >= 0).all() and (said <= 1).all(), "predict_proba: outside of [0, 1]")
-    expect((abs(said.sum(axis=1) - 1) <= TOLERANCE).all(), "predict_proba: sum is not 1")
+    expect(probabilities.shape == (rows, len(classes)), "predict_proba: shape")
+    expect(np.isfinite(probabilities).all(), "predict_proba: not finite")
+    expect(
+        (probabilities >= 0).all() and (probabilities <= 1).all(),
+        "predict_proba: outside of [0, 1]",
+    )
+    expect((abs(probabilities.sum(axis=1) - 1) <= TOLERANCE).all(), "predict_proba: sum is not 1")
 
 
-def regression_answers(model: Any, X: Any) -> dict[str, Any]:
+def regression_predictions(model: Any, X: Any) -> dict[str, Any]:
     """A formula may give NaN for some rows, for example a logarithm; the error must name it."""
     try:
         if hasattr(model, "classes_"):
-            found = table_answers(model, X)
+            found = table_predictions(model, X)
         else:
             found = {"predict": model.predict(X)}
             expect(not np.isnan(found["predict"]).any(), "predict: not a number")
@@ -144,7 +153,7 @@ def regression_answers(model: Any, X: Any) -> dict[str, Any]:
     return found
 
 
-def conformal_answers(model: Any, X: Any) -> dict[str, Any]:
+def conformal_predictions(model: Any, X: Any) -> dict[str, Any]:
     groups = model._calibration.groups.values
     groups = None if groups is None else np.resize(groups, len(X))
     if hasattr(model, "classes_"):
@@ -163,7 +172,7 @@ def conformal_answers(model: Any, X: Any) -> dict[str, Any]:
     return {"predict_interval": interval}
 
 
-def mixture_answers(model: Any) -> dict[str, Any]:
+def mixture_predictions(model: Any) -> dict[str, Any]:
     weights = model.final_weights_
     expect(np.isfinite(weights).all(), "final_weights_: not finite")
     if model.block > MOST_STEPS:  # it needs the training rows, which the model does not store
@@ -171,6 +180,6 @@ def mixture_answers(model: Any) -> dict[str, Any]:
     shape = model._step_shape if model.block == 1 else (model.block, *model._step_shape)
     # Class probabilities sum to 1 along the last axis.
     forecasts = np.full(shape, 1 / shape[-1] if model.classes is not None else 0.25)
-    said = np.atleast_1d(model.predict(forecasts))
-    expect(np.isfinite(said).all(), "predict: not finite")
-    return {"final_weights_": weights, "predict": said}
+    predictions = np.atleast_1d(model.predict(forecasts))
+    expect(np.isfinite(predictions).all(), "predict: not finite")
+    return {"final_weights_": weights, "predict": predictions}

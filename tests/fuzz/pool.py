@@ -22,7 +22,7 @@ from limits import Meter, confine
 
 HANG = 60.0  # time limit of a case in seconds; then its worker is killed
 CASES_PER_WORKER = 20_000  # then a new process replaces the worker, so that leaks do not accumulate
-OUTCOMES = ("refused", "loaded", "finding")
+OUTCOMES = ("rejected", "loaded", "finding")
 _AGAIN = 75  # exit code of a worker that has to be replaced
 
 _fork = multiprocessing.get_context("fork")
@@ -154,12 +154,12 @@ class Pool:
     def _lost(self, worker: Worker, number: int, signature: str) -> Finding:
         """Return the finding of a case whose worker ended."""
         worker.log.seek(0)
-        said = worker.log.read().decode(errors="replace").split("Extension modules:")[0][-4000:]
+        log = worker.log.read().decode(errors="replace").split("Extension modules:")[0][-4000:]
         if number < 0:
-            raise RuntimeError(f"a worker died before its first case: {signature}\n{said}")
+            raise RuntimeError(f"a worker died before its first case: {signature}\n{log}")
         case = self._case(number)
         worker.slot.count(case.kind, "finding")
-        return Finding(case, signature, said)
+        return Finding(case, signature, log)
 
     # ------------------------------------------------------------------------------- in the worker
     def _serve(self, worker: Worker, connection: Connection, end: float, most: int) -> None:

@@ -143,7 +143,7 @@ def _command(case: Case) -> str:
 def _print_table(table: dict[str, list[int]], seconds: float) -> None:
     rows = [(kind, sum(counts), *counts) for kind, counts in table.items()]
     rows.append(("all", *(sum(column) for column in list(zip(*rows, strict=True))[1:])))
-    print(f"{'kind':<14}{'cases':>10}{'refused':>10}{'loaded':>10}{'findings':>10}")
+    print(f"{'kind':<14}{'cases':>10}{'rejected':>10}{'loaded':>10}{'findings':>10}")
     for kind, *counts in rows:
         print(f"{kind:<14}" + "".join(f"{count:>10,}" for count in counts))
     print(f"{seconds:.0f} s, {rows[-1][1] / max(seconds, 1e-9):,.0f} cases a second")

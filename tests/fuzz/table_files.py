@@ -222,7 +222,7 @@ def check_table(data: bytes, rng: Random, meter: Meter, phase: Callable[[str], N
     except TableError as error:
         expect("\n" not in str(error), "the message has several lines")
         meter.check("reading a table", **limits)
-        return "refused"
+        return "rejected"
     meter.check("reading a table", **limits)
     expect(len(frame) > 0 and len(frame.columns) > 0, "a table without rows or columns")
     phase("tidy")
@@ -255,10 +255,12 @@ def learn(frame: Any, tidied: Any) -> None:
         expect("\n" not in str(error), "the message has several lines")
         return
     model = TableModel(tree, tidied.tidier)
-    said = model.predict(frame)
-    expect(len(said) == len(frame), "a prediction for each row")
+    predictions = model.predict(frame)
+    expect(len(predictions) == len(frame), "a prediction for each row")
     again = model_from_bytes(model_bytes(model)).predict(frame)
-    expect(np.array_equal(said, again), "saved and loaded, the model predicts something else")
+    expect(
+        np.array_equal(predictions, again), "saved and loaded, the model predicts something else"
+    )
 
 
 def run_commands(data: bytes) -> None:
@@ -268,8 +270,8 @@ def run_commands(data: bytes) -> None:
     with tempfile.NamedTemporaryFile(dir=FAST, suffix=".table") as file:
         file.write(data)
         file.flush()
-        said, told = io.StringIO(), io.StringIO()
-        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(told):
+        output, errors = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(output), contextlib.redirect_stderr(errors):
             code = main(["tree", file.name, "--target", "a", "--quiet"])
-        expect(code in (0, 2), f"bosquet tree: {told.getvalue()}")
-        expect(code == 0 or told.getvalue().count("\n") == 1, "bosquet tree: several lines")
+        expect(code in (0, 2), f"bosquet tree: {errors.getvalue()}")
+        expect(code == 0 or errors.getvalue().count("\n") == 1, "bosquet tree: several lines")

@@ -160,7 +160,7 @@ def test_the_path_of_a_selection_and_a_picture_survive(patients):
 
 
 @pytest.mark.parametrize(
-    "ask",
+    "call",
     [
         lambda m: m.test("age"),
         lambda m: m.anova(),
@@ -172,12 +172,12 @@ def test_the_path_of_a_selection_and_a_picture_survive(patients):
         lambda m: m.summary(interval="profile"),
     ],
 )
-def test_methods_that_need_the_training_rows_raise_an_error(patients, ask):
+def test_methods_that_need_the_training_rows_raise_an_error(patients, call):
     model = BinomialRegression("ill ~ age + sex").fit(patients)
-    ask(model)
+    call(model)
     loaded = model_from_bytes(model_bytes(model))
     with pytest.raises(ValueError, match=r"needs the training rows, .*loaded from a model file"):
-        ask(loaded)
+        call(loaded)
     with pytest.raises(ValueError, match="needs the training rows"):
         model.anova(loaded)
     assert loaded.result_ is None

@@ -53,12 +53,12 @@ def rows(which: int = 0) -> Rows:
 
 @dataclass(frozen=True)
 class Family:
-    """`fit(model, rows)` may change the model; `ask(model, rows)` returns arrays and must not."""
+    """`fit(model, rows)` may change the model; `outputs(model, rows)` returns arrays and must not."""
 
     name: str
     make: Callable[[], Any]
     fit: Callable[[Any, Rows], Any]
-    ask: Callable[[Any, Rows], list[Any]]
+    outputs: Callable[[Any, Rows], list[Any]]
 
     def fitted(self, which: int = 0) -> Any:
         """Return a new estimator, fitted to one of the tables."""
@@ -72,9 +72,9 @@ def quietly(function: Callable[..., Any], *args: Any) -> Any:
         return function(*args)
 
 
-def same(answers: list[Any], others: list[Any]) -> bool:
+def same(outputs: list[Any], others: list[Any]) -> bool:
     """Return whether all arrays have the same bits."""
-    pairs = zip(answers, others, strict=True)
+    pairs = zip(outputs, others, strict=True)
     return all(np.array_equal(np.asarray(a), np.asarray(b)) for a, b in pairs)
 
 
@@ -85,19 +85,19 @@ def _fit_to(target: str, table: str = "X") -> Callable[[Any, Rows], Any]:
     return fit
 
 
-def _asks(*methods: str, table: str = "X") -> Callable[[Any, Rows], list[Any]]:
-    def ask(model: Any, data: Rows) -> list[Any]:
+def _outputs_of(*methods: str, table: str = "X") -> Callable[[Any, Rows], list[Any]]:
+    def outputs(model: Any, data: Rows) -> list[Any]:
         return [getattr(model, method)(getattr(data, table)) for method in methods]
 
-    return ask
+    return outputs
 
 
 def classifier(name: str, make: Callable[[], Any], *methods: str, target: str = "labels") -> Family:
-    return Family(name, make, _fit_to(target), _asks("predict", *methods))
+    return Family(name, make, _fit_to(target), _outputs_of("predict", *methods))
 
 
 def regressor(name: str, make: Callable[[], Any], *methods: str) -> Family:
-    return Family(name, make, _fit_to("numbers"), _asks("predict", *methods))
+    return Family(name, make, _fit_to("numbers"), _outputs_of("predict", *methods))
 
 
 def _bayes_and_tree() -> list[tuple[str, Any]]:
@@ -263,7 +263,7 @@ FAMILIES = {
         classifier("discriminant", discriminant.DensityDiscriminant, "predict_proba"),
         classifier("binomial", glm.BinomialRegression, "predict_proba"),
         regressor("linear", glm.LinearModel, "predict_interval"),
-        Family("poisson", glm.PoissonRegression, _fit_counts, _asks("predict")),
+        Family("poisson", glm.PoissonRegression, _fit_counts, _outputs_of("predict")),
         classifier("multinomial", glm.MultinomialRegression, "predict_proba", target="three"),
         Family(
             "log-linear",
@@ -299,7 +299,7 @@ FAMILIES = {
             "haar-boost",
             lambda: vision.HaarBoostClassifier(n_estimators=5),
             _fit_to("labels", "images"),
-            _asks("predict", "predict_proba", table="images"),
+            _outputs_of("predict", "predict_proba", table="images"),
         ),
         Family(
             "cascade",

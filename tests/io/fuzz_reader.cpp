@@ -132,7 +132,7 @@ int main(int count, char** arguments) {
         require(files.back().size() > kHeadBytes + 16, "a model file is needed");
     }
     Random random(1);
-    long refused = 0, accepted = 0, rounds = std::strtol(arguments[1], nullptr, 10);
+    long rejected = 0, accepted = 0, rounds = std::strtol(arguments[1], nullptr, 10);
     for (long i = 0; i < rounds; ++i) {
         File file = files[random() % files.size()];
         for (auto changes = 1 + random() % 4; changes > 0; --changes)
@@ -149,8 +149,8 @@ int main(int count, char** arguments) {
             ++accepted;
             if (model.ensemble.features < 10'000) use(model, random);
         } catch (const ModelFileError&) {
-            ++refused;
+            ++rejected;
         }
     }
-    std::printf("%ld %ld\n", refused, accepted);
+    std::printf("%ld %ld\n", rejected, accepted);
 }

@@ -282,11 +282,13 @@ def test_rounds_of_samme_are_those_of_the_reference(table: Table, rounds: int) -
     stages = model.staged_decision_function(table.X)
     for number, ((alpha, h), score) in enumerate(zip(expected, stages, strict=True)):
         np.testing.assert_allclose(model.estimator_weights_[number], alpha, rtol=1e-7)
-        found, told = np.argmax(score - before, axis=1), h(X).astype(int)
-        np.testing.assert_allclose(w[found != y].sum(), w[told != y].sum(), rtol=1e-9)
-        if (found != told).any():  # another stump that is equally good; later rounds may differ
+        found, predicted = np.argmax(score - before, axis=1), h(X).astype(int)
+        np.testing.assert_allclose(w[found != y].sum(), w[predicted != y].sum(), rtol=1e-9)
+        if (
+            found != predicted
+        ).any():  # another stump that is equally good; later rounds may differ
             return
-        w = w * np.exp(alpha * (told != y))
+        w = w * np.exp(alpha * (predicted != y))
         w, before = w / w.sum(), score
 
 

@@ -6,7 +6,7 @@
 
 Each call of `fit` on a fitted estimator is interrupted at a time drawn from its duration: nine times in ten
 by a timer of the process, else by SIGINT from another process. After an interrupt the estimator must hold the
-very objects it held before and answer the same bits; there must be no other thread, child process, open file
+very objects it held before and return the same bits; there must be no other thread, child process, open file
 or temporary file than before. Every 20th time the interrupted estimator is fitted to the end and compared
 with one that never was interrupted.
 """
@@ -129,8 +129,8 @@ class Interrupter:
     def _serve(reading: int, to: int) -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGALRM, signal.SIG_IGN)
-        while asked := os.read(reading, 16):
-            time.sleep(float(asked))
+        while delay := os.read(reading, 16):
+            time.sleep(float(delay))
             os.kill(to, signal.SIGINT)
         os._exit(0)
 
@@ -183,13 +183,13 @@ def interrupt(family: Family, count: int, seed: int) -> Outcome:
     model = family.fitted(0)
     finished = family.fitted(0)
     family.fit(finished, others)
-    whole = family.ask(finished, data)
+    whole = family.outputs(finished, data)
     with own_temporary_folder() as folder:
         interrupter = Interrupter()
         try:
             belongings = Belongings(folder)
             while outcome.landed < count and outcome.sent < MOST_TRIES * count:
-                before, answers = dict(model.__dict__), family.ask(model, data)
+                before, outputs = dict(model.__dict__), family.outputs(model, data)
                 done = False
                 try:
                     interrupter.start(
@@ -208,11 +208,11 @@ def interrupt(family: Family, count: int, seed: int) -> Outcome:
                 outcome.lost += done and interrupter.raised
                 interrupter.wait()
                 if not done:
-                    outcome.violations += changes(family, model, before, answers)
+                    outcome.violations += changes(family, model, before, outputs)
                 outcome.violations += belongings.left_behind()
                 if outcome.sent % FULL_FIT_EVERY == 0 and not done:
                     family.fit(model, others)
-                    if not same(family.ask(model, data), whole):
+                    if not same(family.outputs(model, data), whole):
                         outcome.violations.append("a fit after an interrupt gives another model")
                     done = True
                 if done:
@@ -257,13 +257,13 @@ def interrupt_steps(family: Family, count: int, seed: int) -> Outcome:
     return outcome
 
 
-def changes(family: Family, model: Any, before: dict[str, Any], answers: list[Any]) -> list[str]:
+def changes(family: Family, model: Any, before: dict[str, Any], outputs: list[Any]) -> list[str]:
     """Return the differences between the model and its state before."""
     now = model.__dict__
     names = {name for name in {*before, *now} if before.get(name) is not now.get(name)}
     found = [f"another {name}" for name in sorted(names)]
-    if not same(family.ask(model, rows(0)), answers):
-        found.append("other answers")
+    if not same(family.outputs(model, rows(0)), outputs):
+        found.append("other outputs")
     return found
 
 

@@ -48,10 +48,10 @@ def test_an_interrupt_leaves_the_estimator_as_it_was(name):
     came_out = 0
     for place in {*np.linspace(1, count, N_PLACES).astype(int).tolist(), count - 1, count - 2}:
         model = family.fitted(0)
-        before, answers = dict(model.__dict__), family.ask(model, rows(0))
+        before, outputs = dict(model.__dict__), family.outputs(model, rows(0))
         if interrupted(lambda: family.fit(model, others), place):  # noqa: B023
             came_out += 1
-            assert changes(family, model, before, answers) == []
+            assert changes(family, model, before, outputs) == []
     assert came_out >= min(3, count)
 
 

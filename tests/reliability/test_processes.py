@@ -51,7 +51,7 @@ def ended(child):
 def test_a_child_of_a_process_with_threads_fits_and_predicts(model):
     X = np.random.default_rng(0).normal(size=(30_000, 5))  # enough rows for two threads
     y = (X[:, 0] > 0).astype(int)
-    said = model.fit(X, y).predict_proba(X)
+    probabilities = model.fit(X, y).predict_proba(X)
     stop = threading.Event()
 
     def predict():
@@ -66,8 +66,8 @@ def test_a_child_of_a_process_with_threads_fits_and_predicts(model):
         for _ in range(N_CHILDREN):
             child = os.fork()
             if child == 0:
-                right = np.array_equal(model.predict_proba(X), said)
-                right = right and np.array_equal(model.fit(X, y).predict_proba(X), said)
+                right = np.array_equal(model.predict_proba(X), probabilities)
+                right = right and np.array_equal(model.fit(X, y).predict_proba(X), probabilities)
                 os._exit(0 if right else 1)
             statuses.append(ended(child))
     finally:
@@ -77,17 +77,17 @@ def test_a_child_of_a_process_with_threads_fits_and_predicts(model):
     assert statuses == [0] * N_CHILDREN
 
 
-def fitted_and_asked(name):
+def outputs_of_fitted(name):
     family = FAMILIES[name]
-    return quietly(family.ask, family.fitted(0), rows(0))
+    return quietly(family.outputs, family.fitted(0), rows(0))
 
 
 @pytest.mark.parametrize("backend", ["loky", "multiprocessing", "threading"])
 def test_workers_of_joblib_give_the_same_predictions(backend):
     with joblib.parallel_config(backend=backend, n_jobs=2):
-        found = joblib.Parallel()(joblib.delayed(fitted_and_asked)(name) for name in IN_WORKERS)
+        found = joblib.Parallel()(joblib.delayed(outputs_of_fitted)(name) for name in IN_WORKERS)
         forest = FAMILIES["bagging"].make().set_params(n_jobs=2)
         inside = FAMILIES["bagging"].fit(forest, rows(0)).predict_proba(rows(0).X)
-    for name, answers in zip(IN_WORKERS, found, strict=True):
-        assert same(answers, fitted_and_asked(name)), name
+    for name, outputs in zip(IN_WORKERS, found, strict=True):
+        assert same(outputs, outputs_of_fitted(name)), name
     assert np.array_equal(inside, FAMILIES["bagging"].fitted(0).predict_proba(rows(0).X))

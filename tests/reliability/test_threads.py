@@ -71,19 +71,19 @@ def while_another_fits(work, fit):
 @pytest.mark.parametrize("name", REFITTED)
 def test_64_threads_have_the_old_model_or_the_new_one(name, short_turns):
     family, data = FAMILIES[name], rows(0)
-    known = [family.ask(family.fitted(which), data) for which in (0, 1)]
+    known = [family.outputs(family.fitted(which), data) for which in (0, 1)]
     model = family.fitted(0)
 
-    def ask(stop):
+    def read(stop):
         while not stop.wait(PAUSE):
-            for place, answer in enumerate(family.ask(model, data)):
-                assert any(same([answer], [one[place]]) for one in known), "an answer of neither"
+            for place, output in enumerate(family.outputs(model, data)):
+                assert any(same([output], [one[place]]) for one in known), "an output of neither"
 
     def fit():
         for number in range(1, N_FITS + 1):
             family.fit(model, rows(number % 2))
 
-    while_another_fits(ask, fit)
+    while_another_fits(read, fit)
 
 
 # ------------------------------------------------------------------------------ simulated switches
@@ -119,16 +119,16 @@ def some_of(count):
 def test_the_estimator_predicts_as_before_until_the_fit_is_finished(name):
     family, data = FAMILIES[name], rows(0)
     model, other = family.fitted(0), family.fitted(0)
-    before, asked = family.ask(model, data), []
+    before, equal = family.outputs(model, data), []
     count, _ = calls_of(lambda: family.fit(other, rows(1)))
 
-    def ask():
-        asked.append(same(family.ask(model, data), before))
+    def read():
+        equal.append(same(family.outputs(model, data), before))
 
-    calls_of(lambda: family.fit(model, rows(1)), some_of(count), ask)
-    assert asked
-    assert all(asked)
-    assert same(family.ask(model, data), family.ask(family.fitted(1), data))
+    calls_of(lambda: family.fit(model, rows(1)), some_of(count), read)
+    assert equal
+    assert all(equal)
+    assert same(family.outputs(model, data), family.outputs(family.fitted(1), data))
 
 
 def readers_of(model, data):
@@ -180,8 +180,8 @@ def plain(value, depth=0):
     return repr(value) if simple else type(value).__name__
 
 
-def whole(answer):
-    return list(answer) if inspect.isgenerator(answer) else answer
+def whole(output):
+    return list(output) if inspect.isgenerator(output) else output
 
 
 # Models of contingency tables and streams, which do not predict the rows of a table.
@@ -194,13 +194,13 @@ def test_a_fit_that_ends_during_a_prediction_does_not_change_it(name):
     old, new, model = family.fitted(0), family.fitted(1), family.fitted(0)
     of_old, of_new = readers_of(old, data), readers_of(new, data)
     compared = []
-    for reader, ask in readers_of(model, data).items():
+    for reader, read in readers_of(model, data).items():
         try:
             right = [plain(whole(readers[reader]())) for readers in (of_old, of_new)]
         except (AttributeError, TypeError, ValueError):
             continue  # it needs something that this model does not have
-        count, answer = calls_of(lambda ask=ask: whole(ask()))
-        if plain(answer) != right[0] or right[0] == right[1]:
+        count, output = calls_of(lambda read=read: whole(read()))
+        if plain(output) != right[0] or right[0] == right[1]:
             continue  # its result does not depend on the model
         compared.append(reader)
         for turn in some_of(count):
@@ -209,8 +209,8 @@ def test_a_fit_that_ends_during_a_prediction_does_not_change_it(name):
             def publish():
                 model.__dict__ = new.__dict__.copy()
 
-            _, answer = calls_of(lambda ask=ask: whole(ask()), {turn}, publish)
-            assert plain(answer) in right, f"{reader} is of neither model"
+            _, output = calls_of(lambda read=read: whole(read()), {turn}, publish)
+            assert plain(output) in right, f"{reader} is of neither model"
         model.__dict__ = old.__dict__.copy()
     assert compared
     assert "predict" in compared or name in UNASKED

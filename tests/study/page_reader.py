@@ -57,13 +57,13 @@ class Reader:
     def comes_true(self, expression: str, *values: Any, seconds: float = 30.0) -> bool:
         """Return whether a condition becomes true within some seconds: the browser may be busy."""
         end = time.monotonic() + seconds
-        while not self.ask(expression, *values):
+        while not self.evaluate(expression, *values):
             if time.monotonic() > end:
                 return False
             time.sleep(0.02)
         return True
 
-    def ask(self, expression: str, *arguments: Any) -> Any:
+    def evaluate(self, expression: str, *arguments: Any) -> Any:
         return self.driver.execute_script(f"return {expression}", *arguments)
 
     def all(self, selector: str) -> list[Any]:

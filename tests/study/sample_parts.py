@@ -66,7 +66,7 @@ def _findings(columns: list[dict[str, Any]]) -> list[dict[str, Any]]:
                     "high",
                     "leak",
                     name,
-                    f"“{name}” tells much on its own; check that it is known in time.",
+                    f"“{name}” predicts well on its own; check that it is known in time.",
                 )
             )
         if column["missing"]:
@@ -102,14 +102,16 @@ def _column(
     quantiles = values.quantile([0, 0.25, 0.5, 0.75, 1]).tolist() if number else None
     outliers = 0
     if quantiles:
-        room = 1.5 * (quantiles[3] - quantiles[1])
-        outliers = int(((values < quantiles[1] - room) | (values > quantiles[3] + room)).sum())
-    goal = (
+        whisker = 1.5 * (quantiles[3] - quantiles[1])
+        outliers = int(
+            ((values < quantiles[1] - whisker) | (values > quantiles[3] + whisker)).sum()
+        )
+    target_values = (
         table[target]
         if pd.api.types.is_numeric_dtype(table[target])
         else table[target].astype("category").cat.codes
     )
-    related = abs(values.corr(goal, "spearman")) if number else None
+    related = abs(values.corr(target_values, "spearman")) if number else None
     return {
         "name": name, "kind": kind, "missing": int(values.isna().sum()), "distinct": int(values.nunique()),
         "used": kind in ("number", "category"), "mean": float(values.mean()) if number else None,
@@ -125,7 +127,7 @@ def curve_of(
     task: str,
     classes: list[str],
     scores: Callable,
-    answer: Callable,
+    predict: Callable,
 ) -> tuple[dict[str, Any], Any]:
     """Return the two-fold scores of every complexity, and the chosen complexity."""
     points = []
@@ -133,7 +135,7 @@ def curve_of(
         folds = []
         for train, test in KFold(2, shuffle=True, random_state=0).split(X):
             fitted = method["make"](complexity).fit(X.iloc[train], y.iloc[train])
-            found = scores(task, y.iloc[test], answer(task, fitted, X.iloc[test]), classes)
+            found = scores(task, y.iloc[test], predict(task, fitted, X.iloc[test]), classes)
             folds.append(next(iter(found.values())))
         points.append(
             {
@@ -180,25 +182,25 @@ def comparison(methods: list[dict[str, Any]], higher: bool, repeats: int) -> lis
 
 
 def held_out(
-    task: str, y: np.ndarray, answer: np.ndarray, classes: list[str], positive: str | None
+    task: str, y: np.ndarray, predictions: np.ndarray, classes: list[str], positive: str | None
 ) -> dict[str, Any]:
     if task == "regression":
         return {
             "n_rows": len(y),
-            "scatter": np.column_stack([y, answer]).tolist(),
-            "residuals": histogram(y - answer, bins=24),
+            "scatter": np.column_stack([y, predictions]).tolist(),
+            "residuals": histogram(y - predictions, bins=24),
         }
     found: dict[str, Any] = {"n_rows": len(y), "roc": {}, "pr": {}}
     for k, name in enumerate(classes):
         if positive is None or name == positive:
-            false, true, _ = roc_curve(y == name, answer[:, k])
-            precision, recall, _ = precision_recall_curve(y == name, answer[:, k])
+            false, true, _ = roc_curve(y == name, predictions[:, k])
+            precision, recall, _ = precision_recall_curve(y == name, predictions[:, k])
             found["roc"][name] = np.column_stack([false, true]).tolist()
             found["pr"][name] = np.column_stack([recall, precision])[::-1].tolist()
-    said = np.asarray(classes)[answer.argmax(axis=1)]
-    found["confusion"] = confusion_matrix(y, said, labels=classes).tolist()
-    sure = answer[:, classes.index(positive)] if positive else answer.max(axis=1)
-    true = (y == positive) if positive else (said == y)
+    predicted_classes = np.asarray(classes)[predictions.argmax(axis=1)]
+    found["confusion"] = confusion_matrix(y, predicted_classes, labels=classes).tolist()
+    sure = predictions[:, classes.index(positive)] if positive else predictions.max(axis=1)
+    true = (y == positive) if positive else (predicted_classes == y)
     found["calibration"] = _calibration(sure, true)
     if positive:
         found["threshold"] = 0.5
@@ -250,13 +252,13 @@ def dependence_of(
                 if number
                 else pd.Categorical([value] * len(X), categories=X[name].cat.categories)
             )
-            said = (
+            predictions = (
                 model.predict(changed)
                 if task == "regression"
                 else model.predict_proba(changed)[:, k]
             )
-            means.append(float(said.mean()))
-            deviations.append(float(said.std() / 4))
+            means.append(float(predictions.mean()))
+            deviations.append(float(predictions.std() / 4))
         found.append(
             {
                 "feature": name, "grid": list(map(float, grid)) if number else list(map(str, grid)),
@@ -328,8 +330,8 @@ def rows_of(
     """Return rows with the largest losses, outliers and typical rows, with SHAP values of a boosted model."""
     explanation = model.explain(X)
     if task == "regression":
-        said = model.predict(X)
-        loss, words = np.abs(said - y.to_numpy()), [f"{value:.4g}" for value in said]
+        predictions = model.predict(X)
+        loss, words = np.abs(predictions - y.to_numpy()), [f"{value:.4g}" for value in predictions]
         chosen = np.zeros(len(X), dtype=int)
     else:
         p = model.predict_proba(X)

@@ -151,9 +151,9 @@ def _metrics(task: str) -> list[dict[str, Any]]:
     ]
 
 
-def _scores(task: str, y: Any, answer: np.ndarray, classes: list[str]) -> dict[str, float]:
+def _scores(task: str, y: Any, predictions: np.ndarray, classes: list[str]) -> dict[str, float]:
     if task == "regression":
-        gap = np.asarray(y) - answer
+        gap = np.asarray(y) - predictions
         rest = float(np.mean(gap**2))
         return {
             "rmse": rest**0.5,
@@ -161,11 +161,11 @@ def _scores(task: str, y: Any, answer: np.ndarray, classes: list[str]) -> dict[s
             "r2": 1 - rest / float(np.var(y)),
         }
     truth = np.searchsorted(classes, np.asarray(y))
-    own = answer[np.arange(len(truth)), truth]
-    areas = [_area(truth == k, answer[:, k]) for k in range(len(classes))]
+    own = predictions[np.arange(len(truth)), truth]
+    areas = [_area(truth == k, predictions[:, k]) for k in range(len(classes))]
     return {
         "log_loss": float(-np.log(np.maximum(own, 1e-15)).mean()),
-        "accuracy": float(np.mean(answer.argmax(axis=1) == truth)),
+        "accuracy": float(np.mean(predictions.argmax(axis=1) == truth)),
         "roc_auc": float(np.mean(areas)),
     }
 
@@ -178,7 +178,7 @@ def _area(event: np.ndarray, score: np.ndarray) -> float:
     return (rankdata(score)[event].sum() - ones * (ones + 1) / 2) / (ones * others)
 
 
-def _answer(task: str, model: Any, X: pd.DataFrame) -> np.ndarray:
+def _predict(task: str, model: Any, X: pd.DataFrame) -> np.ndarray:
     return model.predict(X) if task == "regression" else model.predict_proba(X)
 
 
@@ -193,14 +193,14 @@ def _studied(
     """Return the part of the record of a method, and its model of the first split."""
     splits = list(ShuffleSplit(REPEATS, test_size=0.3, random_state=1).split(X))
     first = splits[0][0]
-    curve, chosen = curve_of(method, X.iloc[first], y.iloc[first], task, classes, _scores, _answer)
-    scores, model, answer = [], None, None
+    curve, chosen = curve_of(method, X.iloc[first], y.iloc[first], task, classes, _scores, _predict)
+    scores, model, predictions = [], None, None
     for train, test in splits:
         fitted = method["make"](chosen).fit(X.iloc[train], y.iloc[train])
-        said = _answer(task, fitted, X.iloc[test])
-        scores.append(_scores(task, y.iloc[test], said, classes))
+        fold_predictions = _predict(task, fitted, X.iloc[test])
+        scores.append(_scores(task, y.iloc[test], fold_predictions, classes))
         if model is None:
-            model, answer = fitted, said
+            model, predictions = fitted, fold_predictions
     test = splits[0][1]
     name = _metrics(task)[0]["name"]
     found = {
@@ -213,7 +213,7 @@ def _studied(
         "fit_seconds": 0.3 * len(method["complexities"]), "predict_microseconds": 2.5,
         "card": card("yes", "one formula") if method["name"] == "linear" else card(),
         "details": {"candidates": len(method["complexities"])},
-        "test": held_out(task, y.iloc[test].to_numpy(), answer, classes, positive),
+        "test": held_out(task, y.iloc[test].to_numpy(), predictions, classes, positive),
     }  # fmt: skip
     return found, model
 
@@ -244,7 +244,7 @@ def _chosen(
     size = {"mean_width": 88.0} if task == "regression" else {"mean_size": 1.2}
 
     def score(fitted: Any, X: pd.DataFrame, y: pd.Series) -> float:
-        return next(iter(_scores(task, y, _answer(task, fitted, X), classes).values()))
+        return next(iter(_scores(task, y, _predict(task, fitted, X), classes).values()))
 
     curve = learning_curve(model, X, y, score)
     return {
@@ -316,7 +316,7 @@ def _record(task: str, n_classes: int) -> Record:
         },
         "final": {"rows": len(table), "of": len(table), "seconds": 0.5, "why": ""},
         "verdict": verdict_on(methods + _left_out()),  # type: ignore[arg-type]
-        "notes": ["The support vector machine failed; its row says why."],
+        "notes": ["The support vector machine failed; its row states the reason."],
     }  # type: ignore[typeddict-item, return-value]  # fmt: skip
 
 

@@ -76,7 +76,7 @@ class Spy(ClassifierMixin, RegressorMixin, BaseEstimator):
     """Record the rows, identified by their first column, that it was fitted to and that it predicted."""
 
     fitted: ClassVar[list[set[float]]] = []
-    asked: ClassVar[list[set[float]]] = []
+    predicted: ClassVar[list[set[float]]] = []
 
     def fit(self, X, y):
         Spy.fitted.append(set(np.asarray(X)[:, 0].tolist()))
@@ -84,7 +84,7 @@ class Spy(ClassifierMixin, RegressorMixin, BaseEstimator):
         return self
 
     def predict(self, X):
-        Spy.asked.append(set(np.asarray(X)[:, 0].tolist()))
+        Spy.predicted.append(set(np.asarray(X)[:, 0].tolist()))
         return np.full(len(X), self.mean_)
 
 

@@ -128,8 +128,10 @@ def test_ranks_share_ties_and_put_a_failed_system_last():
     }
 
 
-@pytest.mark.parametrize(("draws", "told"), [((0.1, 0.3), "no, on abalone"), ((-0.1, 0.3), "yes")])
-def test_the_report_has_mean_ranks_and_the_verdict_on_default_boosting(draws, told):
+@pytest.mark.parametrize(
+    ("draws", "verdict"), [((0.1, 0.3), "no, on abalone"), ((-0.1, 0.3), "yes")]
+)
+def test_the_report_has_mean_ranks_and_the_verdict_on_default_boosting(draws, verdict):
     lines = lines_of({
         "abalone": {"study": 2.0, "FLAML": 1.0, "default boosting": 1.8},
         "satellite": {"study": 1.0, "FLAML": 2.0, "default boosting": 1.8},
@@ -140,7 +142,7 @@ def test_the_report_has_mean_ranks_and_the_verdict_on_default_boosting(draws, to
     text = study_report.report(lines, differences, machine, 120)
     assert "| **mean rank, development** (1 tables) | **2.00** | **1.00** |" in text
     assert "| **mean rank, all** (2 tables) | **1.50** | **1.50** |" in text
-    assert f"beyond noise, on 2 tables: **{told}**" in text
+    assert f"beyond noise, on 2 tables: **{verdict}**" in text
 
 
 def test_a_study_that_failed_counts_as_worse_than_default_boosting():

@@ -60,15 +60,15 @@ def test_every_method_fits_and_predicts_tables_with_categories_and_missing_value
     model = candidate.make(0)
     clone(model)
     fitted = fit_weighted(model, X, y)
-    answer = predictions_for(fitted, X, metric)
-    assert answer.shape[0] == len(y)
-    assert np.isfinite(answer).all()
+    predictions = predictions_for(fitted, X, metric)
+    assert predictions.shape[0] == len(y)
+    assert np.isfinite(predictions).all()
     if task not in ("regression", "counts"):
-        assert np.allclose(answer.sum(axis=1), 1)
+        assert np.allclose(predictions.sum(axis=1), 1)
     constant = fit_weighted(METHODS["constant"].candidates(shape)[0].make(0), X, y)
     if name != "constant" and not rare and name not in ("balanced-bagging", "rusboost"):
-        said_alike = metric.score(y, predictions_for(constant, X, metric))
-        assert smaller_is_better(metric) * (metric.score(y, answer) - said_alike) < 0
+        constant_score = metric.score(y, predictions_for(constant, X, metric))
+        assert smaller_is_better(metric) * (metric.score(y, predictions) - constant_score) < 0
     assert isinstance(method.details(fitted), dict)
     pickle.dumps(fitted)
 
@@ -77,8 +77,8 @@ def test_every_method_fits_and_predicts_tables_with_categories_and_missing_value
 def test_method_cards_give_a_reason_for_each_property(name):
     card = METHODS[name].card
     assert list(card) == QUALITIES
-    for answer, reason in card.values():
-        assert answer in ("yes", "no", "partly")
+    for grade, reason in card.values():
+        assert grade in ("yes", "no", "partly")
         assert 0 < len(reason) <= 80
 
 
@@ -250,5 +250,5 @@ def test_the_page_on_methods_has_every_method_and_every_quality():
     text = page.read_text(encoding="utf-8")
     for name, method in METHODS.items():
         assert name in text or name.split("-")[0] in ("svm", "svr")
-        for answer, reason in method.card.values():
-            assert f"**{answer}**: {reason}" in text
+        for grade, reason in method.card.values():
+            assert f"**{grade}**: {reason}" in text

@@ -211,9 +211,9 @@ def test_a_page_stays_small_with_many_columns(n_columns: int) -> None:
     for row in record["chosen"]["rows"]:
         row["values"] = {f"column number {i}": "0.25" for i in range(n_columns)}
     assert len(page_html(record).encode()) < 2_000_000
-    shown, said = thinned(record)
+    shown, notes = thinned(record)
     assert len(shown["exploration"]["columns"]) == min(n_columns, MOST_COLUMNS)
-    assert (len(said) > 0) == (n_columns > MOST_COLUMNS)
+    assert (len(notes) > 0) == (n_columns > MOST_COLUMNS)
 
 
 def test_a_page_of_many_classes_stays_small() -> None:

@@ -23,16 +23,16 @@ def test_the_body_never_scrolls_sideways(
     reader: Reader, task: str, n_classes: int, width: int
 ) -> None:
     reader.show(sample_record(task, n_classes), width=width)
-    assert reader.ask("document.documentElement.scrollWidth") <= width
-    assert reader.ask("innerWidth") == width
+    assert reader.evaluate("document.documentElement.scrollWidth") <= width
+    assert reader.evaluate("innerWidth") == width
 
 
 def test_long_names_are_cut_and_kept_whole_in_the_title(reader: Reader) -> None:
     name = "a very long name of a column that goes on and on " * 4
     record = renamed(renamed(sample_record(), "income", name), "yes", "yes" * 40)
     reader.show(record, width=360)
-    assert reader.ask("document.documentElement.scrollWidth") == 360
-    assert reader.ask(
+    assert reader.evaluate("document.documentElement.scrollWidth") == 360
+    assert reader.evaluate(
         "[...document.querySelectorAll('title')].some(t => t.textContent === arguments[0])", name
     )
     assert reader.complaints() == []
@@ -41,23 +41,23 @@ def test_long_names_are_cut_and_kept_whole_in_the_title(reader: Reader) -> None:
 def test_dark_and_light_are_switched_and_remembered(reader: Reader) -> None:
     reader.show(sample_record())
     ground = "getComputedStyle(document.body).backgroundColor"
-    light = reader.ask(ground)
+    light = reader.evaluate(ground)
     # The browser stores the choice in the background. If it is busy, a reload that follows at once loses it.
     for seconds in (0.0, 0.2, 1.0, 5.0):
         reader.press(reader.one("#theme"), Keys.ENTER)
         assert reader.comes_true(f"{ground} !== arguments[0]", light)
-        dark = reader.ask(ground)
+        dark = reader.evaluate(ground)
         time.sleep(seconds)
         reader.driver.refresh()
-        if reader.ask(ground) == dark:
+        if reader.evaluate(ground) == dark:
             break
-    assert reader.ask(ground) == dark
+    assert reader.evaluate(ground) == dark
     assert reader.one("#theme").get_attribute("aria-label") == "Switch to light colours"
     reader.click(reader.one("#theme"))
     assert reader.comes_true(f"{ground} === arguments[0]", light)
-    reader.ask("localStorage.clear()")
+    reader.evaluate("localStorage.clear()")
     reader.show(sample_record(), dark=True)
-    assert reader.ask(ground) == dark
+    assert reader.evaluate(ground) == dark
 
 
 def luminance(colour: tuple[float, ...]) -> float:
@@ -105,22 +105,24 @@ def test_words_and_marks_stand_out_from_the_paper(reader: Reader, dark: bool) ->
 def test_less_motion_is_respected(reader: Reader) -> None:
     reader.show(sample_record())
     glides = "getComputedStyle(document.documentElement).scrollBehavior"
-    assert reader.ask(glides) == "auto"
+    assert reader.evaluate(glides) == "auto"
     reader.command("Emulation.setEmulatedMedia", features=[])
-    assert reader.ask(glides) == "smooth"
+    assert reader.evaluate(glides) == "smooth"
 
 
 def test_a_page_prints_without_its_controls(reader: Reader) -> None:
     reader.show(sample_record(), dark=True)
     reader.command("Emulation.setEmulatedMedia", media="print", features=[])
-    assert reader.ask("getComputedStyle(document.querySelector('.bar')).display") == "none"
-    assert reader.ask("getComputedStyle(document.body).backgroundColor") == "rgb(253, 252, 249)"
+    assert reader.evaluate("getComputedStyle(document.querySelector('.bar')).display") == "none"
+    assert (
+        reader.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(253, 252, 249)"
+    )
     reader.command("Emulation.setEmulatedMedia", media="", features=[])
 
 
 def test_every_figure_has_words_and_every_control_a_name(reader: Reader) -> None:
     reader.show(sample_record())
-    unnamed = reader.ask(
+    unnamed = reader.evaluate(
         "[...document.querySelectorAll('.plot svg')]"
         ".filter(e => !(e.getAttribute('aria-label') || '').trim()).length"
     )
@@ -135,21 +137,23 @@ def test_every_figure_has_words_and_every_control_a_name(reader: Reader) -> None
         and not node.get("name", {}).get("value")
     ]
     assert nameless == []
-    assert reader.ask("[...document.querySelectorAll('th')].every(e => e.scope)")
-    assert reader.ask("[...document.querySelectorAll('table')].every(e => e.caption)")
+    assert reader.evaluate("[...document.querySelectorAll('th')].every(e => e.scope)")
+    assert reader.evaluate("[...document.querySelectorAll('table')].every(e => e.caption)")
 
 
 def test_focus_can_be_seen_and_skips_to_the_content(reader: Reader) -> None:
     reader.show(sample_record())
     reader.one("body").send_keys(Keys.TAB)
-    assert reader.ask("document.activeElement.className") == "skip"
-    assert reader.ask("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+    assert reader.evaluate("document.activeElement.className") == "skip"
+    assert reader.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
 
 
 def test_sections_are_reached_from_the_bar(reader: Reader) -> None:
     reader.show(sample_record())
     reader.one(".bar nav a[href='#data']").click()
-    assert abs(reader.ask("document.querySelector('#data').getBoundingClientRect().top")) <= 120
+    assert (
+        abs(reader.evaluate("document.querySelector('#data').getBoundingClientRect().top")) <= 120
+    )
 
 
 def test_years_have_no_mark_for_thousands_and_every_axis_has_ticks(reader: Reader) -> None:
@@ -162,13 +166,13 @@ def test_years_have_no_mark_for_thousands_and_every_axis_has_ticks(reader: Reade
     }
     column.update(name="opened", kind="date", histogram=years, relation=1.0)
     reader.show(record)
-    words = reader.ask(
+    words = reader.evaluate(
         "[...document.querySelectorAll('#data .chart')].find(c => c.textContent.startsWith('opened'))"
         ".querySelector('svg').textContent"
     )
     assert "2022" in words
     assert "2,02" not in words
-    ticks = reader.ask(
+    ticks = reader.evaluate(
         "[...document.querySelectorAll('#complexity svg')].map(s => s.querySelectorAll('.gridline').length)"
     )
     assert min(ticks) >= 3

@@ -37,13 +37,13 @@ def test_a_page_draws_every_part_without_a_complaint(
     }
     wanted |= {"notes", "method"} | ({"decisions"} if task != "regression" else set())
     assert parts == wanted | ({"boosting"} if task == "binary" else set())
-    empty = reader.ask(
+    empty = reader.evaluate(
         "[...document.querySelectorAll('.plot svg')].filter(svg => svg.childElementCount < 2).length"
     )
     assert empty == 0
-    words = reader.ask("document.body.innerText")
+    words = reader.evaluate("document.body.innerText")
     assert not re.search(r"\b(NaN|undefined|null|Infinity|\[object)\b", words)
-    places = reader.ask(
+    places = reader.evaluate(
         "[...document.querySelectorAll('svg *')].flatMap(e => [...e.attributes])"
         ".filter(a => /NaN|undefined|Infinity/.test(a.value)).map(a => a.name + '=' + a.value).slice(0, 5)"
     )
@@ -65,7 +65,7 @@ def test_a_page_is_ready_within_two_seconds(reader: Reader, n_features: int) -> 
     times = []
     while len(times) < 3 and not any(ready < 2000 for ready in times):  # the machine may be busy
         reader.show(record)
-        times.append(int(reader.ask("document.documentElement.dataset.ready")))
+        times.append(int(reader.evaluate("document.documentElement.dataset.ready")))
     assert min(times) < 2000
     assert reader.complaints() == []
 

@@ -39,11 +39,11 @@ def with_chosen(record: Record, place: int, level: list[int]) -> Record:
 def test_the_summary_names_methods_that_do_not_differ_significantly() -> None:
     record = with_chosen(sample_record("regression"), 0, [1])
     titles = [m["title"] for m in record["methods"]]
-    said = " ".join(summary_sentences(record))
-    assert f"the mean RMSE of {in_sentence(titles[0])} is {decimal(0.5, 2)}" in said
+    summary = " ".join(summary_sentences(record))
+    assert f"the mean RMSE of {in_sentence(titles[0])} is {decimal(0.5, 2)}" in summary
     assert (
         f"does not differ significantly from {in_sentence(titles[1])}; 4 are significantly worse"
-        in said
+        in summary
     )
     assert headline(record).endswith(f"; {in_sentence(titles[1])} is not significantly worse")
 
@@ -58,12 +58,12 @@ def test_the_summary_states_that_all_others_are_worse() -> None:
 def test_the_summary_states_that_the_best_mean_is_not_the_choice() -> None:
     record = with_chosen(sample_record("regression"), 1, [1, 2])
     titles = [m["title"] for m in record["methods"]]
-    said = summary_sentences(record)[1]
+    summary = summary_sentences(record)[1]
     best = in_sentence(titles[0])
-    assert said.startswith(
+    assert summary.startswith(
         f"The best mean is 0.50, of {best}, but the two do not differ significantly"
     )
-    assert in_sentence(titles[2]) in said
+    assert in_sentence(titles[2]) in summary
     assert headline(record) == f"The chosen method for “price” is {in_sentence(titles[1])}"
 
 

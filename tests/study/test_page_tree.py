@@ -71,6 +71,6 @@ def test_a_node_shows_the_path_to_it(reader: Reader) -> None:
     reader.driver.execute_script(
         "arguments[0].dispatchEvent(new MouseEvent('click', {bubbles: true}))", node
     )
-    said = reader.one(".tree-says").text
-    assert said.startswith(f"If {root['rule']}: {left['n']} rows")
+    rules = reader.one(".tree-rules").text
+    assert rules.startswith(f"If {root['rule']}: {left['n']} rows")
     assert len(reader.all(".tree-node.on-way")) == 2

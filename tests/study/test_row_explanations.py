@@ -56,8 +56,8 @@ def test_trees_are_explained_exactly(classes):
     assert whole == pytest.approx(raw[np.arange(2), outputs], rel=1e-5)
     number = GradientBoostingRegressor(n_estimators=10, random_state=0).fit(X, y)
     of_numbers = explain_rows(number, X[:2], None, X[:5], list(X.columns), seed=0)
-    said = of_numbers.base + of_numbers.effects.sum(axis=1)
-    assert said == pytest.approx(number.predict(X[:2]), rel=1e-5)
+    total = of_numbers.base + of_numbers.effects.sum(axis=1)
+    assert total == pytest.approx(number.predict(X[:2]), rel=1e-5)
 
 
 def test_shapley_values_of_forests_are_probabilities_of_the_given_class():
@@ -112,16 +112,16 @@ def test_reasons_end_at_the_prediction_however_many_columns_there_are():
     X = table(columns=12)
     y = (X @ np.arange(1.0, 13)).to_numpy()
     model = LinearRegression().fit(X, y)
-    said = model.predict(X)
+    predictions = model.predict(X)
     rows = notable_rows(
-        model, X, y, said, np.arange(len(X)), metric_named("rmse", "regression"), background=X[:9],
+        model, X, y, predictions, np.arange(len(X)), metric_named("rmse", "regression"), background=X[:9],
         order=list(X.columns), seed=0,
     )  # fmt: skip
     for row in rows:
         assert len(row["reasons"]) == MOST_REASONS + 1
         assert row["reasons"][-1]["feature"] == OTHERS
         total = row["base"] + sum(reason["effect"] for reason in row["reasons"])
-        assert total == pytest.approx(said[row["row"]])
+        assert total == pytest.approx(predictions[row["row"]])
 
 
 @pytest.mark.parametrize("kind", ["RandomForestClassifier", "ExtraTreesClassifier"])

@@ -39,8 +39,8 @@ def test_a_budget_that_is_none_is_refused(budget):
 
 
 def test_durations_are_formatted():
-    said = [format_seconds(s) for s in (0.04, 3.21, 12.4, 59.9, 94, 7500)]
-    assert said == ["0.0 s", "3.2 s", "12 s", "1:00", "1:34", "2:05:00"]
+    formatted = [format_seconds(s) for s in (0.04, 3.21, 12.4, 59.9, 94, 7500)]
+    assert formatted == ["0.0 s", "3.2 s", "12 s", "1:00", "1:34", "2:05:00"]
 
 
 def test_the_clock_counts_what_an_earlier_run_has_used():

@@ -20,13 +20,13 @@ def outcome(method="linear", split=0, **more):
 
 def test_outcomes_come_back_as_they_were(tmp_path):
     path = tmp_path / "study.jsonl"
-    answer = np.random.default_rng(0).random((5, 2)).astype(np.float32)
-    Checkpoint(path, HEADING).add(outcome(predictions=answer), elapsed=3.5)
+    predictions = np.random.default_rng(0).random((5, 2)).astype(np.float32)
+    Checkpoint(path, HEADING).add(outcome(predictions=predictions), elapsed=3.5)
     again = Checkpoint(path, HEADING)
     found = again.get(0, "linear")
     assert found.setting == {"C": 0.1}
     assert found.score == 0.25
-    assert (found.predictions == answer).all()
+    assert (found.predictions == predictions).all()
     assert again.seconds == 3.5
 
 

@@ -24,8 +24,8 @@ def counted(**more):
 @pytest.mark.parametrize("labels", [("no", "yes"), (0, 1), (False, True)])
 def test_predictions_are_labels_as_they_came(labels):
     study = counted().fit(drawn(100, labels=labels), "y")
-    said = study.predict(drawn(50, seed=1))
-    assert set(said.tolist()) == set(labels)
+    predictions = study.predict(drawn(50, seed=1))
+    assert set(predictions.tolist()) == set(labels)
     assert study.predict_proba(drawn(5)).shape == (5, 2)
     assert study.classes_.tolist() == sorted(labels)
 
@@ -40,8 +40,8 @@ def test_a_rare_class_uses_average_precision_and_its_own_threshold():
     assert test["threshold"] < 0.3
     assert list(test["pr"]) == ["yes"]
     # The stored model uses the same threshold.
-    said = study.predict(drawn(1500, rare=0.05, seed=2))
-    assert (said == "yes").mean() > 0.1
+    predictions = study.predict(drawn(1500, rare=0.05, seed=2))
+    assert (predictions == "yes").mean() > 0.1
 
 
 def test_costs_are_the_metric_and_expensive_errors_are_avoided():

@@ -55,13 +55,13 @@ def test_noise_is_significant_in_at_most_one_case_in_twenty():
 @pytest.mark.parametrize("name", ["rmse", "mae", "r2"])
 def test_scores_of_draws_are_the_scores_of_the_rows_drawn(name):
     rng = np.random.default_rng(2)
-    y, said = rng.normal(size=40), rng.normal(size=40)
+    y, predictions = rng.normal(size=40), rng.normal(size=40)
     metric = metric_named(name, "regression")
     rows = BootstrapDraws.draw(y, metric, seed=3)
-    scores = rows.scores(said)
+    scores = rows.scores(predictions)
     for draw in (0, 7):
         times = np.repeat(np.arange(40), rows.counts[draw])
-        assert scores[draw] == pytest.approx(metric.score(y[times], said[times]))
+        assert scores[draw] == pytest.approx(metric.score(y[times], predictions[times]))
 
 
 def test_one_split_falls_back_on_paired_draws_of_its_rows():

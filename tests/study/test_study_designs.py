@@ -319,11 +319,11 @@ def test_weights_are_in_fits_and_in_metrics():
 
 def test_whole_weights_are_copies_of_rows_to_the_metrics_and_their_draws():
     metric = metric_named("rmse", "regression", [])
-    y, answer = np.array([1.0, 2.0, 4.0]), np.array([1.5, 2.0, 3.0])
+    y, predictions = np.array([1.0, 2.0, 4.0]), np.array([1.5, 2.0, 3.0])
     rows = BootstrapDraws.draw(y, metric, 0, weight=np.array([2.0, 1.0, 1.0]))
     plain = BootstrapDraws.draw(y, metric, 0)
-    weighted = metric.bootstrap_scores(y, answer, plain.counts * np.array([2.0, 1.0, 1.0]))
-    np.testing.assert_allclose(rows.scores(answer), weighted)
+    weighted = metric.bootstrap_scores(y, predictions, plain.counts * np.array([2.0, 1.0, 1.0]))
+    np.testing.assert_allclose(rows.scores(predictions), weighted)
 
 
 def test_draws_of_test_rows_take_whole_groups():
@@ -470,8 +470,8 @@ def test_a_splitter_that_cannot_be_followed_is_one_line(visits):
         "must yield integer row numbers from 0 to 479": Splits((rows[:10], rows[10:20] + 470)),
         "row numbers from 0 to 479 for": Splits((rows[:10], np.array(["a"]))),
     }
-    for says, splitter in cases.items():
-        with pytest.raises(ValueError, match=says) as raised:
+    for message, splitter in cases.items():
+        with pytest.raises(ValueError, match=message) as raised:
             studied(visits, groups="who", splitter=splitter)
         assert "\n" not in str(raised.value)
     with pytest.raises(ValueError, match="'groups' parameter should not be None"):

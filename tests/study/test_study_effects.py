@@ -37,10 +37,10 @@ def test_of_many_columns_those_are_permuted_that_the_predictions_follow(monkeypa
     monkeypatch.setattr(_effects, "MOST_PERMUTED", 4)
     X, y, model = line(columns=40)
     X = X.assign(level=pd.Categorical(np.where(X["c0"] > 0, "high", "low")))
-    asked = type(
+    model_class = type(
         "OfNumbers", (), {"predict": lambda self, rows: model.predict(rows.drop(columns="level"))}
     )
-    found = importances(asked(), X, y, RMSE, seconds=None, microseconds=1, seed=0)
+    found = importances(model_class(), X, y, RMSE, seconds=None, microseconds=1, seed=0)
     names = [one["feature"] for one in found]
     assert len(names) == 4
     assert names[:2] == ["c0", "c1"]

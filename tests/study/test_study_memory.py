@@ -81,13 +81,13 @@ def test_sparse_and_dense_matrices_give_the_same_predictions(name):
     target = target_for(name, labels)
     thin = candidate(name, frame, target)
     dense = clone(thin).set_params(inputs__dense=True)
-    said = [
+    predictions = [
         one.predict_proba(frame) if name in CLASSES else one.predict(frame)
         for one in (thin.fit(frame, target), dense.fit(frame, target))
     ]
     assert thin[0].is_sparse_
     assert not dense[0].is_sparse_
-    assert np.allclose(*said, atol=1e-5)
+    assert np.allclose(*predictions, atol=1e-5)
 
 
 def test_a_pipeline_prepares_a_part_of_the_rows_at_a_time_and_predicts_all(monkeypatch):
@@ -174,19 +174,19 @@ print(json.dumps({"over": status("VmHWM") - before, "table": int(held), "page": 
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="/proc tells the peak")
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc has the peak")
 def test_a_study_with_five_hundred_indicator_columns_holds_a_few_times_the_table(tmp_path):
     # A dense matrix of the training rows takes 0.8 * 40,000 * 523 * 4 bytes, 64 MB, and a fit several.
     here, page = str(Path(__file__).parent), str(tmp_path / "page.html")
     command = [sys.executable, "-c", MEASURED, here, "40000", page]
-    told = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    found = json.loads(told.splitlines()[-1])
+    output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    found = json.loads(output.splitlines()[-1])
     assert len(found["done"]) == 3, found
     assert found["over"] < 100 * MEGABYTE, found
     assert found["page"] < 2 * MEGABYTE, found
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="/proc tells the peak")
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc has the peak")
 def test_the_benchmark_of_memory_notes_the_peak_of_each_step():
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("OMP_NUM_THREADS", "2")  # the benchmarks set it

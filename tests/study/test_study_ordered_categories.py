@@ -117,7 +117,7 @@ class TestPages:
             "[...document.querySelectorAll(arguments[0] + ' svg title')].map(t => t.textContent)"
         )
         for place in ("#data", "#drivers"):
-            shown = [word for word in reader.ask(titled, place) if word in SIZES]
+            shown = [word for word in reader.evaluate(titled, place) if word in SIZES]
             assert shown == SIZES
 
     def test_the_page_of_several_classes_opens_on_the_largest(self, reader: Reader) -> None:

@@ -89,10 +89,10 @@ def test_the_chosen_model_is_explained(of_numbers):
 
 def test_the_best_model_predicts_from_the_table_as_it_came(of_numbers):
     table = heights()
-    said = of_numbers.predict(table.drop(columns="y"))
-    assert np.corrcoef(said, table["y"])[0, 1] > 0.7
-    assert (of_numbers.best_.predict(table) == said).all()
-    assert (of_numbers.predict(table[table.columns[::-1]]) == said).all()
+    predictions = of_numbers.predict(table.drop(columns="y"))
+    assert np.corrcoef(predictions, table["y"])[0, 1] > 0.7
+    assert (of_numbers.best_.predict(table) == predictions).all()
+    assert (of_numbers.predict(table[table.columns[::-1]]) == predictions).all()
 
 
 def test_the_same_study_gives_the_same_table_whatever_n_jobs():
@@ -134,7 +134,7 @@ def test_polars_arrow_and_arrays_give_the_table_that_pandas_gives():
 
 def test_no_test_row_reaches_a_fit_of_its_split():
     Spy.fitted.clear()
-    Spy.asked.clear()
+    Spy.predicted.clear()
     frame = heights(100).assign(c0=np.arange(100.0))  # rows are identified by their first column
     spying = method("spy", lambda shape, value, seed: Spy(), (1, 2))
     study = counted(methods=[constant(), spying], repeats=2, n_jobs=1).fit(frame, "y")
@@ -147,7 +147,7 @@ def test_no_test_row_reaches_a_fit_of_its_split():
     for rows in parts:
         assert any(rows <= train for train in trains)
     # Tuning predicts only training rows; test rows are predicted together.
-    for rows in Spy.asked:
+    for rows in Spy.predicted:
         for train, test in zip(trains, tests, strict=True):
             if rows & test and rows <= test:
                 break
@@ -232,10 +232,10 @@ def test_a_study_shows_itself_as_text_and_as_html(of_numbers):
 
 def test_lines_come_as_methods_finish_and_none_when_silent(capsys):
     counted(repeats=1, verbose=1).fit(heights(), "y")
-    told = capsys.readouterr().err.splitlines()
-    assert "150 rows" in told[0]
-    assert [line.split()[0] for line in told[2:5]] == ["Constant", "Linear", "Stub-tree"]
-    assert "best so far" in told[2]
+    lines = capsys.readouterr().err.splitlines()
+    assert "150 rows" in lines[0]
+    assert [line.split()[0] for line in lines[2:5]] == ["Constant", "Linear", "Stub-tree"]
+    assert "best so far" in lines[2]
     counted(repeats=1, methods=[linear()]).fit(heights(), "y")
     assert capsys.readouterr() == ("", "")
 

@@ -91,8 +91,8 @@ def test_an_unusable_target_is_refused_in_one_line(values, task, message):
 def test_the_positive_class_is_the_rarer_or_the_one_passed():
     labels = pd.Series(["spam"] * 12 + ["ham"] * 30)
     assert read_target(labels, "y").positive == 1
-    asked = read_target(labels, "y", positive="ham")
-    assert (asked.positive, asked.positive_share) == (0, 30 / 42)
+    target = read_target(labels, "y", positive="ham")
+    assert (target.positive, target.positive_share) == (0, 30 / 42)
     assert read_target(pd.Series([0, 1, 1] * 9), "y", positive=1).positive == 1
     with pytest.raises(
         ValueError, match="positive='Spam' is not a class of 'y'; did you mean 'spam'"

@@ -49,11 +49,11 @@ def schemes_in(seconds=None, **more):
 
 @pytest.mark.parametrize("seconds", [None, 5.0])
 @pytest.mark.parametrize(
-    ("by", "said"),
+    ("by", "scheme"),
     [("validation", "validation rows"), ("bootstrap", "bootstrap (.632)")],
 )
-def test_one_scheme_for_all_methods(by, said, seconds):
-    assert schemes_in(seconds, tune_by=by) == {"linear": said, "stub-tree": said}
+def test_one_scheme_for_all_methods(by, scheme, seconds):
+    assert schemes_in(seconds, tune_by=by) == {"linear": scheme, "stub-tree": scheme}
 
 
 def test_an_unsupported_scheme_leaves_the_default_and_a_note_reports_it():
@@ -72,7 +72,7 @@ def test_a_scheme_for_one_method_only():
 
 
 @pytest.mark.parametrize(
-    ("tune_by", "says"),
+    ("tune_by", "message"),
     [
         ("guess", "tune_by='guess' is not valid"),
         ({"linear": "guess"}, r"tune_by\['linear'\]='guess' is not valid"),
@@ -82,8 +82,8 @@ def test_a_scheme_for_one_method_only():
         ),
     ],
 )
-def test_ways_and_methods_that_there_are_not_are_named(tune_by, says):
-    with pytest.raises(ValueError, match=says):
+def test_ways_and_methods_that_there_are_not_are_named(tune_by, message):
+    with pytest.raises(ValueError, match=message):
         a_run(tune_by=tune_by)
 
 

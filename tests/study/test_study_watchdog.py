@@ -71,13 +71,13 @@ def test_a_limit_that_is_over_already_leaves_nothing_behind():
 
 
 def test_threads_from_before_are_none_of_its_business():
-    told = []
-    other = threading.Thread(target=lambda: told.append(busy(0.5)))
+    results = []
+    other = threading.Thread(target=lambda: results.append(busy(0.5)))
     other.start()
     with pytest.raises(OutOfTime), stopped_after(0.05):
         busy(20)
     other.join()
-    assert told == ["done"]
+    assert results == ["done"]
 
 
 class Swallows(DummyRegressor):

@@ -31,7 +31,7 @@ from bosquet.study.tuning.thresholds import (
 LABELS = np.array(["no", "yes"])
 
 
-def answers(n=120, seed=0, classes=LABELS):
+def labels_and_probabilities(n=120, seed=0, classes=LABELS):
     """Return targets, probabilities with ties, and integer weights, some of them 0."""
     random = np.random.default_rng(seed)
     p = random.dirichlet(np.ones(len(classes)), size=n).round(1) + 1e-3
@@ -47,7 +47,7 @@ def repeated(values, weight):
 # ------------------------------------------------------------------------------------- thresholds
 def test_the_best_threshold_of_weights_is_that_of_repeated_rows():
     for seed in range(20):
-        y, p, weight = answers(seed=seed)
+        y, p, weight = labels_and_probabilities(seed=seed)
         event = y == "yes"
         for miss in (0.5, 1.0, 7.0):
             found = best_threshold(p[:, 1], event, alarm=1.0, miss=miss, counts=weight)
@@ -60,39 +60,39 @@ def test_the_best_threshold_of_weights_is_that_of_repeated_rows():
 
 
 def _cost(p, event, weight, threshold, miss):
-    said = p >= threshold
-    return weight @ (said & ~event) + miss * (weight @ (~said & event))
+    predicted = p >= threshold
+    return weight @ (predicted & ~event) + miss * (weight @ (~predicted & event))
 
 
 def test_events_of_large_weight_lower_the_threshold_of_a_decision():
     random = np.random.default_rng(0)
     p = random.random(2000)
     y = LABELS[(random.random(2000) < p).astype(int)]
-    answer = np.column_stack([1 - p, p])
+    probabilities = np.column_stack([1 - p, p])
     costs = np.array([[0.0, 1.0], [1.0, 0.0]])
     metric = metric_named("cost", "binary", LABELS, costs=costs)
     weight = np.where(y == "yes", 9.0, 1.0)
-    plain = choose_decision(answer, y, metric).threshold
-    weighted = choose_decision(answer, y, metric, weight).threshold
+    plain = choose_decision(probabilities, y, metric).threshold
+    weighted = choose_decision(probabilities, y, metric, weight).threshold
     # With weight 9 it is optimal to predict the event if the odds are at least 1 to 9.
     assert plain == pytest.approx(0.5, abs=0.1)
     assert weighted == pytest.approx(0.1, abs=0.06)
     # Balanced accuracy divides by the weight of each class: equal weights within classes change nothing.
     metric = metric_named("log_loss", "binary", LABELS)
-    assert choose_decision(answer, y, metric, weight).threshold == pytest.approx(
-        choose_decision(answer, y, metric).threshold
+    assert choose_decision(probabilities, y, metric, weight).threshold == pytest.approx(
+        choose_decision(probabilities, y, metric).threshold
     )
 
 
 def test_equal_weights_do_not_change_the_bagged_threshold():
-    y, p, _ = answers(400)
+    y, p, _ = labels_and_probabilities(400)
     given = {"alarm": 1.0, "miss": 3.0}
     plain = bagged_threshold(p[:, 1], y == "yes", **given)
     assert bagged_threshold(p[:, 1], y == "yes", **given, weight=np.full(400, 2.0)) == plain
 
 
 def test_rows_of_weight_zero_decide_no_threshold():
-    y, p, _ = answers(300)
+    y, p, _ = labels_and_probabilities(300)
     event = y == "yes"
     weight = np.ones(300)
     weight[:150] = 0
@@ -122,7 +122,7 @@ def test_out_of_fold_predictions_have_their_weights():
 # ----------------------------------------------------------------------------------------- curves
 @pytest.mark.parametrize("classes", [LABELS, np.array(["a", "b", "c"])])
 def test_curves_of_weights_are_those_of_repeated_rows(classes):
-    y, p, weight = answers(400, classes=classes)
+    y, p, weight = labels_and_probabilities(400, classes=classes)
     task = "binary" if len(classes) == 2 else "multiclass"
     metric = metric_named("log_loss", task, classes)
     decision = Decision(classes)
@@ -143,7 +143,7 @@ def test_curves_of_weights_are_those_of_repeated_rows(classes):
 
 
 def test_calibration_of_weights_is_that_of_repeated_rows():
-    y, p, weight = answers(400)
+    y, p, weight = labels_and_probabilities(400)
     metric = metric_named("log_loss", "binary", LABELS)
     found = held_out_record(y, p, metric, Decision(LABELS), weight.astype(float))["calibration"]
     again = held_out_record(repeated(y, weight), repeated(p, weight), metric, Decision(LABELS))
@@ -153,7 +153,7 @@ def test_calibration_of_weights_is_that_of_repeated_rows():
 
 
 def test_weighted_curves_agree_with_scikit_learn():
-    y, p, weight = answers(150, seed=3)
+    y, p, weight = labels_and_probabilities(150, seed=3)
     metric = metric_named("log_loss", "binary", LABELS)
     found = held_out_record(y, p, metric, Decision(LABELS), weight.astype(float))
     false, true, _ = roc_curve(y == "yes", p[:, 1], sample_weight=weight, drop_intermediate=False)
@@ -172,8 +172,8 @@ def test_histograms_of_weights_are_those_of_repeated_rows():
     assert found["edges"] == again["edges"]
     assert found["counts"]["all"] == pytest.approx(again["counts"]["all"])
     metric = metric_named("rmse", "regression")
-    said = np.zeros(200)
-    found = held_out_record(values, said, metric, None, weight.astype(float))["residuals"]
+    predictions = np.zeros(200)
+    found = held_out_record(values, predictions, metric, None, weight.astype(float))["residuals"]
     assert found["counts"]["all"] == pytest.approx(again["counts"]["all"])
 
 
@@ -258,9 +258,9 @@ def test_effects_of_weights_are_those_of_repeated_rows():
     # Points of the grid are those of the table, so the mean at each is compared by the model itself.
     again = frame.iloc[repeated(np.arange(90), weight)]
     for place in (0, 12, -1):
-        said = model.predict_proba(again.assign(a=found["grid"][place]))[:, 1]
-        assert found["mean"][place] == pytest.approx(said.mean())
-        expected = np.quantile(said, [0.1, 0.9], method="inverted_cdf")
+        probabilities = model.predict_proba(again.assign(a=found["grid"][place]))[:, 1]
+        assert found["mean"][place] == pytest.approx(probabilities.mean())
+        expected = np.quantile(probabilities, [0.1, 0.9], method="inverted_cdf")
         assert [found["low"][place], found["high"][place]] == pytest.approx(expected.tolist())
 
 
@@ -319,8 +319,8 @@ def test_the_learning_curve_fits_and_scores_by_weight():
         seed = seed_of(0, "learning", size, draw)
         some = split.train[subsample(y[split.train], size, seed, stratify=True)]
         model = candidate.make(seed).fit(study.X.iloc[some], y[some], sample_weight=weight[some])
-        said = model.predict_proba(study.X.iloc[split.test])
-        scores.append(log_loss(y[split.test], said, sample_weight=weight[split.test]))
+        probabilities = model.predict_proba(study.X.iloc[split.test])
+        scores.append(log_loss(y[split.test], probabilities, sample_weight=weight[split.test]))
     assert points[-2]["score"] == pytest.approx(np.mean(scores))
 
 
@@ -347,7 +347,7 @@ def test_a_test_table_is_scored_by_its_weight_column():
 
 
 @pytest.mark.parametrize(
-    ("change", "says"),
+    ("change", "message"),
     [
         (lambda t: t.drop(columns="w"), "the test table lacks the column 'w'"),
         (lambda t: t.assign(w=-1), "in the test table the weight column 'w' is -1 in row 0"),
@@ -358,9 +358,9 @@ def test_a_test_table_is_scored_by_its_weight_column():
         ),
     ],
 )
-def test_a_test_table_without_usable_weights_is_refused_before_any_fit(change, says):
+def test_a_test_table_without_usable_weights_is_refused_before_any_fit(change, message):
     study = Study(methods=["constant"], budget=None, verbose=0)
-    with pytest.raises(ValueError, match=says):
+    with pytest.raises(ValueError, match=message):
         study.fit(weighted_table(), "y", sample_weight="w", test=change(weighted_table(50, 5)))
     assert not hasattr(study, "record_")
 
@@ -399,8 +399,10 @@ def test_a_rare_class_is_decided_for_by_weight():
     test = weighted.splits_[0][1]
 
     def balanced(study):
-        said, truth = study.predict(frame.iloc[test]), frame["y"].to_numpy()[test]
+        predictions, truth = study.predict(frame.iloc[test]), frame["y"].to_numpy()[test]
         w = frame["w"].to_numpy()[test]
-        return np.mean([np.average(said[truth == k] == k, weights=w[truth == k]) for k in LABELS])
+        return np.mean(
+            [np.average(predictions[truth == k] == k, weights=w[truth == k]) for k in LABELS]
+        )
 
     assert balanced(weighted) > balanced(plain) + 0.03

@@ -36,8 +36,8 @@ def test_no_threshold_is_cheaper_than_the_chosen_one(seed, alarm, miss, ties):
     event = random.random(25) < p
 
     def cost(threshold):
-        said = p >= threshold
-        return alarm * (said & ~event).sum() + miss * (~said & event).sum()
+        predicted = p >= threshold
+        return alarm * (predicted & ~event).sum() + miss * (~predicted & event).sum()
 
     chosen = cost(best_threshold(p, event, alarm=alarm, miss=miss))
     middles = np.concatenate([[0], (np.sort(p)[1:] + np.sort(p)[:-1]) / 2, [1.1]])
@@ -82,8 +82,8 @@ def test_a_bagged_threshold_works_for_scores_near_0():
     random = np.random.default_rng(0)
     logits = np.concatenate([random.normal(-40, 8, size=3880), random.normal(-20, 6, size=120)])
     p, event = 1 / (1 + np.exp(-logits)), np.arange(4000) >= 3880
-    said = p >= bagged_threshold(p, event, alarm=1 / 3880, miss=1 / 120)
-    assert (said[event].mean() + (~said[~event]).mean()) / 2 > 0.9
+    predicted = p >= bagged_threshold(p, event, alarm=1 / 3880, miss=1 / 120)
+    assert (predicted[event].mean() + (~predicted[~event]).mean()) / 2 > 0.9
 
 
 def test_a_threshold_is_found_of_a_single_event_and_of_none():
@@ -107,13 +107,13 @@ def test_a_rare_class_is_decided_for_by_balanced_accuracy():
     random = np.random.default_rng(0)
     p = random.beta(1, 20, size=4000)
     y = np.where(random.random(4000) < p, "bad", "good")  # calibrated, about 5 % bad
-    answer = np.column_stack([p, 1 - p])
+    probabilities = np.column_stack([p, 1 - p])
     metric = metric_named("average_precision", "binary", CLASSES, positive=0)
-    decision = choose_decision(answer, y, metric)
+    decision = choose_decision(probabilities, y, metric)
     balanced = metric_named("balanced_accuracy", "binary", CLASSES, positive=0)
     # For calibrated scores the best threshold is the frequency of the class.
     assert decision.threshold == pytest.approx((y == "bad").mean(), abs=0.03)
-    assert balanced.score(y, decision(answer)) > balanced.score(y, answer) + 0.1
+    assert balanced.score(y, decision(probabilities)) > balanced.score(y, probabilities) + 0.1
 
 
 class Fitless:

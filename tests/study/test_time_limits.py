@@ -252,7 +252,7 @@ def test_a_threshold_needs_no_further_fits_where_validation_rows_are_enough(even
         with pytest.raises(AssertionError, match="fitted again"):
             out_of_sample_predictions(None, Fitless(), TableRows(X, y), metric, 0, held)
         return
-    answers, labels, _ = out_of_sample_predictions(
+    predictions, labels, _ = out_of_sample_predictions(
         None, Fitless(), TableRows(X, y), metric, 0, held
     )
-    assert (answers is held[0], labels is y) == (True, True)
+    assert (predictions is held[0], labels is y) == (True, True)

@@ -128,8 +128,8 @@ def test_out_of_bag_scores_are_those_of_the_forest_itself_and_cost_no_further_fi
     )
     assert tuned.curve["by"] == "out of bag"
     forest = tuned.candidate.make(4).fit(X, y)
-    said = forest.oob_prediction_ if task == "regression" else forest.oob_decision_function_
-    assert chosen_point(tuned)["score"] == pytest.approx(metric.score(y, said))
+    predictions = forest.oob_prediction_ if task == "regression" else forest.oob_decision_function_
+    assert chosen_point(tuned)["score"] == pytest.approx(metric.score(y, predictions))
     assert np.array_equal(
         predictions_for(forest, X, metric), predictions_for(tuned.estimator, X, metric)
     )

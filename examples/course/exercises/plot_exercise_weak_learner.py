@@ -44,8 +44,8 @@ def best_of_sample(m, random):
     X, y = pieces.sample(m, random_state=random)
     stump = AdaBoostClassifier(n_estimators=1).fit(X, y) if np.unique(y).size == 2 else None
     where = np.linspace(0.0005, 0.9995, 1000)[:, None]
-    says = y[0] if stump is None else stump.predict(where)
-    return np.mean(says != pieces.bayes_predict(where))
+    predictions = y[0] if stump is None else stump.predict(where)
+    return np.mean(predictions != pieces.bayes_predict(where))
 
 
 random = np.random.default_rng(0)

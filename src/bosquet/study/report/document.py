@@ -145,7 +145,7 @@ def _opening(record: Record) -> str:
     return f"""<section id="top" class="opening">
 <p class="kicker" title="{text(kicker)}">{text(shortened(kicker, 110))}</p>
 <h1>{text(headline(record))}</h1>
-<p class="answer" id="answer">{text(" ".join(summary_sentences(record)))}</p>
+<p class="summary" id="summary">{text(" ".join(summary_sentences(record)))}</p>
 {reason}
 {_alarms(record)}
 <dl class="facts">{numbers}</dl>

@@ -6,7 +6,7 @@ function treeSection() {
   setNodeWidth(root);
   const placed = placedNodes(root);
   const leaves = placed.filter((entry) => !entry.node.children.length);
-  const rulesText = h("p", { class: "tree-says", "aria-live": "polite" }, "Select a node to see the rules that lead to it.");
+  const rulesText = h("p", { class: "tree-rules", "aria-live": "polite" }, "Select a node to see the rules that lead to it.");
   const frame = treeFrame(placed, rulesText);
   return section("tree", "Tree", leaves.length > 1 ? `Decision tree with ${leaves.length} leaves` : "Decision tree",
     `${CHOSEN.tree_title ? `${CHOSEN.tree_title.replace(/[.\s]+$/, "")}. ` : ""}Rows that satisfy the rule of a node go to the left. Thicker lines have more rows.`,

@@ -38,24 +38,24 @@ REASONS = (
     "infinity",
     "infinite",
 )
-Ask = Callable[[Any, Any], None]
+MethodCall = Callable[[Any, Any], None]
 
 
-def look_closer(model: Any, data: bytes, rng: Random, phase: Callable[[str], None]) -> None:
+def call_methods(model: Any, data: bytes, rng: Random, phase: Callable[[str], None]) -> None:
     """Explain the model, and call two of its other methods."""
     if type(model).__name__ == "Mixture":
-        phase("play")
-        play_on(model)
+        phase("update")
+        update_mixture(model)
         return
     X = rows_for(model)
-    asked = [name for name in QUESTIONS if name in ALWAYS or hasattr(type(model), name)]
-    asked = rng.sample(asked, min(2, len(asked)))
+    names = [name for name in METHODS if name in ALWAYS or hasattr(type(model), name)]
+    names = rng.sample(names, min(2, len(names)))
     if hasattr(model, "explain"):
-        asked.append("explain")
-    for name in asked:
+        names.append("explain")
+    for name in names:
         phase(name)
         try:
-            QUESTIONS[name](model, X)
+            METHODS[name](model, X)
         except (ValueError, TypeError) as error:
             if not any(reason in str(error) for reason in REASONS):
                 raise
@@ -64,7 +64,7 @@ def look_closer(model: Any, data: bytes, rng: Random, phase: Callable[[str], Non
         run_commands(data)
 
 
-def play_on(model: Any) -> None:
+def update_mixture(model: Any) -> None:
     """Make another step of a mixture: its weights stay valid, or the truth is rejected."""
     str(model)
     if model.block > MOST_STEPS:
@@ -85,22 +85,25 @@ def many_rows(model: Any, X: Any) -> None:
     """Check that the prediction of a row does not depend on the other rows."""
     if not isinstance(X, np.ndarray) or X.ndim != 2 or X.shape[1] > 100:
         return
-    said = model.predict(X)
+    predictions = model.predict(X)
     times = MANY_ROWS // len(X)
     repeated = model.predict(np.tile(X, (times, 1)))
     expect(
-        np.array_equal(repeated, np.concatenate([said] * times)), "predict: depends on the batch"
+        np.array_equal(repeated, np.concatenate([predictions] * times)),
+        "predict: depends on the batch",
     )
 
 
 def infinite_rows(model: Any, X: Any) -> None:
     if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind == "f":
-        said = model.predict(np.where(np.isnan(X), np.inf, X))
-        expect(said.dtype.kind != "f" or np.isfinite(said).all(), "predict: not finite")
+        predictions = model.predict(np.where(np.isnan(X), np.inf, X))
+        expect(
+            predictions.dtype.kind != "f" or np.isfinite(predictions).all(), "predict: not finite"
+        )
 
 
-def staged(name: str) -> Ask:
-    def ask(model: Any, X: Any) -> None:
+def staged(name: str) -> MethodCall:
+    def call(model: Any, X: Any) -> None:
         last = None
         for number, last in enumerate(getattr(model, name)(X)):  # noqa: B007
             if number == MOST_STAGES:
@@ -111,14 +114,14 @@ def staged(name: str) -> Ask:
         alike = np.allclose(last, whole) if whole.dtype.kind == "f" else (last == whole).all()
         expect(alike, f"{name}: the last stage differs")
 
-    return ask
+    return call
 
 
-def finite(name: str) -> Ask:
-    def ask(model: Any, X: Any) -> None:
+def finite(name: str) -> MethodCall:
+    def call(model: Any, X: Any) -> None:
         expect(np.isfinite(getattr(model, name)).all(), f"{name}: not finite")
 
-    return ask
+    return call
 
 
 def draws_many_rows(model: Any) -> bool:
@@ -127,8 +130,8 @@ def draws_many_rows(model: Any) -> bool:
     return getattr(model, "n_samples_fit_", getattr(sampler, "n_rows", 0)) >= FEW_ROWS
 
 
-def of_bags(ask: Ask) -> Ask:
-    return lambda model, X: None if draws_many_rows(model) else ask(model, X)
+def of_bags(call: MethodCall) -> MethodCall:
+    return lambda model, X: None if draws_many_rows(model) else call(model, X)
 
 
 def permuted(model: Any, X: Any) -> None:
@@ -164,15 +167,15 @@ def run_commands(data: bytes) -> None:
         file.write(data)
         file.flush()
         for command in ("info", "verify"):
-            said, told = io.StringIO(), io.StringIO()
-            with contextlib.redirect_stdout(said), contextlib.redirect_stderr(told):
+            output, errors = io.StringIO(), io.StringIO()
+            with contextlib.redirect_stdout(output), contextlib.redirect_stderr(errors):
                 code = main([command, file.name])
-            expect(code in (0, 2), f"bosquet {command}: {told.getvalue()}")
-            expect(code == 0 or told.getvalue().count("\n") == 1, f"bosquet {command}: lines")
+            expect(code in (0, 2), f"bosquet {command}: {errors.getvalue()}")
+            expect(code == 0 or errors.getvalue().count("\n") == 1, f"bosquet {command}: lines")
 
 
 ALWAYS = ("many rows", "infinite rows", "pickle", "clone", "__repr__")
-QUESTIONS: dict[str, Ask] = {
+METHODS: dict[str, MethodCall] = {
     "explain": explained,
     "many rows": many_rows,
     "infinite rows": infinite_rows,
