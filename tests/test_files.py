@@ -47,12 +47,12 @@ def test_the_content_is_on_the_disk_before_the_name_and_the_name_before_the_retu
 def test_a_folder_that_cannot_be_synced_is_ignored(tmp_path, monkeypatch):
     fsync = os.fsync
 
-    def refuse_folders(handle):
+    def fail_for_folders(handle):
         if stat.S_ISDIR(os.fstat(handle).st_mode):
             raise OSError(errno.EINVAL, "not here")
         fsync(handle)
 
-    monkeypatch.setattr(os, "fsync", refuse_folders)
+    monkeypatch.setattr(os, "fsync", fail_for_folders)
     with atomic_write(tmp_path / "model") as temporary:
         temporary.write_text("new")
     assert (tmp_path / "model").read_text() == "new"
@@ -126,10 +126,10 @@ def test_a_new_group_gets_only_the_permissions_of_others(tmp_path, monkeypatch):
     os.chown(path, 12345, 23456)
     path.chmod(0o664)
 
-    def refuse(*_):
+    def fail(*_):
         raise PermissionError
 
-    monkeypatch.setattr(os, "chown", refuse)
+    monkeypatch.setattr(os, "chown", fail)
     replaced(path)
     assert stat.S_IMODE(path.stat().st_mode) == 0o644
 

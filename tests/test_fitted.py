@@ -39,7 +39,7 @@ def test_a_fit_without_names_deletes_those_of_an_earlier_fit(model):
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
-def test_a_fit_that_fails_leaves_the_model_as_it_was(model):
+def test_a_failed_fit_leaves_the_model_unchanged(model):
     X, y = rows()
     predictions = model.fit(X, y).predict(X)
     before = dict(model.__dict__)

@@ -236,7 +236,7 @@ def test_regressions_reject_weights_whose_sums_overflow(kind: str, scale: float)
         models[kind].fit(X, y, sample_weight=scale * weight)
 
 
-def test_weights_that_are_no_numbers_are_named() -> None:
+def test_weights_that_are_not_numbers_are_named() -> None:
     X, y, _ = table("numbers")
     with pytest.raises(ValueError, match=r"sample_weight must contain numbers: .*'heavy'"):
         bosquet.DecisionTreeRegressor().fit(X, y, sample_weight=["heavy"] * ROWS)

@@ -58,7 +58,7 @@ def test_samples_larger_than_the_data_raise():
     )
 
 
-def test_objects_that_are_no_estimators_raise():
+def test_objects_that_are_not_estimators_raise():
     assert_raises("not a class", BaggingClassifier(DecisionTreeClassifier), y=Y > 1, kind=TypeError)
     assert_raises(
         "with fit, predict and get_params", BaggingClassifier("tree"), y=Y > 1, kind=TypeError
@@ -172,7 +172,7 @@ def test_a_regressor_that_predicts_too_few_rows_is_named():
             model.fit(X, X[:, 0]).predict(X)
 
 
-def test_a_column_of_labels_is_one_label_per_row():
+def test_a_column_of_labels_is_accepted_as_one_label_per_row():
     def predictions(convert):
         learner = ConvertedClassifier(convert)
         model = BaggingClassifier(learner, 3, random_state=0)

@@ -116,7 +116,7 @@ def test_auto_fits_at_most_500_learners(monkeypatch):
     assert BaggingRegressor(stump, "auto", random_state=0).fit(X, y).n_estimators_ == 55
 
 
-def test_an_error_has_settled_when_it_stands_still_or_rises():
+def test_an_error_has_settled_when_it_stays_constant_or_rises():
     assert not has_settled([1.0] * 39, 20, 0.01)
     assert has_settled([1.0] * 40, 20, 0.01)
     assert has_settled([1.0] * 20 + [1.1] * 20, 20, 0.01)

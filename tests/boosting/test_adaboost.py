@@ -71,7 +71,7 @@ def test_shrinkage_does_not_make_a_perfect_learner_lose():
 
 @pytest.mark.parametrize("estimator", [None, DecisionTreeClassifier(), TheirTree(random_state=0)])
 @pytest.mark.parametrize("variant", VARIANTS[:-1])
-def test_separable_rows_are_learned_at_once(estimator, variant):
+def test_separable_rows_need_one_round(estimator, variant):
     if variant == "logit" and estimator is not None:
         estimator = DecisionTreeRegressor()
     X = np.arange(12.0)[:, None]
@@ -121,7 +121,7 @@ def test_the_loop_ends_when_the_learner_loses_its_edge():
     assert AdaBoostClassifier().fit(X, y).n_estimators_ == 1
 
 
-def test_samme_wants_better_than_a_guess_among_the_classes():
+def test_samme_needs_learners_better_than_random_guessing():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 2))
     y = np.digitize(X[:, 0], [-0.4, 0.4])
@@ -137,7 +137,7 @@ def test_samme_wants_better_than_a_guess_among_the_classes():
 
 # ------------------------------------------------------------------ against scikit-learn
 @pytest.mark.parametrize("learning_rate", [1.0, 0.5])
-def test_trees_of_scikit_learn_get_the_weights_that_it_gives_them(easy, learning_rate):
+def test_trees_of_scikit_learn_get_the_same_weights_as_in_scikit_learn(easy, learning_rate):
     X, y = easy
     tree = TheirTree(max_depth=1, random_state=0)
     ours = AdaBoostClassifier(tree, 6, learning_rate=learning_rate, random_state=0).fit(X, y)
@@ -171,7 +171,7 @@ def test_weights_reach_the_learner_with_mean_one():
     np.testing.assert_allclose(seen, np.ones(5))
 
 
-def test_a_support_vector_machine_learns_where_scikit_learn_s_does_not():
+def test_a_support_vector_machine_can_be_boosted_unlike_in_scikit_learn():
     X, y = make_classification(
         n_samples=100, n_features=4, n_informative=2, n_redundant=0, random_state=0, shuffle=False
     )
@@ -206,7 +206,7 @@ def test_any_learner_can_be_boosted(easy, variant, learner):
     assert len(model.estimators_) == model.n_estimators_
 
 
-def test_learners_without_weights_are_given_samples_with_a_notice(easy):
+def test_learners_without_sample_weight_get_resampled_rows_and_a_warning(easy):
     X, y = easy
     with pytest.warns(UserWarning, match="KNeighborsClassifier.fit has no sample_weight"):
         model = AdaBoostClassifier(KNeighborsClassifier(3), 5, random_state=0).fit(X, y)
@@ -219,7 +219,7 @@ def test_learners_without_weights_are_given_samples_with_a_notice(easy):
 @pytest.mark.parametrize(
     "learner", [None, DecisionTreeClassifier(max_depth=1), TheirTree(max_depth=1)]
 )
-def test_on_samples_the_error_is_that_of_all_rows(easy, learner):
+def test_with_resampling_the_error_is_computed_on_all_rows(easy, learner):
     X, y = easy
     model = AdaBoostClassifier(learner, 8, reweight="resample", random_state=3).fit(X, y)
     signs, w = 2 * y - 1, np.full(y.size, 1 / y.size)
@@ -234,7 +234,7 @@ def test_on_samples_the_error_is_that_of_all_rows(easy, learner):
     assert not np.array_equal(other.estimator_errors_, model.estimator_errors_)
 
 
-def test_full_trees_on_samples_are_not_perfect_and_go_on(easy):
+def test_full_trees_fitted_to_samples_do_not_end_the_rounds(easy):
     X, y = easy
     model = AdaBoostClassifier(DecisionTreeClassifier(), 20, reweight="resample", random_state=0)
     assert model.fit(X, y).n_estimators_ == 20
@@ -256,7 +256,7 @@ def test_under_sampling_finds_a_rare_class():
         assert recall(under) > plain + 0.15
 
 
-def test_under_sampling_hands_on_as_many_rows_of_each_class():
+def test_under_sampling_draws_equally_many_rows_of_each_class():
     seen = []
 
     class Counting(TheirTree):
@@ -277,7 +277,7 @@ def test_under_sampling_hands_on_as_many_rows_of_each_class():
 @pytest.mark.parametrize(
     "learner", [None, DecisionTreeClassifier(max_depth=2), TheirTree(max_depth=2)]
 )
-def test_several_classes_each_way(multiclass, learner):
+def test_every_multiclass_scheme_classifies_several_classes(multiclass, learner):
     X, y = load_iris(return_X_y=True)
     labels = np.array(["setosa", "versicolor", "virginica"])[y]
     model = AdaBoostClassifier(learner, 15, multiclass=multiclass, random_state=0).fit(X, labels)
@@ -292,7 +292,7 @@ def test_several_classes_each_way(multiclass, learner):
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_all_variants_take_several_classes(variant, three_classes):
+def test_all_variants_accept_several_classes(variant, three_classes):
     X, y = three_classes
     model = AdaBoostClassifier(n_estimators=20, variant=variant).fit(X, y)
     assert model.score(X, y) > 0.75
@@ -316,7 +316,7 @@ def test_early_stopping_keeps_the_best_number_of_rounds():
     "learner", [None, DecisionTreeClassifier(max_depth=2), TheirTree(max_depth=2)]
 )
 @pytest.mark.parametrize("multiclass", ["samme", "one-vs-rest"])
-def test_a_warm_start_goes_on_where_it_stopped(three_classes, learner, multiclass):
+def test_a_warm_start_continues_the_rounds(three_classes, learner, multiclass):
     for X, y in (three_classes, (three_classes[0], three_classes[1] > 0)):
         options = {"estimator": learner, "multiclass": multiclass, "random_state": 0}
         whole = AdaBoostClassifier(n_estimators=12, **options).fit(X, y)
@@ -347,7 +347,7 @@ def test_callbacks_see_every_round_and_can_end_it(easy):
 
 
 # ------------------------------------------------------------------ attributes
-def test_stages_lead_to_the_model(easy):
+def test_the_last_stage_is_the_prediction(easy):
     X, y = easy
     model = AdaBoostClassifier(n_estimators=12).fit(X, y)
     scores = list(model.staged_score(X, y))
@@ -358,7 +358,7 @@ def test_stages_lead_to_the_model(easy):
     assert np.array_equal(predictions, model.predict(X))
 
 
-def test_native_voters_can_predict_one_by_one(easy):
+def test_native_learners_can_predict_one_by_one(easy):
     X, y = easy
     model = AdaBoostClassifier(n_estimators=6).fit(X, y)
     votes = [
@@ -375,7 +375,7 @@ def test_native_voters_can_predict_one_by_one(easy):
     assert model.feature_importances_.sum() == pytest.approx(1)
 
 
-def test_rows_of_weight_zero_do_not_count(easy):
+def test_rows_of_weight_zero_have_no_effect(easy):
     X, y = easy
     weight = np.where(np.arange(y.size) % 3 == 0, 0.0, 1.0)
     weighted = AdaBoostClassifier(n_estimators=10).fit(X, y, sample_weight=weight)
@@ -411,7 +411,7 @@ def test_text_missing_values_and_frames_work_as_in_any_native_model():
 
 
 @pytest.mark.parametrize("learner", [None, DecisionTreeClassifier(max_depth=2)])
-def test_the_number_of_threads_does_not_matter(learner):
+def test_the_number_of_threads_does_not_change_the_model(learner):
     X, y = make_classification(6000, 20, random_state=0)
     one = AdaBoostClassifier(learner, 5, n_jobs=1).fit(X, y)
     two = AdaBoostClassifier(learner, 5, n_jobs=2).fit(X, y)

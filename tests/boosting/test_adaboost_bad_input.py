@@ -18,7 +18,7 @@ X = np.random.default_rng(0).normal(size=(60, 3))
 Y = (X[:, 0] + X[:, 1] > 0).astype(int)
 
 
-def refuses(model, match, y=Y, error=ValueError, **fit):
+def assert_fit_raises(model, match, y=Y, error=ValueError, **fit):
     with pytest.raises(error, match=match):
         model.fit(X, y, **fit)
     assert not hasattr(model, "classes_")
@@ -41,21 +41,29 @@ def refuses(model, match, y=Y, error=ValueError, **fit):
     ],
 )
 def test_a_parameter_out_of_range_is_named(parameter, value):
-    refuses(AdaBoostClassifier(**{parameter: value}), parameter)
+    assert_fit_raises(AdaBoostClassifier(**{parameter: value}), parameter)
 
 
 def test_a_learner_without_the_outputs_of_the_variant_is_rejected():
-    refuses(AdaBoostClassifier(SVC(), variant="real"), "SVC has no predict_proba")
-    refuses(AdaBoostClassifier(Perceptron(), variant="gentle"), "Perceptron has no predict_proba")
-    refuses(AdaBoostClassifier(Ridge(), variant="real"), "Ridge is not a classifier")
-    refuses(AdaBoostClassifier(SVC(), variant="logit"), "fits numbers.*SVC is a classifier")
-    refuses(AdaBoostClassifier(DecisionTreeClassifier(), variant="logit"), "DecisionTreeRegressor")
-    refuses(AdaBoostClassifier(Ridge()), "Ridge is not a classifier", y=np.arange(60) % 3)
+    assert_fit_raises(AdaBoostClassifier(SVC(), variant="real"), "SVC has no predict_proba")
+    assert_fit_raises(
+        AdaBoostClassifier(Perceptron(), variant="gentle"), "Perceptron has no predict_proba"
+    )
+    assert_fit_raises(AdaBoostClassifier(Ridge(), variant="real"), "Ridge is not a classifier")
+    assert_fit_raises(
+        AdaBoostClassifier(SVC(), variant="logit"), "fits numbers.*SVC is a classifier"
+    )
+    assert_fit_raises(
+        AdaBoostClassifier(DecisionTreeClassifier(), variant="logit"), "DecisionTreeRegressor"
+    )
+    assert_fit_raises(AdaBoostClassifier(Ridge()), "Ridge is not a classifier", y=np.arange(60) % 3)
 
 
 def test_an_estimator_must_be_an_object_that_fits_and_predicts():
-    refuses(AdaBoostClassifier(TheirTree), "is not an estimator", error=TypeError)
-    refuses(AdaBoostClassifier("stump"), "with fit, predict and get_params", error=TypeError)
+    assert_fit_raises(AdaBoostClassifier(TheirTree), "is not an estimator", error=TypeError)
+    assert_fit_raises(
+        AdaBoostClassifier("stump"), "with fit, predict and get_params", error=TypeError
+    )
 
 
 def test_the_error_of_a_learner_is_shown_with_its_round():
@@ -91,13 +99,13 @@ def test_a_learner_must_be_finite():
         def predict(self, X):
             return np.where(np.arange(len(X)) == 7, np.nan, 1.0)
 
-    refuses(
+    assert_fit_raises(
         AdaBoostClassifier(Wild(), variant="gentle"),
         "Wild failed at round 1: predict returned nan for row 7",
     )
 
 
-def test_a_failed_fit_leaves_the_model_as_it_was():
+def test_a_failed_fit_leaves_the_model_unchanged():
     model = AdaBoostClassifier(n_estimators=5).fit(X, Y)
     before = model.decision_function(X)
     with pytest.raises(ValueError, match="one class"):
@@ -108,35 +116,39 @@ def test_a_failed_fit_leaves_the_model_as_it_was():
 
 
 def test_invalid_labels_and_weights_are_rejected():
-    refuses(AdaBoostClassifier(), "one class only", y=np.ones(60))
-    refuses(AdaBoostClassifier(), "one class only", sample_weight=Y.astype(float))
-    refuses(
+    assert_fit_raises(AdaBoostClassifier(), "one class only", y=np.ones(60))
+    assert_fit_raises(AdaBoostClassifier(), "one class only", sample_weight=Y.astype(float))
+    assert_fit_raises(
         AdaBoostClassifier(),
         r"sample_weight\[2\]",
         sample_weight=np.where(np.arange(60) == 2, -1, 1),
     )
-    refuses(AdaBoostClassifier(), "missing", y=np.array(["a", None] * 30, dtype=object))
+    assert_fit_raises(AdaBoostClassifier(), "missing", y=np.array(["a", None] * 30, dtype=object))
 
 
 # ------------------------------------------------------------------ losses
 def test_a_loss_must_fall_at_zero():
-    refuses(AnyBoostClassifier(lambda m: m), "at margin 0 is .*must be negative")
-    refuses(AnyBoostClassifier(lambda m: m**2), "at margin 0 is .*must be negative")
-    refuses(AnyBoostClassifier(np.zeros_like), "at margin 0 is .*must be negative")
+    assert_fit_raises(AnyBoostClassifier(lambda m: m), "at margin 0 is .*must be negative")
+    assert_fit_raises(AnyBoostClassifier(lambda m: m**2), "at margin 0 is .*must be negative")
+    assert_fit_raises(AnyBoostClassifier(np.zeros_like), "at margin 0 is .*must be negative")
 
 
 def test_a_loss_must_be_finite_with_one_value_per_margin():
-    refuses(AnyBoostClassifier(lambda m: np.where(m > 0.5, np.inf, -m)), "is inf at margin")
-    refuses(AnyBoostClassifier(lambda m: -np.full_like(m, np.nan)), "is nan at margin")
-    refuses(AnyBoostClassifier(lambda m: -m.sum()), "one number per margin")
+    assert_fit_raises(
+        AnyBoostClassifier(lambda m: np.where(m > 0.5, np.inf, -m)), "is inf at margin"
+    )
+    assert_fit_raises(AnyBoostClassifier(lambda m: -np.full_like(m, np.nan)), "is nan at margin")
+    assert_fit_raises(AnyBoostClassifier(lambda m: -m.sum()), "one number per margin")
 
 
-def test_a_loss_must_be_known_or_be_one():
-    refuses(AnyBoostClassifier("hinge"), "loss='hinge' is not valid; pass one of 'exponential'")
-    refuses(AnyBoostClassifier(3), "a function of the margin")
+def test_a_loss_must_be_a_known_name_or_a_loss_object():
+    assert_fit_raises(
+        AnyBoostClassifier("hinge"), "loss='hinge' is not valid; pass one of 'exponential'"
+    )
+    assert_fit_raises(AnyBoostClassifier(3), "a function of the margin")
 
 
-def test_a_slope_that_is_not_the_loss_s_own_is_found_out():
+def test_a_slope_that_differs_from_the_derivative_of_the_loss_raises():
     class Mistaken:
         def value(self, margin):
             return np.exp(-margin)
@@ -144,12 +156,12 @@ def test_a_slope_that_is_not_the_loss_s_own_is_found_out():
         def slope(self, margin):
             return -2 * np.exp(-margin)
 
-    refuses(AnyBoostClassifier(Mistaken()), "the slope of loss=.*at margin")
+    assert_fit_raises(AnyBoostClassifier(Mistaken()), "the slope of loss=.*at margin")
 
 
 @pytest.mark.parametrize("step", ["newton", 0, -1.0, True, None])
-def test_a_step_must_be_a_way_to_find_one_or_a_length(step):
-    refuses(AnyBoostClassifier(step=step), "step")
+def test_a_step_must_be_the_name_of_a_search_or_a_positive_length(step):
+    assert_fit_raises(AnyBoostClassifier(step=step), "step")
 
 
 @pytest.mark.parametrize("split", ["exact", "histogram"])
@@ -163,4 +175,4 @@ def test_real_adaboost_rejects_a_regression_tree_for_every_kind_of_split(split):
 @pytest.mark.parametrize("split", ["exact", "histogram"])
 def test_the_parameters_of_a_tree_are_checked_for_every_kind_of_split(split):
     tree = DecisionTreeRegressor(criterion="gini", max_depth=2)
-    refuses(AdaBoostClassifier(tree, split=split), "criterion='gini' is not valid")
+    assert_fit_raises(AdaBoostClassifier(tree, split=split), "criterion='gini' is not valid")

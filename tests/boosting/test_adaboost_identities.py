@@ -46,7 +46,9 @@ def rounds_of(X, y, weight, variant, learning_rate=1.0, estimator=None, rounds=1
 
 @TAME
 @given(problems(), st.sampled_from([None, DecisionTreeClassifier(max_depth=2)]))
-def test_weights_are_exponentials_of_margins_and_half_of_them_missed(problem, estimator):
+def test_weights_are_exponentials_of_margins_and_misclassified_rows_have_half_of_them(
+    problem, estimator
+):
     X, y, weight = problem
     share = weight / weight.sum()
     product = 1.0
@@ -102,7 +104,7 @@ def test_the_bounds_of_the_edges_lie_above_the_product(problem):
 
 @TAME
 @given(problems(), st.sampled_from(sorted(VARIANTS)), st.sampled_from([1.0, 0.4]))
-def test_the_core_s_loop_is_the_loop(problem, variant, learning_rate):
+def test_the_rounds_of_the_core_are_those_of_the_reference(problem, variant, learning_rate):
     X, y, weight = problem
     # All sums differ: rounding would decide between two stumps with the same error.
     weight = weight * np.random.default_rng(0).uniform(0.5, 1.5, weight.size)
@@ -126,7 +128,7 @@ def test_the_core_s_loop_is_the_loop(problem, variant, learning_rate):
 
 @TAME
 @given(problems(), st.sampled_from(["logistic", "squared_hinge", "smooth_hinge", "doom2"]))
-def test_anyboost_never_makes_its_loss_larger(problem, loss):
+def test_anyboost_never_increases_its_loss(problem, loss):
     X, y, _ = problem
     for step in ("exact", "line_search"):
         model = AnyBoostClassifier(loss, n_estimators=16, step=step)

@@ -200,7 +200,7 @@ def test_adaboost_is_anyboost_with_the_exponential_loss():
         ("mada", DecisionTreeClassifier(max_depth=2)),
     ],
 )
-def test_trees_on_bins_are_the_exact_ones_where_every_value_has_its_bin(variant, tree):
+def test_trees_on_bins_equal_exact_trees_if_every_value_has_its_own_bin(variant, tree):
     rng = np.random.default_rng(9)
     X = rng.normal(size=(600, 4)).round(1)
     y = X[:, 0] * X[:, 1] + X[:, 2] + 0.5 * rng.normal(size=600) > 0
@@ -212,7 +212,7 @@ def test_trees_on_bins_are_the_exact_ones_where_every_value_has_its_bin(variant,
     assert binned.n_estimators_ == exact.n_estimators_
 
 
-def test_trees_that_gradients_cannot_grow_are_grown_on_bins_all_the_same():
+def test_trees_with_other_criteria_can_also_be_grown_on_bins():
     X, y = three_classes(3, rows=300)
     for tree in (
         DecisionTreeClassifier(max_depth=2),

@@ -17,7 +17,7 @@ def easy():
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_slopes_are_those_of_the_losses(loss):
+def test_slopes_are_the_derivatives_of_the_losses(loss):
     found, margins, step = margin_loss(loss), np.linspace(-3.03, 3.01, 61), 1e-6
     measured = (found.value(margins + step) - found.value(margins - step)) / (2 * step)
     np.testing.assert_allclose(found.slope(margins), measured, atol=1e-6)
@@ -25,7 +25,7 @@ def test_slopes_are_those_of_the_losses(loss):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_a_probability_is_that_at_which_the_loss_is_least(loss):
+def test_the_probability_minimises_the_expected_loss(loss):
     if loss == "doom2":
         pytest.skip("it has its least loss at infinity, whatever the probability")
     found = margin_loss(loss)
@@ -65,7 +65,7 @@ def test_an_exact_step_leaves_no_slope(easy):
 
 
 @pytest.mark.parametrize("loss", ["squared_hinge", "smooth_hinge"])
-def test_probabilities_of_a_loss_that_goes_flat_are_sure_but_not_certain(easy, loss):
+def test_probabilities_of_losses_with_flat_parts_stay_inside_0_and_1(easy, loss):
     X, y = easy
     model = AnyBoostClassifier(loss, n_estimators=60).fit(X, y)
     shares = model.predict_proba(X)
@@ -84,7 +84,7 @@ def test_the_probability_of_the_squared_hinge_is_linear_in_the_vote():
     np.testing.assert_allclose(smooth, [1 / 2, 2 / 3, 1 / 3])
 
 
-def test_a_loss_of_one_s_own_is_the_same_loss_by_name(easy):
+def test_a_custom_loss_gives_the_same_model_as_the_named_loss(easy):
     X, y = easy
 
     class Own:
@@ -110,7 +110,7 @@ def test_boosting_ends_when_every_row_has_its_margin():
         np.testing.assert_allclose(np.abs(model.decision_function(X)), 1, rtol=1e-6)
 
 
-def test_a_loss_that_gives_up_rows_lets_outliers_be():
+def test_a_non_convex_loss_tolerates_label_noise():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(500, 2))
     truth = X[:, 0] + X[:, 1] > 0

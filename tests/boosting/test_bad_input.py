@@ -10,7 +10,7 @@ X = np.random.default_rng(0).normal(size=(60, 3))
 Y = X[:, 0] + 1
 
 
-def refuses(match, X=X, y=Y, model=None, **fit):
+def assert_fit_raises(match, X=X, y=Y, model=None, **fit):
     model = model or GradientBoostingRegressor(n_estimators=3)
     with pytest.raises(ValueError, match=match):
         model.fit(X, y, **fit)
@@ -43,53 +43,57 @@ def refuses(match, X=X, y=Y, model=None, **fit):
     ],
 )
 def test_a_parameter_out_of_range_is_named(parameter, value):
-    refuses(parameter, model=GradientBoostingRegressor(**{parameter: value}))
+    assert_fit_raises(parameter, model=GradientBoostingRegressor(**{parameter: value}))
 
 
-def test_unknown_losses_are_named_with_those_there_are():
-    refuses("loss='l2'.*squared_error", model=GradientBoostingRegressor("l2"))
-    refuses("log_loss", y=Y > 1, model=GradientBoostingClassifier("hinge"))
-    refuses("gradient_hessian", model=GradientBoostingRegressor(loss=object()))
+def test_the_error_for_an_unknown_loss_lists_the_known_ones():
+    assert_fit_raises("loss='l2'.*squared_error", model=GradientBoostingRegressor("l2"))
+    assert_fit_raises("log_loss", y=Y > 1, model=GradientBoostingClassifier("hinge"))
+    assert_fit_raises("gradient_hessian", model=GradientBoostingRegressor(loss=object()))
 
 
 @pytest.mark.parametrize("name", ["quantile", "expectile"])
 def test_levels_out_of_range_are_named(name):
     for levels in (0.0, 1.0, [], [0.5, np.nan]):
-        refuses(f"{name}=", model=GradientBoostingRegressor(name, **{name: levels}))
+        assert_fit_raises(f"{name}=", model=GradientBoostingRegressor(name, **{name: levels}))
     several = GradientBoostingRegressor(name, **{name: [0.1, 0.9]})
-    refuses(f"{name}=.* has 2 levels", y=np.column_stack([Y, Y]), model=several)
+    assert_fit_raises(f"{name}=.* has 2 levels", y=np.column_stack([Y, Y]), model=several)
 
 
 @pytest.mark.parametrize("loss", POSITIVE)
 def test_targets_outside_of_a_loss_name_the_row(loss):
     y = np.abs(Y) + 0.1
     y[17] = 0.0 if TRAITS[loss]["targets"] == "positive" else -0.5
-    refuses(r"y\[17\]", y=y, model=GradientBoostingRegressor(loss))
+    assert_fit_raises(r"y\[17\]", y=y, model=GradientBoostingRegressor(loss))
 
 
 def test_invalid_targets_raise():
-    refuses("NaN", y=np.where(np.arange(60) == 3, np.nan, Y))
-    refuses("infinity", y=np.where(np.arange(60) == 3, np.inf, Y))
-    refuses("inconsistent numbers", y=Y[:50])
-    refuses("must be numeric", y=["a"] * 60)
-    refuses("one class", y=np.zeros(60), model=GradientBoostingClassifier())
-    refuses(
+    assert_fit_raises("NaN", y=np.where(np.arange(60) == 3, np.nan, Y))
+    assert_fit_raises("infinity", y=np.where(np.arange(60) == 3, np.inf, Y))
+    assert_fit_raises("inconsistent numbers", y=Y[:50])
+    assert_fit_raises("must be numeric", y=["a"] * 60)
+    assert_fit_raises("one class", y=np.zeros(60), model=GradientBoostingClassifier())
+    assert_fit_raises(
         "missing", y=np.array(["a", None] * 30, dtype=object), model=GradientBoostingClassifier()
     )
-    refuses("two classes", y=np.arange(60) % 3, model=GradientBoostingClassifier("exponential"))
+    assert_fit_raises(
+        "two classes", y=np.arange(60) % 3, model=GradientBoostingClassifier("exponential")
+    )
 
 
 def test_invalid_weights_raise():
-    refuses("zero", sample_weight=np.zeros(60))
-    refuses(r"sample_weight\[2\]", sample_weight=np.where(np.arange(60) == 2, -1.0, 1.0))
-    refuses(r"sample_weight\[2\]", sample_weight=np.where(np.arange(60) == 2, np.nan, 1.0))
-    refuses("pass one weight per row", sample_weight=np.ones(10))
+    assert_fit_raises("zero", sample_weight=np.zeros(60))
+    assert_fit_raises(r"sample_weight\[2\]", sample_weight=np.where(np.arange(60) == 2, -1.0, 1.0))
+    assert_fit_raises(
+        r"sample_weight\[2\]", sample_weight=np.where(np.arange(60) == 2, np.nan, 1.0)
+    )
+    assert_fit_raises("pass one weight per row", sample_weight=np.ones(10))
 
 
 def test_invalid_tables_raise():
-    refuses("0 sample", X=X[:0], y=Y[:0])
-    refuses("0 feature", X=X[:, :0])
-    refuses("Reshape your data", X=X[:, 0])
+    assert_fit_raises("0 sample", X=X[:0], y=Y[:0])
+    assert_fit_raises("0 feature", X=X[:, :0])
+    assert_fit_raises("Reshape your data", X=X[:, 0])
     model = GradientBoostingRegressor(n_estimators=2).fit(X, Y)
     with pytest.raises(ValueError, match="2 features"):
         model.predict(X[:, :2])
@@ -98,10 +102,10 @@ def test_invalid_tables_raise():
 
 
 def test_constraints_that_do_not_match_the_table_raise():
-    refuses("monotonic_cst has 2", model=GradientBoostingRegressor(monotonic_cst=[1, 0]))
-    refuses("-1, 0 or 1", model=GradientBoostingRegressor(monotonic_cst=[2, 0, 0]))
-    refuses("interaction_cst", model=GradientBoostingRegressor(interaction_cst=[{7}]))
-    refuses("quantile", model=GradientBoostingRegressor("quantile", quantile=[0.5, 1.0]))
+    assert_fit_raises("monotonic_cst has 2", model=GradientBoostingRegressor(monotonic_cst=[1, 0]))
+    assert_fit_raises("-1, 0 or 1", model=GradientBoostingRegressor(monotonic_cst=[2, 0, 0]))
+    assert_fit_raises("interaction_cst", model=GradientBoostingRegressor(interaction_cst=[{7}]))
+    assert_fit_raises("quantile", model=GradientBoostingRegressor("quantile", quantile=[0.5, 1.0]))
 
 
 def test_odd_columns_work():
@@ -124,7 +128,7 @@ def test_a_million_categories_work():
     assert model.score(frame[:1000], y[:1000]) == 1
 
 
-def test_unseen_categories_go_the_way_of_missing_ones():
+def test_unseen_categories_are_treated_as_missing():
     pandas = pytest.importorskip("pandas")
     random = np.random.default_rng(0)
     colour = random.choice(["red", "green", "blue"], 500).astype(object)
@@ -137,7 +141,7 @@ def test_unseen_categories_go_the_way_of_missing_ones():
     assert missing < -2
 
 
-def test_feature_names_may_hold_anything_and_are_checked():
+def test_feature_names_may_contain_any_characters_and_are_checked():
     pandas = pytest.importorskip("pandas")
     names = ['a "quoted", [b]', "naïve ☂", "{json: 1}"]
     frame = pandas.DataFrame(X, columns=names)

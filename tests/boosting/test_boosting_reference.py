@@ -125,7 +125,7 @@ def test_regularised_fits_agree(seed: int) -> None:
     assert_references("squared_error", seed=seed, tree={**tree, "monotone": [1, 0, 0]}, rounds=6)
 
 
-def test_holdout_rows_are_followed_round_by_round() -> None:
+def test_validation_losses_agree_after_every_round() -> None:
     x, y, _ = sample("log_loss", 5)
     bins = _core.learn_bins(x, CATEGORIES, np.zeros(0), 255, 200_000, 0, 1)
     train, rest = slice(0, 150), slice(150, None)
@@ -145,7 +145,7 @@ def test_holdout_rows_are_followed_round_by_round() -> None:
         assert fit.holdout_loss() == pytest.approx(value, rel=1e-12)
 
 
-def test_a_category_not_seen_in_training_goes_the_way_of_a_missing_one() -> None:
+def test_a_category_not_seen_in_training_is_treated_as_missing() -> None:
     codes = np.tile([0.0, 1.0, np.nan], 20)[:, None]
     y = np.where(codes[:, 0] == 1, 5.0, 0.0)
     engine = fit_engine(codes, y, categories=[2], category_l2=0.0, max_leaf_nodes=2)

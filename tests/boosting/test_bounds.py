@@ -44,7 +44,7 @@ def test_stumps_on_a_line_shatter_two_points():
     assert len(labelings_by_stumps(np.array([[0.0], [1.0]]))) == 4
 
 
-def test_the_dimension_of_a_vote_is_the_formula_and_small_numbers_are_read_as_3():
+def test_the_dimension_of_a_vote_follows_the_formula_with_numbers_of_at_least_3():
     terms = 10 * (5 + 1)
     assert bounds.vc_dim_of_vote(10, 5) == pytest.approx(terms * (3 * math.log(terms) + 2))
     assert bounds.vc_dim_of_vote(1, 2) == bounds.vc_dim_of_vote(3, 3)
@@ -80,7 +80,7 @@ def test_the_vc_bound_prints_the_numbers_that_it_is_computed_with(T, d):
     ],
 )
 @pytest.mark.filterwarnings("ignore:boosting ended after 1 of 2 rounds")
-def test_certificates_have_the_dimension_that_theory_has(boosted, tree, limits, theorys):
+def test_certificates_use_the_dimension_of_the_theory(boosted, tree, limits, theorys):
     generator = np.random.default_rng(0)
     X = generator.normal(size=(60, 10))
     model = boosted(tree(**limits), n_estimators=2).fit(X, X[:, 0] + X[:, 1] > 0.3)
@@ -171,14 +171,14 @@ def test_the_inverse_of_kl_is_its_inverse(u, v):
 
 
 @pytest.mark.parametrize("delta", [0, 1, -0.1, 2])
-def test_a_delta_that_is_no_chance_is_refused(delta):
+def test_a_delta_outside_0_and_1_raises(delta):
     with pytest.raises(ValueError, match="delta must be a number in"):
         bounds.vc_bound(0.1, 10, 3, 100, delta)
     with pytest.raises(ValueError, match="delta must be a number in"):
         bounds.kth_margin_bound(np.ones(3), 3, delta)
 
 
-def test_a_rank_beyond_the_rows_is_refused():
+def test_a_rank_above_the_number_of_rows_raises():
     with pytest.raises(ValueError, match=r"k must be an integer in \[1, 3\]"):
         bounds.kth_margin_bound(np.ones(3), 3, k=4)
 
@@ -215,7 +215,7 @@ def test_votes_richer_than_the_rows_have_the_term_of_all_labellings_and_report_i
     assert "[d > m" in bounds.kth_margin_bound(np.full(5, 0.5), 9).formula
 
 
-def test_a_bound_is_short_at_the_prompt():
+def test_the_repr_of_a_bound_is_short():
     bound = bounds.vc_bound(0.0, 3, 3, 10**6)
     assert repr(bound) == f"<Bound: VC bound of the vote ≤ {bound.value:.4g}>"
     assert repr(bounds.vc_bound(0.1, 200, 3, 200)).endswith("vacuous>")

@@ -53,7 +53,7 @@ def test_the_potential_is_the_same_after_every_round(seed, noise, target):
 
 @settings(max_examples=15, deadline=None)
 @given(st.integers(0, 1000), st.floats(0.0, 0.2), st.sampled_from([0.05, 0.2, 0.4]))
-def test_when_the_time_is_up_the_training_error_is_at_most_the_target(seed, noise, target):
+def test_when_the_time_has_run_out_the_training_error_is_at_most_the_target(seed, noise, target):
     X, y, _ = noisy_half_space(80, noise, seed)
     model = quietly(BrownBoostClassifier(n_estimators=500, target_error=target), X, y)
     if model.time_left_ == 0:
@@ -89,7 +89,7 @@ def test_label_noise_hurts_it_less_than_adaboost():
     assert np.mean(ours) > 0.9
 
 
-def test_rows_that_cannot_be_placed_lose_their_weight():
+def test_rows_that_are_always_misclassified_lose_their_weight():
     X, y, truth = noisy_half_space(500, 0.1, seed=1)
     model = quietly(BrownBoostClassifier(target_error=0.25), X, y)
     margins = y * model.decision_function(X)
@@ -119,7 +119,7 @@ def test_time_can_be_given_instead_of_an_error():
     np.testing.assert_array_equal(by_time.decision_function(X), by_error.decision_function(X))
 
 
-def test_bins_in_place_of_values_keep_the_potential_too():
+def test_the_potential_is_also_constant_with_binned_values():
     X, y, truth = noisy_half_space(300, 0.1)
     model = quietly(BrownBoostClassifier(target_error=0.2, split="histogram", max_bins=16), X, y)
     np.testing.assert_allclose(model.potential_, 0.2, rtol=1e-9)
@@ -153,7 +153,7 @@ def test_remaining_time_gives_a_warning():
         BrownBoostClassifier(n_estimators=3).fit(X, y)
 
 
-def test_a_learner_without_an_edge_is_refused_with_its_error():
+def test_a_learner_without_an_edge_raises_with_its_error():
     X = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]])
     with pytest.raises(ValueError, match=r"no better than chance.*ε = 0\.5"):
         BrownBoostClassifier().fit(X, [0, 1, 1, 0])
@@ -177,7 +177,7 @@ def test_any_learner_keeps_the_potential(learner):
     assert model.score(X, truth) > 0.8
 
 
-def test_a_row_of_weight_two_counts_as_two_and_of_zero_as_none():
+def test_a_row_of_weight_two_counts_twice_and_of_weight_zero_not_at_all():
     X, y, _ = noisy_half_space(120, 0.1)
     weight = np.random.default_rng(0).integers(0, 3, 120)
     weighted = quietly(BrownBoostClassifier(n_estimators=20), X, y, weight)
@@ -222,13 +222,13 @@ def test_parameters_out_of_range_are_named(parameters, message):
         BrownBoostClassifier(**parameters).fit([[0.0], [1.0]], [0, 1])
 
 
-def test_more_than_two_classes_are_refused_with_the_way_out():
+def test_more_than_two_classes_raise_and_name_an_alternative():
     X, _, _ = noisy_half_space(30, 0)
     with pytest.raises(ValueError, match=r"takes two classes, and y has 3.*OneVsRestClassifier"):
         BrownBoostClassifier().fit(X, np.arange(30) % 3)
 
 
-def test_a_fit_that_fails_leaves_the_model_as_it_was():
+def test_a_failed_fit_leaves_the_model_unchanged():
     X, y, _ = noisy_half_space(100, 0.1)
     model = quietly(BrownBoostClassifier(n_estimators=5), X, y)
     before = model.decision_function(X)

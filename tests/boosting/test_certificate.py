@@ -97,7 +97,7 @@ def test_small_excesses_of_many_rounds_add_up():
     assert certificate.holds()
 
 
-def test_answers_between_minus_1_and_1_keep_the_exponential_bounds_under_the_same_rule():
+def test_predictions_between_minus_1_and_1_keep_the_exponential_bounds_under_the_same_rule():
     generator = np.random.default_rng(0)
     y = generator.choice([-1.0, 1.0], 40)
     predictions = np.clip(0.3 * y + generator.uniform(-1, 1, (15, 40)), -1, 1)
@@ -112,7 +112,7 @@ def two_rounds():
     return reference.certificate(predictions, boost(predictions, y), y)
 
 
-def test_a_broken_record_is_found_out():
+def test_a_violated_bound_is_detected():
     found = two_rounds()
     assert certify(found).holds()
     worse = certify(found, training_errors=np.array([0.25, 0.9]))
@@ -158,7 +158,7 @@ def test_products_of_very_many_rounds_do_not_lose_their_logarithm():
     assert certificate.holds()
 
 
-def test_what_a_variant_does_not_have_is_none_and_its_reason_is_printed_once():
+def test_missing_parts_of_a_variant_are_none_and_the_reason_is_printed_once():
     found = two_rounds()
     certificate = certify(
         found, errors=None, vc_dim=None, missing={"errors": "gentle fits numbers"}
@@ -177,7 +177,7 @@ def test_what_a_variant_does_not_have_is_none_and_its_reason_is_printed_once():
     ]  # fmt: skip
 
 
-def test_a_name_given_as_missing_is_none_even_where_it_could_be_computed():
+def test_a_field_declared_missing_is_none_even_if_it_could_be_computed():
     certificate = certify(two_rounds(), missing={"exponential_bound": "there are three classes"})
     assert certificate.edges is not None
     assert certificate.exponential_bound is None
@@ -189,7 +189,7 @@ def test_without_a_reason_the_variant_is_named():
     assert certificate.missing["product"] == "lpboost does not have them"
 
 
-def test_every_formula_is_named_in_print():
+def test_every_formula_is_printed_with_its_name():
     text = str(certify(two_rounds()))
     for part in ("ε_t", "γ_t", "α_t", "Z_t", "Π Z_t", "exp(-2Σγ²)", "exp(-2γ²T)", "smallest"):
         assert part in text
@@ -210,7 +210,7 @@ def test_row_weights_weight_the_margins_and_exclude_bounds_for_iid_rows():
 
 @settings(max_examples=40)
 @given(arrays(float, st.integers(1, 30), elements=st.floats(-1, 1)), st.floats(0, 1))
-def test_a_quantile_is_the_least_margin_that_so_many_rows_do_not_exceed(margins, q):
+def test_a_quantile_is_the_smallest_margin_that_this_share_of_rows_does_not_exceed(margins, q):
     certificate = Certificate.from_rounds(
         variant="discrete", n_rows=margins.size, errors=None, alphas=None, normalisers=None,
         training_errors=[0.0], margins=margins,
@@ -250,7 +250,7 @@ def test_a_certificate_can_be_made_again_from_its_own_fields():
     assert str(Certificate.from_rounds(**fields)) == str(certificate)
 
 
-def test_arrays_of_the_wrong_length_and_unknown_names_are_refused():
+def test_arrays_of_the_wrong_length_and_unknown_names_raise():
     found = two_rounds()
     with pytest.raises(ValueError, match=r"alphas has shape \(1,\); it must have shape \(2,\)"):
         certify(found, alphas=[0.5])

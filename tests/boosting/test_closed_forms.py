@@ -107,7 +107,7 @@ def test_the_first_split_has_the_largest_gain_of_all(seed: int, l2: float) -> No
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_split_is_refused_exactly_from_its_gain_on(seed: int) -> None:
+def test_a_split_is_made_only_if_its_gain_exceeds_min_split_gain(seed: int) -> None:
     rng = np.random.default_rng(seed)
     x = rng.permutation(50).astype(np.float64)
     y = np.round(rng.normal(size=50), 3)
@@ -119,7 +119,7 @@ def test_a_split_is_refused_exactly_from_its_gain_on(seed: int) -> None:
         assert len(np.unique(engine.raw)) == leaves
 
 
-def test_a_split_is_refused_exactly_from_its_child_weight_on() -> None:
+def test_a_split_is_made_only_if_both_children_reach_min_child_weight() -> None:
     x = np.arange(10.0)[:, None]
     y = np.where(x[:, 0] < 3, 10.0, 0.0)
     w = np.full(10, 0.75)

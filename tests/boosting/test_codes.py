@@ -12,7 +12,7 @@ KINDS = ["one-vs-rest", "one-vs-one", "ecoc"]
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("classes", [3, 4, 5, 7, 26])
-def test_every_column_parts_classes_and_no_two_classes_have_the_same_line(kind, classes):
+def test_every_column_separates_classes_and_no_two_classes_have_the_same_code(kind, classes):
     matrix = code_matrix(kind, classes, seed=0)
     assert matrix.shape[0] == classes
     assert (matrix == 1).any(axis=0).all()
@@ -20,7 +20,7 @@ def test_every_column_parts_classes_and_no_two_classes_have_the_same_line(kind, 
     assert len(np.unique(matrix, axis=0)) == classes
 
 
-def test_codes_have_the_columns_that_their_names_promise():
+def test_each_kind_of_code_has_its_number_of_columns():
     assert code_matrix("one-vs-rest", 6).shape == (6, 6)
     assert code_matrix("one-vs-one", 6).shape == (6, 15)
     assert code_matrix("ecoc", 4).shape == (4, 7)
@@ -28,7 +28,7 @@ def test_codes_have_the_columns_that_their_names_promise():
     assert np.array_equal(code_matrix("ecoc", 26, 3), code_matrix("ecoc", 26, 3))
 
 
-def test_lines_of_an_error_correcting_code_lie_far_apart():
+def test_rows_of_an_error_correcting_code_are_far_apart():
     matrix = code_matrix("ecoc", 26, seed=0).astype(int)
     apart = (matrix.shape[1] - matrix @ matrix.T) // 2
     assert apart[~np.eye(26, dtype=bool)].min() >= 11
@@ -36,7 +36,7 @@ def test_lines_of_an_error_correcting_code_lie_far_apart():
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("loss", ["exponential", "logistic", "squared_hinge"])
-def test_the_line_of_a_class_is_decoded_to_it_even_with_an_error(kind, loss):
+def test_the_code_of_a_class_is_decoded_correctly_even_with_an_error(kind, loss):
     matrix = code_matrix(kind, 5, seed=0)
     decision = CodeDecision(matrix, margin_loss(loss))
     raw = 2.0 * matrix

@@ -86,7 +86,7 @@ def test_early_stopping_keeps_the_best_round_on_the_validation_set(two_classes):
     assert len(model.validation_score_) == model.n_iter_ + 5
 
 
-def test_an_eval_set_is_what_the_loss_is_followed_on(two_classes):
+def test_the_loss_is_monitored_on_the_eval_set(two_classes):
     X, y = two_classes
     model = GradientBoostingClassifier(n_estimators=30, early_stopping=False, random_state=0)
     model.fit(X[:400], y[:400], eval_set=(X[400:], y[400:]))
@@ -136,7 +136,7 @@ def test_callbacks_see_every_round_and_can_stop(regression):
     assert model.n_iter_ == 7
 
 
-def test_an_interrupt_leaves_the_model_as_it_was(regression):
+def test_an_interrupt_leaves_the_model_unchanged(regression):
     X, y = regression
 
     def interrupt(info):
@@ -214,7 +214,7 @@ def test_rows_of_weight_zero_are_as_if_absent(two_classes):
 
 @pytest.mark.parametrize("loss", ["squared_error", "absolute_error", "huber", "poisson"])
 @pytest.mark.parametrize("learner", [DecisionTreeRegressor(max_depth=3), KNeighborsRegressor(20)])
-def test_any_learner_descends_any_loss(loss, learner, regression):
+def test_any_learner_decreases_any_loss(loss, learner, regression):
     X, y = regression
     model = GradientBoostingRegressor(loss, estimator=learner, n_estimators=15, learning_rate=0.5)
     model.fit(X, y)
@@ -222,7 +222,7 @@ def test_any_learner_descends_any_loss(loss, learner, regression):
     assert model.score(X, y) > 0.5
 
 
-def test_the_general_algorithm_takes_weights_classes_and_part_of_the_rows(three_classes):
+def test_boosting_of_any_learner_accepts_weights_classes_and_subsamples(three_classes):
     X, y = three_classes
     model = GradientBoostingClassifier(
         estimator=DecisionTreeRegressor(max_depth=2), subsample=0.5, n_estimators=20, random_state=0
@@ -243,7 +243,7 @@ def test_importance_finds_the_features_that_matter(regression):
     assert model.feature_importances_.sum() == pytest.approx(1)
 
 
-def test_gradient_sampling_loses_little(two_classes):
+def test_gradient_sampling_is_nearly_as_accurate(two_classes):
     random = np.random.default_rng(5)
     X = random.normal(size=(6_000, 8))
     y = X[:, 0] ** 2 + X[:, 1] * (X[:, 2] > 0) + 0.1 * random.normal(size=6_000)

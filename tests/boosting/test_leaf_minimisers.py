@@ -54,7 +54,7 @@ def test_a_leaf_takes_the_minimiser_of_the_loss(name: str, parameter: float, see
 
 
 @pytest.mark.parametrize("name", ["log_loss", "exponential"])
-def test_a_leaf_of_one_class_goes_far_but_not_to_infinity(name: str) -> None:
+def test_a_leaf_of_one_class_has_a_large_finite_value(name: str) -> None:
     for label in (0.0, 1.0):
         value, reference = single_leaf(name, 0.0, np.full(3, label), np.zeros(3))
         assert (
@@ -64,7 +64,7 @@ def test_a_leaf_of_one_class_goes_far_but_not_to_infinity(name: str) -> None:
         )
 
 
-def test_a_leaf_that_has_no_loss_left_goes_no_farther() -> None:
+def test_a_leaf_without_loss_is_not_moved_further() -> None:
     for label in (0.0, 1.0):
         value, _ = single_leaf("squared_hinge", 0.0, np.full(3, label), np.zeros(3))
         assert value == pytest.approx(2 * label - 1, abs=1e-9)
@@ -83,7 +83,7 @@ def test_a_root_that_is_hit_exactly_is_kept(
     assert value == pytest.approx(expected, abs=1e-9)
 
 
-def test_huber_reaches_a_leaf_of_far_outliers() -> None:
+def test_huber_finds_the_minimiser_of_a_leaf_of_far_outliers() -> None:
     rng = np.random.default_rng(0)
     x = np.r_[np.zeros(95), np.ones(5)][:, None]
     y = np.r_[rng.normal(size=95), 10_000 + np.arange(5.0)]
@@ -114,7 +114,7 @@ def test_leaf_values_obey_the_largest_step_and_the_learning_rate() -> None:
         assert capped.raw[0, 0] == pytest.approx(0.2)
 
 
-def test_rows_drawn_by_gradient_do_not_bend_the_minimiser() -> None:
+def test_gradient_sampling_does_not_bias_the_minimiser() -> None:
     """Most rows are fitted and have small gradients; the minimiser must include them."""
     y = np.r_[np.zeros(1800), np.ones(200)]
     start = np.full(2000, -2.2)

@@ -53,7 +53,7 @@ def nan_at_seven(predictions):
     return np.where(np.arange(predictions.shape[0]) == 7, np.nan, predictions)
 
 
-def refuses(model, message, y=Y):
+def assert_fit_raises(model, message, y=Y):
     Odd.calls = 0
     with pytest.raises(ValueError, match=message):
         model.fit(X, y)
@@ -62,13 +62,13 @@ def refuses(model, message, y=Y):
 
 @pytest.mark.parametrize("vote", VOTES)
 @pytest.mark.parametrize("at", [1, 2])
-def test_a_class_that_is_none_is_no_vote(vote, at):
-    refuses(
+def test_a_vote_for_an_unknown_class_raises(vote, at):
+    assert_fit_raises(
         vote(Odd(nan_at_seven, at)),
         rf"Odd failed at round {at}: predict returned nan for row 7.*\[0, 1\]",
     )
     seven = lambda predictions: np.where(np.arange(predictions.size) == 3, 7, predictions)  # noqa: E731
-    refuses(
+    assert_fit_raises(
         vote(Odd(seven, at)),
         rf"Odd failed at round {at}: predict returned 7 for row 3.*not one of the classes",
     )
@@ -76,34 +76,36 @@ def test_a_class_that_is_none_is_no_vote(vote, at):
 
 @pytest.mark.parametrize("vote", VOTES)
 def test_one_prediction_per_row_is_required(vote):
-    refuses(
+    assert_fit_raises(
         vote(Odd(lambda predictions: predictions[:-1], 2)),
         r"Odd failed at round 2: predict returned shape \(59,\) for 60 rows",
     )
 
 
 @pytest.mark.parametrize("multiclass", ["samme", "mh", "one-vs-rest"])
-def test_of_several_classes_too(multiclass):
+def test_a_vote_for_an_unknown_class_raises_for_several_classes(multiclass):
     message = "Odd failed at round 1: predict returned .*not one of the classes"
     model = AdaBoostClassifier(Odd(lambda predictions: predictions + 9, 1), multiclass=multiclass)
-    refuses(model, message, y=np.arange(60) % 3)
+    assert_fit_raises(model, message, y=np.arange(60) % 3)
 
 
 @pytest.mark.parametrize("variant", ["real", "gentle"])
-def test_probabilities_have_a_column_a_class_and_are_finite_and_not_negative(variant):
+def test_probabilities_need_one_column_per_class_and_finite_non_negative_values(variant):
     def boosted(replace):
         return AdaBoostClassifier(Odd(replace, 2), variant=variant)
 
-    refuses(
+    assert_fit_raises(
         boosted(lambda shares: np.column_stack([shares, shares[:, 0]])),
         r"Odd failed at round 2: predict_proba returned shape \(60, 3\) for 60 rows",
     )
-    refuses(boosted(lambda shares: shares[:9]), r"round 2: predict_proba returned shape \(9, 2\)")
-    refuses(
+    assert_fit_raises(
+        boosted(lambda shares: shares[:9]), r"round 2: predict_proba returned shape \(9, 2\)"
+    )
+    assert_fit_raises(
         boosted(lambda shares: shares * np.nan),
         r"round 2: predict_proba returned \[nan nan\] for row 0",
     )
-    refuses(
+    assert_fit_raises(
         boosted(lambda shares: shares - 2), "round 2: predict_proba returned .*must not be negative"
     )
 
@@ -123,7 +125,7 @@ def test_a_learner_with_invalid_predictions_is_named_when_the_vote_predicts():
         model.predict(X)
 
 
-def test_a_regressor_that_cannot_bear_missing_values_is_named_with_its_round():
+def test_a_regressor_that_rejects_missing_values_is_named_with_its_round():
     holes = X.copy()
     holes[3, 1] = np.nan
     with pytest.raises(ValueError, match="Ridge failed at round 1: Input X contains NaN"):
@@ -131,7 +133,7 @@ def test_a_regressor_that_cannot_bear_missing_values_is_named_with_its_round():
 
 
 @pytest.mark.parametrize("row", [0, 59])
-def test_a_regressor_that_predicts_no_number_is_named_with_its_round(row):
+def test_a_regressor_that_predicts_infinity_is_named_with_its_round(row):
     class Wild(RegressorMixin, BaseEstimator):
         def fit(self, X, y, sample_weight=None):
             return self
@@ -164,7 +166,7 @@ class Line(RegressorMixin, BaseEstimator):
     [list, lambda numbers: numbers[:, None], lambda numbers: numbers.astype(np.longdouble)],
     ids=["list", "column", "longdouble"],
 )
-def test_gradient_boosting_takes_numbers_in_any_container(convert):
+def test_gradient_boosting_accepts_predictions_in_any_container(convert):
     def predictions(learner):
         model = GradientBoostingRegressor(estimator=learner, n_estimators=3)
         return model.fit(X, X[:, 0], eval_set=(X.tolist(), X[:, 0])).predict(X)
@@ -182,7 +184,7 @@ def test_gradient_boosting_takes_numbers_in_any_container(convert):
     ],
     ids=["nan", "too few", "scalar"],
 )
-def test_gradient_boosting_names_a_learner_that_predicts_anything_else(convert, message):
+def test_gradient_boosting_names_a_learner_with_invalid_predictions(convert, message):
     model = GradientBoostingRegressor(estimator=Line(convert), n_estimators=3)
     with pytest.raises(ValueError, match=f"Line failed at round 1: {message}"):
         model.fit(X, X[:, 0])

@@ -87,7 +87,7 @@ def test_vote_and_distribution_prove_the_value_from_both_sides(seed, nu):
     assert model.gap_ == pytest.approx(best - model.value_, abs=1e-8)
 
 
-def test_at_most_a_share_nu_of_the_rows_is_short_of_the_margin():
+def test_at_most_a_share_nu_of_the_rows_is_below_the_margin():
     X, y = load_breast_cancer(return_X_y=True)
     X, y = X[::2], y[::2]
     for nu in (0.1, 0.3):
@@ -97,7 +97,7 @@ def test_at_most_a_share_nu_of_the_rows_is_short_of_the_margin():
         assert (margins < model.rho_ + 1e-9).mean() >= nu
 
 
-def test_values_rise_and_the_last_round_only_proves():
+def test_values_increase_and_the_last_round_only_confirms_the_optimum():
     X, y = small_sample(4, rows=60, noise=0.3)
     model = LPBoostClassifier(nu=0.2).fit(X, y)
     assert (np.diff(model.values_) > -1e-9).all()
@@ -135,7 +135,7 @@ def test_the_soft_margin_of_a_vote_is_the_best_over_all_levels():
         assert rho - caps @ np.maximum(rho - margins, 0) == pytest.approx(value)
 
 
-def test_the_program_of_a_game_is_the_game():
+def test_the_linear_program_of_a_game_has_its_value():
     worths = np.random.default_rng(0).choice([-1.0, 1.0], size=(9, 6))
     program = MarginProgram(np.ones(9))
     for column in worths.T:
@@ -157,7 +157,7 @@ def test_too_few_rounds_give_a_warning():
 
 
 @pytest.mark.parametrize("learner", [GaussianNB(), TheirTree(max_depth=2, random_state=0)])
-def test_any_learner_can_be_voted_on(learner):
+def test_any_learner_can_be_boosted(learner):
     X, y = load_breast_cancer(return_X_y=True)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -174,7 +174,7 @@ GREEDY = [
 
 
 @pytest.mark.parametrize("learner", GREEDY, ids=lambda learner: type(learner).__module__)
-def test_a_learner_that_need_not_find_its_best_proves_no_bound(learner):
+def test_a_learner_without_an_optimal_search_gives_no_bound(learner):
     X, y = make_moons(200, noise=0.25, random_state=1)
     model = LPBoostClassifier(learner, nu=0.0, random_state=0).fit(X, y)
     assert model.upper_bound_ is None
@@ -193,7 +193,7 @@ def test_a_learner_that_need_not_find_its_best_proves_no_bound(learner):
     assert margins.min() == pytest.approx(found.rho, abs=1e-9)
 
 
-def test_what_one_greedy_learner_cannot_do_another_can():
+def test_the_largest_margin_of_a_greedy_learner_does_not_bound_that_of_another():
     # The largest margin of one learner is not a bound for the other: its votes exceed it, although both
     # learners are trees of depth 2.
     X, y = make_moons(200, noise=0.25, random_state=1)
@@ -231,7 +231,7 @@ class Coin(ClassifierMixin, BaseEstimator):
         return np.where(X[:, 0] > 0, self.classes_[0], self.classes_[1])
 
 
-def test_a_learner_without_an_edge_is_no_proof_that_no_vote_has_one():
+def test_a_greedy_learner_without_an_edge_does_not_prove_that_no_vote_has_one():
     X, y = small_sample(0)
     found = maximal_margin(X, y, Coin())
     assert found.model is None
@@ -240,7 +240,7 @@ def test_a_learner_without_an_edge_is_no_proof_that_no_vote_has_one():
     assert "no edge under equal weights" in repr(found)
 
 
-def test_a_largest_margin_is_about_two_classes():
+def test_the_largest_margin_is_defined_for_two_classes_only():
     with pytest.raises(ValueError, match=r"3 classes.*the largest margin needs two"):
         maximal_margin([[0.0], [1.0], [2.0]], [0, 1, 2])
 
@@ -255,7 +255,7 @@ def test_row_weights_cap_the_distribution():
     assert (weighted.row_distribution_ <= share / 0.4 + 1e-9).all()
 
 
-def test_a_learner_without_an_edge_is_refused_with_its_error():
+def test_a_learner_without_an_edge_raises_with_its_error():
     X = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]])
     with pytest.raises(ValueError, match=r"no better than chance.*ε = 0\.5"):
         LPBoostClassifier().fit(X, [0, 1, 1, 0])
@@ -312,7 +312,7 @@ def test_the_largest_margin_is_the_value_of_the_game_against_the_rows(seed):
         assert 0.5 - least_error == pytest.approx(found.gamma, abs=2e-6)
 
 
-def test_three_rows_of_which_a_stump_gets_two_have_margin_a_third():
+def test_three_rows_of_which_every_stump_classifies_two_have_margin_one_third():
     found = maximal_margin([[0.0], [1.0], [2.0]], [1, -1, 1])
     assert found.rho == pytest.approx(1 / 3)
     assert found.gamma == pytest.approx(1 / 6)
@@ -320,7 +320,7 @@ def test_three_rows_of_which_a_stump_gets_two_have_margin_a_third():
     assert "rho = 0.333333, so gamma = rho / 2 = 0.166667" in repr(found)
 
 
-def test_rows_that_a_single_stump_parts_have_margin_one():
+def test_rows_that_a_single_stump_separates_have_margin_one():
     assert maximal_margin([[0.0], [1.0]], [0, 1]).rho == pytest.approx(1)
 
 

@@ -77,7 +77,7 @@ def test_a_missing_target_is_reported_with_the_name_of_the_class(model):
         model.fit(X, None)
 
 
-def test_zero_threads_have_one_message():
+def test_n_jobs_0_raises_the_same_message_in_estimators_and_helpers():
     message = "n_jobs=0 is not valid: n_jobs must be an integer other than 0, or None"
     with pytest.raises(ValueError, match=message):
         bosquet.RandomForestClassifier(n_jobs=0).fit(X, Y)
@@ -96,7 +96,7 @@ def test_the_warning_about_missing_names_names_the_model(model):
     "model", [model for model in ALL if "n_jobs" in model.get_params()], ids=named
 )
 @pytest.mark.parametrize("n_jobs", ["x", 1.5, 0])
-def test_a_number_of_threads_that_is_none_is_named(model, n_jobs):
+def test_an_invalid_number_of_threads_is_named(model, n_jobs):
     with pytest.raises(ValueError, match=rf"n_jobs={n_jobs!r}.*an integer other than 0, or None"):
         type(model)(n_jobs=n_jobs).fit(X, Y)
 
@@ -204,7 +204,7 @@ def test_numbers_of_any_size_are_scaled_for_their_error(variant, right, error):
         model.fit(ROWS, PARITY)
 
 
-def test_an_end_in_mid_course_has_the_same_error():
+def test_the_error_of_a_learner_that_ends_the_rounds_is_at_least_one_half():
     model = bosquet.AdaBoostClassifier(Sure(right=0.5), n_estimators=50)
     with pytest.warns(ConvergenceWarning):
         model.fit(ROWS, PARITY)

@@ -89,7 +89,7 @@ def test_a_small_signal_is_found_next_to_a_target_of_a_million(rows: int, start:
     np.testing.assert_allclose(engine.raw[0, units], y[units], atol=1e-3)
 
 
-def test_one_value_of_a_million_costs_few_bits() -> None:
+def test_a_single_value_of_a_million_loses_few_bits() -> None:
     rng = np.random.default_rng(2)
     g = rng.normal(size=100_000)
     plain = quantise(np.stack([g, np.ones_like(g)], axis=1).astype(np.float32))
@@ -133,7 +133,7 @@ def test_rows_of_small_weight_are_separated_next_to_heavy_ones() -> None:
 
 
 @pytest.mark.parametrize("scale", [1e-30, 1e-10, 1e10, 1e30])
-def test_the_unit_of_the_target_does_not_matter(scale: float) -> None:
+def test_the_model_does_not_depend_on_the_unit_of_the_target(scale: float) -> None:
     rng = np.random.default_rng(4)
     x = rng.normal(size=(500, 3))
     y = x[:, 0] * x[:, 1] + rng.normal(size=500)
@@ -144,7 +144,7 @@ def test_the_unit_of_the_target_does_not_matter(scale: float) -> None:
 
 
 @pytest.mark.parametrize("power", [-20, 20])
-def test_the_unit_of_the_weights_does_not_matter(power: int) -> None:
+def test_the_model_does_not_depend_on_the_unit_of_the_weights(power: int) -> None:
     rng = np.random.default_rng(5)
     x = rng.normal(size=(500, 3))
     y = x[:, 0] * x[:, 1] + rng.normal(size=500)

@@ -32,13 +32,13 @@ MODELS = [
 ]
 
 
-def turned_labels(seed, share=0.05):
+def flipped_labels(seed, share=0.05):
     """Return the breast cancer data with some flipped labels, and which rows have one."""
     X, y = load_breast_cancer(return_X_y=True)
     random = np.random.default_rng(seed)
-    turned = np.zeros(y.size, dtype=bool)
-    turned[random.choice(y.size, int(share * y.size), replace=False)] = True
-    return X, np.where(turned, 1 - y, y), turned
+    flipped = np.zeros(y.size, dtype=bool)
+    flipped[random.choice(y.size, int(share * y.size), replace=False)] = True
+    return X, np.where(flipped, 1 - y, y), flipped
 
 
 def quietly(model, *data):
@@ -49,18 +49,18 @@ def quietly(model, *data):
 
 @pytest.mark.parametrize("model", MODELS, ids=repr)
 @pytest.mark.parametrize("by", ["loss", "margin"])
-def test_turned_labels_are_on_top(model, by):
-    X, y, turned = turned_labels(0)
+def test_flipped_labels_have_the_highest_scores(model, by):
+    X, y, flipped = flipped_labels(0)
     scores = outlier_scores(quietly(model, X, y), X, y, by=by)
     assert scores.shape == y.shape
     assert scores.min() >= 0
     assert scores.mean() == pytest.approx(1)
-    top = np.argsort(-scores)[: turned.sum()]
-    assert turned[top].mean() > 0.6  # by chance it would be 0.05
+    top = np.argsort(-scores)[: flipped.sum()]
+    assert flipped[top].mean() > 0.6  # by chance it would be 0.05
 
 
-def test_of_adaboost_it_is_the_mean_of_the_weights():
-    X, y, _ = turned_labels(1)
+def test_the_score_of_adaboost_is_the_mean_weight():
+    X, y, _ = flipped_labels(1)
     model = AdaBoostClassifier(n_estimators=20).fit(X, y)
     signs = 2 * y - 1
     weights = np.array([np.exp(-signs * f) for f in model.staged_decision_function(X)])
@@ -72,24 +72,24 @@ def test_several_classes():
     random = np.random.default_rng(0)
     X = random.normal(size=(400, 3))
     truth = np.digitize(X[:, 0], [-0.5, 0.5])
-    turned = np.arange(400) < 20
-    y = np.where(turned, (truth + 1) % 3, truth)
+    flipped = np.arange(400) < 20
+    y = np.where(flipped, (truth + 1) % 3, truth)
     for scheme in ("samme", "mh", "one-vs-rest"):
         model = AdaBoostClassifier(n_estimators=40, multiclass=scheme).fit(X, y)
         top = np.argsort(-outlier_scores(model, X, y))[:20]
-        assert turned[top].mean() > 0.6
+        assert flipped[top].mean() > 0.6
 
 
 def test_labels_of_any_kind_and_other_rows_than_those_of_the_fit():
-    X, y, turned = turned_labels(2)
+    X, y, flipped = flipped_labels(2)
     words = np.where(y == 1, "benign", "malignant")
     model = AdaBoostClassifier(n_estimators=30).fit(X[::2], words[::2])
     scores = outlier_scores(model, X[1::2], words[1::2])
-    assert scores[turned[1::2]].mean() > 3
+    assert scores[flipped[1::2]].mean() > 3
 
 
-def test_what_cannot_be_scored_is_refused():
-    X, y, _ = turned_labels(0)
+def test_invalid_models_rows_and_options_raise():
+    X, y, _ = flipped_labels(0)
     with pytest.raises(TypeError, match="AdaBoostRegressor is not a classifier"):
         outlier_scores(AdaBoostRegressor(n_estimators=2).fit(X, y), X, y)
     with pytest.raises(TypeError, match="LogisticRegression has no staged_predict_proba"):

@@ -87,7 +87,7 @@ def test_a_pickled_predictor_makes_the_same_predictions(table):
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(predictor))(X), predictor(X))
 
 
-def test_what_does_not_fit_is_named(table):
+def test_input_of_the_wrong_shape_or_type_is_named(table):
     X, y = table
     predictor = small(GradientBoostingRegressor, "squared_error").fit(X, y).predictor()
     with pytest.raises(ValueError, match="5 features, but the data has 4 columns"):
@@ -96,7 +96,7 @@ def test_what_does_not_fit_is_named(table):
         predictor(np.ones((2, 5), dtype=int))
 
 
-def test_another_learner_has_no_predictor(table):
+def test_models_of_other_learners_have_no_predictor(table):
     from sklearn.tree import DecisionTreeRegressor
 
     X, y = np.nan_to_num(table[0]), table[1]

@@ -88,7 +88,7 @@ def test_a_mean_loss_of_half_the_largest_ends_the_rounds():
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_with_restart_the_rounds_begin_again_from_even_weights(seed):
+def test_with_restart_the_rounds_start_again_with_equal_weights(seed):
     random = np.random.default_rng(seed)
     X = random.normal(size=(150, 2))
     y = np.sign(X[:, 0]) + 0.2 * random.standard_t(3, size=150)
@@ -116,7 +116,7 @@ def test_a_learner_without_a_mistake_is_the_model():
     assert AdaBoostRegressor(loss="exponential").fit(X, np.full(40, 3.0)).predict(X[:1]) == 3.0
 
 
-def test_the_exponential_loss_does_not_hang_on_the_unit_of_y(friedman):
+def test_the_exponential_loss_does_not_depend_on_the_unit_of_y(friedman):
     X, y, X_test, _ = friedman
     model = AdaBoostRegressor(loss="exponential", random_state=0)
     metres = clone(model).fit(X, y).predict(X_test)
@@ -202,7 +202,7 @@ def test_the_same_seed_gives_the_same_model_for_any_number_of_threads(friedman):
     assert not np.array_equal(predictions[0], other)
 
 
-def test_rows_of_weight_zero_do_not_matter_and_heavy_ones_do(friedman):
+def test_rows_of_weight_zero_have_no_effect_and_heavy_ones_do(friedman):
     X, y, X_test, _ = friedman
     weight = np.ones(200)
     weight[150:] = 0
@@ -216,7 +216,7 @@ def test_rows_of_weight_zero_do_not_matter_and_heavy_ones_do(friedman):
     assert heavy.predict(alike)[0] == pytest.approx(0.1, abs=0.03)
 
 
-def test_bins_in_place_of_values_predict_as_well(friedman):
+def test_binned_values_predict_equally_well(friedman):
     X, y, X_test, y_test = friedman
     exact = AdaBoostRegressor(random_state=0).fit(X, y).score(X_test, y_test)
     bins = AdaBoostRegressor(split="histogram", max_bins=40, random_state=0).fit(X, y)

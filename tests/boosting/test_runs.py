@@ -55,7 +55,7 @@ def test_the_model_is_the_mean_of_its_runs_after_every_round(classes):
     assert mean.n_iter_ == FEW["n_estimators"]
 
 
-def test_a_mean_loses_less_than_a_run():
+def test_the_mean_of_runs_has_a_smaller_loss_than_one_run():
     X, y = load_wine(return_X_y=True)
     here = np.arange(len(y)) % 2 == 0
 
@@ -115,7 +115,7 @@ def test_a_file_a_pickle_and_an_explanation_of_runs(tmp_path):
     np.testing.assert_allclose(model.feature_importances_.sum(), 1)
 
 
-def test_a_file_whose_trees_do_not_fit_its_runs_is_refused(tmp_path):
+def test_a_file_whose_trees_do_not_match_its_runs_is_rejected(tmp_path):
     X, y = mixed_table()
     model = GradientBoostingClassifier(n_runs=3, random_state=0, **FEW).fit(X, y)
     for wrong in (5, 0, -3):  # 36 is not a multiple of 5
@@ -136,7 +136,7 @@ def test_a_file_written_between_two_rounds_has_the_rounds_so_far(tmp_path):
     assert bosquet.load(tmp_path / "model.bq").n_iter_ == 5
 
 
-def test_runs_are_not_gone_on_with():
+def test_runs_cannot_be_continued_by_a_warm_start():
     X, y = mixed_table()
     model = GradientBoostingClassifier(n_runs=3, random_state=0, **FEW).fit(X, y)
     before = model.predict_proba(X)
@@ -146,7 +146,7 @@ def test_runs_are_not_gone_on_with():
     assert np.array_equal(model.predict_proba(X), before)
 
 
-def test_runs_take_a_loss_of_the_users_own():
+def test_runs_accept_a_custom_loss():
     X, y = load_diabetes(return_X_y=True)
 
     class Square:
@@ -161,7 +161,7 @@ def test_runs_take_a_loss_of_the_users_own():
     np.testing.assert_allclose(own.predict(X), ours.predict(X), rtol=1e-4)
 
 
-def test_what_cannot_be_averaged_is_refused():
+def test_parameters_that_do_not_support_runs_raise():
     from sklearn.tree import DecisionTreeRegressor
 
     X, y = load_diabetes(return_X_y=True)

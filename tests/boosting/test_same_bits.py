@@ -34,7 +34,7 @@ def fitted(X, y, **parameters):
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
-def test_threads_do_not_matter(setting):
+def test_the_number_of_threads_does_not_change_the_bits(setting):
     X, y = large_data()
     bits = [
         fitted(X, y, n_jobs=threads, **SETTINGS[setting]).decision_function(X)
@@ -44,7 +44,7 @@ def test_threads_do_not_matter(setting):
         assert np.array_equal(other, bits[0])
 
 
-def test_threads_do_not_matter_to_wide_data_and_several_outputs():
+def test_the_number_of_threads_does_not_change_wide_data_and_several_outputs():
     random = np.random.default_rng(3)
     X = random.normal(size=(3_000, 300))
     y = np.c_[X[:, 0] + X[:, 1] ** 2, X[:, 2] * X[:, 3]]
@@ -77,7 +77,7 @@ def containers(X):
     return frames
 
 
-def test_containers_do_not_matter():
+def test_the_container_does_not_change_the_bits():
     X, y = large_data(rows=2_000)
     first = fitted(X, y).decision_function(X)
     for name, frame in containers(X).items():
@@ -85,7 +85,7 @@ def test_containers_do_not_matter():
         assert np.array_equal(model.decision_function(frame), first), name
 
 
-def test_containers_do_not_matter_to_categories():
+def test_the_container_does_not_change_categories():
     pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
     pyarrow = pytest.importorskip("pyarrow")
     random = np.random.default_rng(0)
@@ -106,7 +106,7 @@ def test_containers_do_not_matter_to_categories():
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
-def test_the_instruction_set_does_not_matter(setting, monkeypatch):
+def test_the_instruction_set_does_not_change_the_bits(setting, monkeypatch):
     from bosquet import _core
 
     if _core.best_isa() == "baseline":
@@ -120,7 +120,7 @@ def test_the_instruction_set_does_not_matter(setting, monkeypatch):
         assert np.array_equal(other, bits["baseline"]), isa
 
 
-def test_fits_in_threads_at_once_do_not_disturb_each_other():
+def test_concurrent_fits_do_not_affect_each_other():
     X, y = large_data(rows=10_000)  # enough rows for each fit to start its own threads
     expected = fitted(X, y).decision_function(X)
     results = [None] * 4

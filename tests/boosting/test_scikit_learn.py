@@ -60,7 +60,7 @@ def test_runs_under_joblib_workers(regression):
     assert np.array_equal(cross_val_score(model, X, y, cv=3, n_jobs=2), serial)
 
 
-def test_multi_output_regression_is_one_model_a_target(regression):
+def test_multi_output_regression_is_one_model_per_target(regression):
     X, y = regression
     both = GradientBoostingRegressor(n_estimators=15, random_state=0).fit(X, np.c_[y, -2 * y])
     single = GradientBoostingRegressor(n_estimators=15, random_state=0).fit(X, y)

@@ -153,7 +153,7 @@ def ends(model, X, y, reason, warns):
     return model
 
 
-def test_all_rounds_are_nothing_to_warn_of():
+def test_a_fit_with_all_rounds_gives_no_warning():
     ends(AdaBoostClassifier(), X, Y, "all 50 rounds were made", False)
     ends(AdaBoostRegressor(n_estimators=1), X, Y, "the one round was made", False)
 

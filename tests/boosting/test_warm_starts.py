@@ -50,7 +50,9 @@ def traces(model: Any) -> list[np.ndarray]:
 @pytest.mark.parametrize("refit", [True, False])
 @pytest.mark.parametrize("scoring", [None, "roc_auc"])
 @pytest.mark.parametrize("steps", [(3, 60), (5, 9, 60), (60, 80)])
-def test_fits_in_steps_are_one_fit(refit: bool, scoring: Any, steps: tuple[int, ...]) -> None:
+def test_warm_starts_give_the_same_model_as_one_fit(
+    refit: bool, scoring: Any, steps: tuple[int, ...]
+) -> None:
     X, y = table()
     options = {"refit": refit, "scoring": scoring, "random_state": 0, "subsample": 0.7}
     whole = boosted(steps[-1], **options).fit(X, y)
@@ -63,7 +65,7 @@ def test_fits_in_steps_are_one_fit(refit: bool, scoring: Any, steps: tuple[int, 
         np.testing.assert_array_equal(trace, expected)
 
 
-def test_an_eval_set_goes_on_likewise() -> None:
+def test_a_warm_start_continues_with_the_same_eval_set() -> None:
     X, y = table()
     held = table(200, seed=1)
     whole = boosted(60, random_state=0).fit(X, y, eval_set=held)
@@ -74,7 +76,7 @@ def test_an_eval_set_goes_on_likewise() -> None:
     np.testing.assert_array_equal(parts.validation_score_, whole.validation_score_)
 
 
-def test_another_eval_set_starts_another_search_for_the_best_round() -> None:
+def test_another_eval_set_restarts_the_search_for_the_best_round() -> None:
     X, y = table()
     model = boosted(60, warm_start=True, random_state=0).fit(X, y, eval_set=table(200, seed=1))
     before = model.n_iter_
@@ -95,7 +97,7 @@ def test_a_random_seed_is_drawn_once(refit: bool) -> None:
     np.testing.assert_array_equal(model.validation_score_[:5], first)
 
 
-def test_the_best_score_and_the_rounds_since_are_not_forgotten() -> None:
+def test_a_warm_start_keeps_the_best_score_and_the_rounds_since_then() -> None:
     X, y = table()
     model = boosted(60, warm_start=True, random_state=0).fit(X, y)
     tried, best = len(model.train_score_), model.n_iter_
@@ -119,7 +121,7 @@ def test_traces_have_an_entry_for_each_round_that_was_tried(refit: bool) -> None
             assert np.isnan(model.validation_loss_[-5:]).all()
 
 
-def test_a_validation_set_that_comes_late_has_no_score_before() -> None:
+def test_a_validation_set_added_later_has_no_earlier_scores() -> None:
     X, y = table()
     model = boosted(6, early_stopping=False, warm_start=True, random_state=0).fit(X, y)
     assert model.validation_score_.size == model.validation_loss_.size == 0
@@ -128,7 +130,7 @@ def test_a_validation_set_that_comes_late_has_no_score_before() -> None:
 
 
 @pytest.mark.parametrize("before", [{"refit": True}, {"early_stopping": False}])
-def test_a_validation_set_that_was_learned_is_warned_of(before: dict[str, Any]) -> None:
+def test_a_validation_set_used_in_training_gives_a_warning(before: dict[str, Any]) -> None:
     X, y = table()
     model = boosted(10, random_state=0, **before).fit(X, y)
     model.set_params(warm_start=True, early_stopping=True, n_estimators=12)
@@ -136,7 +138,7 @@ def test_a_validation_set_that_was_learned_is_warned_of(before: dict[str, Any]) 
         model.fit(X, y)
 
 
-def test_a_model_that_was_not_fitted_again_may_go_on_by_the_same_rows() -> None:
+def test_a_warm_start_may_use_the_same_validation_rows_again() -> None:
     X, y = table()
     model = boosted(10, random_state=0, refit=False).fit(X, y)
     with warnings.catch_warnings():
@@ -179,7 +181,7 @@ def test_another_metric_without_another_round_keeps_the_model() -> None:
     np.testing.assert_array_equal(model.predict_proba(X), before)
 
 
-def test_a_pickled_model_goes_on_as_well() -> None:
+def test_a_pickled_model_can_be_continued() -> None:
     X, y = table()
     whole = boosted(60, random_state=0).fit(X, y)
     model = boosted(5, warm_start=True, random_state=0).fit(X, y)
@@ -188,7 +190,7 @@ def test_a_pickled_model_goes_on_as_well() -> None:
     np.testing.assert_array_equal(model.predict_proba(X), whole.predict_proba(X))
 
 
-def test_learners_of_others_carry_the_best_score_over() -> None:
+def test_other_learners_also_keep_the_best_score() -> None:
     X, y = table()
     options = {"early_stopping": True, "n_iter_no_change": 4, "learning_rate": 0.5}
     model = GradientBoostingRegressor(
@@ -204,7 +206,7 @@ def test_learners_of_others_carry_the_best_score_over() -> None:
     assert (len(model.train_score_), model.n_iter_) == (tried, best)
 
 
-def test_a_learner_is_given_the_data_frame_again() -> None:
+def test_a_learner_gets_the_data_frame_in_a_warm_start() -> None:
     X, y = table()
     frame = pd.DataFrame(X, columns=[f"x{k}" for k in range(X.shape[1])])
     by_name = make_pipeline(make_column_transformer(("passthrough", ["x0", "x1"])), Ridge())
@@ -216,7 +218,9 @@ def test_a_learner_is_given_the_data_frame_again() -> None:
 
 @pytest.mark.parametrize("kind", [AdaBoostClassifier, AnyBoostClassifier])
 @pytest.mark.parametrize("steps", [(3, 80), (5, 11, 80), (80, 90)])
-def test_votes_in_steps_are_one_vote(kind: Any, steps: tuple[int, ...]) -> None:
+def test_warm_starts_of_votes_give_the_same_vote_as_one_fit(
+    kind: Any, steps: tuple[int, ...]
+) -> None:
     X, y = table()
     options = {"early_stopping": True, "n_iter_no_change": 7, "random_state": 0}
     whole = kind(estimator=TREE, n_estimators=steps[-1], **options).fit(X, y)
@@ -230,7 +234,7 @@ def test_votes_in_steps_are_one_vote(kind: Any, steps: tuple[int, ...]) -> None:
     np.testing.assert_allclose(parts.validation_score_, whole.validation_score_)
 
 
-def test_a_vote_that_learned_its_validation_set_is_warned_of() -> None:
+def test_a_vote_trained_on_its_validation_set_gives_a_warning() -> None:
     X, y = table()
     model = AdaBoostClassifier(TREE, 5, warm_start=True, random_state=0).fit(X, y)
     model.set_params(early_stopping=True, n_estimators=8)

@@ -86,7 +86,7 @@ def test_a_hypothesis_predicts_the_same_for_training_rows_and_equal_rows(
         )
 
 
-def test_what_the_core_grows_is_native_and_nothing_else():
+def test_only_learners_grown_by_the_core_are_native():
     assert is_native(None)
     assert is_native(DecisionTreeRegressor(max_depth=2))
     assert not is_native(DecisionTreeClassifier(pruning="cv"))

@@ -103,7 +103,7 @@ def test_dates_mixed_types_and_repeated_names_are_accepted(bosquet, tmp_path):
         assert note in err
 
 
-def test_a_study_has_a_limit_to_columns_and_a_fit_has_none(bosquet, tmp_path, monkeypatch):
+def test_a_study_has_a_limit_of_columns_and_a_fit_has_none(bosquet, tmp_path, monkeypatch):
     monkeypatch.setattr("bosquet.study.table.reading.MAX_COLUMNS", 1)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "t.csv").write_bytes(csv(base()))
@@ -220,7 +220,7 @@ def test_a_model_that_cannot_be_read_is_named(bosquet, sales):
     assert err.startswith("bosquet: /proc/self/mem cannot be read: ")
 
 
-def test_probabilities_of_numbers_are_refused(bosquet, sales, tmp_path):
+def test_probabilities_of_a_regressor_are_an_error(bosquet, sales, tmp_path):
     bosquet("fit", sales, "-t", "price", "--method", "tree", "-o", tmp_path / "m")
     code, _, err = bosquet("predict", tmp_path / "m", sales, "--proba")
     assert code == 2
@@ -244,7 +244,9 @@ class FullDisk(io.RawIOBase):
         raise OSError(28, "No space left on device")
 
 
-def test_a_full_disk_leaves_what_was_there(bosquet, sales, model, tmp_path, monkeypatch):
+def test_a_full_disk_leaves_the_existing_file_unchanged(
+    bosquet, sales, model, tmp_path, monkeypatch
+):
     import builtins
 
     usual = builtins.open

@@ -30,7 +30,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_a_test_file_is_scored_and_one_with_other_columns_is_refused(bosquet, folder):
+def test_a_test_file_is_scored_and_one_with_other_columns_is_rejected(bosquet, folder):
     words = [*STUDY, "--no-report", "--repeats", "1"]
     code, stdout, _ = bosquet(*words, "--test", "later.csv", "--json")
     assert code == 0

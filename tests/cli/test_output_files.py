@@ -52,7 +52,7 @@ def contents(folder):
         ["study", "t.pkl", *STUDY[2:], "--save", "t"],  # a pickle would be t.pkl
     ],
 )
-def test_an_output_that_is_an_input_is_refused_and_nothing_changes(bosquet, here, words):
+def test_an_output_that_is_an_input_is_an_error_and_nothing_changes(bosquet, here, words):
     before = contents(here)
     code, stdout, err = bosquet(*words, "-q")
     assert (code, stdout, err.count("\n")) == (2, "", 1)

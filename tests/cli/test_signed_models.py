@@ -1,4 +1,4 @@
-"""Commands that sign a model file, and commands that refuse one that is not signed with the key."""
+"""Commands that sign a model file, and commands that reject one that is not signed with the key."""
 
 import json
 import secrets
@@ -43,7 +43,7 @@ def test_a_command_accepts_only_files_signed_with_its_key(
     assert (code, "another key" in err) == (2, True)
 
 
-def test_a_file_that_is_not_signed_is_refused_with_a_key(bosquet, model, key_file):
+def test_a_file_that_is_not_signed_is_rejected_if_a_key_is_given(bosquet, model, key_file):
     code, _, err = bosquet("verify", model, "--key-file", key_file)
     assert (code, "not signed" in err) == (2, True)
 
@@ -70,7 +70,7 @@ def test_verify_reports_the_signature_and_the_version(bosquet, model, signed, ke
         (("--key-env", "SHORT", "--key-file", "x"), "pass only one of them"),
     ],
 )
-def test_an_invalid_key_is_refused(bosquet, signed, monkeypatch, words, message):
+def test_an_invalid_key_is_rejected(bosquet, signed, monkeypatch, words, message):
     monkeypatch.setenv("SHORT", "hunter2")
     code, _, err = bosquet("verify", signed, *words)
     assert (code, message in err) == (2, True)
@@ -84,7 +84,7 @@ def test_the_key_is_not_overwritten(bosquet, sales, key_file):
     assert key_file.read_bytes() == before
 
 
-def test_a_pickle_is_not_taken_for_a_signed_file(bosquet, key_file, tmp_path):
+def test_a_pickle_is_not_accepted_as_a_signed_file(bosquet, key_file, tmp_path):
     pickled = tmp_path / "model.pkl"
     pickled.write_bytes(b"\x80\x04N.")
     code, _, err = bosquet("verify", pickled, "--trust", "--key-file", key_file)

@@ -85,7 +85,7 @@ def test_a_density_integrates_to_one():
         np.testing.assert_allclose(np.exp(logs).sum(axis=0) * cell, 1, rtol=2e-2)
 
 
-def test_the_unit_of_a_column_does_not_matter():
+def test_the_model_does_not_depend_on_the_unit_of_a_column():
     X, y = make_moons(200, noise=0.3, random_state=0)
     model = DensityDiscriminant().fit(X, y)
     other = DensityDiscriminant().fit(X * [1000, 0.01], y)

@@ -89,7 +89,7 @@ def test_a_file_holds_the_complete_state(tmp_path):
 
 
 @pytest.mark.parametrize("classes", [3, ["no", "maybe", "yes"]])
-def test_classes_and_experts_asleep_survive(classes):
+def test_classes_and_sleeping_experts_survive_a_file(classes):
     rng = np.random.default_rng(0)
     F = rng.dirichlet(np.ones(3), size=(30, 4))
     F[::3, 1] = np.nan

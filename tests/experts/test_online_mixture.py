@@ -26,7 +26,7 @@ def models():
     ]
 
 
-def test_weights_go_to_the_model_that_goes_on_learning():
+def test_the_weight_moves_to_the_model_that_continues_to_improve():
     X, y = drifting()
     model = OnlineMixtureRegressor(models(), warmup=0.25, batch_size=20, refit=False).fit(X, y)
     assert model.weights_[1] > 0.9
@@ -113,7 +113,7 @@ def test_random_state_fixes_models_without_a_seed():
     assert np.array_equal(one.predict(X), two.predict(X))
 
 
-def test_rows_that_come_later_leave_the_models_that_were_there_alone():
+def test_partial_fit_does_not_change_models_returned_before():
     X, y = drifting(200)
     model = OnlineMixtureRegressor(models()).partial_fit(X[:50], y[:50])
     model.partial_fit(X[50:100], y[50:100])
@@ -138,7 +138,7 @@ def test_rows_that_come_later_leave_the_models_that_were_there_alone():
     assert not model.mixture_.__sklearn_is_fitted__()
 
 
-def test_a_failed_fit_leaves_the_model_as_it_was():
+def test_a_failed_fit_leaves_the_model_unchanged():
     X, y = drifting(100)
     model = OnlineMixtureRegressor(models()).fit(X, y)
     before = model.weights_

@@ -92,7 +92,7 @@ def test_a_convex_custom_loss_has_a_best_combination():
     assert found.loss <= min(every) * (1 + 1e-6)
 
 
-def test_experts_asleep_leave_no_combination_but_a_best_expert_and_sequence():
+def test_with_sleeping_experts_there_is_a_best_expert_and_sequence_but_no_combination():
     F, y = some_forecasts()
     awake = np.random.default_rng(0).random(F.shape) < 0.7
     awake[:, 0] |= ~awake.any(axis=1)
@@ -147,7 +147,7 @@ def test_the_table_of_a_study_has_a_line_for_each_competitor():
 
 
 @pytest.mark.parametrize("kind", ["nothing", "shifts"])
-def test_wrong_questions_are_answered_by_name(kind):
+def test_invalid_arguments_are_named_in_the_error(kind):
     F, y = some_forecasts()
     with pytest.raises(ValueError, match=r"kind=|shifts="):
         oracle(F, y, kind, shifts=-1)
@@ -192,7 +192,7 @@ def test_mixtures_of_electric_loads_agree_with_the_reference_and_a_general_minim
 
 
 @pytest.mark.skipif(not ELECTRIC.exists(), reason=f"{ELECTRIC} is not there")
-def test_the_figures_of_operas_vignette_come_out_to_three_decimals():
+def test_the_figures_of_operas_vignette_agree_to_three_decimals():
     F, y = electric_load()
     experts = np.sqrt(((F - y[:, None]) ** 2).mean(axis=0))
     assert experts.round(3).tolist() == [1479.796, 1697.604, 2334.390]

@@ -52,7 +52,7 @@ def test_with_two_stocks_universal_wealth_is_an_exact_integral(X):
 
 @given(X=markets, eta=st.floats(0.01, 1))
 @settings(max_examples=50, deadline=None)
-def test_exponentiated_gradient_keeps_to_its_bound(X, eta):
+def test_the_regret_of_exponentiated_gradient_is_within_its_bound(X, eta):
     best = wealth(X, best_constant_rebalanced(X))[-1]
     for model in (ExponentiatedGradient(eta).fit(X), ExponentiatedGradient("tuned").fit(X)):
         assert np.log(best / model.wealth_[-1]) <= model.bound_ + 1e-9
@@ -63,7 +63,7 @@ def test_exponentiated_gradient_keeps_to_its_bound(X, eta):
 
 @given(X=markets)
 @settings(max_examples=50, deadline=None)
-def test_nothing_rebalanced_beats_the_best_rebalanced(X):
+def test_no_constant_rebalanced_portfolio_beats_the_best_one(X):
     best = best_constant_rebalanced(X)
     assert best.sum() == pytest.approx(1)
     assert (best >= 0).all()
@@ -86,7 +86,7 @@ def test_universal_portfolio_of_many_stocks_is_the_mean_of_drawn_ones():
 
 
 @pytest.mark.parametrize("window", [1, 2])
-def test_semi_log_optimal_looks_at_days_like_the_last(window):
+def test_semi_log_optimal_uses_days_similar_to_the_last_one(window):
     X = np.exp(np.random.default_rng(1).normal(scale=0.05, size=(40, 2)))
     model = SemiLogOptimal([window], radii=1).fit(X)
     radius = np.sqrt(1e-4 * 2 * window)

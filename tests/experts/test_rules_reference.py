@@ -77,7 +77,7 @@ def test_weights_are_those_of_the_reference(name):
 
 
 @pytest.mark.parametrize("name", [n for n in PAIRS if n not in ("ewa grid", "ftl", "adahedge")])
-def test_experts_asleep_are_left_out_and_lose_what_the_mixture_loses(name):
+def test_sleeping_experts_have_no_weight_and_the_loss_of_the_mixture(name):
     rule, make, range_known = PAIRS[name]
     losses = some_losses(1)
     awake = np.random.default_rng(2).random(losses.shape) < 0.7

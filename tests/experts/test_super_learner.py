@@ -54,7 +54,7 @@ def test_predictions_of_the_folds_are_scikit_learns():
 
 
 @pytest.mark.parametrize("loss", ["square", "absolute"])
-def test_no_other_shares_would_have_done_better_in_cross_validation(loss):
+def test_no_other_weights_have_a_smaller_cross_validation_loss(loss):
     X, y = regression()
     model = SuperLearnerRegressor(LEARNERS, loss=loss, random_state=0).fit(X, y)
     assert model.weights_.sum() == pytest.approx(1)
@@ -115,7 +115,7 @@ def test_probabilities_are_mixed_by_the_best_shares(loss):
     assert model.score(X, y) > 0.7
 
 
-def test_folds_share_out_a_rare_class():
+def test_every_fold_has_rows_of_a_rare_class():
     X, y = classification(60)
     y = np.where(np.arange(60) < 5, "rare", y)
     model = SuperLearnerClassifier([("bayes", GaussianNB())], cv=5, random_state=0).fit(X, y)
@@ -139,7 +139,7 @@ class Guess(RegressorMixin, BaseEstimator):
         return np.sin(1000.0 * self.parameter * X[:, 0])
 
 
-def test_the_table_flatters_the_winner_of_many_and_an_outer_fold_does_not():
+def test_the_score_of_the_best_of_many_learners_is_optimistic_without_an_outer_fold():
     # One method with many values of its hyper-parameter, all equally useless: the smallest of their
     # cross-validated errors is below the true error of each. Nested cross-validation, which repeats the
     # choice in every outer fold, has no such optimism.
@@ -189,7 +189,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_wrong_parameters_are_named_and_leave_the_model_as_it_was(name):
+def test_invalid_parameters_are_named_and_leave_the_model_unchanged(name):
     given, message = BAD[name]
     X, y = regression(40)
     model = SuperLearnerRegressor(**{"estimators": LEARNERS, **given})
@@ -326,7 +326,7 @@ def saved(kind, tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["classes", "numbers"])
-def test_a_super_learner_of_our_own_learners_is_saved_whole(kind, tmp_path):
+def test_a_super_learner_of_bosquet_models_is_saved_completely(kind, tmp_path):
     model, X, path = saved(kind, tmp_path)
     again = bosquet.load(path)
     method = "predict_proba" if kind == "classes" else "predict"

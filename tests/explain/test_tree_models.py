@@ -77,7 +77,7 @@ def test_the_trees_of_a_robust_vote_are_its_decision_function(model, table):
     ],
     ids=name_of,
 )
-def test_other_regressors_are_no_sum_of_trees(model, table):
+def test_other_regressors_are_not_sums_of_trees(model, table):
     assert tree_model(model.fit(table[0], table[1])) is None
 
 
@@ -89,7 +89,7 @@ def test_other_regressors_are_no_sum_of_trees(model, table):
     ],
     ids=name_of,
 )
-def test_other_classifiers_are_no_sum_of_trees(model, table):
+def test_other_classifiers_are_not_sums_of_trees(model, table):
     assert tree_model(model.fit(table[0], table[2])) is None
 
 

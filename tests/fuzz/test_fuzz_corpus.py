@@ -36,7 +36,7 @@ def test_the_corpus_has_the_same_bytes_in_every_run(files):
     assert corpus.files() == files
 
 
-def test_files_are_taken_apart_and_sealed_as_they_were(files, inner):
+def test_files_that_are_split_and_sealed_again_have_the_same_bytes(files, inner):
     assert [model_files.sealed(model_files.opened(data)) for data in files.values()] == [
         *files.values()
     ]
@@ -48,7 +48,7 @@ def test_files_are_taken_apart_and_sealed_as_they_were(files, inner):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_case_is_the_same_whenever_it_is_made(kind):
+def test_a_case_is_the_same_in_every_run(kind):
     cases = [Case(kind, 7, number) for number in range(300)]
     assert Case.of(str(cases[11])) == cases[11]
     made = [KINDS[kind].make(case.random()) for case in cases]

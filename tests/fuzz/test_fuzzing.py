@@ -25,7 +25,7 @@ def run(*words: object, cwd: Path | None = None) -> subprocess.CompletedProcess[
     )
 
 
-def test_what_a_reader_must_not_do_is_found_and_attributed_to_its_case():
+def test_violations_of_broken_readers_are_found_and_attributed_to_their_cases():
     done = run(HERE / "broken_readers.py")
     assert done.returncode == 0, done.stdout + done.stderr
     found = dict(line.split(" ", 1) for line in done.stdout.splitlines())

@@ -420,7 +420,7 @@ def test_the_dot_quotes_columns_that_are_keywords(patients):
     assert BinomialRegression("ill ~ .").fit(frame).terms_[1:] == ['Q("class")', 'Q("C")']
 
 
-def test_a_failed_fit_leaves_the_model_as_it_was(model, patients):
+def test_a_failed_fit_leaves_the_model_unchanged(model, patients):
     before = dict(model.__dict__)
     with pytest.raises(FormulaError):
         model.fit(patients, formula="ill ~ nothing")

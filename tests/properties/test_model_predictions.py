@@ -59,7 +59,7 @@ def test_the_prediction_of_a_row_does_not_depend_on_its_batch(name: str, data: A
 
 @pytest.mark.parametrize("name", [name for name in OF_TREES if "gradient" in name])
 @holds(2, data=st.data())
-def test_threads_share_large_batches_without_a_trace(name: str, data: Any) -> None:
+def test_threads_do_not_change_predictions_of_large_batches(name: str, data: Any) -> None:
     """More rows than a block, so that several threads work."""
     case: Case = data.draw(cases(name))
     model = case.fitted()

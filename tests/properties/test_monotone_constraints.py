@@ -112,9 +112,7 @@ def test_predictions_follow_the_direction_of_each_constraint(
         (bosquet.ExtraTreesRegressor(), "targets", "several targets"),
     ],
 )
-def test_constraints_that_would_not_be_kept_are_refused(
-    model: Any, target: str, message: str
-) -> None:
+def test_unsupported_monotonic_constraints_raise(model: Any, target: str, message: str) -> None:
     table = Table(30, (Column("smooth"), Column("smooth")))
     y = np.column_stack([table.numbers] * 2) if target == "targets" else table.target(target)
     model = clone(model).set_params(monotonic_cst=[0, 1])

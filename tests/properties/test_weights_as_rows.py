@@ -65,7 +65,7 @@ EXACT: dict[str, tuple[Estimators, str]] = {
 
 @pytest.mark.parametrize("name", EXACT)
 @holds(25, data=st.data(), table=tables(), weight=WHOLE)
-def test_trees_of_whole_weights_are_those_of_copies_to_the_bit(
+def test_trees_with_integer_weights_equal_trees_of_repeated_rows_bit_by_bit(
     name: str, data: Any, table: Table, weight: Weights
 ) -> None:
     """Targets are multiples of 1/8, so that sums are exact."""
@@ -103,7 +103,7 @@ BOOSTED: dict[str, tuple[Estimators, str]] = {
 
 @pytest.mark.parametrize("name", BOOSTED)
 @holds(25, data=st.data(), table=tables(), weight=WHOLE)
-def test_boosting_with_whole_weights_is_boosting_of_copies(
+def test_boosting_with_integer_weights_equals_boosting_of_repeated_rows(
     name: str, data: Any, table: Table, weight: Weights
 ) -> None:
     members, target = BOOSTED[name]
@@ -115,7 +115,7 @@ def test_boosting_with_whole_weights_is_boosting_of_copies(
 
 @pytest.mark.parametrize("variant", ["discrete", "mada", "gentle", "logit"])
 @holds(15, data=st.data(), table=tables(), weight=WHOLE)
-def test_adaboost_with_whole_weights_is_adaboost_of_copies(
+def test_adaboost_with_integer_weights_equals_adaboost_of_repeated_rows(
     variant: str, data: Any, table: Table, weight: Weights
 ) -> None:
     """Real AdaBoost is excluded: its smoothing of empty sides depends on the number of rows."""
@@ -136,7 +136,7 @@ def test_adaboost_with_whole_weights_is_adaboost_of_copies(
     ids=["binomial", "Poisson", "linear"],
 )
 @holds(10, table=complete_tables((60, 120)), weight=WHOLE)
-def test_regressions_with_whole_weights_are_those_of_copies(
+def test_regressions_with_integer_weights_equal_those_of_repeated_rows(
     model: Any, target: str, table: Table, weight: Weights
 ) -> None:
     weighted, copied = both(model, table, table.target(target), weight)
@@ -184,7 +184,7 @@ POWERS = st.sampled_from([-1000, -300, -100, -30, -3, 3, 30, 100, 300, 980])
 
 @pytest.mark.parametrize("name", SCALE_FREE)
 @holds(12, data=st.data(), table=tables(), weight=weights("halves", "uneven"), power=POWERS)
-def test_the_unit_of_the_weights_does_not_matter(
+def test_the_model_does_not_depend_on_the_unit_of_the_weights(
     name: str, data: Any, table: Table, weight: Weights, power: int
 ) -> None:
     """A power of two changes no digit of a weight, so the model is the same."""

@@ -17,7 +17,7 @@ def test_memory_that_grows_with_every_piece_of_work_is_found() -> None:
     assert trend(list(300 * MEGABYTE + np.arange(60) * MEGABYTE + noise)).grows
 
 
-def test_noise_and_caches_that_fill_are_no_leak() -> None:
+def test_noise_and_growing_caches_are_not_reported_as_leaks() -> None:
     noise = np.random.default_rng(0).normal(0, 2 * MEGABYTE, 60)
     filling = 300 * MEGABYTE + 8 * MEGABYTE * (1 - np.exp(-np.arange(60) / 10))
     assert not trend(list(300 * MEGABYTE + noise)).grows

@@ -41,7 +41,7 @@ def interrupted(work, at=None):
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_an_interrupt_leaves_the_estimator_as_it_was(name):
+def test_an_interrupt_leaves_the_estimator_unchanged(name):
     family, others = FAMILIES[name], rows(1)
     model = family.fitted(0)
     count = interrupted(lambda: family.fit(model, others))

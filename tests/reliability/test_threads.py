@@ -69,7 +69,7 @@ def while_another_fits(work, fit):
 
 
 @pytest.mark.parametrize("name", REFITTED)
-def test_64_threads_have_the_old_model_or_the_new_one(name, short_turns):
+def test_64_threads_predict_with_the_old_model_or_the_new_one(name, short_turns):
     family, data = FAMILIES[name], rows(0)
     known = [family.outputs(family.fitted(which), data) for which in (0, 1)]
     model = family.fitted(0)

@@ -174,7 +174,7 @@ def folder_of_tables(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_a_run_that_was_stopped_goes_on_and_leaves_out_what_is_not_installed(
+def test_a_stopped_run_continues_and_skips_packages_that_are_not_installed(
     folder_of_tables, capsys
 ):
     data, out, nowhere = (folder_of_tables / name for name in ("data", "out", "nowhere"))
@@ -200,7 +200,7 @@ def test_a_fit_that_fails_is_a_line_with_its_error(folder_of_tables, tmp_path):
     assert "nowhere.parquet" in outcome["error"]
 
 
-def test_a_name_that_is_no_table_is_refused():
+def test_an_unknown_table_name_raises():
     with pytest.raises(SystemExit, match=r"--tables adlt: there is no such list or table"):
         study.table_names(["adlt"])
     assert study.table_names(["abalone", "final"]) == ["abalone", *FINAL]

@@ -171,7 +171,7 @@ def large(monkeypatch):
     monkeypatch.setattr(time_division, "SMALL_TABLE", 1)
 
 
-def test_methods_that_cannot_use_all_rows_come_last_and_cut_nobody_elses(large):
+def test_methods_that_cannot_use_all_rows_come_last_and_reduce_no_other_method(large):
     # By expected accuracy the first would come first, and take 60 s for all 2,400 training rows.
     slow = paced("svm-gaussian", 25.0)
     quick = [paced("quick", 0.01), paced("zebra", 0.01)]
@@ -183,7 +183,7 @@ def test_methods_that_cannot_use_all_rows_come_last_and_cut_nobody_elses(large):
     assert study.record_["chosen"]["name"] != "svm-gaussian"
 
 
-def test_a_method_that_is_not_reached_tells_what_a_fit_would_take(large, monkeypatch):
+def test_a_method_that_is_not_reached_states_the_duration_of_a_fit(large, monkeypatch):
     monkeypatch.setattr(time_division, "END_OF_FIRST_ROUND", 0.0)
     methods = [paced("slow", 25.0), paced("quick", 0.01)]
     study = Study(methods=methods, budget=5, verbose=0, repeats=1).fit(table(), "y")
@@ -192,7 +192,7 @@ def test_a_method_that_is_not_reached_tells_what_a_fit_would_take(large, monkeyp
     assert message == "one fit to all 2,400 training rows would take about 1:00"
 
 
-def test_what_was_measured_corrects_the_cost_models_of_methods_still_to_come():
+def test_measured_times_correct_the_cost_models_of_later_methods():
     fit_times = FitTimeModel(TableShape("regression", 10_000, 3, 0, 3, 1, 1.0))
     first, *others = (paced(str(k), 0.1 + 0.01 * k) for k in range(5))
     assert fit_times.seconds(first, 10_000) == pytest.approx(1.0, rel=0.01)
@@ -280,7 +280,7 @@ def eight_classes(n=1500, rarest=5, seed=0):
     return pd.DataFrame(X, columns=list("abcd")).assign(y=[f"k{k}" for k in kind])
 
 
-def test_machines_do_not_fail_on_a_class_with_too_few_rows():
+def test_support_vector_machines_do_not_fail_on_a_class_with_too_few_rows():
     names = ["svm-linear", "svm-gaussian"]
     study = Study(methods=[*names, "lda"], budget=None, repeats=1, verbose=0)
     study.fit(eight_classes(), "y")

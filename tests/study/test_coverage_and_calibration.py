@@ -15,7 +15,7 @@ def numbers(n, seed):
     return X, X["a"].to_numpy() + random.normal(size=n)
 
 
-def test_half_of_the_test_rows_gives_intervals_that_hold_on_the_other():
+def test_intervals_calibrated_on_half_of_the_test_rows_cover_the_other_half():
     X, y = numbers(2200, 0)
     model = LinearRegression().fit(X[:200], y[:200])
     metric = metric_named("rmse", "regression")

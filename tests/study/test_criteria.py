@@ -105,7 +105,7 @@ def test_columns_that_are_sums_of_others_count_once(rows):
     )
 
 
-def test_models_without_a_likelihood_are_refused(rows):
+def test_models_without_a_likelihood_raise(rows):
     X, signal, _ = rows
     with pytest.raises(ValueError, match="RandomForestRegressor has no likelihood"):
         information_criterion(RandomForestRegressor(5).fit(X, signal), X, signal)

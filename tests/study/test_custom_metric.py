@@ -156,7 +156,7 @@ def test_a_draw_that_cannot_be_scored_has_no_score():
         ),
     ],
 )
-def test_scorers_that_cannot_be_used_for_classes_are_refused(given, message):
+def test_scorers_that_cannot_be_used_for_classes_raise(given, message):
     with pytest.raises(ValueError, match=message):
         custom_metric(given, "binary", LABELS)
 
@@ -167,7 +167,7 @@ def test_a_metric_of_probabilities_is_not_for_numbers():
         custom_metric(scorer, "regression")
 
 
-def test_a_metric_without_weights_is_refused_where_rows_have_weights():
+def test_a_metric_without_weights_raises_if_rows_have_weights():
     with pytest.raises(ValueError, match="far_off_error has no parameter sample_weight"):
         custom_metric(far_off_error, "regression", weighted=True)
     assert custom_metric(mean_absolute_error, "regression", weighted=True)
@@ -281,7 +281,7 @@ def test_a_metric_that_changes_its_arguments_does_no_harm():
     assert (y.tolist(), predicted.tolist()) == ([3.0, 1.0, 2.0], [1.0, 3.0, 2.0])
 
 
-def test_an_object_that_is_not_a_metric_is_refused():
+def test_an_object_that_is_not_a_metric_raises():
     with pytest.raises(
         ValueError, match="metric=3 is not a metric; pass a name, 'auto', a function"
     ):

@@ -89,7 +89,7 @@ def test_design_columns_are_not_features_and_rows_can_be_taken(frame):
         ({"time": "date", "split": "fold"}, "pass only one of them"),
     ],
 )
-def test_an_unusable_design_is_refused_in_one_line(frame, given, message):
+def test_an_unusable_design_raises_one_line(frame, given, message):
     with pytest.raises(ValueError, match=message) as raised:
         read(frame, **given)
     assert "\n" not in str(raised.value)

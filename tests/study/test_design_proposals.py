@@ -47,7 +47,7 @@ def test_a_table_sorted_by_its_target_has_not_drifted():
 # ------------------------------------------------------------------------------------------- time
 @pytest.mark.parametrize("order", ["ascending", "descending"])
 @pytest.mark.parametrize("as_text", [True, False])
-def test_rows_in_the_order_of_a_date_are_to_be_split_by_time(order, as_text):
+def test_a_split_by_time_is_proposed_for_rows_ordered_by_a_date(order, as_text):
     frame = independent()
     when = pd.date_range("2020-01-01", periods=N, freq="5h")
     when = when if order == "ascending" else when[::-1]
@@ -58,7 +58,7 @@ def test_rows_in_the_order_of_a_date_are_to_be_split_by_time(order, as_text):
     assert alarm["message"].endswith("pass --time when.")
 
 
-def test_a_number_that_is_called_a_time_and_ascends_is_one_and_another_is_none():
+def test_an_ascending_number_named_like_a_time_is_a_time_and_others_are_not():
     frame = independent()
     frame["elapsed time"] = np.cumsum(np.random.default_rng(0).exponential(size=N))
     found = explore(frame, "y", "binary")
@@ -148,7 +148,7 @@ def test_an_identifier_that_repeats_is_a_group():
     assert explore(as_text, "y", "binary")["proposed"] == {"group": "patient_id"}
 
 
-def test_a_column_that_names_the_group_is_no_leak_of_the_target():
+def test_a_column_that_names_the_group_is_not_a_leak():
     frame = visits()
     frame["y"] = frame.groupby("patient_id")["pressure"].transform("mean")
     frame["height"] += frame["patient_id"] / 1e6  # different for each patient

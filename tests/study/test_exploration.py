@@ -74,7 +74,7 @@ def test_distributions_are_counted_by_class(table):
     assert found["target"]["counts"]["all"] == [(table["y"] == k).sum() for k in ("no", "yes")]
 
 
-def test_a_column_that_gives_the_target_away_is_a_leak(table):
+def test_a_column_that_determines_the_target_is_a_leak(table):
     table["copy"] = table["y"].map({"yes": "approved", "no": "refused"})
     table["paid"] = np.where(table["y"] == "yes", np.random.default_rng(0).gamma(2, size=N) + 1, 0)
     found = explore(table, "y", "binary")
@@ -83,12 +83,12 @@ def test_a_column_that_gives_the_target_away_is_a_leak(table):
     assert found["warnings"][0]["kind"] == "leak"
 
 
-def test_missing_values_alone_may_give_the_target_away(table):
+def test_missing_values_alone_may_be_a_leak(table):
     table["left_on"] = np.where(table["y"] == "yes", table["noise"], np.nan)
     assert about(explore(table, "y", "binary"), "leak")[0]["columns"] == ["left_on"]
 
 
-def test_a_border_in_a_column_of_few_rows_is_a_leak_and_copies_of_rows_make_none():
+def test_a_leak_is_found_among_few_rows_and_duplicate_rows_add_none():
     random = np.random.default_rng(0)
     y = random.integers(0, 2, 120)
     frame = pd.DataFrame(
@@ -100,7 +100,7 @@ def test_a_border_in_a_column_of_few_rows_is_a_leak_and_copies_of_rows_make_none
         assert [w["columns"] for w in found] == [["seen"]]
 
 
-def test_a_leak_of_a_number_is_found_and_an_identifier_is_none(table):
+def test_a_leak_of_a_numeric_target_is_found_and_an_identifier_is_not_a_leak(table):
     table["cents"] = table["x"] * 100 + 3
     table["near"] = np.exp(table["x"]) + 0.001 * table["noise"]
     table["key"] = [f"k{i}" for i in range(N)]

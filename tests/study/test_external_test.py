@@ -72,7 +72,7 @@ def test_a_test_table_without_the_target_is_used_for_drift_only():
     assert on_test_table(study.record_) == ""
 
 
-def test_a_test_table_with_other_columns_is_refused_before_any_fit():
+def test_a_test_table_with_other_columns_raises_before_any_fit():
     study = Study(methods=["constant"], budget=None)
     with pytest.raises(ValueError, match="the test table lacks the columns 'a', 'b' of the table"):
         study.fit(table(100, 0), "y", test=table(50, 1)[["y"]].assign(c=1))

@@ -85,7 +85,7 @@ def setting(n):
     ("one_fit", "rows"),
     [(1.0, 10_000), (10.0, 3333)],  # 6 s and 60 s for all rows, with 20 s left
 )
-def test_the_last_fit_may_exceed_the_budget_but_not_by_any_length(one_fit, rows):
+def test_the_last_fit_may_exceed_the_budget_by_a_limited_time(one_fit, rows):
     outcome = Outcome("few", 0, "done", rows_used=2000, one_fit_seconds=one_fit)
     found, why = rows_for_final(setting(10_000), constant(), outcome, StudyClock(20.0))
     assert found == pytest.approx(rows, rel=0.01)

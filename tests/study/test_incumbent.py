@@ -21,12 +21,12 @@ def waves(n=6000, seed=0):
     return X.assign(y=y)
 
 
-def test_it_is_the_first_method_after_the_constant():
+def test_default_boosting_is_the_first_method_after_the_constant():
     names = [method.name for method in in_order(METHODS.values())]
     assert names[:2] == ["constant", INCUMBENT]
 
 
-def test_of_few_rows_it_is_the_library_as_it_comes():
+def test_on_few_rows_it_has_the_default_parameters_of_the_library():
     table = waves(300)
     study = Study(methods=[INCUMBENT], budget=None, repeats=1, verbose=0).fit(table, "y")
     X, y = table.drop(columns="y"), table["y"]
@@ -38,7 +38,7 @@ def test_of_few_rows_it_is_the_library_as_it_comes():
     assert len(X) == len(y) == 300
 
 
-def test_under_a_clock_it_has_a_share_of_its_own_and_all_rows(monkeypatch):
+def test_with_a_budget_it_has_its_own_share_of_time_and_all_rows(monkeypatch):
     monkeypatch.setattr(time_division, "SMALL_TABLE", 1)
     monkeypatch.setattr(gradient, "MAX_ROUNDS", 10**6)
     monkeypatch.setattr(gradient, "DEFAULT_PATIENCE", 10**6)

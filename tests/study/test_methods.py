@@ -179,7 +179,7 @@ def test_networks_with_fewer_than_ten_rows_per_weight_warn():
     assert "10 rows per weight" in tune(method, TableRows(X, y), shape, metric).message
 
 
-def test_poisson_regression_is_for_counts_alone():
+def test_poisson_regression_is_for_counts_only():
     X, y = mixed_table("regression")
     _, shape = judged("regression", X, y)
     assert "count" in METHODS["poisson"].why_unsuited(shape)
@@ -193,7 +193,7 @@ def test_quadratic_discriminants_are_left_out_where_a_class_has_fewer_rows_than_
     assert "too few for a covariance" in METHODS["qda"].why_unsuited(shape)
 
 
-def test_kernel_discriminants_bend_where_others_cannot_and_are_left_out_of_wide_tables():
+def test_kernel_discriminants_learn_curved_boundaries_and_are_left_out_for_wide_tables():
     X, y = make_moons(200, noise=0.2, random_state=0)
     shape = table_shape(X, y, "binary")
     metric = metric_named("log_loss", "binary", [0, 1])

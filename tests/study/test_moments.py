@@ -129,12 +129,12 @@ def test_collinear_columns_without_shrinkage_are_an_error_with_advice():
 
 
 @pytest.mark.parametrize("model", [Barycentres(), LinearDiscriminant(), QuadraticDiscriminant()])
-def test_one_class_is_refused(model):
+def test_one_class_raises(model):
     X, _ = table(2)
     with pytest.raises(ValueError, match="y has only one class, 'a'"):
         model.fit(X, np.full(len(X), "a"))
 
 
-def test_barycentres_of_columns_that_never_vary_are_refused():
+def test_barycentres_of_constant_columns_raise():
     with pytest.raises(ValueError, match="every column of X is constant"):
         Barycentres(priors="empirical").fit(np.ones((6, 2)), ["a", "b"] * 3)

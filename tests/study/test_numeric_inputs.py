@@ -78,7 +78,7 @@ def test_infinite_values_count_as_missing():
     assert matrix.tolist() == [[-1, 0], [1, 0], [0, 1], [0, 1]]
 
 
-def test_a_table_without_anything_that_varies_is_refused():
+def test_a_table_of_constant_columns_raises():
     with pytest.raises(ValueError, match="every column of X is constant over its 5"):
         NumericInputs().fit(np.ones((5, 2)))
 
@@ -98,7 +98,7 @@ def test_sparse_matrices_hold_what_dense_ones_do():
     assert np.allclose(matrix.toarray(), dense.transform(frame))
 
 
-def test_beyond_a_number_of_columns_those_that_explain_the_target_stay():
+def test_of_too_many_columns_those_that_explain_the_target_are_kept():
     random = np.random.default_rng(0)
     X = random.normal(size=(120, 3000)).astype(np.float32)
     X[::7, 5] = np.nan

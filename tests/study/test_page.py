@@ -75,7 +75,7 @@ def _plain_tags() -> list[str]:
 @pytest.mark.parametrize(
     "what", ["income", "yes", "default", "Loans", "gradient_boosting", "Random forest"]
 )
-def test_no_name_can_break_out_of_its_place(name: str, what: str) -> None:
+def test_names_cannot_inject_markup_or_scripts(name: str, what: str) -> None:
     record: Record = renamed(sample_record(), what, name)
     record["notes"] = [name]
     method_named(record, "svm")["message"] = name
@@ -134,7 +134,7 @@ def test_text_has_no_markup_left(value: str) -> None:
     text(value).encode("utf-8")
 
 
-def test_numbers_that_json_has_no_word_for_become_null() -> None:
+def test_numbers_that_json_cannot_represent_become_null() -> None:
     given_values = {
         "a": [float("nan"), float("inf"), np.float32(1.5), np.int64(3)],
         "b": np.arange(2),
@@ -285,7 +285,7 @@ def test_a_full_disk_leaves_the_older_page(tmp_path: Path, monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize("higher", [True, False])
-def test_a_far_method_does_not_squeeze_the_others(higher: bool) -> None:
+def test_a_method_with_an_outlying_score_does_not_compress_the_axis(higher: bool) -> None:
     record = sample_record("regression")
     done = [m for m in record["methods"] if m["status"] == "done"]
     for i, method in enumerate(done):
@@ -301,7 +301,7 @@ def test_a_far_method_does_not_squeeze_the_others(higher: bool) -> None:
     assert 2 <= len(scale.ticks()) <= 8
 
 
-def test_words_for_numbers() -> None:
+def test_numbers_are_formatted_as_text() -> None:
     assert decimal(-0.0001, 2) == "0.00"
     assert decimal(-1234.5, 1) == "−1,234.5"
     assert decimal(None, 2) == "–"

@@ -115,7 +115,7 @@ def test_points_are_read_by_pointer_and_by_arrow_keys(reader: Reader) -> None:
     assert "chosen" in tip.text
 
 
-def test_one_bad_setting_does_not_flatten_a_curve(reader: Reader) -> None:
+def test_one_outlying_score_does_not_flatten_a_curve(reader: Reader) -> None:
     record = sample_record("regression")
     method = next(m for m in record["methods"] if m["curve"])
     points = [

@@ -82,7 +82,7 @@ def contrast(reader: Reader, front: str, back: str) -> float:
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_words_and_marks_stand_out_from_the_paper(reader: Reader, dark: bool) -> None:
+def test_text_and_marks_have_enough_contrast(reader: Reader, dark: bool) -> None:
     reader.show(sample_record(), dark=dark)
     for ground in ("paper", "panel"):
         for words in (
@@ -102,7 +102,7 @@ def test_words_and_marks_stand_out_from_the_paper(reader: Reader, dark: bool) ->
     assert contrast(reader, "blue-text", "blue-wash") >= 4.5
 
 
-def test_less_motion_is_respected(reader: Reader) -> None:
+def test_reduced_motion_is_respected(reader: Reader) -> None:
     reader.show(sample_record())
     glides = "getComputedStyle(document.documentElement).scrollBehavior"
     assert reader.evaluate(glides) == "auto"

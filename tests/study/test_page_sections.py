@@ -16,7 +16,7 @@ TASKS = [("binary", 2), ("multiclass", 4), ("multiclass", 26), ("regression", 1)
 
 
 @pytest.mark.parametrize(("task", "n_classes"), TASKS)
-def test_a_page_draws_every_part_without_a_complaint(
+def test_a_page_draws_every_section_without_console_errors(
     reader: Reader, task: str, n_classes: int
 ) -> None:
     reader.show(sample_record(task, n_classes))
@@ -70,7 +70,7 @@ def test_a_page_is_ready_within_two_seconds(reader: Reader, n_features: int) -> 
     assert reader.complaints() == []
 
 
-def test_hostile_names_run_nothing(reader: Reader) -> None:
+def test_hostile_names_run_no_script(reader: Reader) -> None:
     record: Record = sample_record()
     names = [name for name in HOSTILE if "\ud800" not in name]
     for i, what in enumerate(
@@ -104,7 +104,7 @@ def test_without_a_script_summary_leaderboard_and_notes_are_shown(reader: Reader
         reader.command("Emulation.setScriptExecutionDisabled", value=False)
 
 
-def test_holes_in_a_record_leave_the_rest_standing(reader: Reader) -> None:
+def test_missing_parts_of_a_record_leave_the_other_sections(reader: Reader) -> None:
     record = sample_record()
     assert record["chosen"] is not None
     chosen = record["chosen"]

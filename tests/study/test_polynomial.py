@@ -73,7 +73,7 @@ def test_a_fit_never_holds_the_terms_of_all_rows(monkeypatch):
     assert np.allclose(pipeline.fit(frame, y).predict(frame), expected, atol=1e-8)
 
 
-def test_rows_of_weight_zero_do_not_count():
+def test_rows_of_weight_zero_have_no_effect():
     frame, labels = many_levels(400, 5)
     y = frame["x"].to_numpy() ** 2 + (labels == "yes")
     weight = np.r_[np.ones(300), np.zeros(100)]

@@ -20,7 +20,7 @@ def table(n=200, columns=4, seed=0):
     return pd.DataFrame(random.normal(size=(n, columns)), columns=[f"c{k}" for k in range(columns)])
 
 
-def test_of_a_linear_model_a_columns_part_is_its_weight_times_its_distance_from_the_mean():
+def test_contributions_to_a_linear_model_are_weights_times_distances_from_the_mean():
     X = table()
     y = X @ [1.0, -2.0, 0.5, 0.0]
     model = LinearRegression().fit(X, y)
@@ -88,7 +88,7 @@ def test_categories_and_missing_values_keep_their_types_when_filled_in():
     assert found.effects[0, 1] > 0
 
 
-def test_of_very_many_columns_the_least_important_are_one(monkeypatch):
+def test_the_least_important_of_many_columns_are_merged_into_one(monkeypatch):
     monkeypatch.setattr(_reasons, "MOST_COLUMNS", 3)
     X = table(columns=6)
     model = LinearRegression().fit(X, X @ [0.0, 0, 3, 2, 0, 1])
@@ -97,7 +97,7 @@ def test_of_very_many_columns_the_least_important_are_one(monkeypatch):
     assert found.effects[:, 2] == pytest.approx(X["c5"][:2].to_numpy() - X["c5"][9])
 
 
-def test_strange_rows_are_far_out_in_some_column():
+def test_outlier_scores_find_rows_with_an_extreme_value():
     X = table(100).assign(level=["usual"] * 99 + ["never"])
     X.loc[5, "c2"] = 50.0
     order = np.argsort(-outlier_scores(X))
@@ -105,7 +105,7 @@ def test_strange_rows_are_far_out_in_some_column():
     assert 99 in order[:3]
 
 
-def test_reasons_end_at_the_prediction_however_many_columns_there_are():
+def test_contributions_add_up_to_the_prediction_for_any_number_of_columns():
     from bosquet.study.explain.notable_rows import MOST_REASONS, notable_rows
     from bosquet.study.metrics.metric import metric_named
 
@@ -125,7 +125,7 @@ def test_reasons_end_at_the_prediction_however_many_columns_there_are():
 
 
 @pytest.mark.parametrize("kind", ["RandomForestClassifier", "ExtraTreesClassifier"])
-def test_reasons_of_a_forest_are_shares_of_the_class_that_it_names(kind):
+def test_contributions_to_a_forest_are_probabilities_of_its_predicted_class(kind):
     import bosquet
 
     X = table(80)

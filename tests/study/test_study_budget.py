@@ -26,14 +26,14 @@ from bosquet.study.run.order import in_order
         (None, None),
     ],
 )
-def test_budgets_are_read_as_people_write_them(budget, seconds):
+def test_budgets_are_read_from_common_notations(budget, seconds):
     assert seconds_of(budget) == seconds
 
 
 @pytest.mark.parametrize(
     "budget", ["", "soon", "5", "m", "-3s", 0, -1, float("inf"), True, "3s or so"]
 )
-def test_a_budget_that_is_none_is_refused(budget):
+def test_an_invalid_budget_raises(budget):
     with pytest.raises(ValueError, match="budget="):
         seconds_of(budget)
 
@@ -102,7 +102,7 @@ def test_cheap_methods_come_first_and_those_that_combine_others_last():
     assert constant().name == ordered[0]
 
 
-def test_candidates_under_a_clock_are_tried_from_the_middle_and_all_of_them():
+def test_with_a_budget_all_candidates_are_tried_starting_from_the_middle():
     assert middle_first_order(7) == [3, 1, 5, 0, 2, 4, 6]
     assert middle_first_order(1) == [0]
     for n in range(12):

@@ -1,4 +1,4 @@
-"""The checkpoint: results are read back, an incomplete line is removed, other studies are refused."""
+"""The checkpoint: results are read back, an incomplete line is removed, other files are rejected."""
 
 import errno
 import json
@@ -18,7 +18,7 @@ def outcome(method="linear", split=0, **more):
     return Outcome(method, split, "done", score=0.25, setting={"C": np.float64(0.1)}, **more)
 
 
-def test_outcomes_come_back_as_they_were(tmp_path):
+def test_outcomes_are_read_back_unchanged(tmp_path):
     path = tmp_path / "study.jsonl"
     predictions = np.random.default_rng(0).random((5, 2)).astype(np.float32)
     Checkpoint(path, HEADING).add(outcome(predictions=predictions), elapsed=3.5)
@@ -30,7 +30,7 @@ def test_outcomes_come_back_as_they_were(tmp_path):
     assert again.seconds == 3.5
 
 
-def test_half_a_line_is_cut_off_and_the_next_one_written_in_its_place(tmp_path):
+def test_an_incomplete_line_is_replaced_by_the_next_one(tmp_path):
     path = tmp_path / "study.jsonl"
     checkpoint = Checkpoint(path, HEADING)
     checkpoint.add(outcome("a"), 1)
@@ -64,7 +64,7 @@ def test_a_dropped_round_is_forgotten(tmp_path):
         assert (1, "linear") not in one
 
 
-def test_a_checkpoint_of_another_study_or_of_none_is_refused(tmp_path):
+def test_a_checkpoint_of_another_study_and_any_other_file_are_rejected(tmp_path):
     path = tmp_path / "j"
     Checkpoint(path, HEADING)
     with pytest.raises(ValueError, match="belongs to another study: its random_state differs"):
@@ -93,7 +93,7 @@ def changed_files(whole):
     yield heading + first + b"\x00\n", 3
 
 
-def test_a_checkpoint_that_was_changed_is_refused_and_left_as_it_is(tmp_path):
+def test_a_changed_checkpoint_is_rejected_and_left_unchanged(tmp_path):
     path = tmp_path / "j"
     checkpoint = Checkpoint(path, HEADING)
     checkpoint.add(outcome("a"), 1)
@@ -113,7 +113,7 @@ def test_a_checkpoint_that_was_changed_is_refused_and_left_as_it_is(tmp_path):
         {"outcome": {"method": "a", "predictions": {"float32": "eA=="}}},
     ],
 )
-def test_a_line_that_holds_no_result_is_refused_even_with_its_hash(entry, tmp_path):
+def test_a_line_without_a_result_is_rejected_even_with_its_hash(entry, tmp_path):
     checkpoint = Checkpoint(tmp_path / "j", HEADING)
     checkpoint._append(entry)
     with pytest.raises(ValueError, match="was changed in line 2"):

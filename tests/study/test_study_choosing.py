@@ -38,7 +38,7 @@ def test_the_most_accurate_is_chosen_where_the_others_are_worse():
     assert "All 2 other methods with a score are significantly worse." in found.why
 
 
-def test_a_readable_method_that_gives_up_next_to_nothing_is_preferred():
+def test_an_interpretable_method_with_almost_the_best_score_is_preferred():
     rows = [
         best("forest", 1.0),
         row("line", 1.01, readable="yes", apart=False),
@@ -50,7 +50,7 @@ def test_a_readable_method_that_gives_up_next_to_nothing_is_preferred():
     assert "0.5% of the best method's gain over the constant is lost" in found.why
 
 
-def test_a_partly_readable_method_may_lose_less():
+def test_a_partly_interpretable_method_may_lose_less():
     def chosen(mean):
         rows = [best("forest", 1.0), row("stumps", mean, readable="partly", apart=False)]
         return choose([*rows, row("constant", 3.0)], RMSE).name
@@ -59,7 +59,7 @@ def test_a_partly_readable_method_may_lose_less():
     assert chosen(1.012) == "forest"
 
 
-def test_a_readable_method_that_is_worse_by_another_metric_is_not_preferred():
+def test_an_interpretable_method_that_is_worse_by_another_metric_is_not_preferred():
     mae = metric_named("mae", "regression")
     rows = [
         {**best("forest", 1.0), "metrics": {"mae": 0.7}},
@@ -87,7 +87,7 @@ def test_a_method_whose_probabilities_are_worse_than_the_constants_is_passed_ove
     assert choose(rows, precision, [precision, loss]).name == "centres"
 
 
-def test_a_readable_method_that_gives_up_more_is_named_as_the_alternative():
+def test_an_interpretable_method_that_loses_more_is_named_as_the_alternative():
     rows = [
         best("forest", 0.9),
         row("line", 0.85, readable="yes", apart=False),
@@ -138,7 +138,7 @@ def test_methods_without_a_score_are_counted_apart_from_worse_ones():
     assert found.why.endswith("Not compared: 1 stopped by the time limit (Svm).")
 
 
-def test_a_method_that_was_not_compared_is_not_taken_for_its_readability():
+def test_a_method_that_was_not_compared_is_not_chosen_for_its_interpretability():
     line = {**row("line", 1.001, readable="yes"), "difference": None}
     found = choose([best("forest", 1.0), line, row("constant", 3.0)], RMSE)
     assert found.name == "forest"

@@ -22,7 +22,7 @@ def counted(**more):
 
 
 @pytest.mark.parametrize("labels", [("no", "yes"), (0, 1), (False, True)])
-def test_predictions_are_labels_as_they_came(labels):
+def test_predictions_have_the_type_of_the_labels(labels):
     study = counted().fit(drawn(100, labels=labels), "y")
     predictions = study.predict(drawn(50, seed=1))
     assert set(predictions.tolist()) == set(labels)
@@ -167,7 +167,7 @@ def test_invalid_tables_raise_a_message_of_one_line(table, target, message):
     assert "\n" not in str(error.value)
 
 
-def test_columns_of_the_same_name_and_of_mixed_types_are_made_use_of():
+def test_columns_of_the_same_name_and_of_mixed_types_are_used():
     table = drawn(80).assign(mixed=[1, "two", None, 3.5] * 20)
     table.columns = ["a", "a", "y", "mixed"]
     study = counted(methods=["logistic"]).fit(table, "y")

@@ -98,7 +98,7 @@ def test_a_study_resumed_before_the_last_method_ends_with_the_same_table(tmp_pat
         assert np.array_equal(again.predict(rows()), done.predict(rows()))
 
 
-def test_without_other_methods_it_brings_its_own_learners():
+def test_without_other_methods_it_fits_its_own_learners():
     alone = study(methods=["super-learner"], repeats=1).fit(rows(), "y")
     row = next(m for m in alone.record_["methods"] if m["name"] == "super-learner")
     assert row["setting"]["learners"] == ["linear", "forest", "extra_trees", "boosting"]
@@ -109,7 +109,7 @@ def chosen(seconds):
     return {name: ChosenCandidate(candidate, seconds) for name in [*LEARNERS, "lda"]}
 
 
-def test_slower_learners_mean_fewer_of_them():
+def test_fewer_learners_are_combined_if_they_are_slow():
     combines = METHODS["super-learner"].combines
 
     def learners(seconds, given):
@@ -122,7 +122,7 @@ def test_slower_learners_mean_fewer_of_them():
     assert "mlp" in combines(shape(), cheap, 6.0 * 5)[0].setting["learners"]
 
 
-def test_machines_are_left_out_where_a_fold_may_not_hold_their_own_folds():
+def test_support_vector_machines_are_left_out_if_a_fold_is_too_small_for_inner_folds():
     combines = METHODS["super-learner"].combines
     random = np.random.default_rng(0)
     for rare, there in ((5, False), (8, True)):
@@ -148,10 +148,10 @@ def test_a_resumed_study_with_a_budget_combines_the_same_learners(tmp_path, monk
 
 
 def test_an_error_while_combining_fails_only_this_method():
-    def refuses(shape, chosen, seconds):
+    def fails(shape, chosen, seconds):
         raise ValueError("nothing goes together")
 
-    own = method("picky", None, combines=refuses)
+    own = method("picky", None, combines=fails)
     table = study(methods=[own, linear()], repeats=1).fit(rows(), "y").table_
     assert table.loc["picky", "status"] == "failed"
     assert "nothing goes together" in table.loc["picky", "message"]

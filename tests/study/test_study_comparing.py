@@ -41,7 +41,7 @@ def test_the_difference_is_this_method_minus_the_best_split_by_split():
     assert (found["low"], found["high"]) == pytest.approx((low, high))
 
 
-def test_noise_is_significant_in_at_most_one_case_in_twenty():
+def test_the_test_keeps_its_nominal_false_positive_rate():
     rng = np.random.default_rng(1)
     apart = 0
     for _ in range(400):
@@ -88,7 +88,7 @@ def test_dunnetts_critical_values_are_those_of_the_tables(comparisons, freedom, 
     assert dunnett_critical_value(comparisons, freedom) == pytest.approx(tabled, abs=0.011)
 
 
-def test_of_many_methods_that_are_equal_none_is_worse_in_nineteen_studies_of_twenty():
+def test_the_correction_keeps_the_nominal_family_wise_error():
     rng = np.random.default_rng(6)
     studies, methods, splits = 300, 15, 10
     false_alarms = {"corrected": 0, "single": 0}
@@ -139,7 +139,7 @@ def test_a_methods_own_interval_needs_five_splits_or_draws():
         ("cost", "binary", [-0.9, -0.1, -0.95, -0.9, -0.1], (-1.0, None)),
     ],
 )
-def test_an_interval_ends_where_scores_end(name, task, scores, ends):
+def test_an_interval_stays_within_the_range_of_scores(name, task, scores, ends):
     costs = [[-1.0, 1.0], [1.0, 0.0]] if name == "cost" else None
     metric = metric_named(name, task, [] if task == "regression" else [0, 1], costs=costs)
     whole = interval_of(scores, None, n_train=80, n_test=20)

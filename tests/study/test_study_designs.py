@@ -65,7 +65,7 @@ def series():
 
 
 # ------------------------------------------------------------------------------------------ group
-def test_groups_are_whole_in_every_split_and_a_random_split_promises_too_much(visits):
+def test_groups_are_not_divided_and_a_random_split_is_too_optimistic(visits):
     by_group = studied(visits, ["constant", "cart", "random-forest"], groups="who")
     assert "who" not in by_group.best_.tidier.feature_names
     for train, test in by_group.splits_:
@@ -134,7 +134,7 @@ def test_classes_can_be_studied_by_time_and_by_group(visits):
 
 
 @pytest.mark.slow
-def test_the_promise_of_rolling_origin_covers_the_score_on_later_rows():
+def test_the_interval_of_rolling_origin_covers_the_score_on_later_rows():
     covered = {True: 0, False: 0}
     for seed in range(10):
         random = np.random.default_rng(seed)
@@ -171,7 +171,7 @@ def shifting(random, t, when):
 
 
 @pytest.mark.slow
-def test_the_promise_covers_the_score_on_later_rows_of_many_kinds_of_tables():
+def test_the_interval_covers_the_score_on_later_rows_of_many_kinds_of_tables():
     covered = []
     for kind in (trending, seasonal, growing_noise, shifting):
         for seed in range(10):
@@ -187,7 +187,7 @@ def test_the_promise_covers_the_score_on_later_rows_of_many_kinds_of_tables():
     assert sum(covered) >= 36  # of 40; 38 are expected
 
 
-def test_the_interval_of_the_next_block_covers_scores_that_vary_and_scores_that_wander():
+def test_the_interval_of_the_next_block_covers_independent_and_drifting_scores():
     random = np.random.default_rng(0)
     for series in (lambda x: x, np.cumsum, lambda x: np.arange(6) + 0.3 * x):
         inside = 0
@@ -199,7 +199,7 @@ def test_the_interval_of_the_next_block_covers_scores_that_vary_and_scores_that_
     assert next_block_interval([1.0, 2.0]) is None
 
 
-def test_the_interval_of_the_next_block_stays_within_what_scores_there_can_be():
+def test_the_interval_of_the_next_block_stays_within_the_range_of_scores():
     errors = [2.0, 9.0, 1.0, 4.0, 3.0]
     low, high = next_block_interval(errors, (0.0, np.inf))
     assert 0 < low < 1
@@ -317,7 +317,7 @@ def test_weights_are_in_fits_and_in_metrics():
     assert study.best_.tidier.feature_names == ["x"]
 
 
-def test_whole_weights_are_copies_of_rows_to_the_metrics_and_their_draws():
+def test_metrics_and_their_draws_treat_integer_weights_as_repeated_rows():
     metric = metric_named("rmse", "regression", [])
     y, predictions = np.array([1.0, 2.0, 4.0]), np.array([1.5, 2.0, 3.0])
     rows = BootstrapDraws.draw(y, metric, 0, weight=np.array([2.0, 1.0, 1.0]))
@@ -358,7 +358,7 @@ def test_a_custom_splitter_is_used(visits):
         studied(visits, time="x", splitter=GroupKFold(4))
 
 
-def test_a_checkpoint_of_another_design_is_refused(visits, tmp_path):
+def test_a_checkpoint_of_another_design_is_rejected(visits, tmp_path):
     def resumed(**design):
         study = Study(methods=["constant"], budget=None, repeats=1, checkpoint=tmp_path / "c.jsonl")
         return study.fit(visits, "y", **design)
@@ -430,7 +430,7 @@ class Parted(RegressorMixin, BaseEstimator):
 
 @pytest.mark.parametrize("splitter", [None, "GroupKFold", "GroupShuffleSplit"])
 @pytest.mark.parametrize("way", ["cv", "validation"])
-def test_groups_are_whole_in_splits_and_in_folds_of_tuning(visits, splitter, way):
+def test_groups_are_not_divided_by_splits_or_folds_of_tuning(visits, splitter, way):
     from sklearn import model_selection
 
     own = None if splitter is None else getattr(model_selection, splitter)(3)
@@ -458,7 +458,7 @@ class Splits:
         return iter(self.parts)
 
 
-def test_a_splitter_that_cannot_be_followed_is_one_line(visits):
+def test_an_unusable_splitter_raises_one_line(visits):
     from sklearn.model_selection import GroupKFold, KFold
 
     rows = np.arange(480)

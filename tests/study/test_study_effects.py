@@ -33,7 +33,7 @@ def test_importances_are_those_of_permuting_columns():
     assert list(X.columns) == [f"c{k}" for k in range(5)]  # the table is unchanged
 
 
-def test_of_many_columns_those_are_permuted_that_the_predictions_follow(monkeypatch):
+def test_only_columns_correlated_with_the_predictions_are_permuted(monkeypatch):
     monkeypatch.setattr(_effects, "MOST_PERMUTED", 4)
     X, y, model = line(columns=40)
     X = X.assign(level=pd.Categorical(np.where(X["c0"] > 0, "high", "low")))
@@ -48,14 +48,14 @@ def test_of_many_columns_those_are_permuted_that_the_predictions_follow(monkeypa
     assert next(one for one in found if one["feature"] == "level")["value"] == 0
 
 
-def test_little_time_means_fewer_rows_and_columns_but_the_best_ones():
+def test_with_little_time_fewer_rows_and_only_the_best_columns_are_used():
     X, y, model = line(columns=60)
     found = importances(model, X, y, RMSE, seconds=1e-9, microseconds=1e6, seed=0)
     assert len(found) == _effects.FEWEST_CALLS
     assert found[0]["feature"] == "c0"
 
 
-def test_dependence_of_a_line_is_a_line_and_of_levels_by_level():
+def test_dependence_is_linear_for_a_linear_model_and_has_a_value_per_level():
     X, y, model = line()
     (found,) = dependences(model, X, y, RMSE, "price", ["c0"], enough_time=lambda: True, seed=0)
     slope = np.diff(found["mean"]) / np.diff(found["grid"])

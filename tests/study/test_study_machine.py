@@ -16,7 +16,7 @@ from bosquet.study.tuning.fit_attempts import try_all
 from bosquet.study.tuning.stopping import stopped_after
 
 
-def test_members_of_an_ensemble_are_fitted_side_by_side_where_tables_are_small():
+def test_members_of_an_ensemble_are_fitted_in_parallel_if_tables_are_small():
     with limited_resources(SMALL_TABLE - 1, 2):
         assert effective_n_jobs(None) == 2
     with limited_resources(SMALL_TABLE, 2):
@@ -34,7 +34,7 @@ class Noticing(LinearRegression):
         return super().fit(X, y)
 
 
-def test_a_study_lets_members_be_fitted_side_by_side():
+def test_a_study_fits_members_in_parallel():
     Noticing.seen.clear()
     random = np.random.default_rng(0)
     table = pd.DataFrame({"a": random.normal(size=80), "y": random.normal(size=80)})
@@ -43,7 +43,7 @@ def test_a_study_lets_members_be_fitted_side_by_side():
     assert set(Noticing.seen) == {2}
 
 
-def test_what_threads_of_a_fit_warn_of_is_heard():
+def test_warnings_of_the_threads_of_a_fit_are_recorded():
     def fit():
         with ThreadPoolExecutor(2) as pool:
             list(pool.map(warnings.warn, ["second", "first"]))

@@ -129,7 +129,7 @@ class _Hoarder:
         return {}
 
 
-def test_what_a_failed_fit_has_held_is_given_back_before_the_next_method():
+def test_memory_of_a_failed_fit_is_released_before_the_next_method():
     frame, labels = many_levels(300, 5)
     failing = method("failing", lambda shape, value, seed: _Hoarder())
     alive = []

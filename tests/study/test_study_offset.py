@@ -190,7 +190,7 @@ def test_a_study_with_an_offset_is_resumed(tmp_path):
         ("exposure", {"claims": list("ab") * 25}, "exposure needs a numeric target"),
     ],
 )
-def test_an_unusable_offset_is_one_line(option, change, message):
+def test_an_unusable_offset_raises_one_line(option, change, message):
     frame = counts(50).assign(**change)
     if isinstance(change.get("claims"), float):
         frame["claims"] += frame["a"].abs().sort_values(ignore_index=True) - frame["a"].abs().min()
@@ -199,7 +199,7 @@ def test_an_unusable_offset_is_one_line(option, change, message):
     assert "\n" not in str(raised.value)
 
 
-def test_an_offset_is_a_column_and_one_alone():
+def test_an_offset_is_exactly_one_column():
     frame = counts(50)
     study = Study(methods=["constant"], **GIVEN)
     with pytest.raises(ValueError, match="exposure must be the name of a column"):

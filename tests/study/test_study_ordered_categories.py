@@ -46,7 +46,7 @@ def table(request, tmp_path):
     return as_polars(frame) if request.param == "polars" else as_file(frame, tmp_path)
 
 
-def test_models_see_the_place_of_a_level_in_its_order(table):
+def test_models_get_the_rank_of_an_ordered_level(table):
     read = read_study_table(table, "y", "regression")
     assert read.X["size"].cat.ordered
     shape = table_shape(read.X, read.target.y, "regression")

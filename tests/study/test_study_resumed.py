@@ -37,7 +37,7 @@ def killed_after(path, wanted, table):
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs SIGKILL")
-def test_a_study_killed_twice_ends_with_the_table_of_an_unbroken_one(tmp_path, unbroken):
+def test_a_study_killed_twice_ends_with_the_table_of_an_uninterrupted_one(tmp_path, unbroken):
     path, table = tmp_path / "study.jsonl", tmp_path / "table"
     for wanted in (3, 7):
         killed_after(path, wanted, table)
@@ -80,7 +80,7 @@ def test_a_checkpoint_is_for_one_table_and_one_set_of_options(tmp_path):
         study(path, repeats=1, budget="5s").fit(rows(), "y")
 
 
-def test_more_repeats_go_on_from_fewer(tmp_path):
+def test_a_study_can_be_resumed_with_more_repeats(tmp_path):
     path = tmp_path / "study.jsonl"
     one = study(path, repeats=1).fit(rows(), "y")
     two = study(path, repeats=2).fit(rows(), "y")

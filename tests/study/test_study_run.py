@@ -87,7 +87,7 @@ def test_the_chosen_model_is_explained(of_numbers):
     assert len(chosen["dependence"][0]["grid"]) == len(chosen["dependence"][0]["mean"])
 
 
-def test_the_best_model_predicts_from_the_table_as_it_came(of_numbers):
+def test_the_best_model_predicts_from_the_raw_table(of_numbers):
     table = heights()
     predictions = of_numbers.predict(table.drop(columns="y"))
     assert np.corrcoef(predictions, table["y"])[0, 1] > 0.7
@@ -188,7 +188,7 @@ def test_an_expensive_method_gets_a_subsample_and_a_note_reports_it():
     assert any("Dear on 2,000" in note for note in study.record_["notes"])
 
 
-def test_the_truth_of_simulated_data_is_a_row_that_nothing_beats_and_nobody_chooses():
+def test_the_bayes_rule_of_simulated_data_is_best_and_never_chosen():
     truth = Twonorm()
     X, y = truth.sample(600, random_state=0)
     study = counted(methods=[linear()]).fit(X, y, bayes=truth)
@@ -211,7 +211,7 @@ def test_one_split_is_compared_by_a_bootstrap_and_a_note_reports_it():
     )
 
 
-def test_a_failed_fit_leaves_the_study_as_it_was():
+def test_a_failed_fit_leaves_the_study_unchanged():
     study = counted(repeats=1, methods=[linear()]).fit(heights(40), "y")
     before = study.table_
     with pytest.raises(ValueError, match="target column 'z' is not in the table"):
@@ -219,7 +219,7 @@ def test_a_failed_fit_leaves_the_study_as_it_was():
     assert study.table_ is before
 
 
-def test_a_study_shows_itself_as_text_and_as_html(of_numbers):
+def test_a_study_has_a_text_and_an_html_repr(of_numbers):
     text = str(of_numbers)
     assert "Linear" in text
     assert "chosen" in text
@@ -230,7 +230,7 @@ def test_a_study_shows_itself_as_text_and_as_html(of_numbers):
     assert "Study(" in Study()._repr_html_()
 
 
-def test_lines_come_as_methods_finish_and_none_when_silent(capsys):
+def test_a_line_is_printed_per_finished_method_unless_verbose_is_0(capsys):
     counted(repeats=1, verbose=1).fit(heights(), "y")
     lines = capsys.readouterr().err.splitlines()
     assert "150 rows" in lines[0]
@@ -248,7 +248,7 @@ def test_the_page_is_written_from_the_record(of_numbers, tmp_path):
     assert "Stub-tree" in page
 
 
-def test_a_path_is_read_and_rows_are_called_as_in_the_table(tmp_path):
+def test_a_path_is_read_and_rows_keep_their_labels(tmp_path):
     frame = heights(60)
     frame.to_csv(tmp_path / "t.csv", index=False)
     quick = counted(methods=[linear()], repeats=1)
@@ -263,6 +263,6 @@ def test_a_path_is_read_and_rows_are_called_as_in_the_table(tmp_path):
     assert "index" in named["rows_called"]
 
 
-def test_a_file_that_is_not_there_is_named():
+def test_a_missing_file_is_named():
     with pytest.raises(ValueError, match=r"gone\.csv does not exist"):
         counted().fit("gone.csv", "y")

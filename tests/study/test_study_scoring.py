@@ -107,7 +107,7 @@ def test_an_estimator_that_missed_a_class_gives_it_no_probability():
     assert predictions_for(Two(), np.zeros((2, 1)), metric).tolist() == [[0.25, 0, 0.75]] * 2
 
 
-def test_margins_become_probabilities_and_decisions_certainties():
+def test_margins_become_probabilities_and_labels_become_0_or_1():
     class Margins:
         classes_ = np.array(["a", "b"])
 

@@ -82,7 +82,7 @@ def test_values_of_several_types_are_read_as_text():
         ([1, 2] * 10, "cluster", "task='cluster' is not valid: task must be one of"),
     ],
 )
-def test_an_unusable_target_is_refused_in_one_line(values, task, message):
+def test_an_unusable_target_raises_one_line(values, task, message):
     with pytest.raises(ValueError, match=message) as error:
         read(values, task)
     assert "\n" not in str(error.value)

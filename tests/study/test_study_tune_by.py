@@ -82,15 +82,15 @@ def test_a_scheme_for_one_method_only():
         ),
     ],
 )
-def test_ways_and_methods_that_there_are_not_are_named(tune_by, message):
+def test_unknown_schemes_and_methods_are_named(tune_by, message):
     with pytest.raises(ValueError, match=message):
         a_run(tune_by=tune_by)
 
 
-def test_a_checkpoint_knows_the_ways():
+def test_a_checkpoint_stores_the_schemes():
     headings = [a_run(tune_by=by, checkpoint="journal")._heading() for by in (None, "aic", "bic")]
     assert headings[0] != headings[1] != headings[2]
 
 
-def test_the_command_knows_every_way():
+def test_the_command_accepts_every_scheme():
     assert set(SCHEMES_OF_THE_COMMAND) == set(SCHEMES)

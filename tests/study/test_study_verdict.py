@@ -72,7 +72,7 @@ class FailsOnce(Slow):
         return super().fit(X, y)
 
 
-def test_a_method_with_a_split_too_few_is_shown_without_a_test():
+def test_a_method_with_too_few_splits_is_shown_without_a_test():
     FailsOnce.fits = 0
     sometimes = method("sometimes", lambda *given: FailsOnce(0), readable="yes")
     study = Study(budget=None, repeats=5, verbose=0, methods=[linear("no"), sometimes])

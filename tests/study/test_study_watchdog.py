@@ -50,7 +50,7 @@ def test_the_next_piece_of_work_is_stopped_as_well():
     assert time.monotonic() - began < 10
 
 
-def test_work_that_is_done_in_time_is_left_alone_and_so_is_what_follows():
+def test_work_that_finishes_in_time_is_not_stopped_nor_is_later_work():
     with stopped_after(0.15):
         assert busy(0.01) == "done"
     assert busy(0.3) == "done"
@@ -58,7 +58,7 @@ def test_work_that_is_done_in_time_is_left_alone_and_so_is_what_follows():
         assert busy(0.01) == "done"
 
 
-def test_a_limit_that_is_over_already_leaves_nothing_behind():
+def test_an_expired_limit_leaves_nothing_behind():
     stopped = 0
     for k in range(60):
         try:
@@ -70,7 +70,7 @@ def test_a_limit_that_is_over_already_leaves_nothing_behind():
     assert busy(1.2) == "done"  # longer than a limit waits before it raises again
 
 
-def test_threads_from_before_are_none_of_its_business():
+def test_threads_started_before_are_not_stopped():
     results = []
     other = threading.Thread(target=lambda: results.append(busy(0.5)))
     other.start()
@@ -92,7 +92,7 @@ class Swallows(DummyRegressor):
         return super().fit(X, y)
 
 
-def test_code_that_catches_every_exception_is_stopped_all_the_same():
+def test_code_that_catches_every_exception_is_stopped_too():
     X, y = np.zeros((30, 1)), np.arange(30.0)
     began = time.monotonic()
     with pytest.raises(OutOfTime), stopped_after(0.1):

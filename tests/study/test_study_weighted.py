@@ -91,7 +91,7 @@ def test_equal_weights_do_not_change_the_bagged_threshold():
     assert bagged_threshold(p[:, 1], y == "yes", **given, weight=np.full(400, 2.0)) == plain
 
 
-def test_rows_of_weight_zero_decide_no_threshold():
+def test_rows_of_weight_zero_do_not_change_the_threshold():
     y, p, _ = labels_and_probabilities(300)
     event = y == "yes"
     weight = np.ones(300)
@@ -358,7 +358,7 @@ def test_a_test_table_is_scored_by_its_weight_column():
         ),
     ],
 )
-def test_a_test_table_without_usable_weights_is_refused_before_any_fit(change, message):
+def test_a_test_table_without_usable_weights_raises_before_any_fit(change, message):
     study = Study(methods=["constant"], budget=None, verbose=0)
     with pytest.raises(ValueError, match=message):
         study.fit(weighted_table(), "y", sample_weight="w", test=change(weighted_table(50, 5)))
@@ -386,7 +386,7 @@ def test_the_page_of_a_weighted_study_draws_weighted_rows():
     assert page_html(study.record_)
 
 
-def test_a_rare_class_is_decided_for_by_weight():
+def test_thresholds_for_a_rare_class_use_the_weights():
     random = np.random.default_rng(0)
     n = 1500
     frame = pd.DataFrame({"a": random.normal(size=n)})

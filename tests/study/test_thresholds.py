@@ -46,7 +46,7 @@ def test_no_threshold_is_cheaper_than_the_chosen_one(seed, alarm, miss, ties):
 
 @settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 10_000), times=st.lists(st.integers(0, 3), min_size=12, max_size=12))
-def test_a_row_that_counts_twice_is_two_rows(seed, times):
+def test_a_row_of_weight_two_counts_as_two_rows(seed, times):
     random = np.random.default_rng(seed)
     p, event, times = random.random(12), random.random(12) < 0.4, np.array([*times[:-1], 1])
     costs = {"alarm": 1.0, "miss": 2.0}
@@ -86,7 +86,7 @@ def test_a_bagged_threshold_works_for_scores_near_0():
     assert (predicted[event].mean() + (~predicted[~event]).mean()) / 2 > 0.9
 
 
-def test_a_threshold_is_found_of_a_single_event_and_of_none():
+def test_a_threshold_is_found_for_one_event_and_for_none():
     p = np.array([0.1, 0.2, 0.9])
     for event in ([False, False, True], [False, False, False], [True, True, True]):
         t = bagged_threshold(p, np.array(event), alarm=1.0, miss=1.0)
@@ -96,14 +96,14 @@ def test_a_threshold_is_found_of_a_single_event_and_of_none():
 
 @settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 10_000), threshold=st.floats(0.01, 0.99), positive=st.integers(0, 1))
-def test_a_threshold_and_its_costs_decide_alike(seed, threshold, positive):
+def test_a_threshold_and_its_costs_give_the_same_decisions(seed, threshold, positive):
     p = np.random.default_rng(seed).random(20)
     p = np.column_stack([1 - p, p])
     decision = Decision(CLASSES, positive, threshold)
     assert decision(p).tolist() == CLASSES[least_costly(p, decision.as_costs())].tolist()
 
 
-def test_a_rare_class_is_decided_for_by_balanced_accuracy():
+def test_the_threshold_of_a_rare_class_maximises_balanced_accuracy():
     random = np.random.default_rng(0)
     p = random.beta(1, 20, size=4000)
     y = np.where(random.random(4000) < p, "bad", "good")  # calibrated, about 5 % bad

@@ -352,7 +352,7 @@ def test_large_tables_use_a_validation_set_by_default(numbers):
     )
 
 
-def test_unknown_schemes_and_rules_are_refused_by_name(numbers):
+def test_unknown_schemes_and_rules_are_named_in_the_error(numbers):
     X, y, metric, shape = numbers
     with pytest.raises(ValueError, match="by='loo' is not valid"):
         tune(METHODS["linear"], TableRows(X, y), shape, metric, options=TuningOptions(by="loo"))

@@ -132,7 +132,7 @@ def test_missing_values_not_seen_in_training_go_to_the_larger_side() -> None:
     assert many_left.missing_left
 
 
-def test_a_pickled_stump_comes_back() -> None:
+def test_a_pickled_stump_is_restored() -> None:
     rng = np.random.default_rng(0)
     X, levels = mixed_table(rng, 100)
     search = search_of(X, levels)

@@ -21,7 +21,7 @@ def read(text, encoding="utf-8", **options):
     return read_table(io.BytesIO(text.encode(encoding)), **options)
 
 
-def refused(data):
+def error_of(data):
     data = data.encode() if isinstance(data, str) else data
     with pytest.raises(TableError) as caught:
         read_table(io.BytesIO(data))
@@ -123,7 +123,7 @@ def test_repeated_names_become_distinct_with_a_note():
     assert "'a' occurs 2 times" in frame.attrs["reading"]["notes"][0]
 
 
-def test_a_copy_of_the_target_is_refused_however_many_names_are_repeated(tmp_path):
+def test_a_copy_of_the_target_raises_for_any_number_of_repeated_names(tmp_path):
     table = "a,a,b,b,c,c,d,d,e,e,y,y\n" + "1,2,3,4,5,6,7,8,9,1,2,2\n0,3,4,5,6,7,8,9,1,2,3,3\n" * 20
     with pytest.raises(TableError, match="more than one column"):
         tidy(read(table), "y")
@@ -199,8 +199,8 @@ def test_the_standard_input_is_read(monkeypatch):
         ('sep="\na,b\n1,2\n', "delimiter='\"' is not valid; pass one ASCII character"),
     ],
 )
-def test_a_file_without_a_table_is_refused_in_one_line(data, message):
-    assert message in refused(data)
+def test_a_file_without_a_table_is_rejected_in_one_line(data, message):
+    assert message in error_of(data)
 
 
 def arrow_stream(table):
@@ -210,27 +210,27 @@ def arrow_stream(table):
     return sink.getvalue()
 
 
-def test_arrow_columns_that_reach_outside_their_buffers_are_refused():
+def test_arrow_columns_that_reach_outside_their_buffers_are_rejected():
     offsets = pa.py_buffer(np.array([0, 10**8, 2], np.int32))
     texts = pa.Array.from_buffers(pa.string(), 2, [None, offsets, pa.py_buffer(b"ab")])
-    assert "not a valid Arrow file" in refused(arrow_stream(pa.table({"text": texts})))
+    assert "not a valid Arrow file" in error_of(arrow_stream(pa.table({"text": texts})))
 
 
-def test_invalid_pandas_metadata_is_refused():
+def test_invalid_pandas_metadata_is_rejected():
     notes = {b"pandas": b'{"columns": [{}], "index_columns": []}'}
     table = pa.table({"n": [1, 2]}).replace_schema_metadata(notes)
-    assert "not a valid Arrow file: KeyError" in refused(arrow_stream(table))
+    assert "not a valid Arrow file: KeyError" in error_of(arrow_stream(table))
 
 
 @pytest.mark.parametrize("pack", [bz2.compress, lzma.compress], ids=["bz2", "xz"])
 def test_a_small_file_does_not_decompress_to_fill_the_memory(pack, monkeypatch):
     monkeypatch.setattr(reading, "_MAX_DECOMPRESSED", 1000)
     packed = pack(b"0,0,0\n" * 1_000_000)
-    assert "decompresses to more than" in refused(packed)
+    assert "decompresses to more than" in error_of(packed)
     assert read_table(io.BytesIO(pack(b"a,b\n" + b"0,0\n" * 200))).shape == (200, 2)
 
 
-def test_an_invalid_delimiter_is_refused():
+def test_an_invalid_delimiter_raises():
     for wrong in ("é", "ab", "\n", '"'):
         with pytest.raises(TableError, match="pass one ASCII character"):
             read("a,b\n1,2\n", delimiter=wrong)

@@ -93,12 +93,12 @@ def test_one_row_may_be_a_dict_and_rows_may_be_a_file(fitted, tmp_path):
         ("gone.csv", "gone.csv does not exist"),
     ],
 )
-def test_an_invalid_table_is_refused_with_the_accepted_types(fitted, rows, message):
+def test_an_invalid_table_raises_and_the_error_lists_the_accepted_types(fitted, rows, message):
     with pytest.raises(ValueError, match=message):
         fitted.predict(rows)
 
 
-def test_damaged_plans_are_refused(fitted):
+def test_damaged_plans_are_rejected(fitted):
     parts, metadata = load_parts(model_bytes(fitted))
     plan = metadata["table"]
     wrong = [
@@ -118,7 +118,7 @@ def test_damaged_plans_are_refused(fitted):
         model_from_bytes(inside)
 
 
-def test_a_model_of_other_columns_is_refused(fitted, table):
+def test_a_model_of_other_columns_raises(fitted, table):
     tree = bosquet.DecisionTreeClassifier().fit([[0.0], [1.0]], [0, 1])
     with pytest.raises(ValueError, match="fitted to 1 columns"):
         TableModel(tree, fitted.tidier)

@@ -151,13 +151,13 @@ def test_targets_keep_their_kind():
         (table().set_axis(["y", "y"], axis=1), "y", "more than one column"),
     ],
 )
-def test_an_unusable_table_is_refused_in_one_line(frame, target, message):
+def test_an_unusable_table_raises_one_line(frame, target, message):
     with pytest.raises(TableError, match=message) as caught:
         tidy(frame, target)
     assert "\n" not in str(caught.value)
 
 
-def test_a_repeated_target_in_a_file_is_refused():
+def test_a_repeated_target_in_a_file_is_rejected():
     import io
 
     from bosquet.tables import read_table
@@ -239,7 +239,7 @@ def test_columns_that_are_missing_or_of_another_kind_are_named(fitted):
         fitted.transform(later().assign(when="soon"))
 
 
-def test_a_failed_fit_leaves_the_tidier_as_it_was(fitted):
+def test_a_failed_fit_leaves_the_tidier_unchanged(fitted):
     before = fitted.to_state()
     with pytest.raises(TableError):
         fitted.fit(table(), "nowhere")
@@ -269,7 +269,7 @@ def _broken_states(state):
     yield state | {"target": {"name": 3}}
 
 
-def test_an_invalid_state_is_refused(fitted):
+def test_an_invalid_state_is_rejected(fitted):
     for broken in _broken_states(fitted.to_state()):
         with pytest.raises(ValueError, match=r"\w"):
             TableTidier.from_state(broken)

@@ -121,7 +121,7 @@ def test_linear_regression_on_a_fixed_design_has_the_variance_of_the_textbook():
     assert low < 2 * noise**2 / n < high
 
 
-def test_full_trees_vary_and_small_ones_are_biased_and_bagging_takes_variance_away():
+def test_full_trees_have_variance_small_trees_have_bias_and_bagging_reduces_variance():
     settings = {"n_draws": 12, "n_test": 300, "random_state": 0, "n_bootstrap": 20}
     full = bias_variance(DecisionTreeRegressor(), Friedman1(), **settings)
     small = bias_variance(DecisionTreeRegressor(max_depth=1), Friedman1(), **settings)
@@ -146,7 +146,7 @@ def test_the_error_is_that_of_fresh_rows():
     assert found.domingos.details["noise rate"] == pytest.approx(Waveform().bayes_error, abs=0.015)
 
 
-def test_curves_end_where_the_whole_model_is_and_boosting_lowers_the_bias():
+def test_curves_end_at_the_whole_model_and_boosting_reduces_the_bias():
     model = GradientBoostingRegressor(n_estimators=20, max_depth=1, learning_rate=0.3)
     settings = {"n_draws": 8, "n_test": 200, "random_state": 0, "n_bootstrap": 20}
     staged = bias_variance(model, Friedman1(), staged=True, **settings)

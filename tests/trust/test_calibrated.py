@@ -212,7 +212,7 @@ def test_a_class_without_rows_cannot_be_calibrated(three_classes):
         model.fit(X[y != 2], y[y != 2])
 
 
-def test_a_failed_fit_leaves_the_model_as_it_was(two_classes):
+def test_a_failed_fit_leaves_the_model_unchanged(two_classes):
     X, y = two_classes
     model = CalibratedModel(GaussianNB(), cv=3).fit(X, y)
     before = model.predict_proba(X)

@@ -90,7 +90,7 @@ def test_invalid_combinations_raise_in_fit(numbers, three_classes):
         ConformalModel(LinearRegression(), prefit=True).fit(X, y)
 
 
-def test_a_failed_fit_leaves_the_model_as_it_was(numbers):
+def test_a_failed_fit_leaves_the_model_unchanged(numbers):
     X, y = numbers
     model = ConformalModel(LinearRegression(), random_state=0).fit(X, y)
     before = model.predict_interval(X)

@@ -256,7 +256,7 @@ def test_inseparable_classes_end_training_with_a_warning():
     assert trainer.stages_ == []
 
 
-def test_a_failed_fit_leaves_the_trainer_as_it_was(trained, material):
+def test_a_failed_fit_leaves_the_trainer_unchanged(trained, material):
     trainer = clone(trained).set_params(n_stages=1).fit(*material)
     before = trainer.cascade_
     with pytest.raises(ValueError, match="positives is empty"):

@@ -224,7 +224,7 @@ def test_a_parameter_out_of_range_raises(name, value, fitted):
         HaarBoostClassifier(**{name: value}).fit(images, y)
 
 
-def test_a_failed_fit_leaves_the_model_as_it_was(fitted):
+def test_a_failed_fit_leaves_the_model_unchanged(fitted):
     model, images, y = fitted
     before = model.predict(images)
     with pytest.raises(ValueError, match="one class"):
