@@ -117,13 +117,13 @@ def dependence_contestants(model, X, features):
 
     from bosquet.explain import partial_dependence
 
-    def ask_sklearn(X):
+    def with_sklearn(X):
         for feature in range(features):
             of_sklearn(model, X, [feature], grid_resolution=GRID, method="brute")
 
     return [
         Contestant("Bosquet", lambda X: partial_dependence(model, X, grid=GRID)),
-        Contestant("scikit-learn", ask_sklearn),
+        Contestant("scikit-learn", with_sklearn),
     ]
 
 

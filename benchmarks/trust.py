@@ -59,7 +59,10 @@ def main():
     for name, plain, wrapped, X in works(options.rows):
         times = max(1, 20_000 // len(X)) if len(X) > 1 else 500
         alone, both = added(
-            lambda ask=plain, X=X: ask(X), lambda ask=wrapped, X=X: ask(X), options.repeats, times
+            lambda predict=plain, X=X: predict(X),
+            lambda predict=wrapped, X=X: predict(X),
+            options.repeats,
+            times,
         )
         print(
             f"| {name} | {len(X):,} | {1e3 * alone:.3f} ms | {1e3 * both:.3f} ms"

@@ -52,8 +52,8 @@ votes = sum(
 )
 weights = np.exp(-np.where(y == 1, 1, -1) * votes)
 weights /= weights.sum()
-handed = one.estimators_[SHOWN - 1].rows_
-times = np.array([np.sum(np.all(handed == row, axis=1)) for row in X])
+sample = one.estimators_[SHOWN - 1].rows_
+times = np.array([np.sum(np.all(sample == row, axis=1)) for row in X])
 
 figure, (left, middle, right) = plt.subplots(1, 3, figsize=(14, 4), layout="constrained")
 colours = np.where(y == 1, "#3b6ea5", "#d9822b")

@@ -57,7 +57,7 @@ def test_the_correction_removes_monte_carlo_noise_on_average():
 
 
 @pytest.mark.slow
-def test_it_estimates_how_predictions_vary_over_data_sets():
+def test_the_jackknife_estimates_how_predictions_vary_over_data_sets():
     random = np.random.default_rng(0)
     new = np.linspace(0.1, 0.9, 5)[:, None]
     predictions, errors = [], []

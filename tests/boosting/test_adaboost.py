@@ -49,7 +49,7 @@ def line_and_ends():
     return ThenPerfect, X, (X[:, 0] > 0).astype(int)
 
 
-def test_a_perfect_learner_wins_the_vote_and_ends_it():
+def test_a_perfect_learner_decides_the_vote_and_ends_the_rounds():
     learner, X, y = line_and_ends()
     model = AdaBoostClassifier(learner(), 10).fit(X, y)
     assert model.n_estimators_ == 4
@@ -82,7 +82,7 @@ def test_separable_rows_need_one_round(estimator, variant):
     assert np.isfinite(model.predict_log_proba(X)).all()
 
 
-def test_a_learner_worse_than_chance_at_the_start_is_an_error_with_its_epsilon():
+def test_a_first_learner_worse_than_chance_raises_with_its_error():
     class Contrary(ClassifierMixin, BaseEstimator):
         def fit(self, X, y, sample_weight):
             self.classes_ = np.unique(y)
@@ -98,7 +98,7 @@ def test_a_learner_worse_than_chance_at_the_start_is_an_error_with_its_epsilon()
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_stumps_on_an_exclusive_or_have_no_edge_at_all(variant):
+def test_stumps_have_no_edge_on_xor(variant):
     X = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]] * 3)
     y = (X[:, 0] != X[:, 1]).astype(int)
     with pytest.raises(ValueError, match=r"ε = 0\.5"):
@@ -331,7 +331,7 @@ def test_a_warm_start_continues_the_rounds(three_classes, learner, multiclass):
         parts.set_params(n_estimators=3).fit(X, y)
 
 
-def test_callbacks_see_every_round_and_can_end_it(easy):
+def test_callbacks_see_every_round_and_can_stop(easy):
     X, y = easy
     seen = []
 

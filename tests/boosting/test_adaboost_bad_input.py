@@ -127,7 +127,7 @@ def test_invalid_labels_and_weights_are_rejected():
 
 
 # ------------------------------------------------------------------ losses
-def test_a_loss_must_fall_at_zero():
+def test_a_loss_must_decrease_at_margin_0():
     assert_fit_raises(AnyBoostClassifier(lambda m: m), "at margin 0 is .*must be negative")
     assert_fit_raises(AnyBoostClassifier(lambda m: m**2), "at margin 0 is .*must be negative")
     assert_fit_raises(AnyBoostClassifier(np.zeros_like), "at margin 0 is .*must be negative")

@@ -42,7 +42,7 @@ def best_stump(criterion):
 
 @pytest.mark.parametrize("variant", list(REFERENCES))
 @pytest.mark.parametrize("learning_rate", [1.0, 0.3])
-def test_votes_of_native_stumps_are_the_reference_s(variant, learning_rate):
+def test_votes_of_native_stumps_agree_with_the_reference(variant, learning_rate):
     X, y = two_classes(0)
     make, criterion = REFERENCES[variant]
     model = AdaBoostClassifier(
@@ -56,7 +56,7 @@ def test_votes_of_native_stumps_are_the_reference_s(variant, learning_rate):
     )
 
 
-def test_real_votes_of_native_stumps_are_the_reference_s():
+def test_real_votes_of_native_stumps_agree_with_the_reference():
     X, y = two_classes(1)
 
     def learn(X, y, w):
@@ -68,7 +68,7 @@ def test_real_votes_of_native_stumps_are_the_reference_s():
     np.testing.assert_allclose(model.decision_function(X), reference.vote(theirs, X), rtol=1e-9)
 
 
-def test_samme_of_native_stumps_is_the_reference_s():
+def test_samme_of_native_stumps_agrees_with_the_reference():
     X, y = three_classes(2)
 
     def learn(X, y, w):
@@ -86,7 +86,7 @@ def test_samme_of_native_stumps_is_the_reference_s():
     )
 
 
-def test_adaboost_mh_of_native_stumps_is_the_reference_s():
+def test_adaboost_mh_of_native_stumps_agrees_with_the_reference():
     X, y = three_classes(3)
 
     def learn(X, Y, w):
@@ -99,7 +99,7 @@ def test_adaboost_mh_of_native_stumps_is_the_reference_s():
 
 
 @pytest.mark.parametrize("loss", list(any_reference.LOSSES))
-def test_anyboost_of_native_stumps_is_the_reference_s(loss):
+def test_anyboost_of_native_stumps_agrees_with_the_reference(loss):
     X, y = two_classes(4)
     model = AnyBoostClassifier(loss, n_estimators=ROUNDS).fit(X, y)
     start = 10 if loss == "doom2" else 0

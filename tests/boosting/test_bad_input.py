@@ -108,7 +108,7 @@ def test_constraints_that_do_not_match_the_table_raise():
     assert_fit_raises("quantile", model=GradientBoostingRegressor("quantile", quantile=[0.5, 1.0]))
 
 
-def test_odd_columns_work():
+def test_missing_constant_and_infinite_columns_are_accepted():
     odd = np.c_[X, np.full(60, np.nan), np.full(60, 5.0), np.where(X[:, 0] > 0, np.inf, -np.inf)]
     model = GradientBoostingRegressor(n_estimators=20, min_samples_leaf=5).fit(odd, Y)
     assert model.score(odd, Y) > 0.5

@@ -92,6 +92,6 @@ def test_with_much_time_the_first_round_is_that_of_adaboost():
 
 
 @pytest.mark.parametrize("error", [0.5, 0.1, 1e-3, 1e-9])
-def test_the_time_for_a_target_error_is_the_references(error):
+def test_the_time_for_a_target_error_agrees_with_the_reference(error):
     assert time_for(error) == pytest.approx(reference.time_for(error), rel=1e-6)
     assert math.erfc(math.sqrt(time_for(error))) == pytest.approx(error, rel=1e-5)

@@ -47,7 +47,7 @@ clf = AdaBoostClassifier().fit(X, y)
 
 
 @pytest.mark.parametrize("example", list(SHEET))
-def test_its_examples_run_as_printed(example):
+def test_the_examples_of_the_sheet_run_and_classify_well(example):
     names = {}
     exec(SHEET[example], names)
     assert names["clf"].score(names["X"], names["y"]) > 0.9

@@ -15,7 +15,7 @@ from bosquet.boosting.rounds import RoundInfo, RoundProgressBar
 
 @pytest.mark.parametrize("loss", REGRESSION)
 @pytest.mark.parametrize("step", ["newton", "gradient"])
-def test_every_regression_loss_falls_and_learns(loss, step, regression):
+def test_every_regression_loss_decreases_and_fits(loss, step, regression):
     X, y = regression
     model = GradientBoostingRegressor(
         loss, step=step, n_estimators=60, max_leaf_nodes=8, learning_rate=0.1, random_state=0
@@ -56,7 +56,7 @@ def test_quantile_levels_cover_their_share(regression):
     np.testing.assert_allclose(below, levels, atol=0.06)
 
 
-def test_expectile_levels_balance_what_lies_above_and_below(regression):
+def test_expectile_levels_balance_residuals_above_and_below(regression):
     X, y = regression
     levels = np.array([0.1, 0.5, 0.9])
     model = GradientBoostingRegressor(
@@ -68,7 +68,7 @@ def test_expectile_levels_balance_what_lies_above_and_below(regression):
     np.testing.assert_allclose(below / (above + below), levels, atol=0.02)
 
 
-def test_the_middle_expectile_is_least_squares(regression):
+def test_the_expectile_of_level_one_half_is_least_squares(regression):
     X, y = regression
     options = {"n_estimators": 20, "random_state": 0}
     expected = GradientBoostingRegressor(**options).fit(X, y).predict(X)

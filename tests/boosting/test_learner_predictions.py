@@ -113,8 +113,8 @@ def test_probabilities_need_one_column_per_class_and_finite_non_negative_values(
 def test_a_learner_fitted_to_one_of_two_classes_may_predict_only_it():
     model = AdaBoostClassifier(Odd(), 5, variant="real", reweight="resample", random_state=0)
     few = np.array([0] * 58 + [1, 1])
-    X_parted = X + 9 * few[:, None]
-    assert model.fit(X_parted, few).score(X_parted, few) == 1
+    X_separable = X + 9 * few[:, None]
+    assert model.fit(X_separable, few).score(X_separable, few) == 1
 
 
 def test_a_learner_with_invalid_predictions_is_named_when_the_vote_predicts():

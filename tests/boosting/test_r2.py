@@ -46,7 +46,7 @@ def of_the_reference(X, y, *, depth=2, seed=0, unit=1.0, n_rounds=12, **options)
 
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("learning_rate", [1.0, 0.4])
-def test_learners_weights_and_predictions_are_the_references(friedman, loss, learning_rate):
+def test_learners_weights_and_predictions_agree_with_the_reference(friedman, loss, learning_rate):
     X, y, *_ = friedman
     model = AdaBoostRegressor(
         DecisionTreeRegressor(max_depth=2),
@@ -139,7 +139,7 @@ def test_linear_and_square_reweight_as_scikit_learn_does_and_exponential_does_no
         assert p @ ours / ours.max() < 0.5
 
 
-def test_weighted_medians_by_row_and_by_stage_are_the_references():
+def test_weighted_medians_by_row_and_by_stage_agree_with_the_reference():
     random = np.random.default_rng(0)
     values = random.integers(0, 4, size=(30, 7)).astype(float)
     weights = random.uniform(0.1, 2, size=7)

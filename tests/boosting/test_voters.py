@@ -35,7 +35,7 @@ VOTES = {
 
 
 @pytest.mark.parametrize("name", VOTES)
-def test_a_vote_is_the_sequence_of_its_learners(name):
+def test_a_vote_is_a_sequence_of_its_learners(name):
     model = VOTES[name].fit(X, Y)
     assert len(model) == len(model.estimators_) == len(list(model))
     for mine, listed in zip(model, model.estimators_, strict=True):
@@ -160,8 +160,10 @@ def test_a_fit_with_all_rounds_gives_no_warning():
 
 @pytest.mark.parametrize("learner", [None, TheirTree(), DecisionTreeClassifier()])
 def test_a_learner_without_errors_is_reported(learner):
-    parted = np.c_[Y + 0.1 * X[:, 0] / np.abs(X).max(), X]
-    model = ends(AdaBoostClassifier(learner), parted, Y, "round 1 makes no mistake (ε = 0)", True)
+    separable = np.c_[Y + 0.1 * X[:, 0] / np.abs(X).max(), X]
+    model = ends(
+        AdaBoostClassifier(learner), separable, Y, "round 1 makes no mistake (ε = 0)", True
+    )
     assert len(model) == 1
 
 
@@ -195,8 +197,8 @@ def test_stops_by_callbacks_validation_and_zero_loss_are_reported_without_a_warn
     )
     early = AdaBoostClassifier(n_estimators=500, early_stopping=True, random_state=0)
     ends(early, X, Y, "did not decrease for 20 rounds", False)
-    parted = np.c_[Y * 2.0 + X[:, 0] / 9]
-    ends(AnyBoostClassifier("squared_hinge"), parted, Y, "no row has a weight above 0", False)
+    separable = np.c_[Y * 2.0 + X[:, 0] / 9]
+    ends(AnyBoostClassifier("squared_hinge"), separable, Y, "no row has a weight above 0", False)
 
 
 def test_a_code_ends_with_all_its_columns():

@@ -105,19 +105,19 @@ def test_weights_are_passed_on_with_mean_one_and_samples_with_as_many_rows(
     weight = rng.exponential(size=rows) ** 3
     strata = rng.integers(0, 2, rows)
     strata[0], strata[-1] = 0, 1
-    handed = Reweighting(seed, resample, strata if under else None)(weight, 2, 1)
-    assert (handed >= 0).all()
+    passed = Reweighting(seed, resample, strata if under else None)(weight, 2, 1)
+    assert (passed >= 0).all()
     smallest = np.bincount(strata).min()
     kept = 2 * smallest if under else rows
-    assert handed.sum() == pytest.approx(kept)
+    assert passed.sum() == pytest.approx(kept)
     if resample:
-        assert (handed == handed.round()).all()
+        assert (passed == passed.round()).all()
     elif under:
-        assert np.array_equal(np.bincount(strata[handed > 0]), [smallest, smallest])
+        assert np.array_equal(np.bincount(strata[passed > 0]), [smallest, smallest])
     else:
-        np.testing.assert_allclose(handed / handed.sum(), weight / weight.sum())
+        np.testing.assert_allclose(passed / passed.sum(), weight / weight.sum())
     again = Reweighting(seed, resample, strata if under else None)(weight, 2, 1)
-    assert np.array_equal(handed, again)
+    assert np.array_equal(passed, again)
 
 
 def test_rows_are_drawn_in_proportion_to_their_weights():

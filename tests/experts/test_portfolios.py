@@ -30,7 +30,7 @@ def a_market(days=60, stocks=3, seed=0):
     return np.exp(np.random.default_rng(seed).normal(scale=0.1, size=(days, stocks)))
 
 
-def test_exponentiated_gradient_is_the_references():
+def test_exponentiated_gradient_agrees_with_the_reference():
     X = a_market()
     model = ExponentiatedGradient(0.7).fit(X)
     expected = reference.exponentiated_gradient(X, 0.7)

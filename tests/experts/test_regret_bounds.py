@@ -230,7 +230,7 @@ def test_exp3s_mean_regret_stays_below_its_bound(kind):
 
 
 @pytest.mark.parametrize("kind", ["one good", "changing", "alternating"])
-def test_exp3_ix_stays_below_its_bound_nearly_always(kind):
+def test_exp3_ix_stays_below_its_bound_with_high_probability(kind):
     losses = 5 * bandit_losses(kind, 2000, 4)
     games = [play(losses, "exp3-ix", loss_range=5.0, random_state=seed) for seed in range(40)]
     assert np.mean([(g.regret_ <= g.bound_).all() for g in games]) >= 0.95
@@ -272,7 +272,7 @@ def test_ridge_is_bounded_against_every_linear_combination(seed, penalty):
     assert lost == pytest.approx(mixture._core.bound_to_combination(u), abs=1e-7)
 
 
-def test_the_brute_force_over_sequences_agrees():
+def test_brute_force_over_sequences_agrees_with_the_best_sequence():
     losses = np.random.default_rng(2).random((7, 3))
     for shifts in (0, 1, 2, 3):
         found = oracle(losses, None, "shifts", loss="linear", shifts=shifts)

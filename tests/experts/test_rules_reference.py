@@ -124,7 +124,7 @@ def test_the_gradient_trick_is_that_of_the_reference(rule, loss):
     np.testing.assert_allclose(mixture.predictions_, predictions, rtol=1e-10)
 
 
-def test_raw_losses_are_the_lectures_exponential_weights():
+def test_with_raw_losses_weights_are_those_of_the_lecture():
     # p ∝ exp(-β L), where L are the losses of the experts.
     rng = np.random.default_rng(4)
     y, beta = rng.normal(size=STEPS), 0.4

@@ -39,7 +39,7 @@ LEARNERS = [
 ]
 
 
-def test_predictions_of_the_folds_are_scikit_learns():
+def test_predictions_of_the_folds_agree_with_scikit_learn():
     X, y = regression()
     cv = KFold(4)
     model = SuperLearnerRegressor(LEARNERS, cv=cv).fit(X, y)

@@ -53,7 +53,7 @@ MODELS = ["description", "trees", "parts", "bytes"]
     ],
     ids=["models", "others"],
 )
-def test_a_short_run_over_every_kind_of_file_finds_nothing(kinds, cases, tmp_path):
+def test_a_short_run_over_every_kind_of_file_has_no_findings(kinds, cases, tmp_path):
     words = [word for kind in kinds for word in ("--kind", kind)]
     done = run(HERE / "run.py", *words, "--cases", cases, "--seconds", 500, cwd=tmp_path)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]

@@ -28,7 +28,7 @@ def with_constant(X):
 @given(seed=st.integers(0, 10_000))
 @example(seed=1693)  # full steps diverge with the complementary log-log link
 @settings(max_examples=8, deadline=None)
-def test_coefficients_errors_and_tests_are_the_references(link, seed):
+def test_coefficients_errors_and_tests_agree_with_the_reference(link, seed):
     X, y = sample(seed)
     model = BinomialRegression(link=link).fit(X, y)
     fit = reference.fit_binomial(with_constant(X), y, 1, link)

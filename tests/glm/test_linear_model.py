@@ -12,7 +12,7 @@ from bosquet import LinearModel
 UNBALANCED = "stay ~ age + dose * sex + clinic"
 
 
-def test_coefficients_errors_and_intervals_are_statsmodels_own(patients):
+def test_coefficients_errors_and_intervals_agree_with_statsmodels(patients):
     model, own = LinearModel(UNBALANCED).fit(patients), smf.ols(UNBALANCED, patients).fit()
     table = model.coefficients(0.9)
     own_table = pd.DataFrame(
@@ -26,7 +26,7 @@ def test_coefficients_errors_and_intervals_are_statsmodels_own(patients):
 
 
 @pytest.mark.parametrize("type", [1, 2])
-def test_analysis_of_covariance_is_statsmodels_own(patients, type):
+def test_analysis_of_covariance_agrees_with_statsmodels(patients, type):
     # The terms are in the order of patsy, which determines the table of type 1 in statsmodels.
     formula = "stay ~ sex + clinic + age + dose + sex:dose"
     ours = LinearModel(formula).fit(patients).anova(type=type)
@@ -94,7 +94,7 @@ def test_intervals_of_means_and_predictions_have_their_nominal_coverage():
     assert np.mean(news) == pytest.approx(0.8, abs=0.035)
 
 
-def test_predictions_are_scikit_learns(patients):
+def test_predictions_agree_with_scikit_learn(patients):
     X = patients[["age", "dose"]].to_numpy()
     weight = np.arange(len(X)) % 4 + 0.5
     for given in (None, weight):

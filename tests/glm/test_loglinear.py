@@ -132,7 +132,7 @@ def test_the_rate_of_a_group_is_its_count_over_its_exposure():
         PoissonRegression("deaths ~ g").fit(frame.assign(years=[0, 1]), exposure="years")
 
 
-def test_poisson_coefficients_are_statsmodels_own(patients):
+def test_poisson_coefficients_agree_with_statsmodels(patients):
     import statsmodels.formula.api as smf
 
     own = smf.poisson("visits ~ age + sex", patients).fit(disp=False)

@@ -44,7 +44,7 @@ def test_with_two_classes_it_is_logistic_regression(patients):
     np.testing.assert_allclose(band, two.confidence_band(patients), rtol=1e-4)
 
 
-def test_coefficients_are_statsmodels_own_in_the_units_given(choices, model):
+def test_coefficients_agree_with_statsmodels_in_the_given_units(choices, model):
     import statsmodels.formula.api as smf
 
     numbers = choices.assign(k=choices.choice.map({"bus": 0, "car": 1, "train": 2}))

@@ -51,7 +51,7 @@ def test_a_clean_table_raises_no_warning(table):
     assert column(found, "x")["relation"] > 0.4 > 0.15 > column(found, "noise")["relation"]
 
 
-def test_everything_is_plain_json(table):
+def test_the_result_is_plain_json(table):
     table["when"] = pd.date_range("2020", periods=N, freq="7h")
     table.loc[:20, "x"] = np.nan
     for target, task in (("y", "binary"), ("noise", "regression")):
@@ -151,7 +151,7 @@ def test_correlations_are_spearmans(table):
     np.testing.assert_allclose(found["matrix"], expected, atol=1e-4)
 
 
-def test_drift_is_found_where_it_is_and_only_there(table):
+def test_only_columns_that_drift_are_reported(table):
     moved = table.assign(
         x=table["x"] + 1, colour=np.where(table["noise"] > 0, "pink", table["colour"])
     )
@@ -169,7 +169,7 @@ def test_columns_that_the_test_table_lacks_are_reported_first(table):
     assert "not in the test table" in first["message"]
 
 
-def test_a_hundred_classes_and_levels_are_cut_short(table):
+def test_long_lists_of_classes_and_levels_are_truncated(table):
     table["city"] = [f"c{i % 150}" for i in range(N)]
     table["y"] = [f"class {i % 30}" for i in range(N)]
     found = explore(table, "y", "multiclass")

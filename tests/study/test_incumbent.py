@@ -73,7 +73,7 @@ def test_a_choice_worse_than_default_boosting_states_by_how_much():
     assert "It is worse than" not in choose(better, RMSE).why
 
 
-def test_a_study_of_named_methods_has_no_others():
+def test_a_study_of_named_methods_does_not_add_default_boosting():
     quick = method("quick", lambda shape, value, seed: GradientBoostingRegressor(n_estimators=2))
     study = Study(methods=[quick], budget=None, repeats=1, verbose=0).fit(waves(100), "y")
     assert set(study.table_.index) == {"quick", "constant"}

@@ -42,7 +42,7 @@ def test_every_element_is_closed_and_ids_are_unique(task: str, n_classes: int) -
 
 
 @pytest.mark.parametrize(("task", "n_classes"), TASKS)
-def test_nothing_is_fetched_from_anywhere(task: str, n_classes: int) -> None:
+def test_the_page_loads_no_external_resource(task: str, n_classes: int) -> None:
     page = page_html(sample_record(task, n_classes))
     outline = Outline(page)
     for tag, attributes in outline.elements:
@@ -58,7 +58,7 @@ def test_nothing_is_fetched_from_anywhere(task: str, n_classes: int) -> None:
 
 
 @pytest.mark.parametrize(("task", "n_classes"), TASKS)
-def test_the_record_is_in_the_page_as_it_was(task: str, n_classes: int) -> None:
+def test_the_page_contains_the_unchanged_record(task: str, n_classes: int) -> None:
     record = sample_record(task, n_classes)
     found = json.loads(Outline(page_html(record)).data["record"])
     assert found["target"] == record["target"]
@@ -105,7 +105,7 @@ def test_only_the_scripts_of_the_page_may_run() -> None:
     assert "script-src 'unsafe-inline'" not in policy
 
 
-def test_scripts_never_make_markup_of_data() -> None:
+def test_scripts_never_turn_data_into_markup() -> None:
     folder = files("bosquet.study.report") / "script"
     for entry in folder.iterdir():
         source = entry.read_text("utf-8")
@@ -122,7 +122,7 @@ def test_scripts_never_make_markup_of_data() -> None:
 
 
 @given(st.text())
-def test_data_in_a_script_reads_back_as_it_was_and_cannot_end_it(value: str) -> None:
+def test_data_in_a_script_element_is_read_back_and_cannot_close_it(value: str) -> None:
     encoded = script_data({"key": value})
     assert json.loads(encoded) == {"key": value}
     assert not re.search("[<>&\u2028\u2029]", encoded)

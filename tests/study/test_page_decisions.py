@@ -44,7 +44,7 @@ def test_the_slider_shows_the_counts_rates_and_cost_of_its_threshold(reader: Rea
     assert "misses" in slider.get_attribute("aria-valuetext")
 
 
-def test_least_cost_follows_the_costs_that_are_typed_in(reader: Reader) -> None:
+def test_the_threshold_of_least_cost_follows_the_entered_costs(reader: Reader) -> None:
     record = sample_record()
     points = method_named(record, "gradient_boosting")["test"]["thresholds"]
     reader.show(record)
@@ -60,7 +60,7 @@ def test_least_cost_follows_the_costs_that_are_typed_in(reader: Reader) -> None:
         assert shown["fp"] * false_alarm + shown["fn"] * missed == least
 
 
-def test_another_method_has_its_own_matrix(reader: Reader) -> None:
+def test_each_method_has_its_own_confusion_matrix(reader: Reader) -> None:
     record = sample_record()
     reader.show(record)
     Select(reader.one("#decisions select")).select_by_value("linear")

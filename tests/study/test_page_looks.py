@@ -27,7 +27,7 @@ def test_the_body_never_scrolls_sideways(
     assert reader.evaluate("innerWidth") == width
 
 
-def test_long_names_are_cut_and_kept_whole_in_the_title(reader: Reader) -> None:
+def test_long_names_are_truncated_and_complete_in_the_title(reader: Reader) -> None:
     name = "a very long name of a column that goes on and on " * 4
     record = renamed(renamed(sample_record(), "income", name), "yes", "yes" * 40)
     reader.show(record, width=360)
@@ -120,7 +120,7 @@ def test_a_page_prints_without_its_controls(reader: Reader) -> None:
     reader.command("Emulation.setEmulatedMedia", media="", features=[])
 
 
-def test_every_figure_has_words_and_every_control_a_name(reader: Reader) -> None:
+def test_every_figure_has_a_label_and_every_control_a_name(reader: Reader) -> None:
     reader.show(sample_record())
     unnamed = reader.evaluate(
         "[...document.querySelectorAll('.plot svg')]"
@@ -156,7 +156,7 @@ def test_sections_are_reached_from_the_bar(reader: Reader) -> None:
     )
 
 
-def test_years_have_no_mark_for_thousands_and_every_axis_has_ticks(reader: Reader) -> None:
+def test_years_have_no_thousands_separator_and_every_axis_has_ticks(reader: Reader) -> None:
     record = sample_record()
     column = record["exploration"]["columns"][0]
     years = {

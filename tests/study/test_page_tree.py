@@ -16,7 +16,7 @@ from selenium.webdriver.common.keys import Keys
 pytestmark = IN_CHROMIUM
 
 
-def test_the_tree_is_zoomed_and_moved_by_buttons_keys_wheel_and_hand(reader: Reader) -> None:
+def test_the_tree_is_zoomed_and_moved_by_buttons_keys_wheel_and_pointer(reader: Reader) -> None:
     reader.show(sample_record())
     svg = reader.one(".tree-frame svg")
     reader.driver.execute_script(

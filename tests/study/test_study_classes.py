@@ -47,13 +47,15 @@ def test_a_rare_class_uses_average_precision_and_its_own_threshold():
 def test_costs_are_the_metric_and_expensive_errors_are_avoided():
     table = drawn(600)
     plain = counted().fit(table, "y")
-    dear = counted(costs=[[0, 1], [20, 0]]).fit(table, "y")
-    assert dear.record_["metric"]["name"] == "cost"
-    assert dear.record_["costs"] == [[0, 1], [20, 0]]
-    missed = [(study.predict(table)[table["y"] == "yes"] == "no").mean() for study in (plain, dear)]
+    costly = counted(costs=[[0, 1], [20, 0]]).fit(table, "y")
+    assert costly.record_["metric"]["name"] == "cost"
+    assert costly.record_["costs"] == [[0, 1], [20, 0]]
+    missed = [
+        (study.predict(table)[table["y"] == "yes"] == "no").mean() for study in (plain, costly)
+    ]
     assert missed[1] < missed[0] / 3
     same = counted(costs={"yes": 20, "no": 1}).fit(table, "y")
-    assert same.table_.loc["linear", "cost"] == dear.table_.loc["linear", "cost"]
+    assert same.table_.loc["linear", "cost"] == costly.table_.loc["linear", "cost"]
 
 
 def test_several_classes_have_curves_a_confusion_matrix_and_costs_without_a_threshold():

@@ -39,7 +39,7 @@ def shape():
     return table_shape(table.drop(columns="y"), table["y"].to_numpy(), "regression")
 
 
-def test_its_learners_are_the_methods_of_the_study(done):
+def test_the_super_learner_combines_the_methods_of_the_study(done):
     found = {m["name"]: m for m in done.record_["methods"]}
     assert found["super-learner"]["setting"]["learners"] == [
         "linear",
@@ -67,7 +67,7 @@ def given_linear():
     return METHODS["linear"].candidates(shape())[0]
 
 
-def test_its_learners_are_the_candidates_given_without_votes_out_of_bag():
+def test_the_super_learner_combines_the_given_candidates_without_out_of_bag_scores():
     one = METHODS["random-forest"].candidates(shape())[-1]
     given = {
         "random-forest": ChosenCandidate(one, 1.0),
@@ -80,7 +80,7 @@ def test_its_learners_are_the_candidates_given_without_votes_out_of_bag():
     assert learners["random-forest"].get_params() == forest.get_params()
 
 
-def test_it_is_no_worse_than_its_learners_by_much(done):
+def test_the_super_learner_is_not_much_worse_than_its_learners(done):
     table = done.table_
     assert table.loc["super-learner", "rmse"] < 1.05 * table["rmse"].min()
 

@@ -25,7 +25,7 @@ numbers = st.floats(-100, 100, allow_nan=False)
     n_train=st.integers(10, 10_000),
     n_test=st.integers(2, 5000),
 )
-def test_the_corrected_interval_is_the_references(d, n_train, n_test):
+def test_the_corrected_interval_agrees_with_the_reference(d, n_train, n_test):
     found = corrected_interval(d, n_train=n_train, n_test=n_test)
     assert found == pytest.approx(reference.corrected_interval(d, n_train, n_test)[1:], abs=1e-9)
 

@@ -412,7 +412,7 @@ def test_a_tree_prunes_itself_by_the_folds_of_a_design(pruning):
         tree.set_params(cv=PreparedFolds([(np.arange(100), np.arange(100, 150))])).fit(X, y)
 
 
-class Parted(RegressorMixin, BaseEstimator):
+class DetectsLeaks(RegressorMixin, BaseEstimator):
     """Fail if a predicted row belongs to a patient of the training rows; `lab` identifies patients."""
 
     def __init__(self, level=0.0):
@@ -434,17 +434,19 @@ def test_groups_are_not_divided_by_splits_or_folds_of_tuning(visits, splitter, w
     from sklearn import model_selection
 
     own = None if splitter is None else getattr(model_selection, splitter)(3)
-    parted = method("parted", lambda shape, value, seed: Parted(value), values=(0.0, 1.0), by=way)
-    study = Study(methods=["constant", parted], budget=None, repeats=2, verbose=0)
+    detector = method(
+        "detector", lambda shape, value, seed: DetectsLeaks(value), values=(0.0, 1.0), by=way
+    )
+    study = Study(methods=["constant", detector], budget=None, repeats=2, verbose=0)
     study.fit(visits, "y", groups="who", splitter=own)
-    found = next(one for one in study.record_["methods"] if one["name"] == "parted")
+    found = next(one for one in study.record_["methods"] if one["name"] == "detector")
     assert (found["status"], found["message"]) == ("done", "")
     assert len(found["curve"]["points"]) == 2
     assert len(found["scores"]) == 2
     # Without groups it fails in every fold, so the estimator detects the leak.
-    study = Study(methods=["constant", parted], budget=None, repeats=1, verbose=0)
+    study = Study(methods=["constant", detector], budget=None, repeats=1, verbose=0)
     study.fit(visits.drop(columns="who"), "y")
-    found = next(one for one in study.record_["methods"] if one["name"] == "parted")
+    found = next(one for one in study.record_["methods"] if one["name"] == "detector")
     assert found["status"] == "failed"
 
 

@@ -177,15 +177,15 @@ def test_a_method_that_does_not_suit_is_left_out_with_its_reason():
 
 
 def test_an_expensive_method_gets_a_subsample_and_a_note_reports_it():
-    dear = method(
-        "dear",
+    expensive = method(
+        "expensive",
         lambda shape, value, seed: linear().candidates(shape)[0].make(seed),
         rows_affordable=lambda shape, seconds: 2000,
     )
-    study = counted(methods=[linear(), dear], repeats=1).fit(heights(3000), "y")
-    assert study.table_.loc["dear", "rows"] == 2000
+    study = counted(methods=[linear(), expensive], repeats=1).fit(heights(3000), "y")
+    assert study.table_.loc["expensive", "rows"] == 2000
     assert study.table_.loc["linear", "rows"] == 2400
-    assert any("Dear on 2,000" in note for note in study.record_["notes"])
+    assert any("Expensive on 2,000" in note for note in study.record_["notes"])
 
 
 def test_the_bayes_rule_of_simulated_data_is_best_and_never_chosen():

@@ -20,7 +20,7 @@ def _draw(seed, k, n=60):
 
 @settings(max_examples=20, deadline=None)
 @given(seed=st.integers(0, 10_000), weighted=st.booleans())
-def test_two_class_metrics_are_scikit_learns(seed, weighted):
+def test_two_class_metrics_agree_with_scikit_learn(seed, weighted):
     y, p, w = _draw(seed, 2)
     w = w if weighted else None
     names, predicted = CLASSES[:2], p.argmax(axis=1)
@@ -40,7 +40,7 @@ def test_two_class_metrics_are_scikit_learns(seed, weighted):
 
 @settings(max_examples=20, deadline=None)
 @given(seed=st.integers(0, 10_000))
-def test_metrics_of_several_classes_are_scikit_learns(seed):
+def test_metrics_of_several_classes_agree_with_scikit_learn(seed):
     y, p, w = _draw(seed, 3)
     predicted = p.argmax(axis=1)
     found = {m.name: m.score(CLASSES[y], p, w) for m in metrics_of("multiclass", CLASSES)}
@@ -56,7 +56,7 @@ def test_metrics_of_several_classes_are_scikit_learns(seed):
 
 @settings(max_examples=20, deadline=None)
 @given(seed=st.integers(0, 10_000))
-def test_regression_metrics_are_scikit_learns(seed):
+def test_regression_metrics_agree_with_scikit_learn(seed):
     random = np.random.default_rng(seed)
     y, predicted, w = random.normal(size=30), random.normal(size=30), random.random(30) + 0.1
     found = {m.name: m.score(y, predicted, w) for m in metrics_of("regression")}

@@ -178,9 +178,9 @@ def test_fits_for_the_threshold_of_the_final_model_need_time(monkeypatch, time):
 
 def test_thresholds_are_for_two_classes_with_costs_or_a_rare_one():
     two = metric_named("log_loss", "binary", CLASSES)
-    dear = metric_named("cost", "binary", CLASSES, costs=[[0, 1], [5, 0]])
+    costly = metric_named("cost", "binary", CLASSES, costs=[[0, 1], [5, 0]])
     three = metric_named("log_loss", "multiclass", ["a", "b", "c"])
     assert not needs_threshold(two, rare=False)
     assert needs_threshold(two, rare=True)
-    assert needs_threshold(dear, rare=False)
+    assert needs_threshold(costly, rare=False)
     assert not needs_threshold(three, rare=True)

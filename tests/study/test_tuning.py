@@ -318,7 +318,7 @@ def test_a_pruned_tree_shows_its_pruning_table(task):
     assert tuned.curve["score"] == metric.title
 
 
-def test_methods_without_choice_have_no_curve():
+def test_methods_without_hyper_parameters_have_no_curve():
     X, y = mixed_table("binary")
     metric, shape = judged("binary", X, y)
     tuned = tune(METHODS["constant"], TableRows(X, y), shape, metric)

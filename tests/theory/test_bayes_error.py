@@ -201,5 +201,5 @@ def test_a_narrow_peak_that_is_not_found_needs_its_support():
     assert float(found) == pytest.approx(0.5)
 
 
-def test_an_exact_error_is_printed_as_one():
+def test_an_exact_error_is_printed_as_exact():
     assert repr(bayes_error(Twonorm())).startswith("Bayes error, exact\n")

@@ -55,7 +55,7 @@ def rows_for(name):
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("name", [*OF_TWO, *OF_SEVERAL])
-def test_it_is_the_certificate_of_the_fit(name, weighted):
+def test_the_certificate_equals_that_of_the_fit(name, weighted):
     X, y = rows_for(name)
     weight = np.random.default_rng(0).uniform(0.5, 2, y.size) if weighted else None
     with warnings.catch_warnings():
@@ -75,7 +75,7 @@ def test_it_is_the_certificate_of_the_fit(name, weighted):
 
 
 @pytest.mark.parametrize("scheme", ["mh", "samme", "one-vs-rest"])
-def test_what_a_certificate_of_several_classes_bounds(scheme):
+def test_only_mh_certificates_bound_the_error_of_several_classes(scheme):
     X, y = rows_for("several")
     model = AdaBoostClassifier(None, 40, multiclass=scheme).fit(X, y)
     found = model.certificate_

@@ -246,7 +246,7 @@ def test_models_and_rows_without_a_margin_raise_an_error():
         svm_margin(DecisionTreeClassifier().fit(X[two], y[two]), X[two], y[two])
 
 
-def test_it_prints_its_formula():
+def test_the_result_prints_its_formula():
     X, y = XOR
     text = repr(svm_margin(SVC(kernel="rbf", C=10).fit(X, y), X, y))
     assert "2/‖w‖" in text

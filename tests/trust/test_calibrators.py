@@ -48,7 +48,7 @@ def test_isotonic_is_linear_between_blocks_as_in_scikit_learn(random):
     np.testing.assert_allclose(mine(at), theirs.predict(at), atol=1e-12)
 
 
-def test_platt_is_scikit_learns_sigmoid(random):
+def test_platt_agrees_with_the_sigmoid_of_scikit_learn(random):
     score, outcome = noisy_scores(random)
     weight = random.random(300) + 0.5
     theirs = _SigmoidCalibration().fit(score, outcome, weight)
