@@ -1,6 +1,7 @@
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
+#include <limits>
 #include <span>
 
 #include "base/error.hpp"

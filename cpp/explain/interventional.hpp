@@ -1,6 +1,6 @@
 // Interventional Shapley values with background rows, computed leaf by leaf.
 //
-// For each leaf, a set of bits tells for which features a row satisfies all conditions on the path
+// For each leaf, a bit set marks the features for which a row satisfies all conditions on the path
 // to the leaf; the same is stored for each background row. The contribution of the leaf for a row
 // and a background row depends only on these bits. Let `a` features be satisfied only by the row,
 // `c` only by the background row, and all others by both. Each of the first then gets (a-1)! c! /

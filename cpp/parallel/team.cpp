@@ -1,6 +1,7 @@
 #include "parallel/team.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <new>
 #include <system_error>
 #include <utility>

@@ -2,9 +2,9 @@
 //
 // A rule is created for the sums of all rows and computes the gain of a split. A larger gain is
 // better, and a split is accepted only if its gain exceeds that of the best constant
-// (`constant_gain`). `falls_short` is faster than computing the gain and tells that the gain is
-// below another one. The gain is a convex function of the sums of the left side, so that its
-// maximum over a box of sums is at a corner: `may_reach` tells whether a gain can be reached in a
+// (`constant_gain`). `falls_short` is faster than computing the gain and returns whether the gain
+// is below another one. The gain is a convex function of the sums of the left side, so that its
+// maximum over a box of sums is at a corner: `may_reach` returns whether a gain can be reached in a
 // box. For floating-point gains both allow for rounding errors: they may only err on the side of
 // searching more than necessary.
 #pragma once
