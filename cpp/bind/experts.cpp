@@ -1,6 +1,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include <atomic>
 #include <cmath>
 #include <optional>
 
@@ -252,16 +253,17 @@ void close_block(ExpertMixture& self, DoubleArray truths) {
     self.close(truths.data(), truths.shape(0));
 }
 
-void close_judged(ExpertMixture& self, DoubleMatrix losses, DoubleArray own, DoubleArray uniform,
-                  DoubleArray excess) {
+void close_with_losses(ExpertMixture& self, DoubleMatrix losses, DoubleArray mixture_loss,
+                       DoubleArray uniform_loss, DoubleArray excess) {
     std::size_t rows = losses.shape(0);
     if (losses.shape(1) != self.experts() || excess.shape(0) != self.experts() ||
-        own.shape(0) != rows || uniform.shape(0) != rows)
+        mixture_loss.shape(0) != rows || uniform_loss.shape(0) != rows)
         throw InputError("losses has shape " + shape_text(losses) +
-                         "; it must have shape (n_rows, n_experts), own and uniform (n_rows,) and "
-                         "excess (n_experts,) with n_experts=" +
+                         "; it must have shape (n_rows, n_experts), mixture_loss and uniform_loss "
+                         "(n_rows,) and excess (n_experts,) with n_experts=" +
                          std::to_string(self.experts()));
-    self.close_judged(losses.data(), own.data(), uniform.data(), excess.data(), rows);
+    self.close_with_losses(losses.data(), mixture_loss.data(), uniform_loss.data(), excess.data(),
+                           rows);
 }
 
 void close_bandit(ExpertMixture& self, double loss) { self.close_bandit(loss); }
@@ -324,8 +326,8 @@ void bind_experts(nb::module_& module) {
                      "The same for a step with several rows.")
         .def_prop_rw("bandit_loss", guarded<write_only>, guarded<close_bandit>,
                      "The same with the loss of the drawn expert (bandit feedback).")
-        .def("close_judged", guarded<close_judged>, nb::arg("losses"), nb::arg("own"),
-             nb::arg("uniform"), nb::arg("excess"),
+        .def("close_with_losses", guarded<close_with_losses>, nb::arg("losses"),
+             nb::arg("mixture_loss"), nb::arg("uniform_loss"), nb::arg("excess"),
              "Close the open step with losses that the caller has computed.")
         .def("run", guarded<run>, nb::arg("forecasts"), nb::arg("truths"), nb::arg("awake").none(),
              nb::arg("block"), nb::arg("keep"),

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
+#include <limits>
+#include <string>
 
 #include "base/error.hpp"
 #include "base/random.hpp"
@@ -334,6 +337,12 @@ void ExpertMixture::check_open() const {
         throw InputError("no step is open; predict first (a block of rows with predict_step)");
 }
 
+void ExpertMixture::check_bandit_loss() const {
+    if (bandit() && rows_[0].loss < 0)
+        throw InputError(step_prefix(totals_.rows) +
+                         "the loss is negative; a bandit rule needs non-negative losses");
+}
+
 void ExpertMixture::close(const double* truths, std::size_t rows) {
     check_open();
     if (rows != open_rows_)
@@ -345,9 +354,7 @@ void ExpertMixture::close(const double* truths, std::size_t rows) {
         evaluate_row(rows_[i], truths[i], totals_.rows + i);
         if (rule_->feedback() == Feedback::excess) add_excess(rows_[i], rows_[i].truth);
     }
-    if (bandit() && rows_[0].loss < 0)
-        throw InputError(step_prefix(totals_.rows) +
-                         "the loss is negative; a bandit rule needs non-negative losses");
+    check_bandit_loss();
     check_excess();
     update_rule(rows);
     for (std::size_t i = 0; i < rows; ++i) {
@@ -358,8 +365,9 @@ void ExpertMixture::close(const double* truths, std::size_t rows) {
     open_rows_ = 0;
 }
 
-void ExpertMixture::close_judged(const double* losses, const double* own, const double* uniform,
-                                 const double* excess, std::size_t rows) {
+void ExpertMixture::close_with_losses(const double* losses, const double* mixture_loss,
+                                      const double* uniform_loss, const double* excess,
+                                      std::size_t rows) {
     check_open();
     if (rows != open_rows_)
         throw InputError("the step has " + std::to_string(open_rows_) + " rows, but losses has " +
@@ -376,15 +384,13 @@ void ExpertMixture::close_judged(const double* losses, const double* own, const 
                                  std::to_string(k) + " is not finite or too large (above 1e140)");
             row.expected += row.weights[k] * row.losses[k];
         }
-        row.loss = draws() ? row.losses[row.chosen] : own[i];
-        row.uniform = uniform[i];
+        row.loss = draws() ? row.losses[row.chosen] : mixture_loss[i];
+        row.uniform = uniform_loss[i];
         if (!std::isfinite(row.loss) || !std::isfinite(row.uniform))
             throw InputError(step_prefix(totals_.rows + i) +
                              "the loss of the mixture is not finite");
     }
-    if (bandit() && rows_[0].loss < 0)
-        throw InputError(step_prefix(totals_.rows) +
-                         "the loss is negative; a bandit rule needs non-negative losses");
+    check_bandit_loss();
     std::copy_n(excess, experts_, excess_.data());
     check_excess();
     update_rule(rows);

@@ -82,8 +82,8 @@ class ExpertMixture {
     void close(const double* truths, std::size_t rows);
     // Closes the step with losses that the caller has computed: of the experts (rows, experts), of
     // the mixture, of the uniform mean, and the excess for the rule.
-    void close_judged(const double* losses, const double* own, const double* uniform,
-                      const double* excess, std::size_t rows);
+    void close_with_losses(const double* losses, const double* mixture_loss,
+                           const double* uniform_loss, const double* excess, std::size_t rows);
     // Closes the step with the loss of the drawn expert only.
     void close_bandit(double loss);
 
@@ -111,6 +111,7 @@ class ExpertMixture {
     void evaluate_row(Row& row, double truth, std::uint64_t number);
     void add_excess(const Row& row, double truth);
     void check_open() const;
+    void check_bandit_loss() const;
     void check_excess();
     void update_rule(std::size_t rows);
     void count(const Row& row);

@@ -338,7 +338,7 @@ class GoodCalls:
             call("ExpertMixture.open", mixture, losses[3])
             own, excess = np.array([0.5]), np.array([0.1, 0.0, -0.1])
             if rule != "ridge":
-                call("ExpertMixture.close_judged", mixture, losses[3:4] ** 2, own, own, excess)
+                call("ExpertMixture.close_with_losses", mixture, losses[3:4] ** 2, own, own, excess)
             call("ExpertMixture.predict", mixture, losses, mask)
             call("ExpertMixture.weights", mixture)
             call("ExpertMixture.bounds", mixture)

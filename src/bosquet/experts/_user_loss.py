@@ -24,28 +24,30 @@ def close_user_loss_step(
         )
     weights, predictions = core.open_weights(), core.open_predictions()
     losses = np.full(awake.shape, np.nan)
-    own, uniform = np.empty(len(predictions)), np.empty(len(predictions))
+    mixture_loss, uniform_loss = np.empty(len(predictions)), np.empty(len(predictions))
     excess = np.zeros(awake.shape[1])
     for i, truth in enumerate(truths):
         present = awake[i]
         losses[i, present] = loss.values(forecasts[i, present], truth)
         mean = forecasts[i, present].mean(axis=0)
         point = predictions[i] if len(shape) > 1 else predictions[i, 0]
-        own[i], uniform[i] = loss.values(np.stack([point, mean]), truth)
+        mixture_loss[i], uniform_loss[i] = loss.values(np.stack([point, mean]), truth)
         if linearised:
             slope = loss.slope(predictions[i], truth)
             differences = predictions[i] - forecasts[i, present].reshape(present.sum(), -1)
             excess[present] += differences @ slope
         else:
-            mixture_loss = weights[i, present] @ losses[i, present] if core.draws else own[i]
-            excess[present] += mixture_loss - losses[i, present]
+            expected_loss = (
+                weights[i, present] @ losses[i, present] if core.draws else mixture_loss[i]
+            )
+            excess[present] += expected_loss - losses[i, present]
     record: dict[str, np.ndarray] = {"weights": weights}
     record["predictions"] = predictions if len(shape) > 1 else predictions[:, 0]
     chosen = core.open_chosen()
     if core.draws:
         record["chosen"] = chosen
-        own = losses[np.arange(len(own)), chosen]
-    core.close_judged(np.nan_to_num(losses), own, uniform, excess)
+        mixture_loss = losses[np.arange(len(losses)), chosen]
+    core.close_with_losses(np.nan_to_num(losses), mixture_loss, uniform_loss, excess)
     leader = core.totals["regret"].argmax()
-    bounds = np.full(len(own), core.bounds()[leader])
-    return {**record, "losses": own, "expert_losses": losses, "bounds": bounds}
+    bounds = np.full(len(losses), core.bounds()[leader])
+    return {**record, "losses": mixture_loss, "expert_losses": losses, "bounds": bounds}
