@@ -2,25 +2,19 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
+#include <limits>
 #include <numeric>
 
-#include "base/interrupt.hpp"
 #include "base/random.hpp"
 #include "base/stopwatch.hpp"
+#include "grow/chunks.hpp"
 
 namespace bosquet {
 
 namespace {
 
-// Approximate time per node in nanoseconds, not counting its rows; for check_interrupt.
-constexpr std::size_t kScanSteps = 4096;
-
 // A node with fewer rows than this is expanded by one thread, and the threads take different nodes.
 constexpr std::size_t kSharedRows = 16'384;
-constexpr std::size_t kChunkRows = 8'192;  // a multiple of 64, the number of rows per word of marks
-
-std::size_t chunks_of(std::size_t rows) { return (rows + kChunkRows - 1) / kChunkRows; }
 
 // Draws a share of the items, at least one, by the hash of their number.
 std::vector<std::uint32_t> draw(std::vector<std::uint32_t> items, double share, std::uint64_t seed,
@@ -76,13 +70,12 @@ Grower::Grower(const BinnedMatrix& matrix, std::span<const FeatureBins> bins,
       options_(&options),
       kernels_(&select_grow_kernels(isa)),
       team_(&team),
-      finder_(matrix, options, *kernels_) {
+      finder_(matrix, options, *kernels_),
+      histograms_(matrix, *kernels_, team.size()) {
     for (auto& rows : rows_) rows = Buffer<std::uint32_t>(matrix.rows());
     marks_ = Buffer<std::uint64_t>(matrix.rows() / 64 + 1);
     for (int worker = 0; worker < team.size(); ++worker)
         worker_marks_.emplace_back(std::min(matrix.rows(), kSharedRows) / 64 + 1);
-    worker_histograms_.resize(team.size());
-    worker_used_.resize(team.size());
     worker_timings_.resize(team.size());
     worker_candidates_.resize(2 * team.size());
     draws_features_ = options.features_by_tree < 1 || options.features_by_level < 1 ||
@@ -107,20 +100,6 @@ Grower::GrowingNode* Grower::new_node() {
     *node = GrowingNode{};
     node->split_by_depth = options_->growth == Growth::depth_wise;
     return node;
-}
-
-Packed* Grower::acquire_histogram() {
-    if (free_histograms_.empty()) {
-        histograms_.emplace_back(matrix_->layout().histogram_size);
-        return histograms_.back().data();
-    }
-    Packed* histogram = free_histograms_.back();
-    free_histograms_.pop_back();
-    return histogram;
-}
-
-void Grower::release_histogram(Packed* histogram) {
-    if (histogram != nullptr) free_histograms_.push_back(histogram);
 }
 
 GrownTree Grower::grow(const Packed* gradients, const GradientScale& scale,
@@ -177,11 +156,11 @@ void Grower::start_root(std::span<const std::uint32_t> sample, std::uint64_t key
     if (!splittable(*root) || options_->max_leaf_nodes < 2) return;
 
     Team* team = root->count >= kSharedRows || matrix_->layout().tiles.size() > 4 ? team_ : nullptr;
-    root->histogram = acquire_histogram();
-    build_histogram(rows, root->histogram, team, 0);
+    root->histogram = histograms_.acquire();
+    build_histogram(*root, team, 0);
     find_splits(root, nullptr, root->histogram, team, 0);
     if (!root->split.found()) {
-        release_histogram(root->histogram);
+        histograms_.release(root->histogram);
         root->histogram = nullptr;
     }
 }
@@ -222,7 +201,7 @@ void Grower::expand_some(Frontier& frontier, std::size_t budget) {
 void Grower::prepare_expansion(GrowingNode& node, bool last) {
     node.left = new_node();
     node.right = new_node();
-    if (!last) node.child_histogram = acquire_histogram();
+    if (!last) node.child_histogram = histograms_.acquire();
 }
 
 void Grower::expand(GrowingNode& node, bool last, Team* team, int worker) {
@@ -249,7 +228,7 @@ void Grower::expand(GrowingNode& node, bool last, Team* team, int worker) {
     Team* builders = small.count >= kSharedRows / 4 ? team : nullptr;
     small.histogram = node.child_histogram;
     large.histogram = node.histogram;
-    build_histogram(small.rows(rows_), small.histogram, builders, worker);
+    build_histogram(small, builders, worker);
     find_splits(splittable(small) ? &small : nullptr, splittable(large) ? &large : nullptr,
                 small.histogram, team, worker);
 }
@@ -261,13 +240,9 @@ void Grower::set_bounds(GrowingNode& node) {
     if (options_->monotone.empty()) return;
     int direction = options_->monotone[node.split.feature];
     if (direction == 0) return;
-    double middle = (finder_.leaf_value(node.left->sum, node.bounds) +
-                     finder_.leaf_value(node.right->sum, node.bounds)) /
-                    2;
-    GrowingNode& low = direction > 0 ? *node.left : *node.right;
-    GrowingNode& high = direction > 0 ? *node.right : *node.left;
-    low.bounds.upper = std::min(low.bounds.upper, middle);
-    high.bounds.lower = std::max(high.bounds.lower, middle);
+    bound_children(direction, finder_.leaf_value(node.left->sum, node.bounds),
+                   finder_.leaf_value(node.right->sum, node.bounds), node.left->bounds,
+                   node.right->bounds);
 }
 
 void Grower::commit(GrowingNode& node, GrownTree& out, Frontier& frontier) {
@@ -301,15 +276,15 @@ void Grower::commit(GrowingNode& node, GrownTree& out, Frontier& frontier) {
     node.right->number = left + 1;
     // A child has taken over the histogram of the parent, or it is not needed any more.
     if (node.left->histogram != node.histogram && node.right->histogram != node.histogram)
-        release_histogram(node.histogram);
+        histograms_.release(node.histogram);
     if (node.left->histogram != node.child_histogram &&
         node.right->histogram != node.child_histogram)
-        release_histogram(node.child_histogram);
+        histograms_.release(node.child_histogram);
     for (GrowingNode* child : {node.left, node.right}) {
         if (child->split.found()) {
             frontier.insert(child);
         } else {
-            release_histogram(child->histogram);
+            histograms_.release(child->histogram);
             finish_leaf(*child, out);
         }
     }
@@ -319,11 +294,11 @@ void Grower::commit(GrowingNode& node, GrownTree& out, Frontier& frontier) {
 void Grower::finish_leaf(GrowingNode& node, GrownTree& out) {
     out.leaves.push_back({node.number, node.rows(rows_), node.bounds});
     if (node.split.found()) {
-        release_histogram(node.histogram);
+        histograms_.release(node.histogram);
         // The node was expanded in advance but not used.
         if (node.expanded && node.child_histogram != nullptr &&
             node.child_histogram != node.histogram)
-            release_histogram(node.child_histogram);
+            histograms_.release(node.child_histogram);
     }
 }
 
@@ -359,21 +334,17 @@ void Grower::partition(GrowingNode& node, Team* team, int worker) {
         lefts = mark(node, rows, table, marks);
         kernels_->split_rows(rows, marks, out, out + lefts);
     } else {
-        std::size_t chunks = chunks_of(rows.count);
+        std::size_t chunks = chunk_count(rows.count);
         std::vector<std::size_t> lefts_before(chunks + 1);
-        auto chunk_rows = [&](std::size_t chunk) {
-            std::size_t begin = chunk * kChunkRows;
-            return rows.part(begin, std::min(kChunkRows, rows.count - begin));
-        };
         team->run(chunks, [&](std::size_t chunk, int) {
             lefts_before[chunk + 1] =
-                mark(node, chunk_rows(chunk), table, marks_.data() + chunk * (kChunkRows / 64));
+                mark(node, chunk_of(rows, chunk), table, marks_.data() + chunk * (kChunkRows / 64));
         });
         std::partial_sum(lefts_before.begin(), lefts_before.end(), lefts_before.begin());
         lefts = lefts_before[chunks];
         team->run(chunks, [&](std::size_t chunk, int) {
             std::size_t rights_before = chunk * kChunkRows - lefts_before[chunk];
-            kernels_->split_rows(chunk_rows(chunk), marks_.data() + chunk * (kChunkRows / 64),
+            kernels_->split_rows(chunk_of(rows, chunk), marks_.data() + chunk * (kChunkRows / 64),
                                  out + lefts_before[chunk], out + lefts + rights_before);
         });
     }
@@ -383,77 +354,9 @@ void Grower::partition(GrowingNode& node, Team* team, int worker) {
     node.right->count = rows.count - lefts;
 }
 
-void Grower::clear(Packed* histogram, std::size_t tile) const {
-    const Layout& layout = matrix_->layout();
-    for (std::uint32_t f : layout.active) {
-        const FeaturePlace& place = layout.features[f];
-        if (place.wide ? tile == layout.tiles.size() : place.tile == tile)
-            std::memset(histogram + place.histogram, 0, place.bins * sizeof(Packed));
-    }
-}
-
-void Grower::build_histogram(RowSet rows, Packed* histogram, Team* team, int worker) {
-    const Layout& layout = matrix_->layout();
+void Grower::build_histogram(const GrowingNode& node, Team* team, int worker) {
     Stopwatch watch(worker_timings_[worker].histogram);
-    auto add_tile = [&](const Tile& tile, RowSet part, Packed* into) {
-        kernels_->tile_histogram(matrix_->tile(tile), tile.stride, tile.features, part, gradients_,
-                                 into + tile.histogram);
-    };
-    auto add_wide = [&](std::uint32_t f, RowSet part, Packed* into) {
-        const FeaturePlace& place = layout.features[f];
-        kernels_->wide_histogram(matrix_->wide_column(place), part, gradients_,
-                                 into + place.histogram);
-    };
-    std::size_t tasks = layout.tiles.size() + layout.wide.size();
-    if (team == nullptr || tasks >= 4 * static_cast<std::size_t>(team->size())) {
-        // One thread per tile, so that there are no private copies to add.
-        auto whole = [&](std::size_t task, int) {
-            clear(histogram, task);
-            if (task < layout.tiles.size()) {
-                add_tile(layout.tiles[task], rows, histogram);
-            } else {
-                for (std::uint32_t f : layout.wide) add_wide(f, rows, histogram);
-            }
-        };
-        std::size_t all = layout.tiles.size() + !layout.wide.empty();
-        if (team != nullptr)
-            team->run(all, whole);
-        else
-            for (std::size_t task = 0; task < all; ++task) {
-                check_interrupt(16 * rows.count + kScanSteps);
-                whole(task, 0);
-            }
-        return;
-    }
-    // The rows are divided among the threads, with a private histogram for each thread.
-    std::fill(worker_used_.begin(), worker_used_.end(), 0);
-    std::size_t size = layout.histogram_size;
-    auto clear_all = [&](Packed* into) {
-        for (std::size_t tile = 0; tile <= layout.tiles.size(); ++tile) clear(into, tile);
-    };
-    team->run(chunks_of(rows.count), [&](std::size_t chunk, int helper) {
-        Packed* into = histogram;
-        if (helper > 0) {
-            if (worker_histograms_[helper].size() == 0)
-                worker_histograms_[helper] = Buffer<Packed>(size);
-            into = worker_histograms_[helper].data();
-        }
-        if (!worker_used_[helper]) clear_all(into);
-        worker_used_[helper] = 1;
-        std::size_t begin = chunk * kChunkRows;
-        RowSet part = rows.part(begin, std::min(kChunkRows, rows.count - begin));
-        for (const Tile& tile : layout.tiles) add_tile(tile, part, into);
-        for (std::uint32_t f : layout.wide) add_wide(f, part, into);
-    });
-    if (!worker_used_[0]) clear_all(histogram);
-    for (int helper = 1; helper < team->size(); ++helper) {
-        if (!worker_used_[helper]) continue;
-        for (std::uint32_t f : layout.active) {
-            const FeaturePlace& place = layout.features[f];
-            kernels_->add(histogram + place.histogram,
-                          worker_histograms_[helper].data() + place.histogram, place.bins);
-        }
-    }
+    histograms_.build(node.rows(rows_), gradients_, node.histogram, team);
 }
 
 // The features that a node may split on: those drawn for the tree, the level and the node that may

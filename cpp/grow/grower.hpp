@@ -9,6 +9,8 @@
 
 #include "base/buffer.hpp"
 #include "data/binned.hpp"
+#include "grow/bounds.hpp"
+#include "grow/histograms.hpp"
 #include "grow/kernels.hpp"
 #include "grow/options.hpp"
 #include "grow/split.hpp"
@@ -56,8 +58,6 @@ class Grower {
     using Frontier = std::set<GrowingNode*, ByPriority>;
 
     GrowingNode* new_node();
-    Packed* acquire_histogram();
-    void release_histogram(Packed* histogram);
 
     void start_root(std::span<const std::uint32_t> sample, std::uint64_t key);
     void expand(GrowingNode& node, bool last, Team* team, int worker);
@@ -72,8 +72,7 @@ class Grower {
                      std::uint64_t* marks) const;
     void set_bounds(GrowingNode& node);
 
-    void build_histogram(RowSet rows, Packed* histogram, Team* team, int worker);
-    void clear(Packed* histogram, std::size_t tile) const;
+    void build_histogram(const GrowingNode& node, Team* team, int worker);
     void find_splits(GrowingNode* built, GrowingNode* derived, Packed* built_histogram, Team* team,
                      int worker);
     std::vector<std::uint32_t> features_for(const GrowingNode& node) const;
@@ -84,6 +83,7 @@ class Grower {
     const GrowKernels* kernels_;
     Team* team_;
     SplitFinder finder_;
+    HistogramBuilder histograms_;
 
     const Packed* gradients_ = nullptr;
     std::uint64_t key_ = 0;
@@ -92,13 +92,9 @@ class Grower {
         rows_[2];  // a node's rows are in one buffer, those of its children in the other
     Buffer<std::uint64_t> marks_;
     std::vector<Buffer<std::uint64_t>> worker_marks_;
-    std::vector<Buffer<Packed>> worker_histograms_;
-    std::vector<std::uint8_t> worker_used_;
 
     std::vector<std::unique_ptr<GrowingNode>> nodes_;
     std::size_t nodes_used_ = 0;
-    std::vector<Buffer<Packed>> histograms_;
-    std::vector<Packed*> free_histograms_;
     std::vector<GrowTimings> worker_timings_;
     std::vector<std::vector<Split>> worker_candidates_;  // candidates of two nodes per worker
     bool draws_features_ = false;  // whether some nodes may not use all features

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 namespace bosquet {
@@ -35,12 +34,6 @@ struct GrowOptions {
     std::vector<std::int8_t> monotone;  // -1, 0 or +1 per feature; empty: no constraints
     std::vector<std::vector<std::uint32_t>>
         interactions;  // groups of features that may interact; empty: all
-};
-
-// The bounds on the value of a node that follow from monotone constraints.
-struct ValueBounds {
-    double lower = -std::numeric_limits<double>::infinity();
-    double upper = std::numeric_limits<double>::infinity();
 };
 
 }  // namespace bosquet

@@ -107,7 +107,7 @@ bool SplitFinder::admissible(Packed left, Packed total) const {
 }
 
 bool SplitFinder::surely_large_enough(const Split& split, Packed total) const {
-    std::int64_t enough = std::int64_t{options_->min_samples_leaf - 1} * scale_.max_hessian;
+    std::int64_t enough = (std::int64_t{options_->min_samples_leaf} - 1) * scale_.max_hessian;
     std::int64_t left = hessian_of(split.left);
     // More than min_samples_leaf - 1 rows with the largest Hessian can have, so at least
     // min_samples_leaf rows.

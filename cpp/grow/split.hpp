@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
 #include "data/binned.hpp"
+#include "grow/bounds.hpp"
 #include "grow/kernels.hpp"
 #include "grow/options.hpp"
 
@@ -65,7 +67,6 @@ class SplitFinder {
 
     // The value of a leaf with these sums.
     double leaf_value(Packed sum, const ValueBounds& bounds) const;
-    const GradientScale& scale() const { return scale_; }
 
   private:
     struct Sums {

@@ -1,0 +1,43 @@
+// Builds the histograms of nodes: the sums of gradients by feature and bin.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/buffer.hpp"
+#include "data/binned.hpp"
+#include "grow/kernels.hpp"
+#include "parallel/team.hpp"
+
+namespace bosquet {
+
+class HistogramBuilder {
+  public:
+    HistogramBuilder(const BinnedMatrix& matrix, const GrowKernels& kernels, int workers);
+
+    // Returns a buffer for one histogram, which belongs to the builder; its contents are undefined.
+    Packed* acquire();
+    // Takes back a buffer; does nothing for nullptr.
+    void release(Packed* histogram);
+
+    // Sums the gradients of the rows into `histogram`. Without a team the calling thread does all
+    // the work, and several threads may call at the same time.
+    void build(RowSet rows, const Packed* gradients, Packed* histogram, Team* team);
+
+  private:
+    void build_by_tile(RowSet rows, const Packed* gradients, Packed* histogram, Team* team) const;
+    void build_by_rows(RowSet rows, const Packed* gradients, Packed* histogram, Team& team);
+    void add_tile(std::size_t tile, RowSet rows, const Packed* gradients, Packed* histogram) const;
+    void add_wide(RowSet rows, const Packed* gradients, Packed* histogram) const;
+    void clear(Packed* histogram, std::size_t tile) const;
+    void clear_all(Packed* histogram) const;
+
+    const BinnedMatrix* matrix_;
+    const GrowKernels* kernels_;
+    std::vector<Buffer<Packed>> buffers_;
+    std::vector<Packed*> free_;
+    std::vector<Buffer<Packed>> worker_histograms_;  // private histograms of all workers but 0
+    std::vector<std::uint8_t> worker_used_;
+};
+
+}  // namespace bosquet
