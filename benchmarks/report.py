@@ -17,7 +17,7 @@ HEAD = (
 PREDICTOR_LIMIT = 10e-6
 # The phases follow one another and add up to the fit; those of growing are summed over the
 # threads, so they add up to more than the time it took.
-PHASES = ("bin", "gradient", "sample", "grow", "leaves", "update", "holdout")
+PHASES = ("bin", "gradient", "sample", "grow", "leaves", "update", "validation")
 GROWING = ("histogram", "split", "partition")
 
 

@@ -3,6 +3,7 @@
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
+#include <atomic>
 #include <optional>
 
 #include "base/error.hpp"
@@ -68,28 +69,26 @@ class Fit {
           booster_(*train_.sample, bins_.features, loss, checked(options_of(options)),
                    parse_isa(isa), team_) {}
 
-    void set_holdout(std::shared_ptr<BinnedMatrix> matrix, DoubleMatrix target,
-                     DoubleArray weight) {
+    void set_validation(std::shared_ptr<BinnedMatrix> matrix, DoubleMatrix target,
+                        DoubleArray weight) {
         InUse guard(in_use_, kName);
-        holdout_ = sample_of(std::move(matrix), std::move(target), std::move(weight));
+        validation_ = sample_of(std::move(matrix), std::move(target), std::move(weight));
     }
 
-    void start(DoubleMatrix raw, std::optional<DoubleMatrix> holdout_raw) {
+    void start(DoubleMatrix raw, std::optional<DoubleMatrix> validation_raw) {
         InUse guard(in_use_, kName);
         check_raw(*train_.sample, raw);
-        if (holdout_raw && !holdout_.sample)
-            throw InputError("the fit has no validation set; call set_holdout first");
-        if (holdout_raw) check_raw(*holdout_.sample, *holdout_raw);
+        if (validation_raw) check_raw(validation_sample(), *validation_raw);
         std::copy_n(raw.data(), raw.size(), train_.sample->raw(0));
-        if (holdout_raw)
-            std::copy_n(holdout_raw->data(), holdout_raw->size(), holdout_.sample->raw(0));
+        if (validation_raw)
+            std::copy_n(validation_raw->data(), validation_raw->size(), validation_sample().raw(0));
     }
 
     void start_from(DoubleArray constants) {
         InUse guard(in_use_, kName);
         check_length(constants.shape(0), loss_.outputs(), "constants", "output");
         check_finite({constants.data(), constants.shape(0)}, "constants");
-        for (Sample* sample : {train_.sample.get(), holdout_.sample.get()})
+        for (Sample* sample : {train_.sample.get(), validation_.sample.get()})
             for (std::uint32_t k = 0; sample != nullptr && k < loss_.outputs(); ++k)
                 std::fill_n(sample->raw(k), sample->rows(), constants.data()[k]);
     }
@@ -112,7 +111,7 @@ class Fit {
         Booster::LeafValues leaf_values;
         if (minimisers) leaf_values = leaf_values_from(*minimisers);
         LongCall call;
-        booster_.round(ensemble, pairs, leaf_values, holdout_.sample.get());
+        booster_.round(ensemble, pairs, leaf_values, validation_.sample.get());
     }
 
     double train_loss() {
@@ -120,18 +119,15 @@ class Fit {
         LongCall call;
         return booster_.sampled_train_loss();
     }
-    double holdout_loss() {
+    double validation_loss() {
         InUse guard(in_use_, kName);
-        if (!holdout_.sample)
-            throw InputError("the fit has no validation set; call set_holdout first");
+        const Sample& sample = validation_sample();
         LongCall call;
-        return booster_.mean_loss(*holdout_.sample);
+        return booster_.mean_loss(sample);
     }
 
-    nb::ndarray<nb::numpy, double> raw(bool holdout) const {
-        if (holdout && !holdout_.sample)
-            throw InputError("the fit has no validation set; call set_holdout first");
-        const Sample& sample = holdout ? *holdout_.sample : *train_.sample;
+    nb::ndarray<nb::numpy, double> raw(bool validation) const {
+        const Sample& sample = validation ? validation_sample() : *train_.sample;
         double* out;
         auto array = new_array<double>({loss_.outputs(), sample.rows()}, &out);
         std::copy_n(sample.raw(0), loss_.outputs() * sample.rows(), out);
@@ -149,7 +145,7 @@ class Fit {
         out["partition"] = t.growing.partition;
         out["leaves"] = t.leaves;
         out["update"] = t.update;
-        out["holdout"] = t.holdout;
+        out["validation"] = t.validation;
         return out;
     }
 
@@ -164,6 +160,12 @@ class Fit {
         std::vector<double> classes;
         std::unique_ptr<Sample> sample;
     };
+
+    Sample& validation_sample() const {
+        if (!validation_.sample)
+            throw InputError("the fit has no validation set; call set_validation first");
+        return *validation_.sample;
+    }
 
     BoostOptions checked(BoostOptions options) const {
         for (const auto& group : options.grow.interactions)
@@ -252,7 +254,7 @@ class Fit {
     Loss loss_;
     Team team_;
     HeldSample train_;
-    HeldSample holdout_;
+    HeldSample validation_;
     Booster booster_;
     std::atomic<bool> in_use_ = false;
 };
@@ -267,9 +269,9 @@ void bind_boost(nb::module_& module) {
                       const Loss&, nb::dict, const std::string&, int>(),
              nb::arg("matrix"), nb::arg("bins"), nb::arg("target"), nb::arg("weight"),
              nb::arg("loss"), nb::arg("options"), nb::arg("isa"), nb::arg("threads"))
-        .def("set_holdout", &Fit::set_holdout, nb::arg("matrix"), nb::arg("target"),
+        .def("set_validation", &Fit::set_validation, nb::arg("matrix"), nb::arg("target"),
              nb::arg("weight"), "Set the validation set, binned with the same bins.")
-        .def("start", &Fit::start, nb::arg("raw"), nb::arg("holdout_raw").none() = nb::none(),
+        .def("start", &Fit::start, nb::arg("raw"), nb::arg("validation_raw").none() = nb::none(),
              "Start from raw predictions of shape (n_outputs, n_rows).")
         .def("start_from", &Fit::start_from, nb::arg("constants"),
              "Start from one constant per output, the same for every row.")
@@ -281,8 +283,9 @@ void bind_boost(nb::module_& module) {
              "case, unless the option `newton` is set.")
         .def("train_loss", &Fit::train_loss,
              "Return the mean training loss over at most 16,384 evenly spaced rows.")
-        .def("holdout_loss", &Fit::holdout_loss, "Return the mean loss on the validation set.")
-        .def("raw", &Fit::raw, nb::arg("holdout") = false,
+        .def("validation_loss", &Fit::validation_loss,
+             "Return the mean loss on the validation set.")
+        .def("raw", &Fit::raw, nb::arg("validation") = false,
              "Return the raw predictions, shape (n_outputs, n_rows).")
         .def("timings", &Fit::timings, "Return the seconds spent in each phase of the rounds.");
 }

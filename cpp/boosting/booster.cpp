@@ -12,25 +12,6 @@
 
 namespace bosquet {
 
-Sample::Sample(std::shared_ptr<const BinnedMatrix> matrix, std::span<const double> target,
-               std::span<const double> weight, std::uint32_t outputs)
-    : matrix_(std::move(matrix)),
-      target_(target),
-      weight_(weight),
-      raw_(matrix_->rows() * outputs) {
-    std::fill(raw_.begin(), raw_.end(), 0.0);
-}
-
-LossData Sample::data() const {
-    return {rows(), rows(), target_.data(), weight_.empty() ? nullptr : weight_.data(),
-            raw_.data()};
-}
-
-double Sample::total_weight() const {
-    if (weight_.empty()) return static_cast<double>(rows());
-    return std::accumulate(weight_.begin(), weight_.end(), 0.0);
-}
-
 Booster::Booster(Sample& train, std::span<const FeatureBins> bins, Loss loss, BoostOptions options,
                  Isa isa, Team& team)
     : train_(&train),
@@ -122,7 +103,7 @@ GradientScale Booster::quantise(const GradientPair* pairs) {
 }
 
 void Booster::round(Ensemble& ensemble, std::span<const GradientPair> given,
-                    const LeafValues& leaf_values, Sample* holdout) {
+                    const LeafValues& leaf_values, Sample* validation) {
     std::size_t rows = train_->rows();
     compute_gradients(given);
     bool sampled = options_.subsample < 1;
@@ -159,15 +140,15 @@ void Booster::round(Ensemble& ensemble, std::span<const GradientPair> given,
             Stopwatch watch(timings_.update);
             update(grown, leaf_of_row_.data(), train_->raw(k), rows);
         }
-        if (holdout != nullptr) {
-            Stopwatch watch(timings_.holdout);
-            if (holdout_leaf_.size() != holdout->rows())
-                holdout_leaf_ = Buffer<std::uint16_t>(holdout->rows());
-            Router router(grown, holdout->matrix(), leaf_of_node_, isa_);
-            team_->run(block_count(holdout->rows()), [&](std::size_t index, int) {
-                router.route(block(holdout->rows(), index), holdout_leaf_.data());
+        if (validation != nullptr) {
+            Stopwatch watch(timings_.validation);
+            if (validation_leaf_.size() != validation->rows())
+                validation_leaf_ = Buffer<std::uint16_t>(validation->rows());
+            Router router(grown, validation->matrix(), leaf_of_node_, isa_);
+            team_->run(block_count(validation->rows()), [&](std::size_t index, int) {
+                router.route(block(validation->rows(), index), validation_leaf_.data());
             });
-            update(grown, holdout_leaf_.data(), holdout->raw(k), holdout->rows());
+            update(grown, validation_leaf_.data(), validation->raw(k), validation->rows());
         }
         trees.push_back(std::move(grown.tree));
     }
@@ -349,11 +330,7 @@ void Booster::bound_by_minimisers(GrownTree& grown,
             double best = clip_to_step(loss_.minimiser(train_->data(), rows[child], output));
             return std::clamp(best, bounds[at].lower, bounds[at].upper);
         };
-        double middle = (value(left) + value(left + 1)) / 2;
-        ValueBounds& low = bounds[direction > 0 ? left : left + 1];
-        ValueBounds& high = bounds[direction > 0 ? left + 1 : left];
-        low.upper = std::min(low.upper, middle);
-        high.lower = std::max(high.lower, middle);
+        bound_children(direction, value(left), value(left + 1), bounds[left], bounds[left + 1]);
     }
     for (Leaf& leaf : grown.leaves) leaf.bounds = bounds[leaf.node];
 }

@@ -3,12 +3,12 @@
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <span>
 #include <vector>
 
 #include "base/buffer.hpp"
 #include "boosting/quantise.hpp"
+#include "boosting/row_sampler.hpp"
 #include "boosting/sample.hpp"
 #include "data/binned.hpp"
 #include "grow/grower.hpp"
@@ -29,32 +29,9 @@ struct BoostOptions {
     std::uint64_t first_round = 0;
 };
 
-// Rows with their targets and the current raw predictions. Targets and weights (empty: all 1)
-// belong to the caller and must outlive the sample.
-class Sample {
-  public:
-    Sample(std::shared_ptr<const BinnedMatrix> matrix, std::span<const double> target,
-           std::span<const double> weight, std::uint32_t outputs);
-
-    std::size_t rows() const { return matrix_->rows(); }
-    const BinnedMatrix& matrix() const { return *matrix_; }
-    LossData data() const;
-    double* raw(std::uint32_t output) { return raw_.data() + output * rows(); }
-    const double* raw(std::uint32_t output) const { return raw_.data() + output * rows(); }
-    std::span<const double> weight() const { return weight_; }
-    std::span<const double> target() const { return target_; }
-    double total_weight() const;
-
-  private:
-    std::shared_ptr<const BinnedMatrix> matrix_;
-    std::span<const double> target_;
-    std::span<const double> weight_;
-    Buffer<double> raw_;
-};
-
 // The time spent in the phases of a fit, in seconds of wall-clock time.
 struct Timings {
-    double gradient = 0, sample = 0, grow = 0, leaves = 0, update = 0, holdout = 0;
+    double gradient = 0, sample = 0, grow = 0, leaves = 0, update = 0, validation = 0;
     GrowTimings growing;
 };
 
@@ -72,7 +49,7 @@ class Booster {
     // loss; output k of row i is at k * rows + i. `leaf_values`, if set, replaces the minimiser of
     // the loss.
     void round(Ensemble& ensemble, std::span<const GradientPair> given,
-               const LeafValues& leaf_values, Sample* holdout);
+               const LeafValues& leaf_values, Sample* validation);
 
     // The weighted mean loss over the rows.
     double mean_loss(const Sample& sample) const;
@@ -115,10 +92,10 @@ class Booster {
     Buffer<Packed> packed_;
     RowSampler sampler_;
     Buffer<std::uint16_t> leaf_of_row_;
-    Buffer<std::uint16_t> holdout_leaf_;
+    Buffer<std::uint16_t> validation_leaf_;
     std::vector<std::uint16_t> leaf_of_node_;
     std::vector<double> leaf_weight_;
-    mutable Timings timings_;
+    Timings timings_;
 };
 
 }  // namespace bosquet

@@ -184,10 +184,10 @@ class Fit:
 
     def __init__(self, matrix: BinnedMatrix, bins: Bins, target: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], loss: Loss, options: dict, isa: str, threads: int) -> None: ...
 
-    def set_holdout(self, matrix: BinnedMatrix, target: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+    def set_validation(self, matrix: BinnedMatrix, target: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """Set the validation set, binned with the same bins."""
 
-    def start(self, raw: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], holdout_raw: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None) -> None:
+    def start(self, raw: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], validation_raw: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None) -> None:
         """Start from raw predictions of shape (n_outputs, n_rows)."""
 
     def start_from(self, constants: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
@@ -201,10 +201,10 @@ class Fit:
     def train_loss(self) -> float:
         """Return the mean training loss over at most 16,384 evenly spaced rows."""
 
-    def holdout_loss(self) -> float:
+    def validation_loss(self) -> float:
         """Return the mean loss on the validation set."""
 
-    def raw(self, holdout: bool = False) -> NDArray[numpy.float64]:
+    def raw(self, validation: bool = False) -> NDArray[numpy.float64]:
         """Return the raw predictions, shape (n_outputs, n_rows)."""
 
     def timings(self) -> dict:

@@ -174,12 +174,12 @@ class GoodCalls:
             "auto",
             2,
         )
-        call("Fit.set_holdout", fit, self.matrix, target, NO_WEIGHTS)
+        call("Fit.set_validation", fit, self.matrix, target, NO_WEIGHTS)
         call("Fit.start", fit, np.zeros((1, self.rows)), np.zeros((1, self.rows)))
         call("Fit.start_from", fit, np.array([0.5]))
         call("Fit.round", fit, self.ensemble)
         call("Fit.train_loss", fit)
-        call("Fit.holdout_loss", fit)
+        call("Fit.validation_loss", fit)
         call("Fit.raw", fit, True)
         call("Fit.timings", fit)
         labels = self.classes[None].astype(float)

@@ -98,7 +98,7 @@ class CallsBack:
         self.random, self.objects = random, objects
 
     def __call__(self, *arguments: Any) -> Any:
-        for name in ("round", "truncate", "set_holdout", "train_loss", "start_from"):
+        for name in ("round", "truncate", "set_validation", "train_loss", "start_from"):
             for target in self.random.sample(self.objects, min(4, len(self.objects))):
                 if hasattr(type(target), name):
                     given = self.random.choice(

@@ -79,7 +79,7 @@ def test_a_fit_needs_the_bins_of_its_matrix(good: GoodCalls) -> None:
     fit = fit_of(good)
     matrix = _core.bin_table(good.X, other, "auto", 1)
     with pytest.raises(ValueError, match="not made with these bins"):
-        fit.set_holdout(matrix, good.y[None], NO_WEIGHTS)
+        fit.set_validation(matrix, good.y[None], NO_WEIGHTS)
 
 
 def fit_of(good: GoodCalls, bins: Any = None, **options: Any) -> Any:

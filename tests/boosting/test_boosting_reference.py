@@ -134,15 +134,15 @@ def test_validation_losses_agree_after_every_round() -> None:
         _core.bin_table(x[train], bins, "auto", 1), bins, y[None, train], np.zeros(0), loss,
         {"max_leaf_nodes": 6, "min_samples_leaf": 5}, "auto", 1,
     )  # fmt: skip
-    fit.set_holdout(_core.bin_table(x[rest], bins, "auto", 1), y[None, rest], np.zeros(0))
+    fit.set_validation(_core.bin_table(x[rest], bins, "auto", 1), y[None, rest], np.zeros(0))
     fit.start(np.zeros((1, 150)), np.zeros((1, len(y) - 150)))
     ensemble = _core.Ensemble(3, 1, [0.0], CATEGORIES)
     for number in range(1, 6):
         fit.round(ensemble)
         raw = ensemble.predict_raw(x[rest], 0, number)[:, 0]
-        np.testing.assert_allclose(fit.raw(holdout=True)[0], raw, rtol=1e-12, atol=1e-15)
+        np.testing.assert_allclose(fit.raw(validation=True)[0], raw, rtol=1e-12, atol=1e-15)
         value = loss.value(y[None, rest], raw[None], np.zeros(0)) / len(raw)
-        assert fit.holdout_loss() == pytest.approx(value, rel=1e-12)
+        assert fit.validation_loss() == pytest.approx(value, rel=1e-12)
 
 
 def test_a_category_not_seen_in_training_is_treated_as_missing() -> None:

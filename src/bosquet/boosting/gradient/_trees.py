@@ -101,7 +101,7 @@ class TreeStepper:
         self.validation = validation
         if validation is not None:
             held = _core.bin_table(validation.columns, bins, isa, threads)
-            self.fit.set_holdout(held, validation.target, validation.weight)
+            self.fit.set_validation(held, validation.target, validation.weight)
         self.train = train
         self.newton = options["newton"]
         self.binning_seconds = time.perf_counter() - started
@@ -155,9 +155,9 @@ class TreeStepper:
         if self.validation is None:
             return None
         if isinstance(self.loss, NativeLoss):
-            return self.fit.holdout_loss()
+            return self.fit.validation_loss()
         part = self.validation
-        return self.loss.mean(part.target, self.fit.raw(holdout=True), part.weight)
+        return self.loss.mean(part.target, self.fit.raw(validation=True), part.weight)
 
     def timings(self) -> dict[str, float]:
         """Seconds by phase; the phases of growing are summed over threads."""

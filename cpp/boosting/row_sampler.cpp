@@ -1,0 +1,135 @@
+#include "boosting/row_sampler.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <numeric>
+
+#include "base/error.hpp"
+#include "base/random.hpp"
+#include "boosting/quantise.hpp"
+
+namespace bosquet {
+
+namespace {
+
+constexpr std::uint64_t kStream = 0x726f7773;  // "rows"
+
+// A histogram of gradient lengths by their leading bits: a bin spans 1/256 of a power of two, which
+// is fine enough for a threshold.
+constexpr int kDropBits = 15;
+constexpr std::size_t kLengthBins = std::size_t{1} << (31 - kDropBits);
+
+// The threshold t for which the sum of min(1, length / t) is `wanted`. The loop starts from the
+// longest bin: rows above t are all kept, the others share the rest.
+double length_threshold(const std::vector<std::uint64_t>& counts, double wanted) {
+    auto middle = [](std::size_t bin) {
+        auto bits = static_cast<std::uint32_t>((bin << kDropBits) + (1u << (kDropBits - 1)));
+        return static_cast<double>(std::bit_cast<float>(bits));
+    };
+    double below = 0;
+    // The last bins are those of infinity, so that empty bins must not be multiplied.
+    for (std::size_t bin = 0; bin < kLengthBins; ++bin)
+        if (counts[bin] != 0) below += static_cast<double>(counts[bin]) * middle(bin);
+    double kept = 0;
+    for (std::size_t bin = kLengthBins; bin-- > 0;) {
+        if (counts[bin] == 0) continue;
+        double threshold = wanted > kept ? below / (wanted - kept) : middle(bin);
+        if (threshold >= middle(bin)) return threshold;
+        below -= counts[bin] * middle(bin);
+        kept += static_cast<double>(counts[bin]);
+    }
+    return 0;
+}
+
+}  // namespace
+
+template <class Keep>
+void RowSampler::collect(std::size_t rows, Team& team, Keep keep) {
+    if (rows_.size() != rows) rows_ = Buffer<std::uint32_t>(rows);
+    // The rows of each block are first written to the start of the block, then moved together.
+    std::vector<std::size_t> counts(block_count(rows));
+    team.run(counts.size(), [&](std::size_t index, int) {
+        Range range = block(rows, index);
+        std::uint32_t* out = rows_.data() + range.begin;
+        std::size_t count = 0;
+        for (std::size_t row = range.begin; row < range.end; ++row) {
+            out[count] = static_cast<std::uint32_t>(row);
+            count += keep(row);
+        }
+        counts[index] = count;
+    });
+    count_ = 0;
+    for (std::size_t index = 0; index < counts.size(); ++index) {
+        const std::uint32_t* from = rows_.data() + block(rows, index).begin;
+        std::copy(from, from + counts[index], rows_.data() + count_);
+        count_ += counts[index];
+    }
+}
+
+void RowSampler::draw_uniform(std::size_t rows, double share, std::uint64_t seed,
+                              std::uint64_t round, Team& team) {
+    std::uint64_t stream = mix64(round ^ kStream);
+    collect(rows, team, [&](std::size_t row) { return uniform(seed, stream, row) < share; });
+    if (count_ == 0) rows_[count_++] = static_cast<std::uint32_t>(hash64(seed, stream, 0) % rows);
+}
+
+void RowSampler::draw_by_gradient(const GradientPair* pairs, std::size_t rows,
+                                  std::uint32_t outputs, double share, std::uint64_t seed,
+                                  std::uint64_t round, Team& team) {
+    outputs_ = outputs;
+    if (length_.size() != rows) length_ = Buffer<float>(rows);
+    if (scaled_.size() != rows * outputs) scaled_ = Buffer<GradientPair>(rows * outputs);
+
+    std::vector<double> totals(block_count(rows));
+    team.run(totals.size(), [&](std::size_t index, int) {
+        Range range = block(rows, index);
+        double total = 0;
+        for (std::size_t row = range.begin; row < range.end; ++row)
+            for (std::uint32_t k = 0; k < outputs; ++k) {
+                double h = pairs[k * rows + row].h;
+                if (h < 0) throw InputError(kBadGradients);
+                total += h * h;
+            }
+        totals[index] = total;
+    });
+    // A tenth of the mean squared Hessian gives well-fitted rows a chance to be drawn.
+    double floor = 0.1 * std::accumulate(totals.begin(), totals.end(), 0.0) / rows;
+
+    int workers = team.size();
+    std::vector<std::vector<std::uint64_t>> counts(workers);
+    team.run(block_count(rows), [&](std::size_t index, int worker) {
+        if (counts[worker].empty()) counts[worker].resize(kLengthBins);
+        Range range = block(rows, index);
+        for (std::size_t row = range.begin; row < range.end; ++row) {
+            double sum = floor;
+            for (std::uint32_t k = 0; k < outputs; ++k) {
+                double g = pairs[k * rows + row].g;
+                sum += g * g;
+            }
+            auto length = static_cast<float>(std::sqrt(sum));
+            if (!std::isfinite(length)) throw InputError(kBadGradients);
+            length_[row] = length;
+            ++counts[worker][std::bit_cast<std::uint32_t>(length) >> kDropBits];
+        }
+    });
+    std::vector<std::uint64_t> all(kLengthBins);
+    for (const auto& part : counts)
+        for (std::size_t bin = 0; bin < part.size(); ++bin) all[bin] += part[bin];
+    double threshold = length_threshold(all, share * static_cast<double>(rows));
+
+    std::uint64_t stream = mix64(round ^ kStream);
+    collect(rows, team, [&](std::size_t row) {
+        double probability = threshold > 0 ? length_[row] / threshold : 1.0;
+        bool kept = uniform(seed, stream, row) < probability;
+        auto scale = static_cast<float>(kept ? (probability < 1 ? 1 / probability : 1.0) : 0.0);
+        for (std::uint32_t k = 0; k < outputs; ++k) {
+            const GradientPair& pair = pairs[k * rows + row];
+            scaled_[k * rows + row] = {pair.g * scale, pair.h * scale};
+        }
+        return kept;
+    });
+    if (count_ == 0) rows_[count_++] = 0;
+}
+
+}  // namespace bosquet
