@@ -178,8 +178,6 @@ def line(work, ours, theirs, must, note=""):
 
 
 def run(repeats):
-    import bosquet
-
     raw, lines = {"machine": describe()}, []
     found = raw["stumps"] = stumps(20_000, repeats)
     note = "training error {ours:.4f}, theirs {theirs:.4f}".format(**found["errors"])
@@ -204,11 +202,10 @@ def run(repeats):
         )
         work = f"20 trees of depth 3, {split}, 20,000 × 28, scikit-learn"
         lines.append(line(work, found[split], found["theirs"], 0.05, error))
-    if hasattr(bosquet, "AdaBoostRegressor"):
-        found = raw["regression"] = regression(20_000, repeats)
-        lines.append(
-            line("AdaBoost.R2, 20,000 × 28, scikit-learn", found["ours"], found["theirs"], 0.1)
-        )
+    found = raw["regression"] = regression(20_000, repeats)
+    lines.append(
+        line("AdaBoost.R2, 20,000 × 28, scikit-learn", found["ours"], found["theirs"], 0.1)
+    )
     found = raw["overhead"] = overhead(20_000, repeats)
     note = f"the loop's own {found['seconds'] / found['learner'] - 1:.2%}"
     lines.append(
