@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from bosquet.cli.arguments import (
     OneLineParser,
@@ -19,10 +18,6 @@ from bosquet.cli.arguments import (
     refuse_unknown_options,
 )
 from bosquet.cli.commands import COMMANDS
-
-if TYPE_CHECKING:
-    pass
-
 
 OK, FAILED, WRONG, INTERRUPTED = 0, 1, 2, 130
 

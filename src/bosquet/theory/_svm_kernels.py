@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
-
-if TYPE_CHECKING:
-    pass
-
 
 # Negative eigenvalues smaller than this, relative to the largest, are rounding errors.
 _ROUNDING = 1e-9

@@ -95,6 +95,18 @@ def matched(found: Detections, truth: np.ndarray, overlap: float) -> int:
     return int((~free).sum())
 
 
+def _detections_at(windows: Detections, stages: int, min_neighbors: int) -> Detections:
+    """The detections that the windows give with other numbers of stages and neighbors."""
+    passed = windows.depth >= stages
+    kept = Detections(
+        windows.boxes[passed],
+        windows.neighbors[passed],
+        windows.depth[passed],
+        windows.score[passed],
+    )
+    return grouped(kept, min_neighbors)
+
+
 def evaluate(
     cascade: Cascade,
     images: Sequence[ImageLike],
@@ -169,18 +181,9 @@ def evaluate(
             n_jobs=n_jobs,
         )
         for point, (stages, neighbors) in enumerate(points):
-            kept = windows.depth >= stages
-            found = grouped(
-                Detections(
-                    windows.boxes[kept],
-                    windows.neighbors[kept],
-                    windows.depth[kept],
-                    windows.score[kept],
-                ),
-                neighbors,
-            )
-            total[point] += len(found)
-            hits[point] += matched(found, truth, overlap)
+            detections = _detections_at(windows, stages, neighbors)
+            total[point] += len(detections)
+            hits[point] += matched(detections, truth, overlap)
     table = np.zeros(len(points), list(COLUMNS))
     table["stages"], table["min_neighbors"] = np.array(points).reshape(-1, 2).T
     table["hits"], table["false_positives"] = hits, total - hits

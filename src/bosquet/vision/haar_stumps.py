@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.special import expit
@@ -14,10 +14,6 @@ from bosquet.boosting.adaboost.bounds import vc_dim_of_stumps
 from bosquet.boosting.adaboost.votes import IDENTITY, AsVote
 from bosquet.vision.features import HaarFeatures
 from bosquet.vision.integral import feature_arrays, native_values
-
-if TYPE_CHECKING:
-    pass
-
 
 # Number of rounds whose feature values are in memory at the same time.
 ROUNDS_PER_BLOCK = 128
