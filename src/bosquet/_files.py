@@ -1,4 +1,4 @@
-"""Atomic writing of files: a file is complete or absent."""
+"""The first bytes of a model file, and atomic writing: a file is complete or absent."""
 
 from __future__ import annotations
 
@@ -7,6 +7,10 @@ import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+# The first bytes of every model file. MODEL_FILE recognises one even if its line ends were converted.
+MODEL_FILE_START = b"\x89BSQ\r\n\x1a\n"
+MODEL_FILE = MODEL_FILE_START[:4]
 
 
 @contextmanager

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
 
-MODEL_FILE = b"\x89BSQ"
 PICKLE = b"\x80"  # first byte of protocol 2 and later
 
 

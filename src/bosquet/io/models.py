@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import bosquet
 from bosquet._core import Ensemble, ModelFileError
-from bosquet._files import atomic_write
+from bosquet._files import MODEL_FILE_START, atomic_write
 from bosquet._fitted import fit_snapshot
 from bosquet._parameters import NotStored
 from bosquet._state.fields import read_field, read_object, read_text
@@ -26,14 +26,8 @@ from bosquet.io.parameters import (
 )
 from bosquet.io.signatures import check_key, sign, strip_signature
 
-if TYPE_CHECKING:
-    pass
-
-
 # Maximum nesting depth of composite models.
 MAX_NESTING = 3
-# The first bytes of every model file.
-FILE_START = b"\x89BSQ\r\n\x1a\n"
 
 
 def save_model(estimator: object, path: str | os.PathLike[str], key: bytes | None = None) -> None:
@@ -86,8 +80,8 @@ def load(path: str | os.PathLike[str], key: bytes | None = None) -> Any:
 def _file_bytes(path: str | os.PathLike[str]) -> bytes:
     """Return the content of a model file; of any other file only its first bytes, however large it is."""
     with open(path, "rb") as file:
-        start = file.read(len(FILE_START))
-        return start + file.read() if start == FILE_START else start
+        start = file.read(len(MODEL_FILE_START))
+        return start + file.read() if start == MODEL_FILE_START else start
 
 
 # ----------------------------------------------------------------------------------------- writing

@@ -7,6 +7,7 @@ import os
 import sys
 from typing import Any
 
+from bosquet._files import MODEL_FILE
 from bosquet.tables.delimited import read_delimited
 from bosquet.tables.errors import TableError, load_pandas
 
@@ -24,7 +25,7 @@ _FOREIGN = (
     (b"\x89PNG", "a picture"),
     (b"\xff\xd8\xff", "a picture"),
     (b"GIF8", "a picture"),
-    (b"\x89BSQ", "a model file of Bosquet; `bosquet info` describes it"),
+    (MODEL_FILE, "a model file of Bosquet; `bosquet info` describes it"),
     (b"\x89HDF", "an HDF5 file; write the table as Parquet or CSV"),
     (b"\x28\xb5\x2f\xfd", "a zstd archive; decompress it first"),
     (b"SQLite format 3", "an SQLite database; export the table as CSV"),

@@ -6,10 +6,11 @@ import os
 import platform
 from typing import TYPE_CHECKING, Any
 
+from bosquet._files import MODEL_FILE
 from bosquet._text_table import text_table
 from bosquet.cli.arguments import table_argument
 from bosquet.cli.inputs import read
-from bosquet.cli.models import MODEL_FILE, PICKLE, begins_with, load_model, trust_arguments
+from bosquet.cli.models import PICKLE, begins_with, load_model, trust_arguments
 from bosquet.cli.output import print_result
 
 if TYPE_CHECKING:

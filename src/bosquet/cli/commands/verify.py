@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from bosquet._files import MODEL_FILE
 from bosquet.cli.arguments import UserError
-from bosquet.cli.models import MODEL_FILE, begins_with, load_model, model_argument
+from bosquet.cli.models import begins_with, load_model, model_argument
 from bosquet.cli.output import print_result
 
 if TYPE_CHECKING:
