@@ -27,10 +27,7 @@ def test_the_study_reports_the_saved_file_and_how_to_use_it(
     command = counted_study(sales, "price", "linear", 1)
     code, stdout, err = bosquet(*command, "-q", "--no-report", "--save", "best.bosquet")
     assert code == 0, err
-    assert (
-        "best.bosquet was not written: Linear regression (ridge) contains scikit-learn estimators"
-        in stdout
-    )
+    assert "best.bosquet was not written: the inner model of the TableModel" in stdout
     assert "bosquet predict best.bosquet.pkl NEW.csv --trust" in stdout
     assert [path.name for path in tmp_path.iterdir()] == ["best.bosquet.pkl"]
 

@@ -177,7 +177,9 @@ def run(arguments: Namespace) -> int:
             "a key signs a model file; pass --save with a name that does not end in .pkl"
         )
     costs = None if arguments.costs is None else cost_matrix(arguments.costs)
-    study = new_study(arguments, costs)
+    study = new_study(
+        arguments, costs=costs, positive=arguments.positive, tune_by=arguments.tune_by
+    )
     frame = read(arguments)
     source = "the standard input" if arguments.data == "-" else os.path.basename(arguments.data)
     test = None if arguments.test is None else read(arguments, arguments.test)
@@ -198,8 +200,14 @@ def run(arguments: Namespace) -> int:
     return finish(arguments, study, report, key)
 
 
-def new_study(arguments: Namespace, costs: ArrayLike | None = None) -> Any:
-    """Return the study with the options of the command."""
+def new_study(
+    arguments: Namespace,
+    *,
+    costs: ArrayLike | None = None,
+    positive: str | None = None,
+    tune_by: str | None = None,
+) -> Any:
+    """Return the study with the options that `study` and `demo` share, and those of `study`."""
     from bosquet import Study
 
     return Study(
@@ -210,8 +218,8 @@ def new_study(arguments: Namespace, costs: ArrayLike | None = None) -> Any:
         repeats=arguments.repeats,
         random_state=arguments.seed,
         costs=costs,
-        positive=getattr(arguments, "positive", None),
-        tune_by=getattr(arguments, "tune_by", None),
+        positive=positive,
+        tune_by=tune_by,
         n_jobs=arguments.jobs,
         checkpoint=arguments.resume,
         verbose=0 if arguments.quiet else 1,
@@ -279,11 +287,8 @@ def _save_model(path: str, study: Any, key: bytes | None) -> tuple[str, str]:
             with write_atomically(path) as place:
                 study.save(place, key)
             return path, f"Model: {os.path.abspath(path)} (use: bosquet predict {path} NEW.csv)"
-        except ValueError:
-            why = f"{study.best_.title} contains scikit-learn estimators, which a model file cannot store"
-            if study.best_.offset is not None:
-                why = f"a model file cannot store a model with an {study.best_.offset.kind}"
-            reason = f"{path} was not written: {why}. "
+        except ValueError as error:
+            reason = f"{path} was not written: {error}. "
             reason += "A pickle cannot be signed. " if key is not None else ""
             path += PICKLED
     with write_atomically(path) as place, open(place, "wb") as file:
