@@ -9,7 +9,7 @@ from bosquet.study.compare.verdict import is_tied, is_worse
 from bosquet.study.record import MethodRecord, Record
 from bosquet.study.report.embedding import text
 from bosquet.study.report.selection import (
-    best_of,
+    best_method,
     chosen_or_best,
     has_intervals_of_differences,
     interval_name,
@@ -149,7 +149,7 @@ def _head(scale: Scale) -> str:
 
 
 def _row(record: Record, method: MethodRecord, scale: Scale, places: int) -> str:
-    best = best_of(record)
+    best = best_method(record)
     chosen = chosen_or_best(record)
     tags = '<span class="tag chosen">chosen</span>' if method is chosen else ""
     if has_intervals_of_differences(record) and method is not best and is_tied(method):

@@ -15,7 +15,7 @@ def scored_methods(record: Record) -> list[MethodRecord]:
     return [m for m in record["methods"] if m["status"] == "done" and known(m["mean"])]
 
 
-def best_of(record: Record) -> MethodRecord | None:
+def best_method(record: Record) -> MethodRecord | None:
     """Return the method that the others are compared with."""
     best = record["comparison"]["best"]
     return next((m for m in scored_methods(record) if m["name"] == best), None)
@@ -34,7 +34,7 @@ def baseline(record: Record) -> MethodRecord | None:
 
 def tied_with_best(record: Record) -> list[MethodRecord]:
     """Return the methods that do not differ significantly from the best."""
-    best = best_of(record)
+    best = best_method(record)
     return [m for m in scored_methods(record) if m is not best and is_tied(m)]
 
 

@@ -7,7 +7,7 @@ from bosquet.study.exploration.alarms import leaking_columns
 from bosquet.study.record import MethodRecord, Record
 from bosquet.study.report.selection import (
     baseline,
-    best_of,
+    best_method,
     chosen_or_best,
     has_intervals_of_differences,
     interval_name,
@@ -51,7 +51,7 @@ def _verdict(record: Record) -> str:
     target = f"“{shortened(record['target'], 40)}”"
     if method is None:
         return f"No method could be fitted to predict {target}"
-    best, title = best_of(record), in_sentence(method["title"])
+    best, title = best_method(record), in_sentence(method["title"])
     kind = record["verdict"]["kind"]
     if kind == "inconclusive":
         missing = without_score(record["verdict"]) + len(record["verdict"]["cut_short"])
@@ -101,7 +101,7 @@ def _how_good(record: Record, method: MethodRecord) -> str:
 
 
 def _how_sure(record: Record, method: MethodRecord) -> str:
-    done, best = scored_methods(record), best_of(record)
+    done, best = scored_methods(record), best_method(record)
     others = [m for m in done if m is not best]
     if not others or best is None:
         return "No other method was compared with it."
