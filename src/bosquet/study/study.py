@@ -212,9 +212,9 @@ class Study(BaseEstimator):
         self.table_ = leaderboard(result.record)
         self.splits_ = [(split.train, split.test) for split in result.splits]
         chosen = chosen_method(result.record)
-        title = "" if chosen is None else chosen["title"]
+        method_title = "" if chosen is None else chosen["title"]
         self.best_ = ChosenModel(
-            result.model, table.tidier, result.decision, title, table.design.offset_column
+            result.model, table.tidier, result.decision, method_title, table.design.offset_column
         )
         if test is not None:
             scored = score_test_table(

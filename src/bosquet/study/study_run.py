@@ -19,6 +19,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from bosquet import __version__
 from bosquet.study.compare.choice import Choice, choose
 from bosquet.study.compare.external_test import check_test_table
@@ -83,9 +85,10 @@ class StudyRun:
         self.table, self.options, self.clock = table, options, clock
         target = table.target
         costs = checked_costs(options.costs, target)
-        of_target: dict[str, Any] = {"positive": target.positive, "costs": costs}
-        self.metrics = metrics_of(target.task, target.classes, **of_target)
-        self.metric = self._metric(of_target)
+        self.metrics = metrics_of(
+            target.task, target.classes, positive=target.positive, costs=costs
+        )
+        self.metric = self._metric(costs)
         if not isinstance(options.metric, str):
             self.metrics.insert(0, self.metric)
         self.methods = self._methods()
@@ -102,16 +105,22 @@ class StudyRun:
         )
         self.notes = list(table.notes)
 
-    def _metric(self, of_target: dict[str, Any]) -> Metric:
+    def _metric(self, costs: np.ndarray | None) -> Metric:
         """Return the metric of the study: the one of a given name, the default, or a custom metric."""
         target, design, metric_option = self.table.target, self.table.design, self.options.metric
         if isinstance(metric_option, str):
-            name = default_metric(target.task, target.positive_share, of_target["costs"])
+            name = default_metric(target.task, target.positive_share, costs)
             name = name if metric_option == "auto" else metric_option
-            return metric_named(name, target.task, target.classes, **of_target)
-        weighted = design.weight is not None
+            return metric_named(
+                name, target.task, target.classes, positive=target.positive, costs=costs
+            )
         metric = custom_metric(
-            metric_option, target.task, target.classes, **of_target, weighted=weighted
+            metric_option,
+            target.task,
+            target.classes,
+            positive=target.positive,
+            costs=costs,
+            weighted=design.weight is not None,
         )
         check_metric(metric, target.y, design.weight, "on all rows")
         return metric
@@ -206,8 +215,15 @@ class StudyRun:
         frame = self.table.raw.assign(**{target.name: target.y})
         test = None if self.options.test is None else as_frame(self.options.test)
         design = self.table.design
-        known: dict[str, Any] = {"given": design.columns, "group": design.group}
-        return explore(frame, target.name, target.task, test, tidier=self.table.tidier, **known)
+        return explore(
+            frame,
+            target.name,
+            target.task,
+            test,
+            tidier=self.table.tidier,
+            given=design.columns,
+            group=design.group,
+        )
 
     # ------------------------------------------------------------------- methods
     def _methods(self) -> list[Method]:
