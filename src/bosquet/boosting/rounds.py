@@ -1,4 +1,4 @@
-"""The loop of boosting rounds, early stopping (also across warm starts), and why the rounds ended.
+"""The loop of boosting rounds, and early stopping, also across warm starts.
 
 All estimators of `bosquet.boosting` but AdaBoost.R2 run `run_rounds` on a stepper of their own.
 """
@@ -6,7 +6,7 @@ All estimators of `bosquet.boosting` but AdaBoost.R2 run `run_rounds` on a stepp
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from math import nan
 from typing import Any, Protocol
@@ -175,9 +175,10 @@ def run_rounds(
                 if call_all(callbacks, info):
                     history.stopped_by = "callback"
                     break
-            monitored = (
-                -scored if score and scored is not None else train if valid is None else valid
-            )
+            if score and scored is not None:
+                monitored = -scored
+            else:
+                monitored = train if valid is None else valid
             if stopping and stopping.should_stop(done, monitored):
                 history.stopped_by = "validation set"
                 break
@@ -268,55 +269,54 @@ def fingerprint(*arrays: np.ndarray | None) -> int:
 
 def losses_so_far(model: Any, rounds: int) -> LoopResult:
     """The losses of the first `rounds` rounds of a fitted model."""
-    found = LoopResult(list(model.train_score_[:rounds]))
+    train_loss = list(model.train_score_[:rounds])
     scores = list(getattr(model, "validation_score_", ())[:rounds])
-    found.validation_score = scores
-    found.validation_loss = list(getattr(model, "validation_loss_", scores)[:rounds])
-    return found
+    validation_loss = list(getattr(model, "validation_loss_", scores)[:rounds])
+    return LoopResult(train_loss, validation_loss, scores)
 
 
 def start_of_run(
     model: Any,
     terms: Any,
     state: StoppingState | None,
-    validation: int | None,
+    validation_fingerprint: int | None,
     *,
     tol: float,
     scoring: str | Callable[..., float] | None = None,
-    split: bool = True,
+    is_split_off: bool = True,
 ) -> RunStart:
     """Where the rounds of a fit begin.
 
-    `terms` are those of the fitted model that a warm start continues, None for a new fit. `validation` is the
-    fingerprint of the validation set, None without early stopping. `split` is whether the set was split off
-    the rows given to `fit`, on which the model may have been trained.
+    `terms` are those of the fitted model that a warm start continues, None for a new fit.
+    `validation_fingerprint` is None without early stopping. `is_split_off` is whether the validation set was
+    split off the rows given to `fit`, on which the model may have been trained.
     """
     resumed = None
-    if terms is not None and state is not None and state.fingerprint == validation:
+    if terms is not None and state is not None and state.fingerprint == validation_fingerprint:
         resumed = state
     start = terms if resumed is None else resumed.terms
     stopping = None
-    if validation is not None:
+    if validation_fingerprint is not None:
         since = 0 if start is None else start.n_rounds
         stopping = EarlyStopping(model.n_iter_no_change, tol, since)
     if start is None:
-        return RunStart(None, LoopResult(), stopping, validation, scoring)
+        return RunStart(None, LoopResult(), stopping, validation_fingerprint, scoring)
     if resumed is None or stopping is None:
         if (
             stopping is not None
-            and split
-            and getattr(model, "_validation_fingerprint", None) != validation
+            and is_split_off
+            and getattr(model, "_validation_fingerprint", None) != validation_fingerprint
         ):
             _warn_of_trained_rows()
         history = losses_so_far(model, start.n_rounds)
-        return RunStart(start, history, stopping, validation, scoring)
+        return RunStart(start, history, stopping, validation_fingerprint, scoring)
     history = resumed.history.copy()
     if resumed.scoring == scoring:
         stopping = resumed.stopping.continued(model.n_iter_no_change, tol)
     else:  # scores of another metric cannot be compared
         unknown = [float("nan")] * len(history.validation_loss)
         history.validation_score = unknown if scoring else list(history.validation_loss)
-    return RunStart(start, history, stopping, validation, scoring, resumed)
+    return RunStart(start, history, stopping, validation_fingerprint, scoring, resumed)
 
 
 def _warn_of_trained_rows() -> None:
@@ -325,83 +325,4 @@ def _warn_of_trained_rows() -> None:
         " stopping would then stop too late: the model was last fitted on all rows, without"
         " warm_start=True or early stopping, on other rows, or it was loaded from a file. Use both from the"
         " first round on, or pass an eval_set to gradient boosting"
-    )
-
-
-# ----------------------------------------------------------- why the rounds ended
-@dataclass(frozen=True)
-class Ending:
-    """Why a loop ended, the text of `stopped_because_`; `advice` if a user would not expect it."""
-
-    reason: str
-    advice: str = ""
-
-
-def all_rounds(number: int) -> Ending:
-    return Ending("the one round was made" if number == 1 else f"all {number} rounds were made")
-
-
-def by_callback(number: int) -> Ending:
-    return Ending(f"a callback stopped the fit after round {number}")
-
-
-def by_validation_set(patience: int, best: int | None) -> Ending:
-    return Ending(
-        f"the validation error did not decrease for {patience} rounds; it was smallest at round {best}"
-    )
-
-
-def without_mistake(round_: int, error: float | None = 0.0) -> Ending:
-    """ε = 0, or a real-valued learner all of whose signs are correct; rounds are counted from 1."""
-    how = "ε = 0" if error == 0 else "every sign is correct"
-    return Ending(
-        f"the learner of round {round_} makes no mistake ({how}): it outvotes all others, and nothing is left"
-        " to learn",
-        "use a weaker learner, for example a shallower tree, that leaves something to boost",
-    )
-
-
-def without_edge(round_: int, error: float, chance: float) -> Ending:
-    """ε ≥ ½; rounds are counted from 1."""
-    return Ending(
-        f"the learner of round {round_} is no better than chance: its weighted error is ε = {error:.6g}, and"
-        f" guessing has {chance:.6g}",
-        "use a stronger learner, or set n_estimators to the number of rounds that were made",
-    )
-
-
-NO_WEIGHT_LEFT = Ending(
-    "every row has the margin that the loss asks for: no row has a weight above 0"
-)
-
-
-def ending_of_all(endings: Iterable[Ending | None]) -> Ending:
-    """The ending of several loops that run side by side, one for each column of a code."""
-    known = [ending for ending in endings if ending is not None]
-    if not known:
-        return Ending("there was nothing left to learn")
-    reasons = list(dict.fromkeys(ending.reason for ending in known))
-    advice = next((ending.advice for ending in known if ending.advice), "")
-    if len(known) == 1:
-        return known[0]
-    return Ending(f"the loops of all columns of the code ended; {reasons[-1]}", advice)
-
-
-def next_round(loop: Iterator[Any]) -> tuple[Any, Ending | None]:
-    """The next round of a loop, or None and the `Ending` that the loop returned."""
-    try:
-        return next(loop), None
-    except StopIteration as end:
-        return None, end.value
-
-
-def warn_of_ending(ending: Ending, done: int, asked: int) -> None:
-    """Warn if there are fewer rounds than asked for, and the user did not ask for that."""
-    if not ending.advice or done >= asked:
-        return
-    from sklearn.exceptions import ConvergenceWarning
-
-    warn_user(
-        f"boosting ended after {done} of {asked} rounds: {ending.reason}; {ending.advice}",
-        ConvergenceWarning,
     )

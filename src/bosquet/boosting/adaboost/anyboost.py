@@ -28,7 +28,7 @@ from bosquet.boosting.adaboost.stagewise import (
     weighted_error,
 )
 from bosquet.boosting.adaboost.votes import Vote
-from bosquet.boosting.rounds import without_mistake
+from bosquet.boosting.endings import without_mistake
 from bosquet.losses import Exponential, MarginLoss, margin_loss
 
 if TYPE_CHECKING:

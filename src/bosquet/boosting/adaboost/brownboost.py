@@ -32,7 +32,8 @@ from bosquet.boosting.adaboost.stagewise import (
     boost,
 )
 from bosquet.boosting.adaboost.votes import TwoClassDecision
-from bosquet.boosting.rounds import Ending, LoopResult, all_rounds, by_callback, next_round
+from bosquet.boosting.endings import Ending, all_rounds, by_callback, next_round
+from bosquet.boosting.rounds import LoopResult
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

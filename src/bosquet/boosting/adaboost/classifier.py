@@ -27,18 +27,20 @@ from bosquet.boosting.adaboost.fitting import (
 )
 from bosquet.boosting.adaboost.stagewise import VARIANTS, MultiLabel, MultiLabelMada, Samme
 from bosquet.boosting.adaboost.votes import CodeDecision, Decision, Vote
-from bosquet.boosting.rounds import (
+from bosquet.boosting.endings import (
     Ending,
-    LoopResult,
-    RunStart,
     all_rounds,
     by_callback,
     by_validation_set,
     ending_of_all,
+    warn_of_ending,
+)
+from bosquet.boosting.rounds import (
+    LoopResult,
+    RunStart,
     fingerprint,
     split_rows,
     start_of_run,
-    warn_of_ending,
 )
 from bosquet.data import TableEncoder
 from bosquet.losses import margin_loss

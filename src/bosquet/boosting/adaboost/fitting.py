@@ -44,7 +44,7 @@ from bosquet.boosting.adaboost.votes import (
     VoteDecision,
     code_matrix,
 )
-from bosquet.boosting.rounds import Ending, next_round, without_edge, without_mistake
+from bosquet.boosting.endings import Ending, next_round, without_edge, without_mistake
 from bosquet.data import TableEncoder
 from bosquet.losses import MarginLoss
 
@@ -226,9 +226,8 @@ class _LoopPlan:
             rows = np.flatnonzero(signs[:, column])
             y = signs[rows, column].astype(float)
             variant = self.algorithm.two_classes(y, train.share[rows], self.rows)
-            if (
-                learner is None or not has_all_rows
-            ):  # else the table is prepared once for all columns
+            # If every column has all rows, the table is prepared once.
+            if learner is None or not has_all_rows:
                 table = train.table
                 if not has_all_rows:
                     table = some_rows(self.options.estimator, table, rows)

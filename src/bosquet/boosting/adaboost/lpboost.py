@@ -27,7 +27,8 @@ from bosquet.boosting.adaboost._base import SignedRows, VoteClassifier
 from bosquet.boosting.adaboost.certificate import Certificate
 from bosquet.boosting.adaboost.stagewise import CHANCE, no_edge, weighted_error
 from bosquet.boosting.adaboost.votes import SignDecision
-from bosquet.boosting.rounds import LoopResult, all_rounds, by_callback
+from bosquet.boosting.endings import all_rounds, by_callback
+from bosquet.boosting.rounds import LoopResult
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -45,7 +45,7 @@ from bosquet.boosting.adaboost._mean_loss import (
 )
 from bosquet.boosting.adaboost._voters import AsSequence, NativeRegressor, each_tree
 from bosquet.boosting.adaboost.votes import LearnerVote, TreeVote
-from bosquet.boosting.rounds import warn_of_ending
+from bosquet.boosting.endings import warn_of_ending
 from bosquet.data import TableEncoder
 from bosquet.trees import DecisionTreeRegressor
 

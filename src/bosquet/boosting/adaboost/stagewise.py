@@ -36,7 +36,7 @@ from scipy.special import expit
 
 from bosquet.boosting.adaboost._weak_learners import WeakLearner
 from bosquet.boosting.adaboost.votes import IDENTITY, AsVote, CentredVotes, HalfLogOdds, Vote
-from bosquet.boosting.rounds import NO_WEIGHT_LEFT, Ending, without_edge, without_mistake
+from bosquet.boosting.endings import NO_WEIGHT_LEFT, Ending, without_edge, without_mistake
 
 # An edge no larger than this is a rounding error.
 CHANCE = 1e-10

@@ -66,7 +66,7 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
     """Fitting and predicting; the subclasses encode the target and choose the loss."""
 
     _terms: Any  # TreeTerms or LearnerTerms: the model as a sum
-    _loss_terms: Any  # the loss object, with its number of outputs
+    _loss: NativeLoss | CustomLoss
     _encoder: TableEncoder
     _seed: int
     train_score_: np.ndarray
@@ -114,14 +114,14 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
         encoder, columns = self._encode_training(X, continuing)
         target, n_samples = self._check_target(y, columns, continuing)
         weights = scaled_weight(self, self._check_weight(sample_weight, target, n_samples), encoder)
-        loss = self._loss_terms if continuing else self._make_loss(target)
+        loss = self._loss if continuing else self._make_loss(target)
         loss.check_targets(target)
 
         # A warm start keeps the seed: the same random draws as in one longer fit, the same validation set.
         known = continuing and hasattr(self, "_seed")
         self._seed = self._seed if known else seed_from(self.random_state)
         parts = self._parts(columns, target, weights, eval_set, encoder, loss, self._seed)
-        self._loss_terms = loss
+        self._loss = loss
         set_feature_attributes(self, encoder)
 
         start = start_of_run(
@@ -131,7 +131,7 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
             self._compute_validation_fingerprint(parts, n_samples, eval_set),
             tol=self.tol,
             scoring=None if self.scoring == "loss" else self.scoring,
-            split=parts.held_rows is not None,
+            is_split_off=parts.held_rows is not None,
         )
         stepper = self._make_stepper(
             parts.train, parts.validation, loss, encoder, self._seed, start.terms
@@ -191,7 +191,7 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
     def _boosted(self, rows: Part, start: Any, n_rounds: int, seed: int | None = None) -> Any:
         """A stepper after `n_rounds` rounds on `rows`, without a validation set."""
         seed = self._seed if seed is None else seed
-        stepper = self._make_stepper(rows, None, self._loss_terms, self._encoder, seed, start)
+        stepper = self._make_stepper(rows, None, self._loss, self._encoder, seed, start)
         run_rounds(
             stepper,
             model=self,
@@ -407,7 +407,7 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
             raise ValueError(
                 "predictor() needs native trees, but this model was fitted with estimator=...; use predict"
             )
-        return Predictor(self._terms, self._loss_terms, self._encoder)
+        return Predictor(self._terms, self._loss, self._encoder)
 
     # ---------------------------------------------------------------- importance
     @property

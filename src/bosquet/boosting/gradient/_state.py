@@ -41,11 +41,11 @@ def _to_state(model: BaseGradientBoosting) -> tuple[Ensemble, State]:
             f"{type(model).__name__}(estimator={model.estimator!r}) cannot be saved to a model file, which"
             " stores Bosquet's own learners only (estimator=None); use pickle or joblib"
         )
-    if not isinstance(model._loss_terms, NativeLoss):
+    if not isinstance(model._loss, NativeLoss):
         raise ValueError("a custom loss cannot be stored in a model file; use pickle or joblib")
     return model._terms.ensemble, {
         "encoder": model._encoder.to_state(),
-        "loss": model._loss_terms.to_state(),
+        "loss": model._loss.to_state(),
         "classes": labels_state(getattr(model, "classes_", None)),
         "train_score": to_json_numbers(model.train_score_),
         "validation_score": to_json_numbers(model.validation_score_),
@@ -64,11 +64,11 @@ def _from_state(model: BaseGradientBoosting, trees: Ensemble, state: State) -> A
     set_encoder(model, state, trees)
     if type(model).__name__.endswith("Classifier"):
         model.classes_ = read_classes(state["classes"])
-        model._loss_terms = _read_classification_loss(
+        model._loss = _read_classification_loss(
             read_object(state, "loss"), model.classes_.size, trees
         )
     else:
-        model._loss_terms = _read_regression_loss(read_object(state, "loss"), trees)
+        model._loss = _read_regression_loss(read_object(state, "loss"), trees)
     model._terms = TreeTerms(trees, read_integer(state, "runs", 1))
     if trees.n_trees % model._terms.trees_per_round:
         raise ModelFileError(
@@ -127,7 +127,7 @@ def _read_loss_parameters(state: State, name: str) -> list[float]:
 def _trees(model: Any) -> TreeSum | None:
     if not isinstance(model._terms, TreeTerms):
         return None
-    loss, ensemble = model._loss_terms, model._terms.ensemble
+    loss, ensemble = model._loss, model._terms.ensemble
     return TreeSum(
         ensemble=ensemble,
         response=loss.inverse_link,
@@ -146,7 +146,7 @@ KINDS = {
         _to_state,
         _from_state,
         _check,
-        n_outputs=lambda model: int(model._loss_terms.outputs),
+        n_outputs=lambda model: int(model._loss.outputs),
         trees=_trees,
     )
     for name in ("GradientBoostingClassifier", "GradientBoostingRegressor")

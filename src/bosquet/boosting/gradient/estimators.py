@@ -298,7 +298,7 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
             yield self._most_probable(raw)
 
     def _probabilities(self, raw: np.ndarray) -> np.ndarray:
-        return self._loss_terms.inverse_link(raw)
+        return self._loss.inverse_link(raw)
 
     def _most_probable(self, raw: np.ndarray) -> np.ndarray:
         number = raw.argmax(axis=1) if raw.shape[1] > 1 else (raw[:, 0] > 0).astype(np.intp)
@@ -452,9 +452,9 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         target = check_finite_target(y, owner=type(self).__name__)
         rows = target.shape[1]
         check_same_length(rows, self._row_count(columns))
-        if continuing and target.shape[0] != self._loss_terms.targets:
+        if continuing and target.shape[0] != self._loss.targets:
             raise ValueError(
-                f"y has {target.shape[0]} targets, but the model was fitted to {self._loss_terms.targets};"
+                f"y has {target.shape[0]} targets, but the model was fitted to {self._loss.targets};"
                 " pass the same number, or fit with warm_start=False"
             )
         return target, rows
@@ -504,7 +504,7 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
 
     def _predictions(self, raw: np.ndarray) -> np.ndarray:
         check_is_fitted(self, "_terms")
-        result = self._loss_terms.inverse_link(raw)
+        result = self._loss.inverse_link(raw)
         return result[:, 0] if result.shape[1] == 1 else result
 
     def __sklearn_tags__(self) -> Tags:

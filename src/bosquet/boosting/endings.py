@@ -1,0 +1,87 @@
+"""Why a loop of boosting rounds ended, in words for `stopped_because_` and for warnings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from bosquet._warnings import warn_user
+
+
+@dataclass(frozen=True)
+class Ending:
+    """Why a loop ended, the text of `stopped_because_`; `advice` if a user would not expect it."""
+
+    reason: str
+    advice: str = ""
+
+
+def all_rounds(number: int) -> Ending:
+    return Ending("the one round was made" if number == 1 else f"all {number} rounds were made")
+
+
+def by_callback(number: int) -> Ending:
+    return Ending(f"a callback stopped the fit after round {number}")
+
+
+def by_validation_set(patience: int, best: int | None) -> Ending:
+    return Ending(
+        f"the validation error did not decrease for {patience} rounds; it was smallest at round {best}"
+    )
+
+
+def without_mistake(round_: int, error: float | None = 0.0) -> Ending:
+    """ε = 0, or a real-valued learner all of whose signs are correct; rounds are counted from 1."""
+    how = "ε = 0" if error == 0 else "every sign is correct"
+    return Ending(
+        f"the learner of round {round_} makes no mistake ({how}): it outvotes all others, and nothing is left"
+        " to learn",
+        "use a weaker learner, for example a shallower tree, that leaves something to boost",
+    )
+
+
+def without_edge(round_: int, error: float, chance: float) -> Ending:
+    """ε ≥ ½; rounds are counted from 1."""
+    return Ending(
+        f"the learner of round {round_} is no better than chance: its weighted error is ε = {error:.6g}, and"
+        f" guessing has {chance:.6g}",
+        "use a stronger learner, or set n_estimators to the number of rounds that were made",
+    )
+
+
+NO_WEIGHT_LEFT = Ending(
+    "every row has the margin that the loss asks for: no row has a weight above 0"
+)
+
+
+def ending_of_all(endings: Iterable[Ending | None]) -> Ending:
+    """The ending of several loops that run side by side, one for each column of a code."""
+    known = [ending for ending in endings if ending is not None]
+    if not known:
+        return Ending("there was nothing left to learn")
+    reasons = list(dict.fromkeys(ending.reason for ending in known))
+    advice = next((ending.advice for ending in known if ending.advice), "")
+    if len(known) == 1:
+        return known[0]
+    return Ending(f"the loops of all columns of the code ended; {reasons[-1]}", advice)
+
+
+def next_round(loop: Iterator[Any]) -> tuple[Any, Ending | None]:
+    """The next round of a loop, or None and the `Ending` that the loop returned."""
+    try:
+        return next(loop), None
+    except StopIteration as end:
+        return None, end.value
+
+
+def warn_of_ending(ending: Ending, done: int, asked: int) -> None:
+    """Warn if there are fewer rounds than asked for, and the user did not ask for that."""
+    if not ending.advice or done >= asked:
+        return
+    from sklearn.exceptions import ConvergenceWarning
+
+    warn_user(
+        f"boosting ended after {done} of {asked} rounds: {ending.reason}; {ending.advice}",
+        ConvergenceWarning,
+    )
