@@ -177,5 +177,5 @@ def weights_in_round(
         variant = algorithm.two_classes(target, share, target.size)
         if isinstance(variant, Descent) and variant.loss.starts_from_adaboost and t < START_ROUNDS:
             variant = Discrete(target, share)
-        found = variant.weights(vote)
-    return None if found is None else found.distribution
+        round_weights = variant.weights(vote)
+    return None if round_weights is None else round_weights.distribution

@@ -85,7 +85,7 @@ class EarlyStopping:
         """Whether the best score is `patience` or more rounds ago."""
         return iteration - max(self.best_iteration, self.since) >= self.patience
 
-    def continued(self, patience: int, tol: float) -> EarlyStopping:
+    def resume(self, patience: int, tol: float) -> EarlyStopping:
         """A rule for a later fit that knows the best score of this one."""
         later = EarlyStopping(patience, tol, self.since)
         later.best, later.best_iteration = self.best, self.best_iteration
@@ -312,7 +312,7 @@ def start_of_run(
         return RunStart(start, history, stopping, validation_fingerprint, scoring)
     history = resumed.history.copy()
     if resumed.scoring == scoring:
-        stopping = resumed.stopping.continued(model.n_iter_no_change, tol)
+        stopping = resumed.stopping.resume(model.n_iter_no_change, tol)
     else:  # scores of another metric cannot be compared
         unknown = [float("nan")] * len(history.validation_loss)
         history.validation_score = unknown if scoring else list(history.validation_loss)

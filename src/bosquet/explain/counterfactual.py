@@ -131,7 +131,7 @@ def counterfactual(
         )
     beam: list[dict[int, int]] = [{}]
     for _ in range(max_changes):
-        candidates = search.extended(beam, list(allowed))
+        candidates = search.extend(beam, list(allowed))
         if not candidates:
             return None
         reached, closeness = search.evaluate(candidates)
@@ -241,17 +241,17 @@ class _CounterfactualSearch:
             return 1.0
         return abs(float(value) - float(old)) / self.spread[column]
 
-    def extended(self, changes: list[dict[int, int]], allowed: list[int]) -> list[dict[int, int]]:
+    def extend(self, changes: list[dict[int, int]], allowed: list[int]) -> list[dict[int, int]]:
         """All extensions of the changes by one more column."""
-        found = {}
+        longer_changes = {}
         for change in changes:
             for column in allowed:
                 if column in change:
                     continue
                 for source in self.sources[column]:
                     longer = {**change, column: int(source)}
-                    found[frozenset(longer.items())] = longer
-        return list(found.values())
+                    longer_changes[frozenset(longer.items())] = longer
+        return list(longer_changes.values())
 
     def evaluate(self, changes: list[dict[int, int]]) -> tuple[np.ndarray, np.ndarray]:
         """Whether each change reaches the wanted prediction, and how close it comes."""

@@ -112,7 +112,7 @@ def individual_conditional_expectation(
         raise ValueError(
             "method='recursion' gives no curves of single rows; use method='auto', 'trees' or 'predict'"
         )
-    found = _dependences(
+    dependence = _dependences(
         model,
         X,
         feature,
@@ -125,9 +125,9 @@ def individual_conditional_expectation(
         one_feature=True,
     )
     if centre:
-        found.individual = found.individual - found.individual[:, :1]
-        found.average = found.average - found.average[:1]
-    return found
+        dependence.individual = dependence.individual - dependence.individual[:, :1]
+        dependence.average = dependence.average - dependence.average[:1]
+    return dependence
 
 
 def _dependences(
@@ -166,14 +166,14 @@ def _dependences(
     grids = {f: make_grid(X, f, grid, percentiles) for columns in column_sets for f in columns}
     if method == "recursion":
         assert trees is not None
-        found = [_recursion(trees, X, columns, grids, response) for columns in column_sets]
+        results = [_recursion(trees, X, columns, grids, response) for columns in column_sets]
     else:
         kind = "raw" if response == "raw" else "response"
         evaluator = GridEvaluator(
             model, trees if method != "predict" else None, X, kind, weight, keep_rows
         )
-        found = evaluator.dependences(column_sets, grids)
-    return found[0] if single else found
+        results = evaluator.dependences(column_sets, grids)
+    return results[0] if single else results
 
 
 def _column_sets(X: Any, features: Any) -> tuple[list[tuple[int, ...]], bool]:
@@ -270,23 +270,23 @@ class GridEvaluator:
             if self.trees and len(columns) == 1 and self._is_numeric(columns[0])
         ]
         curves = self._curves_from_trees(numeric, grids) if numeric else {}
-        found = []
+        results = []
         for columns in column_sets:
             if len(columns) == 1 and columns[0] in curves:
                 average, individual = curves[columns[0]]
             else:
                 average, individual = self._curves_from_predictions(columns, grids)
-            found.append(
+            results.append(
                 Dependence(
                     [self.names[f] for f in columns],
                     [grids[f] for f in columns],
-                    _squeezed(average),
-                    None if individual is None else _squeezed(individual),
+                    _squeeze(average),
+                    None if individual is None else _squeeze(individual),
                     self.kind,
                     self.output_names,
                 )
             )
-        return found
+        return results
 
     def _is_numeric(self, column: int) -> bool:
         assert self.trees is not None
@@ -384,7 +384,7 @@ def set_column(changed: Any, source: Any, column: int, value: Any) -> Any:
     return with_rows(changed, [column], np.full(row_count(source), row))
 
 
-def _squeezed(values: np.ndarray) -> np.ndarray:
+def _squeeze(values: np.ndarray) -> np.ndarray:
     return values[..., 0] if values.shape[-1] == 1 else values
 
 
@@ -406,7 +406,7 @@ def _recursion(
     return Dependence(
         [names[f] for f in columns],
         [grids[f] for f in columns],
-        _squeezed(average),
+        _squeeze(average),
         None,
         "raw",
         trees.output_names,

@@ -135,17 +135,17 @@ def _column_pairs(X: Any, features: Any, pairs: Any) -> list[tuple[int, int]]:
         raise ValueError("features and pairs were both passed; pass only one of them")
     if isinstance(pairs, tuple) and len(pairs) == 2 and not isinstance(pairs[0], tuple | list):
         pairs = [pairs]
-    found = []
+    checked_pairs = []
     for pair in pairs:
         if isinstance(pair, str) or np.size(pair) != 2:
             raise ValueError(f"pairs holds {pair!r}, which is not a pair of features")
         first, second = (column_number(X, feature) for feature in pair)
         if first == second:
             raise ValueError(f"pairs holds {pair!r}; a pair needs two different features")
-        found.append((first, second))
-    if not found:
+        checked_pairs.append((first, second))
+    if not checked_pairs:
         raise ValueError("pairs is empty; pass at least one pair of features")
-    return found
+    return checked_pairs
 
 
 def _centred_dependence(evaluator: GridEvaluator, X: Any, columns: list[int]) -> np.ndarray:

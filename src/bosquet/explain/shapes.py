@@ -98,13 +98,13 @@ class ShapeFunctions(TabularResult):
         """For each feature that is used, the index of the cell of each row."""
         is_array = isinstance(columns, np.ndarray)
         used = list(self.cells) or [0]
-        found = {f: columns[:, f] if is_array else np.asarray(columns[f]) for f in used}
-        for f, column in found.items():
+        cells = {f: columns[:, f] if is_array else np.asarray(columns[f]) for f in used}
+        for f, column in cells.items():
             if f in self.cells:
                 if self.cells[f].edges is None and column.dtype.kind in "iu":
                     column = np.where(column < 0, np.nan, column.astype(float))
-                found[f] = self.cells[f].of(column)
-        return found
+                cells[f] = self.cells[f].of(column)
+        return cells
 
     def plot(self, **options: Any) -> Any:
         """Plot the strongest functions, one per panel; options as in `bosquet.plot.shapes`."""
@@ -173,15 +173,15 @@ def shape_functions(model: Any, X: Any = None) -> ShapeFunctions:
     trees = tree_model_or_error(model, "shape_functions")
     ensemble = trees.ensemble
     arrays = [ensemble.tree_arrays(t) for t in range(ensemble.n_trees)]
-    found = ShapeFunctions(
+    shapes = ShapeFunctions(
         trees.scale * np.array(ensemble.base), _cells(trees, arrays), {}, {}, X is not None, trees
     )
     for number, tree in enumerate(arrays):
         into = slice(None) if ensemble.vector_leaves else number % ensemble.n_outputs
-        _add_leaves(found, tree, into, number)
+        _add_leaves(shapes, tree, into, number)
     if X is not None:
-        _centre(found, trees.columns(X, type(model).__name__))
-    return found
+        _centre(shapes, trees.columns(X, type(model).__name__))
+    return shapes
 
 
 def _cells(trees: TreeModel, arrays: list[dict[str, Any]]) -> dict[int, Cells]:
@@ -199,48 +199,48 @@ def _cells(trees: TreeModel, arrays: list[dict[str, Any]]) -> dict[int, Cells]:
     return cells
 
 
-def _add_leaves(found: ShapeFunctions, tree: dict[str, Any], into: Any, number: int) -> None:
+def _add_leaves(shapes: ShapeFunctions, tree: dict[str, Any], into: Any, number: int) -> None:
     """Add all leaves of a tree.
 
     The stack holds nodes with the cells that lead to them, for each feature on the path. The cells of two
     children are disjoint, so that the stack takes little memory even for a deep tree.
     """
-    representatives = {f: cells.representatives for f, cells in found.cells.items()}
+    representatives = {f: cells.representatives for f, cells in shapes.cells.items()}
     stack: list[tuple[int, dict[int, np.ndarray]]] = [(0, {})]
     while stack:
         node, path_cells = stack.pop()
         if tree["left"][node] < 0:
-            _add_leaf(found, found._trees.scale * tree["value"][node], path_cells, into)
+            _add_leaf(shapes, shapes._trees.scale * tree["value"][node], path_cells, into)
             continue
         feature = int(tree["feature"][node])
         if feature not in path_cells and len(path_cells) == 2:
-            names = ", ".join(found.cells[f].name for f in (*path_cells, feature))
+            names = ", ".join(shapes.cells[f].name for f in (*path_cells, feature))
             raise ValueError(
                 f"a path of tree {number} uses more than two features ({names}), so the model has no shape"
                 " functions; fit it with max_leaf_nodes=2 or max_depth=2, or use explain"
             )
-        cells = path_cells.get(feature, np.arange(found.cells[feature].count))
+        cells = path_cells.get(feature, np.arange(shapes.cells[feature].count))
         left = _goes_left(tree, node, representatives[feature][cells])
         for child, side in ((tree["right"][node], ~left), (tree["left"][node], left)):
             stack.append((int(child), {**path_cells, feature: cells[side]}))
 
 
 def _add_leaf(
-    found: ShapeFunctions, value: np.ndarray, path_cells: dict[int, np.ndarray], into: Any
+    shapes: ShapeFunctions, value: np.ndarray, path_cells: dict[int, np.ndarray], into: Any
 ) -> None:
     """Add the value of a leaf to the function of the features on its path, in the cells of the path."""
-    outputs = found.intercept.size
+    outputs = shapes.intercept.size
     if not path_cells:
-        found.intercept[into] += value
+        shapes.intercept[into] += value
     elif len(path_cells) == 1:
         ((feature, cells),) = path_cells.items()
-        count = found.cells[feature].count
-        single = found.single.setdefault(feature, np.zeros((count, outputs)))
+        count = shapes.cells[feature].count
+        single = shapes.single.setdefault(feature, np.zeros((count, outputs)))
         single[cells, into] += value
     else:
         first, second = sorted(path_cells)
-        shape = (found.cells[first].count, found.cells[second].count, outputs)
-        pair = found.pairs.setdefault((first, second), np.zeros(shape))
+        shape = (shapes.cells[first].count, shapes.cells[second].count, outputs)
+        pair = shapes.pairs.setdefault((first, second), np.zeros(shape))
         pair[(*np.ix_(path_cells[first], path_cells[second]), into)] += value
 
 
@@ -252,16 +252,16 @@ def _goes_left(tree: dict[str, Any], node: int, values: np.ndarray) -> np.ndarra
     return np.where(np.isnan(values), tree["missing_left"][node], left)
 
 
-def _centre(found: ShapeFunctions, columns: Any) -> None:
+def _centre(shapes: ShapeFunctions, columns: Any) -> None:
     """Centre the functions over rows: purify pairs by repeated sweeps, then centre single features."""
-    cell = found._cell_indices(columns)
-    outputs = found.intercept.size
-    counts = {f: np.bincount(cell[f], minlength=c.count) for f, c in found.cells.items()}
-    for (f, g), values in found.pairs.items():
+    cell = shapes._cell_indices(columns)
+    outputs = shapes.intercept.size
+    counts = {f: np.bincount(cell[f], minlength=c.count) for f, c in shapes.cells.items()}
+    for (f, g), values in shapes.pairs.items():
         joint = np.zeros(values.shape[:2])
         np.add.at(joint, (cell[f], cell[g]), 1.0)
         for feature in (f, g):
-            found.single.setdefault(feature, np.zeros((found.cells[feature].count, outputs)))
+            shapes.single.setdefault(feature, np.zeros((shapes.cells[feature].count, outputs)))
         size = max(float(np.abs(values).max()), 1e-300)
         for _ in range(MAX_SWEEPS):
             largest = 0.0
@@ -269,11 +269,11 @@ def _centre(found: ShapeFunctions, columns: Any) -> None:
                 weight = np.maximum(joint.sum(axis=axis), 1e-300)
                 mean = (values * joint[..., None]).sum(axis=axis) / weight[:, None]
                 values -= np.expand_dims(mean, axis)
-                found.single[feature] += mean
+                shapes.single[feature] += mean
                 largest = max(largest, float(np.abs(mean).max()))
             if largest <= TOLERANCE * size:
                 break
-    for f, values in found.single.items():
+    for f, values in shapes.single.items():
         mean = counts[f] @ values / counts[f].sum()
         values -= mean
-        found.intercept += mean
+        shapes.intercept += mean

@@ -121,13 +121,13 @@ def surrogate_tree(
         settings.update(pruning=options.get("pruning"))  # each fold needs rows of every class
     tree = kind(max_leaf_nodes=max_leaf_nodes, random_state=random_state, **settings)
     tree.fit(take(X, training), predictions[training])
-    found = Surrogate(
+    surrogate = Surrogate(
         tree,
         float(tree.score(take(X, validation), predictions[validation])),
         float(tree.score(take(X, training), predictions[training])),
     )
     if y is not None:
         y_validation = np.asarray(y)[validation]
-        found.accuracy = float(tree.score(take(X, validation), y_validation))
-        found.model_accuracy = float(model.score(take(X, validation), y_validation))
-    return found
+        surrogate.accuracy = float(tree.score(take(X, validation), y_validation))
+        surrogate.model_accuracy = float(model.score(take(X, validation), y_validation))
+    return surrogate

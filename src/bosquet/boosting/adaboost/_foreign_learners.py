@@ -141,11 +141,11 @@ class ForeignLearner:
         learner = seeded_clone(self.estimator, random)
         y = self.adapter.target(target)
         try:
-            return self._fitted(learner, y, importance)
+            return self._fit_learner(learner, y, importance)
         except Exception as error:
             raise error_of_round(error, learner, round_) from error
 
-    def _fitted(self, learner: Estimator, y: np.ndarray, importance: np.ndarray) -> Any:
+    def _fit_learner(self, learner: Estimator, y: np.ndarray, importance: np.ndarray) -> Any:
         if not self.reweighting.is_random and self.takes_weight:
             return learner.fit(self.X, y, sample_weight=importance)
         if self.takes_weight:

@@ -97,7 +97,7 @@ def weak_learner(
         resample = True
     reweighting = Reweighting(seed, resample, strata)
     if output_kind == "labels" and estimator is not None:
-        one = weak_learner(
+        binary_learner = weak_learner(
             estimator,
             X,
             output_kind="signs",
@@ -109,7 +109,7 @@ def weak_learner(
             split=split,
             max_bins=max_bins,
         )
-        return OnePerClass(one, n_classes)
+        return OnePerClass(binary_learner, n_classes)
     if not native:
         if labels is None:
             labels = np.arange(n_classes) if output_kind == "classes" else np.array([-1, 1])

@@ -157,8 +157,8 @@ def each_tree(ensemble: _core.Ensemble, columns: Columns, threads: int) -> Itera
     for first in range(0, rows, size):
         last = min(first + size, rows)
         whole = last - first == rows
-        some = columns if whole else take_rows(columns, np.arange(first, last))
-        leaves = ensemble.apply(some, threads)
+        block = columns if whole else take_rows(columns, np.arange(first, last))
+        leaves = ensemble.apply(block, threads)
         predictions = np.empty(leaves.shape)
         for t, value in enumerate(values):
             predictions[:, t] = value[leaves[:, t]]

@@ -171,10 +171,10 @@ class OnePerClass:
         ]
 
     def predict_training_rows(self, hypothesis: Any) -> np.ndarray:
-        return np.stack([self.learner.predict_training_rows(one) for one in hypothesis])
+        return np.stack([self.learner.predict_training_rows(member) for member in hypothesis])
 
     def predict(self, hypothesis: Any, X: TableLike) -> np.ndarray:
-        return np.stack([self.learner.predict(one, X) for one in hypothesis])
+        return np.stack([self.learner.predict(member, X) for member in hypothesis])
 
 
 # ------------------------------------------------------------------ native stumps

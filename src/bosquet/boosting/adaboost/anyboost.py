@@ -267,11 +267,11 @@ def descend(
             variant.y, variant.share, variant.learning_rate, variant.rows, loss=Exponential()
         )
         start = boost(learner, exponential, vote, f=f, first=first, size=size)
-        for found in itertools.islice(start, START_ROUNDS - first):
-            first, size = first + 1, size + found.step.size
-            yield found
-            if found.step.is_last:
-                return without_mistake(first, found.step.error)
+        for round_ in itertools.islice(start, START_ROUNDS - first):
+            first, size = first + 1, size + round_.step.size
+            yield round_
+            if round_.step.is_last:
+                return without_mistake(first, round_.step.error)
     return (yield from boost(learner, variant, vote, f=f, first=first, size=size))
 
 

@@ -59,9 +59,9 @@ class Bound:
         if self.value is None:
             return f"{self.name}: none, {self.reason}"
         chance = "" if self.delta is None else f" with probability {1 - self.delta:g}"
-        found = f"{self.value:.4g}" + ("" if self.says_something else ", vacuous")
+        text = f"{self.value:.4g}" + ("" if self.says_something else ", vacuous")
         numbers = ", ".join(f"{key} = {value:.4g}" for key, value in (self.at or {}).items())
-        return f"{self.name}: {found}{chance}\n  {self.formula}\n  at {numbers}"
+        return f"{self.name}: {text}{chance}\n  {self.formula}\n  at {numbers}"
 
 
 def check_delta(delta: float) -> float:
@@ -138,10 +138,10 @@ def vc_dim_of(tree: Any, n_features: int) -> float | None:
     leaves = [tree.max_leaf_nodes] if getattr(tree, "max_leaf_nodes", None) else []
     if getattr(tree, "max_nodes", None):
         leaves.append((tree.max_nodes + 1) // 2)
-    found = [vc_dim_of_trees(max(1, most - 1), n_features) for most in leaves]
+    dimensions = [vc_dim_of_trees(max(1, most - 1), n_features) for most in leaves]
     if tree.max_depth is not None and tree.max_depth < DEEPEST:
-        found.append(vc_dim_of_trees(max(1, 2**tree.max_depth - 1), n_features, full=True))
-    return min(found, default=None)
+        dimensions.append(vc_dim_of_trees(max(1, 2**tree.max_depth - 1), n_features, full=True))
+    return min(dimensions, default=None)
 
 
 def vc_dim_of_vote(n_rounds: int, vc_dim: float) -> float:

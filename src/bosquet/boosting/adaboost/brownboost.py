@@ -80,15 +80,19 @@ class Brownian(TwoClasses):
                 )
             return None
         curve = PotentialCurve(agreement, self.y * f, self.time_left, self.c, self.share)
-        found = take_step(curve, self.least_edge)
-        self.time_left -= found.time
-        self.times.append(found.time)
+        brownian_step = take_step(curve, self.least_edge)
+        self.time_left -= brownian_step.time
+        self.times.append(brownian_step.time)
         sizes = np.abs(vote)
         self.has_signs = self.has_signs and bool((sizes == 1).all())
         largest = float(sizes.max())
         is_last = self.time_left <= 0
         return VoteStep(
-            found.alpha, found.alpha * largest, self.error_of(vote, w), found.alpha, is_last
+            brownian_step.alpha,
+            brownian_step.alpha * largest,
+            self.error_of(vote, w),
+            brownian_step.alpha,
+            is_last,
         )
 
     def potential(self, f: np.ndarray) -> float:
@@ -107,10 +111,10 @@ class BrownBoostStepper:
         self.ending: Ending | None = None
 
     def step(self) -> bool:
-        found, self.ending = next_round(self.loop)
-        if found is None:
+        round_, self.ending = next_round(self.loop)
+        if round_ is None:
             return False
-        self.rounds.append(found)
+        self.rounds.append(round_)
         self.potentials.append(self.variant.potential(self.f))
         return True
 
@@ -268,8 +272,8 @@ class BrownBoostClassifier(VoteClassifier):
         self._run(stepper, history)
         self.time_left_ = max(0.0, variant.time_left)
         self.times_, self.potential_ = np.asarray(variant.times), np.asarray(stepper.potentials)
-        self.estimator_weights_ = np.array([found.step.alpha for found in stepper.rounds])
-        self.estimator_errors_ = np.array([found.step.error for found in stepper.rounds])
+        self.estimator_weights_ = np.array([round_.step.alpha for round_ in stepper.rounds])
+        self.estimator_errors_ = np.array([round_.step.error for round_ in stepper.rounds])
         self.n_iter_ = len(stepper.rounds)
         self.certificate_ = self._certificate(rows, stepper, variant.has_signs)
         self._report_ending(stepper, history)
@@ -287,7 +291,7 @@ class BrownBoostClassifier(VoteClassifier):
             errors=self.estimator_errors_,
             alphas=self.estimator_weights_,
             normalisers=None,
-            training_errors=[found.training_error for found in stepper.rounds],
+            training_errors=[round_.training_error for round_ in stepper.rounds],
             margins=margins,
             row_weight=rows.share,
             vc_dim=vc_dim,

@@ -249,8 +249,8 @@ class Certificate:
         """Share of rows with a margin of at most `theta`, which is a number or an array."""
         values, shares = self._sorted_margins()
         place = np.searchsorted(values, np.asarray(theta, dtype=float), side="right")
-        found = np.concatenate([[0.0], shares])[place]
-        return float(found) if found.ndim == 0 else found
+        share = np.concatenate([[0.0], shares])[place]
+        return float(share) if share.ndim == 0 else share
 
     def margin_quantiles(self, q: ArrayLike = (0, 0.05, 0.25, 0.5, 0.75, 1)) -> np.ndarray:
         """Quantiles of the margins: the smallest margin that a share `q` of the rows does not exceed."""
@@ -301,12 +301,12 @@ class Certificate:
         last, length = self.log_product[-1], np.abs(self.alphas).sum()
         theta = np.asarray(theta, dtype=float)
         if np.isneginf(last):
-            found = np.where(theta < 1, 0.0, 1.0)  # a perfect learner decides the vote
+            bound = np.where(theta < 1, 0.0, 1.0)  # a perfect learner decides the vote
         else:
             with np.errstate(over="ignore", invalid="ignore"):
-                found = np.where(theta == 0, np.exp(last), np.exp(theta * length + last))
-        found = self.factor * found
-        return float(found) if found.ndim == 0 else found
+                bound = np.where(theta == 0, np.exp(last), np.exp(theta * length + last))
+        bound = self.factor * bound
+        return float(bound) if bound.ndim == 0 else bound
 
     def checks(self) -> dict[str, bool]:
         """Each inequality that can be checked, and whether it holds in every round."""
@@ -318,26 +318,26 @@ class Certificate:
         ]
         there = [("training error", self.training_errors)]
         there += [(name, self.factor * values) for name, values in chain if values is not None]
-        found = {}
+        holds = {}
         for (small, low), (large, high) in pairwise(there):
-            found[f"{small} ≤ {large}"] = _at_most(low, high)
+            holds[f"{small} ≤ {large}"] = _at_most(low, high)
         if self.margins is None or not self.n_rounds:
-            return found
+            return holds
         values, shares = self._sorted_margins()
         wrong = float(shares[values < 0][-1]) if (values < 0).any() else 0.0
         last = float(self.training_errors[-1])
         # A vote of exactly zero may be correct or wrong.
-        found["training error = share of margins below 0"] = bool(
+        holds["training error = share of margins below 0"] = bool(
             wrong - TOLERANCE <= last <= self.margin_distribution(0.0) + TOLERANCE
         )
         bound = self.margin_share_bound(values)
         if bound is not None:
             # Of rows with equal margins, the share up to the last one counts.
             upto = self.margin_distribution(values)
-            found[f"share of margins ≤ θ is at most {times}exp(θ Σ|α_t|) Π Z_t"] = _at_most(
+            holds[f"share of margins ≤ θ is at most {times}exp(θ Σ|α_t|) Π Z_t"] = _at_most(
                 upto, bound
             )
-        return found
+        return holds
 
     def holds(self) -> bool:
         """Whether all inequalities of `checks` hold, up to rounding."""

@@ -106,8 +106,8 @@ def _margins(certificate: Certificate) -> str:
 
 
 def _new_rows(certificate: Certificate) -> str:
-    found = [certificate.vc_bound(), certificate.kth_margin_bound()]
-    lines = [_bound(bound) for bound in found if bound.value is not None]
+    bounds = [certificate.vc_bound(), certificate.kth_margin_bound()]
+    lines = [_bound(bound) for bound in bounds if bound.value is not None]
     return "\n".join(["error on new rows, with probability 0.95:", *lines]) if lines else ""
 
 

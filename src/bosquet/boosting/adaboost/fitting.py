@@ -136,11 +136,11 @@ class LearnerOptions:
 
     def with_own_draws(self, learner: Any, column: int, y: np.ndarray) -> Any:
         """The same learner with other random numbers, for a column of a code."""
-        own = copy.copy(learner)
-        own.reweighting = Reweighting(
+        drawing_learner = copy.copy(learner)
+        drawing_learner.reweighting = Reweighting(
             self.seed + column + 1, learner.reweighting.resample, self.strata(y > 0)
         )
-        return own
+        return drawing_learner
 
 
 @dataclass(frozen=True)
@@ -238,8 +238,8 @@ class _LoopPlan:
                 loops.append(iter(()))  # one class only: nothing to learn
                 continue
             f = None if sums is None else sums[rows, column].copy()
-            own = self.options.with_own_draws(learner, column, y)
-            loops.append(self._loop(own, variant, vote, f, column))
+            column_learner = self.options.with_own_draws(learner, column, y)
+            loops.append(self._loop(column_learner, variant, vote, f, column))
         assert vote is not None
         return vote, loops
 
@@ -326,11 +326,11 @@ class VoteStepper:
         error: WorseThanChance | None = None
         for number, loop in enumerate(self.loops):
             try:
-                found, ending = next_round(loop)
+                round_, ending = next_round(loop)
             except WorseThanChance as no_edge:
                 error = error or no_edge
-                found, ending = None, Ending(str(no_edge))
-            rounds.append(found)
+                round_, ending = None, Ending(str(no_edge))
+            rounds.append(round_)
             # A loop that ended in an earlier round returns no ending again.
             self.endings[number] = self.endings[number] or ending
             if rounds[-1] is None and len(self.loops) > 1:
@@ -344,7 +344,7 @@ class VoteStepper:
         def column(values: list[float | None]) -> np.ndarray:
             return np.array([np.nan if value is None else value for value in values])
 
-        steps = [None if found is None else found.step for found in rounds]
+        steps = [None if round_ is None else round_.step for round_ in rounds]
         if self.code_sums is not None:
             scores = self.decision.decision(self.code_sums)
             training_error = self.train.error(self.decision.numbers(scores))
@@ -356,7 +356,7 @@ class VoteStepper:
             size=np.array([0.0 if step is None else step.size for step in steps]),
             alpha=column([None if step is None else step.alpha for step in steps]),
             error=column([None if step is None else step.error for step in steps]),
-            normaliser=column([None if found is None else found.normaliser for found in rounds]),
+            normaliser=column([None if round_ is None else round_.normaliser for round_ in rounds]),
             training_error=training_error,
         )
 
@@ -394,34 +394,34 @@ def stump_rounds(learner: StumpLearner, name: str, variant: TwoClasses, vote: Tr
     )
     size = 0.0
     for t in itertools.count():
-        found = core.round(vote.ensemble)
-        if not found["taken"]:
-            if found["error"] == 0:
-                yield _perfect_round(found["stump"], core, variant, vote, size)
+        result = core.round(vote.ensemble)
+        if not result["taken"]:
+            if result["error"] == 0:
+                yield _perfect_round(result["stump"], core, variant, vote, size)
                 return without_mistake(t + 1)
             if t == 0:
-                raise no_edge(found["error"], variant.chance)
-            return without_edge(t + 1, found["error"], variant.chance)
-        largest = float(np.abs(found["stump"].values).max())
-        no_gain = found["error"] >= 0.5 - CHANCE if name in HAS_ALPHA else largest <= CHANCE
+                raise no_edge(result["error"], variant.chance)
+            return without_edge(t + 1, result["error"], variant.chance)
+        largest = float(np.abs(result["stump"].values).max())
+        no_gain = result["error"] >= 0.5 - CHANCE if name in HAS_ALPHA else largest <= CHANCE
         # Votes of 0 have the wrong sign for one class, but the error of their values is ½.
-        error = found["error"] if name in HAS_ALPHA else 0.5
+        error = result["error"] if name in HAS_ALPHA else 0.5
         if no_gain:
             if t == 0:
                 raise no_edge(error, variant.chance)
             if vote.trees_per_round == 1:
                 vote.truncate(vote.n_rounds - 1)
                 return without_edge(t + 1, error, variant.chance)
-        scale = found["alpha"]
+        scale = result["alpha"]
         size += scale * largest
         step = VoteStep(
             scale,
             scale * largest,
-            found["error"] if name in HAS_ERROR else None,
+            result["error"] if name in HAS_ERROR else None,
             scale if name in HAS_ALPHA else None,
         )
         scores = _core_scores(core, variant.y)
-        yield BoostingRound(step, found["z"], found["training_error"], scores)
+        yield BoostingRound(step, result["z"], result["training_error"], scores)
         if no_gain:
             return without_edge(t + 1, error, variant.chance)
     raise AssertionError("the count of rounds is infinite")

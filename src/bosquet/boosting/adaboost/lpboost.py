@@ -240,11 +240,13 @@ class LPBoostClassifier(VoteClassifier):
 
     def _warn_of_better_votes(self) -> None:
         if self.gap_ is not None:
-            found = f"the value of the vote is {self.value_:.4g}, up to {self.gap_:.2g} below the optimum"
+            problem = f"the value of the vote is {self.value_:.4g}, up to {self.gap_:.2g} below the optimum"
         else:
-            found = f"the learner still finds hypotheses that increase the value {self.value_:.4g}"
+            problem = (
+                f"the learner still finds hypotheses that increase the value {self.value_:.4g}"
+            )
         warn_user(
-            f"LPBoost has not converged after {self.n_iter_} rounds: {found}; increase n_estimators or tol",
+            f"LPBoost has not converged after {self.n_iter_} rounds: {problem}; increase n_estimators or tol",
             ConvergenceWarning,
         )
 
@@ -319,7 +321,7 @@ class ColumnGeneration:
         outputs = learner.predict_training_rows(h)
         agreement = float((distribution * y * outputs).sum())
         self.last = agreement, distribution
-        self.smallest = min(self.smallest, self.last, key=lambda found: found[0])
+        self.smallest = min(self.smallest, self.last, key=lambda pair: pair[0])
         return h, outputs, agreement
 
     def _add(self, h: Any, outputs: np.ndarray, distribution: np.ndarray) -> None:
@@ -391,7 +393,7 @@ class MarginProgram:
         agreements = np.stack(self.agreements)
         # As (1 + u) / 2: then about half of the entries are 0, which saves half of the work.
         shares = csr_array(np.hstack([(1 + agreements) / 2, np.full((columns, 1), -1.0)]))
-        found = linprog(
+        solution = linprog(
             np.concatenate([np.zeros(rows), [1.0]]),
             shares,
             np.zeros(columns),
@@ -401,13 +403,13 @@ class MarginProgram:
             method="highs",
             options={"presolve": False},  # finds nothing to simplify, and doubles the time
         )
-        if not found.success:
+        if not solution.success:
             raise RuntimeError(
-                f"the linear program of {columns} hypotheses was not solved: {found.message}"
+                f"the linear program of {columns} hypotheses was not solved: {solution.message}"
             )
-        vote = np.maximum(-found.ineqlin.marginals, 0.0)
+        vote = np.maximum(-solution.ineqlin.marginals, 0.0)
         vote /= vote.sum()
-        distribution = np.clip(found.x[:rows], 0.0, self.caps)
+        distribution = np.clip(solution.x[:rows], 0.0, self.caps)
         rho, value = soft_margin(vote @ agreements, self.caps)
         return MarginSolution(vote, distribution / distribution.sum(), rho, value)
 

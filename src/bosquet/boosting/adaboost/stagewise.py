@@ -190,12 +190,12 @@ def better_than_chance(
 
 
 def no_edge(error: float, chance: float) -> WorseThanChance:
-    found = WorseThanChance(
+    exception = WorseThanChance(
         f"the learner is no better than chance: at round 1 its weighted error is ε = {error:.6g}, and"
         f" guessing has {chance:.6g}; boosting needs a learner with an edge, for example a deeper tree"
     )
-    found.error = error
-    return found
+    exception.error = error
+    return exception
 
 
 def normaliser(before: Weights, after: Weights | None) -> float | None:
@@ -381,8 +381,8 @@ class Samme:
         return self.classes
 
     def weights(self, f: np.ndarray) -> Weights | None:
-        found = exponential_weights(self.log_share - f[self.classes, self.rows])
-        return Weights(found.distribution, None)
+        weights_of_pairs = exponential_weights(self.log_share - f[self.classes, self.rows])
+        return Weights(weights_of_pairs.distribution, None)
 
     def error_of(self, vote: np.ndarray, w: np.ndarray) -> float:
         return float(w[vote[self.classes, self.rows] < 0].sum())

@@ -96,8 +96,8 @@ class TreeVote:
 
     def add(self, hypothesis: Any, scale: float) -> None:
         if isinstance(hypothesis, list):
-            for one in hypothesis:
-                self.add(one, scale)
+            for member in hypothesis:
+                self.add(member, scale)
             return
         votes = self.as_vote(hypothesis.leaf_outputs)
         value = scale * (votes[:, None] if votes.ndim == 1 else votes.T)
@@ -151,7 +151,7 @@ class LearnerVote:
 
     def add(self, hypothesis: Any, scale: float) -> None:
         several = hypothesis if isinstance(hypothesis, list) else [hypothesis]
-        self.voters.extend(Voter(scale, one) for one in several)
+        self.voters.extend(Voter(scale, member) for member in several)
 
     def add_nothing(self) -> None:
         self.voters.append(Voter(0.0, None))
@@ -159,11 +159,13 @@ class LearnerVote:
     def raw(self, X: Any, threads: int, first: int = 0, last: int | None = None) -> np.ndarray:
         last = self.n_rounds if last is None else last
         total = np.zeros((X.shape[0], self.outputs))
-        for place, added in self._added(X, first, last):
+        for place, added in self._iterate_votes(X, first, last):
             total[:, place] += added
         return total
 
-    def _added(self, X: TableLike, first: int, last: int) -> Iterator[tuple[Any, np.ndarray]]:
+    def _iterate_votes(
+        self, X: TableLike, first: int, last: int
+    ) -> Iterator[tuple[Any, np.ndarray]]:
         each = self.voters_per_round
         for number in range(first * each, last * each):
             voter = self.voters[number]
@@ -345,7 +347,7 @@ Decision = TwoClassDecision | VoteDecision | CodeDecision
 def lead_of_own_class(scores: np.ndarray, numbers: np.ndarray) -> np.ndarray:
     """The score of each row's own class minus the largest score of the other classes."""
     rows = np.arange(numbers.size)
-    own = scores[rows, numbers]
+    own_score = scores[rows, numbers]
     others = scores.copy()
     others[rows, numbers] = -np.inf
-    return own - others.max(axis=1)
+    return own_score - others.max(axis=1)

@@ -168,7 +168,7 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
         if best is not None and refits:
             refitted = start.terms if start.resumed is None else start.resumed.refitted
             rows = parts.everything
-            stepper = self._boosted(rows, refitted, best)
+            stepper = self._boost(rows, refitted, best)
         elif best is not None:
             stepper.terms = tried.copy() if self.warm_start else tried
             stepper.terms.truncate(best)
@@ -179,7 +179,7 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
             self._stopping_state = start.state_after(tried, stepper.terms if refits else None)
         runs = [stepper.terms]
         for other in seeds_of_runs(self._seed, self.n_runs)[1:]:
-            runs.append(self._boosted(rows, None, runs[0].n_rounds, other).terms)
+            runs.append(self._boost(rows, None, runs[0].n_rounds, other).terms)
         self._terms = mean_of_runs(runs) if self.n_runs > 1 else runs[0]
         self.timings_ = stepper.timings()
 
@@ -188,7 +188,7 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
         self.validation_loss_ = np.array(history.validation_loss)
         self.validation_score_ = np.array(history.validation_score)
 
-    def _boosted(self, rows: Part, start: Any, n_rounds: int, seed: int | None = None) -> Any:
+    def _boost(self, rows: Part, start: Any, n_rounds: int, seed: int | None = None) -> Any:
         """A stepper after `n_rounds` rounds on `rows`, without a validation set."""
         seed = self._seed if seed is None else seed
         stepper = self._make_stepper(rows, None, self._loss, self._encoder, seed, start)
@@ -246,9 +246,9 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
         weight, unit = weights
 
         def part(rows: np.ndarray) -> Part:
-            some = take_rows(columns, rows) if native else rows_of(columns, rows)
-            own = weight[rows] if weight.size else weight
-            return Part(some, np.ascontiguousarray(target[:, rows]), own, unit)
+            part_columns = take_rows(columns, rows) if native else rows_of(columns, rows)
+            part_weight = weight[rows] if weight.size else weight
+            return Part(part_columns, np.ascontiguousarray(target[:, rows]), part_weight, unit)
 
         # A row of weight 0 has no effect, not even on min_samples_leaf.
         counting = np.flatnonzero(weight) if weight.size and (weight == 0).any() else None

@@ -95,7 +95,7 @@ class LearnerStepper:
         rows = self._drawn()
         terms = []
         for k in range(self.loss.outputs):
-            learner = self._fitted(-np.asarray(gradient[k], dtype=float), rows)
+            learner = self._fit_learner(-np.asarray(gradient[k], dtype=float), rows)
             direction = _predict(learner, self.train.columns, self.terms.n_rounds)
             step = self.learning_rate * self._line_search(k, direction, rows)
             terms.append((step, learner))
@@ -112,7 +112,7 @@ class LearnerStepper:
         size = max(1, round(self.subsample * self.train.rows))
         return np.sort(self.random.permutation(self.train.rows)[:size])
 
-    def _fitted(self, residual: np.ndarray, rows: np.ndarray | None) -> Any:
+    def _fit_learner(self, residual: np.ndarray, rows: np.ndarray | None) -> Any:
         learner = seeded_clone(self.estimator, self.random, keep_set=True)
         X, weight = self.train.columns, self.train.weight
         if rows is not None:
@@ -131,11 +131,11 @@ class LearnerStepper:
 
         Doubling brackets the zero of the slope, and bisection finds it; the losses are convex along a line.
         """
-        some = slice(None) if rows is None else rows
-        target, raw = self.train.target[:, some], self.raw[:, some].copy()
+        used = slice(None) if rows is None else rows
+        target, raw = self.train.target[:, used], self.raw[:, used].copy()
         target, start = np.ascontiguousarray(target), raw[k].copy()
-        direction = direction[some]
-        weighted = direction * self.train.weight[some] if self.train.weight.size else direction
+        direction = direction[used]
+        weighted = direction * self.train.weight[used] if self.train.weight.size else direction
 
         def slope(step: float) -> float:
             raw[k] = start + step * direction
