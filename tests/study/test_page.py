@@ -25,7 +25,7 @@ from bosquet.study.report import page_html, write_page
 from bosquet.study.report.embedding import plain_data, script_data, text
 from bosquet.study.report.leaderboard import Scale
 from bosquet.study.report.summary import summary_sentences
-from bosquet.study.report.thinning import MOST_COLUMNS, MOST_NODES, thinned
+from bosquet.study.report.thinning import MOST_COLUMNS, MOST_NODES, thin_record
 from bosquet.study.report.wording import decimal, duration, in_sentence, listed
 
 pytestmark = PAGE
@@ -245,7 +245,7 @@ def test_a_cut_tree_keeps_its_uppermost_nodes() -> None:
     record = sample_record("regression")
     assert record["chosen"] is not None
     record["chosen"]["tree"] = full(12)
-    shown = thinned(record)[0]["chosen"]
+    shown = thin_record(record)[0]["chosen"]
     assert shown is not None
     level, total, depth = [shown["tree"]], 0, 0
     while level:

@@ -18,7 +18,7 @@ from bosquet.study.metrics.formatting import format_score
 from bosquet.study.record import ChosenRecord, FinalFit
 from bosquet.study.run.clock import StudyClock
 from bosquet.study.run.context import StudyContext
-from bosquet.study.run.final_model import TIME_MARGIN, fit_final, fitted
+from bosquet.study.run.final_model import TIME_MARGIN, fit_candidate, fit_final
 from bosquet.study.run.next_block import block_scores
 from bosquet.study.run.schedule import Schedule
 from bosquet.study.run.training_rows import training_rows
@@ -106,7 +106,7 @@ class FinalStep:
             candidate = candidate_with(method, shape, outcome.setting)
         if candidate is None:
             soft = max(self.clock.left(), LEAST_SOFT_LIMIT) if self.clock.timed else None
-            ready = self.schedule.combined(method, split, soft, outcome)
+            ready = self.schedule.combine(method, split, soft, outcome)
             again, model = run_trial(context, ready, split, limits=TimeLimits(soft))
             if model is not None and again.setting == outcome.setting:
                 return context.candidates[method.name], model
@@ -116,7 +116,7 @@ class FinalStep:
                 f"the chosen method, {method.title}, could not be fitted again: {outcome.message}"
             )
         seed = seed_of(context.random_state, "fit", method.name, split.number)
-        return candidate, fitted(candidate, context.rows(indices), seed)
+        return candidate, fit_candidate(candidate, context.rows(indices), seed)
 
     def _final_decision(self, candidate: Candidate, model: Any, rows: TableRows) -> Decision:
         """Return the decision rule of the final model; if time is short, that of the first split.
@@ -127,16 +127,16 @@ class FinalStep:
         of_first_split = Decision(metric.classes, metric.positive, outcome.threshold, metric.costs)
         if outcome.threshold is None:
             return of_first_split
-        found = stored_predictions(model, rows, metric)
+        unseen = stored_predictions(model, rows, metric)
         seconds = THRESHOLD_FOLDS * TIME_MARGIN * outcome.one_fit_seconds
-        if found is None and seconds < self.clock.left(END_OF_DECIDING):
+        if unseen is None and seconds < self.clock.left(END_OF_DECIDING):
             seed = seed_of(self.context.random_state, "threshold", "all")
             with warnings.catch_warnings(), suppress(Exception):  # falls back to the first split
                 warnings.simplefilter("ignore")
-                found = out_of_fold_predictions(candidate, rows, metric, seed)
-        if found is None:
+                unseen = out_of_fold_predictions(candidate, rows, metric, seed)
+        if unseen is None:
             return of_first_split
-        decision = choose_decision(found.predictions, found.y, metric, found.weight)
+        decision = choose_decision(unseen.predictions, unseen.y, metric, unseen.weight)
         label = str(metric.classes[metric.positive])
         self.notes.append(
             f"The final model was fitted to {len(rows):,} rows and predicts {label!r} if its probability is"

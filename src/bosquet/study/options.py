@@ -44,21 +44,21 @@ def requested_methods(methods: Any) -> list[Method] | None:
     wanted = [methods] if isinstance(methods, str | Method) else list(methods)
     if not wanted:
         raise ValueError("methods is empty; pass at least one method, or None for all")
-    found = []
-    for one in wanted:
-        if isinstance(one, Method):
-            found.append(one)
-        elif one in METHODS:
-            found.append(METHODS[one])
+    chosen = []
+    for wanted_method in wanted:
+        if isinstance(wanted_method, Method):
+            chosen.append(wanted_method)
+        elif wanted_method in METHODS:
+            chosen.append(METHODS[wanted_method])
         else:
             raise ValueError(
-                f"{one!r} in methods is unknown; {hint(str(one), METHODS, len(METHODS))}"
+                f"{wanted_method!r} in methods is unknown; {hint(str(wanted_method), METHODS, len(METHODS))}"
             )
-    names = [method.name for method in found]
+    names = [method.name for method in chosen]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise ValueError(f"methods contains {twice!r} twice; pass each method once")
-    return found
+    return chosen
 
 
 def checked_tune_by(tune_by: Any, methods: Sequence[Method]) -> dict[str, str]:

@@ -25,7 +25,7 @@ from bosquet import __version__
 from bosquet.study.compare.choice import Choice, choose
 from bosquet.study.compare.external_test import check_test_table
 from bosquet.study.compare.notes import notes_on_comparison
-from bosquet.study.compare.ranking import ranked
+from bosquet.study.compare.ranking import rank_methods
 from bosquet.study.exploration import explore
 from bosquet.study.exploration.alarms import alarms
 from bosquet.study.final_step import FinalResult, FinalStep
@@ -151,7 +151,7 @@ class StudyRun:
             self.context, self.methods, self.clock, checkpoint, self._repeats(), reporter.outcome
         )
         schedule.run()
-        rows, comparison = ranked(schedule, self.methods)
+        rows, comparison = rank_methods(schedule, self.methods)
         choice = self._choose(rows)
         reporter.write(choice.why)
         self.notes += [*schedule.notes, *notes_on_comparison(rows, schedule, self.methods)]
@@ -293,8 +293,8 @@ class StudyRun:
             "target": target.name,
             "classes": [str(label) for label in target.classes],
             "positive": positive,
-            "metric": self.metric.described(),
-            "metrics": [metric.described() for metric in self.metrics],
+            "metric": self.metric.describe(),
+            "metrics": [metric.describe() for metric in self.metrics],
             "costs": None if self.metric.costs is None else self.metric.costs.tolist(),
             "n_rows": len(target.y),
             "n_test": len(schedule.splits[0].test),

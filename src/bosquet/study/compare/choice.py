@@ -138,16 +138,16 @@ def _gain_lost_by_others(
         return 0.0
     shares = [0.0]
     for metric in metrics:
-        own, top, base = (m["metrics"].get(metric.name) for m in (method, best, constant))
-        if own is not None and top is not None and base is not None:
-            shares.append(_share_lost(own, top, base, metric) or 0.0)
+        score, top, base = (m["metrics"].get(metric.name) for m in (method, best, constant))
+        if score is not None and top is not None and base is not None:
+            shares.append(_share_lost(score, top, base, metric) or 0.0)
     return max(shares)
 
 
-def _share_lost(own: float, top: float, base: float, metric: Metric) -> float | None:
+def _share_lost(score: float, top: float, base: float, metric: Metric) -> float | None:
     """Return the share of the gain from `base` to `top` that `own` loses; None if there is no gain."""
     gain = metric.sign * (top - base)
-    return metric.sign * (top - own) / gain if gain > 0 else None
+    return metric.sign * (top - score) / gain if gain > 0 else None
 
 
 def _has_poor_probabilities(
@@ -157,8 +157,8 @@ def _has_poor_probabilities(
     constant = _constant(scored)
     if constant is None or not any(metric.name == PROPER for metric in metrics):
         return False
-    own, base = (m["metrics"].get(PROPER) for m in (method, constant))
-    return own is not None and base is not None and own > base
+    loss, constant_loss = (m["metrics"].get(PROPER) for m in (method, constant))
+    return loss is not None and constant_loss is not None and loss > constant_loss
 
 
 def _constant(scored: list[MethodRecord]) -> MethodRecord | None:
@@ -219,10 +219,10 @@ def _why(
         return f"{text} {other} does not differ significantly from it{easier_too}."
     tested = [m for m in scored if m is not best and not m["subsampled"]]
     if tested and all(is_worse(m) for m in tested):
-        one = len(tested) == 1
-        others = "The other method" if one else f"All {len(tested)} other methods"
+        is_single = len(tested) == 1
+        others = "The other method" if is_single else f"All {len(tested)} other methods"
         on = " and the same training rows" if len(tested) < len(scored) - 1 else ""
-        text += f" {others} with a score{on} {'is' if one else 'are'} significantly worse."
+        text += f" {others} with a score{on} {'is' if is_single else 'are'} significantly worse."
     return text
 
 
@@ -284,12 +284,12 @@ def _not_compared(scored: list[MethodRecord], best: MethodRecord, verdict: Verdi
 
 
 def _stability(chosen: MethodRecord, scored: list[MethodRecord]) -> str:
-    own = spread(chosen)
+    spread_of_chosen = spread(chosen)
     rivals = [m for m in scored if m is not chosen and m["name"] != BASELINE]
     others = [s for m in rivals if (s := spread(m)) is not None]
-    if own is None or not others:
+    if spread_of_chosen is None or not others:
         return ""
-    steadier = sum(other < own for other in others)
+    steadier = sum(other < spread_of_chosen for other in others)
     if steadier == 0:
         return " and the smallest standard deviation over splits"
     if steadier > len(others) / 2:

@@ -101,7 +101,7 @@ def score_test_table(
     y, kept, unknown = _targets(test.iloc[:, names.index(target.name)], target)
     if not len(y):
         return None
-    metric = next(one for one in metrics if one.name == record["metric"]["name"])
+    metric = next(candidate for candidate in metrics if candidate.name == record["metric"]["name"])
     rows = test[kept] if not kept.all() else test
     group, weight = _test_design(rows, design)
     predictions = predict_in_blocks(model.estimator, model.features(rows), metric)

@@ -236,12 +236,12 @@ def interval_of(
 ) -> list[float] | None:
     """Return the confidence interval of the mean score of a method, clipped to the range of the metric."""
     if len(scores) >= FEWEST_SPLITS:
-        found = corrected_interval(scores, n_train=n_train, n_test=n_test)
+        interval = corrected_interval(scores, n_train=n_train, n_test=n_test)
     elif drawn is None:
         return None
     else:
-        found = _bootstrap_interval(float(np.mean(scores)), drawn, float(scores[0]))
-    return [min(max(bound, within[0]), within[1]) for bound in found]
+        interval = _bootstrap_interval(float(np.mean(scores)), drawn, float(scores[0]))
+    return [min(max(bound, within[0]), within[1]) for bound in interval]
 
 
 def _bootstrap_interval(mean: float, drawn: np.ndarray, seen: float) -> tuple[float, float]:

@@ -28,7 +28,9 @@ def leaderboard(record: Record) -> Any:
 def _row(record: Record, method: MethodRecord) -> dict[str, Any]:
     low, high = method["interval"] or (None, None)
     difference = method["difference"]
-    others = [one["name"] for one in record["metrics"] if one["name"] != record["metric"]["name"]]
+    others = [
+        metric["name"] for metric in record["metrics"] if metric["name"] != record["metric"]["name"]
+    ]
     return {
         "title": method["title"],
         record["metric"]["name"]: method["mean"],
@@ -102,7 +104,7 @@ def as_text(record: Record) -> str:
     lines = cells(record)
     text = text_table(lines, left=range(len(lines[0])))
     chosen = record["chosen"]
-    warnings = [f"Warning: {one['message']}" for one in alarms(record["exploration"])]
+    warnings = [f"Warning: {finding['message']}" for finding in alarms(record["exploration"])]
     why = ["", chosen["why"], *final_rows(record)] if chosen else []
     tested = [on_test_table(record)] if record.get("test_table") else []
     return "\n".join([summary(record), *warnings, "", *text, *why, *tested])
@@ -143,20 +145,20 @@ def summary(record: Record) -> str:
 
 def on_test_table(record: Record) -> str:
     """Return sentences that compare the score on the test table with that of the splits, or ""."""
-    found = record.get("test_table")
-    if found is None:
+    result = record.get("test_table")
+    if result is None:
         return ""
     metric = record["metric"]
-    score = found["metrics"][metric["name"]]
-    low, high = found["interval"]
-    weighted = " (weighted)" if found["weighted"] else ""
+    score = result["metrics"][metric["name"]]
+    low, high = result["interval"]
+    weighted = " (weighted)" if result["weighted"] else ""
     text = (
-        f"On the {found['n_rows']:,} rows of the test table{weighted}: {metric['title']}"
+        f"On the {result['n_rows']:,} rows of the test table{weighted}: {metric['title']}"
         f" {format_score(score)} (95 % interval {format_score(low)} to {format_score(high)})."
     )
-    if found["unknown_classes"]:
-        text += f" {found['unknown_classes']:,} rows of unknown classes are not scored."
-    promised = found["promised"]
+    if result["unknown_classes"]:
+        text += f" {result['unknown_classes']:,} rows of unknown classes are not scored."
+    promised = result["promised"]
     if promised is None:
         return text
     text += (
@@ -182,8 +184,8 @@ def as_html(record: Record) -> str:
     why = f"<p>{html.escape(reasons)}</p>" if chosen else ""
     why += f"<p>{html.escape(on_test_table(record))}</p>" if record.get("test_table") else ""
     warnings = "".join(
-        f"<p><b>Warning:</b> {html.escape(one['message'])}</p>"
-        for one in alarms(record["exploration"])
+        f"<p><b>Warning:</b> {html.escape(finding['message'])}</p>"
+        for finding in alarms(record["exploration"])
     )
     return (
         f"<div><p><b>{html.escape(summary(record))}</b></p>{warnings}"

@@ -26,7 +26,9 @@ from bosquet.study.table.splits import seed_of
 from bosquet.study.tuning.thresholds import Decision
 
 
-def ranked(schedule: Schedule, methods: Sequence[Method]) -> tuple[list[MethodRecord], Comparison]:
+def rank_methods(
+    schedule: Schedule, methods: Sequence[Method]
+) -> tuple[list[MethodRecord], Comparison]:
     """Return one record per method, best first and those without a score last, and the comparison."""
     outcomes = {method.name: schedule.outcomes(method) for method in methods}
     rows = [_row(method, outcomes[method.name]) for method in methods]
@@ -75,7 +77,7 @@ def _row(method: Method, outcomes: list[Outcome]) -> MethodRecord:
 
 def _means(done: list[Outcome]) -> dict[str, float]:
     names = done[0].metrics if done else {}
-    return {name: float(np.mean([one.metrics[name] for one in done])) for name in names}
+    return {name: float(np.mean([outcome.metrics[name] for outcome in done])) for name in names}
 
 
 def _estimate_missing_splits(
@@ -94,18 +96,26 @@ def _estimate_missing_splits(
     if len(complete) == len(scored):
         return
     reference = max(complete, key=lambda row: metric.sign * _mean(row))
-    of_reference = {one.split: one for one in outcomes[reference["name"]] if one.status == "done"}
+    reference_outcomes = _done_by_split(outcomes[reference["name"]])
     for row in scored:
-        done = [one for one in outcomes[row["name"]] if one.status == "done"]
-        pairs = [(one, of_reference[one.split]) for one in done if one.split in of_reference]
-        if len(row["scores"]) == most or not pairs:
+        row_outcomes = _done_by_split(outcomes[row["name"]])
+        shared = [split for split in row_outcomes if split in reference_outcomes]
+        if len(row["scores"]) == most or not shared:
             continue
-        for one in metrics:
-            if one.name in row["metrics"]:
-                gaps = [own.metrics[one.name] - ref.metrics[one.name] for own, ref in pairs]
-                estimate = reference["metrics"][one.name] + float(np.mean(gaps))
-                row["metrics"][one.name] = float(np.clip(estimate, *one.range))
+        for each in metrics:
+            name = each.name
+            if name in row["metrics"]:
+                gaps = [
+                    row_outcomes[split].metrics[name] - reference_outcomes[split].metrics[name]
+                    for split in shared
+                ]
+                estimate = reference["metrics"][name] + float(np.mean(gaps))
+                row["metrics"][name] = float(np.clip(estimate, *each.range))
         row["mean"] = row["metrics"][metric.name]
+
+
+def _done_by_split(outcomes: list[Outcome]) -> dict[int, Outcome]:
+    return {outcome.split: outcome for outcome in outcomes if outcome.status == "done"}
 
 
 def _compare(
@@ -135,7 +145,7 @@ def _compare(
         if row["subsampled"] and best is not None:
             row["difference"] = untested(_mean(row) - _mean(best))
     rivals = [row for row in rivals if not row["subsampled"]]
-    pairs = {row["name"]: _paired(schedule, methods, row, best) for row in rivals if best}
+    pairs = {row["name"]: _pair_scores(schedule, methods, row, best) for row in rivals if best}
     if over_splits:
         rivals = [row for row in rivals if len(pairs[row["name"]][0]) >= FEWEST_SPLITS]
         for row in rivals:
@@ -157,8 +167,10 @@ def _compare(
 
 def interval_of_next_block(scores: list[float], metric: Metric) -> list[float] | None:
     """Return the prediction interval for the next block of time, clipped to the range of the metric."""
-    found = next_block_interval(scores, metric.range)
-    return None if found is None else [float(bound) for bound in np.clip(found, *metric.range)]
+    interval = next_block_interval(scores, metric.range)
+    if interval is None:
+        return None
+    return [float(bound) for bound in np.clip(interval, *metric.range)]
 
 
 def _compare_draws(
@@ -170,26 +182,29 @@ def _compare_draws(
     if not rivals:
         return
     gaps = [np.subtract(*pairs[row["name"]]) for row in rivals]
-    found = differences_over_rows(
+    differences = differences_over_rows(
         [float(gap.mean()) for gap in gaps],
         [float(gap[0]) for gap in gaps],
         [drawn[row["name"]] - drawn[best["name"]] for row in rivals],
     )
-    for row, difference in zip(rivals, found, strict=True):
+    for row, difference in zip(rivals, differences, strict=True):
         row["difference"] = difference
 
 
-def _paired(
+def _pair_scores(
     schedule: Schedule, methods: dict[str, Method], row: MethodRecord, best: MethodRecord
 ) -> tuple[list[float], list[float]]:
     """Return the scores of a method and of the best on the splits that both have."""
-    own, other = (_scores(schedule.outcomes(methods[one["name"]])) for one in (row, best))
-    shared = sorted(own.keys() & other.keys())
-    return [own[split] for split in shared], [other[split] for split in shared]
+    row_scores = _scores(schedule.outcomes(methods[row["name"]]))
+    best_scores = _scores(schedule.outcomes(methods[best["name"]]))
+    shared = sorted(row_scores.keys() & best_scores.keys())
+    return [row_scores[split] for split in shared], [best_scores[split] for split in shared]
 
 
 def _scores(outcomes: list[Outcome]) -> dict[int, float]:
-    return {one.split: float(one.score) for one in outcomes if one.score is not None}
+    return {
+        outcome.split: float(outcome.score) for outcome in outcomes if outcome.score is not None
+    }
 
 
 def _draws(
@@ -201,12 +216,12 @@ def _draws(
     seed = seed_of(context.random_state, "draws")
     design = context.design.take(schedule.splits[0].test)
     rows = BootstrapDraws.draw(y, context.metric, seed, design.group, design.weight)
-    found = {}
+    scores = {}
     for row in scored:
         first = schedule.outcomes(methods[row["name"]])[0]
         if first.predictions is not None:
-            found[row["name"]] = rows.scores(metric_input(first, context.metric))
-    return found
+            scores[row["name"]] = rows.scores(metric_input(first, context.metric))
+    return scores
 
 
 def metric_input(outcome: Outcome, metric: Metric) -> np.ndarray:

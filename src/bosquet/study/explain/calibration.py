@@ -55,12 +55,12 @@ def coverage_on(
     parts = halves(len(y), seed, FEWEST_TO_COVER)
     if parts is None:
         return None
-    found = [_covered(model, X, y, metric, *order, seed) for order in (parts, parts[::-1])]
+    halves_covered = [_covered(model, X, y, metric, *order, seed) for order in (parts, parts[::-1])]
     # The mean of each half, and the mean of both weighted by their total weights.
     weights = [None if weight is None else weight[half] for half in parts[::-1]]
     means = [
-        [np.average(values, weights=of_half) for values in one]
-        for one, of_half in zip(found, weights, strict=True)
+        [np.average(values, weights=of_half) for values in covered]
+        for covered, of_half in zip(halves_covered, weights, strict=True)
     ]
     totals = None if weight is None else [float(weight[half].sum()) for half in parts[::-1]]
     inside, size = np.average(means, axis=0, weights=totals).tolist()
@@ -112,9 +112,9 @@ def calibration_on(
         after[test] = predictions_for(wrapped, take(X, test), metric)
     rows = np.sort(np.concatenate(parts))
     weight = None if weight is None else weight[rows]
-    found = _brier_and_ece(y[rows], before[rows], metric, calibration_error, weight)
+    measures = _brier_and_ece(y[rows], before[rows], metric, calibration_error, weight)
     calibrated = _brier_and_ece(y[rows], after[rows], metric, calibration_error, weight)
-    return found | {f"{name}_after": value for name, value in calibrated.items()}
+    return measures | {f"{name}_after": value for name, value in calibrated.items()}
 
 
 def _brier_and_ece(
@@ -137,22 +137,24 @@ def _brier_and_ece(
 
 def certificate_of(model: Any) -> dict[str, Any] | None:
     """Return the certificate of a boosted model for the report: edges, errors and bounds per round."""
-    found = getattr(model, "certificate_", None)
-    if found is None:
+    certificate = getattr(model, "certificate_", None)
+    if certificate is None:
         return None
-    step = max(1, -(-found.n_rounds // MOST_ROUNDS))
-    rounds = np.unique(np.append(np.arange(0, found.n_rounds, step), found.n_rounds - 1))
+    step = max(1, -(-certificate.n_rounds // MOST_ROUNDS))
+    rounds = np.unique(
+        np.append(np.arange(0, certificate.n_rounds, step), certificate.n_rounds - 1)
+    )
 
     def column(values: Any) -> list[float] | None:
         return None if values is None else [float(v) for v in np.asarray(values)[rounds]]
 
     return {
-        "text": str(found),
+        "text": str(certificate),
         "rounds": (rounds + 1).tolist(),
-        "error": column(found.training_errors),
-        "bound": column(found.training_error_bound),
-        "edges": column(found.edges),
-        "holds": bool(found.holds()),
+        "error": column(certificate.training_errors),
+        "bound": column(certificate.training_error_bound),
+        "edges": column(certificate.edges),
+        "holds": bool(certificate.holds()),
     }
 
 
@@ -166,14 +168,14 @@ def margins_of(
     """
     if metric.needs == "number" or not _is_boosted(model):
         return None
-    found = getattr(model, "certificate_", None)
-    if found is not None and found.margins is not None:
-        return histogram(np.clip(found.margins, -1, 1))
+    certificate = getattr(model, "certificate_", None)
+    if certificate is not None and certificate.margins is not None:
+        return histogram(np.clip(certificate.margins, -1, 1))
     p = predictions_for(model, X, metric)
     rows, truth = np.arange(len(y)), class_numbers(y, metric.classes)
-    own = p[rows, truth]
+    true_probability = p[rows, truth]
     p[rows, truth] = -np.inf
-    return histogram(own - p.max(axis=1), weight=weight)
+    return histogram(true_probability - p.max(axis=1), weight=weight)
 
 
 def _is_boosted(model: Any) -> bool:

@@ -48,26 +48,26 @@ def importances(
         rows = int(np.clip(afford, min(FEWEST_ROWS, rows), rows))
     random = np.random.default_rng(seed)
     chosen = np.sort(random.permutation(len(y))[:rows])
-    some, truth = take(X, chosen).copy(), y[chosen]
+    sample, truth = take(X, chosen).copy(), y[chosen]
     chosen_weight = None if weight is None else weight[chosen]
     drawn = rows_by_weight(rows, chosen_weight)
     # A call has a fixed cost besides the cost per row, so one call is timed.
     began = time.perf_counter()
-    unpermuted = metric.score(truth, predictions_for(model, some, metric), chosen_weight)
+    unpermuted = metric.score(truth, predictions_for(model, sample, metric), chosen_weight)
     calls = MOST_PERMUTED * REPEATS
     if seconds is not None:
         one_call = max(time.perf_counter() - began, 1e-6)
         calls = int(np.clip(seconds / one_call, FEWEST_CALLS, calls))
-    columns = _most_related(model, some, metric, min(calls, MOST_PERMUTED), left_out)
+    columns = _most_related(model, sample, metric, min(calls, MOST_PERMUTED), left_out)
     repeats = int(np.clip(calls // len(columns), 1, REPEATS))
     losses = np.empty((repeats, len(columns)))
     for k, name in enumerate(columns):
-        own = some[name]
+        unpermuted_column = sample[name]
         for repeat in range(repeats):
-            some[name] = take(own, random.permutation(drawn)).set_axis(some.index)
-            score = metric.score(truth, predictions_for(model, some, metric), chosen_weight)
+            sample[name] = take(unpermuted_column, random.permutation(drawn)).set_axis(sample.index)
+            score = metric.score(truth, predictions_for(model, sample, metric), chosen_weight)
             losses[repeat, k] = metric.sign * (unpermuted - score)
-        some[name] = own
+        sample[name] = unpermuted_column
     return _largest_first(columns, losses)
 
 
@@ -101,11 +101,11 @@ def _most_related(model: Any, X: Any, metric: Metric, most: int, left_out: str |
     names = [name for name in X.columns if name != left_out]
     if len(names) <= most:
         return names
-    some = X[:500]
-    predicted = predictions_for(model, some, metric)
+    sample = X[:500]
+    predicted = predictions_for(model, sample, metric)
     if predicted.ndim == 2:
         predicted = predicted[:, metric.positive if predicted.shape[1] == 2 else 0]
-    shares = _explained_variance(some[names], predicted)
+    shares = _explained_variance(sample[names], predicted)
     best = np.sort(np.argsort(-shares, kind="stable")[:most])
     return [names[k] for k in best]
 
@@ -162,20 +162,20 @@ def dependences(
     """
     most = max(MOST_VALUES // (X.shape[1] * GRID), 20)
     rows = np.sort(np.random.default_rng(seed).permutation(len(X))[: min(CURVE_ROWS, most)])
-    some = take(X, rows)
+    sample = take(X, rows)
     some_weight = None if weight is None else weight[rows]
     shown_class = _shown_class(y, metric, weight)
-    found: list[DependenceRecord] = []
+    records: list[DependenceRecord] = []
     for feature in features[:SHOWN]:
         if not enough_time():
             break
-        one = _curves(model, some, X, feature)
-        if one is None:
+        grid_and_curves = _curves(model, sample, X, feature)
+        if grid_and_curves is None:
             continue
-        grid, curves = one
+        grid, curves = grid_and_curves
         curves = _of_class(curves, model, shown_class)
         low, high = _quantiles(curves, [0.1, 0.9], some_weight)
-        found.append(
+        records.append(
             {
                 "feature": feature,
                 "grid": grid,
@@ -185,7 +185,7 @@ def dependences(
                 "unit": target if shown_class is None else f"probability of {shown_class}",
             }
         )
-    return found
+    return records
 
 
 def _quantiles(curves: np.ndarray, shares: list[float], weight: np.ndarray | None) -> np.ndarray:
@@ -201,17 +201,17 @@ def _quantiles(curves: np.ndarray, shares: list[float], weight: np.ndarray | Non
     return np.take_along_axis(values, np.array(ranks), axis=0)
 
 
-def _curves(model: Any, some: Any, X: Any, feature: str) -> tuple[list[Any], np.ndarray] | None:
+def _curves(model: Any, sample: Any, X: Any, feature: str) -> tuple[list[Any], np.ndarray] | None:
     """Return the grid of a column, and the curves of rows on it: (rows, points[, outputs])."""
     points = _points(X[feature])
     if len(points) == 0:
         return None
     grid = [float(value) if is_number(value) else str(value) for value in points]
     if tree_model(model) is not None and is_number(points[0]):
-        found = individual_conditional_expectation(model, some, feature, grid=points)
-        assert found.individual is not None
-        return grid, found.individual
-    return grid, _predict_on_grid(model, some, X, feature, points)
+        dependence = individual_conditional_expectation(model, sample, feature, grid=points)
+        assert dependence.individual is not None
+        return grid, dependence.individual
+    return grid, _predict_on_grid(model, sample, X, feature, points)
 
 
 def _points(column: Any) -> Any:
@@ -237,10 +237,10 @@ def _points(column: Any) -> Any:
     return np.unique(np.quantile(middle, np.linspace(0, 1, min(GRID, len(middle)))))
 
 
-def _predict_on_grid(model: Any, some: Any, X: Any, feature: str, points: Any) -> np.ndarray:
+def _predict_on_grid(model: Any, sample: Any, X: Any, feature: str, points: Any) -> np.ndarray:
     """Return the predictions for all rows at all points of the grid, in one call."""
-    n, k = len(some), len(points)
-    table = take(some, np.repeat(np.arange(n), k)).reset_index(drop=True)
+    n, k = len(sample), len(points)
+    table = take(sample, np.repeat(np.arange(n), k)).reset_index(drop=True)
     if is_number(points[0]):
         table[feature] = np.tile(np.asarray(points, dtype=float), n)
     else:

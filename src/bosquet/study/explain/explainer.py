@@ -72,10 +72,10 @@ class Explainer:
         model, test, metric, seed = self.model, self.test, self.context.metric, self.seed
         rows = (model, test.X, test.y, metric)
         importances = self._part("importances", [], self._importances)
-        order = [str(one["feature"]) for one in importances]
+        order = [str(importance["feature"]) for importance in importances]
         few = too_few(len(test), metric.needs != "number")
         self.notes += [few] if few else []
-        found: ChosenRecord = {
+        record: ChosenRecord = {
             "name": choice.name,
             "why": choice.why,
             "runner_up": choice.runner_up,
@@ -94,13 +94,13 @@ class Explainer:
             "learning_curve": [],
             "learning_text": "",
         }
-        found["tree"], found["tree_title"] = self._part(
+        record["tree"], record["tree_title"] = self._part(
             "tree", (None, ""), lambda: self._tree(order)
         )
-        found["dependence"] = self._part("dependence", [], lambda: self._dependences(order))
-        found["learning_curve"] = self._part("learning curve", [], self._learning_curve)
-        found["learning_text"] = forecast(found["learning_curve"], metric.higher_is_better)
-        return found
+        record["dependence"] = self._part("dependence", [], lambda: self._dependences(order))
+        record["learning_curve"] = self._part("learning curve", [], self._learning_curve)
+        record["learning_text"] = forecast(record["learning_curve"], metric.higher_is_better)
+        return record
 
     def _part(self, name: str, default: Any, make: Callable[[], Any]) -> Any:
         if self.clock.left(END_OF_EXPLAINING) <= 0:

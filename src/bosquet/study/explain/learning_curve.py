@@ -49,11 +49,11 @@ def learning_curve(
             if left() < 2 * share * one_fit:
                 break
             seed = seed_of(context.random_state, "learning", size, draw)
-            some = rows[subsample(y[rows], size, seed, stratify=context.target.is_classes)]
-            model = fit_by_design(candidate.make(seed), context.rows(some), seed)
+            subset = rows[subsample(y[rows], size, seed, stratify=context.target.is_classes)]
+            model = fit_by_design(candidate.make(seed), context.rows(subset), seed)
             predictions = predictions_for(model, test.X, context.metric)
-            found = scores_of([context.metric], test.y, predictions, decision, test.weight)
-            scores.append(found[context.metric.name])
+            by_metric = scores_of([context.metric], test.y, predictions, decision, test.weight)
+            scores.append(by_metric[context.metric.name])
         if scores:
             spread = float(np.std(scores, ddof=1)) if len(scores) > 1 else None
             points.append({"rows": float(size), "score": float(np.mean(scores)), "spread": spread})

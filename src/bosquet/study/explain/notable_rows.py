@@ -36,16 +36,16 @@ def notable_rows(
     """
     losses = row_losses(y, predictions, metric)
     outlyingness = outlier_scores(X)
-    picked = _picked(losses, outlyingness)
+    picked = _pick_rows(losses, outlyingness)
     rows = np.array([row for row, _ in picked], dtype=int)
     outputs = None if metric.needs == "number" else predictions[rows].argmax(axis=1)
-    found = explain_rows(model, take(X, rows), outputs, background, order, seed)
+    explanations = explain_rows(model, take(X, rows), outputs, background, order, seed)
     shown = [name for name in order if name in X.columns][:MOST_VALUES]
     shown = shown or [str(name) for name in X.columns[:MOST_VALUES]]
     result: list[ExplainedRow] = []
     for k, (row, kind) in enumerate(picked):
         values = {str(name): _text(X[name].iloc[row]) for name in shown}
-        reasons = _largest_effects(found.names, found.effects[k], X, row)
+        reasons = _largest_effects(explanations.names, explanations.effects[k], X, row)
         result.append(
             {
                 "row": _label(labels[row]),
@@ -55,7 +55,7 @@ def notable_rows(
                 "score": float(outlyingness[row] if kind == "outlier" else losses[row]),
                 "values": values,
                 "reasons": reasons,
-                "base": float(found.base[k]),
+                "base": float(explanations.base[k]),
             }
         )
     return result
@@ -63,14 +63,16 @@ def notable_rows(
 
 def _largest_effects(names: list[str], effects: np.ndarray, X: Any, row: int) -> list[Reason]:
     """Return the largest effects and the sum of the others, which add up to the prediction minus the base."""
-    own = [column for column, name in enumerate(names) if name != OTHERS and effects[column] != 0]
-    own.sort(key=lambda column: -abs(effects[column]))
+    columns = [
+        column for column, name in enumerate(names) if name != OTHERS and effects[column] != 0
+    ]
+    columns.sort(key=lambda column: -abs(effects[column]))
     reasons: list[Reason] = [
         {"feature": names[c], "value": _value_of(X, names[c], row), "effect": float(effects[c])}
-        for c in own[:MOST_REASONS]
+        for c in columns[:MOST_REASONS]
     ]
     rest = float(effects.sum()) - sum(reason["effect"] for reason in reasons)
-    if len(own) > MOST_REASONS or any(name == OTHERS for name in names):
+    if len(columns) > MOST_REASONS or any(name == OTHERS for name in names):
         reasons.append({"feature": OTHERS, "value": "", "effect": rest})
     return reasons
 
@@ -89,9 +91,9 @@ def row_losses(y: np.ndarray, predictions: np.ndarray, metric: Metric) -> np.nda
         metric.classes,
         positive=metric.positive,
     )
-    found = log_loss.losses(y, predictions)
-    assert found is not None
-    return found
+    log_losses = log_loss.losses(y, predictions)
+    assert log_losses is not None
+    return log_losses
 
 
 def outlier_scores(X: Any) -> np.ndarray:
@@ -121,7 +123,7 @@ def outlier_scores(X: Any) -> np.ndarray:
     return scores
 
 
-def _picked(losses: np.ndarray, outlyingness: np.ndarray) -> list[tuple[int, Kind]]:
+def _pick_rows(losses: np.ndarray, outlyingness: np.ndarray) -> list[tuple[int, Kind]]:
     taken: dict[int, Kind] = {}
     for row in np.argsort(-losses, kind="stable")[:WORST].tolist():
         taken[row] = "worst"

@@ -65,12 +65,12 @@ def explain_rows(
 
 def _explain_trees(model: Any, X: Any, outputs: np.ndarray | None) -> RowExplanations | None:
     try:
-        found = explain(model, X)
+        explanation = explain(model, X)
     except (TypeError, ValueError, AttributeError):
         return None
-    values, names = found.main_values, found.feature_names
+    values, names = explanation.main_values, explanation.feature_names
     if values.ndim == 2:
-        base = np.full(len(values), float(np.ravel(found.base)[0]))
+        base = np.full(len(values), float(np.ravel(explanation.base)[0]))
         if outputs is not None:  # with two classes the values are for the second one
             sign = np.where(outputs == 1, 1.0, -1.0)
             # The probabilities of both classes add up to 1; their log-odds or votes add up to 0.
@@ -80,7 +80,7 @@ def _explain_trees(model: Any, X: Any, outputs: np.ndarray | None) -> RowExplana
     if outputs is None or values.shape[2] <= int(outputs.max()):
         return None
     rows = np.arange(len(values))
-    return RowExplanations(names, np.asarray(found.base)[outputs], values[rows, :, outputs])
+    return RowExplanations(names, np.asarray(explanation.base)[outputs], values[rows, :, outputs])
 
 
 def _is_probability(model: Any, X: Any, raw: np.ndarray) -> bool:
@@ -139,13 +139,13 @@ def _mixed_rows(
 
     n, draws, size = orders.shape
     step = np.argsort(orders, axis=2)  # the step at which each group is filled in
-    own = np.broadcast_to(np.arange(n)[:, None, None], (n, draws, size + 1)).ravel()
+    own_row = np.broadcast_to(np.arange(n)[:, None, None], (n, draws, size + 1)).ravel()
     other = np.repeat(len(X) + background_rows, size + 1, axis=1).ravel()
     both = pandas.concat([X, background], ignore_index=True)
     columns = {}
     for group, (_, members) in enumerate(groups):
         filled_in = (np.arange(size + 1)[None, None, :] > step[:, :, group, None]).ravel()
-        rows = np.where(filled_in, own, other)
+        rows = np.where(filled_in, own_row, other)
         for column in members:
             name = X.columns[column]
             columns[name] = both[name].take(rows).reset_index(drop=True)

@@ -37,26 +37,26 @@ def _surrogate(
     model: Any, X: Any, y: np.ndarray, important: list[str], seed: int
 ) -> tuple[TreeNode | None, str]:
     rows = np.sort(np.random.default_rng(seed).permutation(len(X))[:MOST_ROWS])
-    some = take(X, rows)
+    sample = take(X, rows)
     predictor: Any = model
     if (
         X.shape[1] > WIDE
     ):  # a small tree uses few columns, so only the most important ones are searched
-        predictions = np.asarray(model.predict(some))
-        some = some[[name for name in important if name in some.columns][:WIDE]]
-        predictor = _StoredPredictions(predictions, some, model)
+        predictions = np.asarray(model.predict(sample))
+        sample = sample[[name for name in important if name in sample.columns][:WIDE]]
+        predictor = _StoredPredictions(predictions, sample, model)
     try:
-        found = surrogate_tree(predictor, some, max_leaf_nodes=LEAVES, random_state=seed)
+        surrogate = surrogate_tree(predictor, sample, max_leaf_nodes=LEAVES, random_state=seed)
     except ValueError:
         return None, "The model predicts the same value for every row: there is no tree to draw."
-    fidelity = f"R² {found.fidelity:.2f} with its predictions for"
+    fidelity = f"R² {surrogate.fidelity:.2f} with its predictions for"
     if hasattr(model, "classes_"):
-        fidelity = f"the same class for {found.fidelity:.0%} of"
-    leaves = found.tree.get_n_leaves()
+        fidelity = f"the same class for {surrogate.fidelity:.0%} of"
+    leaves = surrogate.tree.get_n_leaves()
     title = (
         f"A surrogate tree of {leaves} leaves that approximates the model: {fidelity} unseen rows"
     )
-    return node_of(found.tree.tree_, _rules(found.tree, found.tree.tree_)), title
+    return node_of(surrogate.tree.tree_, _rules(surrogate.tree, surrogate.tree.tree_)), title
 
 
 class _StoredPredictions:
@@ -84,7 +84,7 @@ def _rules(model: Any, tree: Any) -> dict[int, str]:
     """Return the split rule of each inner node as text."""
     names = model.export_options()
     table = split_table(tree, names["feature_names"], names["categories"])
-    return {one["node"]: one["goes_left"] for one in table if one["kind"] == "split"}
+    return {row["node"]: row["goes_left"] for row in table if row["kind"] == "split"}
 
 
 def node_of(tree: Any, rules: dict[int, str]) -> TreeNode:

@@ -89,8 +89,8 @@ def is_in_order(values: np.ndarray) -> bool:
         return False
     if max((steps >= 0).mean(), (steps <= 0).mean()) >= SORTED:
         return True
-    one, other = known[np.random.default_rng(0).integers(known.size, size=(2, PAIRS))]
-    typical = np.abs(one - other).mean()
+    first, second = known[np.random.default_rng(0).integers(known.size, size=(2, PAIRS))]
+    typical = np.abs(first - second).mean()
     return bool(np.abs(steps).mean() <= LOCAL * typical)
 
 
@@ -126,10 +126,12 @@ def time_column(features: list[Feature], given: str | None = None) -> TimeColumn
         return TimeColumn(named, False)
     times = [f for f in features if is_time(f) and f.distinct >= MIN_TIMES]
     sorted_ones = [f for f in times if is_in_order(f.numbers)]  # type: ignore[arg-type]
-    found = [TimeColumn(f, True, f.kind != "date" and not _is_increasing(f)) for f in sorted_ones]
-    found += [TimeColumn(f, False) for f in times if f.kind == "date" and not f.missing.any()]
+    candidates = [
+        TimeColumn(f, True, f.kind != "date" and not _is_increasing(f)) for f in sorted_ones
+    ]
+    candidates += [TimeColumn(f, False) for f in times if f.kind == "date" and not f.missing.any()]
     ranked = sorted(
-        found,
+        candidates,
         key=lambda t: (
             t.starts_again,
             not t.in_order,
@@ -200,9 +202,11 @@ def propose_group(features: list[Feature], random: np.random.Generator) -> Propo
 
 def group_codes(features: list[Feature], proposed: list[Proposal]) -> np.ndarray | None:
     """Return the group codes of the rows by the group column whose proposal is sure, or None."""
-    names = [one.column for one in proposed if one.option == "group" and one.sure]
-    found = next((f for f in features if f.name in names), None)
-    return None if found is None else _group_codes(found)
+    names = [
+        proposal.column for proposal in proposed if proposal.option == "group" and proposal.sure
+    ]
+    feature = next((f for f in features if f.name in names), None)
+    return None if feature is None else _group_codes(feature)
 
 
 def _group_codes(feature: Feature) -> np.ndarray | None:
@@ -250,8 +254,9 @@ def _constant_within(
             continue
         values = other.numbers if other.numbers is not None else other.codes
         assert values is not None
-        some = np.nan_to_num(values[rows].astype(float), nan=np.inf)
-        low, high = np.minimum.reduceat(some, starts), np.maximum.reduceat(some, starts)
+        by_group = np.nan_to_num(values[rows].astype(float), nan=np.inf)
+        low = np.minimum.reduceat(by_group, starts)
+        high = np.maximum.reduceat(by_group, starts)
         varied = np.unique(low).size
         if (low == high).mean() < MOSTLY_CONSTANT or varied < 2:
             continue
@@ -292,7 +297,7 @@ def _strongest_correlation(feature: Feature, features: list[Feature], sample: np
     others = [f for f in features if f.used and f.numbers is not None and f is not feature]
     if not others:
         return 0.0
-    matrix = spearman([one.take(sample) for one in [feature, *others]])
+    matrix = spearman([each.take(sample) for each in [feature, *others]])
     return float(np.abs(matrix[0, 1:]).max())
 
 
@@ -310,10 +315,10 @@ def proposals(
     if time is not None and not time.starts_again:
         order = np.argsort(time.values, kind="stable")
     drift = drift_in_order(stationary, target, order)
-    found = [] if time is None else [propose_time(time, drift, target.name)]
-    for one in (propose_group(features, random), propose_weight(features, target, sample)):
-        found += [] if one is None else [one]
-    return found, drift
+    proposed = [] if time is None else [propose_time(time, drift, target.name)]
+    for proposal in (propose_group(features, random), propose_weight(features, target, sample)):
+        proposed += [] if proposal is None else [proposal]
+    return proposed, drift
 
 
 def _follows_order(feature: Feature) -> bool:

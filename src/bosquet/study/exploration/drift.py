@@ -28,12 +28,12 @@ MIN_AT_ENDS, MAX_AT_ENDS = 20, 20_000
 
 def drift_between(train: list[Feature], test: list[Feature]) -> list[Finding]:
     """Return findings on the columns whose distributions differ significantly between two tables."""
-    found = []
+    scored = []
     for ours, theirs in zip(train, test, strict=True):
         index, difference, p_value = shift(ours, theirs)
         if p_value * len(train) < _LEVEL and index >= NOTABLE:
             new = _new_levels(ours, theirs)
-            found.append(
+            scored.append(
                 (
                     index,
                     Finding(
@@ -46,7 +46,7 @@ def drift_between(train: list[Feature], test: list[Feature]) -> list[Finding]:
                     ),
                 )
             )
-    worst = [finding for _, finding in sorted(found, key=lambda pair: -pair[0])]
+    worst = [finding for _, finding in sorted(scored, key=lambda pair: -pair[0])]
     rest = [name for finding in worst[_REPORTED:] for name in finding["columns"]]
     if rest:
         message = f"{len(rest)} more columns have drifted, such as {', '.join(rest[:5])}."
@@ -83,11 +83,11 @@ def drift_in_order(
     order = np.arange(rows) if order is None else order
     every = -(-count // MAX_AT_ENDS)
     first, last = order[:count:every], order[-count::every]
-    own = _as_feature(target)
+    target_feature = _as_feature(target)
     measured = [
-        (one.name, *shift(one.take(first), one.take(last)))
-        for one in [own, *features]
-        if one.distinct > 1
+        (feature.name, *shift(feature.take(first), feature.take(last)))
+        for feature in [target_feature, *features]
+        if feature.distinct > 1
     ]
     beyond = {
         place: index

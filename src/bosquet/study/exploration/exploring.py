@@ -115,7 +115,11 @@ def explore(
         columns=columns,
         correlations=correlations,
         warnings=findings.by_severity(warnings),
-        proposed={one.option: one.column for one in proposed if one.sure and one.column},
+        proposed={
+            proposal.option: proposal.column
+            for proposal in proposed
+            if proposal.sure and proposal.column
+        },
     )
 
 
@@ -141,11 +145,11 @@ def _leaks(
     group: np.ndarray | None,
 ) -> list[Any]:
     """Return leaks of columns and of pairs, measured on a sample, and of single levels, on all rows."""
-    found = column_leaks(sampled, sampled_target, random, group)
-    known = {name for finding in found for name in finding["columns"]}
-    sure = {name for one in found if one["severity"] == "high" for name in one["columns"]}
+    leaks = column_leaks(sampled, sampled_target, random, group)
+    known = {name for finding in leaks for name in finding["columns"]}
+    sure = {name for leak in leaks if leak["severity"] == "high" for name in leak["columns"]}
     return [
-        *found,
+        *leaks,
         *pair_leaks(sampled, sampled_target, sure),
         *level_leaks(features, target, known),
     ]
@@ -161,14 +165,14 @@ def _design(
     """Return the proposals for the design, and the findings on them and on drift within the table."""
     time = time_column(features, given.get("time"))
     proposed, drift = proposals(features, target, sample, random, time)
-    proposed = [one for one in proposed if one.option not in given]
-    found = [one.finding() for one in proposed]
+    proposed = [proposal for proposal in proposed if proposal.option not in given]
+    design_findings = [proposal.finding() for proposal in proposed]
     if time is not None and not time.starts_again:
-        found += drift_finding(drift, target.name, time.feature.name)
-        found += time_leaks(features, time.feature)
+        design_findings += drift_finding(drift, target.name, time.feature.name)
+        design_findings += time_leaks(features, time.feature)
     elif not target.is_sorted:
-        found += drift_finding(drift, target.name, "")
-    return proposed, found
+        design_findings += drift_finding(drift, target.name, "")
+    return proposed, design_findings
 
 
 def _chosen_plans(
@@ -192,21 +196,23 @@ def _duplicates(
 ) -> tuple[int, list[Any]]:
     """Return the number of duplicate rows, and findings on them with and without identifiers and weights."""
     copies, conflicting = _copies(frame, target)
-    found = findings.duplicates(copies, conflicting, len(frame), weighted)
+    duplicates = findings.duplicates(copies, conflicting, len(frame), weighted)
     identifiers = [f.name for f in features if f.plan.reason == "identifier"]
-    weights = [one.column for one in proposed if one.option == "weight"]
+    weights = [proposal.column for proposal in proposed if proposal.option == "weight"]
     ignored = [*identifiers, *weights]
     if ignored and len(ignored) < frame.shape[1]:
         more, conflicting = _copies(frame.drop(columns=ignored), target)
         if more > copies:
-            found += findings.near_duplicates(more, conflicting, len(frame), ignored, bool(weights))
-    return copies, found
+            duplicates += findings.near_duplicates(
+                more, conflicting, len(frame), ignored, bool(weights)
+            )
+    return copies, duplicates
 
 
 def _copies(frame: Any, target: Any) -> tuple[int, int]:
     """Count the rows that repeat an earlier one, and the rows that are equal except for the target."""
-    some = frame.iloc[:, :_WIDE]
-    hashes = _row_hashes(some)
+    first_columns = frame.iloc[:, :_WIDE]
+    hashes = _row_hashes(first_columns)
     suspects = _repeated(hashes)
     if not suspects.any():
         return 0, 0

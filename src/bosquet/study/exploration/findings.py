@@ -29,9 +29,9 @@ def by_severity(findings: Iterable[Finding]) -> list[Finding]:
 
 def duplicates(count: int, conflicting: int, rows: int, weighted: bool = False) -> list[Finding]:
     """Report duplicate rows; in a table with sample weights they are usually separate cases."""
-    found = []
+    findings = []
     if count:
-        found.append(
+        findings.append(
             Finding(
                 kind="duplicates",
                 severity="medium" if count > 0.05 * rows and not weighted else "low",
@@ -42,7 +42,7 @@ def duplicates(count: int, conflicting: int, rows: int, weighted: bool = False) 
             )
         )
     if conflicting:
-        found.append(
+        findings.append(
             Finding(
                 kind="duplicates",
                 severity="low",
@@ -51,7 +51,7 @@ def duplicates(count: int, conflicting: int, rows: int, weighted: bool = False) 
                 " distinguish them.",
             )
         )
-    return found
+    return findings
 
 
 def near_duplicates(
@@ -88,11 +88,11 @@ def left_out(features: list[Feature]) -> list[Finding]:
         "text": ("identifier", "text that differs in most rows; derive features from it to use it"),
         "nested": ("identifier", "lists or other nested values"),
     }
-    found = []
+    findings = []
     for reason, (kind, what) in reasons.items():
         names = [f.name for f in features if not f.used and f.plan.reason == reason]
         if names:
-            found.append(
+            findings.append(
                 Finding(
                     kind=kind,
                     severity="low",
@@ -103,13 +103,13 @@ def left_out(features: list[Feature]) -> list[Finding]:
     dates = [f.name for f in features if f.kind == "date"]
     if dates:
         message = f"{listed(dates)}: dates; methods use their year, month, day and similar parts."
-        found.append(Finding(kind="date", severity="low", columns=dates, message=message))
-    return found
+        findings.append(Finding(kind="date", severity="low", columns=dates, message=message))
+    return findings
 
 
 def missing(features: list[Feature]) -> list[Finding]:
     """Report columns with many missing values."""
-    found = []
+    findings = []
     shares = {f.name: float(f.missing.mean()) for f in features if f.used}
     for low, high, severity in (
         (MOSTLY_MISSING, 1.01, "medium"),
@@ -118,7 +118,7 @@ def missing(features: list[Feature]) -> list[Finding]:
         names = [name for name, share in shares.items() if low <= share < high]
         if names:
             worst = max(names, key=lambda name: shares[name])
-            found.append(
+            findings.append(
                 Finding(
                     kind="missing",
                     severity=severity,  # type: ignore[typeddict-item]
@@ -127,7 +127,7 @@ def missing(features: list[Feature]) -> list[Finding]:
                     " find out why, because a missing value may be informative.",
                 )
             )
-    return found
+    return findings
 
 
 def outliers(features: list[Feature]) -> list[Finding]:

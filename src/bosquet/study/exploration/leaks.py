@@ -46,17 +46,17 @@ def column_leaks(
     The measure is computed on other groups than it is fitted to. Otherwise a column that is constant within
     groups would identify the group and so predict the targets of its other rows.
     """
-    found = []
+    findings = []
     for feature in features:
         name = feature.name
         if is_copy(feature, target):
             message = f"{name} is a copy of {target.name}, possibly rescaled or renamed; drop it."
-            found.append(Finding(kind="leak", severity="high", columns=[name], message=message))
+            findings.append(Finding(kind="leak", severity="high", columns=[name], message=message))
         elif len(feature.missing) >= MIN_ROWS:
             half = random_half(len(feature.missing), random, group)
             share = avoided_error_share(feature, target, half)
             if share >= LIKELY:
-                found.append(
+                findings.append(
                     Finding(
                         kind="leak",
                         severity="high" if share >= SURE else "medium",
@@ -65,7 +65,7 @@ def column_leaks(
                         " drop it unless it is known before the target.",
                     )
                 )
-    return found
+    return findings
 
 
 def pair_leaks(
@@ -87,15 +87,15 @@ def pair_leaks(
     rest = np.where(np.abs(among) < 0.999, 1 - among**2, np.inf)
     explained = np.triu((squares - 2 * products * among) / rest, k=1)
     alone = np.maximum(with_target[:, None] ** 2, with_target[None, :] ** 2)
-    found = []
+    findings = []
     for i, j in np.argwhere((explained > DETERMINED) & (alone < DETERMINED))[:_REPORTED]:
         a, b = numbers[i].name, numbers[j].name
         message = (
             f"{target.name} is a linear combination of {a} and {b}; drop them unless they are known before"
             f" {target.name}."
         )
-        found.append(Finding(kind="leak", severity="high", columns=[a, b], message=message))
-    return found
+        findings.append(Finding(kind="leak", severity="high", columns=[a, b], message=message))
+    return findings
 
 
 def time_leaks(features: Iterable[Feature], time: Feature) -> list[Finding]:
@@ -108,7 +108,7 @@ def time_leaks(features: Iterable[Feature], time: Feature) -> list[Finding]:
     count = max(int(LAST_ROWS * rows), MIN_LAST_ROWS)
     order = np.argsort(time.numbers, kind="stable")
     last = order[-count:]
-    found = []
+    findings = []
     for feature in features:
         if feature is time or not feature.used:
             continue
@@ -123,10 +123,10 @@ def time_leaks(features: Iterable[Feature], time: Feature) -> list[Finding]:
             message = (
                 f"{feature.name} {how}; drop it unless it is known when the target is predicted."
             )
-            found.append(
+            findings.append(
                 Finding(kind="leak", severity="medium", columns=[feature.name], message=message)
             )
-    return found
+    return findings
 
 
 # -------------------------------------------------------------------------------------- by level
@@ -183,22 +183,22 @@ def level_leaks(
         levels = _levels(feature)
         if levels.names:
             find = _excluded_classes if target.is_classes else _constant_targets
-            found = find(levels, target, SIGNIFICANCE / cells)
-            worst += sorted(found, key=lambda leak: -leak.expected / leak.threshold)[:1]
-    return _reported(sorted(worst, key=lambda leak: -leak.expected), target.name)
+            leaks = find(levels, target, SIGNIFICANCE / cells)
+            worst += sorted(leaks, key=lambda leak: -leak.expected / leak.threshold)[:1]
+    return _report(sorted(worst, key=lambda leak: -leak.expected), target.name)
 
 
-def _reported(leaks: list[_Leak], target: str) -> list[Finding]:
+def _report(leaks: list[_Leak], target: str) -> list[Finding]:
     """Return a finding for each of the worst columns, one for other severe columns and one for the rest."""
     severe = [leak for leak in leaks if leak.severe]
     mild = [leak for leak in leaks if not leak.severe]
-    found = []
+    findings = []
     for leak in severe[:_REPORTED]:
         message = (
             f"{leak.level} ({leak.rows:,} rows) {leak.how}; drop {leak.column} unless it is known before"
             f" {target}."
         )
-        found.append(
+        findings.append(
             Finding(kind="leak", severity="medium", columns=[leak.column], message=message)
         )
     rest = [leak.column for leak in severe[_REPORTED:]]
@@ -207,21 +207,22 @@ def _reported(leaks: list[_Leak], target: str) -> list[Finding]:
             f"{len(rest)} more columns have a level that excludes a value of {target}: {listed(rest)};"
             f" drop those that are not known before {target}."
         )
-        found.append(Finding(kind="leak", severity="medium", columns=rest, message=message))
+        findings.append(Finding(kind="leak", severity="medium", columns=rest, message=message))
     if mild:
         shown = "; ".join(f"{leak.level} {leak.how}" for leak in mild[:_REPORTED])
         more = f"; and {len(mild) - _REPORTED} more columns" if len(mild) > _REPORTED else ""
         message = f"Levels that exclude a value of {target}: {shown}{more}."
         names = [leak.column for leak in mild]
-        found.append(Finding(kind="leak", severity="low", columns=names, message=message))
-    return found
+        findings.append(Finding(kind="leak", severity="low", columns=names, message=message))
+    return findings
 
 
 def _levels(feature: Feature) -> _Levels:
     numbers = None
     if feature.numbers is None:
         assert feature.codes is not None
-        codes, names = feature.codes, [f"{feature.name} = {one!r}" for one in feature.levels or []]
+        codes = feature.codes
+        names = [f"{feature.name} = {level!r}" for level in feature.levels or []]
     else:
         numbers = _common_numbers(feature)
         names = [f"{feature.name} = {value:g}" for value in numbers]
@@ -230,11 +231,11 @@ def _levels(feature: Feature) -> _Levels:
             place = np.searchsorted(numbers, feature.numbers).clip(0, len(names) - 1)
             codes = np.where(numbers[place] == feature.numbers, place, codes)
     missing = feature.missing
-    some = bool(missing.any()) and not bool(missing.all())
+    has_missing = bool(missing.any()) and not bool(missing.all())
     codes = np.where(missing, len(names), codes)
-    return _Levels(
-        feature, codes, [*names, f"{feature.name} missing"] if some else names, numbers, some
-    )
+    if has_missing:
+        names.append(f"{feature.name} missing")
+    return _Levels(feature, codes, names, numbers, has_missing)
 
 
 def _common_numbers(feature: Feature) -> np.ndarray:
@@ -264,7 +265,7 @@ def _excluded_classes(levels: _Levels, target: ExploredTarget, significance: flo
     share, sizes = target.counts / rows, table.sum(axis=1)
     expected = sizes[:, None] * share
     empty = (table <= CONTAMINATION * expected) & (expected >= EXPECTED_LOW * rows)
-    found = []
+    leaks = []
     for level, label in np.argwhere(empty).tolist():
         seen = int(table[level, label])
         if binom.cdf(seen, sizes[level], share[label]) > significance:
@@ -275,7 +276,7 @@ def _excluded_classes(levels: _Levels, target: ExploredTarget, significance: flo
         how = f"has {value} in only {seen:,} rows" if seen else f"never has {value}"
         how += f" ({share[label]:.0%} of all rows have it)"
         expected_share = float(expected[level, label] / rows)
-        found.append(
+        leaks.append(
             _Leak(
                 levels.feature.name,
                 names[level],
@@ -285,7 +286,7 @@ def _excluded_classes(levels: _Levels, target: ExploredTarget, significance: flo
                 float(thresholds[level]),
             )
         )
-    return found
+    return leaks
 
 
 def _differs_from_neighbours(levels: _Levels, level: int, of_class: np.ndarray) -> bool:

@@ -100,7 +100,7 @@ def avoided_error_share(feature: Feature, target: ExploredTarget, half: np.ndarr
         candidates = [best[codes[~half]]]
         nearest = _class_of_nearest(feature, target, half)
         candidates += [] if nearest is None else [nearest]
-        wrong = min(float((one != target.codes[~half]).mean()) for one in candidates)
+        wrong = min(float((predicted != target.codes[~half]).mean()) for predicted in candidates)
         base = 1 - target.counts.max() / n
         return 1 - wrong / base if base > 0 else 0.0
     return _explained_variance(feature, target.numbers, codes, count, half)
@@ -142,7 +142,7 @@ def _explained_variance(
         between = np.interp(feature.numbers[~half], feature.numbers[order], y[order])
         candidates.append(np.where(feature.missing[~half], mean, between))
     total = max(((y[~half] - mean) ** 2).sum(), 1e-300)
-    return float(1 - min(((y[~half] - one) ** 2).sum() for one in candidates) / total)
+    return float(1 - min(((y[~half] - predicted) ** 2).sum() for predicted in candidates) / total)
 
 
 def is_copy(feature: Feature, target: ExploredTarget) -> bool:
@@ -169,8 +169,8 @@ def spearman(features: list[Feature]) -> np.ndarray:
         _, inverse, counts = np.unique(filled, return_inverse=True, return_counts=True)
         ranks[place] = (np.cumsum(counts) - (counts - 1) / 2)[inverse]  # equal values share a rank
     with np.errstate(invalid="ignore", divide="ignore"):
-        found: np.ndarray = np.atleast_2d(np.nan_to_num(np.corrcoef(ranks)))
-    return found
+        correlations: np.ndarray = np.atleast_2d(np.nan_to_num(np.corrcoef(ranks)))
+    return correlations
 
 
 def quick_relations(frame: Any, names: list[str], target: ExploredTarget) -> np.ndarray:
@@ -182,7 +182,7 @@ def quick_relations(frame: Any, names: list[str], target: ExploredTarget) -> np.
         truth = target.numbers[:, None].astype(float)
     truth = truth - truth.mean(axis=0)
     truth /= np.maximum(np.sqrt((truth**2).sum(axis=0)), 1e-300)
-    found = np.zeros(len(names))
+    relations = np.zeros(len(names))
     for start in range(0, len(names), 2000):
         block = frame[names[start : start + 2000]]
         numeric = [kind.kind in "iufb" if hasattr(kind, "kind") else False for kind in block.dtypes]
@@ -193,6 +193,6 @@ def quick_relations(frame: Any, names: list[str], target: ExploredTarget) -> np.
         values = np.where(np.isfinite(values), values, 0.0)
         values -= values.mean(axis=0)
         scale = np.maximum(np.sqrt((values**2).sum(axis=0)), 1e-300)
-        found[start + places] = np.abs(truth.T @ values / scale).max(axis=0)
+        relations[start + places] = np.abs(truth.T @ values / scale).max(axis=0)
     assert n == len(truth)
-    return found
+    return relations

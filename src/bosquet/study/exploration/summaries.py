@@ -97,10 +97,10 @@ def histogram_of(feature: Feature, groups: np.ndarray | None, names: list[str]) 
         shown.append(OTHERS)
     codes = place[feature.codes] if len(order) else np.zeros(len(feature.codes), dtype=np.intp)
     counts = _count_by_group(codes, feature.missing, groups, names, len(shown))
-    found = Histogram(edges=None, levels=shown, counts=counts)
+    histogram = Histogram(edges=None, levels=shown, counts=counts)
     if ordinal:
-        found["ordered"] = True
-    return found
+        histogram["ordered"] = True
+    return histogram
 
 
 def _count_by_group(

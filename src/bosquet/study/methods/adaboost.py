@@ -54,14 +54,14 @@ def _classification(shape: TableShape) -> Sequence[Candidate]:
         family = [("gentle", "one-vs-rest", 1), ("discrete", "samme", 3)]
         if shape.n_classes <= 6:
             family += [("gentle", "one-vs-one", 1), ("gentle", "ecoc", 1)]
-    found: list[Candidate] = []
+    candidates: list[Candidate] = []
     for variant, multiclass, depth in family:
         learner = "stumps" if depth == 1 else f"trees of depth {depth}"
         name = f"{variant}, {learner}" + (f", {multiclass}" if shape.n_classes > 2 else "")
         setting = {"variant": variant, "learner": learner}
         if shape.n_classes > 2:
             setting["multiclass"] = multiclass
-        found += [
+        candidates += [
             Staged(
                 complexity=rounds,
                 label=f"{rounds} rounds, {name}",
@@ -72,7 +72,7 @@ def _classification(shape: TableShape) -> Sequence[Candidate]:
             )
             for rounds in _rounds(shape)
         ]
-    return found
+    return candidates
 
 
 def _regression(shape: TableShape) -> Sequence[Candidate]:
@@ -104,18 +104,18 @@ def vote_details(fitted: Any) -> dict[str, Any]:
     """Return the number of rounds and, from the certificate, the training error bound and the margins."""
     if not hasattr(fitted, "certificate_"):
         return {"rounds": len(fitted.estimators_), "loss": fitted.loss}
-    found = {
+    details = {
         "rounds": int(fitted.n_estimators_),
         "variant": fitted.variant,
         "training error": float(fitted.train_score_[fitted.n_estimators_ - 1]),
     }
     certificate = fitted.certificate_
     if certificate.training_error_bound is not None:
-        found["bound on the training error"] = float(certificate.training_error_bound[-1])
+        details["bound on the training error"] = float(certificate.training_error_bound[-1])
     if certificate.margins is not None:
-        found["median margin"] = float(np.median(certificate.margins))
-        found["share of rows with margin <= 0"] = float((certificate.margins <= 0).mean())
-    return found
+        details["median margin"] = float(np.median(certificate.margins))
+        details["share of rows with margin <= 0"] = float((certificate.margins <= 0).mean())
+    return details
 
 
 METHODS = [

@@ -51,14 +51,14 @@ class BayesRule:
         )
         predicted = np.asarray(rule(_matrix(X)))
         if predicted.ndim == 2:
-            own = getattr(self.truth, "classes", self.classes_)
-            if len(own) != predicted.shape[1] or len(own) != len(self.classes_):
+            classes = getattr(self.truth, "classes", self.classes_)
+            if len(classes) != predicted.shape[1] or len(classes) != len(self.classes_):
                 raise ValueError(
                     f"bayes returned {predicted.shape[1]} probabilities per row, but the target has"
                     f" {len(self.classes_)} classes; return one column per class, in sorted order"
                 )
             probabilities = np.zeros(predicted.shape)
-            probabilities[:, class_numbers(np.asarray(own), self.classes_)] = predicted
+            probabilities[:, class_numbers(np.asarray(classes), self.classes_)] = predicted
             return probabilities
         return np.eye(len(self.classes_))[class_numbers(predicted, self.classes_)]
 

@@ -118,8 +118,8 @@ def adjacent_candidates(candidates: list[Candidate], setting: dict[str, Any]) ->
     """Return the candidate with this setting and its neighbours in order; all candidates if none has it."""
     places = [
         k
-        for k, one in enumerate(candidates)
-        if to_json_types(one.setting) == to_json_types(setting)
+        for k, candidate in enumerate(candidates)
+        if to_json_types(candidate.setting) == to_json_types(setting)
     ]
     return candidates[max(places[0] - 1, 0) : places[0] + 2] if places else candidates
 
@@ -130,7 +130,7 @@ def middle_first(candidates: list[Candidate]) -> list[Candidate]:
     Candidates that share a fit stay together.
     """
     groups = groups_of(candidates)
-    return [one for place in middle_first_order(len(groups)) for one in groups[place]]
+    return [candidate for place in middle_first_order(len(groups)) for candidate in groups[place]]
 
 
 def middle_first_order(n: int) -> list[int]:

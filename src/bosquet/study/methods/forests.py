@@ -46,7 +46,7 @@ def _bagged(shape: TableShape) -> Sequence[Candidate]:
     """Return bagged trees of several sizes, in which every node may use all columns."""
     classes = shape.task != "regression"
     sizes = [d for d in (8, 32, 128, 512) if d <= shape.n_rows / 4]
-    found = [
+    candidates = [
         Candidate(
             complexity=d,
             label=f"{d} leaves",
@@ -58,7 +58,7 @@ def _bagged(shape: TableShape) -> Sequence[Candidate]:
     full = max(shape.n_rows, 2)
     whole = {"n_estimators": TREES, "max_leaf_nodes": None}
     make = partial(_make_forest, classes, None, 1, None, TREES)
-    return [*found, Candidate(full, "full trees", whole, make)]
+    return [*candidates, Candidate(full, "full trees", whole, make)]
 
 
 def columns_drawn(columns: int, classes: bool) -> list[int]:
@@ -100,11 +100,11 @@ def _extra_trees(shape: TableShape) -> Sequence[Candidate]:
 
 
 def _details(fitted: Any) -> dict[str, Any]:
-    found: dict[str, Any] = {"trees": int(fitted.n_estimators_)}
+    details: dict[str, Any] = {"trees": int(fitted.n_estimators_)}
     if hasattr(fitted, "oob_error_"):
-        found["out-of-bag error"] = float(fitted.oob_error_)
-        found["out-of-bag error of one tree"] = float(fitted.oob_tree_error_)
-    return found
+        details["out-of-bag error"] = float(fitted.oob_error_)
+        details["out-of-bag error of one tree"] = float(fitted.oob_tree_error_)
+    return details
 
 
 METHODS = [

@@ -141,10 +141,10 @@ def _rounds(shape: TableShape, trees: TreeSettings) -> tuple[int, ...]:
 
 
 def _large_tables_trees(shape: TableShape) -> list[TreeSettings]:
-    found = [TreeSettings(leaves, 20) for leaves in (8, 16, 31, 63)]
+    settings = [TreeSettings(leaves, 20) for leaves in (8, 16, 31, 63)]
     if shape.n_numbers + shape.n_categories >= FEW_COLUMNS:
-        found.insert(3, TreeSettings(31, 20, QUARTER))
-    return found
+        settings.insert(3, TreeSettings(31, 20, QUARTER))
+    return settings
 
 
 def small_tables_trees(shape: TableShape) -> list[TreeSettings]:
@@ -152,16 +152,16 @@ def small_tables_trees(shape: TableShape) -> list[TreeSettings]:
     columns = shape.n_numbers + shape.n_categories
     share = QUARTER if columns >= FEW_COLUMNS else 2 * QUARTER
     few, many = 5 if shape.n_rows >= 200 else 2, 20 if shape.n_rows >= 400 else 2
-    found = [
+    settings = [
         TreeSettings(4, few, share),
         TreeSettings(8, few, share, DRAWN),
         TreeSettings(20, many, share, DRAWN),
     ]
     if shape.n_rows >= LARGE_TREES_FROM and columns >= MANY_COLUMNS:
         # Best if many columns are weakly informative. A search with a time limit begins with the fourth.
-        found += [TreeSettings(31, few, EIGHTH), TreeSettings(63, few, EIGHTH, MAX_DRAWN)]
-        found += [TreeSettings(120, 2, SIXTEENTH, MAX_DRAWN)]
-    return found
+        settings += [TreeSettings(31, few, EIGHTH), TreeSettings(63, few, EIGHTH, MAX_DRAWN)]
+        settings += [TreeSettings(120, 2, SIXTEENTH, MAX_DRAWN)]
+    return settings
 
 
 def staged_predictions(fitted: Any, X: Any, rounds: Sequence[float]) -> Iterator[np.ndarray]:

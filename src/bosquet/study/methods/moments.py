@@ -188,9 +188,9 @@ def _row_blocks(X: Any, rows: np.ndarray | None = None) -> Iterator[tuple[np.nda
     """Yield dense blocks of some or all rows, of about `BLOCK_VALUES` values, and their positions."""
     step = max(BLOCK_VALUES // max(X.shape[1], 1), 1)
     for first in range(0, X.shape[0] if rows is None else len(rows), step):
-        some = slice(first, first + step)
-        block = X[some if rows is None else rows[some]]
-        yield block.toarray() if sparse.issparse(block) else block, some
+        rows_of_block = slice(first, first + step)
+        block = X[rows_of_block if rows is None else rows[rows_of_block]]
+        yield block.toarray() if sparse.issparse(block) else block, rows_of_block
 
 
 def _class_means(X: Any, codes: np.ndarray, counts: np.ndarray) -> np.ndarray:
@@ -209,12 +209,12 @@ def _add_products(
     weight: np.ndarray | None = None,
 ) -> None:
     """Add Σ w (x - mean)(x - mean)ᵀ over some rows; each block is summed in the precision of the matrix."""
-    for block, some in _row_blocks(X, rows):
+    for block, rows_of_block in _row_blocks(X, rows):
         centred = block - mean.astype(block.dtype)
         if weight is None:
             total += centred.T @ centred
         else:
-            total += centred.T @ (centred * weight[rows[some], None].astype(block.dtype))
+            total += centred.T @ (centred * weight[rows[rows_of_block], None].astype(block.dtype))
 
 
 def _solve(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:

@@ -56,15 +56,15 @@ def _stages(fitted: Any, X: Any, numbers: Sequence[float]) -> Iterator[np.ndarra
     last = 0
     for block in row_blocks(X, ROWS_AT_A_TIME):
         nearest = model.kneighbors(inputs.transform(block), max(wanted), return_distance=False)
-        some = slice(last, last + len(nearest))
-        last = some.stop
+        rows_of_block = slice(last, last + len(nearest))
+        last = rows_of_block.stop
         targets = model._y[nearest]
         for predicted, k in zip(predictions, wanted, strict=True):
             if classes is None:
-                predicted[some] = targets[:, :k].mean(axis=1)
+                predicted[rows_of_block] = targets[:, :k].mean(axis=1)
             else:
                 shares = [(targets[:, :k] == c).mean(axis=1) for c in range(len(classes))]
-                predicted[some] = np.column_stack(shares)
+                predicted[rows_of_block] = np.column_stack(shares)
     yield from predictions
 
 

@@ -148,7 +148,7 @@ def _candidates(shape: TableShape) -> Sequence[Candidate]:
     stops = shape.n_rows >= STOPPING_ROWS and shape.rarest * shape.n_rows >= STOPPING_CLASS
     batch = int(np.clip(shape.n_rows // 50, 16, 256))
     plans = _FEW_ROWS if shape.n_rows < FEW_ROWS else _MANY_ROWS
-    found = [
+    candidates = [
         Candidate(
             complexity=expected_weights(shape, plan.layers),
             label=plan.label,
@@ -157,7 +157,7 @@ def _candidates(shape: TableShape) -> Sequence[Candidate]:
         )
         for plan in plans
     ]
-    return sorted(found, key=lambda candidate: candidate.complexity)
+    return sorted(candidates, key=lambda candidate: candidate.complexity)
 
 
 def _details(fitted: Any) -> dict[str, Any]:

@@ -120,14 +120,16 @@ class WeightedPipeline(Pipeline):
     def predict(self, X: Any) -> np.ndarray:
         """Return the predictions of the model."""
         return np.concatenate(
-            [super(WeightedPipeline, self).predict(some) for some in row_blocks(X)]
+            [super(WeightedPipeline, self).predict(block) for block in row_blocks(X)]
         )
 
     @available_if(partial(_model_has, "predict_proba"))
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the class probabilities of the model."""
-        found = [super(WeightedPipeline, self).predict_proba(some) for some in row_blocks(X)]
-        return np.concatenate(found)
+        probabilities = [
+            super(WeightedPipeline, self).predict_proba(block) for block in row_blocks(X)
+        ]
+        return np.concatenate(probabilities)
 
 
 def prepared(model: Any, **parameters: Any) -> Pipeline:

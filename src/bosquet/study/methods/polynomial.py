@@ -95,33 +95,33 @@ class PolynomialTerms(TransformerMixin, BaseEstimator):
         check_is_fitted(self, "curved_")
         given = input_features
         names = [f"x{i}" for i in range(self.n_features_in_)] if given is None else list(given)
-        found = list(names)
+        terms = list(names)
         for power in range(2, self.degree + 1):
-            found += [f"{names[i]}^{power}" for i in np.flatnonzero(self.curved_)]
+            terms += [f"{names[i]}^{power}" for i in np.flatnonzero(self.curved_)]
         for term in self._products() if self.products else []:
             factors = [names[i] if p == 1 else f"{names[i]}^{p}" for i, p in term]
-            found.append("*".join(factors))
-        return np.asarray(found, dtype=object)
+            terms.append("*".join(factors))
+        return np.asarray(terms, dtype=object)
 
     def _legendre(self, x: np.ndarray) -> list[np.ndarray]:
         """Return P₂, P₃, ... by the recursion (k + 1) P_{k+1} = (2k + 1) x P_k - k P_{k-1}."""
-        previous, current, found = np.ones_like(x), x, []
+        previous, current, polynomials = np.ones_like(x), x, []
         for k in range(1, self.degree):
             previous, current = current, ((2 * k + 1) * x * current - k * previous) / (k + 1)
-            found.append(current)
-        return found
+            polynomials.append(current)
+        return polynomials
 
     def _products(self) -> list[tuple[tuple[int, int], ...]]:
         """Return the terms of at least two columns, each as (column, power) pairs."""
-        found: list[tuple[tuple[int, int], ...]] = []
+        products: list[tuple[tuple[int, int], ...]] = []
         for size in range(2, self.degree + 1):
             for columns in combinations(range(self.n_features_in_), size):
-                found += [
+                products += [
                     tuple(zip(columns, powers, strict=True))
                     for powers in _compositions(size, self.degree)
                     if all(p == 1 or self.curved_[i] for i, p in zip(columns, powers, strict=True))
                 ]
-        return found
+        return products
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -210,7 +210,7 @@ def _make(degree: int, products: bool, seed: int) -> Any:
 
 
 def _candidates(shape: TableShape) -> Sequence[Candidate]:
-    found = []
+    candidates = []
     for degree in range(1, 11 if shape.n_numbers <= 2 else 6):
         if degree > 1 and shape.n_indicators + (degree - 1) * shape.n_numbers > shape.n_rows / 3:
             break
@@ -218,7 +218,7 @@ def _candidates(shape: TableShape) -> Sequence[Candidate]:
         kinds = [False]
         if degree > 1 and shape.n_indicators > 1 and terms <= min(MAX_TERMS, shape.n_rows / 10):
             kinds.append(True)
-        found += [
+        candidates += [
             Candidate(
                 complexity=degree,
                 label=f"degree {degree}" + (" with products" if products else ""),
@@ -227,7 +227,7 @@ def _candidates(shape: TableShape) -> Sequence[Candidate]:
             )
             for products in kinds
         ]
-    return found
+    return candidates
 
 
 def _why_unsuited(shape: TableShape) -> str:

@@ -57,7 +57,7 @@ def _folds(shape: TableShape) -> int:
     return FEW_FOLDS if shape.n_rows >= FEW_FOLDS_FROM else FOLDS
 
 
-def _combined(shape: TableShape, learners: list[tuple[str, Any]], seed: int) -> Any:
+def _combine(shape: TableShape, learners: list[tuple[str, Any]], seed: int) -> Any:
     kind: Any = SuperLearnerRegressor if shape.task == "regression" else SuperLearnerClassifier
     return kind(learners, cv=_folds(shape), random_state=seed)
 
@@ -68,7 +68,7 @@ def _candidate(shape: TableShape, names: list[str], learners: Any) -> Candidate:
         len(names),
         f"{len(names)} learners",
         setting,
-        lambda seed: _combined(shape, learners(seed), seed),
+        lambda seed: _combine(shape, learners(seed), seed),
     )
 
 

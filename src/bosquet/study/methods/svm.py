@@ -71,7 +71,7 @@ class CodedClassifier(OutputCodeClassifier):
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return minus the distance of the binary scores to each code, (n_samples, n_classes)."""
-        scores = np.column_stack([one.decision_function(X) for one in self.estimators_])
+        scores = np.column_stack([machine.decision_function(X) for machine in self.estimators_])
         return -euclidean_distances(scores, self.code_book_)
 
 
@@ -150,7 +150,7 @@ def _weights(shape: TableShape) -> tuple[Any, ...]:
 
 
 def _linear(shape: TableShape) -> Sequence[Candidate]:
-    found = [
+    candidates = [
         Candidate(
             complexity=C,
             label=f"C = {C:g}" + (", balanced class weights" if weight else ""),
@@ -162,7 +162,7 @@ def _linear(shape: TableShape) -> Sequence[Candidate]:
         for weight in _weights(shape)
     ]
     schemes = ("one-vs-one", "codes") if 2 < shape.n_classes <= 10 else ()
-    found += [
+    candidates += [
         Candidate(
             complexity=0.1,
             label=f"C = 0.1, {scheme}",
@@ -171,26 +171,26 @@ def _linear(shape: TableShape) -> Sequence[Candidate]:
         )
         for scheme in schemes
     ]
-    return sorted(found, key=lambda candidate: candidate.complexity)
+    return sorted(candidates, key=lambda candidate: candidate.complexity)
 
 
 def _machines(kernel: str, shape: TableShape) -> Sequence[Candidate]:
     widths = (1.0,) if kernel == "sigmoid" else (0.3, 1.0)
-    found = []
+    candidates = []
     for C in COSTS[kernel]:
         for width in widths:
             given = _kernel(kernel, shape, width)
             name, setting = _label_and_setting(kernel, given, C)
             if shape.task == "regression":
-                found.append(Candidate(C, name, setting, partial(_make_regressor, given, C)))
+                candidates.append(Candidate(C, name, setting, partial(_make_regressor, given, C)))
                 continue
             if shape.n_classes > 2:
                 setting["multiclass"] = "one-vs-one"
             for weight in _weights(shape):
                 label = name + (", balanced class weights" if weight else "")
                 make = partial(_make_classifier, given, C, weight)
-                found.append(Candidate(C, label, {**setting, "class_weight": weight}, make))
-    return found
+                candidates.append(Candidate(C, label, {**setting, "class_weight": weight}, make))
+    return candidates
 
 
 def _label_and_setting(kernel: str, given: dict[str, Any], C: float) -> tuple[str, dict[str, Any]]:
@@ -212,16 +212,16 @@ def _linear_regressors(shape: TableShape) -> Sequence[Candidate]:
 def _details(fitted: Any) -> dict[str, Any]:
     model = model_of(fitted)
     machine: Any = model.members_[0].model if isinstance(model, CalibratedModel) else model
-    found: dict[str, Any] = {}
+    details: dict[str, Any] = {}
     if hasattr(machine, "n_support_vectors_"):
-        found["support vectors"] = machine.n_support_vectors_
+        details["support vectors"] = machine.n_support_vectors_
     elif hasattr(machine, "support_"):
-        found["support vectors"] = len(machine.support_)
+        details["support vectors"] = len(machine.support_)
     else:  # one-vs-one or output codes
-        found["machines"] = len(machine.estimators_)
-        return found
+        details["machines"] = len(machine.estimators_)
+        return details
     margin = margin_of(machine)
-    return found if margin is None else {**found, "margin 2/‖w‖": margin}
+    return details if margin is None else {**details, "margin 2/‖w‖": margin}
 
 
 def margin_of(machine: Any) -> float | None:

@@ -61,7 +61,9 @@ def custom_metric(
             " parameter to the function"
         )
     labels = np.asarray(classes)
-    if name in [one.name for one in metrics_of(task, labels, positive=positive, costs=costs)]:
+    if name in [
+        built_in.name for built_in in metrics_of(task, labels, positive=positive, costs=costs)
+    ]:
         name += " (own)"  # the built-in metric of that name is reported too
     event = _positive_index(settings, labels, name) if needs == "probability" else 0
 
@@ -154,7 +156,7 @@ def _positive_index(settings: Mapping[str, Any], classes: np.ndarray, name: str)
     label = settings.get("pos_label")
     if label is None:
         return 1
-    known = [str(one) for one in classes]
+    known = [str(known_label) for known_label in classes]
     if str(label) not in known:
         raise ValueError(
             f"metric={name}: pos_label={label!r} is not one of the classes {', '.join(known[:6])}"
@@ -185,16 +187,16 @@ def _call(
     more: dict[str, Any],
 ) -> float:
     try:
-        found = function(y, predicted, **more)
+        returned = function(y, predicted, **more)
     except Exception as error:
         line = " ".join(str(error).split())[:200]
         raise MetricError(
             f"metric={name} raised {type(error).__name__} on {len(y):,} rows: {line}"
         ) from error
     try:
-        score = float(found)
+        score = float(returned)
     except (TypeError, ValueError) as error:
-        kind = type(found).__name__
+        kind = type(returned).__name__
         raise MetricError(f"metric={name} returned a {kind}; it must return one number") from error
     if not math.isfinite(score):
         raise MetricError(

@@ -85,14 +85,14 @@ class Metric:
         truth, predicted = self._truth(y), self._predictions(predictions)
         if self.name in ("roc_auc", "average_precision"):
             ranked = ranked_classes(self, truth, predicted)
-            found = np.empty(len(counts))
+            scores = np.empty(len(counts))
             for first in range(0, len(counts), DRAWS_AT_A_TIME):
-                some = counts[first : first + DRAWS_AT_A_TIME]
-                areas = np.array([getattr(one, self.name)(some) for one in ranked])
+                block = counts[first : first + DRAWS_AT_A_TIME]
+                areas = np.array([getattr(ranking, self.name)(block) for ranking in ranked])
                 known = np.isfinite(areas)
                 total = np.where(known, areas, 0.0).sum(axis=0)
-                found[first : first + len(some)] = total / np.maximum(known.sum(axis=0), 1)
-            return found
+                scores[first : first + len(block)] = total / np.maximum(known.sum(axis=0), 1)
+            return scores
         return np.array([self._score_of_draw(truth, predicted, each) for each in counts])
 
     def _score_of_draw(self, truth: np.ndarray, predicted: np.ndarray, counts: np.ndarray) -> float:
@@ -120,7 +120,7 @@ class Metric:
         """+1 if higher is better, -1 otherwise."""
         return 1 if self.higher_is_better else -1
 
-    def described(self) -> record.MetricRecord:
+    def describe(self) -> record.MetricRecord:
         """Return the entry of the metric in the study's record."""
         return {"name": self.name, "title": self.title, "higher_is_better": self.higher_is_better}
 
@@ -159,17 +159,17 @@ def predictions_for(estimator: Any, X: Any, metric: Metric) -> np.ndarray:
     if metric.needs == "number":
         return np.asarray(estimator.predict(X), dtype=float).ravel()
     if hasattr(estimator, "predict_proba"):
-        found = np.asarray(estimator.predict_proba(X), dtype=float)
+        outputs = np.asarray(estimator.predict_proba(X), dtype=float)
     elif hasattr(estimator, "decision_function"):
-        found = _margins_to_probabilities(np.asarray(estimator.decision_function(X), dtype=float))
+        outputs = _margins_to_probabilities(np.asarray(estimator.decision_function(X), dtype=float))
     else:
         predicted = class_numbers(np.asarray(estimator.predict(X)), metric.classes)
         return np.eye(len(metric.classes))[predicted]
     seen = class_numbers(np.asarray(estimator.classes_), metric.classes)
     if len(seen) == len(metric.classes):
-        return found
-    probabilities = np.zeros((len(found), len(metric.classes)))
-    probabilities[:, seen] = found
+        return outputs
+    probabilities = np.zeros((len(outputs), len(metric.classes)))
+    probabilities[:, seen] = outputs
     return probabilities
 
 
@@ -208,8 +208,8 @@ def _mean_loss(transform: Callable[[float], float] = lambda mean: mean) -> Any:
 
 def _log_losses(metric: Metric, y: np.ndarray, p: np.ndarray) -> np.ndarray:
     total = np.maximum(p.sum(axis=1), SMALLEST_PROBABILITY)
-    own = p[np.arange(len(y)), y] / total
-    return -np.log(np.clip(own, SMALLEST_PROBABILITY, 1.0))
+    true_probability = p[np.arange(len(y)), y] / total
+    return -np.log(np.clip(true_probability, SMALLEST_PROBABILITY, 1.0))
 
 
 def _brier_losses(metric: Metric, y: np.ndarray, p: np.ndarray) -> np.ndarray:
@@ -240,7 +240,7 @@ def _curve_area(name: str) -> Any:
     """Return the formula of an area under a curve: of the positive class, or the one-vs-rest mean."""
 
     def formula(metric: Metric, y: np.ndarray, p: np.ndarray, w: np.ndarray | None) -> float:
-        areas = [getattr(one, name)(w) for one in ranked_classes(metric, y, p)]
+        areas = [getattr(ranking, name)(w) for ranking in ranked_classes(metric, y, p)]
         areas = [float(area) for area in areas if np.isfinite(area)]
         return float(np.mean(areas)) if areas else float("nan")
 

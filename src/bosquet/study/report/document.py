@@ -14,7 +14,7 @@ from bosquet.study.report.embedding import script_data, text
 from bosquet.study.report.leaderboard import leaderboard_html
 from bosquet.study.report.selection import chosen_or_best, is_by_time
 from bosquet.study.report.summary import headline, summary_sentences
-from bosquet.study.report.thinning import thinned
+from bosquet.study.report.thinning import thin_record
 from bosquet.study.report.wording import count, counted, duration, shortened
 
 _STYLES = ("palette", "text", "controls", "tables", "figures", "panels", "print")
@@ -64,8 +64,8 @@ def page_html(record: Record) -> str:
     Summary, leaderboard and notes do not need JavaScript. The figures are drawn by a script from the record,
     which is embedded as JSON.
     """
-    record, left_out = thinned(record)
-    styles, script = _inlined("style", _STYLES, "css"), _script()
+    record, left_out = thin_record(record)
+    styles, script = _inline("style", _STYLES, "css"), _script()
     policy = (
         f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; "
         f"script-src {_digest(_THEME_FIRST)} {_digest(script)}"
@@ -109,13 +109,13 @@ and the notes are shown without it.</p></noscript>
 
 
 @cache
-def _inlined(folder: str, names: tuple[str, ...], ending: str) -> str:
+def _inline(folder: str, names: tuple[str, ...], ending: str) -> str:
     source = files("bosquet.study.report") / folder
     return "\n".join((source / f"{name}.{ending}").read_text("utf-8") for name in names)
 
 
 def _script() -> str:
-    return f'(() => {{\n"use strict";\n{_inlined("script", _SCRIPTS, "js")}\n}})();\n'
+    return f'(() => {{\n"use strict";\n{_inline("script", _SCRIPTS, "js")}\n}})();\n'
 
 
 def _digest(script: str) -> str:
@@ -154,14 +154,14 @@ def _opening(record: Record) -> str:
 
 def _alarms(record: Record) -> str:
     """Return the warnings about leaks and duplicates, which make scores too optimistic."""
-    found = alarms(record["exploration"])
-    if not found:
+    findings = alarms(record["exploration"])
+    if not findings:
         return ""
     items = "".join(
-        f"<li>{text(shortened(one['message'], 300))}</li>" for one in found[:MOST_ALARMS]
+        f"<li>{text(shortened(finding['message'], 300))}</li>" for finding in findings[:MOST_ALARMS]
     )
-    if len(found) > MOST_ALARMS:
-        items += f"<li>{counted(len(found) - MOST_ALARMS, 'more warning')} of this kind.</li>"
+    if len(findings) > MOST_ALARMS:
+        items += f"<li>{counted(len(findings) - MOST_ALARMS, 'more warning')} of this kind.</li>"
     return (
         '<div class="alarms" role="note"><h2>Warnings about the data</h2>'
         f'<ul>{items}</ul><p><a href="#data">All findings about the data</a></p></div>'

@@ -41,7 +41,7 @@ def tied_with_best(record: Record) -> list[MethodRecord]:
 def has_intervals_of_differences(record: Record) -> bool:
     """Return whether any difference to the best has a confidence interval."""
     differences = [m["difference"] for m in scored_methods(record)]
-    return any(one is not None and known(one["low"]) for one in differences)
+    return any(difference is not None and known(difference["low"]) for difference in differences)
 
 
 def is_by_time(record: Record) -> bool:

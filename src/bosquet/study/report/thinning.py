@@ -17,7 +17,7 @@ MOST_LEVELS = 60
 MOST_IMPORTANCES = 500
 
 
-def thinned(record: Record) -> tuple[Record, list[str]]:
+def thin_record(record: Record) -> tuple[Record, list[str]]:
     """Return a copy of `record` of limited size, and a note for each part that was shortened."""
     notes: list[str] = []
     chosen: Any = record["chosen"]

@@ -124,15 +124,15 @@ class Checkpoint:
 
     def _check_heading(self, path: str, line: bytes) -> None:
         try:
-            found = json.loads(line)
-            known = isinstance(found, dict) and "bosquet study" in found
+            heading = json.loads(line)
+            known = isinstance(heading, dict) and "bosquet study" in heading
         except (ValueError, RecursionError):
             known = False
         if not known:
             raise ValueError(_NOT_A_CHECKPOINT.format(path))
         wanted = json.loads(json.dumps(self.heading))
-        for key in sorted((wanted.keys() | found.keys()) - {"hash"}):
-            if wanted.get(key) != found.get(key):
+        for key in sorted((wanted.keys() | heading.keys()) - {"hash"}):
+            if wanted.get(key) != heading.get(key):
                 raise ValueError(
                     f"checkpoint={path!r} belongs to another study: its {key} differs;"
                     " pass another path or delete the file"

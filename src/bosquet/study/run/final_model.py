@@ -83,7 +83,7 @@ def fit_final(
     if outcome.subsampled:
         candidate = _for_rows(method, candidate, replace(context.shape, n_rows=len(rows)))
     began = time.perf_counter()
-    model = fitted(candidate, rows, seed)
+    model = fit_candidate(candidate, rows, seed)
     final: FinalFit = {
         "rows": len(rows),
         "of": n,
@@ -95,11 +95,11 @@ def fit_final(
 
 def _for_rows(method: Method, candidate: Candidate, shape: TableShape) -> Candidate:
     """Return the same candidate for another number of rows: a penalty may depend on it."""
-    same = [one for one in method.candidates(shape) if one.label == candidate.label]
+    same = [other for other in method.candidates(shape) if other.label == candidate.label]
     return same[0] if same else candidate
 
 
-def fitted(candidate: Candidate, rows: TableRows, seed: int) -> Any:
+def fit_candidate(candidate: Candidate, rows: TableRows, seed: int) -> Any:
     """Fit a candidate again, without its warnings: the leaderboard already has them."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

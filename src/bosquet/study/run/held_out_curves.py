@@ -29,26 +29,26 @@ def held_out_record(
     if metric.needs == "number":
         return _regression_record(np.asarray(y, dtype=float), predictions, weight)
     truth = class_numbers(y, metric.classes)
-    found = HeldOut(n_rows=len(y), roc={}, pr={})
+    record = HeldOut(n_rows=len(y), roc={}, pr={})
     for k in _drawn_classes(truth, metric, weight):
         event = truth == k
         if _total_weight(weight, event) > 0 and _total_weight(weight, ~event) > 0:
             label = str(metric.classes[k])
-            found["roc"][label], found["pr"][label] = _curves(event, predictions[:, k], weight)
+            record["roc"][label], record["pr"][label] = _curves(event, predictions[:, k], weight)
     predicted = class_numbers(decision(predictions), metric.classes)
     n = len(metric.classes)
     table = np.bincount(truth * n + predicted, weight, minlength=n * n).reshape(n, n)
-    found["confusion"] = _rounded_counts(table)
+    record["confusion"] = _rounded_counts(table)
     calibration = _calibration(y, predictions, metric, weight)
     if calibration:
-        found["calibration"] = calibration
+        record["calibration"] = calibration
     if n == 2:
         event, score = truth == metric.positive, predictions[:, metric.positive]
-        found["thresholds"] = _by_threshold(event, score, weight)
-        found["threshold"] = 0.5 if decision.threshold is None else decision.threshold
+        record["thresholds"] = _by_threshold(event, score, weight)
+        record["threshold"] = 0.5 if decision.threshold is None else decision.threshold
         if decision.threshold is None and decision.costs is not None:
-            found["threshold"] = _threshold_of_costs(decision)
-    return found
+            record["threshold"] = _threshold_of_costs(decision)
+    return record
 
 
 def _threshold_of_costs(decision: Decision) -> float:
@@ -91,10 +91,10 @@ def _curves(
     roc = np.vstack([[0.0, 0.0], np.column_stack([false_positive_rate, recall])])
     pr = np.column_stack([recall, hits[ends] / (hits[ends] + alarms[ends])])
     pr = np.vstack([[0.0, pr[0, 1]], pr])
-    return _thinned(roc, 0, 1), _thinned(pr, 0, 1)
+    return _thin(roc, 0, 1), _thin(pr, 0, 1)
 
 
-def _thinned(points: np.ndarray, x: int, y: int) -> list[list[float]]:
+def _thin(points: np.ndarray, x: int, y: int) -> list[list[float]]:
     """Return at most `MOST_POINTS` points, evenly spaced along the curve."""
     if len(points) > MOST_POINTS:
         steps = np.abs(np.diff(points[:, x])) + np.abs(np.diff(points[:, y]))
@@ -136,11 +136,11 @@ def _by_threshold(
     """Return the confusion matrix at 101 equidistant thresholds and at quantiles of the scores."""
     grid = np.union1d(np.linspace(0, 1, 101), np.quantile(score, np.linspace(0, 1, 100)))
     grid = np.unique(np.round(grid, 6))
-    missed, found = _below_and_above(score, event, grid, weight)
+    missed, detected = _below_and_above(score, event, grid, weight)
     right, alarms = _below_and_above(score, ~event, grid, weight)
     return [
         {"threshold": at, "tn": tn, "fp": fp, "fn": fn, "tp": tp}
-        for at, tn, fp, fn, tp in zip(grid.tolist(), right, alarms, missed, found, strict=True)
+        for at, tn, fp, fn, tp in zip(grid.tolist(), right, alarms, missed, detected, strict=True)
     ]
 
 
@@ -158,8 +158,8 @@ def _below_and_above(
 def _regression_record(
     y: np.ndarray, predictions: np.ndarray, weight: np.ndarray | None
 ) -> HeldOut:
-    some = np.unique(np.linspace(0, len(y) - 1, min(len(y), MOST_DOTS)).astype(int))
-    dots = np.column_stack([y[some], predictions[some]])
+    shown = np.unique(np.linspace(0, len(y) - 1, min(len(y), MOST_DOTS)).astype(int))
+    dots = np.column_stack([y[shown], predictions[shown]])
     return HeldOut(
         n_rows=len(y),
         scatter=[[float(f"{value:.6g}") for value in dot] for dot in dots],

@@ -32,7 +32,7 @@ def block_scores(
     The method is not tuned again on further blocks. An interval for the next block needs a few blocks, and on
     large tables there is no time to run all methods on them.
     """
-    scores = [float(one.score) for one in outcomes if one.score is not None]
+    scores = [float(outcome.score) for outcome in outcomes if outcome.score is not None]
     longest = outcomes[0].one_fit_seconds
     for number in range(len(outcomes), context.splits.most or 0):
         end = 1.0 if len(scores) < MIN_BLOCKS else END_OF_BLOCKS

@@ -23,8 +23,8 @@ class OutcomeTable:
 
     def of(self, method: Method) -> list[Outcome]:
         """Return the outcomes of a method, one per finished round."""
-        found = [self.checkpoint.get(split.number, method.name) for split in self.splits]
-        return [outcome for outcome in found if outcome is not None]
+        outcomes = [self.checkpoint.get(split.number, method.name) for split in self.splits]
+        return [outcome for outcome in outcomes if outcome is not None]
 
     def done(self, number: int = 0) -> list[tuple[Method, Outcome]]:
         """Return the methods that have a score in a round (default: the first), with their outcomes."""

@@ -46,7 +46,7 @@ class Outcome:
     def to_json(self) -> dict[str, Any]:
         """Return the outcome as JSON types; predictions become compressed text."""
         state = {entry.name: getattr(self, entry.name) for entry in fields(self)}
-        state["predictions"] = None if self.predictions is None else _packed(self.predictions)
+        state["predictions"] = None if self.predictions is None else _pack(self.predictions)
         return to_json_types(state)
 
     @classmethod
@@ -55,16 +55,16 @@ class Outcome:
         known = {entry.name for entry in fields(cls)}
         outcome = cls(**{key: value for key, value in state.items() if key in known})
         if state.get("predictions") is not None:
-            outcome.predictions = _unpacked(state["predictions"])
+            outcome.predictions = _unpack(state["predictions"])
         return outcome
 
 
-def _packed(predictions: np.ndarray) -> dict[str, Any]:
+def _pack(predictions: np.ndarray) -> dict[str, Any]:
     data = np.ascontiguousarray(predictions, dtype="<f4")
     text = base64.b64encode(zlib.compress(data.tobytes(), 1)).decode()
     return {"shape": list(data.shape), "float32": text}
 
 
-def _unpacked(state: dict[str, Any]) -> np.ndarray:
+def _unpack(state: dict[str, Any]) -> np.ndarray:
     data = zlib.decompress(base64.b64decode(state["float32"]))
     return np.frombuffer(data, dtype="<f4").reshape(state["shape"]).copy()

@@ -89,7 +89,7 @@ class Schedule:
         """Return the outcomes of a method, one per finished round."""
         return self.outcome_table.of(method)
 
-    def combined(
+    def combine(
         self, method: Method, split: StudySplit, seconds: float | None, first: Outcome | None = None
     ) -> Method:
         """Return a method with candidates made of the tuned methods, if it combines others."""
@@ -107,7 +107,7 @@ class Schedule:
             outcome = self.checkpoint.get(0, method.name)
             # The first two always run: the constant and, usually, gradient boosting with its defaults.
             if outcome is None and position > 1 and self.division.is_late():
-                outcome = self._added(Outcome(method.name, 0, "not reached", NO_TIME))
+                outcome = self._store(Outcome(method.name, 0, "not reached", NO_TIME))
             if outcome is None and self._is_expensive(method, split):
                 late.append(method)
                 continue
@@ -127,11 +127,11 @@ class Schedule:
     ) -> Outcome:
         """Run the first waiting method."""
         limits = self.division.limits(waiting)
-        method = self.combined(waiting[0], split, limits.soft)
+        method = self.combine(waiting[0], split, limits.soft)
         outcome, estimator = run_trial(self.context, method, split, limits=limits, n_rows=n_rows)
         self._keep_leader(outcome, estimator)
         self.division.learn_overrun(outcome, limits.soft)
-        return self._added(outcome)
+        return self._store(outcome)
 
     def _late_trial(self, late: Sequence[Method], split: StudySplit) -> Outcome:
         """Run a postponed method: on all rows if there is time now, else on as many as it can afford."""
@@ -142,7 +142,7 @@ class Schedule:
         if method.combines or self.division.first_round_is_over():
             one_fit = format_seconds(self._one_fit(method, split))
             why = f"one fit to all {len(split.train):,} training rows would take about {one_fit}"
-            return self._added(Outcome(method.name, 0, "not reached", why))
+            return self._store(Outcome(method.name, 0, "not reached", why))
         n_rows = self.fit_times.rows(method, soft / FITS_ON_SUBSAMPLE)
         return self._first_trial(late, split, n_rows)
 
@@ -156,7 +156,7 @@ class Schedule:
     def _one_fit(self, method: Method, split: StudySplit) -> float:
         """Return the predicted seconds of one fit to all training rows, or of a combination of methods."""
         if method.combines is not None:
-            ready = self.combined(method, split, self.division.soft_limit([method]))
+            ready = self.combine(method, split, self.division.soft_limit([method]))
             if ready is not method:
                 return combining_seconds(ready, split, self.outcome_table, self.context.shape)
         return self.fit_times.seconds(method, len(split.train))
@@ -170,7 +170,7 @@ class Schedule:
         if not self.fitted or score is None or self.context.metric.better(outcome.score, score):
             self.fitted = {outcome.method: estimator}
 
-    def _added(self, outcome: Outcome) -> Outcome:
+    def _store(self, outcome: Outcome) -> Outcome:
         self.checkpoint.add(outcome, self.clock.elapsed())
         return outcome
 
@@ -186,11 +186,11 @@ class Schedule:
                 self.checkpoint.drop_round(number)
                 return False
             soft = max(first.seconds, LEAST_SOFT_LIMIT) if self.clock.timed else None
-            ready = self.combined(method, split, soft, first)
+            ready = self.combine(method, split, soft, first)
             outcome, _ = run_trial(
                 self.context, ready, split, limits=TimeLimits(soft), how=how, first=first
             )
-            self.report(method, self._added(outcome), len(active) - position - 1)
+            self.report(method, self._store(outcome), len(active) - position - 1)
         self.splits.append(split)
         return True
 

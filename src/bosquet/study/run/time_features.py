@@ -73,13 +73,13 @@ def elapsed_columns(table: StudyTable) -> list[str]:
     Elapsed time is not included if it is the only feature of its date.
     """
     given = table.design.columns.get("time", "")
-    found = []
+    columns = []
     for plan in table.tidier.plans:
         if plan.kind == "date" and len(plan.parts) > 1 and ELAPSED in plan.parts:
-            found.append(plan.outputs[plan.parts.index(ELAPSED)])
+            columns.append(plan.outputs[plan.parts.index(ELAPSED)])
         elif plan.kind == "number" and given and plan.name == given:
-            found += plan.outputs
-    return found
+            columns += plan.outputs
+    return columns
 
 
 def _some_rows(table: StudyTable) -> np.ndarray:

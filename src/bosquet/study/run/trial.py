@@ -211,16 +211,16 @@ class Trial:
             return Decision(metric.classes, metric.positive, first.threshold, metric.costs)
         seed = seed_of(context.random_state, "threshold", self.split.number)
         hard = self.limits.hard
-        found = fit.unseen
+        unseen = fit.unseen
         try:
             with stopped_after(None if hard is None else DECIDING_SHARE * hard):
-                found = out_of_sample_predictions(
+                unseen = out_of_sample_predictions(
                     fit.estimator, fit.candidate, rows, metric, seed, fit.unseen
                 )
         except OutOfTime:
-            if found is None:
+            if unseen is None:
                 raise
-        return choose_decision(found.predictions, found.y, metric, found.weight)
+        return choose_decision(unseen.predictions, unseen.y, metric, unseen.weight)
 
     def _limit_of_scoring(self) -> float | None:
         hard = self.limits.hard

@@ -71,7 +71,7 @@ class Design:
 
     def take(self, rows: np.ndarray) -> Design:
         """Return the design of some rows, without the splits of a splitter, which refer to all rows."""
-        values = {one.name: getattr(self, one.name) for one in fields(self)}
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
         taken = {
             name: values[name] if values[name] is None else values[name][rows] for name in OPTIONS
         }
@@ -95,7 +95,7 @@ def fingerprint(design: Design) -> dict[str, Any]:
     """Return the columns of a design and a checksum of its values, by which a checkpoint identifies it."""
     values = [getattr(design, option) for option in OPTIONS]
     values += [test for _, test in design.splitter_splits or ()]
-    checks = [None if one is None else zlib.crc32(one.tobytes()) for one in values]
+    checks = [None if array is None else zlib.crc32(array.tobytes()) for array in values]
     return {"columns": dict(design.columns), "values": checks}
 
 

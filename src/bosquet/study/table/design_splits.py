@@ -154,7 +154,7 @@ def group_split(group: np.ndarray, y: np.ndarray, seed: int, *, stratify: bool) 
     Of several random draws it is the one whose test set is most similar to the table in size and in y.
     """
     random = np.random.default_rng(seed)
-    codes, sizes = _coded(group)
+    codes, sizes = _encode_groups(group)
     wanted = min(TEST_SHARE * len(group), MAX_TEST_ROWS)
     truth = (y[:, None] == np.unique(y)) if stratify else y[:, None].astype(float)
     scale = np.maximum(truth.std(axis=0), 1e-300)
@@ -177,20 +177,20 @@ def group_split(group: np.ndarray, y: np.ndarray, seed: int, *, stratify: bool) 
 
 def group_fold_numbers(group: np.ndarray, folds: int, seed: int) -> np.ndarray:
     """Return the fold number of each row; rows of a group share a fold, and folds have nearly equal sizes."""
-    codes, sizes = _coded(group)
+    codes, sizes = _encode_groups(group)
     folds = min(folds, sizes.size)
     random = np.random.default_rng(seed)
     order = random.permutation(sizes.size)
     order = order[np.argsort(-sizes[order], kind="stable")]  # the largest groups first
     filled = np.zeros(folds)
     number = np.empty(sizes.size, dtype=np.intp)
-    for one in order:
-        number[one] = int(filled.argmin())
-        filled[number[one]] += sizes[one]
+    for code in order:
+        number[code] = int(filled.argmin())
+        filled[number[code]] += sizes[code]
     return number[codes]
 
 
-def _coded(group: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _encode_groups(group: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return consecutive group codes from 0, and the number of rows of each group."""
     _, codes, sizes = np.unique(group, return_inverse=True, return_counts=True)
     return codes, sizes

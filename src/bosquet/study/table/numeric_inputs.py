@@ -173,11 +173,11 @@ class NumericInputs(TransformerMixin, BaseEstimator):
         """Return the column names, such as "age", "age (missing)", "colour=red", "colour=(others)"."""
         check_is_fitted(self, "n_columns_")
         names = self._encoder.feature_names or [f"x{i}" for i in range(self.n_features_in_)]
-        found = [names[column.index] for column in self._numbers]
-        found += [f"{names[column.index]} {MISSING}" for column in self._numbers if column.marked]
+        outputs = [names[column.index] for column in self._numbers]
+        outputs += [f"{names[column.index]} {MISSING}" for column in self._numbers if column.marked]
         for levels in self._levels:
-            found += [f"{names[levels.index]}={level}" for level in levels.names]
-        kept = found if self._kept is None else [found[place] for place in self._kept]
+            outputs += [f"{names[levels.index]}={level}" for level in levels.names]
+        kept = outputs if self._kept is None else [outputs[place] for place in self._kept]
         return np.asarray(kept, dtype=object)
 
     # ------------------------------------------------------------------ learning
@@ -188,8 +188,8 @@ class NumericInputs(TransformerMixin, BaseEstimator):
         self._numbers: list[NumberEncoding] = []
         self._levels: list[LevelEncoding] = []
         of_numbers = [i for i, known in enumerate(encoder.categories) if known == 0]
-        for some in _blocks(of_numbers, n_rows(columns)):
-            self._numbers += self._measure(columns, some)
+        for indices in _blocks(of_numbers, n_rows(columns)):
+            self._numbers += self._measure(columns, indices)
         start = len(self._numbers) + sum(column.marked for column in self._numbers)
         for index in (i for i, known in enumerate(encoder.categories) if known > 0):
             column = self._list_levels(index, _column(columns, index), encoder.levels[index], start)
@@ -208,9 +208,9 @@ class NumericInputs(TransformerMixin, BaseEstimator):
         )
         return columns
 
-    def _measure(self, columns: Columns, some: list[int]) -> list[NumberEncoding]:
+    def _measure(self, columns: Columns, indices: list[int]) -> list[NumberEncoding]:
         """Return the parameters of some numeric columns, without constant ones."""
-        block = _block(columns, some)
+        block = _block(columns, indices)
         known = np.isfinite(block)
         count = known.sum(axis=0)
         values = np.where(known, block, 0.0)
@@ -219,8 +219,8 @@ class NumericInputs(TransformerMixin, BaseEstimator):
             deviation = np.sqrt(np.where(known, (block - mean) ** 2, 0.0).sum(axis=0) / count)
         low = np.where(known, block, np.inf).min(axis=0)
         high = np.where(known, block, -np.inf).max(axis=0)
-        found = []
-        for place, index in enumerate(some):
+        encodings = []
+        for place, index in enumerate(indices):
             # A standard deviation this small relative to the values is rounding error.
             size = max(abs(low[place]), abs(high[place])) if count[place] else 0.0
             varies = np.isfinite(deviation[place]) and deviation[place] > 1e-13 * size
@@ -234,23 +234,23 @@ class NumericInputs(TransformerMixin, BaseEstimator):
                 shift, width = low[place], high[place] - low[place]
             if not varies:  # only the indicator column is informative
                 shift, width = mean[place], 1.0
-            found.append(
+            encodings.append(
                 NumberEncoding(index, float(shift), float(width), float(mean[place]), marked)
             )
-        return found
+        return encodings
 
     def _list_levels(self, index: int, codes: np.ndarray, levels: Any, start: int) -> LevelEncoding:
         counts = np.bincount(codes + 1, minlength=len(levels) + 1)
         missing, counts = int(counts[0]), counts[1:]
-        own = np.flatnonzero(counts >= self.min_rows)
+        frequent = np.flatnonzero(counts >= self.min_rows)
         rare = np.flatnonzero((counts > 0) & (counts < self.min_rows))
         if rare.size == 1:  # a single rare level keeps its own column
-            own, rare = np.sort(np.append(own, rare)), rare[:0]
-        if self.baseline and own.size:
-            own = own[own != own[counts[own].argmax()]]
+            frequent, rare = np.sort(np.append(frequent, rare)), rare[:0]
+        if self.baseline and frequent.size:
+            frequent = frequent[frequent != frequent[counts[frequent].argmax()]]
         slots = np.full(len(levels) + 1, -1, dtype=np.intp)
-        slots[own] = start + np.arange(own.size)
-        names = [str(levels[code]) for code in own.tolist()]
+        slots[frequent] = start + np.arange(frequent.size)
+        names = [str(levels[code]) for code in frequent.tolist()]
         if rare.size:
             slots[rare] = start + len(names)
             names.append(OTHERS)
@@ -266,11 +266,11 @@ class NumericInputs(TransformerMixin, BaseEstimator):
         explained = np.zeros(total)
         first = 0
         mark = len(self._numbers)
-        for some in _blocks(self._numbers, rows):
-            block, marks = self._scaled(columns, some)
-            explained[first : first + len(some)] = explained_by_columns(block, targets)
+        for encodings in _blocks(self._numbers, rows):
+            block, marks = self._scale(columns, encodings)
+            explained[first : first + len(encodings)] = explained_by_columns(block, targets)
             explained[mark : mark + marks.shape[1]] = explained_by_columns(marks, targets)
-            first += len(some)
+            first += len(encodings)
             mark += marks.shape[1]
         for levels in self._levels:
             explained += explained_by_levels(
@@ -301,18 +301,18 @@ class NumericInputs(TransformerMixin, BaseEstimator):
         matrix = np.zeros((rows, self.n_columns_), dtype=self.dtype)
         step = max(BLOCK_VALUES // min(max(len(self._numbers), 1), BLOCK_COLUMNS), 1)
         for first in range(0, rows, step):
-            some = slice(first, first + step)
-            self._fill(take_rows(columns, some), matrix[some], places)
+            block = slice(first, first + step)
+            self._fill(take_rows(columns, block), matrix[block], places)
         return matrix
 
     def _fill(self, columns: Columns, matrix: np.ndarray, places: Any) -> None:
         of_numbers, of_marks, of_levels = places
         first = mark = 0
-        for some in _blocks(self._numbers, 1):
-            block, marks = self._scaled(columns, some)
-            _put(matrix, of_numbers[first : first + len(some)], block)
+        for encodings in _blocks(self._numbers, 1):
+            block, marks = self._scale(columns, encodings)
+            _put(matrix, of_numbers[first : first + len(encodings)], block)
             _put(matrix, of_marks[mark : mark + marks.shape[1]], marks)
-            first += len(some)
+            first += len(encodings)
             mark += marks.shape[1]
         for levels, place in zip(self._levels, of_levels, strict=True):
             column = place[_column(columns, levels.index)]
@@ -336,7 +336,7 @@ class NumericInputs(TransformerMixin, BaseEstimator):
         free = ends - counts  # position of the next entry of each row
         for number, place in zip(self._numbers, of_numbers, strict=True):
             if place >= 0:
-                entries[free] = self._scaled(columns, [number])[0][:, 0]
+                entries[free] = self._scale(columns, [number])[0][:, 0]
                 within[free] = place
                 free += 1
         for index, place in zip(marked, of_marks, strict=True):
@@ -352,17 +352,17 @@ class NumericInputs(TransformerMixin, BaseEstimator):
         starts = np.concatenate([[0], ends]).astype(places)
         return sparse.csr_matrix((entries, within, starts), shape=(len(ends), self.n_columns_))
 
-    def _scaled(
-        self, columns: Columns, some: list[NumberEncoding]
+    def _scale(
+        self, columns: Columns, encodings: list[NumberEncoding]
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return some numeric columns, imputed and scaled, and their indicators of missing values."""
-        block = _block(columns, [column.index for column in some])
+        block = _block(columns, [column.index for column in encodings])
         unknown = ~np.isfinite(block)
-        fill = np.array([column.fill for column in some])
+        fill = np.array([column.fill for column in encodings])
         block = np.where(unknown, fill, block)
-        block -= np.array([column.shift for column in some])
-        block /= np.array([column.width for column in some])
-        return block, unknown[:, [column.marked for column in some]].astype(float)
+        block -= np.array([column.shift for column in encodings])
+        block /= np.array([column.width for column in encodings])
+        return block, unknown[:, [column.marked for column in encodings]].astype(float)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -377,10 +377,10 @@ def _column(columns: Columns, index: int) -> np.ndarray:
     return columns[index] if isinstance(columns, list) else columns[:, index]
 
 
-def _block(columns: Columns, some: list[int]) -> np.ndarray:
+def _block(columns: Columns, indices: list[int]) -> np.ndarray:
     if isinstance(columns, list):
-        return np.column_stack([np.asarray(columns[i], dtype=float) for i in some])
-    return np.array(columns[:, some], dtype=float)
+        return np.column_stack([np.asarray(columns[i], dtype=float) for i in indices])
+    return np.array(columns[:, indices], dtype=float)
 
 
 def _blocks(items: list[Any], rows: int) -> Iterator[list[Any]]:

@@ -86,23 +86,25 @@ def read_study_table(
     counted = any(design.get(option) is not None for option in ("offset", "exposure"))
     if counted and task == "auto" and series.dtype.kind in "iuf":
         task = "regression"  # counts with few distinct values would be read as classes
-    found = read_target(series, name, task, positive)
-    given = {option: _kept(value, found.kept) for option, value in design.items()}
-    raw = features if found.kept.all() else features[found.kept]
-    known = read_design(raw, given, is_classes=found.is_classes)
+    study_target = read_target(series, name, task, positive)
+    given = {option: _kept(value, study_target.kept) for option, value in design.items()}
+    raw = features if study_target.kept.all() else features[study_target.kept]
+    known = read_design(raw, given, is_classes=study_target.is_classes)
     if known.left_out:
         raw = raw.loc[:, [name not in known.left_out for name in map(str, raw.columns)]]
     tidier = TableTidier().fit(raw, over_time=known.time is not None)
-    tidier.target, tidier.target_kind = name, "class" if found.is_classes else "number"
+    tidier.target, tidier.target_kind = name, "class" if study_target.is_classes else "number"
     X = tidier.transform(raw)
     X.index = np.arange(len(X))
     offset = known.offset_column
     if offset is not None:
-        _refuse_negative(found, offset.kind, raw.index)
-        X[offset.name] = offset.read(features[found.kept])
-    notes = [*dropped, *found.notes, *tidier.notes, *_design_notes(known)]
+        _refuse_negative(study_target, offset.kind, raw.index)
+        X[offset.name] = offset.read(features[study_target.kept])
+    notes = [*dropped, *study_target.notes, *tidier.notes, *_design_notes(known)]
     about_labels = row_label_note(frame.index)
-    return StudyTable(raw, X, found, tidier, raw.index.to_numpy(), about_labels, notes, known)
+    return StudyTable(
+        raw, X, study_target, tidier, raw.index.to_numpy(), about_labels, notes, known
+    )
 
 
 def _drop_zero_weights(

@@ -24,7 +24,7 @@ class StudySplit:
 
 def seed_of(random_state: int, *purpose: int | str) -> int:
     """Return a seed derived from the study's seed and a purpose, independent of what was drawn before."""
-    words = [zlib.crc32(str(one).encode()) for one in purpose]
+    words = [zlib.crc32(str(word).encode()) for word in purpose]
     state = np.random.SeedSequence([random_state, *words]).generate_state(1)
     return int(state[0] & 0x7FFFFFFF)
 
@@ -90,8 +90,8 @@ def _more_of_small_classes(y: np.ndarray, drawn: np.ndarray) -> np.ndarray:
     labels, counts = np.unique(y[drawn], return_counts=True)
     few = labels[counts < ROWS_OF_A_CLASS]
     rest = np.setdiff1d(np.arange(len(y)), drawn)
-    found = [np.zeros(0, dtype=np.intp)]
+    added = [np.zeros(0, dtype=np.intp)]
     for label in few:
         n_drawn = int((y[drawn] == label).sum())
-        found.append(rest[y[rest] == label][: ROWS_OF_A_CLASS - n_drawn])
-    return np.concatenate(found)
+        added.append(rest[y[rest] == label][: ROWS_OF_A_CLASS - n_drawn])
+    return np.concatenate(added)

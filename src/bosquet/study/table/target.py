@@ -71,10 +71,10 @@ def read_target(series: Any, name: str, task: str = "auto", positive: Any = None
 
     `positive` is the label of the positive class; by default it is the rarer of two classes.
     """
-    found = _read_target(series, name, task)
+    target = _read_target(series, name, task)
     if positive is not None:
-        found.positive = _index_of(positive, found)
-    return found
+        target.positive = _index_of(positive, target)
+    return target
 
 
 def _index_of(positive: Any, target: StudyTarget) -> int:
@@ -216,11 +216,11 @@ def _to_array(series: Any, name: str, notes: list[str]) -> np.ndarray:
     kinds = {type(item) for item in items}
     if kinds <= {bool, np.bool_}:
         return np.array(items, dtype=bool)
-    if all(issubclass(one, int | np.integer) for one in kinds):
+    if all(issubclass(value_type, int | np.integer) for value_type in kinds):
         return np.array(items, dtype=np.int64)
-    if all(issubclass(one, int | float | np.number) for one in kinds):
+    if all(issubclass(value_type, int | float | np.number) for value_type in kinds):
         return _finite(np.array(items, dtype=float), name)
-    if not all(issubclass(one, str) for one in kinds):
+    if not all(issubclass(value_type, str) for value_type in kinds):
         notes.append(f"{name!r} has values of several types; all are read as text.")
     return np.array([str(item) for item in items])
 

@@ -142,7 +142,7 @@ class CandidateSearch:
         scheme.is_over = self._is_over
         self.higher_is_better = self.metric.higher_is_better and scheme.criterion is None
         self._evaluate_groups(scheme)
-        chosen = self._chosen()
+        chosen = self._choose()
         points = _envelope(self.evaluated, chosen, self.higher_is_better)
         title = scheme.criterion or self.metric.title
         curve = _curve(self.method.parameter, self.method.log, scheme.title, title, points)
@@ -183,8 +183,8 @@ class CandidateSearch:
             if self.timer.is_over() and len(self.evaluated) < len(self.candidates):
                 self._note_time()
                 break
-        chosen = self._chosen()
-        best = results[next(k for k, one in enumerate(self.evaluated) if one is chosen)]
+        chosen = self._choose()
+        best = results[next(k for k, member in enumerate(self.evaluated) if member is chosen)]
         curve = _curve(best.parameter, best.log, best.by, best.score_title, best.points)
         return self._fit_chosen(best.candidate, curve, chosen.evaluation, chosen.warned)
 
@@ -194,8 +194,8 @@ class CandidateSearch:
         weight = None if weight is None else weight[held]
 
         def score(predictions: np.ndarray) -> tuple[float, float | None]:
-            found = evaluate_predictions(self.metric, y, predictions, weight, self.seed)
-            return found.score, found.spread
+            evaluation = evaluate_predictions(self.metric, y, predictions, weight, self.seed)
+            return evaluation.score, evaluation.spread
 
         return score
 
@@ -248,7 +248,7 @@ class CandidateSearch:
 
     def _keep_fit_of_best(self) -> None:
         """Delete the fits of all candidates except the best one so far, to free memory."""
-        best = self._chosen() if self.evaluated else None
+        best = self._choose() if self.evaluated else None
         for entry in self.evaluated:
             if entry is not best:
                 entry.evaluation = entry.evaluation.without_fit()
@@ -274,7 +274,7 @@ class CandidateSearch:
         self.notes.append(f"time for {len(self.evaluated)} of {len(self.candidates)} candidates")
 
     # ------------------------------------------------------------------- choice
-    def _chosen(self) -> _EvaluatedCandidate:
+    def _choose(self) -> _EvaluatedCandidate:
         """Return the best candidate, or the least complex one within a standard error of it."""
         if not self.evaluated:
             raise ValueError(

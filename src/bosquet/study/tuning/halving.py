@@ -117,7 +117,7 @@ class Halving:
             kept = _best_groups(groups, tuned.ranking)
             best = f"the best {len(kept)} of {len(groups)}"
             note = f"candidates were compared on {size:,} rows, and {best} on all rows"
-            candidates = [one for group in kept for one in group]
+            candidates = [candidate for group in kept for candidate in group]
         return SubsampleResult(candidates, timer.elapsed, note, tuned, size)
 
     def _on_all_rows(self, candidates: list[Candidate], limits: TimeLimits) -> Tuned:
@@ -152,7 +152,9 @@ class Halving:
     def _may_be_stopped(self, candidates: Sequence[Candidate], hard_limit: float) -> bool:
         """Return whether a fit to all rows may exceed the limit without leaving a usable model."""
         cost = self.method.rows_affordable
-        keeps_rounds = all(isinstance(one, SelfTuned) and one.keeps_rounds for one in candidates)
+        keeps_rounds = all(
+            isinstance(candidate, SelfTuned) and candidate.keeps_rounds for candidate in candidates
+        )
         if keeps_rounds or self.method.combines or cost is all_rows:
             return False
         return SAFETY_FACTOR * modelled_seconds(cost, self.shape, self.shape.n_rows) > hard_limit
@@ -170,6 +172,6 @@ def _best_groups(
     close = [entry for entry in ranking if abs(entry[1].score - best.score) <= (best.spread or 0.0)]
     close = sorted(close, key=lambda entry: -entry[0].complexity)
     ranks = {id(entry[0]): rank for rank, entry in enumerate([*close, *ranking[len(close) :]])}
-    known = [group for group in groups if any(id(one) in ranks for one in group)]
-    known.sort(key=lambda group: min(ranks.get(id(one), len(ranking)) for one in group))
+    known = [group for group in groups if any(id(candidate) in ranks for candidate in group)]
+    known.sort(key=lambda group: min(ranks.get(id(candidate), len(ranking)) for candidate in group))
     return known[: max(2, math.ceil(KEPT_SHARE * len(groups)))]

@@ -117,12 +117,12 @@ def _logistic(model: Any, X: Any, y: Any, w: np.ndarray) -> tuple[float, np.ndar
     _check_n_coefficients(outputs * (X.shape[1] + 1))
     numbers = class_numbers(np.asarray(y), model.classes_)
     p = model.predict_proba(X)
-    own = np.maximum(p[np.arange(len(numbers)), numbers], np.finfo(float).tiny)
+    true_probability = np.maximum(p[np.arange(len(numbers)), numbers], np.finfo(float).tiny)
     design = _with_intercept(X)
     penalty = _penalty_diagonal(1.0 / model.C, design)
     if classes == 2:
         information = _products(design, w * p[:, 0] * p[:, 1])
-        return float(w @ np.log(own)), information, penalty
+        return float(w @ np.log(true_probability)), information, penalty
     columns = design.shape[1]
     information = np.empty((classes * columns, classes * columns))
     for j in range(classes):
@@ -131,7 +131,7 @@ def _logistic(model: Any, X: Any, y: Any, w: np.ndarray) -> tuple[float, np.ndar
             information[j * columns : (j + 1) * columns, k * columns : (k + 1) * columns] = (
                 _products(design, curve)
             )
-    return float(w @ np.log(own)), information, np.tile(penalty, classes)
+    return float(w @ np.log(true_probability)), information, np.tile(penalty, classes)
 
 
 def _poisson(model: Any, X: Any, y: Any, w: np.ndarray) -> tuple[float, np.ndarray, Any]:

@@ -115,17 +115,17 @@ def bagged_threshold(
     order = np.argsort(p, kind="stable")
     p, event = p[order], event[order]
     weight = np.ones(len(p)) if weight is None else weight[order]
-    found = []
+    thresholds = []
     for _ in range(DRAWS):
         counts = np.bincount(random.integers(len(p), size=len(p)), minlength=len(p)) * weight
         if counts[event].any() and counts[~event].any():
-            found.append(best_threshold(p, event, alarm=alarm, miss=miss, counts=counts))
-    if not found:
+            thresholds.append(best_threshold(p, event, alarm=alarm, miss=miss, counts=counts))
+    if not thresholds:
         return best_threshold(p, event, alarm=alarm, miss=miss, counts=weight)
-    odds = logit(np.clip(found, TINY, 1 - EPSILON))
+    odds = logit(np.clip(thresholds, TINY, 1 - EPSILON))
     quarter = len(odds) // 4
     middle = np.sort(odds)[quarter : len(odds) - quarter].mean()
-    return found[int(np.abs(odds - middle).argmin())]
+    return thresholds[int(np.abs(odds - middle).argmin())]
 
 
 def out_of_sample_predictions(
@@ -141,11 +141,11 @@ def out_of_sample_predictions(
     `held` are the predictions for the validation set. They are used if it has enough rows of the rarer class,
     which saves further fits.
     """
-    found = stored_predictions(fitted, rows, metric)
-    if found is None and held is not None:
+    unseen = stored_predictions(fitted, rows, metric)
+    if unseen is None and held is not None:
         events = int((class_numbers(held.y, metric.classes) == metric.positive).sum())
-        found = held if min(events, len(held.y) - events) >= ENOUGH_EVENTS else None
-    return found or out_of_fold_predictions(candidate, rows, metric, seed)
+        unseen = held if min(events, len(held.y) - events) >= ENOUGH_EVENTS else None
+    return unseen or out_of_fold_predictions(candidate, rows, metric, seed)
 
 
 def stored_predictions(

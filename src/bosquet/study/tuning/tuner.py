@@ -71,19 +71,21 @@ def tune(
     """
     timer = FitTimer.start(limits)
     candidates = list(method.candidates(shape) if candidates is None else candidates)
-    rows, seed = _checked(rows), options.seed()
+    rows, seed = _check_rows(rows), options.seed()
     by = scheme_for(method, options.by, len(rows), rows.design)
     search = CandidateSearch(method, candidates, rows, metric, options, seed, timer)
     # One BLAS thread: faster for small products, and results do not depend on the number of threads.
     with threadpool_limits(1, user_api="blas"):
         if len(candidates) == 1 and not isinstance(candidates[0], SelfTuned):
             return search.fit_only(candidates[0])
-        if all(isinstance(one, SelfTuned) and by in one.ways for one in candidates):
+        if all(
+            isinstance(candidate, SelfTuned) and by in candidate.ways for candidate in candidates
+        ):
             return search.choose_self_tuned(by)
         return search.choose_by_scheme(SCHEMES[by](rows, metric, options.folds, seed))
 
 
-def _checked(rows: TableRows) -> TableRows:
+def _check_rows(rows: TableRows) -> TableRows:
     """Return rows with checked weights, without weights if all are 1."""
     weight = check_sample_weight(rows.weight, len(rows))
     design = replace(rows.design, weight=weight if weight.size else None)

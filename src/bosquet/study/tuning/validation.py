@@ -149,8 +149,11 @@ class HoldoutValidation(ValidationScheme):
             for predictions in self.predictions(group, fitted, held.X)
         ]
         # With `make_trial` a cheaper estimator was fitted in place of the candidate; it cannot be kept.
-        own = getattr(group[-1], "make_trial", None) is None
-        return [*evaluations[:-1], replace(evaluations[-1], fitted=fitted if own else None)]
+        is_candidate = getattr(group[-1], "make_trial", None) is None
+        return [
+            *evaluations[:-1],
+            replace(evaluations[-1], fitted=fitted if is_candidate else None),
+        ]
 
 
 class OutOfBagValidation(ValidationScheme):
@@ -264,8 +267,10 @@ def scheme_for(method: Method, by: str | None, rows: int, design: Design | None 
 
 def supports_scheme(method: Method, candidates: Sequence[Candidate], by: str) -> bool:
     """Return whether a method can be tuned by a scheme: "oob" needs bags, "aic" and "bic" a likelihood."""
-    if all(isinstance(one, SelfTuned) for one in candidates):
-        return all(by in one.ways for one in candidates if isinstance(one, SelfTuned))
+    if all(isinstance(candidate, SelfTuned) for candidate in candidates):
+        return all(
+            by in candidate.ways for candidate in candidates if isinstance(candidate, SelfTuned)
+        )
     if by == "oob":
         return method.by == "oob"
     return method.likelihood or by not in ("aic", "bic")
