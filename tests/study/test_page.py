@@ -211,7 +211,7 @@ def test_a_page_stays_small_with_many_columns(n_columns: int) -> None:
     for row in record["chosen"]["rows"]:
         row["values"] = {f"column number {i}": "0.25" for i in range(n_columns)}
     assert len(page_html(record).encode()) < 2_000_000
-    shown, notes = thinned(record)
+    shown, notes = thin_record(record)
     assert len(shown["exploration"]["columns"]) == min(n_columns, MOST_COLUMNS)
     assert (len(notes) > 0) == (n_columns > MOST_COLUMNS)
 
