@@ -37,7 +37,7 @@ def known_to_fail(estimator):
 @parametrize_with_checks(
     [
         BaggingClassifier(n_estimators=3),
-        BaggingClassifier(GaussianNB(), n_estimators=3, voting="hard"),
+        BaggingClassifier(GaussianNB(), n_estimators=3, voting="hard", random_state=0),
         BaggingRegressor(n_estimators=3),
         BaggingRegressor(KNeighborsRegressor(), n_estimators=5, max_features=0.9),
         VotingClassifier(CLASSIFIERS),

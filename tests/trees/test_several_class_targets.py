@@ -186,7 +186,7 @@ def test_options_and_methods_for_one_target_raise():
     forest.set_params(n_estimators=12)
     with pytest.raises(ValueError, match="y has 1 targets, but the model was fitted to 2"):
         forest.fit(X, y[:, 0])
-    with pytest.raises(ValueError, match="y contains the class 7"):
+    with pytest.raises(ValueError, match="is 7, which is not one of the classes"):
         forest.fit(X, np.where(y == 1, 7, y))
     labels = labelled()[1]
     labels[3, 1] = None
