@@ -1,9 +1,11 @@
 """Rank the libraries' defaults on real data: `python -m benchmarks.accuracy --data DIR`.
 
-Ten tables, five seeded splits each, every library's scikit-learn class with its defaults. The scores
-of the peers can be stored in a file (`--cache`), so that only our own fits are repeated:
+35 tables and small samples of the large ones (`real.py`), five seeded splits each, every library's
+scikit-learn class with its defaults. Defaults are chosen with `--tasks choice` and reported with
+`--tasks report`. The scores of the peers can be stored in a file (`--cache`), so that only our own fits are
+repeated:
 
-    python -m benchmarks.accuracy --data DIR --cache FILE \\
+    python -m benchmarks.accuracy --data DIR --cache FILE --tasks choice \\
         --ours 'small={"max_leaf_nodes": 15}' --ours 'large={"max_leaf_nodes": 63}'
 """
 
@@ -71,7 +73,10 @@ def parse_arguments(arguments):
     parser.add_argument("--keep-ours", action="store_true", help="cache our scores as well")
     parser.add_argument("--peers-only", action="store_true", help="only fill the peers' scores")
     parser.add_argument("--peers", nargs="*", choices=list(PEERS), default=list(PEERS))
-    parser.add_argument("--datasets", nargs="*", choices=list(real.SOURCES))
+    parser.add_argument(
+        "--tasks", nargs="+", default=["all"], help="ten, choice, report, all, or names of tasks"
+    )
+    parser.add_argument("--max-rows", type=int, help="leave out tasks of more training rows")
     parser.add_argument("--splits", type=int, default=5)
     parser.add_argument(
         "--first-seed",
@@ -86,8 +91,9 @@ def parse_arguments(arguments):
 
 def main(arguments=None):
     options = parse_arguments(arguments)
-    names = options.datasets or list(real.SOURCES)
-    problems = [real.load(options.data, name) for name in real.SOURCES if name in names]
+    problems = [real.load(options.data, name) for name in real.task_names(options.tasks)]
+    if options.max_rows:
+        problems = [p for p in problems if real.n_train(p) <= options.max_rows]
     seeds = range(options.first_seed, options.first_seed + options.splits)
 
     peers = {label: PEERS[label] for label in options.peers}
