@@ -110,6 +110,15 @@ def number_of_features() -> Check:
     )
 
 
+def folds() -> Check:
+    """Accept the values of `cv`."""
+    count = integer(2)[0]
+    return (
+        (lambda value: count(value) or (hasattr(value, "split") and not isinstance(value, str))),
+        "an integer >= 2 or a splitter of scikit-learn",
+    )
+
+
 def or_auto(check: Check) -> Check:
     """Accept what `check` accepts, and "auto"."""
     ok, wanted = check

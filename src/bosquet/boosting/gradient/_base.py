@@ -25,9 +25,11 @@ from bosquet._sklearn import (
 )
 from bosquet._targets import check_sample_weight
 from bosquet.boosting._inputs import shaped
+from bosquet.boosting.gradient._folds import FoldsStepper, fold_rows, given_folds
 from bosquet.boosting.gradient._learners import LearnerStepper, LearnerTerms
 from bosquet.boosting.gradient._parameters import (
     check_continuing,
+    check_folds,
     check_parameters,
     feature_share,
     interaction_groups,
@@ -37,6 +39,7 @@ from bosquet.boosting.gradient._rows import Part, Parts, part_of_eval_set, scale
 from bosquet.boosting.gradient._trees import TreeStepper, TreeTerms, mean_of_runs
 from bosquet.boosting.gradient.predictor import Predictor
 from bosquet.boosting.rounds import (
+    EarlyStopping,
     LoopResult,
     RunStart,
     fingerprint,
@@ -72,6 +75,7 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
     train_score_: np.ndarray
     validation_loss_: np.ndarray
     validation_score_: np.ndarray
+    _validation_fingerprint: int | None  # of the validation set that the model was not trained on
 
     # ------------------------------------------------------------------ fitting
     @publishes_fit_atomically
@@ -123,6 +127,10 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
         parts = self._parts(columns, target, weights, eval_set, encoder, loss, self._seed)
         self._loss = loss
         set_feature_attributes(self, encoder)
+        if self.early_stopping == "cv":
+            check_folds(self, eval_set)
+            self._fit_by_folds(parts, n_samples, encoder)
+            return self
 
         start = start_of_run(
             self,
@@ -153,6 +161,60 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
         self._store_losses(start.history)
         return self
 
+    def _fit_by_folds(self, parts: Parts, n_samples: int, encoder: TableEncoder) -> None:
+        """Choose the number of rounds by cross-validation, then fit to all rows."""
+        threads = effective_threads(self.n_jobs)
+        rows = parts.everything
+        strata = self._strata(rows.target)
+        if hasattr(self.cv, "split"):
+            y = rows.target[0] if strata is None else strata
+            folds = given_folds(self.cv, y, n_samples, parts.counting)
+        else:
+            folds = fold_rows(rows.rows, self.cv, self._seed, strata)
+        steppers, weights = [], []
+        for train, held in folds:
+            validation = self._take(rows, held)
+            stepper = self._make_stepper(
+                self._take(rows, train),
+                validation,
+                self._loss,
+                encoder,
+                self._seed,
+                None,
+                threads=1,
+            )
+            steppers.append(stepper)
+            weights.append(validation.weight.sum() if validation.weight.size else held.size)
+        history = LoopResult()
+        self._terms = steppers[0].terms  # a callback may save the model
+        self._store_losses(history)
+        run_rounds(
+            FoldsStepper(steppers, weights, threads),
+            model=self,
+            n_rounds=self._rounds(stopping=True),
+            stopping=EarlyStopping(self.n_iter_no_change, self.tol),
+            score=None,
+            callbacks=self.callbacks,
+            verbose=bool(self.verbose),
+            history=history,
+        )
+        del steppers
+        stepper = self._boost(rows, None, history.best_round or 1)
+        self._validation_fingerprint = None
+        self._terms = self._mean_with_other_runs(stepper.terms, rows)
+        self.timings_ = stepper.timings()
+        self._store_losses(history)
+
+    def _mean_with_other_runs(self, terms: Any, rows: Part) -> Any:
+        """The mean of this run and of the other `n_runs` - 1, which have other seeds."""
+        if self.n_runs == 1:
+            return terms
+        others = [
+            self._boost(rows, None, terms.n_rounds, seed).terms
+            for seed in seeds_of_runs(self._seed, self.n_runs)[1:]
+        ]
+        return mean_of_runs([terms, *others])
+
     def _compute_validation_fingerprint(
         self, parts: Parts, n_samples: int, eval_set: EvalSet
     ) -> int | None:
@@ -177,10 +239,7 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
         self._validation_fingerprint = None if refits else start.fingerprint
         if self.warm_start:
             self._stopping_state = start.state_after(tried, stepper.terms if refits else None)
-        runs = [stepper.terms]
-        for other in seeds_of_runs(self._seed, self.n_runs)[1:]:
-            runs.append(self._boost(rows, None, runs[0].n_rounds, other).terms)
-        self._terms = mean_of_runs(runs) if self.n_runs > 1 else runs[0]
+        self._terms = self._mean_with_other_runs(stepper.terms, rows)
         self.timings_ = stepper.timings()
 
     def _store_losses(self, history: LoopResult) -> None:
@@ -244,15 +303,10 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
     ) -> Parts:
         native = self.estimator is None
         weight, unit = weights
-
-        def part(rows: np.ndarray) -> Part:
-            part_columns = take_rows(columns, rows) if native else rows_of(columns, rows)
-            part_weight = weight[rows] if weight.size else weight
-            return Part(part_columns, np.ascontiguousarray(target[:, rows]), part_weight, unit)
-
+        given = Part(columns, target, weight, unit)
         # A row of weight 0 has no effect, not even on min_samples_leaf.
         counting = np.flatnonzero(weight) if weight.size and (weight == 0).any() else None
-        everything = Part(columns, target, weight, unit) if counting is None else part(counting)
+        everything = given if counting is None else self._take(given, counting)
         if eval_set is not None:
             validation = part_of_eval_set(
                 eval_set,
@@ -261,15 +315,22 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
                 loss,
                 type(self).__name__,
             )
-            return Parts(everything, everything, validation, None)
-        if not self._stops_early(everything.rows, None):
-            return Parts(everything, everything, None, None)
+            return Parts(everything, everything, validation, None, counting)
+        if self.early_stopping == "cv" or not self._stops_early(everything.rows, None):
+            return Parts(everything, everything, None, None, counting)
         kept, held = split_rows(
             everything.rows, self.validation_fraction, seed, self._strata(everything.target)
         )
         if counting is not None:
             kept, held = counting[kept], counting[held]
-        return Parts(everything, part(kept), part(held), held)
+        return Parts(everything, self._take(given, kept), self._take(given, held), held, counting)
+
+    def _take(self, part: Part, rows: np.ndarray) -> Part:
+        """The given rows of a part."""
+        take = take_rows if self.estimator is None else rows_of
+        weight = part.weight[rows] if part.weight.size else part.weight
+        target = np.ascontiguousarray(part.target[:, rows])
+        return Part(take(part.columns, rows), target, weight, part.unit)
 
     def _make_stepper(
         self,
@@ -279,6 +340,7 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
         encoder: TableEncoder,
         seed: int,
         start: Any,
+        threads: int | None = None,
     ) -> Any:
         # A copy, so that a fit that fails does not change the fitted model.
         terms = start.copy() if start is not None else None
@@ -304,7 +366,7 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
                 "first_round": terms.n_rounds if terms else 0,
             },
             max_bins=self.max_bins,
-            threads=effective_threads(self.n_jobs),
+            threads=threads or effective_threads(self.n_jobs),
         )
 
     def _options(self, encoder: TableEncoder, loss: Any, seed: int, unit: float) -> dict[str, Any]:

@@ -45,13 +45,15 @@ class Part:
 class Parts:
     """All rows of a fit, the training set and the validation set.
 
-    `held_rows` are the numbers of the validation rows in X, None if they do not come from X.
+    `held_rows` are the numbers of the validation rows in X, None if they do not come from X. `counting` are
+    the rows of X with a positive weight, None if all are.
     """
 
     everything: Part
     train: Part
     validation: Part | None
     held_rows: np.ndarray | None
+    counting: np.ndarray | None = None
 
 
 def part_of_eval_set(

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         Estimator,
         MonotoneConstraint,
         RandomState,
+        Splitter,
         TableLike,
     )
     from bosquet.boosting.rounds import Callback
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
     """Gradient boosting for classification.
 
-    The model is a sum of trees, F = F₀ + ν Σ h_t, fitted one after the other. Each tree is fitted to the
+    The model is a sum of trees, F = F₀ + ν Σ T_t, fitted one after the other. Each tree is fitted to the
     gradient g and the hessian h of the loss at the current F, with leaf values -G/(H + λ). A round adds
     one tree for two classes, and one tree per class for more.
 
@@ -111,6 +112,7 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         interaction_cst: str | Sequence[Collection[int | str]] | None = None,
         estimator: Estimator | None = None,
         early_stopping: bool | str = "auto",
+        cv: int | Splitter = 5,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 40,
         refit: bool = True,
@@ -151,6 +153,7 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         self.interaction_cst = interaction_cst
         self.estimator = estimator
         self.early_stopping = early_stopping
+        self.cv = cv
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
         self.refit = refit
@@ -309,7 +312,7 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
 class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
     """Gradient boosting for regression, with one target or several.
 
-    The model is a sum of trees, F = F₀ + ν Σ h_t, fitted one after the other. Each tree is fitted to the
+    The model is a sum of trees, F = F₀ + ν Σ T_t, fitted one after the other. Each tree is fitted to the
     gradient g and the hessian h of the loss at the current F, with leaf values -G/(H + λ).
 
     Parameters
@@ -392,6 +395,7 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         alpha: float = 0.9,
         tweedie_power: float = 1.5,
         early_stopping: bool | str = "auto",
+        cv: int | Splitter = 5,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 40,
         refit: bool = True,
@@ -435,6 +439,7 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         self.alpha = alpha
         self.tweedie_power = tweedie_power
         self.early_stopping = early_stopping
+        self.cv = cv
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
         self.refit = refit
