@@ -9,8 +9,8 @@ import pytest
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PACKAGES = ["bosquet", *(f"bosquet.{package}" for package in (
-    "boosting", "datasets", "discriminant", "experts", "explain", "glm", "io", "plot", "streams", "tables",
-    "theory", "trust", "vision",
+    "bagging", "boosting", "datasets", "discriminant", "experts", "explain", "forests", "glm", "io", "losses",
+    "plot", "streams", "tables", "theory", "trees", "trust", "vision",
 ))]  # fmt: skip
 PAGES = sorted(
     page for page in [*DOCS.rglob("*.md"), *ROOT.glob("*.md")]
