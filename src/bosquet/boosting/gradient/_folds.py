@@ -46,7 +46,7 @@ def given_folds(
     number[counting] = np.arange(counting.size)
     table_y = np.zeros(rows, y.dtype)
     table_y[counting] = y
-    folds = []
+    folds: list[RowPair] = []
     for split in splitter.split(np.empty((rows, 0)), table_y):
         train, held = (number[part][number[part] >= 0] for part in split)
         if not train.size or not held.size:
