@@ -114,8 +114,15 @@ def folds() -> Check:
     """Accept the values of `cv`."""
     count = integer(2)[0]
     return (
-        (lambda value: count(value) or (hasattr(value, "split") and not isinstance(value, str))),
-        "an integer >= 2 or a splitter of scikit-learn",
+        (lambda value: count(value) or is_splitter(value)),
+        "an integer >= 2, a splitter of scikit-learn or a list of (training rows, validation rows)",
+    )
+
+
+def is_splitter(value: object) -> bool:
+    """Whether a value of `cv` defines the folds itself."""
+    return isinstance(value, list | tuple) or (
+        hasattr(value, "split") and not isinstance(value, str)
     )
 
 
@@ -123,7 +130,7 @@ def or_auto(check: Check) -> Check:
     """Accept what `check` accepts, and "auto"."""
     ok, wanted = check
     return (
-        (lambda value: value == "auto" if isinstance(value, str) else ok(value)),
+        (lambda value: (isinstance(value, str) and value == "auto") or ok(value)),
         f"{wanted} or 'auto'",
     )
 

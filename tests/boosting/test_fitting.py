@@ -131,7 +131,7 @@ def test_callbacks_see_every_round_and_can_stop(regression):
         assert info.model.predict(X).shape == y.shape
         return info.iteration == 7
 
-    model = GradientBoostingRegressor(callbacks=[watch]).fit(X, y)
+    model = GradientBoostingRegressor(quality="fast", callbacks=[watch]).fit(X, y)
     assert [round_ for round_, _ in seen] == list(range(1, 8))
     assert model.n_iter_ == 7
 

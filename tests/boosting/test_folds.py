@@ -33,7 +33,7 @@ def test_losses_are_the_means_of_separate_fits_and_the_model_has_the_best_number
     X, y = table()
     weight = np.random.default_rng(1).uniform(0.5, 2, 300) if weighted else None
     model = GradientBoostingRegressor(
-        early_stopping="cv", cv=3, n_iter_no_change=10, random_state=0
+        quality="fast", early_stopping="cv", cv=3, n_iter_no_change=10, random_state=0
     ).fit(X, y, weight)
     folds = list(KFold(3, shuffle=True, random_state=model._seed).split(X))
     n_rounds = len(model.validation_loss_)
@@ -98,12 +98,17 @@ def test_rows_of_weight_zero_do_not_count():
     assert np.array_equal(with_zeros.predict(X), without.predict(X))
 
 
+@pytest.mark.parametrize("cv", [TimeSeriesSplit(3), list(TimeSeriesSplit(3).split(np.empty(300)))])
 @pytest.mark.parametrize("with_zeros", [False, True])
-def test_a_splitter_can_be_passed(with_zeros):
+def test_a_splitter_or_a_list_of_splits_can_be_passed(with_zeros, cv):
     X, y = table()
     weight = np.where(np.arange(300) % 7 == 0, 0.0, 1.0) if with_zeros else np.ones(300)
     model = GradientBoostingRegressor(
-        early_stopping="cv", cv=TimeSeriesSplit(3), n_iter_no_change=10, random_state=0
+        quality="fast",
+        early_stopping="cv",
+        cv=cv,
+        n_iter_no_change=10,
+        random_state=0,
     ).fit(X, y, weight)
     folds = [
         tuple(rows[weight[rows] > 0] for rows in split) for split in TimeSeriesSplit(3).split(X)
@@ -127,6 +132,19 @@ def test_a_split_without_rows_is_an_error():
     model = GradientBoostingRegressor(early_stopping="cv", cv=KFold(2), random_state=0)
     with pytest.raises(ValueError, match="split 0 of cv has 50 training rows and 0 validation"):
         model.fit(X, y, weight)
+
+
+@pytest.mark.parametrize(
+    ("cv", "message"),
+    [
+        ([], "cv has no splits; pass at least one"),
+        ([([0, 1], [2, 50])], "split 0 of cv contains rows that are not in X; pass row numbers from 0 to 49"),
+        ([([0.5, 1], [2, 3])], "split 0 of cv contains rows that are not in X"),
+    ],
+)  # fmt: skip
+def test_invalid_splits_are_an_error(cv, message):
+    with pytest.raises(ValueError, match=message):
+        GradientBoostingRegressor(early_stopping="cv", cv=cv).fit(*table(50))
 
 
 def test_a_callback_sees_every_round_and_can_stop():

@@ -72,9 +72,9 @@ def test_the_mean_of_runs_has_a_smaller_loss_than_one_run():
 @pytest.mark.parametrize("how", ["refit", "not refitted", "rows of the user's own"])
 def test_every_run_has_the_rounds_and_the_rows_of_the_first(how):
     X, y = mixed_table(1500)
-    given = {}
+    given = {"quality": "fast"}
     if how != "refit":
-        given = {"refit": False}
+        given["refit"] = False
     if how == "rows of the user's own":
         X, y, eval_set = X[300:], y[300:], (X[:300], y[:300])
     else:
@@ -89,6 +89,7 @@ def test_every_run_has_the_rounds_and_the_rows_of_the_first(how):
     if how == "not refitted":
         learned = split_rows(len(y), 0.1, 7, y)[0]
     second = GradientBoostingClassifier(
+        quality="fast",
         n_estimators=first.n_iter_,
         early_stopping=False,
         random_state=FixedSeed(seeds_of_runs(7, 2)[1]),

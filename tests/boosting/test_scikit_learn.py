@@ -15,16 +15,30 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from bosquet import GradientBoostingClassifier, GradientBoostingRegressor
 
 
+def failing_checks(estimator):
+    """Gradients are rounded to a grid that depends on their sum, so that features whose gains are equal up
+    to rounding may be chosen differently; `subsample` draws a row of weight 2 as one row."""
+    if estimator.estimator is not None:
+        return {}
+    kinds = ("dense", "sparse")
+    return {
+        f"check_sample_weight_equivalence_on_{kind}_data": failing_checks.__doc__ for kind in kinds
+    }
+
+
 @parametrize_with_checks(
     [
         GradientBoostingClassifier(),
         GradientBoostingRegressor(),
-        GradientBoostingRegressor("absolute_error"),
+        GradientBoostingClassifier(quality="fast"),
+        GradientBoostingRegressor(quality="fast"),
+        GradientBoostingRegressor("absolute_error", quality="fast"),
         GradientBoostingClassifier(estimator=Ridge(), n_estimators=3, learning_rate=1),
         GradientBoostingRegressor(
             estimator=DecisionTreeRegressor(max_depth=3), n_estimators=3, learning_rate=1
         ),
-    ]
+    ],
+    expected_failed_checks=failing_checks,
 )
 def test_passes_check_estimator(estimator, check):
     check(estimator)

@@ -281,6 +281,7 @@ def start_of_run(
     state: StoppingState | None,
     validation_fingerprint: int | None,
     *,
+    patience: int,
     tol: float,
     scoring: str | Callable[..., float] | None = None,
     is_split_off: bool = True,
@@ -298,7 +299,7 @@ def start_of_run(
     stopping = None
     if validation_fingerprint is not None:
         since = 0 if start is None else start.n_rounds
-        stopping = EarlyStopping(model.n_iter_no_change, tol, since)
+        stopping = EarlyStopping(patience, tol, since)
     if start is None:
         return RunStart(None, LoopResult(), stopping, validation_fingerprint, scoring)
     if resumed is None or stopping is None:
@@ -312,7 +313,7 @@ def start_of_run(
         return RunStart(start, history, stopping, validation_fingerprint, scoring)
     history = resumed.history.copy()
     if resumed.scoring == scoring:
-        stopping = resumed.stopping.resume(model.n_iter_no_change, tol)
+        stopping = resumed.stopping.resume(patience, tol)
     else:  # scores of another metric cannot be compared
         unknown = [float("nan")] * len(history.validation_loss)
         history.validation_score = unknown if scoring else list(history.validation_loss)

@@ -112,7 +112,14 @@ class StagewiseClassifier(VoteClassifier):
             self._reset(encoder)
         train, validation, checksum = self._parts(table, class_numbers(labels, classes), weight)
         state = self.__dict__.pop("_stopping_state", None)
-        start = start_of_run(self, self._vote if continuing else None, state, checksum, tol=0.0)
+        start = start_of_run(
+            self,
+            self._vote if continuing else None,
+            state,
+            checksum,
+            patience=self.n_iter_no_change,
+            tol=0.0,
+        )
         if start.resumed is not None:
             # Continue all rounds that were tried, not only those that the model kept.
             self._vote, self._kept = start.terms, list(start.resumed.kept)

@@ -18,6 +18,7 @@ from bosquet._parameters import (
 )
 from bosquet._parameters import check_parameters as check_against
 from bosquet._parameters import resolve_max_features as count_features
+from bosquet.boosting.gradient._automatic import QUALITIES
 
 if TYPE_CHECKING:
     from bosquet.boosting.gradient._base import BaseGradientBoosting
@@ -165,32 +166,33 @@ def with_common_docs(cls: type) -> type:
 
 
 CHECKS: dict[str, Check] = {
-    "learning_rate": number(0, open_low=True),
+    "quality": choice(*QUALITIES),
+    "learning_rate": or_auto(number(0, open_low=True)),
     "n_estimators": or_auto(integer(1)),
-    "n_runs": integer(1),
-    "max_leaf_nodes": integer(2, 65535, none=True),
+    "n_runs": or_auto(integer(1)),
+    "max_leaf_nodes": or_auto(integer(2, 65535, none=True)),
     "max_depth": integer(1, none=True),
-    "min_samples_leaf": integer(1),
+    "min_samples_leaf": or_auto(integer(1)),
     "min_child_weight": number(0),
-    "l2_regularization": number(0),
+    "l2_regularization": or_auto(number(0)),
     "min_split_gain": number(0),
     "max_delta_step": number(0),
     "max_bins": integer(2, 255),
-    "subsample": number(0, 1, open_low=True),
+    "subsample": or_auto(number(0, 1, open_low=True)),
     "sampling": choice("uniform", "gradient"),
-    "max_features": number_of_features(),
+    "max_features": or_auto(number_of_features()),
     "max_features_per_level": number_of_features(),
     "max_features_per_tree": number_of_features(),
     "growth": choice("best", "depth"),
     "step": choice("newton", "gradient"),
-    "cat_smooth": number(0),
-    "cat_l2": number(0),
+    "cat_smooth": or_auto(number(0)),
+    "cat_l2": or_auto(number(0)),
     "max_cat_threshold": integer(1),
-    "min_samples_category": integer(0),
+    "min_samples_category": or_auto(integer(0)),
     "early_stopping": choice("auto", "cv", True, False),
     "cv": folds(),
     "validation_fraction": number(0, 1, open_low=True, open_high=True),
-    "n_iter_no_change": integer(1),
+    "n_iter_no_change": or_auto(integer(1)),
     "refit": boolean(),
     "tol": number(0),
     "warm_start": boolean(),
@@ -206,7 +208,7 @@ CHECKS: dict[str, Check] = {
 def check_parameters(estimator: BaseGradientBoosting) -> None:
     """Raise a ValueError that names the first parameter out of its range."""
     check_against(estimator, CHECKS)
-    if estimator.n_runs > 1:
+    if estimator.n_runs not in ("auto", 1):
         _check_runs(estimator)
 
 

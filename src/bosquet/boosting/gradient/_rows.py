@@ -92,7 +92,7 @@ def scaled_weight(
         warn_of_rescaling(factor, weight)
         return weight * factor, factor
     parameters = _in_units_of_weight(model, encoder)
-    warn_of_scale(weight, parameters, least=LEAST_SHARE * model.min_samples_leaf)
+    warn_of_scale(weight, parameters, least=LEAST_SHARE * model.parameters_["min_samples_leaf"])
     factor = power_of_two(weight, WEIGHT_RANGE)
     if factor > 1 and any(parameters.values()):
         factor = 1.0
@@ -104,4 +104,4 @@ def _in_units_of_weight(model: Any, encoder: TableEncoder) -> dict[str, float]:
     names = ["l2_regularization", "min_child_weight", "min_split_gain"]
     if any(encoder.categories):
         names.append("cat_l2")
-    return {name: float(getattr(model, name)) for name in names}
+    return {name: float(model.parameters_.get(name, getattr(model, name))) for name in names}
