@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 if TYPE_CHECKING:
     from bosquet.boosting.gradient._base import BaseGradientBoosting
 
@@ -92,7 +94,7 @@ def candidate_parameters(
 
     A warm start continues trees with the values of the `earlier` fit.
     """
-    given = {name: getattr(model, name) for name in AUTOMATIC if not is_auto(getattr(model, name))}
+    given = _given_values(model)
     # A caller who sets the number of rounds expects as many trees.
     is_plain = model.estimator is not None or model.warm_start or "n_estimators" in given
     quality = "fast" if is_plain else model.quality
@@ -104,13 +106,24 @@ def candidate_parameters(
     rounds = _rounds(quality, shape, stopping)
     if earlier is not None:
         kept = {name: value for name, value in earlier.items() if name not in _STOPPING}
-        return [{**rounds, **kept, "early_stopping": stopping, **given}]
+        return [_sorted({**rounds, **kept, "early_stopping": stopping, **given})]
     candidates: list[Values] = []
     for family in _families(quality, shape, stopping):
-        values = {**rounds, **family, "early_stopping": stopping, **given}
+        values = _sorted({**rounds, **family, "early_stopping": stopping, **given})
         if values not in candidates:
             candidates.append(values)
     return candidates
+
+
+def _sorted(values: Values) -> Values:
+    return {name: values[name] for name in sorted(values)}
+
+
+def _given_values(model: BaseGradientBoosting) -> Values:
+    """The parameters that are not "auto", as plain Python values."""
+    values = {name: getattr(model, name) for name in sorted(AUTOMATIC)}
+    plain = {name: v.item() if isinstance(v, np.generic) else v for name, v in values.items()}
+    return {name: value for name, value in plain.items() if not is_auto(value)}
 
 
 def _is_small(quality: str, shape: TableShape) -> bool:

@@ -20,7 +20,8 @@ from bosquet._state.kinds import ModelKind
 from bosquet._state.labels import labels_state, read_classes
 from bosquet._state.tree_sums import TreeSum
 from bosquet.boosting._inputs import check_learner
-from bosquet.boosting.gradient._parameters import check_parameters
+from bosquet.boosting.gradient._automatic import AUTOMATIC, is_auto
+from bosquet.boosting.gradient._parameters import CHECKS, check_parameters
 from bosquet.boosting.gradient._trees import TreeTerms
 from bosquet.losses import NativeLoss, classification_loss, regression_loss
 from bosquet.losses.native import CLASSIFICATION, REGRESSION, TRAITS
@@ -51,6 +52,7 @@ def _to_state(model: BaseGradientBoosting) -> tuple[Ensemble, State]:
         "validation_score": to_json_numbers(model.validation_score_),
         "validation_loss": to_json_numbers(model.validation_loss_),
         "runs": model._terms.runs,
+        "fit_parameters": model.parameters_,
     }
 
 
@@ -79,8 +81,23 @@ def _from_state(model: BaseGradientBoosting, trees: Ensemble, state: State) -> A
     model.validation_score_ = read_numbers(state, "validation_score", allow_non_finite=True)
     field = "validation_loss" if "validation_loss" in state else "validation_score"
     model.validation_loss_ = read_numbers(state, field, allow_non_finite=True)
+    model.parameters_ = _read_fit_parameters(state)
     model.timings_ = {}
     return model
+
+
+def _read_fit_parameters(state: State) -> dict[str, Any]:
+    """Read the values that the fit used for the parameters that accept "auto"."""
+    values = read_object(state, "fit_parameters")
+    if list(values) != sorted(AUTOMATIC):
+        raise invalid_field(
+            "fit_parameters", list(values), f"the keys {', '.join(sorted(AUTOMATIC))}"
+        )
+    for name, value in values.items():
+        accepts, wanted = CHECKS[name]
+        if is_auto(value) or not accepts(value):
+            raise invalid_field(f"fit_parameters.{name}", value, wanted)
+    return values
 
 
 # The number of outputs is compared with that of the trees before the loss is built, so that a file cannot
