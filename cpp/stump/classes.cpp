@@ -155,7 +155,7 @@ Stump best_of_classes(const StumpTable& table, Team& team, std::span<const std::
                                });
     Stump stump;
     stump.rows = stump.left_rows = static_cast<double>(table.rows());
-    stump.merit = static_cast<double>(all - best.gain) / per_one;
+    stump.criterion_value = static_cast<double>(all - best.gain) / per_one;
     stump.gain = static_cast<double>(best.gain - constant_gain) / per_one;
     stump.values = {heaviest_class(total), heaviest_class(total)};
     if (!best.found) return stump;

@@ -42,14 +42,14 @@ void evaluate(StumpCriterion criterion, const StumpScale& scale, std::size_t row
     if (criterion == StumpCriterion::error) {
         ErrorRule rule(total);
         std::int64_t signed_gain = stump.is_constant() ? rule.constant_gain() : rule(finding.left);
-        stump.merit = static_cast<double>(total.weight - signed_gain) / 2 * scale.weight;
+        stump.criterion_value = static_cast<double>(total.weight - signed_gain) / 2 * scale.weight;
         stump.gain =
             (reached(rule, finding) - static_cast<double>(rule.constant_gain())) / 2 * scale.weight;
         set_values([](StumpSums side) { return sign_of(side.response); });
     } else if (criterion == StumpCriterion::exponential) {
         ExponentialRule rule(total);
         double gain = reached(rule, finding);
-        stump.merit = -2 * gain * scale.weight;
+        stump.criterion_value = -2 * gain * scale.weight;
         stump.gain = 2 * (gain - rule.constant_gain()) * scale.weight;
         double smoothing = weight / (2 * static_cast<double>(rows));
         set_values([&](StumpSums side) { return half_log_odds(side, smoothing); });
@@ -59,7 +59,7 @@ void evaluate(StumpCriterion criterion, const StumpScale& scale, std::size_t row
         double constant_error = scale.squares - response * response / (weight * scale.weight);
         stump.gain =
             reached(rule, finding) * weight * scale.response * scale.response / scale.weight;
-        stump.merit = std::max(0.0, constant_error - stump.gain);
+        stump.criterion_value = std::max(0.0, constant_error - stump.gain);
         set_values([&](StumpSums side) { return mean_response(side, scale); });
     }
 }

@@ -29,7 +29,7 @@ struct StumpFinding {
     StumpSums left, right;  // sums of the two sides; a constant has all rows on its left
 };
 
-// Computes merit, gain and values of the stump from the sums of its sides.
+// Computes criterion value, gain and values of the stump from the sums of its sides.
 void evaluate(StumpCriterion criterion, const StumpScale& scale, std::size_t rows,
               StumpFinding& finding);
 

@@ -335,7 +335,7 @@ double StumpBoost::z_of(const StumpFinding& finding, const StumpStep& step) cons
 }
 
 StumpRound StumpBoost::round(Ensemble& ensemble) {
-    // The merit of a stump refers to weights with sum 1.
+    // The criterion value of a stump refers to weights with sum 1.
     double sum = static_cast<double>(finder_.total().weight) * unit_.weight;
     StumpFinding finding =
         finder_.best(criterion(), {unit_.response / sum, unit_.weight / sum,

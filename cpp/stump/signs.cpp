@@ -209,7 +209,7 @@ Stump best_of_signs(const StumpTable& table, Team& team, std::span<const double>
                                });
     Stump stump;
     stump.rows = stump.left_rows = static_cast<double>(rows);
-    stump.merit = static_cast<double>(all - best.gain) / 2 / per_one;
+    stump.criterion_value = static_cast<double>(all - best.gain) / 2 / per_one;
     stump.gain = static_cast<double>(best.gain - constant_gain) / 2 / per_one;
     if (best.found) {
         table.describe(best.place, stump);

@@ -314,8 +314,12 @@ HaarStump HaarSearch::find(StumpCriterion criterion) {
     evaluate(criterion, {unit_, unit_, static_cast<double>(total_.weight) * unit_}, rows(),
              finding);
     const Stump& evaluated = finding.stump;
-    return {best.feature,        best.threshold,  evaluated.values[0],
-            evaluated.values[1], evaluated.merit, evaluated.gain};
+    return {best.feature,
+            best.threshold,
+            evaluated.values[0],
+            evaluated.values[1],
+            evaluated.criterion_value,
+            evaluated.gain};
 }
 
 void HaarSearch::values(std::size_t feature, float* out) {

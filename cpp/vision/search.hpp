@@ -25,7 +25,7 @@ struct HaarStump {
     std::size_t feature = 0;
     float threshold = 0;
     double left = 0, right = 0;  // predictions on the two sides
-    double merit = 0;            // value of the criterion; smaller is better
+    double criterion_value = 0;  // smaller is better
     double gain = 0;             // decrease compared with the best constant
 };
 

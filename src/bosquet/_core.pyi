@@ -300,7 +300,7 @@ class Stump:
         """Predictions on the left and on the right side, shape (2, n_outputs)."""
 
     @property
-    def merit(self) -> float:
+    def criterion_value(self) -> float:
         """Value of the criterion in units of the weights; smaller is better."""
 
     @property
@@ -544,7 +544,7 @@ class HaarSearch:
 
     def best(self, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], criterion: str) -> tuple[int, float, float, float, float, float]:
         """
-        Return feature, threshold, prediction below the threshold, prediction from the threshold on, merit and gain of the stump that minimises 'error', 'exponential' or 'squared' loss.
+        Return feature, threshold, prediction below the threshold, prediction from the threshold on, criterion value and gain of the stump that minimises 'error', 'exponential' or 'squared' loss.
         """
 
     def values(self, feature: int) -> NDArray[numpy.float32]:

@@ -297,7 +297,7 @@ class GoodCalls:
             "values",
         ):
             call(f"Stump.{name}", stump)
-        call("Stump.merit", stump)
+        call("Stump.criterion_value", stump)
         call("Stump.gain", stump)
         call("Stump.on_rows", nominal, search)
         call("Stump.on_values", stump, self.columns[0])
