@@ -15,8 +15,8 @@
 #include <span>
 #include <vector>
 
+#include "cart/cart_split.hpp"
 #include "cart/codes.hpp"
-#include "cart/cut.hpp"
 #include "cart/entries.hpp"
 #include "cart/sums.hpp"
 
@@ -29,10 +29,10 @@ class CoarseSearch {
 
     explicit CoarseSearch(const Sums& sums) : sums_(sums) {}
 
-    // Sets the cut to the best threshold, unless no threshold is as good as `floor`. Returns false
-    // if this search does not apply: values are missing, or all are in one bucket.
+    // Sets the split to the best threshold, unless no threshold is as good as `floor`. Returns
+    // false if this search does not apply: values are missing, or all are in one bucket.
     bool best(const CodedColumn& column, const NodeRows<Item>& node, std::span<const double> all,
-              double floor, Cut& cut) {
+              double floor, CartSplit& split) {
         all_w_ = all[0];
         all_s_ = all[1];
         shift_ = 0;
@@ -41,7 +41,7 @@ class CoarseSearch {
         double best_goodness = floor;
         std::size_t boundary = best_boundary(best_goodness);
         mark(best_goodness, boundary);
-        if (any_marked_) search_marked(column, node, cut);
+        if (any_marked_) search_marked(column, node, split);
         return true;
     }
 
@@ -138,7 +138,7 @@ class CoarseSearch {
     }
 
     // Evaluates all splits in the marked buckets, from the lowest code.
-    void search_marked(const CodedColumn& column, const NodeRows<Item>& node, Cut& cut) {
+    void search_marked(const CodedColumn& column, const NodeRows<Item>& node, CartSplit& split) {
         const std::uint32_t* code_of = column.wide.data();
         keys_.resize(node.count + 1);
         std::size_t size = 0;
@@ -163,7 +163,7 @@ class CoarseSearch {
             // After a bucket that was not searched, the lower neighbour of the threshold is
             // unknown.
             bool is_split = is_new ? before != 0 && at == next_bucket : code != before;
-            if (is_split) consider(column, w, s, before, code, cut);
+            if (is_split) consider(column, w, s, before, code, split);
             next_bucket = at + 1;
             before = code;
             const Item& item = node.items[static_cast<std::uint32_t>(key)];
@@ -173,12 +173,12 @@ class CoarseSearch {
     }
 
     void consider(const CodedColumn& column, double w, double s, std::uint32_t below,
-                  std::uint32_t above, Cut& cut) const {
+                  std::uint32_t above, CartSplit& split) const {
         double goodness = sums_.children_goodness(w, s, all_w_, all_s_);
-        if (!(goodness > cut.merit) || !std::isfinite(goodness)) return;
-        cut.merit = goodness;
-        cut.last = below;
-        cut.threshold = column.threshold(below, above);
+        if (!(goodness > split.merit) || !std::isfinite(goodness)) return;
+        split.merit = goodness;
+        split.last = below;
+        split.threshold = column.threshold(below, above);
     }
 
     const Sums sums_;

@@ -10,9 +10,9 @@
 
 #include "base/interrupt.hpp"
 #include "base/random.hpp"
+#include "cart/cart_split.hpp"
 #include "cart/coarse.hpp"
 #include "cart/component.hpp"
-#include "cart/cut.hpp"
 #include "cart/entries.hpp"
 #include "cart/median.hpp"
 #include "cart/node_values.hpp"
@@ -59,17 +59,17 @@ class CartSearch {
 
     // Sets `constant` to whether the column has a single value in this node. A split with a merit
     // below `floor` may be skipped.
-    Cut best(std::uint32_t feature, const Node& all, double floor, bool& constant) {
+    CartSplit best(std::uint32_t feature, const Node& all, double floor, bool& constant) {
         const CodedColumn& column = table_->columns[feature];
         feature_ = feature;
         check_interrupt(8 * all.rows.count);
         if constexpr (kHasCoarse) {
             if (!coarse_.empty() && !column.nominal && !column.is_narrow() &&
                 all.rows.count >= kCoarseRows) {
-                Cut cut;
-                cut.feature = feature;
+                CartSplit split;
+                split.feature = feature;
                 constant = false;
-                if (coarse_[0].best(column, all.rows, all.sums, floor, cut)) return cut;
+                if (coarse_[0].best(column, all.rows, all.sums, floor, split)) return split;
             }
         }
         if (options_->random_thresholds && !column.nominal)
@@ -80,23 +80,23 @@ class CartSearch {
         if (exclude_missing) exclude_missing_rows(node);
         constant = entries_.size() < 2;
         if (constant) return {};
-        Cut cut;
+        CartSplit split;
         if (options_->random_thresholds)
-            random_grouping(column, node, cut);
+            random_grouping(column, node, split);
         else if (options_->criterion == Criterion::absolute)
-            absolute_cut(column, node, cut);
+            absolute_split(column, node, split);
         else if (column.nominal)
-            nominal_cut(column, node, cut);
+            nominal_split(column, node, split);
         else
-            ordered_cut(column, node, cut);
-        if (cut.found()) {
-            cut.feature = feature;
-            cut.nominal = column.nominal;
-            cut.saw_missing = entries_.has_missing() || exclude_missing;
+            ordered_split(column, node, split);
+        if (split.found()) {
+            split.feature = feature;
+            split.nominal = column.nominal;
+            split.saw_missing = entries_.has_missing() || exclude_missing;
             // Splits that were found on different rows are compared by their gain on these rows.
-            if (options_->surrogates > 0) cut.merit -= merit_of_node(node);
+            if (options_->surrogates > 0) split.merit -= merit_of_node(node);
         }
-        return cut;
+        return split;
     }
 
   private:
@@ -155,10 +155,10 @@ class CartSearch {
     };
 
     // Returns the best of all allowed splits, with missing values on either side; its merit is
-    // stored in the cut. The scorer is called for every entry that moves to the left and computes
+    // stored in the split. The scorer is called for every entry that moves to the left and computes
     // the goodness.
     template <class Scorer>
-    SplitPoint best_split_point(const Node& node, Scorer scorer, Cut& cut) {
+    SplitPoint best_split_point(const Node& node, Scorer scorer, CartSplit& split) {
         SplitPoint best;
         bool missing = entries_.has_missing();
         for (bool missing_left : {false, true}) {
@@ -177,28 +177,28 @@ class CartSearch {
                 if (i + 1 == order_.size() && (!missing || missing_left)) break;
                 if (!allowed(node)) continue;
                 double goodness = scorer.goodness();
-                if (!(goodness > cut.merit)) continue;
-                cut.merit = goodness;
+                if (!(goodness > split.merit)) continue;
+                split.merit = goodness;
                 best = {i + 1, missing_left};
             }
         }
         return best;
     }
 
-    // Stores a split as codes or as a threshold in the cut.
-    void store(const CodedColumn& column, const SplitPoint& point, Cut& cut) {
-        if (!cut.found()) return;
-        cut.missing_left = point.missing_left;
+    // Stores a split of the entries as codes or as a threshold.
+    void store(const CodedColumn& column, const SplitPoint& point, CartSplit& split) {
+        if (!split.found()) return;
+        split.missing_left = point.missing_left;
         if (column.nominal) {
             for (std::size_t i = 0; i < point.position; ++i)
-                cut.left_codes.push_back(entries_.code(order_[i]));
-            std::sort(cut.left_codes.begin(), cut.left_codes.end());
+                split.left_codes.push_back(entries_.code(order_[i]));
+            std::sort(split.left_codes.begin(), split.left_codes.end());
             return;
         }
-        cut.last = entries_.code(order_[point.position - 1]);
-        cut.threshold = point.position == order_.size()
-                            ? std::numeric_limits<double>::infinity()
-                            : column.threshold(cut.last, entries_.code(order_[point.position]));
+        split.last = entries_.code(order_[point.position - 1]);
+        split.threshold = point.position == order_.size()
+                              ? std::numeric_limits<double>::infinity()
+                              : column.threshold(split.last, entries_.code(order_[point.position]));
     }
 
     // Whether the split into the rows on the left and the others is allowed.
@@ -252,20 +252,20 @@ class CartSearch {
         sort_by([&](std::uint32_t entry) { return entries_.of(entry)[1] / entries_.of(entry)[0]; });
     }
 
-    void ordered_cut(const CodedColumn& column, const Node& node, Cut& cut) {
+    void ordered_split(const CodedColumn& column, const Node& node, CartSplit& split) {
         if constexpr (Sums::kPair) {
             if (!entries_.has_missing() && !counted_ && options_->min_weight_leaf == 0 &&
                 options_->monotone.empty()) {
-                plain_cut(column, node, cut);
+                plain_split(column, node, split);
                 return;
             }
         }
         order_present();
-        store(column, best_split_point(node, SumScorer{this, &node}, cut), cut);
+        store(column, best_split_point(node, SumScorer{this, &node}, split), split);
     }
 
     // The common case: no missing values and no constraints.
-    void plain_cut(const CodedColumn& column, const Node& node, Cut& cut) {
+    void plain_split(const CodedColumn& column, const Node& node, CartSplit& split) {
         double w = 0, s = 0, all_w = node.sums[0], all_s = node.sums[1];
         const double* entry = entries_.of(0);
         std::size_t best = 0;
@@ -273,17 +273,17 @@ class CartSearch {
             w += entry[0];
             s += entry[1];
             double goodness = sums_.children_goodness(w, s, all_w, all_s);
-            if (goodness > cut.merit) {
-                cut.merit = goodness;
+            if (goodness > split.merit) {
+                split.merit = goodness;
                 best = i + 1;
             }
         }
-        if (!cut.found()) return;
-        cut.last = entries_.code(best - 1);
-        cut.threshold = column.threshold(cut.last, entries_.code(best));
+        if (!split.found()) return;
+        split.last = entries_.code(best - 1);
+        split.threshold = column.threshold(split.last, entries_.code(best));
     }
 
-    void nominal_cut(const CodedColumn& column, const Node& node, Cut& cut) {
+    void nominal_split(const CodedColumn& column, const Node& node, CartSplit& split) {
         order_present();
         if constexpr (Sums::kPair) {
             // The best grouping is contiguous in the order by mean (Fisher 1958; Breiman et al.
@@ -291,17 +291,17 @@ class CartSearch {
             sort_by_mean();
         } else {
             if (order_.size() <= kExhaustiveCategories && order_.size() > 1) {
-                try_all_groupings(node, cut);
+                try_all_groupings(node, split);
                 return;
             }
             std::vector<double> score = first_component(sums_, entries_, order_);
             sort_by([&](std::uint32_t entry) { return score[entry]; });
         }
-        store(column, best_split_point(node, SumScorer{this, &node}, cut), cut);
+        store(column, best_split_point(node, SumScorer{this, &node}, split), split);
     }
 
     // Tries all groupings into two, with the last category always on the right.
-    void try_all_groupings(const Node& node, Cut& cut) {
+    void try_all_groupings(const Node& node, CartSplit& split) {
         std::size_t present = order_.size(), best = 0;
         for (bool missing_left : {false, true}) {
             if (missing_left && !entries_.has_missing()) break;
@@ -316,20 +316,20 @@ class CartSearch {
                     if (all_left || (group >> i & 1)) move_left(order_[i]);
                 if (!allowed(node)) continue;
                 double goodness = goodness_of_sides(node);
-                if (!(goodness > cut.merit)) continue;
-                cut.merit = goodness;
+                if (!(goodness > split.merit)) continue;
+                split.merit = goodness;
                 best = all_left ? 2 * end - 1 : group;
-                cut.missing_left = missing_left;
+                split.missing_left = missing_left;
             }
         }
-        if (!cut.found()) return;
+        if (!split.found()) return;
         for (std::size_t i = 0; i < present; ++i)
-            if (best >> i & 1) cut.left_codes.push_back(entries_.code(order_[i]));
+            if (best >> i & 1) split.left_codes.push_back(entries_.code(order_[i]));
     }
 
     // Draws a threshold uniformly between the smallest and the largest value in the node. Missing
     // values go to a random side, or are separated from the others if these have a single value.
-    Cut random_threshold(const CodedColumn& column, const Node& node, bool& constant) {
+    CartSplit random_threshold(const CodedColumn& column, const Node& node, bool& constant) {
         std::uint32_t smallest = column.codes, largest = 0;
         bool missing = false;
         for (std::size_t i = 0; i < node.rows.count; ++i) {
@@ -340,38 +340,38 @@ class CartSearch {
         }
         bool single_value = smallest >= largest;
         constant = single_value && !(missing && largest > 0);
-        Cut cut;
-        if (constant) return cut;
+        CartSplit split;
+        if (constant) return split;
         std::uint64_t key = hash64(node.key, 0x637574 /* "cut" */, feature_);
-        cut.feature = feature_;
-        cut.saw_missing = missing;
+        split.feature = feature_;
+        split.saw_missing = missing;
         if (single_value) {
-            cut.last = largest;
-            cut.threshold = std::numeric_limits<double>::infinity();
+            split.last = largest;
+            split.threshold = std::numeric_limits<double>::infinity();
         } else {
-            cut.missing_left = missing && (key & 1) != 0;
+            split.missing_left = missing && (key & 1) != 0;
             double low = column.lowest(smallest), high = column.highest(largest);
             double draw = static_cast<double>(mix64(key) >> 11) * 0x1p-53;
-            cut.threshold = low + draw * (high - low);
-            if (!(cut.threshold < high)) cut.threshold = low;
+            split.threshold = low + draw * (high - low);
+            if (!(split.threshold < high)) split.threshold = low;
             // An edge below the first bin of the node would send nothing left.
-            cut.last = std::clamp(column.last_below(cut.threshold), smallest, largest - 1);
-            if (!column.edges.empty()) cut.threshold = column.edges[cut.last - 1];
+            split.last = std::clamp(column.last_below(split.threshold), smallest, largest - 1);
+            if (!column.edges.empty()) split.threshold = column.edges[split.last - 1];
         }
         clear_left();
         for (std::size_t i = 0; i < node.rows.count; ++i) {
             std::uint32_t row = node.rows.rows[i];
-            if (!cut.goes_left(column.code(row))) continue;
+            if (!split.goes_left(column.code(row))) continue;
             sums_.add(left_.data(), node.rows.items[i], row);
             ++left_rows_;
         }
-        if (allowed(node)) cut.merit = goodness_of_sides(node);
-        return cut;
+        if (allowed(node)) split.merit = goodness_of_sides(node);
+        return split;
     }
 
     // Splits the categories, in a random order, at a random position. Missing values go to a random
     // side, or are separated from the others if there is a single category.
-    void random_grouping(const CodedColumn& column, const Node& node, Cut& cut) {
+    void random_grouping(const CodedColumn& column, const Node& node, CartSplit& split) {
         order_present();
         std::uint64_t key = hash64(node.key, 0x637574 /* "cut" */, feature_);
         sort_by([&](std::uint32_t entry) { return hash64(key, 1, entries_.code(entry)); });
@@ -386,8 +386,8 @@ class CartSearch {
         if (point.missing_left) move_left(0);
         for (std::size_t i = 0; i < point.position; ++i) move_left(order_[i]);
         if (!allowed(node)) return;
-        cut.merit = goodness_of_sides(node);
-        store(column, point, cut);
+        split.merit = goodness_of_sides(node);
+        store(column, point, split);
     }
 
     // Scores a split by the distances of its rows to the medians of the two sides.
@@ -401,7 +401,7 @@ class CartSearch {
         double goodness() { return -search->medians_.distances(); }
     };
 
-    void absolute_cut(const CodedColumn& column, const Node& node, Cut& cut) {
+    void absolute_split(const CodedColumn& column, const Node& node, CartSplit& split) {
         if constexpr (Sums::kPair) {
             order_present();
             if (column.nominal) sort_by_mean();
@@ -419,7 +419,7 @@ class CartSearch {
                 values_.push_back({item.sum / item.weight, item.weight});
             }
             medians_.reset(values_);
-            store(column, best_split_point(node, MedianScorer{this}, cut), cut);
+            store(column, best_split_point(node, MedianScorer{this}, split), split);
         }
     }
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "stump/bucket_cut.hpp"
+#include "stump/bucket_split.hpp"
 #include "stump/quantised.hpp"
 
 namespace bosquet {
@@ -17,13 +17,13 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // A split that also stores the side of missing values.
 template <class Rule>
-struct BlockCut : BucketCut<Rule> {
+struct BlockSplit : BucketSplit<Rule> {
     bool missing_left = false;
     double threshold = kInfinity;
     std::size_t left_rows = 0;
 
     bool consider(const Rule& rule, StumpSums sums, std::uint64_t where, bool missing) {
-        if (!BucketCut<Rule>::consider(rule, sums, where)) return false;
+        if (!BucketSplit<Rule>::consider(rule, sums, where)) return false;
         missing_left = missing;
         return true;
     }
@@ -44,14 +44,14 @@ class FeatureSearch {
     }
 
     // `bar` is a gain that another feature has reached.
-    BlockCut<Rule> search(const Column& column, typename Rule::Gain bar) {
+    BlockSplit<Rule> search(const Column& column, typename Rule::Gain bar) {
         read_column(column, 0, values_.size(), values_.data());
         fill_buckets();
-        BlockCut<Rule> cut{{rule_.constant_gain()}};
-        search_between_buckets(cut);
-        if (find_promising(std::max(bar, cut.gain))) search_inside_buckets(cut);
-        if (cut.found && cut.gain >= bar) describe(cut);
-        return cut;
+        BlockSplit<Rule> split{{rule_.constant_gain()}};
+        search_between_buckets(split);
+        if (find_promising(std::max(bar, split.gain))) search_inside_buckets(split);
+        if (split.found && split.gain >= bar) describe(split);
+        return split;
     }
 
   private:
@@ -77,12 +77,13 @@ class FeatureSearch {
             buckets_[bucket_of_[i]].all.weight += rows_.weight[i];
     }
 
-    void search_between_buckets(BlockCut<Rule>& cut) const {
+    void search_between_buckets(BlockSplit<Rule>& split) const {
         StumpSums left;
         for (std::uint32_t b = 0; b < last(); ++b) {
             left = left + buckets_[b].all;
-            cut.consider(rule_, left, cut.at(b, cut.kAfter), false);
-            if (has_missing_) cut.consider(rule_, left + missing(), cut.at(b, cut.kAfter), true);
+            split.consider(rule_, left, split.at(b, split.kAfter), false);
+            if (has_missing_)
+                split.consider(rule_, left + missing(), split.at(b, split.kAfter), true);
         }
     }
 
@@ -102,7 +103,7 @@ class FeatureSearch {
         return any;
     }
 
-    void search_inside_buckets(BlockCut<Rule>& cut) {
+    void search_inside_buckets(BlockSplit<Rule>& split) {
         chosen_.clear();
         for (std::uint32_t i = 0; i < values_.size(); ++i)
             if (promising_[bucket_of_[i]]) chosen_.push_back(i);
@@ -120,37 +121,38 @@ class FeatureSearch {
                 left = left + rows_.of(chosen_[i]);
                 bool more = i + 1 < chosen_.size() && bucket_of_[chosen_[i + 1]] == b;
                 if (!more || values_[chosen_[i]] == values_[chosen_[i + 1]]) continue;
-                consider_inside(cut, left, BlockCut<Rule>::at(b, inside), i);
+                consider_inside(split, left, BlockSplit<Rule>::at(b, inside), i);
             }
         }
     }
 
-    void consider_inside(BlockCut<Rule>& cut, StumpSums left, std::uint64_t where, std::size_t i) {
-        bool accepted = cut.consider(rule_, left, where, false);
-        if (has_missing_ && cut.consider(rule_, left + missing(), where, true)) accepted = true;
+    void consider_inside(BlockSplit<Rule>& split, StumpSums left, std::uint64_t where,
+                         std::size_t i) {
+        bool accepted = split.consider(rule_, left, where, false);
+        if (has_missing_ && split.consider(rule_, left + missing(), where, true)) accepted = true;
         if (accepted) inside_threshold_ = halfway(values_[chosen_[i]], values_[chosen_[i + 1]]);
     }
 
-    void describe(BlockCut<Rule>& cut) const {
-        cut.threshold = inside_threshold_;
-        if (cut.is_after()) {
+    void describe(BlockSplit<Rule>& split) const {
+        split.threshold = inside_threshold_;
+        if (split.is_after()) {
             double below = -kInfinity, above = kInfinity;
             bool is_last = true;
             for (std::size_t i = 0; i < values_.size(); ++i) {
                 if (bucket_of_[i] == last()) continue;
-                if (bucket_of_[i] <= cut.bucket()) {
+                if (bucket_of_[i] <= split.bucket()) {
                     below = std::max(below, values_[i]);
                 } else {
                     above = std::min(above, values_[i]);
                     is_last = false;
                 }
             }
-            cut.threshold = is_last ? kInfinity : halfway(below, above);
+            split.threshold = is_last ? kInfinity : halfway(below, above);
         }
-        cut.left_rows = 0;
+        split.left_rows = 0;
         for (double value : values_)
-            cut.left_rows += value != value ? cut.missing_left : value <= cut.threshold;
-        if (!has_missing_) cut.missing_left = 2 * cut.left_rows > values_.size();
+            split.left_rows += value != value ? split.missing_left : value <= split.threshold;
+        if (!has_missing_) split.missing_left = 2 * split.left_rows > values_.size();
     }
 
     RowSums rows_;
@@ -179,21 +181,21 @@ class Blocks final : public BlockSearch {
           response_(count),
           weight_(criterion == StumpCriterion::squared ? count : 0) {
         total_ = rows.fill({0, count}, response_.data(), weight_.data());
-        best_ = BlockCut<Rule>{{Rule(total_).constant_gain()}};
+        best_ = BlockSplit<Rule>{{Rule(total_).constant_gain()}};
         RowSums sums{response_.data(), weight_.size() > 0 ? weight_.data() : nullptr};
         searches_.assign(team.size(), FeatureSearch<Rule>(sums, count, Rule(total_), isa));
     }
 
     void add(std::uint32_t first, const Table& features) override {
-        std::vector<BlockCut<Rule>> found(team_.size(), best_);
+        std::vector<BlockSplit<Rule>> found(team_.size(), best_);
         team_.run(features.columns.size(), [&](std::size_t f, int worker) {
-            BlockCut<Rule>& best = found[worker];
-            auto cut = searches_[worker].search(features.columns[f], best.gain);
-            cut.feature = first + f;
-            if (cut.beats(best)) best = cut;
+            BlockSplit<Rule>& best = found[worker];
+            auto split = searches_[worker].search(features.columns[f], best.gain);
+            split.feature = first + f;
+            if (split.beats(best)) best = split;
         });
-        for (const BlockCut<Rule>& cut : found)
-            if (cut.beats(best_)) best_ = cut;
+        for (const BlockSplit<Rule>& split : found)
+            if (split.beats(best_)) best_ = split;
     }
 
     Stump best() const override {
@@ -220,7 +222,7 @@ class Blocks final : public BlockSearch {
     Team& team_;
     Buffer<std::int64_t> response_, weight_;
     StumpSums total_;
-    BlockCut<Rule> best_{};
+    BlockSplit<Rule> best_{};
     std::vector<FeatureSearch<Rule>> searches_;
 };
 

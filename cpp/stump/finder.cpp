@@ -205,7 +205,7 @@ StumpFinding StumpFinder::best(StumpCriterion criterion, const StumpScale& scale
 
 // Searches the splits between bins.
 template <class Rule>
-void StumpFinder::search_bins(const Rule& rule, std::vector<FoundCut<Rule>>& cuts) {
+void StumpFinder::search_bins(const Rule& rule, std::vector<FoundSplit<Rule>>& splits) {
     const Layout& layout = table_.binned().layout();
     constexpr std::size_t kFeatures = 16;  // features per task, which takes about ten microseconds
     team_.run((layout.active.size() + kFeatures - 1) / kFeatures, [&](std::size_t task, int) {
@@ -215,9 +215,9 @@ void StumpFinder::search_bins(const Rule& rule, std::vector<FoundCut<Rule>>& cut
             std::uint32_t f = layout.active[i];
             read_bins(f, bins);
             if (layout.features[f].categorical)
-                scan_levels<Rule>(bins, rule, cuts[f]);
+                scan_levels<Rule>(bins, rule, splits[f]);
             else
-                scan_bins<Rule>(bins, table_.has_missing(f), rule, cuts[f]);
+                scan_bins<Rule>(bins, table_.has_missing(f), rule, splits[f]);
         }
     });
 }
@@ -225,15 +225,15 @@ void StumpFinder::search_bins(const Rule& rule, std::vector<FoundCut<Rule>>& cut
 // Searches the splits inside those bins that may reach the gain of the best split so far. The
 // columns with the largest gains come first.
 template <class Rule>
-void StumpFinder::search_rows(const Rule& rule, std::vector<FoundCut<Rule>>& cuts) {
+void StumpFinder::search_rows(const Rule& rule, std::vector<FoundSplit<Rule>>& splits) {
     const std::vector<OrderedColumn>& ordered = table_.ordered();
     if (ordered.empty()) return;
     auto bar = rule.constant_gain();
-    for (const FoundCut<Rule>& cut : cuts) bar = std::max(bar, cut.gain);
+    for (const FoundSplit<Rule>& split : splits) bar = std::max(bar, split.gain);
     std::vector<const OrderedColumn*> columns;
     for (const OrderedColumn& column : ordered) columns.push_back(&column);
     std::sort(columns.begin(), columns.end(), [&](const auto* a, const auto* b) {
-        return cuts[a->feature].gain > cuts[b->feature].gain;
+        return splits[a->feature].gain > splits[b->feature].gain;
     });
     RowSums rows{response_.data(), content_ == BinContent::with_weights ? weight_.data() : nullptr};
     std::vector<typename Rule::Gain> bars(team_.size(), bar);
@@ -241,20 +241,20 @@ void StumpFinder::search_rows(const Rule& rule, std::vector<FoundCut<Rule>>& cut
         std::uint32_t feature = columns[task]->feature;
         std::vector<BinSums> bins;
         read_bins(feature, bins);
-        scan_ordered<Rule>(*columns[task], bins, bars[worker], rows, rule, cuts[feature]);
+        scan_ordered<Rule>(*columns[task], bins, bars[worker], rows, rule, splits[feature]);
     });
 }
 
 template <class Rule>
 StumpFinding StumpFinder::find(const Rule& rule) {
-    std::vector<FoundCut<Rule>> cuts(table_.features(), FoundCut<Rule>(rule));
-    search_bins(rule, cuts);
-    search_rows(rule, cuts);
-    FoundCut<Rule> best(rule);
+    std::vector<FoundSplit<Rule>> splits(table_.features(), FoundSplit<Rule>(rule));
+    search_bins(rule, splits);
+    search_rows(rule, splits);
+    FoundSplit<Rule> best(rule);
     std::uint32_t feature = 0;
-    for (std::uint32_t f = 0; f < cuts.size(); ++f)
-        if (cuts[f].found && cuts[f].gain > best.gain) {
-            best = cuts[f];
+    for (std::uint32_t f = 0; f < splits.size(); ++f)
+        if (splits[f].found && splits[f].gain > best.gain) {
+            best = splits[f];
             feature = f;
         }
     StumpFinding finding;
@@ -263,7 +263,7 @@ StumpFinding StumpFinder::find(const Rule& rule) {
     if (!best.found) return finding;
     finding.left = best.left;
     finding.right = total_ - best.left;
-    CutPosition place{feature, best.position, best.missing_left, {}};
+    SplitPosition place{feature, best.position, best.missing_left, {}};
     if (table_.bins(feature).categorical) {
         std::vector<BinSums> bins;
         read_bins(feature, bins);

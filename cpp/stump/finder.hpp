@@ -89,9 +89,9 @@ class StumpFinder {
     template <class Rule>
     StumpFinding find(const Rule& rule);
     template <class Rule>
-    void search_bins(const Rule& rule, std::vector<FoundCut<Rule>>& cuts);
+    void search_bins(const Rule& rule, std::vector<FoundSplit<Rule>>& splits);
     template <class Rule>
-    void search_rows(const Rule& rule, std::vector<FoundCut<Rule>>& cuts);
+    void search_rows(const Rule& rule, std::vector<FoundSplit<Rule>>& splits);
 
     const StumpTable& table_;
     const GrowKernels& grow_kernels_;

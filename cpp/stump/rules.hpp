@@ -142,8 +142,8 @@ struct SquaredRule {
 
 // The best split of a feature so far.
 template <class Rule>
-struct FoundCut {
-    explicit FoundCut(const Rule& rule) : gain(rule.constant_gain()) {}
+struct FoundSplit {
+    explicit FoundSplit(const Rule& rule) : gain(rule.constant_gain()) {}
 
     typename Rule::Gain gain;  // the gain that the next split has to exceed
     bool found = false;

@@ -37,7 +37,7 @@ struct BinSums {
 // Bins are counted from 1; bin 0 holds the missing values. A position is a number of bins.
 template <class Rule>
 void scan_bins(std::span<const BinSums> bins, bool has_missing, const Rule& rule,
-               FoundCut<Rule>& best) {
+               FoundSplit<Rule>& best) {
     StumpSums missing = bins[0].all, left;
     auto last = static_cast<std::uint32_t>(bins.size()) - 1;
     for (std::uint32_t bin = 1; bin < last; ++bin) {
@@ -67,7 +67,7 @@ inline std::vector<std::uint32_t> levels_by_mean(std::span<const BinSums> bins) 
 
 // For the 0-1 error each level goes by the sign of its response: negative ones go left.
 template <class Rule>
-void scan_levels(std::span<const BinSums> bins, const Rule& rule, FoundCut<Rule>& best) {
+void scan_levels(std::span<const BinSums> bins, const Rule& rule, FoundSplit<Rule>& best) {
     StumpSums left;
     if constexpr (!Rule::kNeedsWeight) {
         for (const BinSums& level : bins)
@@ -86,14 +86,15 @@ void scan_levels(std::span<const BinSums> bins, const Rule& rule, FoundCut<Rule>
 
 // The bins that go left in a split found by scan_levels, without that of missing values.
 template <class Rule>
-std::vector<std::uint32_t> left_levels(std::span<const BinSums> bins, const FoundCut<Rule>& cut) {
+std::vector<std::uint32_t> left_levels(std::span<const BinSums> bins,
+                                       const FoundSplit<Rule>& split) {
     std::vector<std::uint32_t> chosen;
     if constexpr (!Rule::kNeedsWeight) {
         for (std::uint32_t bin = 1; bin < bins.size(); ++bin)
             if (bins[bin].all.response < 0) chosen.push_back(bin);
     } else {
         std::vector<std::uint32_t> levels = levels_by_mean(bins);
-        for (std::uint32_t i = 0; i < cut.position; ++i)
+        for (std::uint32_t i = 0; i < split.position; ++i)
             if (levels[i] != 0) chosen.push_back(levels[i]);
         std::sort(chosen.begin(), chosen.end());
     }
@@ -111,7 +112,7 @@ bool may_reach(const SumBox& box, bool has_missing, StumpSums missing, const Rul
 // the bar. A position is a number of rows. `left` holds the sums of the bins before it.
 template <class Rule>
 void scan_inside(const OrderedColumn& column, std::size_t bin, StumpSums left, StumpSums missing,
-                 RowSums rows, const Rule& rule, typename Rule::Gain bar, FoundCut<Rule>& best) {
+                 RowSums rows, const Rule& rule, typename Rule::Gain bar, FoundSplit<Rule>& best) {
     constexpr std::uint32_t kSegmentRows = 16;
     bool has_missing = column.order.has_missing();
     auto row_at = [&](std::uint32_t index) { return column.order.rows[index] & RowOrder::kRow; };
@@ -142,7 +143,8 @@ void scan_inside(const OrderedColumn& column, std::size_t bin, StumpSums left, S
 // increases with the gains found.
 template <class Rule>
 void scan_ordered(const OrderedColumn& column, std::span<const BinSums> bins,
-                  typename Rule::Gain& bar, RowSums rows, const Rule& rule, FoundCut<Rule>& best) {
+                  typename Rule::Gain& bar, RowSums rows, const Rule& rule,
+                  FoundSplit<Rule>& best) {
     if (best.found) best.position = column.starts[best.position];
     StumpSums left, missing = bins[0].all;
     for (std::size_t bin = 1; bin < bins.size(); ++bin) {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "stump/bucket_cut.hpp"
+#include "stump/bucket_split.hpp"
 #include "stump/finder.hpp"
 #include "stump/units.hpp"
 
@@ -72,7 +72,7 @@ bool may_reach(const Rule& rule, StumpSums before, std::int64_t up, std::int64_t
 
 // A split between buckets, which are codes here.
 template <class Rule>
-struct HaarSearch::Cut : BucketCut<Rule> {
+struct HaarSearch::Split : BucketSplit<Rule> {
     float threshold = std::numeric_limits<float>::max();
 };
 
@@ -96,15 +96,16 @@ class HaarSearch::FeatureSearch {
         if (!search_.kernels_.may_reach(sums_[0], sums_[1], code_count_, kernel_rule(rule_),
                                         static_cast<double>(best.gain)))
             return std::numeric_limits<typename Rule::Gain>::lowest();
-        Cut<Rule> cut{{rule_.constant_gain()}};
-        cut.feature = feature;
-        search_between_codes(cut);
-        if (find_promising(std::max(best.gain, cut.gain))) search_inside_codes(cut);
-        if (cut.beats(best)) {
-            cut.threshold = cut.is_after() ? threshold_after(cut.bucket()) : inside_threshold_;
-            best = cut;
+        Split<Rule> split{{rule_.constant_gain()}};
+        split.feature = feature;
+        search_between_codes(split);
+        if (find_promising(std::max(best.gain, split.gain))) search_inside_codes(split);
+        if (split.beats(best)) {
+            split.threshold =
+                split.is_after() ? threshold_after(split.bucket()) : inside_threshold_;
+            best = split;
         }
-        return cut.gain;
+        return split.gain;
     }
 
   private:
@@ -126,14 +127,14 @@ class HaarSearch::FeatureSearch {
         return {sums_[0][code] - sums_[1][code], sums_[0][code] + sums_[1][code]};
     }
 
-    void search_between_codes(Cut<Rule>& cut) const {
+    void search_between_codes(Split<Rule>& split) const {
         StumpSums left;
         for (std::size_t code = 0; code + 1 < code_count_; ++code) {
             StumpSums more = of(code);
             if (more.weight == 0) continue;
             left = left + more;
             if (left.weight == rule_.total.weight) break;  // nothing is left for the right side
-            cut.consider(rule_, left, cut.at(code, cut.kAfter));
+            split.consider(rule_, left, split.at(code, split.kAfter));
         }
     }
 
@@ -168,16 +169,16 @@ class HaarSearch::FeatureSearch {
                   [](ValuedWindow a, ValuedWindow b) { return a.value < b.value; });
     }
 
-    void search_inside_codes(Cut<Rule>& cut) {
+    void search_inside_codes(Split<Rule>& split) {
         corners_ = search_.planes_.corners(search_.features_[feature_]);
         StumpSums before;
         for (std::size_t code = 0; code < code_count_; ++code) {
-            if (promising_[code]) search_inside_code(code, before, cut);
+            if (promising_[code]) search_inside_code(code, before, split);
             before = before + of(code);
         }
     }
 
-    void search_inside_code(std::size_t code, StumpSums left, Cut<Rule>& cut) {
+    void search_inside_code(std::size_t code, StumpSums left, Split<Rule>& split) {
         collect(code);
         for (std::uint32_t i = 0; i + 1 < chosen_.size(); ++i) {
             std::int64_t units = search_.units_[chosen_[i].row];
@@ -185,7 +186,7 @@ class HaarSearch::FeatureSearch {
             left = left + StumpSums{positive ? units : -units, units};
             if (chosen_[i].value == chosen_[i + 1].value) continue;
             if (left.weight == 0 || left.weight == rule_.total.weight) continue;
-            if (cut.consider(rule_, left, cut.at(code, i + 1)))
+            if (split.consider(rule_, left, split.at(code, i + 1)))
                 inside_threshold_ = between(chosen_[i].value, chosen_[i + 1].value);
         }
     }
@@ -218,7 +219,7 @@ class HaarSearch::FeatureSearch {
     float inside_threshold_ = 0;
 
   public:
-    Cut<Rule> best;
+    Split<Rule> best;
 };
 
 HaarSearch::HaarSearch(const WindowStack& windows, std::span<const std::uint8_t> positive,
@@ -296,7 +297,7 @@ HaarStump HaarSearch::find(StumpCriterion criterion) {
                 candidates[task] = {gain, static_cast<std::uint32_t>(f)};
         }
     });
-    Cut<Rule> best = searches[0].best;
+    Split<Rule> best = searches[0].best;
     for (const FeatureSearch<Rule>& search : searches)
         if (search.best.beats(best)) best = search.best;
 

@@ -58,7 +58,7 @@ class HaarSearch {
     };
     // The best split of a feature so far.
     template <class Rule>
-    struct Cut;
+    struct Split;
     // The search of one thread.
     template <class Rule>
     class FeatureSearch;

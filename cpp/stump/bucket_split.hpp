@@ -11,7 +11,7 @@ namespace bosquet {
 // A position is a bucket and the number of its sorted rows that go left; kAfter is the split after
 // the bucket.
 template <class Rule>
-struct BucketCut {
+struct BucketSplit {
     static constexpr std::uint32_t kAfter = 0xffffffff;
 
     // The gain that the next split has to exceed; initially that of the constant.
@@ -40,7 +40,7 @@ struct BucketCut {
         return true;
     }
     // Larger gain, or the same gain on a lower feature.
-    bool beats(const BucketCut& other) const {
+    bool beats(const BucketSplit& other) const {
         if (!found || !other.found) return found;
         return gain > other.gain || (gain == other.gain && feature < other.feature);
     }

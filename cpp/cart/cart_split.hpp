@@ -8,7 +8,7 @@
 
 namespace bosquet {
 
-struct Cut {
+struct CartSplit {
     // Splits of a node are compared by this.
     double merit = -std::numeric_limits<double>::infinity();
     std::uint32_t feature = 0;
@@ -30,7 +30,7 @@ struct Cut {
 // A split on another column that sends nearly the same rows left. It is used for rows whose value
 // of the primary split is missing.
 struct Surrogate {
-    Cut cut;
+    CartSplit split;
     bool reversed = false;  // quantitative: codes up to the last go right
     double agreement = 0;   // share of the weight that both splits send the same way
 };
