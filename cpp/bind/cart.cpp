@@ -289,7 +289,7 @@ nb::tuple competitors_of(const CartTree& self) {
         check_interrupt(kNodeSteps);
         const std::vector<CartSplit>& competitors = self.nodes[at].competitors;
         splits.begin(at, competitors.size());
-        for (const CartSplit& split : competitors) gain[splits.add(split)] = split.merit;
+        for (const CartSplit& split : competitors) gain[splits.add(split)] = split.gain;
     }
     return splits.arguments(more);
 }

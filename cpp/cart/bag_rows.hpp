@@ -7,8 +7,8 @@
 
 #include "cart/bag.hpp"
 #include "cart/cart_split.hpp"
+#include "cart/code_sums.hpp"
 #include "cart/codes.hpp"
-#include "cart/entries.hpp"
 #include "cart/options.hpp"
 #include "cart/sums.hpp"
 

@@ -9,8 +9,9 @@
 namespace bosquet {
 
 struct CartSplit {
-    // Splits of a node are compared by this.
-    double merit = -std::numeric_limits<double>::infinity();
+    // Splits of a node are compared by this: the proxy gain (cart/sums.hpp) during the search, then
+    // for competitors the decrease of the impurity, for surrogates the agreement.
+    double gain = -std::numeric_limits<double>::infinity();
     std::uint32_t feature = 0;
     std::uint32_t last = 0;  // quantitative: codes from 1 to this one go left
     double threshold = 0;    // quantitative: the same as a value of the column
@@ -24,7 +25,7 @@ struct CartSplit {
         if (!nominal) return code <= last;
         return std::binary_search(left_codes.begin(), left_codes.end(), code);
     }
-    bool found() const { return merit > -std::numeric_limits<double>::infinity(); }
+    bool found() const { return gain > -std::numeric_limits<double>::infinity(); }
 };
 
 // A split on another column that sends nearly the same rows left. It is used for rows whose value

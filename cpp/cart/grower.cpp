@@ -132,19 +132,19 @@ class TypedGrower final : public CartGrower {
         search_columns(view, [&](CartSplit&& split) {
             if (!split.found()) return;
             if (options_->competitors > 0) found.push_back(split);
-            if (split.merit > node.split.merit) node.split = std::move(split);
+            if (split.gain > node.split.gain) node.split = std::move(split);
         });
         if (!node.split.found()) return;
-        // With surrogates, the merit of the node was already subtracted, for each column on the
-        // rows whose value is known.
-        double own_merit =
-            options_->surrogates > 0 ? 0.0 : values_.merit_of_node(node.rows, node.sums);
-        node.gain = gain_from(node.split.merit - own_merit);
+        // With surrogates, the proxy gain of the node was already subtracted, for each column on
+        // the rows whose value is known.
+        double own_proxy_gain =
+            options_->surrogates > 0 ? 0.0 : values_.proxy_gain_of_node(node.rows, node.sums);
+        node.gain = gain_from(node.split.gain - own_proxy_gain);
         if (node.gain + 1e-15 < options_->min_impurity_decrease) {
             node.split = {};
             return;
         }
-        for (CartSplit& split : found) split.merit = gain_from(split.merit - own_merit);
+        for (CartSplit& split : found) split.gain = gain_from(split.gain - own_proxy_gain);
         keep_competitors(node, found);
     }
 
@@ -154,7 +154,7 @@ class TypedGrower final : public CartGrower {
     void search_columns(const View& view, Consider consider) {
         constexpr double kNone = -std::numeric_limits<double>::infinity();
         auto raise = [&](double& floor, const CartSplit& split) {
-            if (options_->competitors == 0) floor = std::max(floor, split.merit);
+            if (options_->competitors == 0) floor = std::max(floor, split.gain);
         };
         std::size_t all = features_.size();
         std::size_t wanted = options_->features_per_node == 0
@@ -194,13 +194,13 @@ class TypedGrower final : public CartGrower {
     void keep_competitors(OpenNode& node, std::vector<CartSplit>& found) const {
         if (options_->competitors == 0) return;
         std::stable_sort(found.begin(), found.end(),
-                         [](const CartSplit& a, const CartSplit& b) { return a.merit > b.merit; });
+                         [](const CartSplit& a, const CartSplit& b) { return a.gain > b.gain; });
         if (!found.empty()) found.erase(found.begin());  // the best one, which is used
         if (found.size() > options_->competitors) found.resize(options_->competitors);
         node.competitors = std::move(found);
     }
 
-    // Converts a difference of merits to the decrease of the impurity of the whole tree: the
+    // Converts a difference of proxy gains to the decrease of the impurity of the whole tree: the
     // decrease of the node times its share of the total weight.
     double gain_from(double difference) const {
         return values_.decrease_from(difference) / total_weight_;

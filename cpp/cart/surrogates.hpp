@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "cart/cart_split.hpp"
+#include "cart/code_sums.hpp"
 #include "cart/codes.hpp"
-#include "cart/entries.hpp"
 #include "cart/sums.hpp"
 
 namespace bosquet {
@@ -15,7 +15,7 @@ namespace bosquet {
 class SurrogateSearch {
   public:
     SurrogateSearch(const CodedTable& table, std::uint32_t max_surrogates)
-        : table_(&table), max_surrogates_(max_surrogates), entries_({}) {}
+        : table_(&table), max_surrogates_(max_surrogates), code_sums_({}) {}
 
     // Returns the splits on other columns that agree best with the primary split on the rows whose
     // values of both are known, best first. Splits that agree no better than sending every row to
@@ -31,7 +31,7 @@ class SurrogateSearch {
 
     const CodedTable* table_;
     std::uint32_t max_surrogates_;
-    Entries<Pairs> entries_;
+    CodeSums<Pairs> code_sums_;
     std::vector<std::uint32_t> known_rows_;
     std::vector<Pairs::Item> known_items_;
 };

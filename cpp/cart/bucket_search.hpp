@@ -2,7 +2,7 @@
 //
 // The rows are first put into at most 256 buckets of neighbouring codes. For each bucket, the
 // cumulative sums of weight and target at its start and its end are known, and so are bounds for
-// the sums in between: all positive targets come first, or all negative ones. The goodness of a
+// the sums in between: all positive targets come first, or all negative ones. The proxy gain of a
 // split is a convex function of these two sums, and therefore at most its maximum over the corners
 // of that region. Only buckets with a corner at least as good as the best split so far are searched
 // row by row.
@@ -16,18 +16,18 @@
 #include <vector>
 
 #include "cart/cart_split.hpp"
+#include "cart/code_sums.hpp"
 #include "cart/codes.hpp"
-#include "cart/entries.hpp"
 #include "cart/sums.hpp"
 
 namespace bosquet {
 
 template <class Sums>
-class CoarseSearch {
+class BucketSearch {
   public:
     using Item = typename Sums::Item;
 
-    explicit CoarseSearch(const Sums& sums) : sums_(sums) {}
+    explicit BucketSearch(const Sums& sums) : sums_(sums) {}
 
     // Sets the split to the best threshold, unless no threshold is as good as `floor`. Returns
     // false if this search does not apply: values are missing, or all are in one bucket.
@@ -38,9 +38,9 @@ class CoarseSearch {
         shift_ = 0;
         while ((column.codes - 1) >> shift_ >= kBuckets) ++shift_;
         if (!fill(column, node) || !gather_buckets()) return false;
-        double best_goodness = floor;
-        std::size_t boundary = best_boundary(best_goodness);
-        mark(best_goodness, boundary);
+        double best_proxy_gain = floor;
+        std::size_t boundary = best_boundary(best_proxy_gain);
+        mark(best_proxy_gain, boundary);
         if (any_marked_) search_marked(column, node, split);
         return true;
     }
@@ -88,33 +88,33 @@ class CoarseSearch {
     }
 
     // The best split between two buckets: the number of buckets on its left, 0 if no split is as
-    // good as `best_goodness`, which is updated.
-    std::size_t best_boundary(double& best_goodness) const {
+    // good as `best_proxy_gain`, which is updated.
+    std::size_t best_boundary(double& best_proxy_gain) const {
         std::size_t best = 0;
         for (std::size_t i = 1; i < count_; ++i) {
-            double goodness =
-                sums_.children_goodness(buckets_[i].start_w, buckets_[i].start_s, all_w_, all_s_);
-            if (!std::isfinite(goodness)) continue;  // almost no weight on one side
-            if (goodness > best_goodness || (goodness == best_goodness && best == 0)) {
-                best_goodness = goodness;
+            double proxy_gain =
+                sums_.children_proxy_gain(buckets_[i].start_w, buckets_[i].start_s, all_w_, all_s_);
+            if (!std::isfinite(proxy_gain)) continue;  // almost no weight on one side
+            if (proxy_gain > best_proxy_gain || (proxy_gain == best_proxy_gain && best == 0)) {
+                best_proxy_gain = proxy_gain;
                 best = i;
             }
         }
         return best;
     }
 
-    void mark(double best_goodness, std::size_t boundary) {
+    void mark(double best_proxy_gain, std::size_t boundary) {
         std::fill_n(marked_, kBuckets, std::uint8_t{0});
         any_marked_ = boundary > 0;
         if (boundary > 0)
             marked_[buckets_[boundary - 1].number] = marked_[buckets_[boundary].number] = 1;
-        double needed = best_goodness - kRounding * std::abs(best_goodness);
+        double needed = best_proxy_gain - kRounding * std::abs(best_proxy_gain);
         for (std::size_t i = 0; i < count_; ++i)
             if (bound_inside(buckets_[i]) >= needed)
                 marked_[buckets_[i].number] = any_marked_ = true;
     }
 
-    // An upper bound of the goodness of all splits inside the bucket.
+    // An upper bound of the proxy gain of all splits inside the bucket.
     double bound_inside(const Bucket& bucket) const {
         double w = bucket.start_w, s = bucket.start_s, up = bucket.positive;
         if constexpr (Sums::kClasses) {
@@ -132,8 +132,8 @@ class CoarseSearch {
     double corner(double w, double s) const { return side(w, s) + side(all_w_ - w, all_s_ - s); }
 
     double side(double w, double s) const {
-        if (w > kRounding * all_w_) return sums_.node_goodness(w, s);
-        // Almost no weight: for classes its goodness is 0, for numbers it is unbounded.
+        if (w > kRounding * all_w_) return sums_.node_proxy_gain(w, s);
+        // Almost no weight: for classes its proxy gain is 0, for numbers it is unbounded.
         return Sums::kClasses ? 0.0 : std::numeric_limits<double>::infinity();
     }
 
@@ -174,9 +174,9 @@ class CoarseSearch {
 
     void consider(const CodedColumn& column, double w, double s, std::uint32_t below,
                   std::uint32_t above, CartSplit& split) const {
-        double goodness = sums_.children_goodness(w, s, all_w_, all_s_);
-        if (!(goodness > split.merit) || !std::isfinite(goodness)) return;
-        split.merit = goodness;
+        double proxy_gain = sums_.children_proxy_gain(w, s, all_w_, all_s_);
+        if (!(proxy_gain > split.gain) || !std::isfinite(proxy_gain)) return;
+        split.gain = proxy_gain;
         split.last = below;
         split.threshold = column.threshold(below, above);
     }

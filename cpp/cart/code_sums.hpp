@@ -46,9 +46,9 @@ inline void sort_by_code(std::vector<std::uint64_t>& keys, std::vector<std::uint
 }
 
 template <class Sums>
-class Entries {
+class CodeSums {
   public:
-    explicit Entries(const Sums& sums)
+    explicit CodeSums(const Sums& sums)
         : sums_(sums), histogram_(256 * std::size_t{sums.width()}), counts_of_(256) {
         reserve(256);
     }
