@@ -75,7 +75,7 @@ class TypedGrower final : public CartGrower {
         RowRange rows;
         std::uint64_t key = 0;
         std::vector<double> sums;
-        NodeBounds bounds;
+        ValueBounds bounds;
         CartSplit split;
         double gain = 0;  // decrease of the impurity of the whole tree
         std::vector<CartSplit> competitors;

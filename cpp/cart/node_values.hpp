@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <type_traits>
 #include <vector>
@@ -13,14 +12,9 @@
 #include "cart/median.hpp"
 #include "cart/options.hpp"
 #include "cart/sums.hpp"
+#include "trees/bounds.hpp"
 
 namespace bosquet {
-
-// The bounds of a node's value that follow from the monotone splits above it.
-struct NodeBounds {
-    double lower = -std::numeric_limits<double>::infinity();
-    double upper = std::numeric_limits<double>::infinity();
-};
 
 template <class Sums>
 class NodeValues {
@@ -67,7 +61,7 @@ class NodeValues {
 
     // The value of a node with one output.
     double value(const RowRange& node, std::span<const double> sums,
-                 const NodeBounds& bounds) const {
+                 const ValueBounds& bounds) const {
         if (options_->criterion == Criterion::absolute) {
             std::vector<WeightedNumber> numbers = numbers_of(node);
             return weighted_median(numbers);

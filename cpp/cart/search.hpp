@@ -43,7 +43,7 @@ class CartSearch {
         NodeRows<Item> rows;
         std::span<const double> sums;
         std::uint64_t key;
-        NodeBounds bounds;
+        ValueBounds bounds;
         std::size_t known_rows;  // number of rows whose value is not excluded
     };
 
