@@ -13,8 +13,8 @@ double sign_of(std::int64_t response) { return response > 0 ? 1 : -1; }
 // Half the log-odds. Each weight is increased by half the weight of an average row, because a side
 // with a single class would otherwise predict infinity.
 double half_log_odds(StumpSums side, double smoothing) {
-    return 0.5 * exact_log((static_cast<double>(side.positive()) + smoothing) /
-                           (static_cast<double>(side.negative()) + smoothing));
+    return 0.5 * portable_log((static_cast<double>(side.positive()) + smoothing) /
+                              (static_cast<double>(side.negative()) + smoothing));
 }
 
 double mean_response(StumpSums side, const StumpScale& scale) {
