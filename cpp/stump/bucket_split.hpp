@@ -4,18 +4,18 @@
 
 #include <cstdint>
 
-#include "stump/rules.hpp"
+#include "stump/criteria.hpp"
 
 namespace bosquet {
 
 // A position is a bucket and the number of its sorted rows that go left; kAfter is the split after
 // the bucket.
-template <class Rule>
+template <class Criterion>
 struct BucketSplit {
     static constexpr std::uint32_t kAfter = 0xffffffff;
 
     // The gain that the next split has to exceed; initially that of the constant.
-    typename Rule::Gain gain;
+    typename Criterion::Gain gain;
     bool found = false;
     std::uint64_t position = 0;
     StumpSums left{};
@@ -28,9 +28,9 @@ struct BucketSplit {
     }
 
     // Accepts a split with a larger gain, or with the same gain at a lower threshold.
-    bool consider(const Rule& rule, StumpSums sums, std::uint64_t where) {
-        if (rule.falls_short(sums, gain)) return false;
-        auto reached = rule(sums);
+    bool consider(const Criterion& criterion, StumpSums sums, std::uint64_t where) {
+        if (criterion.falls_short(sums, gain)) return false;
+        auto reached = criterion(sums);
         bool lower = found && reached == gain && where < position;
         if (!(reached > gain) && !lower) return false;
         gain = reached;

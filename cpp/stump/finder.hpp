@@ -9,8 +9,8 @@
 #include "base/buffer.hpp"
 #include "grow/kernels.hpp"
 #include "parallel/team.hpp"
+#include "stump/criteria.hpp"
 #include "stump/kernels.hpp"
-#include "stump/rules.hpp"
 #include "stump/scan.hpp"
 #include "stump/stump.hpp"
 #include "stump/table.hpp"
@@ -86,12 +86,12 @@ class StumpFinder {
     }
 
     void read_bins(std::uint32_t feature, std::vector<BinSums>& bins) const;
-    template <class Rule>
-    StumpFinding find(const Rule& rule);
-    template <class Rule>
-    void search_bins(const Rule& rule, std::vector<FoundSplit<Rule>>& splits);
-    template <class Rule>
-    void search_rows(const Rule& rule, std::vector<FoundSplit<Rule>>& splits);
+    template <class Criterion>
+    StumpFinding find(const Criterion& criterion);
+    template <class Criterion>
+    void search_bins(const Criterion& criterion, std::vector<FoundSplit<Criterion>>& splits);
+    template <class Criterion>
+    void search_rows(const Criterion& criterion, std::vector<FoundSplit<Criterion>>& splits);
 
     const StumpTable& table_;
     const GrowKernels& grow_kernels_;

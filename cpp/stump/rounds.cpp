@@ -282,8 +282,9 @@ double StumpBoost::error_of(const StumpFinding& finding) const {
     const Stump& stump = finding.stump;
     double error = 0;
     if (criterion() == StumpCriterion::error) {
-        ErrorRule rule(finder_.total());
-        std::int64_t gain = stump.is_constant() ? rule.constant_gain() : rule(finding.left);
+        ErrorCriterion weighted_error(finder_.total());
+        std::int64_t gain =
+            stump.is_constant() ? weighted_error.constant_gain() : weighted_error(finding.left);
         error = static_cast<double>(finder_.total().weight - gain) / 2 / all;
     } else if (variant_ != StumpVariant::logit) {
         auto wrong = [](StumpSums side, double value) {

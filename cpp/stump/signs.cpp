@@ -5,7 +5,7 @@
 #include "base/error.hpp"
 #include "stump/candidate.hpp"
 #include "stump/classes.hpp"
-#include "stump/rules.hpp"
+#include "stump/criteria.hpp"
 #include "stump/units.hpp"
 
 namespace bosquet {

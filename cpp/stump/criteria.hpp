@@ -1,7 +1,7 @@
 // Criteria that score a split, from exact sums of its left side.
 //
-// A rule is created for the sums of all rows and computes the gain of a split. A larger gain is
-// better, and a split is accepted only if its gain exceeds that of the best constant
+// A criterion is created for the sums of all rows and computes the gain of a split. A larger gain
+// is better, and a split is accepted only if its gain exceeds that of the best constant
 // (`constant_gain`). `falls_short` is faster than computing the gain and returns whether the gain
 // is below another one. The gain is a convex function of the sums of the left side, so that its
 // maximum over a box of sums is at a corner: `may_reach` returns whether a gain can be reached in a
@@ -12,14 +12,14 @@
 #include <cmath>
 #include <cstdint>
 
-namespace bosquet {
+#include "stump/stump_criterion.hpp"
 
-enum class StumpCriterion { error, exponential, squared };
+namespace bosquet {
 
 // The sums of some rows, in units (stump/units.hpp).
 struct StumpSums {
     std::int64_t response = 0;  // sum of weight times target
-    std::int64_t weight = 0;    // 0 if the rule does not need it
+    std::int64_t weight = 0;    // 0 if the criterion does not need it
 
     StumpSums operator+(StumpSums other) const {
         return {response + other.response, weight + other.weight};
@@ -50,11 +50,11 @@ inline std::int64_t magnitude(std::int64_t value) { return value < 0 ? -value : 
 
 // A side that predicts the sign of its response S is correct on (W + |S|) / 2 of its weight. The
 // larger |S_L| + |S_R|, the smaller the weighted error. One sum per side is enough.
-struct ErrorRule {
+struct ErrorCriterion {
     using Gain = std::int64_t;
     static constexpr bool kNeedsWeight = false;
 
-    explicit ErrorRule(StumpSums sums) : total(sums) {}
+    explicit ErrorCriterion(StumpSums sums) : total(sums) {}
     Gain constant_gain() const { return magnitude(total.response); }
     Gain operator()(StumpSums left) const {
         return magnitude(left.response) + magnitude(total.response - left.response);
@@ -69,11 +69,11 @@ struct ErrorRule {
 };
 
 // With its best value, a side contributes 2 sqrt(W+ W-) to Z.
-struct ExponentialRule {
+struct ExponentialCriterion {
     using Gain = double;
     static constexpr bool kNeedsWeight = true;
 
-    explicit ExponentialRule(StumpSums sums) : total(sums) {}
+    explicit ExponentialCriterion(StumpSums sums) : total(sums) {}
     static double root(StumpSums side) {
         return std::sqrt(static_cast<double>(side.positive()) *
                          static_cast<double>(side.negative()));
@@ -100,11 +100,11 @@ struct ExponentialRule {
 
 // The sum of squares decreases by (S_L - S W_L / W)^2 W / (W_L W_R); the factor W is omitted here.
 // In this form there is no cancellation of large terms.
-struct SquaredRule {
+struct SquaredCriterion {
     using Gain = double;
     static constexpr bool kNeedsWeight = true;
 
-    explicit SquaredRule(StumpSums sums)
+    explicit SquaredCriterion(StumpSums sums)
         : total(sums),
           mean(static_cast<double>(sums.response) / static_cast<double>(sums.weight)) {}
     Gain constant_gain() const { return 0; }
@@ -141,20 +141,20 @@ struct SquaredRule {
 };
 
 // The best split of a feature so far.
-template <class Rule>
+template <class Criterion>
 struct FoundSplit {
-    explicit FoundSplit(const Rule& rule) : gain(rule.constant_gain()) {}
+    explicit FoundSplit(const Criterion& criterion) : gain(criterion.constant_gain()) {}
 
-    typename Rule::Gain gain;  // the gain that the next split has to exceed
+    typename Criterion::Gain gain;  // the gain that the next split has to exceed
     bool found = false;
     bool missing_left = false;
     std::uint32_t position = 0;  // number of bins, levels or rows, in their order, that go left
     StumpSums left;
 
     // Accepts a larger gain, or the same gain at a lower position.
-    void consider(const Rule& rule, StumpSums sums, std::uint32_t at, bool missing) {
-        if (rule.falls_short(sums, gain)) return;
-        auto reached = rule(sums);
+    void consider(const Criterion& criterion, StumpSums sums, std::uint32_t at, bool missing) {
+        if (criterion.falls_short(sums, gain)) return;
+        auto reached = criterion(sums);
         bool lower = found && reached == gain && at < position;
         if (!(reached > gain) && !lower) return;
         gain = reached;
