@@ -84,7 +84,8 @@ Sums integral_image(WindowArray images, const std::string& kind) {
     LongCall call;
     for (std::size_t i = 0; i < count; ++i, out += (height + 1) * (width + 1)) {
         check_interrupt(4 * height * width);
-        GreyImage image{images.data() + i * height * width, width, height, width};
+        GreyImage image{images.data() + i * height * width, width, height,
+                        static_cast<std::ptrdiff_t>(width)};
         if (kind == "plain")
             integrate(image, out, width + 1);
         else if (kind == "squared")
