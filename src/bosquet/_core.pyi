@@ -159,12 +159,12 @@ class Ensemble:
         Return for each feature the sum of the gains of its splits ('gain') or their number ('split').
         """
 
-    def holds_shares(self, classes: Sequence[int]) -> bool:
+    def holds_class_shares(self, classes: Sequence[int]) -> bool:
         """
         Return whether every leaf holds class shares; `classes` is the number of classes per target.
         """
 
-    def reach(self) -> NDArray[numpy.float64]:
+    def max_absolute_prediction(self) -> NDArray[numpy.float64]:
         """Return for each output an upper bound of the absolute raw prediction."""
 
     def truncate(self, n_trees: int) -> None:
@@ -257,7 +257,7 @@ def add_tree(ensemble: Ensemble, feature: Annotated[NDArray[numpy.int32], dict(s
     Append a tree given by arrays with one entry per node, in the format of tree_arrays.
     """
 
-def hardened(ensemble: Ensemble, class_counts: Sequence[int] = []) -> Ensemble:
+def with_hard_votes(ensemble: Ensemble, class_counts: Sequence[int] = []) -> Ensemble:
     """
     Return a copy whose leaves vote for one class instead of holding class shares.
     """

@@ -196,10 +196,10 @@ def test_reach_bounds_the_sums_of_leaves() -> None:
     trees = [stump(1.0, -3.0), stump(2.0, 1.0), stump(-0.5, 0.0), Leaf(4.0)]
     section = ensemble_bytes(trees, 1, base=(-1.0, 2.0))
     file = file_of((b"META", b"{}"), (b"TREE", section), crc=_core.checksum)
-    assert _core.read_model(file)[0].reach().tolist() == [1 + 3 + 0.5, 2 + 2 + 4]
+    assert _core.read_model(file)[0].max_absolute_prediction().tolist() == [1 + 3 + 0.5, 2 + 2 + 4]
     section = ensemble_bytes([stump((1.0, -2.0), (-3.0, 1.0))] * 2, 1, base=(0.0, 0.5))
     file = file_of((b"META", b"{}"), (b"TREE", section), crc=_core.checksum)
-    assert _core.read_model(file)[0].reach().tolist() == [6.0, 4.5]
+    assert _core.read_model(file)[0].max_absolute_prediction().tolist() == [6.0, 4.5]
 
 
 # ------------------------------------------------------------------------------ invalid metadata
