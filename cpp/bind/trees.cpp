@@ -259,7 +259,7 @@ void truncate_trees(Ensemble& self, std::size_t trees) {
 
 }  // namespace
 
-void bind_tree(nb::module_& module) {
+void bind_trees(nb::module_& module) {
     nb::class_<Ensemble>(module, "Ensemble",
                          "Trees and the base value to which their predictions are added.")
         .def("__init__", make_ensemble, nb::arg("n_features"), nb::arg("n_outputs"),
