@@ -10,7 +10,7 @@ from bosquet.explain import surrogate_tree
 from bosquet.study.record import TreeNode
 from bosquet.study.table.frames import take
 from bosquet.trees import DecisionTreeClassifier, DecisionTreeRegressor
-from bosquet.trees.reading import split_table
+from bosquet.trees.export import split_table
 
 MOST_ROWS = 10_000
 LEAVES = 12
