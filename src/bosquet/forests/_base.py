@@ -134,7 +134,7 @@ class BaseForest(ForestInspection, SaveMixin, ExplainMixin, BaseEstimator):
         if continuing:
             encoder, columns = self._encoder, self._encoder.transform(X, owner=type(self).__name__)
         else:
-            encoder, columns = TableEncoder.fit(
+            encoder, columns = TableEncoder.fit_encode(
                 X, categorical_features=self.categorical_features, owner=type(self).__name__
             )
         rows = n_rows(columns)

@@ -189,7 +189,7 @@ def _fit_with_encoder(
     """
     owner = type(model).__name__
     if encoder is None:
-        encoder, columns = TableEncoder.fit(
+        encoder, columns = TableEncoder.fit_encode(
             X, categorical_features=model.categorical_features, owner=owner
         )
     else:

@@ -40,7 +40,7 @@ def open_table(
 ) -> tuple[TableEncoder, Any]:
     """The fitted encoder of X, and the table for the learner: columns for the core, otherwise X itself."""
     native = is_native(estimator)
-    encoder, columns = TableEncoder.fit(
+    encoder, columns = TableEncoder.fit_encode(
         X, categorical_features=categorical_features if native else "from_dtype", owner=owner
     )
     return encoder, columns if native else shaped(X)

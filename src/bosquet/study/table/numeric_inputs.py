@@ -183,7 +183,7 @@ class NumericInputs(TransformerMixin, BaseEstimator):
     # ------------------------------------------------------------------ learning
     def _learn(self, X: Any, y: Any) -> Columns:
         check_parameters(self, _CHECKS)
-        encoder, columns = TableEncoder.fit(X, owner=type(self).__name__)
+        encoder, columns = TableEncoder.fit_encode(X, owner=type(self).__name__)
         set_feature_attributes(self, encoder)
         self._numbers: list[NumberEncoding] = []
         self._levels: list[LevelEncoding] = []
