@@ -95,14 +95,14 @@ def test_the_vc_bound_by_hand():
     expected += math.sqrt(math.log(10) / (2 * m))
     bound = bounds.vc_bound(0.05, T, d, m, delta)
     assert bound.value == pytest.approx(expected)
-    assert bound.says_something
+    assert bound.is_informative
     assert bound.delta == delta
 
 
 def test_with_fewer_rows_than_the_dimension_the_vc_bound_is_vacuous():
     bound = bounds.vc_bound(0.0, 100, 5, 500)
     assert bound.value > 1
-    assert not bound.says_something
+    assert not bound.is_informative
     assert "vacuous" in str(bound)
 
 
@@ -133,7 +133,7 @@ def test_gao_and_zhous_bound_by_hand():
     )
     # The inverse of KL(0 || w) = -ln(1 - w) has a closed form.
     assert bound.value == pytest.approx(log_size / m + 1 - math.exp(-q / m))
-    assert bound.says_something
+    assert bound.is_informative
     best = bounds.finite_kth_margin_bound(margins, size, delta)
     assert best.value >= bound.value, "the best k shares its chance of failing with the others"
 

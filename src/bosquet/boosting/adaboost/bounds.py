@@ -45,21 +45,21 @@ class Bound:
     reason: str | None = None
 
     @property
-    def says_something(self) -> bool:
+    def is_informative(self) -> bool:
         """Whether the bound is below 1."""
         return self.value is not None and self.value < 1
 
     def __repr__(self) -> str:
         if self.value is None:
             return f"<Bound: no {self.name}, {self.reason}>"
-        vacuous = "" if self.says_something else ", vacuous"
+        vacuous = "" if self.is_informative else ", vacuous"
         return f"<Bound: {self.name} ≤ {self.value:.4g}{vacuous}>"
 
     def __str__(self) -> str:
         if self.value is None:
             return f"{self.name}: none, {self.reason}"
         chance = "" if self.delta is None else f" with probability {1 - self.delta:g}"
-        text = f"{self.value:.4g}" + ("" if self.says_something else ", vacuous")
+        text = f"{self.value:.4g}" + ("" if self.is_informative else ", vacuous")
         numbers = ", ".join(f"{key} = {value:.4g}" for key, value in (self.at or {}).items())
         return f"{self.name}: {text}{chance}\n  {self.formula}\n  at {numbers}"
 

@@ -113,7 +113,7 @@ def _new_rows(certificate: Certificate) -> str:
 
 def _bound(bound: Bound) -> str:
     assert bound.value is not None
-    value = f"≤ {bound.value:.3f}" if bound.says_something else f"≤ {bound.value:.3g}, vacuous"
+    value = f"≤ {bound.value:.3f}" if bound.is_informative else f"≤ {bound.value:.3g}, vacuous"
     numbers = ", ".join(f"{name} = {value:,.4g}" for name, value in (bound.at or {}).items())
     return f"  {bound.name} {value} ({numbers})\n    {bound.formula}"
 
