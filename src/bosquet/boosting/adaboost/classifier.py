@@ -13,7 +13,7 @@ from bosquet._sklearn import check_is_fitted, effective_threads, is_classifier, 
 from bosquet._targets import class_numbers, single_class_message, unique_classes
 from bosquet.boosting._inputs import check_learner
 from bosquet.boosting.adaboost._base import CHECKS as COMMON
-from bosquet.boosting.adaboost._base import VoteClassifier, labels_of, with_weight
+from bosquet.boosting.adaboost._base import VoteClassifier, drop_zero_weight_rows, labels_of
 from bosquet.boosting.adaboost._learner_factory import is_native, some_rows
 from bosquet.boosting.adaboost.certificate import certificate_of_rounds
 from bosquet.boosting.adaboost.fitting import (
@@ -100,7 +100,9 @@ class StagewiseClassifier(VoteClassifier):
             )
         encoder, table = (self._encoder, self._table(X)) if continuing else self._open(X)
         labels = labels_of(self, table, y)
-        table, labels, weight, _ = with_weight(self.estimator, table, labels, sample_weight)
+        table, labels, weight, _ = drop_zero_weight_rows(
+            self.estimator, table, labels, sample_weight
+        )
         classes = self.classes_ if continuing else unique_classes(labels)
         if classes.size < 2:
             raise ValueError(

@@ -234,7 +234,7 @@ class LPBoostClassifier(VoteClassifier):
         is_exact = rows.learner.finds_optimum
         agreement, distribution = search.smallest if is_exact else search.last
         self.agreement_ = agreement
-        self.row_distribution_ = rows.spread(distribution)
+        self.row_distribution_ = rows.to_all_rows(distribution)
         self.upper_bound_ = agreement if is_exact else None
         self.gap_ = max(0.0, agreement - search.solution.value) if is_exact else None
 
