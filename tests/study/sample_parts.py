@@ -143,7 +143,7 @@ def curve_of(
                 "label": f"{method['parameter']} = {complexity:g}",
                 "setting": {method["parameter"]: complexity},
                 "score": float(np.mean(folds)),
-                "spread": float(np.std(folds, ddof=1) / np.sqrt(len(folds))),
+                "standard_error": float(np.std(folds, ddof=1) / np.sqrt(len(folds))),
                 "chosen": False,
             }
         )

@@ -303,7 +303,7 @@ def _record(task: str, n_classes: int) -> Record:
     n_test = len(next(ShuffleSplit(REPEATS, test_size=0.3, random_state=1).split(X))[1])
     chosen = _chosen(task, models["gradient_boosting"], X, y, classes, positive)
     return {
-        "version": 3, "bosquet": bosquet.__version__, "title": title, "source": f"{title.lower()}.csv",
+        "version": 4, "bosquet": bosquet.__version__, "title": title, "source": f"{title.lower()}.csv",
         "task": task, "target": target, "classes": [str(c) for c in classes], "positive": positive,
         "metric": metrics[0], "metrics": metrics,
         "costs": [[0.0, 1.0], [5.0, 0.0]] if task == "binary" else None,

@@ -90,7 +90,7 @@ def test_folds_agree_with_the_reference(numbers):
             lambda A, b, alpha=alpha: Ridge(alpha=alpha).fit(A, b).predict, X, y, fold, metric.score
         )
         assert point["score"] == pytest.approx(mean)
-        assert point["spread"] == pytest.approx(error)
+        assert point["standard_error"] == pytest.approx(error)
 
 
 def test_the_bootstrap_agrees_with_the_reference(numbers):
@@ -150,7 +150,7 @@ def test_the_one_standard_error_rule_takes_the_least_complex_candidate_near_the_
     near = tune(
         METHODS["linear"], TableRows(X, y), shape, metric, options=TuningOptions(rule="1se")
     )
-    low = chosen_point(best)["score"] + chosen_point(best)["spread"]
+    low = chosen_point(best)["score"] + chosen_point(best)["standard_error"]
     within = [p["complexity"] for p in best.curve["points"] if p["score"] <= low]
     assert chosen_point(near)["complexity"] == min(within)
     assert chosen_point(near)["complexity"] < chosen_point(best)["complexity"]

@@ -83,7 +83,7 @@ class CurvePoint(TypedDict):
     label: str  # "k = 7", "C = 0.1"
     setting: dict[str, Any]
     score: float
-    spread: float | None  # standard error of the score
+    standard_error: float | None  # of the score
     chosen: bool
 
 

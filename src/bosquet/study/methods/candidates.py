@@ -65,7 +65,7 @@ class SelfTuningResult:
     score_title: str
     candidate: Candidate
     score: float  # validation score by the study's metric, which compares candidates
-    spread: float | None  # standard error of the score
+    standard_error: float | None  # of the score
     estimator: Any = None  # already fitted to all rows, or None
     fitted: Any = None  # fitted to the training rows
     unseen: ValidationPredictions | None = None  # predictions for the validation rows

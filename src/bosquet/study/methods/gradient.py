@@ -244,7 +244,7 @@ def _tune(
         model.set_params(callbacks=[stopper]).fit(train.X, train.y, **given)
         model.set_params(callbacks=None)
     predictions = predictions_for(model, held.X, task.metric)
-    score, spread = task.score_held(predictions)
+    score, standard_error = task.score_held(predictions)
     stopped = int(rate_model(model).n_iter_)
     # The optimal number of rounds grows about in proportion to the number of rows.
     rounds = stopped if stopper.reached else round(stopped * len(task.rows) / len(train))
@@ -258,14 +258,16 @@ def _tune(
             "label": f"{done} rounds, {trees.label()}",
             "setting": {**setting, "n_estimators": done},
             "score": float(losses[done - 1]),
-            "spread": spread if done == stopped and title == task.metric.title else None,
+            "standard_error": standard_error
+            if done == stopped and title == task.metric.title
+            else None,
             "chosen": done == stopped,
         }
         for done in _rounds_shown(len(losses), stopped)
     ]
     return SelfTuningResult(
         points, "rounds", True, "validation rows", title,
-        Candidate(rounds, label, setting, make), score, spread,
+        Candidate(rounds, label, setting, make), score, standard_error,
         fitted=model, unseen=ValidationPredictions(predictions, held.y, held.weight),
         finished=not stopper.reached,
     )  # fmt: skip

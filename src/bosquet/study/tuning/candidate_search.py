@@ -171,7 +171,7 @@ class CandidateSearch:
             result: SelfTuningResult = attempt.value
             evaluation = CandidateEvaluation(
                 result.score,
-                result.spread,
+                result.standard_error,
                 result.estimator,
                 result.fitted,
                 result.unseen,
@@ -195,7 +195,7 @@ class CandidateSearch:
 
         def score(predictions: np.ndarray) -> tuple[float, float | None]:
             evaluation = evaluate_predictions(self.metric, y, predictions, weight, self.seed)
-            return evaluation.score, evaluation.spread
+            return evaluation.score, evaluation.standard_error
 
         return score
 
@@ -285,9 +285,9 @@ class CandidateSearch:
         best = self.evaluated[int(scores.argmax())]
         ranked = [self.evaluated[k] for k in np.argsort(-scores, kind="stable")]
         self.ranking = [(entry.candidate, entry.evaluation.without_fit()) for entry in ranked]
-        if self.options.rule == "best" or best.evaluation.spread is None:
+        if self.options.rule == "best" or best.evaluation.standard_error is None:
             return best
-        within = scores >= scores.max() - best.evaluation.spread
+        within = scores >= scores.max() - best.evaluation.standard_error
         close = [entry for entry, is_close in zip(self.evaluated, within, strict=True) if is_close]
         return min(close, key=lambda entry: entry.candidate.complexity)
 
@@ -364,7 +364,7 @@ def _envelope(
             "label": entry.candidate.label,
             "setting": dict(entry.candidate.setting),
             "score": float(entry.evaluation.score),
-            "spread": entry.evaluation.spread,
+            "standard_error": entry.evaluation.standard_error,
             "chosen": entry is chosen,
         }
         for complexity, entry in sorted(best.items(), key=lambda pair: pair[0])

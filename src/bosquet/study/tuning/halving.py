@@ -169,7 +169,11 @@ def _best_groups(
     more rows complex candidates improve most.
     """
     best = ranking[0][1]
-    close = [entry for entry in ranking if abs(entry[1].score - best.score) <= (best.spread or 0.0)]
+    close = [
+        entry
+        for entry in ranking
+        if abs(entry[1].score - best.score) <= (best.standard_error or 0.0)
+    ]
     close = sorted(close, key=lambda entry: -entry[0].complexity)
     ranks = {id(entry[0]): rank for rank, entry in enumerate([*close, *ranking[len(close) :]])}
     known = [group for group in groups if any(id(candidate) in ranks for candidate in group)]

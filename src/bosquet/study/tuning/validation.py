@@ -39,8 +39,8 @@ class CandidateEvaluation:
     Attributes
     ----------
     score : float
-    spread : float or None
-        The standard error of the score, if the scheme has one.
+    standard_error : float or None
+        Of the score, if the scheme has one.
     estimator : fitted to all rows, if the scheme makes such a fit; else None
     fitted : fitted to the rows outside the validation set, or None
         It is kept if the time limit stops the fit to all rows.
@@ -51,7 +51,7 @@ class CandidateEvaluation:
     """
 
     score: float
-    spread: float | None = None
+    standard_error: float | None = None
     estimator: Any = None
     fitted: Any = None
     unseen: ValidationPredictions | None = None
@@ -126,8 +126,10 @@ class CrossValidation(ValidationScheme):
 
     def combine(self, parts: Sequence[CandidateEvaluation]) -> CandidateEvaluation:
         scores = np.array([part.score for part in parts])
-        spread = scores.std(ddof=1) / np.sqrt(len(scores)) if len(scores) > 1 else None
-        return CandidateEvaluation(float(scores.mean()), None if spread is None else float(spread))
+        standard_error = scores.std(ddof=1) / np.sqrt(len(scores)) if len(scores) > 1 else None
+        return CandidateEvaluation(
+            float(scores.mean()), None if standard_error is None else float(standard_error)
+        )
 
 
 class HoldoutValidation(ValidationScheme):
@@ -214,10 +216,16 @@ class BootstrapValidation(ValidationScheme):
         training, *others = parts
         oob = np.array([part.score for part in others if not np.isnan(part.score)])
         if not len(oob):
-            return replace(training, spread=None)
+            return replace(training, standard_error=None)
         score = DISTINCT_SHARE * float(oob.mean()) + (1 - DISTINCT_SHARE) * training.score
-        spread = DISTINCT_SHARE * oob.std(ddof=1) / np.sqrt(len(oob)) if len(oob) > 1 else None
-        return replace(training, score=score, spread=None if spread is None else float(spread))
+        standard_error = (
+            DISTINCT_SHARE * oob.std(ddof=1) / np.sqrt(len(oob)) if len(oob) > 1 else None
+        )
+        return replace(
+            training,
+            score=score,
+            standard_error=None if standard_error is None else float(standard_error),
+        )
 
 
 class _InformationCriterion(ValidationScheme):
