@@ -244,15 +244,15 @@ class Fitless:
 def test_a_threshold_needs_no_further_fits_where_validation_rows_are_enough(events, again):
     metric = metric_named("average_precision", "binary", ["no", "yes"], positive=1)
     y = np.array(["yes"] * events + ["no"] * 500)
-    held = ValidationPredictions(
+    validation = ValidationPredictions(
         np.column_stack([np.linspace(0, 1, len(y)), np.linspace(1, 0, len(y))]), y
     )
     X = pd.DataFrame({"a": np.arange(len(y))})
     if again:
         with pytest.raises(AssertionError, match="fitted again"):
-            out_of_sample_predictions(None, Fitless(), TableRows(X, y), metric, 0, held)
+            out_of_sample_predictions(None, Fitless(), TableRows(X, y), metric, 0, validation)
         return
     predictions, labels, _ = out_of_sample_predictions(
-        None, Fitless(), TableRows(X, y), metric, 0, held
+        None, Fitless(), TableRows(X, y), metric, 0, validation
     )
-    assert (predictions is held[0], labels is y) == (True, True)
+    assert (predictions is validation[0], labels is y) == (True, True)

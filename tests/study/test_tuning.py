@@ -292,12 +292,14 @@ def test_early_stopping_gives_its_own_trace_as_the_curve():
         points[-1]["complexity"] > chosen_point(tuned)["complexity"]
     )  # it continued to confirm the minimum
     assert tuned.estimator.n_iter_ == tuned.setting["n_estimators"]
-    held = fold_numbers(y, 5, 0, stratify=True) == 0
+    validation = fold_numbers(y, 5, 0, stratify=True) == 0
     stopped = chosen_point(tuned)["setting"]["n_estimators"]
     # rounds in proportion to the rows: selected on four fifths of them, fitted to all
-    assert tuned.setting["n_estimators"] == round(stopped * len(y) / (~held).sum())
-    again = tuned.candidate.make(0).set_params(n_estimators=stopped).fit(X[~held], y[~held])
-    expected = metric.score(y[held], predictions_for(again, X[held], metric))
+    assert tuned.setting["n_estimators"] == round(stopped * len(y) / (~validation).sum())
+    again = (
+        tuned.candidate.make(0).set_params(n_estimators=stopped).fit(X[~validation], y[~validation])
+    )
+    expected = metric.score(y[validation], predictions_for(again, X[validation], metric))
     assert chosen_point(tuned)["score"] == pytest.approx(expected, rel=1e-6)
 
 

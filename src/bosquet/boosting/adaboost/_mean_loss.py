@@ -140,7 +140,7 @@ def staged_medians(predictions: np.ndarray, weights: np.ndarray) -> Any:
 
 
 def _median_in_order(predictions: np.ndarray, order: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    held = np.cumsum(weights, axis=1)
-    place = (held >= 0.5 * held[:, -1:]).argmax(axis=1)
+    cumulative_weight = np.cumsum(weights, axis=1)
+    place = (cumulative_weight >= 0.5 * cumulative_weight[:, -1:]).argmax(axis=1)
     rows = np.arange(predictions.shape[0])
     return predictions[rows, order[rows, place]]

@@ -148,8 +148,14 @@ class StagewiseClassifier(VoteClassifier):
 
         if not self.early_stopping:
             return LabelledRows(table, numbers, weight / weight.sum()), None, None
-        kept, held = split_rows(numbers.size, self.validation_fraction, self._seed, numbers)
-        return part(kept), part(held), fingerprint(held, numbers[held], weight[held])
+        training_rows, validation_rows = split_rows(
+            numbers.size, self.validation_fraction, self._seed, numbers
+        )
+        return (
+            part(training_rows),
+            part(validation_rows),
+            fingerprint(validation_rows, numbers[validation_rows], weight[validation_rows]),
+        )
 
     def _learner_options(self) -> LearnerOptions:
         return LearnerOptions(

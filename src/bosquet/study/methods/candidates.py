@@ -47,9 +47,9 @@ class TuningTask:
     one_se: bool
     seed: int
     train: np.ndarray  # indices of the training rows, the same for all candidates
-    held: np.ndarray  # indices of the validation rows
+    validation: np.ndarray  # indices of the validation rows
     # Score of predictions for the validation rows, and its standard error (None for too few rows).
-    score_held: Callable[[np.ndarray], tuple[float, float | None]]
+    score_validation: Callable[[np.ndarray], tuple[float, float | None]]
     # Whether the time limit is reached; boosting then stops and keeps the rounds fitted so far.
     is_over: Callable[[], bool] = lambda: False
 

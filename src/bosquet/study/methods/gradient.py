@@ -234,8 +234,10 @@ def _tune(
 ) -> SelfTuningResult:
     """Boost until the loss on the validation set no longer falls; the losses per round are the curve."""
     model = _with_early_stopping(classes, trees, offset, task.seed, patience)
-    train, held = task.rows.take(task.train), task.rows.take(task.held)
-    eval_set = (held.X, held.y) if held.weight is None else (held.X, held.y, held.weight)
+    train, validation = task.rows.take(task.train), task.rows.take(task.validation)
+    eval_set: tuple[Any, ...] = (validation.X, validation.y)
+    if validation.weight is not None:
+        eval_set = (*eval_set, validation.weight)
     given: dict[str, Any] = {"sample_weight": train.weight, "eval_set": eval_set}
     stopper = TimeLimitStopper(task.is_over)
     if isinstance(model, OffsetModel):
@@ -243,8 +245,8 @@ def _tune(
     else:
         model.set_params(callbacks=[stopper]).fit(train.X, train.y, **given)
         model.set_params(callbacks=None)
-    predictions = predictions_for(model, held.X, task.metric)
-    score, standard_error = task.score_held(predictions)
+    predictions = predictions_for(model, validation.X, task.metric)
+    score, standard_error = task.score_validation(predictions)
     stopped = int(rate_model(model).n_iter_)
     # The optimal number of rounds grows about in proportion to the number of rows.
     rounds = stopped if stopper.reached else round(stopped * len(task.rows) / len(train))
@@ -268,7 +270,7 @@ def _tune(
     return SelfTuningResult(
         points, "rounds", True, "validation rows", title,
         Candidate(rounds, label, setting, make), score, standard_error,
-        fitted=model, unseen=ValidationPredictions(predictions, held.y, held.weight),
+        fitted=model, unseen=ValidationPredictions(predictions, validation.y, validation.weight),
         finished=not stopper.reached,
     )  # fmt: skip
 

@@ -150,10 +150,10 @@ class CandidateSearch:
 
     def choose_self_tuned(self, by: str) -> Tuned:
         """Choose among candidates that find their own complexity, by their scores on the validation set."""
-        train, held = validation_rows(self.rows, self.metric, self.seed)
+        train, validation = validation_rows(self.rows, self.metric, self.seed)
         task = TuningTask(
             self.rows, self.metric, by, self.options.folds, self.options.rule == "1se", self.seed,
-            train, held, self._score_of(held), self.timer.is_over,
+            train, validation, self._score_of(validation), self.timer.is_over,
         )  # fmt: skip
         results: list[SelfTuningResult] = []  # of the evaluated candidates
         for candidate in self.candidates:
@@ -188,10 +188,12 @@ class CandidateSearch:
         curve = _curve(best.parameter, best.log, best.by, best.score_title, best.points)
         return self._fit_chosen(best.candidate, curve, chosen.evaluation, chosen.warned)
 
-    def _score_of(self, held: np.ndarray) -> Callable[[np.ndarray], tuple[float, float | None]]:
-        """Return a function that scores predictions for the rows `held`, with the standard error."""
-        y, weight = self.rows.y[held], self.rows.weight
-        weight = None if weight is None else weight[held]
+    def _score_of(
+        self, validation: np.ndarray
+    ) -> Callable[[np.ndarray], tuple[float, float | None]]:
+        """Return a function that scores predictions for the rows `validation`, with the standard error."""
+        y, weight = self.rows.y[validation], self.rows.weight
+        weight = None if weight is None else weight[validation]
 
         def score(predictions: np.ndarray) -> tuple[float, float | None]:
             evaluation = evaluate_predictions(self.metric, y, predictions, weight, self.seed)

@@ -117,11 +117,11 @@ class CrossValidation(ValidationScheme):
         return [(train, test) for train, test in splits if len(test)]
 
     def evaluate(self, group: Sequence[Candidate], task: Any) -> list[CandidateEvaluation]:
-        train, held = (self.rows.take(indices) for indices in task)
+        train, validation = (self.rows.take(indices) for indices in task)
         fitted, _ = self.fit(group[-1], train)  # not kept: the final fit is to all rows
         return [
-            CandidateEvaluation(self.metric.score(held.y, predictions, held.weight))
-            for predictions in self.predictions(group, fitted, held.X)
+            CandidateEvaluation(self.metric.score(validation.y, predictions, validation.weight))
+            for predictions in self.predictions(group, fitted, validation.X)
         ]
 
     def combine(self, parts: Sequence[CandidateEvaluation]) -> CandidateEvaluation:
@@ -141,14 +141,16 @@ class HoldoutValidation(ValidationScheme):
         return [validation_rows(self.rows, self.metric, self.seed)]
 
     def evaluate(self, group: Sequence[Candidate], task: Any) -> list[CandidateEvaluation]:
-        train, held = (self.rows.take(indices) for indices in task)
+        train, validation = (self.rows.take(indices) for indices in task)
         fitted, _ = self.fit(group[-1], train)
         evaluations = [
             replace(
-                evaluate_predictions(self.metric, held.y, predictions, held.weight, self.seed),
-                unseen=ValidationPredictions(predictions, held.y, held.weight),
+                evaluate_predictions(
+                    self.metric, validation.y, predictions, validation.weight, self.seed
+                ),
+                unseen=ValidationPredictions(predictions, validation.y, validation.weight),
             )
-            for predictions in self.predictions(group, fitted, held.X)
+            for predictions in self.predictions(group, fitted, validation.X)
         ]
         # With `make_trial` a cheaper estimator was fitted in place of the candidate; it cannot be kept.
         is_candidate = getattr(group[-1], "make_trial", None) is None
