@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.datasets import make_moons
 
 from bosquet.boosting import AdaBoostClassifier
-from bosquet.study.explain.calibration import certificate_of
+from bosquet.study.explain.diagnostics import certificate_of
 from bosquet.study.methods import METHODS
 from bosquet.study.methods.candidates import Staged, candidate_with, groups_of
 from bosquet.study.methods.pipelines import fit_weighted, model_of

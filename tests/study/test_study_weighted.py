@@ -7,7 +7,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import log_loss, precision_recall_curve, roc_curve
 
 from bosquet import Study
-from bosquet.study.explain.calibration import calibration_on, coverage_on
+from bosquet.study.explain.diagnostics import calibration_on, coverage_on
 from bosquet.study.explain.effects import dependences, importances, rows_by_weight
 from bosquet.study.explain.learning_curve import learning_curve
 from bosquet.study.methods import METHODS

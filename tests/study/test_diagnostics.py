@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
-from bosquet.study.explain.calibration import calibration_on, coverage_on, too_few
+from bosquet.study.explain.diagnostics import calibration_on, coverage_on, too_few
 from bosquet.study.metrics.metric import metric_named
 
 
