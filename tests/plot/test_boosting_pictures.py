@@ -35,7 +35,7 @@ def model(moons):
 
 
 @pytest.fixture(scope="module")
-def test_rows():
+def rows_for_testing():
     return make_moons(500, noise=0.25, random_state=4)
 
 
@@ -132,11 +132,11 @@ def test_invalid_input_of_decision_rounds_raises(moons, model):
         plot.decision_rounds(model, *moons, at=(1, 2), axes=plt.subplots()[1])
 
 
-def test_the_error_curve_is_the_staged_error_under_its_bounds(moons, model, test_rows):
-    ax = plot.error_curve(model, *moons, *test_rows)
+def test_the_error_curve_is_the_staged_error_under_its_bounds(moons, model, rows_for_testing):
+    ax = plot.error_curve(model, *moons, *rows_for_testing)
     lines = lines_by_label(ax)
     assert set(lines) == {"training", "test", "bound Π Z", "bound exp(-2 Σ γ²)"}
-    for label, (X, y) in (("training", moons), ("test", test_rows)):
+    for label, (X, y) in (("training", moons), ("test", rows_for_testing)):
         staged = [np.mean(predicted != y) for predicted in model.staged_predict(X)]
         np.testing.assert_allclose(lines[label].get_ydata(), staged)
     np.testing.assert_allclose(
@@ -144,9 +144,9 @@ def test_the_error_curve_is_the_staged_error_under_its_bounds(moons, model, test
     )
 
 
-def test_the_error_curve_of_bagging_has_no_bound(moons, test_rows):
+def test_the_error_curve_of_bagging_has_no_bound(moons, rows_for_testing):
     model = bosquet.BaggingClassifier(DecisionTreeClassifier(max_depth=3), 8, random_state=0)
-    ax = plot.error_curve(model.fit(*moons), *moons, *test_rows)
+    ax = plot.error_curve(model.fit(*moons), *moons, *rows_for_testing)
     assert set(lines_by_label(ax)) == {"training", "test"}
 
 
@@ -277,17 +277,17 @@ def test_missing_parts_of_a_certificate_are_explained_in_their_panels():
     assert "margins" in axes[2].texts[0].get_text()
 
 
-def test_plots_of_boosting_look_as_stored(moons, model, test_rows):
+def test_plots_of_boosting_look_as_stored(moons, model, rows_for_testing):
     assert_looks_as_stored(
         plot.decision_rounds(model, *moons, resolution=120)[0, 0].figure, "rounds"
     )
-    assert_looks_as_stored(plot.error_curve(model, *moons, *test_rows).figure, "error-curve")
+    assert_looks_as_stored(plot.error_curve(model, *moons, *rows_for_testing).figure, "error-curve")
     assert_looks_as_stored(plot.margins(model, *moons, at=(1, 10, 60)).figure, "margins")
     assert_looks_as_stored(plot.certificate(certificate(model, *moons))[0].figure, "certificate")
 
 
-def test_a_changed_plot_is_detected(moons, model, test_rows):
-    ax = plot.error_curve(model, *moons, *test_rows)
+def test_a_changed_plot_is_detected(moons, model, rows_for_testing):
+    ax = plot.error_curve(model, *moons, *rows_for_testing)
     lines_by_label(ax)["test"].set_color("#2f7d5b")
     with pytest.raises(AssertionError, match="error-curve differs"):
         assert_looks_as_stored(ax.figure, "error-curve")
