@@ -13,7 +13,7 @@ from bosquet.boosting._inputs import shaped
 from bosquet.boosting.adaboost._foreign_learners import ForeignLearner
 from bosquet.boosting.adaboost._tree_learners import tree_learner
 from bosquet.boosting.adaboost._weak_learners import (
-    LearnerOptions,
+    NativeLearnerOptions,
     OnePerClass,
     Reweighting,
     StumpLearner,
@@ -116,7 +116,7 @@ def weak_learner(
         return ForeignLearner(
             estimator, X, output_kind=output_kind, labels=labels, reweighting=reweighting
         )
-    options = LearnerOptions(
+    options = NativeLearnerOptions(
         output_kind, n_classes, reweighting, effective_threads(n_jobs), split, max_bins
     )
     if estimator is None:

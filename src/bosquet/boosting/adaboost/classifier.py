@@ -20,7 +20,7 @@ from bosquet.boosting.adaboost.fitting import (
     Algorithm,
     EarlierRounds,
     LabelledRows,
-    LearnerOptions,
+    LearnerBuilder,
     RoundRecord,
     VoteStepper,
     vote_stepper,
@@ -120,7 +120,7 @@ class StagewiseClassifier(VoteClassifier):
             self._vote, self._kept = start.terms, list(start.resumed.kept)
         earlier = EarlierRounds(self._vote, self._kept, self._is_finished) if continuing else None
         stepper = vote_stepper(
-            self._algorithm(), self._learner_options(), train, validation, earlier
+            self._algorithm(), self._learner_builder(), train, validation, earlier
         )
         self._vote, self._decision = stepper.terms, stepper.decision
         self._kept = stepper.records = list(self._kept)
@@ -157,8 +157,8 @@ class StagewiseClassifier(VoteClassifier):
             fingerprint(validation_rows, numbers[validation_rows], weight[validation_rows]),
         )
 
-    def _learner_options(self) -> LearnerOptions:
-        return LearnerOptions(
+    def _learner_builder(self) -> LearnerBuilder:
+        return LearnerBuilder(
             estimator=self.estimator,
             encoder=self._encoder,
             classes=self.classes_,
