@@ -217,10 +217,10 @@ def test_votes_richer_than_the_rows_have_the_term_of_all_labellings_and_report_i
 
 def test_the_repr_of_a_bound_is_short():
     bound = bounds.vc_bound(0.0, 3, 3, 10**6)
-    assert repr(bound) == f"<Bound: VC bound of the vote ≤ {bound.value:.4g}>"
+    assert repr(bound) == f"<ErrorBound: VC bound of the vote ≤ {bound.value:.4g}>"
     assert repr(bounds.vc_bound(0.1, 200, 3, 200)).endswith("vacuous>")
     none = bounds.kth_margin_bound(np.full(5, -0.5), 3)
-    assert repr(none) == "<Bound: no kth-margin bound, no margin is above 0>"
+    assert repr(none) == "<ErrorBound: no kth-margin bound, no margin is above 0>"
     vote = pieces_as_vote(range(1, 7), [1, -1, 1, -1, 1, -1, 1])
     assert repr(vote) == (
         "StumpVote(1 -1 sign(x - 1) +1 sign(x - 2) -1 sign(x - 3) +1 sign(x - 4) + 2 more)"

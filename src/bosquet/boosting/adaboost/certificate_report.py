@@ -11,7 +11,7 @@ from bosquet._text_table import text_table
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from bosquet.boosting.adaboost.bounds import Bound
+    from bosquet.boosting.adaboost.bounds import ErrorBound
     from bosquet.boosting.adaboost.certificate import Certificate
 
 _INK, _BLUE, _ORANGE, _GREY, _FAINT = "#333333", "#0072B2", "#D55E00", "#8A8A8A", "#E4E4E4"
@@ -111,7 +111,7 @@ def _new_rows(certificate: Certificate) -> str:
     return "\n".join(["error on new rows, with probability 0.95:", *lines]) if lines else ""
 
 
-def _bound(bound: Bound) -> str:
+def _bound(bound: ErrorBound) -> str:
     assert bound.value is not None
     value = f"≤ {bound.value:.3f}" if bound.is_informative else f"≤ {bound.value:.3g}, vacuous"
     numbers = ", ".join(f"{name} = {value:,.4g}" for name, value in (bound.at or {}).items())
