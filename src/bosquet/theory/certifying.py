@@ -11,7 +11,7 @@ from bosquet.boosting.adaboost.certificate import Certificate
 from bosquet.boosting.adaboost.classifier import code_margins, is_adaboost_mh
 from bosquet.boosting.outliers import weights_in_round
 from bosquet.theory.rounds import (
-    BoostingRound,
+    VoteContribution,
     encode_labels,
     is_sklearn_adaboost,
     is_wrong,
@@ -93,9 +93,9 @@ def certificate(
     start = given / given.sum() if given.size else np.full(target.size, 1.0 / target.size)
     is_mh = is_adaboost_mh(model)
     record = _RoundRecord(_class_signs(target, model) if is_mh else target, target, start)
-    for t, boosting_round in enumerate(rounds):
-        check_same_length(target.size, boosting_round.predictions.shape[0])
-        record.add(boosting_round, _weights(model, t, record))
+    for t, contribution in enumerate(rounds):
+        check_same_length(target.size, contribution.predictions.shape[0])
+        record.add(contribution, _weights(model, t, record))
     # The margins of output codes depend on the votes of the columns, not on the decoded class scores.
     of_code = code_margins(model, X, record.target)
     missing = _reasons(model, record, training)
@@ -182,30 +182,30 @@ class _RoundRecord:
         self.normalisers: list[float] = []
         self.training_errors: list[float] = []
 
-    def add(self, boosting_round: BoostingRound, fitted_under: np.ndarray | None) -> None:
+    def add(self, contribution: VoteContribution, fitted_under: np.ndarray | None) -> None:
         """Add a round; `fitted_under` are the row weights with which its learner was fitted, if known."""
-        predictions = boosting_round.predictions
+        predictions = contribution.predictions
         # Agreement with the truth: y h for two classes; with several classes 1 if right, -1 if wrong.
         if predictions.ndim == self.truth.ndim:
             agreement = self.truth * predictions
         else:
             agreement = np.where(is_wrong(predictions, self.target), -1.0, 1.0)
-        alpha = 1.0 if boosting_round.alpha is None else boosting_round.alpha
+        alpha = 1.0 if contribution.alpha is None else contribution.alpha
         # Predictions without α have an arbitrary scale, so that only their sign can be wrong.
-        if boosting_round.alpha is None:
+        if contribution.alpha is None:
             loss = (1 - np.sign(agreement)) / 2
         else:
             loss = (1 - agreement) / 2
         self.errors.append(None if fitted_under is None else float((fitted_under * loss).sum()))
         self.alphas.append(alpha)
-        self.without_alphas |= boosting_round.alpha is None
+        self.without_alphas |= contribution.alpha is None
         unnormalised = self.weight * np.exp(-alpha * agreement)
         z = float(unnormalised.sum())
         self.normalisers.append(z)
         if z > 0:
             self.weight = unnormalised / z
-        self.vote = self.vote + boosting_round.added
-        self.length += boosting_round.size
+        self.vote = self.vote + contribution.added
+        self.length += contribution.size
         self.training_errors.append(float(self.start @ is_wrong(self.vote, self.target)))
 
     def margins(self) -> np.ndarray | None:
