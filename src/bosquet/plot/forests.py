@@ -50,12 +50,12 @@ def importances(*found: Any, most: int = 15, axes: Any = None) -> Any:
 
     Parameters
     ----------
-    *found : Importance
+    *found : ForestImportance or Importance
         From ``forest.importance(...)`` or `bosquet.explain.importance`, of one or several kinds.
     most : int, default=15
         Number of features to show, the most important by the first kind.
     axes : array of axes, optional
-        One per Importance.
+        One per importance.
 
     Returns
     -------
@@ -63,7 +63,7 @@ def importances(*found: Any, most: int = 15, axes: Any = None) -> Any:
     """
     if not found:
         raise ValueError(
-            "no Importance was passed; pass at least one, for example forest.importance(...)"
+            "no importance was passed; pass at least one, for example forest.importance(...)"
         )
     order = np.argsort(-found[0].mean, kind="stable")[:most][::-1]
     if axes is None:
