@@ -7,11 +7,15 @@ from typing import Any
 import numpy as np
 
 from bosquet._core import ExpertMixture
-from bosquet.experts.losses import UserLoss
+from bosquet.experts.losses import CustomExpertLoss
 
 
-def close_user_loss_step(
-    core: ExpertMixture, loss: UserLoss, truths: Any, shape: tuple[int, ...], linearised: bool
+def close_custom_loss_step(
+    core: ExpertMixture,
+    loss: CustomExpertLoss,
+    truths: Any,
+    shape: tuple[int, ...],
+    linearised: bool,
 ) -> dict[str, np.ndarray]:
     """Close the open step of `core` and return the arrays to record, with one entry per row."""
     forecasts = core.open_forecasts()
