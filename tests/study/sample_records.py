@@ -29,12 +29,12 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 import bosquet
 from bosquet.study.compare.verdict import verdict_on
 from bosquet.study.explain.learning_curve import forecast
-from bosquet.study.record import Card, MethodRecord, Record
+from bosquet.study.record import MethodProperties, MethodRecord, Record
 
 REPEATS = 5
 
 
-def card(readable: str = "no", reason: str = "a vote of many trees") -> Card:
+def properties(readable: str = "no", reason: str = "a vote of many trees") -> MethodProperties:
     return {
         "readable": (readable, reason),
         "score_or_interval": ("yes", "class probabilities"),
@@ -211,7 +211,7 @@ def _studied(
         "scores": [entry[name] for entry in scores],
         "metrics": {key: float(np.mean([entry[key] for entry in scores])) for key in scores[0]},
         "fit_seconds": 0.3 * len(method["complexities"]), "predict_microseconds": 2.5,
-        "card": card("yes", "one formula") if method["name"] == "linear" else card(),
+        "properties": properties("yes", "one formula") if method["name"] == "linear" else properties(),
         "details": {"candidates": len(method["complexities"])},
         "test": held_out(task, y.iloc[test].to_numpy(), predictions, classes, positive),
     }  # fmt: skip
@@ -223,7 +223,7 @@ def _left_out() -> list[dict[str, Any]]:
         "rows_used": 0, "subsampled": False, "finished": True, "setting": {}, "curve": None,
         "scores": [], "mean": None,
         "interval": None, "difference": None, "metrics": {}, "fit_seconds": 0.0,
-        "predict_microseconds": 0.0, "card": card(), "details": {},
+        "predict_microseconds": 0.0, "properties": properties(), "details": {},
     }  # fmt: skip
     return [
         {"name": "svm", "title": "Support vector machine", "status": "failed",

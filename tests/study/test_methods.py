@@ -24,7 +24,7 @@ from bosquet.study.table.rows import TableRows
 from bosquet.study.tuning import tune
 from bosquet.study.tuning.options import TuningOptions
 
-QUALITIES = [
+PROPERTIES = [
     "readable",
     "score_or_interval",
     "consistent",
@@ -75,9 +75,9 @@ def test_every_method_fits_and_predicts_tables_with_categories_and_missing_value
 
 @pytest.mark.parametrize("name", METHODS)
 def test_method_cards_give_a_reason_for_each_property(name):
-    card = METHODS[name].card
-    assert list(card) == QUALITIES
-    for grade, reason in card.values():
+    properties = METHODS[name].properties
+    assert list(properties) == PROPERTIES
+    for grade, reason in properties.values():
         assert grade in ("yes", "no", "partly")
         assert 0 < len(reason) <= 80
 
@@ -245,10 +245,10 @@ def test_a_candidate_is_found_again_by_its_setting(name):
     assert candidate_with(method, shape, {"no": "such"}) is None
 
 
-def test_the_page_on_methods_has_every_method_and_every_quality():
+def test_the_page_on_methods_has_every_method_and_every_property():
     page = Path(__file__).parents[2] / "docs" / "methods.md"
     text = page.read_text(encoding="utf-8")
     for name, method in METHODS.items():
         assert name in text or name.split("-")[0] in ("svm", "svr")
-        for grade, reason in method.card.values():
+        for grade, reason in method.properties.values():
             assert f"**{grade}**: {reason}" in text

@@ -1,6 +1,6 @@
 """The choice: the most accurate method, or an equally good one that is easier to interpret; with reasons."""
 
-from stand_ins import card
+from stand_ins import properties
 
 from bosquet.study.compare.choice import choose
 from bosquet.study.metrics.metric import metric_named
@@ -20,7 +20,7 @@ def row(name, mean, *, readable="no", apart=True, scores=None):
         "interval": None,
         "mean": mean,
         "scores": scores or [mean],
-        "card": card(readable),
+        "properties": properties(readable),
         "difference": {"mean": 0.0, "low": 0.0, "high": 0.0, "distinguishable": apart},
     }
 

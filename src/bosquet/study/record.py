@@ -97,7 +97,7 @@ class CurveRecord(TypedDict):
     points: list[CurvePoint]
 
 
-class Card(TypedDict):
+class MethodProperties(TypedDict):
     """Properties of a method: yes, no or partly, each with a short reason."""
 
     readable: tuple[str, str]
@@ -137,7 +137,7 @@ class MethodRecord(TypedDict):
     metrics: dict[str, float]  # all metrics of the task, means over the splits
     fit_seconds: float  # tuning and fitting on the first split
     predict_microseconds: float  # per row
-    card: Card
+    properties: MethodProperties
     details: dict[str, Any]  # of the method: support vectors, margin, coefficients, leaves, ...
     test: NotRequired[HeldOut]  # results on the test set of the first split
 

@@ -45,7 +45,7 @@ class Choice:
 
 def readability(method: MethodRecord) -> int:
     """Return 2 for a readable model, 1 for a partly readable one, 0 for others."""
-    return _GRADES.get(str(method["card"]["readable"][0]).lower(), 0)
+    return _GRADES.get(str(method["properties"]["readable"][0]).lower(), 0)
 
 
 def choose(

@@ -67,7 +67,7 @@ def _row(method: Method, outcomes: list[Outcome]) -> MethodRecord:
         "metrics": _means(done),
         "fit_seconds": first.fit_seconds,
         "predict_microseconds": first.predict_microseconds,
-        "card": method.card,
+        "properties": method.properties,
         "details": first.details,
     }
     if first.held_out is not None:

@@ -136,7 +136,7 @@ METHODS = [
         parameter="leaves",
         log=True,
         candidates=_candidates,
-        card={
+        properties={
             "readable": ("yes", "a few questions"),
             "score_or_interval": ("partly", "class proportions or standard deviation of a leaf"),
             "consistent": ("partly", "if leaves shrink while their row counts grow; unstable"),

@@ -21,7 +21,7 @@ from bosquet.study.methods.costs import FitCost
 from bosquet.study.methods.method import INCUMBENT, Candidate, Method, TableShape
 from bosquet.study.methods.offsets import OffsetModel, rate_model, with_offset
 from bosquet.study.metrics.metric import RARE, predictions_for
-from bosquet.study.record import Card, CurvePoint
+from bosquet.study.record import CurvePoint, MethodProperties
 from bosquet.study.table.offset import OffsetColumn
 
 # With fewer rows, a validation set is too small for early stopping, and cross-validation is cheap.
@@ -326,7 +326,7 @@ def _details(fitted: Any) -> dict[str, Any]:
     }
 
 
-_CARD: Card = {
+_PROPERTIES: MethodProperties = {
     "readable": ("no", "hundreds of trees; Shapley values help"),
     "score_or_interval": ("yes", "probabilities; quantiles with the quantile loss"),
     "consistent": ("partly", "with early stopping and large enough trees"),
@@ -345,7 +345,7 @@ def _method(name: str, title: str, candidates: Any) -> Method:
         parameter="rounds",
         log=True,
         candidates=candidates,
-        card=_CARD,
+        properties=_PROPERTIES,
         rows_affordable=COST,
         details=_details,
         takes_offset=True,

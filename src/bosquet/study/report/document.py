@@ -39,7 +39,7 @@ _SCRIPTS = (
     "rows",
     "columns",
     "exploration",
-    "qualities",
+    "properties",
     "page",
 )
 MOST_ALARMS = 4

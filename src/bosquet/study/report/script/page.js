@@ -44,7 +44,7 @@ function start() {
     [treeSection, "tree"],
     [rowsSection, "rows"],
     [explorationSection, "data"],
-    [qualitiesSection, "qualities"],
+    [propertiesSection, "properties"],
   ].map(([build, name]) => guarded(build, name)).filter(Boolean);
   document.getElementById("figures").append(...parts.map((part) => part.element));
   navigation([{ id: "leaderboard", nav: "Leaderboard" }, ...parts.filter((part) => part.nav),

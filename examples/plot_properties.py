@@ -1,10 +1,10 @@
 """
-Qualities of the methods: an overview
+Properties of the methods: an overview
 =====================================
 
-    python examples/plot_qualities.py
+    python examples/plot_properties.py
 
-The script writes qualities.png. For each method of a study it shows whether the method is readable,
+The script writes properties.png. For each method of a study it shows whether the method is readable,
 gives a score or an interval with its prediction, is consistent, is minimax, has finite-sample
 guarantees, is free of hyper-parameters, and can be updated online. The guide to methods gives the
 reasons. The speed of a method depends on the table; a study measures it.
@@ -19,9 +19,10 @@ from matplotlib.colors import ListedColormap
 from bosquet.study.methods import METHODS
 
 ANSWERS = ("no", "partly", "yes")
-qualities = list(next(iter(METHODS.values())).card)
+properties = list(next(iter(METHODS.values())).properties)
 grid = [
-    [ANSWERS.index(method.card[quality][0]) for quality in qualities] for method in METHODS.values()
+    [ANSWERS.index(method.properties[name][0]) for name in properties]
+    for method in METHODS.values()
 ]
 for method, row in zip(METHODS, grid, strict=True):
     print(f"{method:22}" + " ".join(f"{ANSWERS[value]:6}" for value in row))
@@ -30,17 +31,17 @@ figure, ax = plt.subplots(figsize=(8, 0.32 * len(grid) + 1.4), layout="constrain
 ax.imshow(grid, cmap=ListedColormap(["#f3e3d3", "#cfdceb", "#3b6ea5"]), aspect="auto")
 ax.set_yticks(range(len(grid)), [method.title for method in METHODS.values()])
 ax.set_xticks(
-    range(len(qualities)), [name.replace("_", " ") for name in qualities], rotation=25, ha="left"
+    range(len(properties)), [name.replace("_", " ") for name in properties], rotation=25, ha="left"
 )
 ax.xaxis.tick_top()
 for place, row in enumerate(grid):
     for column, value in enumerate(row):
         colour = "white" if value == 2 else "#333333"
         ax.text(column, place, ANSWERS[value], ha="center", va="center", color=colour, fontsize=8)
-ax.set_xticks([k - 0.5 for k in range(1, len(qualities))], minor=True)
+ax.set_xticks([k - 0.5 for k in range(1, len(properties))], minor=True)
 ax.set_yticks([k - 0.5 for k in range(1, len(grid))], minor=True)
 ax.grid(which="minor", color="white", linewidth=2)
 ax.tick_params(which="both", length=0)
 ax.spines[:].set_visible(False)
-figure.savefig("qualities.png", dpi=100)
-print("wrote qualities.png")
+figure.savefig("properties.png", dpi=100)
+print("wrote properties.png")

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from bosquet.study.record import Card
+from bosquet.study.record import MethodProperties
 
 _SCORE = ("partly", "margins; probabilities by Platt scaling, no interval for regression")
 _BOUNDS = ("yes", "margin bounds for any n and any dimension")
 
 
-def _card(
+def _properties(
     readable: tuple[str, str],
     consistent: tuple[str, str],
     minimax: tuple[str, str],
     parameters: str,
     online: tuple[str, str],
-) -> Card:
+) -> MethodProperties:
     return {
         "readable": readable,
         "score_or_interval": _SCORE,
@@ -30,36 +30,36 @@ _NO_WEIGHTS = ("no", "a sum over support vectors")
 _NOT_ONLINE = ("no", "a quadratic program over all rows")
 _UNIVERSAL = ("yes", "a universal kernel, with C growing at the right rate")
 
-CARDS: dict[str, Card] = {
-    "linear": _card(
+PROPERTIES: dict[str, MethodProperties] = {
+    "linear": _properties(
         ("partly", "weights of a linear frontier"),
         ("no", "unless the best rule is linear"),
         ("no", "its bias does not vanish"),
         "C",
         ("yes", "by stochastic gradient"),
     ),
-    "polynomial": _card(
+    "polynomial": _properties(
         _NO_WEIGHTS,
         ("no", "polynomials of a fixed degree cannot approximate every rule"),
         ("no", "its bias does not vanish"),
         "C and the degree",
         _NOT_ONLINE,
     ),
-    "gaussian": _card(
+    "gaussian": _properties(
         _NO_WEIGHTS,
         _UNIVERSAL,
         ("partly", "fast rates under a margin condition, σ and C tuned"),
         "C and σ",
         _NOT_ONLINE,
     ),
-    "laplacian": _card(
+    "laplacian": _properties(
         _NO_WEIGHTS,
         _UNIVERSAL,
         ("partly", "as kernel least squares, for smooth targets"),
         "C and σ",
         _NOT_ONLINE,
     ),
-    "sigmoid": _card(
+    "sigmoid": _properties(
         _NO_WEIGHTS,
         ("no", "not positive definite for all parameters, not universal"),
         ("no", "not known"),
