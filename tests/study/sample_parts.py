@@ -181,7 +181,7 @@ def comparison(methods: list[dict[str, Any]], higher: bool, repeats: int) -> lis
     return methods
 
 
-def held_out(
+def evaluation(
     task: str, y: np.ndarray, predictions: np.ndarray, classes: list[str], positive: str | None
 ) -> dict[str, Any]:
     if task == "regression":

@@ -13,8 +13,8 @@ from sample_parts import (
     comparison,
     curve_of,
     dependence_of,
+    evaluation,
     explored,
-    held_out,
     learning_curve,
     rows_of,
     tree_of,
@@ -213,7 +213,7 @@ def _studied(
         "fit_seconds": 0.3 * len(method["complexities"]), "predict_microseconds": 2.5,
         "properties": properties("yes", "one formula") if method["name"] == "linear" else properties(),
         "details": {"candidates": len(method["complexities"])},
-        "test": held_out(task, y.iloc[test].to_numpy(), predictions, classes, positive),
+        "test": evaluation(task, y.iloc[test].to_numpy(), predictions, classes, positive),
     }  # fmt: skip
     return found, model
 

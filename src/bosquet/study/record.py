@@ -139,10 +139,10 @@ class MethodRecord(TypedDict):
     predict_microseconds: float  # per row
     properties: MethodProperties
     details: dict[str, Any]  # of the method: support vectors, margin, coefficients, leaves, ...
-    test: NotRequired[HeldOut]  # results on the test set of the first split
+    test: NotRequired[EvaluationRecord]  # results on the test set of the first split
 
 
-class HeldOut(TypedDict):
+class EvaluationRecord(TypedDict):
     """Results on the test set of the first split, as the report draws them; a few hundred points per curve.
 
     With sample weights, counts are sums of weights, which have mean 1 over the table.

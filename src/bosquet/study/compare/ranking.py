@@ -70,8 +70,8 @@ def _row(method: Method, outcomes: list[Outcome]) -> MethodRecord:
         "properties": method.properties,
         "details": first.details,
     }
-    if first.held_out is not None:
-        row["test"] = first.held_out
+    if first.evaluation is not None:
+        row["test"] = first.evaluation
     return row
 
 

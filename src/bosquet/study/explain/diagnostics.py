@@ -9,7 +9,7 @@ import numpy as np
 from bosquet._targets import class_numbers
 from bosquet.study.metrics.metric import Metric, predictions_for
 from bosquet.study.record import Histogram
-from bosquet.study.run.held_out_curves import histogram
+from bosquet.study.run.evaluation_curves import histogram
 from bosquet.study.table.frames import take
 from bosquet.trust import CalibratedModel, ConformalModel, calibration_error, covered
 

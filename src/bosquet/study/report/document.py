@@ -28,7 +28,7 @@ _SCRIPTS = (
     "theme",
     "leaderboard",
     "complexity",
-    "held_out",
+    "evaluation",
     "threshold",
     "confusion",
     "regression",

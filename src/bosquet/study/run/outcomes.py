@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from bosquet.study.record import CurveRecord, HeldOut, Status, to_json_types
+from bosquet.study.record import CurveRecord, EvaluationRecord, Status, to_json_types
 
 # How a method was tuned on a split: over all its candidates ("all"), over the candidates next to the choice
 # of the first split ("near"), or not at all, with the choice of the first split ("same").
@@ -40,7 +40,7 @@ class Outcome:
     details: dict[str, Any] = field(default_factory=dict)
     threshold: float | None = None
     finished: bool = True  # False if the time limit ended its rounds or its final fit early
-    held_out: HeldOut | None = None
+    evaluation: EvaluationRecord | None = None
     predictions: np.ndarray | None = None  # for the test rows of the first split, float32
 
     def to_json(self) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from bosquet.study.methods.method import Candidate, Method, TableShape
 from bosquet.study.metrics.metric import MetricError
 from bosquet.study.record import CurveRecord, to_json_types
 from bosquet.study.run.context import StudyContext
-from bosquet.study.run.held_out_curves import held_out_record
+from bosquet.study.run.evaluation_curves import evaluation_record
 from bosquet.study.run.machine import release_memory
 from bosquet.study.run.outcomes import How, Outcome
 from bosquet.study.run.scoring import predict_in_blocks, scores_of
@@ -242,7 +242,7 @@ class Trial:
         outcome.score = outcome.metrics[context.metric.name]
         if self.split.number == 0:
             outcome.predictions = predictions
-            outcome.held_out = held_out_record(
+            outcome.evaluation = evaluation_record(
                 test.y, predictions.astype(float), context.metric, decision, test.weight
             )
 

@@ -36,7 +36,7 @@ function start() {
   guarded(openLeaderboard, "leaderboard");
   const parts = [
     [complexitySection, "complexity"],
-    [heldOutSection, "test"],
+    [evaluationSection, "test"],
     [regressionSection, "test"],
     [decisionSection, "decisions"],
     [driversSection, "drivers"],

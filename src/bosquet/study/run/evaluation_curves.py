@@ -8,7 +8,7 @@ import numpy as np
 
 from bosquet._targets import class_numbers
 from bosquet.study.metrics.metric import Metric
-from bosquet.study.record import HeldOut, Histogram
+from bosquet.study.record import EvaluationRecord, Histogram
 from bosquet.study.tuning.thresholds import Decision
 from bosquet.trust import cost_threshold, reliability_curve
 
@@ -18,18 +18,18 @@ MOST_CURVES = 12  # most frequent classes whose curves are kept
 BINS = 30
 
 
-def held_out_record(
+def evaluation_record(
     y: np.ndarray,
     predictions: np.ndarray,
     metric: Metric,
     decision: Decision,
     weight: np.ndarray | None = None,
-) -> HeldOut:
+) -> EvaluationRecord:
     """Return the curves and tables that the report draws of the predictions for test rows."""
     if metric.needs == "number":
         return _regression_record(np.asarray(y, dtype=float), predictions, weight)
     truth = class_numbers(y, metric.classes)
-    record = HeldOut(n_rows=len(y), roc={}, pr={})
+    record = EvaluationRecord(n_rows=len(y), roc={}, pr={})
     for k in _drawn_classes(truth, metric, weight):
         event = truth == k
         if _total_weight(weight, event) > 0 and _total_weight(weight, ~event) > 0:
@@ -157,10 +157,10 @@ def _below_and_above(
 
 def _regression_record(
     y: np.ndarray, predictions: np.ndarray, weight: np.ndarray | None
-) -> HeldOut:
+) -> EvaluationRecord:
     shown = np.unique(np.linspace(0, len(y) - 1, min(len(y), MOST_DOTS)).astype(int))
     dots = np.column_stack([y[shown], predictions[shown]])
-    return HeldOut(
+    return EvaluationRecord(
         n_rows=len(y),
         scatter=[[float(f"{value:.6g}") for value in dot] for dot in dots],
         residuals=histogram(y - predictions, weight=weight),

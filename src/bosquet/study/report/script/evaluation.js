@@ -1,6 +1,6 @@
 // ROC, precision-recall and calibration curves on the test rows of the first split.
 
-function heldOutSection() {
+function evaluationSection() {
   const methods = DONE.filter((method) => method.test && (hasCurves(method.test.roc) || hasCurves(method.test.pr)
     || method.test.calibration?.length));
   if (!methods.length || RECORD.task === "regression") return null;
@@ -13,7 +13,7 @@ function heldOutSection() {
   };
   const figures = h("div", { class: "grid" });
   const legend = h("div", {});
-  const draw = () => drawHeldOut(state, methods, figures, legend);
+  const draw = () => drawEvaluation(state, methods, figures, legend);
   const titles = methods.map((method) => [method.name, method.title]);
   const controls = h("div", { class: "controls" },
     chooser("Method", titles, state.method, (value) => { state.method = value; draw(); }),
@@ -28,7 +28,7 @@ function heldOutSection() {
 
 const hasCurves = (curves) => Object.keys(curves || {}).length > 0;
 
-function drawHeldOut(state, methods, figures, legend) {
+function drawEvaluation(state, methods, figures, legend) {
   const method = methods.find((candidate) => candidate.name === state.method);
   const other = methods.find((candidate) => candidate.name === state.other && candidate !== method);
   const shown = [[method, "blue"], ...(other ? [[other, "orange"]] : [])];
