@@ -84,7 +84,7 @@ def _to_state(model: Any) -> tuple[Ensemble, State]:
             " cannot store; rescale the columns and the target"
         )
     separation = getattr(model, "separation_", None)
-    description: dict[str, Any] = {
+    state: dict[str, Any] = {
         "n_features": int(model.n_features_in_),
         "feature_names": feature_names_state(model),
         "target": model._target,
@@ -102,12 +102,12 @@ def _to_state(model: Any) -> tuple[Ensemble, State]:
         "selection": _path_state(getattr(model, "selection_", None)),
     }
     if name == "BinomialRegression":
-        description["grouped"] = bool(model._grouped)
+        state["grouped"] = bool(model._grouped)
     elif name == "MultinomialRegression":
-        description["class_counts"] = [int(count) for count in model._class_counts]
+        state["class_counts"] = [int(count) for count in model._class_counts]
     elif name == "LogLinearModel":
-        description["cells"] = _cells_state(model)
-    return no_trees(), description
+        state["cells"] = _cells_state(model)
+    return no_trees(), state
 
 
 def _separation_state(separation: Any) -> State:

@@ -47,10 +47,10 @@ class Pool:
     They are stored as text, so that changing a value does not change later cases.
     """
 
-    def __init__(self, descriptions: list[Any]) -> None:
+    def __init__(self, metadata_of_models: list[Any]) -> None:
         found: dict[str, dict[str, None]] = {}
-        for description in descriptions:
-            _gather(description, found)
+        for metadata in metadata_of_models:
+            _gather(metadata, found)
         self.keys = sorted(found)
         self._texts = {key: list(texts) for key, texts in found.items()}
 
@@ -77,17 +77,17 @@ def mutated(text: bytes, pool: Pool, rng: Random) -> bytes:
     """Make one to four changes of the metadata."""
     if rng.random() < 0.1:
         return _mutated_text(text.decode(), rng).encode("utf-8", "surrogatepass")
-    description = {"": json.loads(text)}  # so that the root is mutated like any other value
+    metadata = {"": json.loads(text)}  # so that the root is mutated like any other value
     for _ in range(rng.choice((1, 1, 1, 2, 2, 3, 4))):
-        container, key = _place(description, rng)
+        container, key = _place(metadata, rng)
         _change(container, key, pool, rng)
-    text = json.dumps(description.get(""), separators=(",", ":")).encode("ascii")
+    text = json.dumps(metadata.get(""), separators=(",", ":")).encode("ascii")
     return _NESTED.sub(_deep_value, text)
 
 
-def _place(description: dict[str, Any], rng: Random) -> tuple[Any, Any]:
+def _place(metadata: dict[str, Any], rng: Random) -> tuple[Any, Any]:
     """Return a random value by its container and key: at each level all children are equally likely."""
-    container: Any = description
+    container: Any = metadata
     key: Any = ""
     while True:
         value = container[key] if isinstance(container, list) else container.get(key)

@@ -1,6 +1,6 @@
 """Load files that are made to use much memory and time; print both as JSON.
 
-python tests/io/large_descriptions.py BYTES [NAME ...]
+python tests/io/large_metadata.py BYTES [NAME ...]
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "helpers"))
 
-from changed_files import changed, description_of, with_description
+from changed_files import changed, metadata_of, with_metadata
 from handmade import file_of, varint
 
 from bosquet import (
@@ -37,8 +37,8 @@ X = np.random.default_rng(0).normal(size=(64, 3))
 TREE = DecisionTreeClassifier(max_depth=1)
 
 
-def file_with(description: Any, section: bytes) -> bytes:
-    text = json.dumps(description).encode()
+def file_with(metadata: Any, section: bytes) -> bytes:
+    text = json.dumps(metadata).encode()
     return file_of((b"META", text), (b"TREE", section), crc=_core.checksum)
 
 
@@ -53,8 +53,8 @@ def tiny_trees(size: int) -> bytes:
     out += varint(2) + np.array([0.0, 1.0]).tobytes()
     out += varint(1) + bytes(int(share) for share in shares)
     out += varint(count) + bytes([0, 0, 0, 1]) * count
-    description = description_of(model_bytes(model)) | {"keys": [0] * count}
-    text = json.dumps(description, separators=(",", ":")).encode()
+    metadata = metadata_of(model_bytes(model)) | {"keys": [0] * count}
+    text = json.dumps(metadata, separators=(",", ":")).encode()
     return file_of((b"META", text), (b"TREE", out), crc=_core.checksum)
 
 
@@ -90,7 +90,7 @@ def many_columns(size: int) -> bytes:
 
 def many_names(size: int) -> bytes:
     data = model_bytes(VotingClassifier([("a", TREE)]).fit(X, np.arange(64) % 2))
-    estimators = description_of(data)["parameters"]["estimators"]
+    estimators = metadata_of(data)["parameters"]["estimators"]
     dropped = [{"tuple": [f"d{k}", "drop"]} for k in range(size // 30)]
     return changed(data, "parameters", "estimators", to=estimators + dropped)
 
@@ -99,17 +99,17 @@ def many_constants(size: int) -> bytes:
     """Members that predict a constant class, with an arbitrary number of features."""
     data = model_bytes(BaggingClassifier(TREE, 2, max_features=1).fit(X, np.arange(64) % 2))
     count = size // 8
-    description = description_of(data) | {"n_features": 2**30}
-    description["constants"] = [None, None] + [0] * count
-    description["features"] = description["features"] + [None] * count
-    return with_description(data, description)
+    metadata = metadata_of(data) | {"n_features": 2**30}
+    metadata["constants"] = [None, None] + [0] * count
+    metadata["features"] = metadata["features"] + [None] * count
+    return with_metadata(data, metadata)
 
 
 def many_experts(size: int) -> bytes:
     data = model_bytes(Mixture("ridge").fit(X, X[:, 0]))
-    description = description_of(data) | {"experts": size // 2}
-    description["state"]["weight_sum"] = [0] * (size // 2)
-    return with_description(data, description)
+    metadata = metadata_of(data) | {"experts": size // 2}
+    metadata["state"]["weight_sum"] = [0] * (size // 2)
+    return with_metadata(data, metadata)
 
 
 def many_draws(size: int) -> bytes:
@@ -117,15 +117,15 @@ def many_draws(size: int) -> bytes:
     from bosquet import ConformalModel, RandomForestRegressor
 
     data = model_bytes(ConformalModel(RandomForestRegressor(3, max_depth=1), "oob").fit(X, X[:, 0]))
-    parts, description = load_parts(data)  # type: ignore[misc]
+    parts, metadata = load_parts(data)  # type: ignore[misc]
     rows = size // 8
     trees = (varint(0) + b"\0" + np.zeros(1).tobytes() + b"\1") * rows
     head = varint(8) + varint(3) + varint(1) + bytes(8) + bytes(3) + bytes(3)
-    inner = description_of(parts[0]) | {"keys": [0] * rows, "rows": rows, "draws": rows}
+    inner = metadata_of(parts[0]) | {"keys": [0] * rows, "rows": rows, "draws": rows}
     part = file_with(inner, head + varint(rows) + trees)
-    description["residual"] = [0] * rows
-    description["held_out"] = {"n_rows": rows, "rows": None}
-    return save_parts([part], description)
+    metadata["residual"] = [0] * rows
+    metadata["held_out"] = {"n_rows": rows, "rows": None}
+    return save_parts([part], metadata)
 
 
 def empty_lists(size: int) -> bytes:
