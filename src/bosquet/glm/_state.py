@@ -40,7 +40,7 @@ from bosquet.glm._design_state import design_from, design_state
 from bosquet.glm._estimates import Estimate, is_symmetric
 from bosquet.glm._expressions import is_safe_formula
 from bosquet.glm._reading import check_formula
-from bosquet.glm._statsmodels import pandas_or_error
+from bosquet.glm._statsmodels import import_pandas
 from bosquet.glm.separation import Separation
 
 if TYPE_CHECKING:
@@ -222,7 +222,7 @@ def _path_from(state: State) -> Any:
         path[name] = read_numbers(
             state, name, len(removed), low=-_ANY, high=_ANY, allow_non_finite=True
         )
-    return pandas_or_error().DataFrame(path).rename_axis("step")
+    return import_pandas().DataFrame(path).rename_axis("step")
 
 
 def _set_cells(model: Any, state: State) -> None:
@@ -247,7 +247,7 @@ def _set_cells(model: Any, state: State) -> None:
         columns[name] = read_numbers(
             state, name, counts.size, low=-_ANY, high=_ANY, allow_non_finite=True
         )
-    model.factors_, model.table_ = factors, pandas_or_error().DataFrame(columns)
+    model.factors_, model.table_ = factors, import_pandas().DataFrame(columns)
 
 
 KINDS = {

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bosquet._optional import import_pyplot
 from bosquet.experts.summary import expert_names
 from bosquet.plot._style import BLUE, GREY, ORANGE
-from bosquet.trees.drawing import pyplot_or_error
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def _axes(ax: Axes | None) -> Axes:
-    return ax or pyplot_or_error().subplots(figsize=(7, 3.6), layout="constrained")[1]
+    return ax or import_pyplot().subplots(figsize=(7, 3.6), layout="constrained")[1]
 
 
 def _names(mixture: Any) -> list[str]:
@@ -30,7 +30,7 @@ def _colour(mixture: Mixture, expert: int) -> Any:
     order = np.argsort(-np.abs(mixture.weights_).mean(axis=0), kind="stable")
     rank = int(np.flatnonzero(order == expert)[0])
     steps = max(min(mixture.n_features_in_, 10) - 1, 1)
-    return pyplot_or_error().get_cmap("viridis")(0.05 + 0.9 * (rank % 10) / steps)
+    return import_pyplot().get_cmap("viridis")(0.05 + 0.9 * (rank % 10) / steps)
 
 
 def _largest(mixture: Mixture, most: int) -> tuple[list[np.ndarray], list[str], list[Any]]:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bosquet._optional import import_pyplot
 from bosquet.plot._style import BLUE, FAINT, GREY, INK, ORANGE, new_axes, tidy
-from bosquet.trees.drawing import pyplot_or_error
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -90,7 +90,7 @@ def shap_bar(
 def _palette(count: int) -> list[Any]:
     if count <= 6:
         return [BLUE, ORANGE, "#7a5195", "#56b4a9", "#8a8a8a", "#c9b458"][:count]
-    colours = pyplot_or_error().get_cmap("viridis")
+    colours = import_pyplot().get_cmap("viridis")
     return [colours(k / (count - 1)) for k in range(count)]
 
 
@@ -154,7 +154,7 @@ def shap_beeswarm(
     ax.set_ylim(-0.6, order.size - 0.4)
     ax.set_xlabel(_axis_label(explanation, "Shapley value φ"))
     bar = ax.figure.colorbar(
-        pyplot_or_error().cm.ScalarMappable(cmap=colours), ax=ax, aspect=30, pad=0.01, shrink=0.8
+        import_pyplot().cm.ScalarMappable(cmap=colours), ax=ax, aspect=30, pad=0.01, shrink=0.8
     )
     bar.set_ticks([0, 1], labels=["low", "high"])
     bar.set_label("feature value")
@@ -287,7 +287,7 @@ def dependence(
     if axes is None:
         across = min(columns, len(found))
         down = -(-len(found) // across)
-        figure, axes = pyplot_or_error().subplots(
+        figure, axes = import_pyplot().subplots(
             down, across, figsize=(3.3 * across, 2.7 * down), layout="constrained", squeeze=False
         )
         for spare in axes.flat[len(found) :]:
@@ -360,7 +360,7 @@ def shapes(functions: Any, *, most: int = 9, output: int = 0, axes: Any = None) 
     if axes is None:
         across = min(3, len(chosen))
         down = -(-len(chosen) // across)
-        figure, grid = pyplot_or_error().subplots(
+        figure, grid = import_pyplot().subplots(
             down, across, figsize=(3 * across, 2.4 * down), layout="constrained", sharey=True,
             squeeze=False,
         )  # fmt: skip

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bosquet._optional import import_pyplot
 from bosquet.plot._style import BLUE, GREY, RED, new_axes, tidy
-from bosquet.trees.drawing import pyplot_or_error
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -138,7 +138,7 @@ def study_chosen(study: Any, *, most: int = 8, effects: int = 2, axes: Any = Non
     shown = [found for found in chosen["dependence"] if found["mean"]][:effects]
     if axes is None:
         size = (4 + 4 * len(shown), 3.6)
-        _, axes = pyplot_or_error().subplots(
+        _, axes = import_pyplot().subplots(
             1, 1 + len(shown), figsize=size, layout="constrained", squeeze=False
         )
     axes = np.atleast_1d(axes).ravel()

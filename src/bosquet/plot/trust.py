@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bosquet._optional import import_pyplot
 from bosquet.plot._style import BLUE, FAINT, GREEN, GREY, INK, ORANGE, RED, new_axes, tidy
-from bosquet.trees.drawing import pyplot_or_error
 from bosquet.trust.coverage import covered
 from bosquet.trust.outcomes import binary_event
 from bosquet.trust.reliability import (
@@ -61,7 +61,7 @@ def reliability(
     if not 1 <= len(models) <= len(_STYLES):
         raise ValueError(f"probabilities has {len(models)} models; pass 1 to {len(_STYLES)} models")
     if axes is None:
-        _, axes = pyplot_or_error().subplots(
+        _, axes = import_pyplot().subplots(
             2, 1, sharex=True, figsize=(5.2, 5.6), height_ratios=[3.2, 1], layout="constrained"
         )
     diagram, histogram = np.asarray(axes).ravel()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bosquet._optional import import_pyplot
 from bosquet._text_table import text_table
 
 if TYPE_CHECKING:
@@ -141,9 +142,7 @@ def draw_certificate(certificate: Certificate, axes: Any = None) -> Any:
     A panel shows the reason instead if its quantity is missing.
     """
     if axes is None:
-        from bosquet.trees.drawing import pyplot_or_error
-
-        _, axes = pyplot_or_error().subplots(1, 3, figsize=(11.5, 3.5), layout="constrained")
+        _, axes = import_pyplot().subplots(1, 3, figsize=(11.5, 3.5), layout="constrained")
     axes = np.asarray(axes).ravel()
     if axes.size != 3:
         raise ValueError(f"axes has {axes.size} elements, but a certificate needs 3; pass 3 axes")
