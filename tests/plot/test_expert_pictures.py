@@ -41,7 +41,7 @@ def test_weights_are_stacked_up_to_one(fitted):
     assert top == pytest.approx(1)
     labels = [text.get_text() for text in ax.get_legend().get_texts()]
     assert sorted(labels) == ["X1", "X2", "X3", "X4"]
-    few = plot.expert_weights(mixture, most=2)
+    few = plot.expert_weights(mixture, max_display=2)
     assert [t.get_text() for t in few.get_legend().get_texts()][-1] == "2 others"
 
 

@@ -43,7 +43,7 @@ def labels(axis):
 @pytest.mark.parametrize("features", [3, 300])
 def test_bars_are_mean_values_and_the_others_share_one_bar(features):
     found = explained(features)
-    ax = found.plot.bar(most=10)
+    ax = found.plot.bar(max_display=10)
     widths = [bar.get_width() for bar in ax.patches]
     assert sum(widths) == pytest.approx(found.importance().sum())
     if features == 300:
@@ -63,7 +63,7 @@ def test_bars_of_classes_are_stacked():
 @pytest.mark.parametrize("features", [3, 300])
 def test_a_swarm_has_a_point_for_each_row_and_feature(features):
     found = explained(features)
-    ax = found.plot.beeswarm(most=8)
+    ax = found.plot.beeswarm(max_display=8)
     points = sum(len(dots.get_offsets()) for dots in ax.collections)
     assert points == len(found) * min(features, 8)
     ax.figure.canvas.draw()
@@ -79,7 +79,7 @@ def test_a_swarm_needs_one_output():
 @pytest.mark.parametrize("features", [3, 300])
 def test_a_waterfall_ends_at_the_prediction(features):
     found = explained(features)
-    ax = found.plot.waterfall(5, most=6)
+    ax = found.plot.waterfall(5, max_display=6)
     steps = [bar.get_width() for bar in ax.patches]
     assert len(steps) == min(features, 7)
     assert found.base + sum(steps) == pytest.approx(found.prediction[5])
@@ -111,5 +111,5 @@ def test_shape_functions_are_drawn_strongest_first():
     X = random.normal(size=(300, 4))
     model = GradientBoostingRegressor(n_estimators=60, max_leaf_nodes=2, random_state=0)
     model.fit(X, 3 * X[:, 2] + X[:, 0])
-    axes = plots.shapes(shape_functions(model, X), most=2)
+    axes = plots.shapes(shape_functions(model, X), max_display=2)
     assert [ax.get_xlabel() for ax in axes] == ["x2", "x0"]

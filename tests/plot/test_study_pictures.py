@@ -87,7 +87,7 @@ def test_curves_are_ordered_by_complexity_and_mark_the_selected_value():
 
 
 def test_the_chosen_model_is_shown_by_importances_and_effects():
-    axes = plot.study_chosen(record(), most=2)
+    axes = plot.study_chosen(record(), max_display=2)
     assert [bar.get_width() for bar in axes[0].patches] == [100, 40]
     assert list(axes[1].get_lines()[0].get_ydata()) == [0.2, 0.8]
     assert [bar.get_height() for bar in axes[2].patches] == [0.4, 0.5]

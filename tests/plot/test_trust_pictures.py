@@ -55,7 +55,7 @@ def test_the_reliability_diagram_looks_as_stored(scores):
 
 def test_intervals_give_the_coverage_of_all_rows_and_draw_some(bands):
     y, bounds, prediction = bands
-    ax = plot.intervals(y, bounds, prediction, most=50)
+    ax = plot.intervals(y, bounds, prediction, max_display=50)
     inside = ((bounds[:, 0] <= y) & (y <= bounds[:, 1])).mean()
     assert labels(ax)[0] == "interval, 3.29 wide on average"
     assert labels(ax)[1] == f"truth inside: {inside:.1%} of 400 rows"

@@ -45,14 +45,14 @@ def oob_curve(
     return ax
 
 
-def importances(*found: Any, most: int = 15, axes: Any = None) -> Any:
+def importances(*found: Any, max_display: int = 15, axes: Any = None) -> Any:
     """Bar charts of feature importances side by side, each scaled so that its largest is 100.
 
     Parameters
     ----------
     *found : ForestImportance or Importance
         From ``forest.importance(...)`` or `bosquet.explain.importance`, of one or several kinds.
-    most : int, default=15
+    max_display : int, default=15
         Number of features to show, the most important by the first kind.
     axes : array of axes, optional
         One per importance.
@@ -65,7 +65,7 @@ def importances(*found: Any, most: int = 15, axes: Any = None) -> Any:
         raise ValueError(
             "no importance was passed; pass at least one, for example forest.importance(...)"
         )
-    order = np.argsort(-found[0].mean, kind="stable")[:most][::-1]
+    order = np.argsort(-found[0].mean, kind="stable")[:max_display][::-1]
     if axes is None:
         height = 0.28 * order.size + 1.2
         _, axes = import_pyplot().subplots(

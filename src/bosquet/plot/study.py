@@ -109,7 +109,7 @@ def study_curves(study: Any, *, ax: Any = None) -> Axes:
     return ax
 
 
-def study_chosen(study: Any, *, most: int = 8, effects: int = 2, axes: Any = None) -> Any:
+def study_chosen(study: Any, *, max_display: int = 8, effects: int = 2, axes: Any = None) -> Any:
     """Feature importances of the selected model, and the effects of its most important features.
 
     The first panel shows the importances, scaled so that the largest is 100. The others show the partial
@@ -118,7 +118,7 @@ def study_chosen(study: Any, *, most: int = 8, effects: int = 2, axes: Any = Non
     Parameters
     ----------
     study : fitted Study, or its `record_`
-    most : int, default=8
+    max_display : int, default=8
         Number of importances to show.
     effects : int, default=2
         Number of effects to show.
@@ -146,7 +146,7 @@ def study_chosen(study: Any, *, most: int = 8, effects: int = 2, axes: Any = Non
         raise ValueError(
             f"axes has {axes.size} axes, but {len(shown)} effects need {1 + len(shown)}; pass as many axes"
         )
-    top = chosen["importances"][:most]
+    top = chosen["importances"][:max_display]
     axes[0].barh([found["feature"] for found in top], [found["value"] for found in top], color=BLUE)
     axes[0].invert_yaxis()
     axes[0].set_xlabel("importance, largest = 100")
