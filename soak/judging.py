@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 # Smaller growth is noise of the allocator, or caches that fill in the first minutes.
-LEAST_GROWTH = 12 * 2**20
+MIN_GROWTH = 12 * 2**20
 # Minimum number of measurements for a trend.
-LEAST_POINTS = 8
+MIN_POINTS = 8
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Trend:
 
     @property
     def grows(self) -> bool:
-        return self.steps >= LEAST_POINTS and self.lower * self.steps > LEAST_GROWTH
+        return self.steps >= MIN_POINTS and self.lower * self.steps > MIN_GROWTH
 
 
 def trend(values: list[float]) -> Trend:

@@ -23,7 +23,7 @@ from bosquet.boosting.adaboost._weak_learners import WeakLearner
 from bosquet.boosting.endings import Ending, all_rounds
 
 # Lower bound of the mean loss in units of the largest: the weight of a learner stays finite.
-LEAST_SHARE = 1e-300
+MIN_SHARE = 1e-300
 # R2 usually ends by a mean loss that is too large. There is a warning only if fewer than one in this many of
 # the requested rounds were made.
 FEW_ROUNDS = 10
@@ -94,7 +94,7 @@ def boost_mean_loss(
             result.restarts.append(t + 1)
             log_p, p = start, np.exp(start)
             continue
-        share = max(share, LEAST_SHARE)
+        share = max(share, MIN_SHARE)
         log_beta = math.log(share) - math.log1p(-share)
         result.hypotheses.append(h)
         result.weights.append(-learning_rate * log_beta)

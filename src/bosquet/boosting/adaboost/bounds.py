@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 DELTA = 0.05
-LEAST_OF_A_VOTE = 3  # smallest T and d in the dimension of votes; smaller values are replaced by it
+MIN_VOTE_SIZE = 3  # smallest T and d in the dimension of votes; smaller values are replaced by it
 DEEPEST = 40  # trees of at least this depth count as unlimited
 
 
@@ -160,7 +160,7 @@ def vc_dim_of_vote(n_rounds: int, vc_dim: float) -> float:
     >>> round(vc_dim_of_vote(100, 3))
     7990
     """
-    terms = max(n_rounds, LEAST_OF_A_VOTE) * (max(vc_dim, LEAST_OF_A_VOTE) + 1)
+    terms = max(n_rounds, MIN_VOTE_SIZE) * (max(vc_dim, MIN_VOTE_SIZE) + 1)
     return terms * (3 * math.log(terms) + 2)
 
 
@@ -176,9 +176,9 @@ def vc_bound(
     delta = check_delta(delta)
     dimension = vc_dim_of_vote(n_rounds, vc_dim)
     given = {"T": n_rounds, "d": vc_dim}
-    used = {name: max(number, LEAST_OF_A_VOTE) for name, number in given.items()}
+    used = {name: max(number, MIN_VOTE_SIZE) for name, number in given.items()}
     changed = [f"{name} = {number:g}" for name, number in given.items() if number < used[name]]
-    note = f" [{' and '.join(changed)} replaced by {LEAST_OF_A_VOTE}]" if changed else ""
+    note = f" [{' and '.join(changed)} replaced by {MIN_VOTE_SIZE}]" if changed else ""
     growth, formula = growth_term(dimension, n_rows, "D")
     value = training_error + growth + math.sqrt(math.log(1 / delta) / (2 * n_rows))
     return ErrorBound(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bosquet.study.compare.verdict import (
-    MOST_NAMED,
+    MAX_NAMED,
     best_of,
     is_tied,
     is_worse,
@@ -274,7 +274,7 @@ def _not_compared(scored: list[MethodRecord], best: MethodRecord, verdict: Verdi
     lacking = [m["title"] for m in scored if m is not best and m["difference"] is None]
     fewer = [m["title"] for m in scored if m is not best and m["subsampled"]]
     if fewer:
-        parts.append(f"{len(fewer)} trained on fewer rows ({', '.join(fewer[:MOST_NAMED])})")
+        parts.append(f"{len(fewer)} trained on fewer rows ({', '.join(fewer[:MAX_NAMED])})")
     if lacking:
         parts.append(f"{len(lacking)} with too few splits ({', '.join(lacking)})")
     text = f" Not compared: {'; '.join(parts)}." if parts else ""

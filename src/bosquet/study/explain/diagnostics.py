@@ -15,24 +15,24 @@ from bosquet.trust import CalibratedModel, ConformalModel, calibration_error, co
 
 NOMINAL = 0.9
 # Least number of rows in one half of the test rows, to fit a calibration map or a quantile of errors.
-FEWEST_TO_CALIBRATE, FEWEST_TO_COVER = 40, 20
-MOST_ROWS = 10_000
-MOST_ROUNDS = 400
+MIN_TO_CALIBRATE, MIN_TO_COVER = 40, 20
+MAX_ROWS = 10_000
+MAX_ROUNDS = 400
 
 
 def halves(n: int, seed: int, fewest: int) -> tuple[np.ndarray, np.ndarray] | None:
     """Return two random halves of the test rows, or None if they have fewer than `fewest` rows."""
-    order = np.random.default_rng(seed).permutation(n)[:MOST_ROWS]
+    order = np.random.default_rng(seed).permutation(n)[:MAX_ROWS]
     half = len(order) // 2
     return None if half < fewest else (np.sort(order[:half]), np.sort(order[half:]))
 
 
 def too_few(rows: int, classes: bool) -> str:
     """Return a note on what cannot be measured on so few test rows, or ""."""
-    needed = {"the coverage of intervals": 2 * FEWEST_TO_COVER}
+    needed = {"the coverage of intervals": 2 * MIN_TO_COVER}
     if classes:
-        needed = {"the coverage of prediction sets": 2 * FEWEST_TO_COVER}
-        needed["calibration"] = 2 * FEWEST_TO_CALIBRATE
+        needed = {"the coverage of prediction sets": 2 * MIN_TO_COVER}
+        needed["calibration"] = 2 * MIN_TO_CALIBRATE
     missing = [f"{what} (at least {least} rows)" for what, least in needed.items() if rows < least]
     if not missing:
         return ""
@@ -52,7 +52,7 @@ def coverage_on(
     The intervals of each half of the test rows are calibrated on the other half. Weights are used in the
     observed coverage, but not in the calibration.
     """
-    parts = halves(len(y), seed, FEWEST_TO_COVER)
+    parts = halves(len(y), seed, MIN_TO_COVER)
     if parts is None:
         return None
     halves_covered = [_covered(model, X, y, metric, *order, seed) for order in (parts, parts[::-1])]
@@ -97,7 +97,7 @@ def calibration_on(
     weight: np.ndarray | None = None,
 ) -> dict[str, float] | None:
     """Return Brier score and calibration error, without and with calibration on the other half."""
-    fewest = FEWEST_TO_CALIBRATE
+    fewest = MIN_TO_CALIBRATE
     parts = halves(len(y), seed, fewest) if metric.needs != "number" else None
     if parts is None or not hasattr(model, "predict_proba"):
         return None
@@ -140,7 +140,7 @@ def certificate_of(model: Any) -> dict[str, Any] | None:
     certificate = getattr(model, "certificate_", None)
     if certificate is None:
         return None
-    step = max(1, -(-certificate.n_rounds // MOST_ROUNDS))
+    step = max(1, -(-certificate.n_rounds // MAX_ROUNDS))
     rounds = np.unique(
         np.append(np.arange(0, certificate.n_rounds, step), certificate.n_rounds - 1)
     )

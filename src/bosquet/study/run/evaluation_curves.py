@@ -12,9 +12,9 @@ from bosquet.study.record import EvaluationRecord, Histogram
 from bosquet.study.tuning.thresholds import Decision
 from bosquet.trust import cost_threshold, reliability_curve
 
-MOST_POINTS = 200
-MOST_DOTS = 800
-MOST_CURVES = 12  # most frequent classes whose curves are kept
+MAX_POINTS = 200
+MAX_DOTS = 800
+MAX_CURVES = 12  # most frequent classes whose curves are kept
 BINS = 30
 
 
@@ -72,7 +72,7 @@ def _drawn_classes(truth: np.ndarray, metric: Metric, weight: np.ndarray | None)
     if len(metric.classes) == 2:
         return [metric.positive]
     counts = np.bincount(truth, weight, minlength=len(metric.classes))
-    return sorted(np.argsort(-counts, kind="stable")[:MOST_CURVES].tolist())
+    return sorted(np.argsort(-counts, kind="stable")[:MAX_CURVES].tolist())
 
 
 def _curves(
@@ -95,11 +95,11 @@ def _curves(
 
 
 def _thin(points: np.ndarray, x: int, y: int) -> list[list[float]]:
-    """Return at most `MOST_POINTS` points, evenly spaced along the curve."""
-    if len(points) > MOST_POINTS:
+    """Return at most `MAX_POINTS` points, evenly spaced along the curve."""
+    if len(points) > MAX_POINTS:
         steps = np.abs(np.diff(points[:, x])) + np.abs(np.diff(points[:, y]))
         along = np.concatenate([[0.0], np.cumsum(steps)])
-        wanted = np.linspace(0, along[-1], MOST_POINTS)
+        wanted = np.linspace(0, along[-1], MAX_POINTS)
         keep = np.unique(np.searchsorted(along, wanted).clip(0, len(points) - 1))
         points = points[np.union1d(keep, [0, len(points) - 1])]
     return np.round(points, 5).tolist()
@@ -158,7 +158,7 @@ def _below_and_above(
 def _regression_record(
     y: np.ndarray, predictions: np.ndarray, weight: np.ndarray | None
 ) -> EvaluationRecord:
-    shown = np.unique(np.linspace(0, len(y) - 1, min(len(y), MOST_DOTS)).astype(int))
+    shown = np.unique(np.linspace(0, len(y) - 1, min(len(y), MAX_DOTS)).astype(int))
     dots = np.column_stack([y[shown], predictions[shown]])
     return EvaluationRecord(
         n_rows=len(y),

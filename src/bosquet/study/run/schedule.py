@@ -35,7 +35,7 @@ ROUNDS_WANTED = 4
 # seconds are inexact, and the time of a discarded round is lost.
 FAR_TOO_LONG = 1.5
 # Least soft limit in a further round, in seconds: very fast methods would otherwise be cut short by chance.
-LEAST_SOFT_LIMIT = 0.2
+MIN_SOFT_LIMIT = 0.2
 # Number of fits that tuning on a subsample of a large table should have time for.
 FITS_ON_SUBSAMPLE = 4
 NO_TIME = "no time was left for it"
@@ -185,7 +185,7 @@ class Schedule:
             if self.clock.timed and self._is_too_long(active[position:], how):
                 self.checkpoint.drop_round(number)
                 return False
-            soft = max(first.seconds, LEAST_SOFT_LIMIT) if self.clock.timed else None
+            soft = max(first.seconds, MIN_SOFT_LIMIT) if self.clock.timed else None
             ready = self.combine(method, split, soft, first)
             outcome, _ = run_trial(
                 self.context, ready, split, limits=TimeLimits(soft), how=how, first=first

@@ -39,7 +39,7 @@ from bosquet.study.tuning.thresholds import (
     out_of_sample_predictions,
 )
 from bosquet.study.tuning.time_limits import NO_LIMITS, TimeLimits
-from bosquet.study.tuning.validation import FEWEST_BAGS
+from bosquet.study.tuning.validation import MIN_BAGS
 
 LONGEST_MESSAGE = 300  # characters
 # Shares of the hard limit for choosing the threshold and for scoring the test rows. They are granted even if
@@ -251,7 +251,7 @@ def _n_fits(curve: CurveRecord | None) -> int:
     """Return the approximate number of fits behind a validation curve."""
     if curve is None:
         return 1
-    per_point = FOLDS if "fold" in curve["by"] else FEWEST_BAGS if "bootstrap" in curve["by"] else 1
+    per_point = FOLDS if "fold" in curve["by"] else MIN_BAGS if "bootstrap" in curve["by"] else 1
     return len(curve["points"]) * per_point
 
 

@@ -27,7 +27,7 @@ LARGE = 5_000
 # Share of the rows in the validation set, and groups of the jackknife standard error of its score.
 VALIDATION_SHARE, JACKKNIFE_GROUPS = 0.2, 10
 # With fewer bootstrap samples too many rows are in all of them and never out-of-bag.
-FEWEST_BAGS = 10
+MIN_BAGS = 10
 # The .632 of Efron's estimate: the expected share of distinct rows in a bootstrap sample, 1 - 1/e.
 DISTINCT_SHARE = 1 - np.exp(-1)
 
@@ -189,7 +189,7 @@ class BootstrapValidation(ValidationScheme):
     title = "bootstrap (.632)"
 
     def tasks(self) -> Sequence[Any]:
-        bags = max(FEWEST_BAGS, self.folds)
+        bags = max(MIN_BAGS, self.folds)
         return [None, *draw_bags(len(self.rows), bags, self.seed)]
 
     def evaluate(self, group: Sequence[Candidate], task: Any) -> list[CandidateEvaluation]:
