@@ -11,9 +11,11 @@ import numpy as np
 
 from bosquet.study.record import CurveRecord, EvaluationRecord, Status, to_json_types
 
-# How a method was tuned on a split: over all its candidates ("all"), over the candidates next to the choice
-# of the first split ("near"), or not at all, with the choice of the first split ("same").
-How = Literal["all", "near", "same"]
+# The candidates over which a method is tuned on a split:
+# - "all": all its candidates;
+# - "near": the candidates next to the choice of the first split;
+# - "same": none, the choice of the first split is used.
+TuningScope = Literal["all", "near", "same"]
 
 
 @dataclass
@@ -24,7 +26,7 @@ class Outcome:
     split: int
     status: Status
     message: str = ""
-    how: How = "all"
+    scope: TuningScope = "all"
     rows_used: int = 0
     subsampled: bool = False
     setting: dict[str, Any] = field(default_factory=dict)
