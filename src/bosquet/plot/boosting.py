@@ -13,7 +13,7 @@ from bosquet.boosting.adaboost.certificate import Certificate
 from bosquet.boosting.adaboost.certificate_report import percent, whole_rounds
 from bosquet.boosting.outliers import weights_in_round
 from bosquet.plot._style import BLUE, GREY, INK, ORANGE, RED, new_axes, shades, tidy
-from bosquet.theory.certifying import certificate as certificate_of
+from bosquet.theory.model_certificates import certificate as certificate_of
 from bosquet.theory.rounds import (
     encode_labels,
     is_sklearn_adaboost,

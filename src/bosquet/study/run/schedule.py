@@ -219,7 +219,7 @@ class Schedule:
         ]
 
     def _next_scope(self, number: int, so_far: TuningScope) -> TuningScope | None:
-        """Return the scope of the next rounds, with no more candidates than so far; None if there is no time."""
+        """Return the scope of the next rounds, at most the scope so far; None if there is no time."""
         active = self._repeated_methods()
         if not active:
             return None

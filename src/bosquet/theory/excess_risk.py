@@ -10,7 +10,7 @@ import numpy as np
 
 from bosquet._parameters import check_value, integer
 from bosquet._sklearn import check_random_state, in_parallel
-from bosquet.theory._learning import (
+from bosquet.theory._checks import (
     Truth,
     check_estimator_object,
     independent_streams,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bosquet._parameters import check_value, choice, integer
-from bosquet.theory._learning import Truth, has_classes, is_generator
+from bosquet.theory._checks import Truth, has_classes, is_generator
 from bosquet.theory._tables import result_text, table
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import numpy as np
 
 from bosquet._parameters import boolean, check_value, choice, count_or_fraction, integer, number
 from bosquet._sklearn import check_random_state, in_parallel
-from bosquet.theory._learning import (
+from bosquet.theory._checks import (
     Truth,
     check_estimator_object,
     class_codes,
@@ -18,7 +18,7 @@ from bosquet.theory._learning import (
     is_generator,
     seeded,
 )
-from bosquet.theory._parts import (
+from bosquet.theory._error_decompositions import (
     DomingosDecomposition,
     KohaviWolpertDecomposition,
     Parts,

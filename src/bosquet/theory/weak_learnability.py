@@ -11,7 +11,7 @@ from scipy.optimize import linprog
 
 from bosquet._parameters import check_value, integer, number
 from bosquet._sklearn import check_random_state, has_fit_parameter
-from bosquet.theory._learning import (
+from bosquet.theory._checks import (
     check_estimator_object,
     check_table,
     class_codes,
