@@ -10,7 +10,7 @@ import numpy as np
 
 from bosquet._parameters import check_value, integer
 from bosquet._sklearn import clone, is_classifier
-from bosquet.bagging import over_settings
+from bosquet.bagging import vote_over_grid
 from bosquet.theory._tables import result_text, table
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def selection_optimism(
         best=dict(search.best_params_),
         promised=float(search.best_score_),
         kept=float(cross_val_score(clone(search), X, y, **options).mean()),
-        vote=float(cross_val_score(over_settings(estimator, param_grid), X, y, **options).mean()),
+        vote=float(cross_val_score(vote_over_grid(estimator, param_grid), X, y, **options).mean()),
     )
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from bosquet._types import Estimator
 
 
-def over_settings(
+def vote_over_grid(
     estimator: Estimator,
     param_grid: Mapping[str, Sequence[object]] | Sequence[Mapping[str, Sequence[object]]],
     **options: Any,
@@ -46,10 +46,10 @@ def over_settings(
     --------
     >>> from sklearn.model_selection import cross_val_score
     >>> from sklearn.neighbors import KNeighborsClassifier
-    >>> from bosquet.bagging import over_settings
+    >>> from bosquet.bagging import vote_over_grid
     >>> from bosquet.datasets import make_moons
     >>> X, y = make_moons(200, noise=0.3, random_state=0)
-    >>> vote = over_settings(KNeighborsClassifier(), {"n_neighbors": [1, 5, 25]}, voting="soft")
+    >>> vote = vote_over_grid(KNeighborsClassifier(), {"n_neighbors": [1, 5, 25]}, voting="soft")
     >>> [name for name, _ in vote.estimators]
     ['n_neighbors=1', 'n_neighbors=5', 'n_neighbors=25']
     >>> print(f"{cross_val_score(vote, X, y).mean():.2f}")

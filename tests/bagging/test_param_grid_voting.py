@@ -9,14 +9,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from bosquet import VotingClassifier, VotingRegressor
-from bosquet.bagging import over_settings
+from bosquet.bagging import vote_over_grid
 from bosquet.datasets import make_moons
 
 
 def test_every_setting_of_the_grid_has_a_vote():
     X, y = make_moons(150, noise=0.3, random_state=0)
     grid = {"n_neighbors": [1, 7], "weights": ["uniform", "distance"]}
-    vote = over_settings(KNeighborsClassifier(), grid, voting="soft").fit(X, y)
+    vote = vote_over_grid(KNeighborsClassifier(), grid, voting="soft").fit(X, y)
     assert isinstance(vote, VotingClassifier)
     members = [
         KNeighborsClassifier(n_neighbors=k, weights=w).fit(X, y)
@@ -32,7 +32,7 @@ def test_numbers_are_averaged_and_parameters_of_steps_can_be_set():
     X = rng.normal(size=(50, 3))
     y = X @ [1.0, 2.0, 0.0] + rng.normal(size=50)
     pipeline = make_pipeline(StandardScaler(), Ridge())
-    vote = over_settings(pipeline, {"ridge__alpha": [0.1, 100.0]}).fit(X, y)
+    vote = vote_over_grid(pipeline, {"ridge__alpha": [0.1, 100.0]}).fit(X, y)
     assert isinstance(vote, VotingRegressor)
     assert [name for name, _ in vote.estimators] == ["ridge.alpha=0.1", "ridge.alpha=100.0"]
     each = [
@@ -45,4 +45,4 @@ def test_numbers_are_averaged_and_parameters_of_steps_can_be_set():
 
 def test_a_clusterer_raises():
     with pytest.raises(TypeError, match="KMeans is neither a classifier nor a regressor"):
-        over_settings(KMeans(), {"n_clusters": [2, 3]})
+        vote_over_grid(KMeans(), {"n_clusters": [2, 3]})
