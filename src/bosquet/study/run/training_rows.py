@@ -17,7 +17,7 @@ from bosquet.study.tuning.options import TuningOptions
 # Without a budget a single fit may take about this long; a slower method gets fewer rows.
 SECONDS_OF_A_COUNTED_FIT = 20.0
 # A subsample has at least this many values, but no fewer than 200 and no more than 2,000 rows: the score of a
-# method on fewer rows says little about the method.
+# method on fewer rows is a poor estimate for the method.
 MIN_VALUES, MIN_ROWS, ROWS_ENOUGH = 1_000_000, 200, 2000
 # More rows are worth more than more candidates: a method gets a subsample only if, on all rows, it could try
 # at most one in this many of its candidates.
