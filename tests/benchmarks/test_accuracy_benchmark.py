@@ -7,8 +7,9 @@ import pytest
 # The package sets it; other tests in this process count threads.
 with pytest.MonkeyPatch.context() as patch:
     patch.setenv("OMP_NUM_THREADS", "2")
-    from benchmarks import ranks, real
     from benchmarks.cache import ScoreCache
+
+    from benchmarks import ranks, real
 
 
 def problem(name="adult", rows=1_000, task="binary", train_rows=None):
