@@ -7,9 +7,8 @@ import pytest
 # The package sets it; other tests in this process count threads.
 with pytest.MonkeyPatch.context() as patch:
     patch.setenv("OMP_NUM_THREADS", "2")
-    from benchmarks.cache import ScoreCache
-
     from benchmarks import ranks, real
+    from benchmarks.cache import ScoreCache
 
 
 def problem(name="adult", rows=1_000, task="binary", train_rows=None):

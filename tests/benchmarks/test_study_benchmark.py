@@ -9,9 +9,8 @@ import pytest
 # The package sets it; other tests in this process count threads.
 with pytest.MonkeyPatch.context() as patch:
     patch.setenv("OMP_NUM_THREADS", "2")
-    from benchmarks.study_tables import DEVELOPMENT, FINAL, Table
-
     from benchmarks import study, study_fit, study_report, study_tables
+    from benchmarks.study_tables import DEVELOPMENT, FINAL, Table
 
 
 @pytest.fixture

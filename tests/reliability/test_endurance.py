@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
 from soak.endurance import endure
 from soak.judging import trend
 
