@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from stored_pictures import assert_looks_as_stored, plain_style
+from baseline_images import assert_looks_as_stored, plain_style
 
 from bosquet import plot
 from bosquet.trust import calibration_error, reliability_curve

@@ -3,12 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+from baseline_images import assert_looks_as_stored, plain_style
 from sklearn.datasets import load_iris, make_moons
 from sklearn.ensemble import AdaBoostClassifier, BaggingClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
-from stored_pictures import assert_looks_as_stored, plain_style
 
 import bosquet
 from bosquet import plot

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from stored_pictures import assert_looks_as_stored, plain_style
+from baseline_images import assert_looks_as_stored, plain_style
 
 from bosquet import BinomialRegression, LinearModel, MultinomialRegression, PoissonRegression, plot
 

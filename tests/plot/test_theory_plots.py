@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from baseline_images import assert_looks_as_stored, plain_style
 from sklearn.ensemble import BaggingRegressor
 from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures
 from sklearn.tree import DecisionTreeRegressor
-from stored_pictures import assert_looks_as_stored, plain_style
 
 import bosquet
 from bosquet import plot

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from stored_pictures import plain_style
+from baseline_images import plain_style
 
 from bosquet import plot
 
