@@ -5,7 +5,7 @@ over small blocks, so that positions and colours count, but single pixels of let
 move slightly between releases of Matplotlib, so the comparison is skipped unless the minor release is that
 of the stored images. To store the expected images again, and then inspect them:
 
-    BOSQUET_STORE_PICTURES=1 python -m pytest tests/plot -k stored
+    BOSQUET_STORE_IMAGES=1 python -m pytest tests/plot -k stored
 """
 
 import os
@@ -64,7 +64,7 @@ def assert_looks_as_stored(figure, name):
     """Fail if the figure differs from the stored image of that name, on average or in one block."""
     path = STORED / f"{name}.png"
     drawn = rendered(figure)
-    if os.environ.get("BOSQUET_STORE_PICTURES"):
+    if os.environ.get("BOSQUET_STORE_IMAGES"):
         store(drawn, path)
         return
     version = VERSION_FILE.read_text().strip()

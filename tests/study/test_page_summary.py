@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from friedman_tables import heights
 from page_outline import Outline
 from page_reader import PAGE
 from sample_records import sample_record
 from stand_ins import linear, tree
-from test_study_run import heights
 
 from bosquet import Study
 from bosquet.study.compare.intervals import MIN_SPLITS

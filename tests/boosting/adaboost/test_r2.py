@@ -310,7 +310,7 @@ DRAWN = dict.fromkeys(
         "check_sample_weight_equivalence_on_dense_data",
         "check_sample_weight_equivalence_on_sparse_data",
     ],
-    "a row of weight 2 is drawn as one row, two rows are drawn apart: equal in law, not in bits",
+    "a row of weight 2 is drawn as one, two rows are drawn separately: equal in distribution, not in bits",
 )
 
 
