@@ -15,9 +15,9 @@
 #include "data/table.hpp"
 
 void bind_data(nanobind::module_& module);
-void bind_loss(nanobind::module_& module);
-void bind_tree(nanobind::module_& module);
-void bind_boost(nanobind::module_& module);
+void bind_losses(nanobind::module_& module);
+void bind_trees(nanobind::module_& module);
+void bind_boosting(nanobind::module_& module);
 void bind_cart(nanobind::module_& module);
 void bind_forest(nanobind::module_& module);
 void bind_stump(nanobind::module_& module);

@@ -62,7 +62,7 @@ nb::dict traits_of(const LossTraits& loss) {
 
 }  // namespace
 
-void bind_loss(nb::module_& module) {
+void bind_losses(nb::module_& module) {
     module.def(
         "all_losses",
         [] {

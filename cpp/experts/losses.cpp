@@ -14,7 +14,7 @@ constexpr double kMinProbability = 0x1p-52;
 constexpr double kProbabilityError = 1e-6;
 
 double log_loss(double probability) {
-    return -exact_log(probability > kMinProbability ? probability : kMinProbability);
+    return -portable_log(probability > kMinProbability ? probability : kMinProbability);
 }
 
 double log_slope(double probability) {

@@ -160,7 +160,7 @@ std::vector<double> Loss::best_constants(const LossData& data) const {
             mass[static_cast<std::size_t>(data.target[i])] += weight(i);
         double total = std::accumulate(mass.begin(), mass.end(), 0.0);
         for (std::uint32_t k = 0; k < outputs_; ++k)
-            constants[k] = exact_log(std::max(mass[k] / total, 1e-15));
+            constants[k] = portable_log(std::max(mass[k] / total, 1e-15));
         double mean = std::accumulate(constants.begin(), constants.end(), 0.0) / outputs_;
         for (double& constant : constants) constant -= mean;
         return constants;
@@ -200,9 +200,9 @@ double Loss::minimiser(const LossData& data, std::span<const std::uint32_t> rows
             for (std::uint32_t k = 0; k < outputs_; ++k)
                 if (k != output) top = std::max(top, data.raw[k * data.stride + row]);
             for (std::uint32_t k = 0; k < outputs_; ++k)
-                if (k != output) total += exact_exp(data.raw[k * data.stride + row] - top);
+                if (k != output) total += portable_exp(data.raw[k * data.stride + row] - top);
             point.y = data.target[row] == static_cast<double>(output) ? 1.0 : 0.0;
-            point.f = f[row] - top - exact_log(total);
+            point.f = f[row] - top - portable_log(total);
         }
         points.push_back(point);
     }

@@ -250,8 +250,8 @@ class GoodCalls:
                 call(f"Ensemble.{name}", model)
             call("Ensemble.categories", model)
             call("Ensemble.n_compilations", model)
-            call("Ensemble.reach", model)
-            call("Ensemble.holds_shares", model, [model.n_outputs])
+            call("Ensemble.max_absolute_prediction", model)
+            call("Ensemble.holds_class_shares", model, [model.n_outputs])
             trees = model.n_trees
             call("Ensemble.predict_raw", model, data, 0, trees, 2, "auto")
             call("Ensemble.predict_raw", model, np.resize(data, (2400, 3)), 0, trees)
@@ -261,7 +261,7 @@ class GoodCalls:
             arrays = call("Ensemble.tree_arrays", model, 0)
             call("Ensemble.importance", model, "gain")
             call("importance_by_tree", model, "split")
-            call("hardened", model, [model.n_outputs])
+            call("with_hard_votes", model, [model.n_outputs])
             call("permuted_leaves", model, 0, data, np.arange(5, dtype=np.uint32), 3)
             copy = call("Ensemble.copy", model)
             state = call("Ensemble.__getstate__", model)
@@ -297,7 +297,7 @@ class GoodCalls:
             "values",
         ):
             call(f"Stump.{name}", stump)
-        call("Stump.merit", stump)
+        call("Stump.criterion_value", stump)
         call("Stump.gain", stump)
         call("Stump.on_rows", nominal, search)
         call("Stump.on_values", stump, self.columns[0])

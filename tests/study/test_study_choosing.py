@@ -1,32 +1,11 @@
 """The choice: the most accurate method, or an equally good one that is easier to interpret; with reasons."""
 
-from stand_ins import card
+from choice_rows import RMSE, best, row
 
 from bosquet.study.compare.choice import choose
 from bosquet.study.metrics.metric import metric_named
 
-RMSE = metric_named("rmse", "regression")
 R2 = metric_named("r2", "regression")
-
-
-def row(name, mean, *, readable="no", apart=True, scores=None):
-    return {
-        "name": name,
-        "title": name.capitalize(),
-        "status": "done",
-        "finished": True,
-        "subsampled": False,
-        "rows_used": 80,
-        "interval": None,
-        "mean": mean,
-        "scores": scores or [mean],
-        "card": card(readable),
-        "difference": {"mean": 0.0, "low": 0.0, "high": 0.0, "distinguishable": apart},
-    }
-
-
-def best(name, mean, **more):
-    return {**row(name, mean, **more), "difference": None}
 
 
 def test_the_most_accurate_is_chosen_where_the_others_are_worse():

@@ -51,7 +51,7 @@ def without_edge(round_: int, error: float, chance: float) -> Ending:
 
 
 NO_WEIGHT_LEFT = Ending(
-    "every row has the margin that the loss asks for: no row has a weight above 0"
+    "every row has the margin that the loss requires: no row has a weight above 0"
 )
 
 
@@ -75,13 +75,13 @@ def next_round(loop: Iterator[Any]) -> tuple[Any, Ending | None]:
         return None, end.value
 
 
-def warn_of_ending(ending: Ending, done: int, asked: int) -> None:
-    """Warn if there are fewer rounds than asked for, and the user did not ask for that."""
-    if not ending.advice or done >= asked:
+def warn_of_ending(ending: Ending, done: int, requested: int) -> None:
+    """Warn if there are fewer rounds than requested, and the user did not choose that."""
+    if not ending.advice or done >= requested:
         return
     from sklearn.exceptions import ConvergenceWarning
 
     warn_user(
-        f"boosting ended after {done} of {asked} rounds: {ending.reason}; {ending.advice}",
+        f"boosting ended after {done} of {requested} rounds: {ending.reason}; {ending.advice}",
         ConvergenceWarning,
     )

@@ -198,18 +198,20 @@ def split_rows(
 
     if strata is not None and np.bincount(strata).min() < 2:
         strata = None
-    held = max(1, round(fraction * rows))
-    if held >= rows:
+    n_validation = max(1, round(fraction * rows))
+    if n_validation >= rows:
         raise ValueError(
             f"validation_fraction={fraction:g} of {rows} rows leaves no row to train on; lower"
             " validation_fraction or set early_stopping=False"
         )
-    if strata is not None and (held < strata.max() + 1 or rows - held < strata.max() + 1):
+    if strata is not None and (
+        n_validation < strata.max() + 1 or rows - n_validation < strata.max() + 1
+    ):
         strata = None
-    kept_rows, held_rows = train_test_split(
-        np.arange(rows), test_size=held, random_state=seed, stratify=strata
+    training_rows, validation_rows = train_test_split(
+        np.arange(rows), test_size=n_validation, random_state=seed, stratify=strata
     )
-    return np.sort(kept_rows), np.sort(held_rows)
+    return np.sort(training_rows), np.sort(validation_rows)
 
 
 @dataclass

@@ -69,7 +69,7 @@ class TableEncoder:
     >>> import numpy as np
     >>> from bosquet.data import TableEncoder
     >>> X = [[1.5, "red"], [2.0, "blue"], [None, "red"]]
-    >>> encoder, columns = TableEncoder.fit(X)
+    >>> encoder, columns = TableEncoder.fit_encode(X)
     >>> columns
     [array([1.5, 2. , nan]), array([1, 0, 1], dtype=int32)]
     >>> encoder.levels
@@ -80,7 +80,7 @@ class TableEncoder:
     A numeric array is returned without a copy:
 
     >>> X = np.arange(6.0).reshape(3, 2)
-    >>> encoder, columns = TableEncoder.fit(X)
+    >>> encoder, columns = TableEncoder.fit_encode(X)
     >>> columns is X
     True
     """
@@ -106,7 +106,7 @@ class TableEncoder:
         )
 
     @classmethod
-    def fit(
+    def fit_encode(
         cls,
         X: TableLike,
         *,

@@ -137,7 +137,7 @@ class DensityDiscriminant(ClassifierMixin, BaseEstimator):
     def _fit(self, X: TableLike, y: ArrayLike) -> Self:
         check_parameters(self, CHECKS)
         rows = validate_data(self, X, dtype=float)
-        TableEncoder.fit(X)  # warns about integers that float64 cannot represent
+        TableEncoder.fit_encode(X)  # warns about integers that float64 cannot represent
         labels = check_labels(y, owner=type(self).__name__)
         check_same_length(len(labels), len(rows))
         self.classes_ = unique_classes(labels)

@@ -19,7 +19,7 @@ from bosquet.experts._reading import (
     read_mask,
     read_truths,
 )
-from bosquet.experts.losses import UserLoss
+from bosquet.experts.losses import CustomExpertLoss
 from bosquet.experts.summary import summary_text
 
 if TYPE_CHECKING:
@@ -320,7 +320,7 @@ class Mixture(SaveMixin, BaseMixture):
             y = 0.0 if self.block == 1 else np.zeros(core.open_rows)
         if y is None and loss is None:
             raise ValueError("update requires the truth y, or loss= for a bandit rule; got y=None")
-        if loss is None and (self.history is True or isinstance(self._loss, UserLoss)):
+        if loss is None and (self.history is True or isinstance(self._loss, CustomExpertLoss)):
             return self._close_and_record(y)
         # The step is closed by an assignment and not by a call. Python raises KeyboardInterrupt after calls;
         # after one here the caller could not know whether the step was played.
@@ -350,8 +350,8 @@ class Mixture(SaveMixin, BaseMixture):
         if not self._core.is_open:
             raise ValueError(f"no step is open; call {self._opening_call} first")
         self._core = core = self._core.copy()
-        if isinstance(self._loss, UserLoss):
-            played = self._close_user_loss_step([y] if self.block == 1 else y)
+        if isinstance(self._loss, CustomExpertLoss):
+            played = self._close_custom_loss_step([y] if self.block == 1 else y)
         else:
             truths = read_truths([y] if self.block == 1 else y, core.open_rows, self._classes)
             forecasts, awake = core.open_forecasts(), core.open_awake()

@@ -15,7 +15,7 @@ from bosquet.experts._solvers import (
     simplex_log_loss,
     simplex_minimum,
 )
-from bosquet.experts.losses import UserLoss, loss_matrix, loss_of
+from bosquet.experts.losses import CustomExpertLoss, loss_matrix, loss_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -66,7 +66,7 @@ class OracleProblem:
 
     forecasts: np.ndarray  # NaN: the expert is asleep
     truths: np.ndarray
-    loss: str | UserLoss
+    loss: str | CustomExpertLoss
     quantile: float
     labels: Any  # truths as passed to a custom loss
     row_weight: np.ndarray | None = (
@@ -78,7 +78,7 @@ class OracleProblem:
         return self.forecasts.ndim == 3
 
     def losses(self, forecasts: np.ndarray) -> np.ndarray:
-        truths = self.labels if isinstance(self.loss, UserLoss) else self.truths
+        truths = self.labels if isinstance(self.loss, CustomExpertLoss) else self.truths
         return loss_matrix(forecasts, truths, self.loss, self.quantile)
 
     def oracle(self, kind: str, losses: np.ndarray, **details: Any) -> Oracle:
@@ -122,7 +122,7 @@ def read_problem(
         forecasts[mask == 0] = np.nan
     if y is None and named == "linear":
         y = np.zeros(len(forecasts))
-    if isinstance(named, UserLoss):
+    if isinstance(named, CustomExpertLoss):
         truths = np.zeros(len(forecasts))
         if y is None or len(y) != len(forecasts):
             raise ValueError(f"y must have one value per step; F has {len(forecasts)} steps")

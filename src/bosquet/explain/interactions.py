@@ -11,8 +11,8 @@ import numpy as np
 from bosquet._sklearn import check_random_state
 from bosquet._tabular_result import TabularResult
 from bosquet.explain._tables import column_names, column_number, row_count, take, with_rows
+from bosquet.explain.accumulated_local_effects import make_evaluator
 from bosquet.explain.dependence import GridEvaluator
-from bosquet.explain.effects import make_evaluator
 
 
 @dataclass(repr=False)

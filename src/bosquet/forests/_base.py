@@ -97,7 +97,7 @@ class BaseForest(ForestInspection, SaveMixin, ExplainMixin, BaseEstimator):
     _checks: ClassVar[dict[str, Check]]  # `CHECKS` and the criteria of the class
     _encoder: TableEncoder
     _ensemble: _core.Ensemble
-    _hardened: _core.Ensemble | None  # the same trees with hard votes in the leaves
+    _hard_vote_ensemble: _core.Ensemble | None  # the same trees with hard votes in the leaves
     _keys: list[int]  # random seed of each tree, for its bag and its draws of features
     n_outputs_: int
     n_samples_fit_: int  # number of rows with a weight above 0, which the trees are grown on
@@ -134,7 +134,7 @@ class BaseForest(ForestInspection, SaveMixin, ExplainMixin, BaseEstimator):
         if continuing:
             encoder, columns = self._encoder, self._encoder.transform(X, owner=type(self).__name__)
         else:
-            encoder, columns = TableEncoder.fit(
+            encoder, columns = TableEncoder.fit_encode(
                 X, categorical_features=self.categorical_features, owner=type(self).__name__
             )
         rows = n_rows(columns)
@@ -166,9 +166,9 @@ class BaseForest(ForestInspection, SaveMixin, ExplainMixin, BaseEstimator):
             self._ensemble, self._keys = empty_ensemble(encoder, target), []
             self._seed = seed_from(self.random_state)
         self._grow(columns, target, weight, record)
-        self._hardened = None
+        self._hard_vote_ensemble = None
         if getattr(self, "voting", "soft") == "hard":
-            self._hardened = self._harden()
+            self._hard_vote_ensemble = self._with_hard_votes()
         if record is not None:
             self._set_oob_attributes(record)
         if self.keep_rows:

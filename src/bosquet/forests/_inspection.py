@@ -82,7 +82,7 @@ class ForestInspection:
 
         Returns
         -------
-        Importance
+        ForestImportance
             With `.mean`, `.std` (standard error of the mean over the trees) and `.scaled` (the largest is
             100).
         """

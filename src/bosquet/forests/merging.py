@@ -86,9 +86,9 @@ def merge_forests(forests: Iterable[Forest]) -> Forest:
         for forest in parts
         for rows in getattr(forest, "merged_rows_", [forest.n_samples_fit_])
     ]
-    merged._hardened = None
+    merged._hard_vote_ensemble = None
     if getattr(merged, "voting", "soft") == "hard":
-        merged._hardened = merged._harden()
+        merged._hard_vote_ensemble = merged._with_hard_votes()
     return merged
 
 
@@ -189,7 +189,7 @@ def _fit_with_encoder(
     """
     owner = type(model).__name__
     if encoder is None:
-        encoder, columns = TableEncoder.fit(
+        encoder, columns = TableEncoder.fit_encode(
             X, categorical_features=model.categorical_features, owner=owner
         )
     else:

@@ -10,7 +10,7 @@ import numpy as np
 
 from bosquet._suggestions import hint
 from bosquet.glm._engines import FUNCTIONS, BuiltDesign, FormulaError, Recipe, get_engine
-from bosquet.glm._statsmodels import formula_engine, pandas_or_error
+from bosquet.glm._statsmodels import formula_engine, import_pandas
 from bosquet.glm._terms import INTERCEPT, Term
 
 if TYPE_CHECKING:
@@ -199,7 +199,7 @@ def _without_coding(factors: frozenset[str], engine: Any) -> frozenset[str]:
 
 def as_frame(X: Any, owner: str) -> DataFrame:
     """Return a table with named columns as a pandas data frame."""
-    pandas = pandas_or_error()
+    pandas = import_pandas()
     if isinstance(X, pandas.DataFrame):
         frame = X
     elif isinstance(X, dict):
@@ -241,7 +241,7 @@ def check_no_missing(frame: DataFrame, name: str) -> None:
 
 def _engine_dtypes(frame: DataFrame) -> Any:
     """Return the frame with NumPy numbers, and text as objects, which both engines accept."""
-    pandas = pandas_or_error()
+    pandas = import_pandas()
     columns = {}
     for column in frame.columns:
         values = frame[column]

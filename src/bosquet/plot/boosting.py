@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bosquet._optional import import_pyplot
 from bosquet._sklearn import check_is_fitted, is_regressor
 from bosquet.boosting.adaboost.certificate import Certificate
 from bosquet.boosting.adaboost.certificate_report import percent, whole_rounds
 from bosquet.boosting.outliers import weights_in_round
 from bosquet.plot._style import BLUE, GREY, INK, ORANGE, RED, new_axes, shades, tidy
-from bosquet.theory.certifying import certificate as certificate_of
+from bosquet.theory.model_certificates import certificate as certificate_of
 from bosquet.theory.rounds import (
     encode_labels,
     is_sklearn_adaboost,
@@ -21,7 +22,6 @@ from bosquet.theory.rounds import (
     rounds_of,
 )
 from bosquet.trees.colours import class_colour
-from bosquet.trees.drawing import pyplot_or_error
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -90,7 +90,7 @@ def decision_rounds(
     if is_own_figure:
         columns = min(3, len(shown))
         rows = -(-len(shown) // columns)
-        _, axes = pyplot_or_error().subplots(
+        _, axes = import_pyplot().subplots(
             rows, columns, figsize=(3.1 * columns, 2.75 * rows), sharex=True, sharey=True,
             squeeze=False, layout="constrained",
         )  # fmt: skip

@@ -9,7 +9,7 @@ from typing import Any
 
 from bosquet._files import MODEL_FILE
 from bosquet.tables.delimited import read_delimited
-from bosquet.tables.errors import TableError, load_pandas
+from bosquet.tables.errors import TableError, import_pandas
 
 STDIN = "-"
 
@@ -80,7 +80,7 @@ def read_table(
     >>> frame["how much"].tolist(), frame.attrs["reading"]["delimiter"]
     ([1250.5, 80.0], '|')
     """
-    load_pandas()
+    import_pandas()
     data, name = _bytes_of(source)
     data = _decompressed(data, name)
     if not data:

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 from bosquet.boosting import LPBoostClassifier, WorseThanChance
-from bosquet.theory._learning import signs_of
+from bosquet.theory._checks import signs_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

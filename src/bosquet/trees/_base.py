@@ -108,7 +108,7 @@ class BaseTree(SaveMixin, ExplainMixin, TreeExportMixin, BaseEstimator):
                 f"pruning={self.pruning!r} selects the penalty, but ccp_alpha={self.ccp_alpha} is set; use"
                 " ccp_alpha=0 or pruning=None"
             )
-        encoder, columns = TableEncoder.fit(
+        encoder, columns = TableEncoder.fit_encode(
             X, categorical_features=self.categorical_features, owner=type(self).__name__
         )
         rows = n_rows(columns)

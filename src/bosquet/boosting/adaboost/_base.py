@@ -83,7 +83,7 @@ class SignedRows:
             return self.learner.vc_dim, {}
         return None, {"vc_dim": "bounds with it hold for learners that predict -1 or +1"}
 
-    def spread(self, values: np.ndarray) -> np.ndarray:
+    def to_all_rows(self, values: np.ndarray) -> np.ndarray:
         """One value for each row of X, 0 for the dropped ones."""
         if self.counting is None:
             return values
@@ -149,7 +149,9 @@ class VoteClassifier(AsSequence, SaveMixin, ExplainMixin, ClassifierMixin, BaseE
         labels = labels_of(self, table, y)
         self.classes_ = _two_classes(labels, type(self).__name__)
         n_given = labels.size
-        table, labels, weight, counting = with_weight(self.estimator, table, labels, sample_weight)
+        table, labels, weight, counting = drop_zero_weight_rows(
+            self.estimator, table, labels, sample_weight
+        )
         signs = 2.0 * class_numbers(labels, self.classes_) - 1
         if counting is not None and (signs == signs[0]).all():
             raise ValueError(
@@ -338,7 +340,7 @@ def labels_of(model: Any, table: Any, y: ArrayLike) -> np.ndarray:
     return labels
 
 
-def with_weight(
+def drop_zero_weight_rows(
     estimator: Estimator, table: Any, target: np.ndarray, sample_weight: ArrayLike | None
 ) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray | None]:
     """Table, target and weights (empty: all 1) without the rows of weight 0, and which rows these are.

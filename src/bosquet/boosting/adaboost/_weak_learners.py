@@ -118,7 +118,7 @@ class Reweighting:
 
 
 @dataclass(frozen=True)
-class LearnerOptions:
+class NativeLearnerOptions:
     """What the learners of the core have in common."""
 
     output_kind: str  # see the module
@@ -209,7 +209,7 @@ class StumpLearner:
         self,
         columns: Columns,
         encoder: TableEncoder,
-        options: LearnerOptions,
+        options: NativeLearnerOptions,
     ):
         self.encoder = encoder
         self.output_kind, self.n_classes = options.output_kind, options.n_classes

@@ -273,19 +273,21 @@ class Certificate:
         shares = np.cumsum(self.row_weight[order])
         return self.margins[order], shares / shares[-1]
 
-    def vc_bound(self, delta: float = bounds.DELTA) -> bounds.Bound:
+    def vc_bound(self, delta: float = bounds.DELTA) -> bounds.ErrorBound:
         """Bound on the error on new rows by the VC dimension of votes of T learners."""
         if "vc_bound" in self.missing or self.vc_dim is None or not self.n_rounds:
             reason = self.missing.get("vc_bound", "there is no round")
-            return bounds.Bound("VC bound of the vote", None, "", "", reason=reason)
+            return bounds.ErrorBound("VC bound of the vote", None, "", "", reason=reason)
         last = float(self.training_errors[-1])
         return bounds.vc_bound(last, self.n_rounds, self.vc_dim, self.n_rows, delta)
 
-    def kth_margin_bound(self, delta: float = bounds.DELTA, k: int | None = None) -> bounds.Bound:
+    def kth_margin_bound(
+        self, delta: float = bounds.DELTA, k: int | None = None
+    ) -> bounds.ErrorBound:
         """Bound on the error on new rows by the kth smallest margin; the best k if none is given."""
         if "kth_margin_bound" in self.missing or self.margins is None:
             reason = self.missing.get("kth_margin_bound", "there are no margins")
-            return bounds.Bound("kth-margin bound", None, "", "", reason=reason)
+            return bounds.ErrorBound("kth-margin bound", None, "", "", reason=reason)
         if self.n_hypotheses is not None:
             return bounds.finite_kth_margin_bound(self.margins, self.n_hypotheses, delta, k)
         assert self.vc_dim is not None

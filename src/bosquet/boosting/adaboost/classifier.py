@@ -13,14 +13,14 @@ from bosquet._sklearn import check_is_fitted, effective_threads, is_classifier, 
 from bosquet._targets import class_numbers, single_class_message, unique_classes
 from bosquet.boosting._inputs import check_learner
 from bosquet.boosting.adaboost._base import CHECKS as COMMON
-from bosquet.boosting.adaboost._base import VoteClassifier, labels_of, with_weight
+from bosquet.boosting.adaboost._base import VoteClassifier, drop_zero_weight_rows, labels_of
 from bosquet.boosting.adaboost._learner_factory import is_native, some_rows
 from bosquet.boosting.adaboost.certificate import certificate_of_rounds
 from bosquet.boosting.adaboost.fitting import (
     Algorithm,
     EarlierRounds,
     LabelledRows,
-    LearnerOptions,
+    LearnerBuilder,
     RoundRecord,
     VoteStepper,
     vote_stepper,
@@ -100,7 +100,9 @@ class StagewiseClassifier(VoteClassifier):
             )
         encoder, table = (self._encoder, self._table(X)) if continuing else self._open(X)
         labels = labels_of(self, table, y)
-        table, labels, weight, _ = with_weight(self.estimator, table, labels, sample_weight)
+        table, labels, weight, _ = drop_zero_weight_rows(
+            self.estimator, table, labels, sample_weight
+        )
         classes = self.classes_ if continuing else unique_classes(labels)
         if classes.size < 2:
             raise ValueError(
@@ -125,7 +127,7 @@ class StagewiseClassifier(VoteClassifier):
             self._vote, self._kept = start.terms, list(start.resumed.kept)
         earlier = EarlierRounds(self._vote, self._kept, self._is_finished) if continuing else None
         stepper = vote_stepper(
-            self._algorithm(), self._learner_options(), train, validation, earlier
+            self._algorithm(), self._learner_builder(), train, validation, earlier
         )
         self._vote, self._decision = stepper.terms, stepper.decision
         self._kept = stepper.records = list(self._kept)
@@ -153,11 +155,17 @@ class StagewiseClassifier(VoteClassifier):
 
         if not self.early_stopping:
             return LabelledRows(table, numbers, weight / weight.sum()), None, None
-        kept, held = split_rows(numbers.size, self.validation_fraction, self._seed, numbers)
-        return part(kept), part(held), fingerprint(held, numbers[held], weight[held])
+        training_rows, validation_rows = split_rows(
+            numbers.size, self.validation_fraction, self._seed, numbers
+        )
+        return (
+            part(training_rows),
+            part(validation_rows),
+            fingerprint(validation_rows, numbers[validation_rows], weight[validation_rows]),
+        )
 
-    def _learner_options(self) -> LearnerOptions:
-        return LearnerOptions(
+    def _learner_builder(self) -> LearnerBuilder:
+        return LearnerBuilder(
             estimator=self.estimator,
             encoder=self._encoder,
             classes=self.classes_,

@@ -234,7 +234,7 @@ class LPBoostClassifier(VoteClassifier):
         is_exact = rows.learner.finds_optimum
         agreement, distribution = search.smallest if is_exact else search.last
         self.agreement_ = agreement
-        self.row_distribution_ = rows.spread(distribution)
+        self.row_distribution_ = rows.to_all_rows(distribution)
         self.upper_bound_ = agreement if is_exact else None
         self.gap_ = max(0.0, agreement - search.solution.value) if is_exact else None
 
@@ -421,7 +421,7 @@ def soft_margin(margins: np.ndarray, caps: np.ndarray) -> tuple[float, float]:
     this sum reaches 1. It is computed from the vote, and so does not depend on the accuracy of the solver.
     """
     order = np.argsort(margins, kind="stable")
-    held = np.cumsum(caps[order])
-    place = min(int(np.searchsorted(held, 1 - 1e-12)), margins.size - 1)
+    cumulative_weight = np.cumsum(caps[order])
+    place = min(int(np.searchsorted(cumulative_weight, 1 - 1e-12)), margins.size - 1)
     rho = float(margins[order[place]])
     return rho, rho - float(caps @ np.maximum(rho - margins, 0.0))

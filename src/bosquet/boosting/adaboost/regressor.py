@@ -27,7 +27,7 @@ from bosquet._sklearn import (
 from bosquet._targets import check_finite_target, check_same_length, warn_of_column_vector
 from bosquet._warnings import warn_user
 from bosquet.boosting._inputs import check_learner, shaped
-from bosquet.boosting.adaboost._base import with_weight
+from bosquet.boosting.adaboost._base import drop_zero_weight_rows
 from bosquet.boosting.adaboost._learner_factory import (
     count_rows,
     is_native,
@@ -234,7 +234,7 @@ class AdaBoostRegressor(AsSequence, SaveMixin, RegressorMixin, BaseEstimator):
             owner=type(self).__name__,
         )
         target = _one_target(y, count_rows(template, table), type(self).__name__)
-        table, target, weight, _ = with_weight(template, table, target, sample_weight)
+        table, target, weight, _ = drop_zero_weight_rows(template, table, target, sample_weight)
         learner = weak_learner(
             template,
             table,

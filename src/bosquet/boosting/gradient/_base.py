@@ -305,7 +305,9 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
             encoder, columns = self._encoder, self._encoder.transform(X, owner=owner)
         else:
             categorical = self.categorical_features if native else "from_dtype"
-            encoder, columns = TableEncoder.fit(X, categorical_features=categorical, owner=owner)
+            encoder, columns = TableEncoder.fit_encode(
+                X, categorical_features=categorical, owner=owner
+            )
         # A learner of another kind is given X unchanged; only its shape and names are stored.
         return encoder, columns if native else shaped(X)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bosquet.study.compare.verdict import (
-    MOST_NAMED,
+    MAX_NAMED,
     best_of,
     is_tied,
     is_worse,
@@ -45,7 +45,7 @@ class Choice:
 
 def readability(method: MethodRecord) -> int:
     """Return 2 for a readable model, 1 for a partly readable one, 0 for others."""
-    return _GRADES.get(str(method["card"]["readable"][0]).lower(), 0)
+    return _GRADES.get(str(method["properties"]["readable"][0]).lower(), 0)
 
 
 def choose(
@@ -175,7 +175,7 @@ def _mean(method: MethodRecord) -> float:
     return method["mean"]
 
 
-def spread(method: MethodRecord) -> float | None:
+def score_deviation(method: MethodRecord) -> float | None:
     """Return the standard deviation of the scores over the splits, or None."""
     return float(np.std(method["scores"], ddof=1)) if len(method["scores"]) > 1 else None
 
@@ -274,7 +274,7 @@ def _not_compared(scored: list[MethodRecord], best: MethodRecord, verdict: Verdi
     lacking = [m["title"] for m in scored if m is not best and m["difference"] is None]
     fewer = [m["title"] for m in scored if m is not best and m["subsampled"]]
     if fewer:
-        parts.append(f"{len(fewer)} trained on fewer rows ({', '.join(fewer[:MOST_NAMED])})")
+        parts.append(f"{len(fewer)} trained on fewer rows ({', '.join(fewer[:MAX_NAMED])})")
     if lacking:
         parts.append(f"{len(lacking)} with too few splits ({', '.join(lacking)})")
     text = f" Not compared: {'; '.join(parts)}." if parts else ""
@@ -284,12 +284,12 @@ def _not_compared(scored: list[MethodRecord], best: MethodRecord, verdict: Verdi
 
 
 def _stability(chosen: MethodRecord, scored: list[MethodRecord]) -> str:
-    spread_of_chosen = spread(chosen)
+    deviation_of_chosen = score_deviation(chosen)
     rivals = [m for m in scored if m is not chosen and m["name"] != BASELINE]
-    others = [s for m in rivals if (s := spread(m)) is not None]
-    if spread_of_chosen is None or not others:
+    others = [s for m in rivals if (s := score_deviation(m)) is not None]
+    if deviation_of_chosen is None or not others:
         return ""
-    steadier = sum(other < spread_of_chosen for other in others)
+    steadier = sum(other < deviation_of_chosen for other in others)
     if steadier == 0:
         return " and the smallest standard deviation over splits"
     if steadier > len(others) / 2:

@@ -160,7 +160,7 @@ METHODS = [
         parameter="1 / (1 + shrinkage of the barycentres)",
         log=False,
         candidates=_barycentres,
-        card={
+        properties={
             "readable": ("yes", "one centre per class"),
             "score_or_interval": (
                 "partly",
@@ -182,7 +182,7 @@ METHODS = [
         parameter="1 - shrinkage of the covariance",
         log=False,
         candidates=_linear,
-        card={
+        properties={
             "readable": ("partly", "weights of a linear frontier"),
             "score_or_interval": ("yes", "probabilities under its Gaussian model"),
             "consistent": ("no", "unless classes are Gaussian with one covariance"),
@@ -202,7 +202,7 @@ METHODS = [
         parameter="1 - shrinkage of the covariances",
         log=False,
         candidates=_quadratic,
-        card={
+        properties={
             "readable": ("no", "quadratic frontiers in all columns"),
             "score_or_interval": (
                 "yes",
@@ -225,7 +225,7 @@ METHODS = [
         parameter="1 / bandwidth of the kernels",
         log=True,
         candidates=_kernels,
-        card={
+        properties={
             "readable": ("no", "a sum over all rows"),
             "score_or_interval": ("yes", "probabilities from densities, poor in many columns"),
             "consistent": ("yes", "if the bandwidth vanishes slowly enough"),

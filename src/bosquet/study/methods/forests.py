@@ -115,7 +115,7 @@ METHODS = [
         parameter="leaves per tree",
         log=True,
         candidates=_bagged,
-        card={
+        properties={
             "readable": ("no", "a hundred trees"),
             "score_or_interval": ("yes", "votes, out-of-bag error, jackknife standard errors"),
             "consistent": ("partly", "if its trees are, or if bags are small compared with n"),
@@ -137,7 +137,7 @@ METHODS = [
         parameter="columns drawn per node",
         log=False,
         candidates=_forest,
-        card={
+        properties={
             "readable": ("no", "a hundred trees; importances help"),
             "score_or_interval": ("yes", "votes, quantiles, jackknife standard errors"),
             "consistent": ("partly", "proved for subsampled trees and additive targets"),
@@ -159,7 +159,7 @@ METHODS = [
         parameter="columns drawn per node",
         log=False,
         candidates=_extra_trees,
-        card={
+        properties={
             "readable": ("no", "a hundred trees"),
             "score_or_interval": ("yes", "votes; jackknife standard errors with bootstrap samples"),
             "consistent": ("partly", "proved if splits ignore the target"),

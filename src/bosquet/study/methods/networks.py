@@ -178,7 +178,7 @@ METHODS = [
         parameter="weights of the network",
         log=True,
         candidates=_candidates,
-        card={
+        properties={
             "readable": ("no", "weights are not interpretable"),
             "score_or_interval": ("partly", "probabilities, often overconfident"),
             "consistent": ("partly", "if units grow with n and training finds the best weights"),

@@ -88,7 +88,7 @@ METHODS = [
         parameter="columns drawn per node",
         log=False,
         candidates=_bags,
-        card={
+        properties={
             "readable": ("no", "a hundred trees"),
             "score_or_interval": ("partly", "votes, as if classes were equally frequent"),
             "consistent": ("partly", "for the balanced error, if its trees are"),
@@ -109,7 +109,7 @@ METHODS = [
         parameter="rounds",
         log=True,
         candidates=_rusboosts,
-        card={
+        properties={
             "readable": ("no", "a vote of many trees"),
             "score_or_interval": ("partly", "margins; overconfident probabilities"),
             "consistent": ("no", "not proved with undersampling"),

@@ -19,7 +19,7 @@ import numpy as np
 from bosquet.study.run.clock import format_seconds
 from bosquet.study.run.outcomes import Outcome
 
-VERSION = 6
+VERSION = 7
 _NOT_A_CHECKPOINT = (
     "checkpoint={!r} is not a checkpoint of a study; pass another path or delete the file"
 )

@@ -31,7 +31,7 @@ from bosquet.tables.dates import ELAPSED
 
 # The comparison takes a few seconds: few rounds and, on large tables, a sample of rows evenly spaced in time.
 ROUNDS = 100
-MOST_VALUES, FEWEST_ROWS = 400_000, 2_000
+MAX_VALUES, MIN_ROWS = 400_000, 2_000
 
 
 def choose_time_features(
@@ -87,7 +87,7 @@ def _some_rows(table: StudyTable) -> np.ndarray:
     time = table.design.time
     assert time is not None
     outputs = len(table.target.classes) if table.target.is_classes else 1
-    most = max(FEWEST_ROWS, MOST_VALUES // (table.X.shape[1] * max(outputs - 1, 1)))
+    most = max(MIN_ROWS, MAX_VALUES // (table.X.shape[1] * max(outputs - 1, 1)))
     if len(time) <= most:
         return np.arange(len(time))
     order = np.argsort(time, kind="stable")
