@@ -144,22 +144,42 @@ class SuperLearnerRegressor(RegressorMixin, BaseSuperLearner):
 class SuperLearnerClassifier(ClassifierMixin, BaseSuperLearner):
     """Cross-validated stacking of classifiers: the best convex combination of their probabilities.
 
-    It works as `SuperLearnerRegressor`, on probabilities.
+    Every learner predicts the probabilities of each row from a fit to the other folds. The weights minimise
+    the loss of the weighted mean of these probabilities, and then the learners are fitted to all rows. The
+    losses in `cv_table_` are optimistic, because the weights are chosen on the same predictions. For an
+    unbiased estimate use ``cross_val_score``, which repeats the choice in every fold.
 
     Parameters
     ----------
     estimators : list of (name, estimator)
-        Every estimator must have ``predict_proba``.
+        The classifiers to combine, with distinct names. Each must have ``predict_proba``.
     loss : {"log", "square"}, default="log"
-        Log loss, or the Brier score (sum of squared errors of the probabilities).
-    combination, cv, n_jobs, verbose, random_state
-        As in `SuperLearnerRegressor`; the folds of an int `cv` are stratified by class.
+        Loss that the weights minimise, and that `cv_table_` reports: log loss, or the Brier score (sum of
+        squared errors of the probabilities).
+    combination : {"convex", "best"}, default="convex"
+        "best" gives all weight to the learner with the smallest cross-validated loss (the discrete super
+        learner).
+    cv : int or cross-validation splitter, default=5
+        Number of folds of shuffled rows, stratified by class, or a splitter.
+    n_jobs : int or None, default=None
+        Number of fits that run in parallel, by joblib.
+    verbose : int, default=0
+        Verbosity of joblib.
+    random_state : int, RandomState instance or None, default=None
+        Random seed for shuffling the rows, and for learners whose random_state is None.
 
     Attributes
     ----------
     classes_ : array
-    weights_, cv_table_, cv_predictions_, estimators_, named_estimators_
-        As in `SuperLearnerRegressor`; predictions have one column per class.
+        The classes, sorted.
+    weights_ : array of shape (n_learners,)
+        Weight of each learner in the combination.
+    cv_table_ : CVTable
+        Cross-validated loss of each learner, its standard error and its weight.
+    cv_predictions_ : array of shape (n_samples, n_learners, n_classes)
+        Probabilities for each row by learners that were not fitted to it.
+    estimators_, named_estimators_
+        The learners fitted to all rows, as a list and as a dict.
 
     Examples
     --------
