@@ -119,6 +119,8 @@ class BaggingClassifier(ClassifierMixin, BaseBagging):
     to bag t, and the ensemble predicts the class with the largest mean vote. If a bag holds a single class,
     its base estimator always votes for that class.
 
+    Guide: docs/bagging.md
+
     Parameters
     ----------
     {parameters}
@@ -137,6 +139,11 @@ class BaggingClassifier(ClassifierMixin, BaseBagging):
     {attributes}
     oob_decision_function_ : array of shape (n_samples, n_classes)
         Mean out-of-bag vote; NaN for rows that all base estimators drew.
+
+    See Also
+    --------
+    RandomForestClassifier : Bagged trees that draw features at each node, in the C++ core.
+    VotingClassifier : Different classifiers on the same rows.
 
     Examples
     --------
@@ -355,6 +362,8 @@ class BaggingRegressor(RegressorMixin, BaseBagging):
     Bag t holds rows drawn with replacement, about 63 % of the distinct rows. Base estimator h_t is fitted
     to bag t, and the ensemble predicts H_T = (1/T) Σ h_t.
 
+    Guide: docs/bagging.md
+
     Parameters
     ----------
     {parameters}
@@ -365,6 +374,11 @@ class BaggingRegressor(RegressorMixin, BaseBagging):
     {attributes}
     oob_prediction_ : array of shape (n_samples,) or (n_samples, n_targets)
         Mean out-of-bag prediction; NaN for rows that all base estimators drew.
+
+    See Also
+    --------
+    RandomForestRegressor : Bagged trees that draw features at each node, in the C++ core.
+    VotingRegressor : Different regressors on the same rows.
 
     Examples
     --------

@@ -226,6 +226,8 @@ class VotingClassifier(ClassifierMixin, BaseVoting):
     Each base estimator gives a vote for each class. The prediction is the class with the largest weighted
     sum of votes.
 
+    Guide: docs/bagging.md
+
     Parameters
     ----------
     estimators : list of (name, estimator)
@@ -250,6 +252,11 @@ class VotingClassifier(ClassifierMixin, BaseVoting):
         The fitted base estimators that are not dropped.
     named_estimators_ : Bunch
         The fitted base estimators by name.
+
+    See Also
+    --------
+    SuperLearnerClassifier : Stacking: the weights are chosen by cross-validation.
+    BaggingClassifier : One classifier on many samples of the rows.
 
     Examples
     --------
@@ -393,6 +400,8 @@ def _real_votes(learner: Any, X: TableLike) -> np.ndarray:
 class VotingRegressor(RegressorMixin, BaseVoting):
     """Voting ensemble of different regressors: the (weighted) mean of their predictions.
 
+    Guide: docs/bagging.md
+
     Parameters
     ----------
     estimators : list of (name, estimator)
@@ -410,6 +419,11 @@ class VotingRegressor(RegressorMixin, BaseVoting):
         The fitted base estimators that are not dropped.
     named_estimators_ : Bunch
         The fitted base estimators by name.
+
+    See Also
+    --------
+    SuperLearnerRegressor : Stacking: the weights are chosen by cross-validation.
+    BaggingRegressor : One regressor on many samples of the rows.
 
     Examples
     --------

@@ -43,6 +43,8 @@ class SuperLearnerRegressor(RegressorMixin, BaseSuperLearner):
     cross-validated predictions, so the losses in `cv_table_` are optimistic. For an unbiased estimate use
     ``cross_val_score``, which repeats the choice in every fold.
 
+    Guide: docs/experts.md
+
     Parameters
     ----------
     estimators : list of (name, estimator)
@@ -71,6 +73,11 @@ class SuperLearnerRegressor(RegressorMixin, BaseSuperLearner):
         Predictions for each row by estimators that were not fitted to it.
     estimators_, named_estimators_
         The estimators fitted to all rows, as a list and as a dict.
+
+    See Also
+    --------
+    VotingRegressor : A vote with given weights.
+    Mixture : Weights that change with time, on a stream.
 
     Examples
     --------
@@ -149,6 +156,8 @@ class SuperLearnerClassifier(ClassifierMixin, BaseSuperLearner):
     rows. The losses in `cv_table_` are optimistic, because the weights are chosen on the same predictions.
     For an unbiased estimate use ``cross_val_score``, which repeats the choice in every fold.
 
+    Guide: docs/experts.md
+
     Parameters
     ----------
     estimators : list of (name, estimator)
@@ -180,6 +189,11 @@ class SuperLearnerClassifier(ClassifierMixin, BaseSuperLearner):
         Probabilities for each row by estimators that were not fitted to it.
     estimators_, named_estimators_
         The estimators fitted to all rows, as a list and as a dict.
+
+    See Also
+    --------
+    VotingClassifier : A vote with given weights.
+    Mixture : Weights that change with time, on a stream.
 
     Examples
     --------

@@ -111,6 +111,8 @@ class RandomForestClassifier(BaseForestClassifier):
     impurity is the mean over the targets, `predict` returns shape (n_samples, n_outputs), and
     `predict_proba` returns a list.
 
+    Guide: docs/forests.md
+
     Parameters
     ----------
     {parameters}
@@ -134,6 +136,11 @@ class RandomForestClassifier(BaseForestClassifier):
     oob_decision_function_ : array of shape (n_samples, n_classes)
         Out-of-bag probabilities; NaN for rows that all trees drew and for rows of weight 0.
     {attributes}
+
+    See Also
+    --------
+    ExtraTreesClassifier : Trees with random thresholds, grown on all rows.
+    GradientBoostingClassifier : A sum of small trees, often more accurate.
 
     Examples
     --------
@@ -193,6 +200,8 @@ class RandomForestRegressor(BaseForestRegressor):
     features is drawn, and the best split on one of them is used. The predictions of the trees are
     averaged.
 
+    Guide: docs/forests.md
+
     Parameters
     ----------
     {parameters}
@@ -209,6 +218,11 @@ class RandomForestRegressor(BaseForestRegressor):
     oob_prediction_ : array of shape (n_samples,) or (n_samples, n_outputs)
         Out-of-bag predictions; NaN for rows that all trees drew and for rows of weight 0.
     {attributes}
+
+    See Also
+    --------
+    ExtraTreesRegressor : Trees with random thresholds, grown on all rows.
+    GradientBoostingRegressor : A sum of small trees, often more accurate.
 
     Examples
     --------
@@ -267,6 +281,8 @@ class ExtraTreesClassifier(BaseForestClassifier):
     Like a random forest, but the threshold of each feature drawn at a node is drawn uniformly between the
     smallest and the largest value in the node, and each tree is grown on all rows.
 
+    Guide: docs/forests.md
+
     Parameters
     ----------
     {parameters}
@@ -283,6 +299,11 @@ class ExtraTreesClassifier(BaseForestClassifier):
     oob_score_, oob_error_, oob_tree_error_, oob_curve_, oob_decision_function_
         Out-of-bag estimates, as in `RandomForestClassifier`; they need ``bootstrap=True``.
     {attributes}
+
+    See Also
+    --------
+    RandomForestClassifier : Trees with the best thresholds, grown on bootstrap samples.
+    BaggingClassifier : Bootstrap samples for any scikit-learn classifier.
 
     Examples
     --------
@@ -342,6 +363,8 @@ class ExtraTreesRegressor(BaseForestRegressor):
     Like a random forest, but the threshold of each feature drawn at a node is drawn uniformly between the
     smallest and the largest value in the node, and each tree is grown on all rows.
 
+    Guide: docs/forests.md
+
     Parameters
     ----------
     {parameters}
@@ -351,6 +374,11 @@ class ExtraTreesRegressor(BaseForestRegressor):
     oob_score_, oob_error_, oob_tree_error_, oob_curve_, oob_prediction_
         Out-of-bag estimates, as in `RandomForestRegressor`; they need ``bootstrap=True``.
     {attributes}
+
+    See Also
+    --------
+    RandomForestRegressor : Trees with the best thresholds, grown on bootstrap samples.
+    BaggingRegressor : Bootstrap samples for any scikit-learn regressor.
 
     Examples
     --------

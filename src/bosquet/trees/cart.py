@@ -117,6 +117,8 @@ class DecisionTreeClassifier(ClassifierMixin, BaseTree):
     (n_samples, n_outputs), and `predict_proba` returns a list; `priors`, `costs` and `pruning` need one
     target.
 
+    Guide: docs/trees.md
+
     Parameters
     ----------
     criterion : "gini", "entropy" or "log_loss", default="gini"
@@ -148,6 +150,11 @@ class DecisionTreeClassifier(ClassifierMixin, BaseTree):
     pruning_table_ : PruningTable
         Errors of all subtrees; set if `pruning` is not None.
     n_features_in_, feature_names_in_ : as in scikit-learn.
+
+    See Also
+    --------
+    RandomForestClassifier : A vote of trees on bootstrap samples.
+    GradientBoostingClassifier : A sum of small trees.
 
     Examples
     --------
@@ -310,6 +317,8 @@ class DecisionTreeClassifier(ClassifierMixin, BaseTree):
 class DecisionTreeRegressor(RegressorMixin, BaseTree):
     """Regression tree (CART) for one or several targets.
 
+    Guide: docs/trees.md
+
     Parameters
     ----------
     criterion : "squared_error", "absolute_error" or "poisson", default="squared_error"
@@ -327,6 +336,11 @@ class DecisionTreeRegressor(RegressorMixin, BaseTree):
     pruning_table_ : PruningTable
         Errors of all subtrees; set if `pruning` is not None.
     n_features_in_, feature_names_in_ : as in scikit-learn.
+
+    See Also
+    --------
+    RandomForestRegressor : The mean of trees on bootstrap samples.
+    GradientBoostingRegressor : A sum of small trees.
 
     Examples
     --------

@@ -76,6 +76,8 @@ class AnyBoostClassifier(StagewiseClassifier):
     margin of 1, where P is 0 or 1 (up to 1e-6). For reliable probabilities wrap the model in a
     `bosquet.CalibratedModel`.
 
+    Guide: docs/adaboost.md
+
     Parameters
     ----------
     loss : str, function or object, default="exponential"
@@ -111,6 +113,11 @@ class AnyBoostClassifier(StagewiseClassifier):
         Quantities of each round and bounds on the error, as far as they are defined.
     feature_importances_, stopped_because_, train_score_, validation_score_, n_estimators_,
     n_features_in_, feature_names_in_ : as in `AdaBoostClassifier`.
+
+    See Also
+    --------
+    AdaBoostClassifier : The exponential loss, with closed-form steps.
+    BrownBoostClassifier : Boosting for noisy labels.
 
     Examples
     --------

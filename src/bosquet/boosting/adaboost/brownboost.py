@@ -155,6 +155,8 @@ class BrownBoostClassifier(VoteClassifier):
     error is at most :math:`1 - \operatorname{erf} \sqrt c`, the target error. As c grows, BrownBoost
     becomes AdaBoost (with margins doubled).
 
+    Guide: docs/robust-boosting.md
+
     Parameters
     ----------
     estimator : classifier or regressor, default=None
@@ -208,6 +210,11 @@ class BrownBoostClassifier(VoteClassifier):
         Mean over the hypotheses, weighted by their votes.
     stopped_because_ : str
         Why the rounds ended. There is a warning if time was left.
+
+    See Also
+    --------
+    LPBoostClassifier : The vote with the largest soft margin.
+    AdaBoostClassifier : Boosting without a limit on the weights of rows.
 
     Examples
     --------

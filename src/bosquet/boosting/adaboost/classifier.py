@@ -318,6 +318,8 @@ class AdaBoostClassifier(StagewiseClassifier):
     (with the latter an SVC learns nothing); a weak learner without errors wins the vote;
     `decision_function` is f itself, not 2f / Σα.
 
+    Guide: docs/adaboost.md
+
     Parameters
     ----------
     estimator : estimator or None, default=None
@@ -401,6 +403,11 @@ class AdaBoostClassifier(StagewiseClassifier):
     n_estimators_ : int
         Number of rounds.
     n_features_in_, feature_names_in_ : as in scikit-learn.
+
+    See Also
+    --------
+    AnyBoostClassifier : The same loop for any loss of the margin.
+    GradientBoostingClassifier : Boosting by gradients of a loss, often more accurate.
 
     Examples
     --------

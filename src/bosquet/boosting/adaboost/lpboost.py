@@ -68,6 +68,8 @@ class LPBoostClassifier(VoteClassifier):
     hypothesis is missing and the vote is optimal; otherwise it is added and the program is solved
     again (HiGHS). All weights change in every round, and many become 0: the vote is short.
 
+    Guide: docs/robust-boosting.md
+
     Parameters
     ----------
     estimator : classifier or regressor, default=None
@@ -130,6 +132,11 @@ class LPBoostClassifier(VoteClassifier):
     certificate_ : Certificate
         `alphas` are the final weights; `errors` are those of the hypotheses under the distributions to
         which they were fitted.
+
+    See Also
+    --------
+    BrownBoostClassifier : Boosting that gives up on rows that stay misclassified.
+    AdaBoostClassifier : Boosting by the exponential loss.
 
     Examples
     --------

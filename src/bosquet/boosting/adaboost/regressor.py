@@ -96,6 +96,8 @@ class AdaBoostRegressor(AsSequence, SaveMixin, RegressorMixin, BaseEstimator):
     drawn). For the exponential loss scikit-learn's losses are at most 1 - 1/e, so that the weights differ
     less and its rounds stop later.
 
+    Guide: docs/adaboost.md
+
     Parameters
     ----------
     estimator : regressor, default=None
@@ -145,6 +147,11 @@ class AdaBoostRegressor(AsSequence, SaveMixin, RegressorMixin, BaseEstimator):
         tenth of `n_estimators` were made, or if the model is a single weak learner.
     feature_importances_ : array of shape (n_features,)
         Mean importance over the weak learners, with their weights, if the weak learners have importances.
+
+    See Also
+    --------
+    AdaBoostClassifier : AdaBoost for classes.
+    GradientBoostingRegressor : Boosting by gradients of a loss, often more accurate.
 
     Examples
     --------
