@@ -22,8 +22,9 @@ def vote_over_grid(
     .. math:: H(x) = \frac1S \sum_{s} h_s(x), \qquad s \text{ every setting of the grid.}
 
     Instead of selecting one setting, the ensemble averages over all of them. Different settings give
-    diverse learners, which is what an average benefits from, and a bad setting among good ones is
-    outvoted. But every poor learner worsens the average, so the grid should hold reasonable values only.
+    diverse base estimators, which is what an average benefits from, and a bad setting among good ones is
+    outvoted. But every poor base estimator worsens the average, so the grid should hold reasonable values
+    only.
 
     No cross-validation is needed to select a setting; it can still estimate the error of the ensemble. If
     it is used to weight the settings (`SuperLearnerClassifier`) or to remove some of them, its scores are

@@ -45,6 +45,8 @@ class Mixture(SaveMixin, BaseMixture):
     Stream and batch give the same bits. A call that ends with an error or an interrupt plays none of its
     steps.
 
+    Guide: docs/experts.md
+
     Parameters
     ----------
     rule : str or rule, default="ml-poly"
@@ -112,6 +114,11 @@ class Mixture(SaveMixin, BaseMixture):
         Learning rate of the next step; NaN if the rule has several or an infinite one.
     n_features_in_ : int
         Number of experts.
+
+    See Also
+    --------
+    SuperLearnerRegressor : Fixed weights, chosen by cross-validation.
+    bosquet.experts.OnlineMixtureRegressor : Mixture of models that are trained online.
 
     Examples
     --------

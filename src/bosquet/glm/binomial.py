@@ -46,6 +46,8 @@ class BinomialRegression(ClassifierMixin, GeneralisedModel):
     Unlike scikit-learn's ``LogisticRegression``, nothing is penalised, so that estimates have standard
     errors, tests and confidence intervals. statsmodels fits the model; `result_` is its result object.
 
+    Guide: docs/glm.md
+
     Parameters
     ----------
     formula : str, list or None, default=None
@@ -103,6 +105,11 @@ class BinomialRegression(ClassifierMixin, GeneralisedModel):
     `backward`, profile intervals and `diagnostics` need the training rows, so they raise an error on a
     loaded model. A formula is stored as expressions of columns (docs/glm.md lists the supported functions).
     A pickle contains the training columns and supports all methods.
+
+    See Also
+    --------
+    MultinomialRegression : Regression for more than two classes.
+    PoissonRegression : Regression for counts.
 
     Examples
     --------

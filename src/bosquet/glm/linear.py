@@ -36,6 +36,8 @@ class LinearModel(RegressorMixin, FormulaModel):
 
     scikit-learn's ``LinearRegression`` gives the same predictions, without tests and intervals.
 
+    Guide: docs/glm.md
+
     Parameters
     ----------
     formula, fit_intercept, missing
@@ -56,6 +58,11 @@ class LinearModel(RegressorMixin, FormulaModel):
         coefficients.
     log_likelihood_, aic_, bic_, df_residual_, formula_, terms_, selection_, result_
         As in `BinomialRegression`; `result_` is statsmodels' RegressionResults.
+
+    See Also
+    --------
+    BinomialRegression : Regression for two classes.
+    PoissonRegression : Regression for counts.
 
     Examples
     --------

@@ -36,6 +36,8 @@ class LogLinearModel(PoissonRegression):
     saturated one by the deviance (G²) and Pearson's X²; `anova` compares two models. The model is fitted as a
     Poisson model of the counts, which gives the same estimates as a multinomial model with a fixed total.
 
+    Guide: docs/glm.md
+
     Parameters
     ----------
     formula : str or None, default=None
@@ -52,6 +54,11 @@ class LogLinearModel(PoissonRegression):
     factors_ : list of str
         Names of the factors.
     params_, deviance_, df_residual_, aic_, bic_, result_ and the others of `PoissonRegression`
+
+    See Also
+    --------
+    PoissonRegression : Regression for counts.
+    MultinomialRegression : Regression for more than two classes.
 
     Examples
     --------

@@ -49,6 +49,8 @@ class MultinomialRegression(ClassifierMixin, FormulaModel):
     The odds Ω of any class j against any class k follow from the differences of coefficients, and do not
     depend on which class is the first. With two classes it is `BinomialRegression` with the logit link.
 
+    Guide: docs/glm.md
+
     Parameters
     ----------
     formula, fit_intercept, missing, on_separation, max_iter, tol
@@ -65,6 +67,11 @@ class MultinomialRegression(ClassifierMixin, FormulaModel):
     separation_, formula_, terms_, selection_, result_
         As in `BinomialRegression`; `result_` is statsmodels' MultinomialResults, fitted to columns scaled
         to a root mean square of one.
+
+    See Also
+    --------
+    BinomialRegression : Regression for two classes.
+    LogLinearModel : Models of contingency tables.
 
     Examples
     --------

@@ -34,6 +34,8 @@ class PoissonRegression(RegressorMixin, GeneralisedModel):
     of x_j multiplies the rate by e^{β_j}. Unlike scikit-learn's ``PoissonRegressor``, nothing is penalised,
     and there are tests and confidence intervals. For contingency tables see `LogLinearModel`.
 
+    Guide: docs/glm.md
+
     Parameters
     ----------
     formula, fit_intercept, missing, on_separation, max_iter, tol
@@ -46,6 +48,11 @@ class PoissonRegression(RegressorMixin, GeneralisedModel):
         As in `BinomialRegression`.
     separation_, formula_, terms_, selection_, result_
         As in `BinomialRegression`.
+
+    See Also
+    --------
+    LogLinearModel : Models of contingency tables.
+    BinomialRegression : Regression for two classes.
 
     Examples
     --------

@@ -79,7 +79,7 @@ def shap_bar(
             drawn[-1].set_alpha(0.35)  # the sum of many small ones may exceed the largest
         left = left + bars[:, k]
     ax.set_yticks(positions, names)
-    ax.set_xlabel(_axis_label(explanation, "mean |φ|"))
+    ax.set_xlabel(_axis_label(explanation, "mean |SHAP value|"))
     ax.margins(y=0.02)
     if 1 < means.shape[1] <= 10:
         ax.legend(frameon=False, loc="lower right")
@@ -152,7 +152,7 @@ def shap_beeswarm(
         )
     ax.set_yticks(range(order.size), [_label(explanation.feature_names[f]) for f in order[::-1]])
     ax.set_ylim(-0.6, order.size - 0.4)
-    ax.set_xlabel(_axis_label(explanation, "Shapley value φ"))
+    ax.set_xlabel(_axis_label(explanation, "SHAP value"))
     bar = ax.figure.colorbar(
         import_pyplot().cm.ScalarMappable(cmap=colours), ax=ax, aspect=30, pad=0.01, shrink=0.8
     )

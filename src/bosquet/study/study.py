@@ -35,6 +35,8 @@ class Study(BaseEstimator):
 
     .. math:: \bar d \pm t_{J-1} \sqrt{\left(\tfrac1J + \tfrac{n_{test}}{n_{train}}\right) S^2} .
 
+    Guide: docs/study.md
+
     Parameters
     ----------
     task : {"auto", "classification", "binary", "multiclass", "regression"}, default="auto"
@@ -90,6 +92,11 @@ class Study(BaseEstimator):
         The sorted labels; only for classification.
     splits_ : list of (train, test)
         Row indices of each split.
+
+    See Also
+    --------
+    GradientBoostingClassifier : One model with default parameters.
+    SuperLearnerClassifier : A combination of several models.
 
     Examples
     --------

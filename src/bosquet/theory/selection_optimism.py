@@ -85,7 +85,7 @@ def selection_optimism(
 
     .. math:: E \max_s \widehat{score}_s \ge \max_s E\, \widehat{score}_s.
 
-    Among equally good settings, the one with the largest score is the luckiest, since the rows that are
+    Among equally good settings, the largest score is partly due to chance, since the rows that are
     used for the score were also used for the choice. Nested cross-validation, in which the setting is
     chosen in each outer training set, gives an unbiased score of the choice. A vote of all settings, which
     involves no choice, is compared with it.
@@ -112,7 +112,7 @@ def selection_optimism(
 
     Examples
     --------
-    Twenty random guessers, of which the luckiest is chosen:
+    Twenty random guessers, of which the one with the largest score is chosen:
 
     >>> import numpy as np
     >>> from sklearn.dummy import DummyClassifier

@@ -488,7 +488,7 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
 
     @reads_fit_snapshot
     def predictor(self) -> Predictor:
-        """A light callable for services: takes an array, returns an array, without input checks.
+        """Return a fast prediction function without input checks, for one or several rows.
 
         Returns
         -------

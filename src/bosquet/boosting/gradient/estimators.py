@@ -49,6 +49,8 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
     gradient g and the hessian h of the loss at the current F, with leaf values -G/(H + λ). A round adds
     one tree for two classes, and one tree per class for more.
 
+    Guide: docs/gradient-boosting.md
+
     Parameters
     ----------
     loss : {"log_loss", "exponential", "squared_hinge"} or loss object, default="log_loss"
@@ -63,6 +65,11 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
     classes_ : array
         The classes, sorted.
     {attributes}
+
+    See Also
+    --------
+    RandomForestClassifier : Trees on bootstrap samples, with an out-of-bag error.
+    AdaBoostClassifier : Boosting by weights of the rows, with error bounds.
 
     Examples
     --------
@@ -317,6 +324,8 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
     The model is a sum of trees, F = F₀ + ν Σ T_t, fitted one after the other. Each tree is fitted to the
     gradient g and the hessian h of the loss at the current F, with leaf values -G/(H + λ).
 
+    Guide: docs/gradient-boosting.md
+
     Parameters
     ----------
     loss : str or loss object, default="squared_error"
@@ -338,6 +347,11 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
     Attributes
     ----------
     {attributes}
+
+    See Also
+    --------
+    RandomForestRegressor : Trees on bootstrap samples, with an out-of-bag error.
+    ConformalModel : Prediction intervals with guaranteed coverage.
 
     Examples
     --------

@@ -32,7 +32,7 @@ _UNIVERSAL = ("yes", "a universal kernel, with C growing at the right rate")
 
 PROPERTIES: dict[str, MethodProperties] = {
     "linear": _properties(
-        ("partly", "weights of a linear frontier"),
+        ("partly", "weights of a linear decision boundary"),
         ("no", "unless the best rule is linear"),
         ("no", "its bias does not vanish"),
         "C",

@@ -183,7 +183,7 @@ METHODS = [
         log=False,
         candidates=_linear,
         properties={
-            "readable": ("partly", "weights of a linear frontier"),
+            "readable": ("partly", "weights of a linear decision boundary"),
             "score_or_interval": ("yes", "probabilities under its Gaussian model"),
             "consistent": ("no", "unless classes are Gaussian with one covariance"),
             "minimax": ("no", "efficient in its Gaussian model only"),
@@ -203,7 +203,7 @@ METHODS = [
         log=False,
         candidates=_quadratic,
         properties={
-            "readable": ("no", "quadratic frontiers in all columns"),
+            "readable": ("no", "quadratic decision boundaries in all columns"),
             "score_or_interval": (
                 "yes",
                 "probabilities under its Gaussian model, often overconfident",

@@ -38,7 +38,7 @@ class LinearSVM(LinearSVC):
     """LinearSVC of scikit-learn (squared hinge loss), which also counts its support vectors.
 
     `n_support_vectors_` is the number of rows inside the margin or misclassified, y f(x) < 1, on which the
-    frontier depends. With several classes, a row counts if it is a support vector of any of them.
+    decision boundary depends. With several classes, a row counts if it is a support vector of any of them.
     """
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LinearSVM:
