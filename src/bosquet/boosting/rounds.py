@@ -25,7 +25,7 @@ class RoundInfo:
     Attributes
     ----------
     iteration : number of rounds so far, including those of earlier warm starts.
-    n_estimators : largest number of rounds.
+    n_estimators : maximum number of rounds.
     train_loss : mean loss on (a sample of) the training rows.
     validation_loss : mean loss on the validation set, None without one.
     model : the model so far; it can predict and be saved.

@@ -33,7 +33,7 @@ class Salaries(LabelledInputs):
     ages : (float, float), default=(20, 70)
         Smallest and largest age.
     studies : (float, float), default=(0, 20)
-        Smallest and largest number of years of study.
+        Minimum and maximum number of years of study.
 
     Examples
     --------

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from bosquet._types import TableLike
 
 
-# Largest number of distances (rows to predict times training rows) that are held in memory at once.
+# Maximum number of distances (rows to predict times training rows) that are held in memory at once.
 MAX_DISTANCES = 2**22
 
 

@@ -161,7 +161,7 @@ def oracle(
     loss, quantile, classes
         As in `Mixture`.
     shifts : int, default=1
-        Largest number of changes, for kind="shifts".
+        Maximum number of changes, for kind="shifts".
     awake : array of shape (n_steps, n_experts), optional
 
     Returns

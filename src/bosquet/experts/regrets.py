@@ -67,7 +67,7 @@ def regret(
     oracle : {"uniform", "expert", "convex", "linear", "shifts"}, default="expert"
         The competitor, as `kind` in `oracle`.
     shifts : int, default=1
-        Largest number of changes, for oracle="shifts".
+        Maximum number of changes, for oracle="shifts".
 
     Returns
     -------

@@ -90,7 +90,7 @@ def counterfactual(
     features : list of indices or names, default=None
         Features that may change (default: all). Omit features that cannot be changed in practice.
     max_changes : int, default=3
-        Largest number of changed features.
+        Maximum number of changed features.
     grid : int, default=20
         Number of quantiles of a numeric feature to try; all levels of a categorical one are tried.
 

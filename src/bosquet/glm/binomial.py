@@ -64,7 +64,7 @@ class BinomialRegression(ClassifierMixin, GeneralisedModel):
         What to do if the classes are separated, so that the estimate does not exist. `separation_` holds
         the terms that separate them.
     max_iter : int, default=50
-        Largest number of iterations of Newton's method.
+        Maximum number of iterations of Newton's method.
     tol : float, default=1e-10
         The iteration stops when the deviance changes by less than this.
 

@@ -176,7 +176,7 @@ def coverage_by_group(
     confidence : float, default=0.95
         Confidence level of the intervals.
     most : int, default=25
-        Largest number of groups to draw; if there are more, those whose coverage differs most from the
+        Maximum number of groups to draw; if there are more, those whose coverage differs most from the
         nominal coverage.
     ax : matplotlib Axes, optional
 

@@ -169,7 +169,7 @@ def weak_learnability(
         The search stops when the two bounds of γ* differ by at most this value; for classifiers, when a new
         rule is not better than the known ones by more than this value.
     max_rounds : int, default=300
-        Largest number of fits.
+        Maximum number of fits.
     random_state : int, RandomState or None
         Seed of the rows drawn from a generator, and of randomised learners.
 

@@ -70,7 +70,7 @@ def vc_dim_of_trees(
     n_features : int
         Number n of features.
     max_leaf_nodes : int, optional
-        Largest number of leaves, at least 2. Pass this or `max_depth`.
+        Maximum number of leaves, at least 2. Pass this or `max_depth`.
     max_depth : int, optional
         Largest depth, at least 1.
 

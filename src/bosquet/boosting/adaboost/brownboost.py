@@ -160,7 +160,7 @@ class BrownBoostClassifier(VoteClassifier):
     estimator : classifier or regressor, default=None
         The learner; None is a native stump. Predictions of a regressor are clipped to [-1, 1].
     n_estimators : int, default=1000
-        Largest number of rounds. There is a warning if time is left after them.
+        Maximum number of rounds. There is a warning if time is left after them.
     c : float, default=None
         The time at the start, at most 500. None: the time for `target_error`.
     target_error : float, default=0.1
@@ -174,7 +174,7 @@ class BrownBoostClassifier(VoteClassifier):
     split : {"exact", "histogram"}, default="exact"
         Native learners: thresholds between any two values, or between bins of columns.
     max_bins : int, default=255
-        Largest number of bins of a column for split="histogram".
+        Maximum number of bins of a column for split="histogram".
     categorical_features : "from_dtype", None, or array-like, default="from_dtype"
         For native learners.
     callbacks : list of callables, default=None

@@ -352,7 +352,7 @@ class AdaBoostClassifier(StagewiseClassifier):
     split : {"exact", "histogram"}, default="exact"
         Native learners: thresholds between any two values, or between bins of columns.
     max_bins : int, default=255
-        Largest number of bins of a column for split="histogram".
+        Maximum number of bins of a column for split="histogram".
     categorical_features : "from_dtype", list of names or indices, mask, or None, default="from_dtype"
         For native learners: columns whose values are categories. "from_dtype": those of a category or
         string type.

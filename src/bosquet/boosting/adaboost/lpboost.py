@@ -75,7 +75,7 @@ class LPBoostClassifier(VoteClassifier):
         learner may not find its best hypothesis: the rounds may then end too early, and no bound on the
         value of other votes is known.
     n_estimators : int, default=500
-        Largest number of rounds. There is a warning if the gap is then still larger than `tol`.
+        Maximum number of rounds. There is a warning if the gap is then still larger than `tol`.
     nu : float in [0, 1], default=0.1
         The share of rows that may have a smaller margin.
     tol : float, default=1e-6
@@ -83,7 +83,7 @@ class LPBoostClassifier(VoteClassifier):
     split : {"exact", "histogram"}, default="exact"
         Native learners: thresholds between any two values, or between bins of columns.
     max_bins : int, default=255
-        Largest number of bins of a column for split="histogram".
+        Maximum number of bins of a column for split="histogram".
     categorical_features : "from_dtype", None, or array-like, default="from_dtype"
         For native learners.
     callbacks : list of callables, default=None

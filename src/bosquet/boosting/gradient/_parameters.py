@@ -38,7 +38,7 @@ _PARAMETERS_DOC = """
         Shrinkage ν: the factor by which each tree is multiplied. A smaller value needs more rounds and
         usually gives a lower loss.
     n_estimators : int or "auto", default="auto"
-        Number of rounds; with early stopping, the largest number. "auto": 1000 with early stopping, 100
+        Number of rounds; with early stopping, the maximum number. "auto": 1000 with early stopping, 100
         without.
     n_runs : int, default=1
         Number of boosted models with different random draws of columns and rows. The prediction is the mean
@@ -47,13 +47,13 @@ _PARAMETERS_DOC = """
         The runs differ only if `max_features` or `subsample` is below 1. Losses and timings are those of the
         first run.
     max_leaf_nodes : int or None, default=31
-        Largest number of leaves of a tree. None: no limit (then set `max_depth`).
+        Maximum number of leaves of a tree. None: no limit (then set `max_depth`).
     max_depth : int or None, default=None
         Largest depth of a tree, in splits. None: no limit.
     min_samples_leaf : int, default=20
-        Smallest number of rows in a leaf, counted exactly.
+        Minimum number of rows in a leaf, counted exactly.
     min_child_weight : float, default=1e-3
-        Smallest sum of hessians in a leaf.
+        Minimum sum of Hessians in a leaf.
     l2_regularization : float, default=1
         λ in the leaf weight -G/(H + λ).
     min_split_gain : float, default=0
@@ -76,7 +76,7 @@ _PARAMETERS_DOC = """
         pseudo-residuals, and in each leaf the exact minimiser of the loss. Losses without useful
         curvature (absolute, quantile, Huber) always use the latter.
     max_bins : int, default=255
-        Largest number of bins of a quantitative feature.
+        Maximum number of bins of a quantitative feature.
     categorical_features : "from_dtype", list of names or indices, mask, or None, default="from_dtype"
         Columns whose values are categories. "from_dtype": those of a category or string type. Ordered
         categories are split by their order unless they are listed here.
@@ -86,9 +86,9 @@ _PARAMETERS_DOC = """
     cat_l2 : float, default=10
         Value added to λ in splits on a categorical feature.
     max_cat_threshold : int, default=32
-        Largest number of levels on the smaller side of a categorical split.
+        Maximum number of levels on the smaller side of a categorical split.
     min_samples_category : int, default=30
-        Smallest number of rows of a level that is sorted on its own. Rarer levels stay together.
+        Minimum number of rows of a level that is sorted on its own. Rarer levels stay together.
     monotonic_cst : array of -1, 0, 1, or dict {feature: direction}, default=None
         Features in which the prediction must not decrease (1) or increase (-1).
     interaction_cst : list of sets of features, "pairwise", "no_interactions" or None, default=None
