@@ -81,7 +81,7 @@ _PARAMETERS_DOC = """
         Columns whose values are categories. "from_dtype": those of a category or string type. Ordered
         categories are split by their order unless they are listed here.
     cat_smooth : float, default=10
-        Number of rows, with gradient 0 and the mean hessian of the node, that are added to each level before
+        Number of rows, with gradient 0 and the mean Hessian of the node, that are added to each level before
         the levels are sorted by their mean gradient.
     cat_l2 : float, default=10
         Value added to λ in splits on a categorical feature.

@@ -46,7 +46,7 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
     """Gradient boosting for classification.
 
     The model is a sum of trees, F = F₀ + ν Σ T_t, fitted one after the other. Each tree is fitted to the
-    gradient g and the hessian h of the loss at the current F, with leaf values -G/(H + λ). A round adds
+    gradient g and the Hessian h of the loss at the current F, with leaf values -G/(H + λ). A round adds
     one tree for two classes, and one tree per class for more.
 
     Parameters
@@ -313,7 +313,7 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
     """Gradient boosting for regression, with one target or several.
 
     The model is a sum of trees, F = F₀ + ν Σ T_t, fitted one after the other. Each tree is fitted to the
-    gradient g and the hessian h of the loss at the current F, with leaf values -G/(H + λ).
+    gradient g and the Hessian h of the loss at the current F, with leaf values -G/(H + λ).
 
     Parameters
     ----------
