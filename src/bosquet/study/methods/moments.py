@@ -43,7 +43,7 @@ class Barycentres(NearestCentroid):
         deviation = np.sqrt(squares / max(n - classes, 1))
         if not deviation.any() and (means == means[0]).all():
             raise ValueError(
-                "every column of X is constant, so all barycentres are equal; pass at least one column that"
+                "every column of X is constant, so all centroids are equal; pass at least one column that"
                 " varies"
             )
         if not deviation.all():
