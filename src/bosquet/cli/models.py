@@ -6,6 +6,7 @@ import os
 import warnings
 from typing import TYPE_CHECKING, Any
 
+from bosquet._suggestions import with_article
 from bosquet.cli.arguments import STDIN, UserError
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ def _load_pickle(path: str, trust: bool) -> Any:
         raise UserError(f"{path} is a pickle that cannot be loaded: {line}") from None
     if not hasattr(model, "predict"):
         raise UserError(
-            f"{path} contains a {type(model).__name__}, not a model; pass the file of a model"
+            f"{path} contains {with_article(type(model).__name__)}, not a model; pass the file of a model"
         )
     return model
 
@@ -139,7 +140,7 @@ def table_model(path: str, arguments: Namespace) -> Any:
         return model
     if not hasattr(model, "predict"):
         raise UserError(
-            f"{path} contains a {type(model).__name__}, which cannot predict tables; pass the file of a"
-            " classifier or a regressor"
+            f"{path} contains {with_article(type(model).__name__)}, which cannot predict tables; pass the"
+            " file of a classifier or a regressor"
         )
     return TableModel(model, ColumnsByName(model))

@@ -9,6 +9,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
+from bosquet._suggestions import with_article
+
 from .numpy_arrays import as_array, table_from_array, table_from_sparse
 from .table import Table
 
@@ -79,6 +81,7 @@ def _other_frame(X: object, owner: str) -> Table:
             "pass the result"
         )
     if not isinstance(frame, narwhals.DataFrame):
+        kind = with_article(f"{type(X).__module__}.{type(X).__name__}")
         raise TypeError(
             f"X is a {type(X).__module__}.{type(X).__name__}, which {owner} cannot read; pass an array, a "
             "pandas or polars data frame, or an Arrow table"
