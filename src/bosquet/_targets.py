@@ -9,6 +9,7 @@ import numpy as np
 from bosquet._digits import first_inexact_integer, warn_of_lost_digits
 from bosquet._masks import without_mask
 from bosquet._sklearn import check_classification_targets, type_of_target
+from bosquet._suggestions import first_names
 from bosquet._warnings import warn_user
 from bosquet._weights import power_of_two, warn_of_rescaling
 
@@ -214,7 +215,7 @@ def class_numbers(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
     if wrong.size:
         raise ValueError(
             f"y[{wrong[0]}] is {labels[wrong].tolist()[0]!r}, which is not one of the classes"
-            f" {classes.tolist()}; drop this row or correct its label"
+            f" {first_names(classes)}; drop this row or correct its label"
         )
     return numbers
 

@@ -50,7 +50,7 @@ def test_invalid_groups_raise(numbers):
     with pytest.raises(ValueError, match="fitted with groups"):
         grouped.predict_interval(X)
     with pytest.raises(
-        ValueError, match=r"'c', which no calibration row has; known groups are \['a', 'b'\]"
+        ValueError, match="'c', which no calibration row has; known groups are 'a', 'b'"
     ):
         grouped.predict_interval(X[:2], groups=["a", "c"])
     with pytest.raises(ValueError, match="groups has shape"):

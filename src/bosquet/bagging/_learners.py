@@ -9,6 +9,7 @@ import numpy as np
 
 from bosquet._bags import misclassified, squared_errors
 from bosquet._sklearn import columns_of, has_fit_parameter, rows_of, seeded_clone
+from bosquet._suggestions import first_names
 from bosquet.bagging._sampling import Sampler
 from bosquet.trees import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -69,7 +70,7 @@ class ClassifierVotes:
         if unknown.size:
             raise ValueError(
                 f"{type(learner).__name__} predicts the class {labels.tolist()[unknown[0]]!r}, which is not"
-                f" one of {self.classes.tolist()}"
+                f" one of {first_names(self.classes)}; the estimator must predict classes of y"
             )
         return columns
 

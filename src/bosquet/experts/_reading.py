@@ -8,6 +8,7 @@ import numpy as np
 
 from bosquet._masks import without_mask
 from bosquet._sklearn import validate_data
+from bosquet._suggestions import first_names
 from bosquet._targets import and_more, check_same_length, warn_of_column_vector
 
 if TYPE_CHECKING:
@@ -97,7 +98,10 @@ def class_index(label: Any, classes: np.ndarray) -> int:
     indices = np.flatnonzero(classes == label)
     if indices.size == 0:
         value = label.item() if isinstance(label, np.generic) else label
-        raise ValueError(f"the label {value!r} is not one of the classes {classes.tolist()}")
+        raise ValueError(
+            f"the label {value!r} is not one of the classes {first_names(classes)}; correct the label, or"
+            " start a new mixture with all classes"
+        )
     return int(indices[0])
 
 

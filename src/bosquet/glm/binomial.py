@@ -11,6 +11,7 @@ from scipy.special import expit, log_ndtr
 from bosquet._fitted import publishes_fit_atomically, reads_fit_snapshot
 from bosquet._parameters import Check, choice
 from bosquet._sklearn import ClassifierMixin, check_is_fitted
+from bosquet._suggestions import first_names
 from bosquet._targets import check_labels, unique_classes
 from bosquet.glm._estimates import Response, estimate_glm
 from bosquet.glm._generalised import GeneralisedModel
@@ -440,5 +441,7 @@ def _check_counts(values: np.ndarray, trials: np.ndarray | None) -> np.ndarray:
 
 def check_class(label: object, classes: np.ndarray) -> object:
     if label not in classes.tolist():
-        raise ValueError(f"{label!r} is not one of the classes {classes.tolist()}")
+        raise ValueError(
+            f"{label!r} is not one of the classes {first_names(classes)}; pass the label of a class of y"
+        )
     return label

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bosquet._suggestions import first_names
 from bosquet._sums import weighted_sum
 from bosquet._warnings import warn_user
 
@@ -77,7 +78,8 @@ def _check_priors(
         unknown = [label for label in priors if label not in classes]
         if unknown:
             raise ValueError(
-                f"priors has the class {unknown[0]!r}, which is not in y; the classes are {classes.tolist()}"
+                f"priors has the class {unknown[0]!r}, which is not in y; the classes are"
+                f" {first_names(classes)}"
             )
         missing = [label for label in classes.tolist() if label not in priors]
         if missing:
