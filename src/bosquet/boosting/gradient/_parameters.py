@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bosquet._parameters import (
+    MAX_COUNT,
     Check,
     boolean,
     choice,
@@ -169,8 +170,8 @@ CHECKS: dict[str, Check] = {
     "n_estimators": or_auto(integer(1)),
     "n_runs": integer(1),
     "max_leaf_nodes": integer(2, 65535, none=True),
-    "max_depth": integer(1, none=True),
-    "min_samples_leaf": integer(1),
+    "max_depth": integer(1, MAX_COUNT, none=True),
+    "min_samples_leaf": integer(1, MAX_COUNT),
     "min_child_weight": number(0),
     "l2_regularization": number(0),
     "min_split_gain": number(0),
@@ -185,8 +186,8 @@ CHECKS: dict[str, Check] = {
     "step": choice("newton", "gradient"),
     "cat_smooth": number(0),
     "cat_l2": number(0),
-    "max_cat_threshold": integer(1),
-    "min_samples_category": integer(0),
+    "max_cat_threshold": integer(1, MAX_COUNT),
+    "min_samples_category": integer(0, MAX_COUNT),
     "early_stopping": choice("auto", "cv", True, False),
     "cv": folds(),
     "validation_fraction": number(0, 1, open_low=True, open_high=True),
