@@ -176,6 +176,7 @@ def check_value(name: str, value: object, check: Check) -> None:
     """Raise a ValueError that names the argument and its value unless the value is accepted."""
     ok, wanted = check
     if not ok(value):
+        value = value.item() if isinstance(value, np.generic) else value
         raise ValueError(f"{name}={value!r} is not valid: {name} must be {wanted}")
 
 

@@ -228,6 +228,12 @@ def apply_class_weight(
         return weight
     from sklearn.utils.class_weight import compute_sample_weight
 
-    by_class = compute_sample_weight(class_weight, labels)
+    try:
+        by_class = compute_sample_weight(class_weight, labels)
+    except (ValueError, IndexError, TypeError) as error:
+        raise ValueError(
+            f"class_weight={class_weight!r} is not valid: class_weight must be 'balanced', a dict with one"
+            " weight per class of y, or None"
+        ) from error
     both = by_class * weight if weight.size else by_class
     return check_sample_weight(both, len(labels), keep_scale=keep_scale)

@@ -125,7 +125,7 @@ class BaseVoting(SaveMixin, ExplainMixin, BaseEstimator):
                     " not a constructor argument and does not contain '__'"
                 )
         for name, learner in self._kept():
-            check_learner(learner, name)
+            check_learner(learner, "estimators", name)
         if not self._kept():
             raise ValueError("all estimators are 'drop'; at least one estimator is required")
         self._check_votes()

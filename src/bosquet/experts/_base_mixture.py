@@ -29,7 +29,7 @@ CHECKS: dict[str, Check] = {
     "randomised": boolean(),
     "loss_range": number(0, open_low=True, none=True),
     "quantile": number(0, 1, open_low=True, open_high=True),
-    "block": integer(1),
+    "block": integer(1, 2**32 - 1),  # row numbers have 32 bits in the core
     "history": choice("fit", True, False),
 }
 

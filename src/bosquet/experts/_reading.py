@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
+MAX_CLASSES = 65535
+
+
 def read_forecasts(owner: Any, F: ArrayLike, n_classes: int, *, reset: bool) -> np.ndarray:
     """Return forecasts of shape (n_steps, n_experts) or (n_steps, n_experts, n_classes) as float64.
 
@@ -124,12 +127,15 @@ def read_classes(classes: ArrayLike | None) -> np.ndarray | None:
     """Return the labels of the classes, given as a list of labels or as their number."""
     if classes is None:
         return None
-    if isinstance(classes, bool) or (isinstance(classes, int | np.integer) and classes < 2):
-        raise ValueError(f"classes={classes!r} is not valid: there must be at least two classes")
-    labels = np.arange(classes) if isinstance(classes, int | np.integer) else np.asarray(classes)
+    if isinstance(classes, bool | int | np.integer):
+        valid = not isinstance(classes, bool) and 2 <= classes <= MAX_CLASSES
+        labels = np.arange(classes if valid else 0)
+    else:
+        labels = np.asarray(classes)
     if labels.ndim != 1 or labels.size < 2 or len(set(labels.tolist())) != labels.size:
         raise ValueError(
-            f"classes={classes!r} is not valid: classes must be a list of at least two distinct labels"
+            f"classes={classes!r} is not valid: classes must be a list of at least two distinct labels, an"
+            f" integer in [2, {MAX_CLASSES}] or None"
         )
     return labels
 
@@ -138,7 +144,12 @@ def read_prior(prior: ArrayLike, n_experts: int) -> np.ndarray:
     """Return positive weights that sum to 1."""
     if prior is None:
         return np.full(n_experts, 1 / n_experts)
-    weights = np.asarray(prior, dtype=float)
+    try:
+        weights = np.asarray(prior, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"prior={prior!r} is not valid: prior must be one number > 0 per expert, or None"
+        ) from error
     if weights.shape != (n_experts,):
         raise ValueError(
             f"prior has shape {weights.shape}, but there are {n_experts} experts; pass one weight per expert"

@@ -19,6 +19,7 @@ from bosquet._parameters import (
 )
 from bosquet._parameters import check_parameters as check_against
 from bosquet._parameters import resolve_max_features as count_features
+from bosquet.boosting._inputs import check_learner
 
 if TYPE_CHECKING:
     from bosquet.boosting.gradient._base import BaseGradientBoosting
@@ -207,6 +208,7 @@ CHECKS: dict[str, Check] = {
 def check_parameters(estimator: BaseGradientBoosting) -> None:
     """Raise a ValueError that names the first parameter out of its range."""
     check_against(estimator, CHECKS)
+    check_learner(estimator.estimator)
     if estimator.n_runs > 1:
         _check_runs(estimator)
 
@@ -270,11 +272,14 @@ def interaction_groups(
     """
     if constraint is None:
         return []
-    if isinstance(constraint, str):
-        if constraint == "no_interactions":
-            return [[f] for f in range(n_features)]
-        if constraint == "pairwise":
-            return [[a, b] for a in range(n_features) for b in range(a, n_features)]
+    if isinstance(constraint, str) and constraint == "no_interactions":
+        return [[f] for f in range(n_features)]
+    if isinstance(constraint, str) and constraint == "pairwise":
+        return [[a, b] for a in range(n_features) for b in range(a, n_features)]
+    kinds = (list, tuple, set, frozenset)
+    if not isinstance(constraint, kinds) or not all(
+        isinstance(group, kinds) for group in constraint
+    ):
         raise ValueError(
             f"interaction_cst={constraint!r} is not valid: interaction_cst must be a list of sets of"
             " features, 'pairwise', 'no_interactions' or None"
