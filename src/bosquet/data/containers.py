@@ -24,8 +24,8 @@ def open_table(X: TableLike, owner: str) -> Table:
     for count, what in zip(table.shape, ("sample", "feature"), strict=True):
         if count == 0:
             raise ValueError(
-                f"Found array with 0 {what}(s) (shape={table.shape}) while a minimum of 1 is "
-                "required."
+                f"Found array with 0 {what}(s) (shape={table.shape}) while a minimum of 1 is required; pass"
+                f" at least one {what}"
             )
     return table
 
@@ -83,8 +83,8 @@ def _other_frame(X: object, owner: str) -> Table:
     if not isinstance(frame, narwhals.DataFrame):
         kind = with_article(f"{type(X).__module__}.{type(X).__name__}")
         raise TypeError(
-            f"X is a {type(X).__module__}.{type(X).__name__}, which {owner} cannot read; pass an array, a "
-            "pandas or polars data frame, or an Arrow table"
+            f"X is {kind}, which {owner} cannot read; pass an array, a pandas or polars data frame, or an "
+            "Arrow table"
         )
     native = narwhals.to_native(frame)
     return _detect(native if native is not X else frame.to_pandas(), owner)
@@ -93,7 +93,10 @@ def _other_frame(X: object, owner: str) -> Table:
 def _wrong_dimension(dimensions: int, owner: str) -> ValueError:
     if dimensions == 1:
         return _one_dimensional("1D array", "")
-    return ValueError(f"Found array with dim {dimensions}, while dim <= 2 is required by {owner}")
+    return ValueError(
+        f"Found array with dim {dimensions}, while dim <= 2 is required by {owner}; pass an array of shape"
+        " (n_samples, n_features)"
+    )
 
 
 def _one_dimensional(what: str, instead: str) -> ValueError:

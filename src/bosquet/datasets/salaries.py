@@ -55,8 +55,8 @@ class Salaries(LabelledInputs):
             span = np.asarray(getattr(self, name), dtype=float)
             if span.shape != (2,) or not np.isfinite(span).all() or not span[0] < span[1]:
                 raise ValueError(
-                    f"{name}={getattr(self, name)!r} is out of range; pass two finite numbers, the smaller"
-                    " one first"
+                    f"{name}={getattr(self, name)!r} is not valid: {name} must be two finite numbers, the"
+                    " smaller one first"
                 )
 
     def _inputs(self, n: int, random: np.random.Generator) -> np.ndarray:
