@@ -72,7 +72,7 @@ def read_truths(
         warn_of_column_vector()
         array = array[:, 0]
     if array.ndim != 1:
-        raise ValueError(f"y must have shape (n_steps,), got shape {array.shape}")
+        raise ValueError(f"y has shape {array.shape}; pass one truth per step, shape (n_steps,)")
     check_same_length(array.size, n_steps)
     if classes is not None:
         try:
@@ -82,11 +82,13 @@ def read_truths(
         indices = np.array([class_index(label, classes) for label in labels], dtype=float)
         return indices[inverse]
     if array.dtype.kind == "c":
-        raise ValueError("Complex data not supported: y has complex numbers")
+        raise ValueError("Complex data not supported: y has complex numbers; pass real numbers")
     try:
         array = np.ascontiguousarray(array, dtype=float)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"y must contain numbers: {error}") from error
+        raise ValueError(
+            f"y must contain numbers ({error}); pass classes=... for class labels"
+        ) from error
     wrong = np.flatnonzero(~np.isfinite(array))
     if wrong.size:
         kind = "NaN" if np.isnan(array[wrong[0]]) else "infinity"
