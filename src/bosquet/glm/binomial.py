@@ -409,15 +409,21 @@ def _check_counts(values: np.ndarray, trials: np.ndarray | None) -> np.ndarray:
     try:
         values = np.asarray(values, dtype=float)
     except (TypeError, ValueError):
-        raise ValueError("with trials, y must contain numbers of successes") from None
+        raise ValueError(
+            "y contains values that are not numbers; with trials, pass the number of successes of each row"
+        ) from None
     if trials is not None:
         if values.ndim != 1:
             raise ValueError(
-                f"with trials, y must have shape (n_samples,), the numbers of successes; got {values.shape}"
+                f"y has shape {values.shape}; with trials, pass the number of successes of each row, shape"
+                " (n_samples,)"
             )
         values = np.column_stack([values, np.asarray(trials, dtype=float) - values])
     if not np.isfinite(values).all():
-        raise ValueError("Input y contains NaN or infinity; counts must be finite")
+        row = int(np.flatnonzero(~np.isfinite(values).all(axis=1))[0])
+        raise ValueError(
+            f"Input y contains NaN or infinity in row {row}; counts must be finite, drop this row"
+        )
     if (values < 0).any():
         row = int(np.flatnonzero((values < 0).any(axis=1))[0])
         successes, failures = values[row]
@@ -434,7 +440,8 @@ def _check_counts(values: np.ndarray, trials: np.ndarray | None) -> np.ndarray:
         raise ValueError(f"row {row} has 0 trials; remove this row")
     if not values.sum(axis=0).all():
         raise ValueError(
-            "y contains successes only or failures only (one class); both are required"
+            "y contains successes only or failures only (one class), but both are required; pass rows of the"
+            " other class too"
         )
     return values
 
