@@ -58,7 +58,7 @@ class CustomLoss:
         self._has_derivatives = callable(getattr(user, "gradient_hessian", None))
         if not (self._has_value or self._has_derivatives):
             raise ValueError(
-                f"loss={user!r} is not valid; pass the name of a loss, or an object with the method"
+                f"loss={user!r} is not valid: loss must be the name of a loss, or an object with the method"
                 " gradient_hessian(y, raw) or value(y, raw)"
             )
 

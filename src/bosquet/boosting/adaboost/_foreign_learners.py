@@ -131,7 +131,7 @@ class ForeignLearner:
 
     @property
     def finds_optimum(self) -> bool:
-        return False  # not known
+        return False  # nothing is known about how the estimator searches
 
     def fit(
         self, target: np.ndarray, weight: np.ndarray, round_: int, attempt: int = 0

@@ -316,10 +316,10 @@ class BrownBoostClassifier(VoteClassifier):
         else:
             self.stopped_because_ = stepper.ending.reason
             advice = "no hypothesis has an edge; increase target_error or use a stronger learner"
-
+        rounds = "1 round" if self.n_iter_ == 1 else f"{self.n_iter_} rounds"
         warn_user(
-            f"{self.time_left_ / self.c_:.0%} of the time is left after {self.n_iter_} rounds, so the"
-            f" training error may exceed target_error: {advice}",
+            f"{self.time_left_ / self.c_:.0%} of the time is left after {rounds}, so the training error may"
+            f" exceed target_error; {advice}",
             ConvergenceWarning,
         )
 

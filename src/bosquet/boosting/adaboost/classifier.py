@@ -104,7 +104,8 @@ class StagewiseClassifier(VoteClassifier):
         classes = self.classes_ if continuing else unique_classes(labels)
         if classes.size < 2:
             raise ValueError(
-                f"{single_class_message(classes)}: a classifier needs at least two classes"
+                f"{single_class_message(classes)}: a classifier needs at least two classes; pass rows of"
+                " another class too"
             )
         self.classes_, self.n_classes_ = classes, classes.size
         weight = weight if weight.size else np.ones(labels.size)

@@ -245,8 +245,9 @@ class LPBoostClassifier(VoteClassifier):
             problem = (
                 f"the learner still finds hypotheses that increase the value {self.value_:.4g}"
             )
+        rounds = "1 round" if self.n_iter_ == 1 else f"{self.n_iter_} rounds"
         warn_user(
-            f"LPBoost has not converged after {self.n_iter_} rounds: {problem}; increase n_estimators or tol",
+            f"LPBoost has not converged after {rounds}: {problem}; increase n_estimators or tol",
             ConvergenceWarning,
         )
 

@@ -175,7 +175,8 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
             self.classes_ = unique_classes(labels)
         if self.classes_.size < 2:
             raise ValueError(
-                f"{single_class_message(self.classes_)}: a classifier needs at least two classes"
+                f"{single_class_message(self.classes_)}: a classifier needs at least two classes; pass rows"
+                " of another class too"
             )
         return self._encode_target(labels), labels.size
 
