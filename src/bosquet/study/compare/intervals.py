@@ -34,7 +34,7 @@ CONFIDENCE = 0.95
 FEWEST_SPLITS = 5
 DRAWS = 400
 FEWEST_DRAWS = 200
-# Rows times draws that are stored as one byte each.
+# Maximum number of rows times draws: they are stored as one byte each.
 MOST_COUNTS = 8_000_000
 
 
