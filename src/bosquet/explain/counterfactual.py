@@ -147,7 +147,10 @@ def counterfactual(
 def _one_row(row: Any, X: Any) -> Any:
     if isinstance(row, int | np.integer):
         if not 0 <= row < row_count(X):
-            raise ValueError(f"row={row} is out of range; X has {row_count(X)} rows")
+            raise ValueError(
+                f"row={row} is not valid: row must be an integer in [0, {row_count(X) - 1}], or a row of"
+                " values"
+            )
         return take(X, [int(row)])
     if hasattr(row, "to_frame") and hasattr(row, "index"):  # a row of a pandas data frame
         row = row.to_frame().T.astype(as_table(X).dtypes)

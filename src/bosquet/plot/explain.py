@@ -220,7 +220,7 @@ def shap_waterfall(
     explanation = explanation.output(output)
     if not 0 <= row < len(explanation):
         raise ValueError(
-            f"row={row} is out of range; the explanation has rows 0 to {len(explanation) - 1}"
+            f"row={row} is not valid: row must be an integer in [0, {len(explanation) - 1}]"
         )
     values = explanation.main_values[row]
     order = np.argsort(-np.abs(values), kind="stable")

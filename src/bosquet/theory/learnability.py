@@ -256,7 +256,9 @@ def _estimator_oracle(
 ) -> Oracle:
     """Return the function that fits a classifier to given weights and returns its predictions."""
     if isinstance(learner, str):
-        raise ValueError(f"learner={learner!r} is not valid; pass 'stumps' or a classifier")
+        raise ValueError(
+            f"learner={learner!r} is not valid: learner must be 'stumps' or a classifier"
+        )
     check_estimator_object(learner, "learner")
     if not has_fit_parameter(learner, "sample_weight"):
         raise ValueError(

@@ -22,7 +22,7 @@ def check_groups(groups: ArrayLike | None, n_rows: int) -> np.ndarray:
         )
     if values.dtype.kind == "f" and not np.isfinite(values).all():
         row = int(np.flatnonzero(~np.isfinite(values))[0])
-        raise ValueError(f"groups[{row}] is {values[row]}; groups must not hold NaN or infinity")
+        raise ValueError(f"groups[{row}] is {values[row]}; groups must not contain NaN or infinity")
     return values
 
 
