@@ -109,8 +109,8 @@ class BaseVoting(SaveMixin, ExplainMixin, BaseEstimator):
         pairs = _pairs(self.estimators)
         if not pairs:
             raise ValueError(
-                f"estimators={self.estimators!r} is not valid; pass a list of (name, estimator) pairs with at"
-                " least one pair"
+                f"estimators={self.estimators!r} is not valid: estimators must be a list of (name, estimator)"
+                " pairs with at least one pair"
             )
         names = [name for name, _ in pairs]
         parameters = self.get_params(deep=False)
@@ -305,7 +305,8 @@ class VotingClassifier(ClassifierMixin, BaseVoting):
         self.classes_ = np.unique(labels)
         if self.voting == "real" and self.classes_.size < 2:
             raise ValueError(
-                f"{single_class_message(self.classes_)}: voting='real' needs at least two classes"
+                f"{single_class_message(self.classes_)}: voting='real' needs at least two classes; use"
+                " voting='soft' or 'hard'"
             )
         return labels
 
