@@ -100,7 +100,8 @@ ScanOptions options_of(const nb::dict& given) {
     options.take("isa", isa);
     options.reject_unknown();
     if (!(scan.scale_factor > 1 && scan.scale_factor < kInfinity))
-        throw InputError("scale_factor must be > 1 and finite");
+        throw InputError("scale_factor=" + std::to_string(scan.scale_factor) +
+                         " is not valid: scale_factor must be a finite number > 1");
     scan.isa = parse_isa(isa);
     return scan;
 }
@@ -216,7 +217,9 @@ nb::ndarray<nb::numpy, std::uint8_t> resized(const Grey& pixels, std::int32_t wi
                                              std::int32_t height) {
     GreyImage image = image_of(pixels);
     if (width < 1 || height < 1 || width > 1 << 16 || height > 1 << 16)
-        throw InputError("width and height must be between 1 and 65536");
+        throw InputError("width=" + std::to_string(width) +
+                         " and height=" + std::to_string(height) +
+                         " are not valid: both must be integers in [1, 65536]");
     std::uint8_t* out;
     auto array = new_array<std::uint8_t>(
         {static_cast<std::size_t>(height), static_cast<std::size_t>(width)}, &out);

@@ -32,8 +32,8 @@ BOSQUET_DECLARE_KERNELS(QuantiseKernels, quantise_kernels)
 
 // The message for gradients that are not finite and for negative Hessians.
 constexpr const char* kBadGradients =
-    "gradients must be finite and Hessians non-negative; targets, weights or raw predictions are "
-    "too large for the loss, so rescale them";
+    "gradients must be finite and Hessians non-negative, but targets, weights or raw predictions "
+    "are too large; rescale the target or the weights, or lower learning_rate";
 
 // Returns the units for gradients with these sums. If every row has the same Hessian, it becomes 1,
 // so that a sum of Hessians is a count.

@@ -34,8 +34,10 @@ constexpr double (*kConstant[])(double) = {BOSQUET_FORMULAS(BOSQUET_ENTRY)};
 FormulaName formula_named(std::string_view name) {
     for (int i = 0; i < static_cast<int>(FormulaName::count); ++i)
         if (kTraits[i].name == name) return static_cast<FormulaName>(i);
-    throw InputError("loss='" + std::string(name) +
-                     "' is unknown; _core.all_losses() lists the names");
+    std::string known;
+    for (const auto& traits : kTraits)
+        known += (known.empty() ? "'" : ", '") + std::string(traits.name) + "'";
+    throw InputError("loss='" + std::string(name) + "' is not valid: loss must be one of " + known);
 }
 
 constexpr std::uint32_t kMaxOutputs = 1u << 20;

@@ -28,6 +28,9 @@ class NotStored:
         return f"<{self.kind}, not stored in the model file>"
 
 
+# Counts that are passed to the core have 32 bits there.
+MAX_COUNT = 2**31 - 1
+
 # (function that returns whether a value is accepted, description of the accepted values)
 Check = tuple[Callable[[object], bool], str]
 
@@ -88,15 +91,15 @@ def boolean() -> Check:
 
 
 def count_or_fraction(low: int, what: str, *, none: bool = False) -> Check:
-    """Accept an integer >= `low`, or a float in (0, 1]: a fraction of `what`."""
-    fraction, count = number(0, 1, open_low=True)[0], integer(low)[0]
+    """Accept an integer in [low, MAX_COUNT], or a float in (0, 1]: a fraction of `what`."""
+    fraction, count = number(0, 1, open_low=True)[0], integer(low, MAX_COUNT)[0]
 
     def ok(value: object) -> bool:
         if value is None:
             return none
         return count(value) if isinstance(value, Integral) else fraction(value)
 
-    return ok, f"an integer >= {low}, or a fraction of the {what} in (0, 1]" + (
+    return ok, f"an integer in [{low}, {MAX_COUNT}], or a fraction of the {what} in (0, 1]" + (
         " or None" if none else ""
     )
 
@@ -180,6 +183,7 @@ def check_value(name: str, value: object, check: Check) -> None:
     """Raise a ValueError that names the argument and its value unless the value is accepted."""
     ok, wanted = check
     if not ok(value):
+        value = value.item() if isinstance(value, np.generic) else value
         raise ValueError(f"{name}={value!r} is not valid: {name} must be {wanted}")
 
 

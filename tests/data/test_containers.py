@@ -133,9 +133,9 @@ def test_three_dimensional_input_is_rejected():
 def test_empty_tables_are_rejected_in_fit_and_transform():
     encoder, _ = TableEncoder.fit_encode(np.zeros((2, 3)))
     no_rows = (
-        r"Found array with 0 sample\(s\) \(shape=\(0, 3\)\) while a minimum of 1 is required\."
+        r"0 sample\(s\) \(shape=\(0, 3\)\) while a minimum of 1 is required; pass at least one"
     )
-    no_features = r"0 feature\(s\) \(shape=\(12, 0\)\) while a minimum of 1 is required\."
+    no_features = r"0 feature\(s\) \(shape=\(12, 0\)\) while a minimum of 1 is required; pass"
     for use in (TableEncoder.fit_encode, encoder.transform):
         with pytest.raises(ValueError, match=no_rows):
             use(np.zeros((0, 3)))

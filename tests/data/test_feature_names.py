@@ -71,7 +71,7 @@ def test_given_names_are_checked_but_arrays_need_no_names():
     ("names", "error", "message"),
     [
         (["a", "b"], ValueError, "has 2 names, but X has 3 features"),
-        (["a", "b", "a"], ValueError, "contains duplicates"),
+        (["a", "b", "a"], ValueError, "contains 'a' 2 times"),
         (["a", "b", 3], TypeError, "sequence of strings"),
         ("abc", TypeError, "sequence of strings"),
     ],

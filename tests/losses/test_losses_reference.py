@@ -261,7 +261,9 @@ def test_softmax_probabilities_of_huge_scores_are_finite() -> None:
 
 
 def test_the_error_names_an_unknown_loss() -> None:
-    with pytest.raises(_core.InputError, match="loss='squared_eror' is unknown"):
+    with pytest.raises(
+        _core.InputError, match="loss='squared_eror' is not valid: loss must be one of '"
+    ):
         _core.Loss("squared_eror", 1, 1, [])
 
 

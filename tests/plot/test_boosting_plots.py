@@ -126,7 +126,7 @@ def test_invalid_input_of_decision_rounds_raises(moons, model):
         plot.decision_rounds(three, X[:, :2], y)
     with pytest.raises(ValueError, match="two columns"):
         plot.decision_rounds(three, X, y)
-    with pytest.raises(ValueError, match="rounds 1 to 60"):
+    with pytest.raises(ValueError, match=r"at must be rounds in \[1, 60\]"):
         plot.decision_rounds(model, *moons, at=(1, 61))
     with pytest.raises(ValueError, match="one axes per round"):
         plot.decision_rounds(model, *moons, at=(1, 2), axes=plt.subplots()[1])
@@ -209,7 +209,7 @@ def test_margins_are_drawn_for_each_number_of_rounds_and_grow(moons):
     np.testing.assert_allclose(curves[-1].get_xdata()[1:-1], last, atol=1e-12)
     smallest = [line.get_xdata()[1] for line in curves]
     assert smallest[0] < smallest[1] <= smallest[2] + 0.02
-    with pytest.raises(ValueError, match="rounds 1 to 80"):
+    with pytest.raises(ValueError, match=r"at must be rounds in \[1, 80\]"):
         plot.margins(model, *moons, at=(81,))
 
 

@@ -58,7 +58,7 @@ def test_intervals_give_the_coverage_of_all_rows_and_draw_some(bands):
     ax = plot.intervals(y, bounds, prediction, max_display=50)
     inside = ((bounds[:, 0] <= y) & (y <= bounds[:, 1])).mean()
     assert labels(ax)[0] == "interval, 3.29 wide on average"
-    assert labels(ax)[1] == f"truth inside: {inside:.1%} of 400 rows"
+    assert labels(ax)[1] == f"target inside the interval: {inside:.1%} of 400 rows"
     drawn = sum(len(line.get_xdata()) for line in ax.get_lines()[:2])
     assert drawn == 50 == len(ax.collections[0].get_segments())
 

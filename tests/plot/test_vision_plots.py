@@ -58,7 +58,7 @@ def test_features_are_drawn_on_the_mean_image_of_the_second_class(model):
 def test_at_most_the_selected_features_are_drawn(model):
     axes = plot.haar_features_chosen(model, 100)
     assert sum(bool(ax.patches) for ax in axes.flat) == model.n_estimators_
-    with pytest.raises(ValueError, match="first=0 is out of range"):
+    with pytest.raises(ValueError, match="first=0 is not valid"):
         plot.haar_features_chosen(model, 0)
 
 

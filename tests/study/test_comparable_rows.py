@@ -241,7 +241,7 @@ def test_cost_models_grow_as_the_time_of_fits_does(name, task):
 
 def test_cost_models_that_are_wrong_are_noticed_before_a_slow_method_begins(large):
     # All models are eight times too optimistic: after three methods the fourth is known to be too slow.
-    names = ("nearest-barycentre", "lda", "logistic")
+    names = ("nearest-centroid", "lda", "logistic")
     quick = [paced(name, 0.08 + 0.008 * k, cost=0.01 + 0.001 * k) for k, name in enumerate(names)]
     study = Study(methods=[*quick, paced("cart", 2.0, cost=0.25)], budget=10, verbose=0, repeats=1)
     study.fit(table(), "y")

@@ -176,7 +176,7 @@ def test_networks_with_fewer_than_ten_rows_per_weight_warn():
     metric, shape = metric_and_shape("binary", X, y)
     few = METHODS["mlp"].candidates(shape)[:2]
     method = replace(METHODS["mlp"], candidates=lambda shape: few)
-    assert "10 rows per weight" in tune(method, TableRows(X, y), shape, metric).message
+    assert "fewer than 10 per weight" in tune(method, TableRows(X, y), shape, metric).message
 
 
 def test_poisson_regression_is_for_counts_only():

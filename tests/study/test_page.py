@@ -20,13 +20,14 @@ from page_outline import Outline
 from page_reader import PAGE
 from sample_records import method_named, sample_record
 
+from bosquet.study.metrics.formatting import in_sentence
 from bosquet.study.record import Record
 from bosquet.study.report import page_html, write_page
 from bosquet.study.report.embedding import plain_data, script_data, text
 from bosquet.study.report.leaderboard import Scale
 from bosquet.study.report.summary import summary_sentences
 from bosquet.study.report.thinning import MAX_COLUMNS, MAX_NODES, thin_record
-from bosquet.study.report.wording import decimal, duration, in_sentence, listed
+from bosquet.study.report.wording import decimal, duration, listed
 
 pytestmark = PAGE
 TASKS = [("binary", 2), ("multiclass", 4), ("regression", 1)]

@@ -12,10 +12,11 @@ from stand_ins import linear, tree
 from bosquet import Study
 from bosquet.study.compare.intervals import MIN_SPLITS
 from bosquet.study.compare.verdict import verdict_on
+from bosquet.study.metrics.formatting import in_sentence
 from bosquet.study.record import Record
 from bosquet.study.report import page_html
 from bosquet.study.report.summary import headline, summary_sentences
-from bosquet.study.report.wording import decimal, in_sentence
+from bosquet.study.report.wording import decimal
 
 pytestmark = PAGE
 

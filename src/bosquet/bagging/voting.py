@@ -109,8 +109,8 @@ class BaseVoting(SaveMixin, ExplainMixin, BaseEstimator):
         pairs = _pairs(self.estimators)
         if not pairs:
             raise ValueError(
-                f"estimators={self.estimators!r} is not valid; pass a list of (name, estimator) pairs with at"
-                " least one pair"
+                f"estimators={self.estimators!r} is not valid: estimators must be a list of (name, estimator)"
+                " pairs with at least one pair"
             )
         names = [name for name, _ in pairs]
         parameters = self.get_params(deep=False)
@@ -125,7 +125,7 @@ class BaseVoting(SaveMixin, ExplainMixin, BaseEstimator):
                     " not a constructor argument and does not contain '__'"
                 )
         for name, learner in self._kept():
-            check_learner(learner, name)
+            check_learner(learner, "estimators", name)
         if not self._kept():
             raise ValueError("all estimators are 'drop'; at least one estimator is required")
         self._check_votes()
@@ -312,7 +312,8 @@ class VotingClassifier(ClassifierMixin, BaseVoting):
         self.classes_ = np.unique(labels)
         if self.voting == "real" and self.classes_.size < 2:
             raise ValueError(
-                f"{single_class_message(self.classes_)}: voting='real' needs at least two classes"
+                f"{single_class_message(self.classes_)}: voting='real' needs at least two classes; use"
+                " voting='soft' or 'hard'"
             )
         return labels
 

@@ -25,7 +25,7 @@ class RoundInfo:
     Attributes
     ----------
     iteration : number of rounds so far, including those of earlier warm starts.
-    n_estimators : largest number of rounds.
+    n_estimators : maximum number of rounds.
     train_loss : mean loss on (a sample of) the training rows.
     validation_loss : mean loss on the validation set, None without one.
     model : the model so far; it can predict and be saved.
@@ -324,8 +324,7 @@ def start_of_run(
 
 def _warn_of_trained_rows() -> None:
     warn_user(
-        "this warm start may continue rounds that were trained on rows of the validation set, and early"
-        " stopping would then stop too late: the model was last fitted on all rows, without"
-        " warm_start=True or early stopping, on other rows, or it was loaded from a file. Use both from the"
-        " first round on, or pass an eval_set to gradient boosting"
+        "early stopping may stop too late: the validation set of this warm start may contain rows that the"
+        " earlier rounds were trained on. Set warm_start=True and early_stopping from the first fit on, with"
+        " the same rows; or pass eval_set to gradient boosting"
     )

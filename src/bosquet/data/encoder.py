@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bosquet._digits import LARGEST_EXACT_INTEGER, warn_of_lost_digits
+from bosquet._suggestions import first_names
 
 from .categorical_features import FROM_DTYPE, categorical_mask
 from .columns import Columns
@@ -319,9 +320,12 @@ def _check_given_names(given: Sequence[str], own: list[str] | None, n_features: 
             " feature"
         )
     if len(set(names)) < len(names):
-        raise ValueError(f"feature_names={names} contains duplicates; names must be distinct")
+        repeated = next(name for name in names if names.count(name) > 1)
+        raise ValueError(
+            f"feature_names contains {repeated!r} {names.count(repeated)} times; names must be distinct"
+        )
     if own is not None and own != names:
         raise ValueError(
-            f"feature_names={names} differs from the column names of X, {own}; omit feature_names"
+            f"feature_names differs from the column names of X, {first_names(own)}; omit feature_names"
         )
     return names

@@ -29,7 +29,7 @@ CHECKS: dict[str, Check] = {
     "randomised": boolean(),
     "loss_range": number(0, open_low=True, none=True),
     "quantile": number(0, 1, open_low=True, open_high=True),
-    "block": integer(1),
+    "block": integer(1, 2**32 - 1),  # row numbers have 32 bits in the core
     "history": choice("fit", True, False),
 }
 
@@ -125,12 +125,13 @@ class BaseMixture(RegressorMixin, BaseEstimator):
             )
         if rule.name == "ridge" and (loss != "square" or self.randomised):
             raise ValueError(
-                f"rule='ridge' requires loss='square' and randomised=False, got loss={self.loss!r} and"
-                f" randomised={self.randomised!r}"
+                f"rule='ridge' cannot be combined with loss={self.loss!r} and randomised={self.randomised!r};"
+                " pass loss='square' and randomised=False, or use another rule"
             )
         if rule.bandit and self.block > 1:
             raise ValueError(
-                f"rule={rule.name!r} draws one expert per step and requires block=1, got block={self.block}"
+                f"block={self.block} cannot be combined with rule={rule.name!r}, which draws one expert per"
+                " step; pass block=1 or use another rule"
             )
         mixes = self.gradient and not (self.randomised or rule.bandit)
         if isinstance(loss, CustomExpertLoss) and loss.gradient is None and mixes:
@@ -184,9 +185,9 @@ class BaseMixture(RegressorMixin, BaseEstimator):
         self._warned = True
         spread, expected = self._core.totals["largest_spread"], self.loss_range or 1.0
         warn_user(
-            f"the losses of a step differ by {spread:g}, which exceeds loss_range={expected:g}: the bound for"
-            " loss_range no longer holds, and bound_ is for the observed range if the rule has such a bound."
-            " Pass a larger loss_range, or None to learn the range",
+            f"the losses of a step differ by {spread:g}, which exceeds loss_range={expected:g}, so the regret"
+            " bound for loss_range does not hold; pass a larger loss_range, or None to estimate it from the"
+            " data",
             RangeWarning,
         )
 

@@ -436,7 +436,7 @@ def _check_truth(y: ArrayLike | None) -> Any:
     """Return y if it is a number, by a fast check; raise a ValueError otherwise."""
     if type(y) is float or isinstance(y, int | float | np.number):
         return y
-    raise ValueError(f"y must be one number for a single step, got {y!r}")
+    raise ValueError(f"y={y!r} is not valid: y must be one number, the truth of this step")
 
 
 def play(

@@ -161,7 +161,7 @@ def oracle(
     loss, quantile, classes
         As in `Mixture`.
     shifts : int, default=1
-        Largest number of changes, for kind="shifts".
+        Maximum number of changes, for kind="shifts".
     awake : array of shape (n_steps, n_experts), optional
 
     Returns
@@ -198,7 +198,8 @@ def find_oracle(problem: OracleProblem, kind: str, shifts: int = 1) -> Oracle:
     if np.isnan(problem.forecasts).any():
         raise ValueError(
             f"the best {kind} combination requires a forecast of every expert at every step, but F contains"
-            " NaN or awake excludes experts"
+            " NaN or awake excludes experts; impute these forecasts, or use the oracle 'expert', 'uniform'"
+            " or 'shifts'"
         )
     weights = _best_convex(problem) if kind == "convex" else _best_linear(problem)
     return problem.oracle(kind, problem.combination_losses(weights), weights=weights)
@@ -251,7 +252,8 @@ def _best_convex(problem: OracleProblem) -> np.ndarray:
         return np.eye(X.shape[1])[X.mean(axis=0).argmin()]
     if loss == "zero-one":
         raise ValueError(
-            "the best convex combination is not available for loss='zero-one', which is not convex"
+            "the best convex combination is not available for loss='zero-one', which is not convex; use"
+            " another loss or the oracle 'expert'"
         )
     return simplex_minimum(lambda w: float(problem.combination_losses(w).mean()), X.shape[1])
 
@@ -275,7 +277,7 @@ def _best_linear(problem: OracleProblem) -> np.ndarray:
         return pinball_minimum(X, y, quantile, weight, simplex=False)
     raise ValueError(
         "the best linear combination is only available for the losses 'square', 'absolute', 'percentage' and"
-        f" 'pinball', not for loss={problem.loss!r}"
+        f" 'pinball', not for loss={problem.loss!r}; use one of these losses, or the oracle 'convex'"
     )
 
 

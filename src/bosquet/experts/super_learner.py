@@ -242,7 +242,7 @@ class SuperLearnerClassifier(ClassifierMixin, BaseSuperLearner):
             if not hasattr(learner, "predict_proba"):
                 raise ValueError(
                     f"estimator {name!r} ({type(learner).__name__}) has no predict_proba, which is needed to"
-                    " combine probabilities"
+                    " combine probabilities; use a classifier with predict_proba"
                 )
         labels = check_labels(y, owner=type(self).__name__)
         self.classes_ = unique_classes(labels)

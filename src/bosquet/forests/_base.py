@@ -11,6 +11,7 @@ from bosquet._bags import OutOfBagRecord, has_settled
 from bosquet._explain_mixin import ExplainMixin
 from bosquet._fitted import SaveMixin, publishes_fit_atomically, set_feature_attributes
 from bosquet._parameters import (
+    MAX_COUNT,
     Check,
     boolean,
     check_parameters,
@@ -57,12 +58,12 @@ KEY_STEP = 0x9E3779B97F4A7C15
 
 CHECKS = {
     "n_estimators": or_auto(integer(1)),
-    "max_depth": integer(1, none=True),
+    "max_depth": integer(1, MAX_COUNT, none=True),
     "min_samples_split": count_or_fraction(2, "rows"),
     "min_samples_leaf": count_or_fraction(1, "rows"),
     "min_weight_fraction_leaf": number(0, 0.5),
     "max_features": number_of_features(),
-    "max_leaf_nodes": integer(2, none=True),
+    "max_leaf_nodes": integer(2, MAX_COUNT, none=True),
     "min_impurity_decrease": number(0),
     "bootstrap": boolean(),
     "oob_score": boolean(),

@@ -78,7 +78,8 @@ class BaseForestClassifier(ClassifierMixin, BaseForest):
         check_is_fitted(self, "_ensemble")
         if isinstance(self.classes_, list):
             raise ValueError(
-                f"{method} needs a forest with one target, but this one has {len(self.classes_)}"
+                f"{method} needs a forest with one target, but this one has {len(self.classes_)} targets; fit"
+                " one forest per target"
             )
         return self.classes_
 

@@ -20,6 +20,7 @@ from bosquet._parameters import (
     number,
 )
 from bosquet._sklearn import BaseEstimator, check_is_fitted
+from bosquet._suggestions import with_article
 from bosquet._warnings import warn_user
 from bosquet.glm._estimates import Estimate, Response
 from bosquet.glm._inference import (
@@ -335,8 +336,8 @@ class FormulaModel(SaveMixin, BaseEstimator):
     def _compare(self, other: Any) -> Any:
         if not (isinstance(other, type(self)) or isinstance(self, type(other))):
             raise TypeError(
-                f"other is a {type(other).__name__}; a {type(self).__name__} can only be compared with a"
-                " model of the same kind"
+                f"other is {with_article(type(other).__name__)}; {with_article(type(self).__name__)} can"
+                " only be compared with a model of the same kind"
             )
         other._check_has_rows("anova")
         if not _same_target(self._response, other._response):

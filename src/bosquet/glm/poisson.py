@@ -201,6 +201,9 @@ def _offset(exposure: ArrayLike | str | None) -> np.ndarray | None:
     if exposure is None:
         return None
     values = np.asarray(exposure, dtype=float)
-    if not (values > 0).all() or not np.isfinite(values).all():
-        raise ValueError("exposure must be a positive, finite number in every row")
+    wrong = np.flatnonzero(~(np.isfinite(values) & (values > 0)))
+    if wrong.size:
+        raise ValueError(
+            f"exposure[{wrong[0]}] is {values.ravel()[wrong[0]]:g}; exposures must be finite and > 0"
+        )
     return np.log(values)

@@ -15,6 +15,7 @@ from bosquet._parameters import NotStored
 from bosquet._state.fields import read_field, read_object, read_text
 from bosquet._state.kinds import Content, ModelKind, class_by_name, kind_by_name, kind_of
 from bosquet._state.members import column_kinds
+from bosquet._suggestions import with_article
 from bosquet._warnings import warn_user
 from bosquet.io.container import load_bytes, load_parts, save_bytes, save_parts
 from bosquet.io.parameters import (
@@ -95,11 +96,13 @@ def model_bytes(estimator: object, nested: int = 0) -> bytes:
     kind = kind_of(estimator)
     if kind is None:
         raise ValueError(
-            f"a model file supports Bosquet's own models only, but this is a {_full_name(estimator)}; use"
-            " pickle or joblib"
+            f"a model file supports Bosquet's own models only, but this is"
+            f" {with_article(_full_name(estimator))}; use pickle or joblib"
         )
     if nested and kind.top_level_only:
-        raise ValueError(f"a {type(estimator).__name__} cannot be a member of another model")
+        raise ValueError(
+            f"{with_article(type(estimator).__name__)} cannot be a member of another model"
+        )
     estimator = fit_snapshot(estimator)
     if kind.has_parameters:
         check_is_fitted(estimator)
@@ -201,7 +204,9 @@ def _build(content: Any, metadata: dict[str, Any], nested: int) -> Any:
             f" {bosquet.__version__}"
         )
     if nested and kind.top_level_only:
-        raise ModelFileError(f"invalid model file: a {name} cannot be a member of another model")
+        raise ModelFileError(
+            f"invalid model file: {with_article(name)} cannot be a member of another model"
+        )
     if metadata.get("requires"):
         raise ModelFileError(
             f"the model file requires {metadata['requires']!r}, which Bosquet {bosquet.__version__} does"
@@ -209,7 +214,7 @@ def _build(content: Any, metadata: dict[str, Any], nested: int) -> Any:
         )
     if isinstance(content, list) != kind.has_members:
         raise ModelFileError(
-            f"invalid model file: the file of a {name} must contain"
+            f"invalid model file: the file of {with_article(name)} must contain"
             f" {'member models' if kind.has_members else 'trees'}"
         )
     if isinstance(content, list):

@@ -58,7 +58,7 @@ class CustomLoss:
         self._has_derivatives = callable(getattr(user, "gradient_hessian", None))
         if not (self._has_value or self._has_derivatives):
             raise ValueError(
-                f"loss={user!r} is not valid; pass the name of a loss, or an object with the method"
+                f"loss={user!r} is not valid: loss must be the name of a loss, or an object with the method"
                 " gradient_hessian(y, raw) or value(y, raw)"
             )
 
@@ -91,7 +91,7 @@ class CustomLoss:
             gradient, hessian = self._numerical(target, raw)
         else:
             gradient, hessian = self._analytic(target, raw)
-        for what, array in (("gradient", gradient), ("hessian", hessian)):
+        for what, array in (("gradient", gradient), ("Hessian", hessian)):
             if not np.isfinite(array).all():
                 row = int(np.flatnonzero(~np.isfinite(array).all(axis=0))[0])
                 raise ValueError(
@@ -103,7 +103,7 @@ class CustomLoss:
     def _analytic(self, target: np.ndarray, raw: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         pair = self.user.gradient_hessian(self._shaped(target), self._shaped(raw))
         result = []
-        for what, array in zip(("gradient", "hessian"), pair, strict=True):
+        for what, array in zip(("gradient", "Hessian"), pair, strict=True):
             array = np.asarray(array, dtype=float)
             wanted = self._shaped(raw).shape
             if array.shape != wanted:

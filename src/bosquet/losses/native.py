@@ -164,5 +164,7 @@ def _levels(name: str, given: ArrayLike) -> list[float]:
     """Return the levels of a parameter that accepts one level or several."""
     levels = [float(level) for level in np.atleast_1d(given)]
     if not levels or not all(0 < level < 1 for level in levels):
-        raise ValueError(f"{name}={given!r} is not valid; levels must be in (0, 1)")
+        raise ValueError(
+            f"{name}={given!r} is not valid: {name} must be a level in (0, 1) or a list of levels"
+        )
     return levels

@@ -176,7 +176,7 @@ def _rounds_to_show(at: Sequence[int] | None, total: int) -> list[int]:
     if at is not None:
         shown = sorted({int(t) for t in at})
         if not shown or shown[0] < 1 or shown[-1] > total:
-            raise ValueError(f"at={list(at)} is out of range; the model has rounds 1 to {total}")
+            raise ValueError(f"at={list(at)} is not valid: at must be rounds in [1, {total}]")
         return shown
     if total >= NINE_ROUNDS[-1]:
         return list(NINE_ROUNDS)
@@ -373,7 +373,7 @@ def margins(
         sorted_margins = np.sort(margins_of(vote, target)) / (length or 1.0)
         curves[t] = sorted_margins, float(is_wrong(vote, target).mean())
     elif at is not None and set(at) - set(curves):
-        raise ValueError(f"at={list(at)} is out of range; the model has rounds 1 to {t}")
+        raise ValueError(f"at={list(at)} is not valid: at must be rounds in [1, {t}]")
     ax.axvline(0, color=GREY, linewidth=0.8)
     fraction = np.arange(1, target.size + 1) / target.size
     colours = shades(RED, len(curves))

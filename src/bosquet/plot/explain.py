@@ -115,7 +115,7 @@ def shap_beeswarm(
     max_display : int, default=15
         Number of features to show.
     max_rows : int, default=2000
-        Largest number of rows to draw, chosen at equal distances.
+        Maximum number of rows to draw, chosen at equal distances.
     ax : matplotlib Axes, optional
 
     Returns
@@ -220,7 +220,7 @@ def shap_waterfall(
     explanation = explanation.output(output)
     if not 0 <= row < len(explanation):
         raise ValueError(
-            f"row={row} is out of range; the explanation has rows 0 to {len(explanation) - 1}"
+            f"row={row} is not valid: row must be an integer in [0, {len(explanation) - 1}]"
         )
     values = explanation.main_values[row]
     order = np.argsort(-np.abs(values), kind="stable")
@@ -270,7 +270,7 @@ def dependence(
     output : int, default=0
         Index of the output, if there are several.
     max_curves : int, default=100
-        Largest number of ICE curves to draw, chosen at equal distances.
+        Maximum number of ICE curves to draw, chosen at equal distances.
     columns : int, default=3
         Number of panels per row.
     axes : array of axes, optional
@@ -343,7 +343,7 @@ def shapes(functions: Any, *, max_display: int = 9, output: int = 0, axes: Any =
     functions : ShapeFunctions
         From `bosquet.explain.shape_functions`.
     max_display : int, default=9
-        Largest number of panels; each shows the function of a single feature.
+        Maximum number of panels; each shows the function of a single feature.
     output : int, default=0
         Index of the output.
     axes : array of axes, optional

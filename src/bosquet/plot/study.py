@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bosquet._optional import import_pyplot
+from bosquet._suggestions import with_article
 from bosquet.plot._style import BLUE, GREY, RED, new_axes, tidy
 
 if TYPE_CHECKING:
@@ -166,5 +167,7 @@ def _record_of(study: Any) -> Mapping[str, Any]:
     """The record of a fitted study; a record itself is returned unchanged."""
     record = getattr(study, "record_", study)
     if not isinstance(record, Mapping) or "methods" not in record:
-        raise ValueError(f"study is a {type(study).__name__}; pass a fitted Study or its record_")
+        raise ValueError(
+            f"study is {with_article(type(study).__name__)}; pass a fitted Study or its record_"
+        )
     return record

@@ -144,14 +144,14 @@ def intervals(
     )  # fmt: skip
     within, outside = shown[inside[shown]], shown[~inside[shown]]
     ax.plot(middle[within], truth[within], "o", color=BLUE, markersize=3.2, zorder=3,
-            label=f"truth inside: {inside.mean():.1%} of {inside.size:,} rows")  # fmt: skip
+            label=f"target inside the interval: {inside.mean():.1%} of {inside.size:,} rows")  # fmt: skip
     ax.plot(middle[outside], truth[outside], "X", color=ORANGE, markersize=6, zorder=4,
-            label=f"truth outside: {1 - inside.mean():.1%}")  # fmt: skip
+            label=f"target outside: {1 - inside.mean():.1%}")  # fmt: skip
     ends = np.array([middle[shown].min(), middle[shown].max()])
     ax.plot(ends, ends, color=GREY, linestyle="--", linewidth=1, zorder=1)
     low, high = ax.get_ylim()
     # Extra space at the top for the legend, which would cover rows anywhere else.
-    ax.set(xlabel="prediction", ylabel="truth", ylim=(low, high + 0.28 * (high - low)))
+    ax.set(xlabel="prediction", ylabel="target", ylim=(low, high + 0.28 * (high - low)))
     tidy(ax)
     ax.legend(frameon=False, fontsize=9, loc="upper left")
     return ax
@@ -178,7 +178,7 @@ def coverage_by_group(
     confidence : float, default=0.95
         Confidence level of the intervals.
     max_display : int, default=25
-        Largest number of groups to draw; if there are more, those whose coverage differs most from the
+        Maximum number of groups to draw; if there are more, those whose coverage differs most from the
         nominal coverage.
     ax : matplotlib Axes, optional
 

@@ -43,7 +43,7 @@ def haar_features_chosen(
     features, leaves = model.features_, model.leaves_
     count = min(int(first), len(features))
     if count < 1:
-        raise ValueError(f"first={first!r} is out of range; first must be an integer >= 1")
+        raise ValueError(f"first={first!r} is not valid: first must be an integer >= 1")
     if axes is None:
         across = min(count, 6)
         down = -(-count // across)

@@ -1,6 +1,6 @@
 r"""Gradient boosting of trees: the stagewise loop.
 
-The model f starts as the best constant. Each round computes the gradients g and hessians h of the loss at the
+The model f starts as the best constant. Each round computes the gradients g and Hessians h of the loss at the
 current predictions, grows a tree on them, gives each leaf a value, and adds the tree times the learning
 rate :math:`\nu`: :math:`f \leftarrow f + \nu\, \text{tree}`.
 
@@ -24,7 +24,7 @@ from bosquet.reference.gradient_trees import GradientNode, TreeOptions, grow, le
 from bosquet.reference.losses import Loss
 
 Array = NDArray[np.float64]
-GradientPairs = NDArray[np.float32]  # weighted gradient and hessian of each row: (rows, 2)
+GradientPairs = NDArray[np.float32]  # weighted gradient and Hessian of each row: (rows, 2)
 PairFunction = Callable[[Array, Array, Array], GradientPairs]  # of y, f, w
 
 
@@ -97,7 +97,7 @@ def boost(
     """Return the trees, and the raw predictions for the training rows.
 
     `start` are the initial raw predictions; the default is the best constant. `pairs_of(y, f, w)`, if given,
-    replaces the weighted gradients and hessians of the loss.
+    replaces the weighted gradients and Hessians of the loss.
 
     >>> from bosquet.reference.binning import bin_table
     >>> from bosquet.reference.losses import SquaredError
@@ -114,7 +114,7 @@ def boost(
         loss.start_round(y, f, w)
         pairs = loss.pairs(y, f, w) if pairs_of is None else pairs_of(y, f, w)
         if not options.newton:
-            # Fit the pseudo-residuals by least squares: the hessian of a row is its weight.
+            # Fit the pseudo-residuals by least squares: the Hessian of a row is its weight.
             pairs = np.column_stack([pairs[:, 0], w.astype(np.float32)])
         rows = np.arange(len(y))
         if options.subsample < 1:

@@ -1,7 +1,7 @@
 r"""The losses of gradient boosting: value, derivatives, and the constants that minimise them.
 
 A loss :math:`\ell(y, f)` compares a target y with a raw prediction f, row by row. Boosting needs its value;
-the gradient :math:`g = \partial \ell / \partial f` and the hessian
+the gradient :math:`g = \partial \ell / \partial f` and the Hessian
 :math:`h = \partial^2 \ell / \partial f^2`; the initial constant,
 :math:`\arg\min_c \sum_i w_i \ell(y_i, c)`; and the exact value of a leaf,
 :math:`\arg\min_c \sum_i w_i \ell(y_i, f_i + c)`. :math:`w_i` is the weight of row i.
@@ -99,7 +99,7 @@ class Loss:
         """Update parameters that depend on the residuals, at the start of a round."""
 
     def pairs(self, y: Array, f: Array, w: Array) -> NDArray[np.float32]:
-        """Return the weighted gradient and hessian of each row in single precision: shape (rows, 2)."""
+        """Return the weighted gradient and Hessian of each row in single precision: shape (rows, 2)."""
         both = np.stack([self.gradient(y, f) * w, self.hessian(y, f) * w], axis=1)
         return both.astype(np.float32)
 
@@ -125,7 +125,7 @@ class SquaredError(Loss):
 class Quantile(Loss):
     r"""The pinball loss :math:`q (y - f)_+ + (1 - q)(f - y)_+`, minimised by the q-quantile.
 
-    The second derivative is 0 wherever it exists. The hessian is set to 1, so that the tree is a
+    The second derivative is 0 wherever it exists. The Hessian is set to 1, so that the tree is a
     least-squares fit of the gradients. Leaf values are then exact minimisers.
     """
 

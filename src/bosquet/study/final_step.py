@@ -14,7 +14,7 @@ from bosquet.study.compare.ranking import interval_of_next_block
 from bosquet.study.explain.explainer import Explainer
 from bosquet.study.methods.candidates import candidate_with
 from bosquet.study.methods.method import Candidate, Method
-from bosquet.study.metrics.formatting import format_score
+from bosquet.study.metrics.formatting import format_score, in_sentence
 from bosquet.study.record import ChosenRecord, FinalFit
 from bosquet.study.run.clock import StudyClock
 from bosquet.study.run.context import StudyContext
@@ -153,6 +153,6 @@ class FinalStep:
         if further:
             self.notes.append(
                 f"Only {self.method.title} was tested on {len(further)} further blocks of time:"
-                f" {metric.title} {', '.join(map(format_score, further))}."
+                f" {in_sentence(metric.title)} {', '.join(map(format_score, further))}."
             )
         return interval_of_next_block(scores, metric)

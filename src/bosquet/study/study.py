@@ -57,7 +57,7 @@ class Study(BaseEstimator):
         all metrics of the task. A custom metric is a function (y_true, y_pred) whose name ends in _score,
         _error, _loss or _deviance, or a scorer of `sklearn.metrics.make_scorer`.
     repeats : int or None, default=None
-        Number of splits; with a budget the largest number. None is 5 without a budget and 10 with one.
+        Number of splits; with a budget the maximum number. None is 5 without a budget and 10 with one.
     random_state : int or None, default=0
         Random seed. None draws one.
     costs : array of shape (n_classes, n_classes) or dict, default=None

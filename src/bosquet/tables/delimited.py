@@ -46,7 +46,10 @@ def read_delimited(
     layout = layout_of(head, delimiter, header)
     if not layout.rows:
         width = layout.n_columns
-        raise TableError(f"{name} has a header with {width} columns, but no rows below it")
+        raise TableError(
+            f"{name} has a header with {width} columns, but no rows below it; pass a file with rows, or"
+            " header=False (--header no) if its first line is a row"
+        )
     if decimal is None:
         cells = (cell.strip() for row in layout.rows for cell in row[:_CELLS_PER_ROW])
         decimal = decimal_mark(cells, otherwise="," if layout.delimiter == ";" else ".")

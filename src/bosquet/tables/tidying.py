@@ -356,7 +356,10 @@ class TableTidier:
                 or target.get("kind") not in ("number", "class")
                 or target.get("decimal") not in (".", ",")
             ):
-                raise ValueError("invalid tidier state: the target is invalid")
+                raise ValueError(
+                    f"invalid tidier state: the target is {target!r}; it must be a dict with name (text),"
+                    " kind ('number' or 'class') and decimal ('.' or ',')"
+                )
             new.target, new.target_kind = target["name"], target["kind"]
             new._target_decimal = target["decimal"]
         names = [plan.name for plan in new.plans]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bosquet._sklearn import check_random_state, seeded_clone
+from bosquet._suggestions import first_names
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -69,7 +70,7 @@ def class_codes(labels: Any, classes: np.ndarray, source: str) -> np.ndarray:
         row = int(unknown[0])
         raise ValueError(
             f"{source} contains the class {values[row]!r} (row {row}), which is not one of"
-            f" {classes.tolist()}"
+            f" {first_names(classes)}"
         )
     return codes
 

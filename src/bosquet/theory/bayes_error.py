@@ -110,7 +110,7 @@ def bayes_error(
 
     Examples
     --------
-    The exercise of the lectures, with an overlap of 1/4:
+    The exercise of the course (docs/course), with an overlap of 1/4:
 
     >>> import numpy as np
     >>> from bosquet.theory import bayes_error
@@ -291,8 +291,8 @@ def _integral(function: Callable[[np.ndarray], np.ndarray], ends: list[float]) -
 def _as_functions(source: Any) -> list[Callable[[Any], Any]]:
     if not isinstance(source, Sequence) or len(source) < 2:
         raise TypeError(
-            f"source={source!r} is not valid; pass a list of two or more densities, or a generator with"
-            " sample(n, random_state) and probability(X) or mean(X)"
+            f"source={source!r} is not valid: source must be a list of two or more densities, or a"
+            " generator with sample(n, random_state) and probability(X) or mean(X)"
         )
     functions: list[Any] = [getattr(density, "pdf", density) for density in source]
     for number, function in enumerate(functions):
@@ -320,7 +320,8 @@ def _as_priors(priors: Sequence[float] | None, number: int) -> np.ndarray:
     prior = np.asarray(priors, dtype=float)
     if prior.shape != (number,) or not (prior >= 0).all() or abs(prior.sum() - 1) > 1e-9:
         raise ValueError(
-            f"priors={priors!r} is out of range; pass {number} numbers >= 0 with sum 1, one per density"
+            f"priors={priors!r} is not valid: priors must be {number} numbers >= 0 with sum 1, one per"
+            " density"
         )
     return prior
 
@@ -330,7 +331,9 @@ def _as_support(support: tuple[float, float] | None) -> tuple[float, float]:
         return -math.inf, math.inf
     low, high = (float(end) for end in support)
     if not low < high:
-        raise ValueError(f"support={support!r} is out of range; pass (low, high) with low < high")
+        raise ValueError(
+            f"support={support!r} is not valid: support must be (low, high) with low < high, or None"
+        )
     return low, high
 
 

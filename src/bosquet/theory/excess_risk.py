@@ -41,9 +41,10 @@ class RiskParts:
     optimisation : float
         Risk of the fitted rule minus that of the fully optimised rule.
     learned_gap, advantage, best_gap : float
-        Another decomposition of estimation + optimisation, as in the lectures: risk minus training error of
-        the fitted rule; training error of the fitted rule minus that of the best rule of the class, which
-        is negative if the estimator minimises it; training error minus risk of the best rule.
+        Another decomposition of estimation + optimisation, as in the course (docs/course): risk minus
+        training error of the fitted rule; training error of the fitted rule minus that of the best rule of
+        the class, which is negative if the estimator minimises it; training error minus risk of the best
+        rule.
     standard_error : float
         Standard error of the excess, over training sets.
     """

@@ -354,7 +354,7 @@ def maximal_margin(
         Weak learner. None is the exact stump, for which the result is optimal. Other learners need not find
         their best hypothesis; a vote with a larger margin may exist then.
     max_rounds : int, default=1000
-        Largest number of rounds of column generation.
+        Maximum number of rounds of column generation.
     tol : float, default=1e-6
         Column generation stops when the gap is at most this value.
     random_state : int, RandomState or None, default=None

@@ -53,8 +53,8 @@ def certificate(
     ----------
     model : a fitted classifier
         A classifier of Bosquet with the attribute ``certificate_``, or scikit-learn's `AdaBoostClassifier`.
-        The weights ln((1-ε)/ε) of the latter are divided by 2, which gives the α_t = ½ ln((1-ε)/ε) of the
-        lectures and the same vote.
+        The weights ln((1-ε)/ε) of the latter are divided by 2, which gives the α_t = ½ ln((1-ε)/ε) of
+        Freund and Schapire (1997) and the same vote.
     X : table of shape (n_samples, n_features)
     y : array of shape (n_samples,)
         Class labels.

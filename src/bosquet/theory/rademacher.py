@@ -135,7 +135,8 @@ def rademacher(
     if isinstance(hypotheses, str):
         if hypotheses != "stumps":
             raise ValueError(
-                f"hypotheses={hypotheses!r} is not valid; pass 'stumps', an array or an estimator"
+                f"hypotheses={hypotheses!r} is not valid: hypotheses must be 'stumps', an array or an"
+                " estimator"
             )
         stumps = Stumps(X)
         rows = stumps.order.shape[1]

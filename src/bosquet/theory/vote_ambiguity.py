@@ -222,7 +222,7 @@ def _shares(weights: ArrayLike | None, n_learners: int) -> np.ndarray:
         )
     if not (np.isfinite(share).all() and (share >= 0).all() and share.any()):
         raise ValueError(
-            f"weights={weights!r} is out of range; pass finite numbers >= 0, not all of them 0"
+            f"weights={weights!r} is not valid: weights must be finite numbers >= 0, not all of them 0"
         )
     return share / share.sum()
 

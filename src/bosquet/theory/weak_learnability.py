@@ -147,7 +147,7 @@ def weak_learnability(
     A learner that sees a sample from D instead of D loses a part of its edge. With `n_rows` rows it keeps
     the fraction `keep`, by the uniform convergence bound for its VC dimension. For stumps and functions of
     three pieces on a line γ* is 1/6, since the lightest piece has a weight of at most 1/3. Half of it is
-    the γ = 1/12 of the lectures.
+    the γ = 1/12 of the course (docs/course).
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ def weak_learnability(
         The search stops when the two bounds of γ* differ by at most this value; for classifiers, when a new
         rule is not better than the known ones by more than this value.
     max_rounds : int, default=300
-        Largest number of fits.
+        Maximum number of fits.
     random_state : int, RandomState or None
         Seed of the rows drawn from a generator, and of randomised learners.
 
@@ -256,7 +256,9 @@ def _estimator_oracle(
 ) -> Oracle:
     """Return the function that fits a classifier to given weights and returns its predictions."""
     if isinstance(learner, str):
-        raise ValueError(f"learner={learner!r} is not valid; pass 'stumps' or a classifier")
+        raise ValueError(
+            f"learner={learner!r} is not valid: learner must be 'stumps' or a classifier"
+        )
     check_estimator_object(learner, "learner")
     if not has_fit_parameter(learner, "sample_weight"):
         raise ValueError(

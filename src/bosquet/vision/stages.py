@@ -85,7 +85,7 @@ def boost_stage(
     min_hit_rate, max_false_alarm : float
         Targets of the stage.
     max_stumps : int, default=100
-        Largest number of stumps; training ends there even if too many negatives pass.
+        Maximum number of stumps; training ends there even if too many negatives pass.
     weight_trim : float, default=0.95
         Search each stump on the images with the largest weights that sum to this fraction of the total
         weight.

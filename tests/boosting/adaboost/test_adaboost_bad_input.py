@@ -143,7 +143,7 @@ def test_a_loss_must_be_finite_with_one_value_per_margin():
 
 def test_a_loss_must_be_a_known_name_or_a_loss_object():
     assert_fit_raises(
-        AnyBoostClassifier("hinge"), "loss='hinge' is not valid; pass one of 'exponential'"
+        AnyBoostClassifier("hinge"), "loss='hinge' is not valid: loss must be one of 'exponential'"
     )
     assert_fit_raises(AnyBoostClassifier(3), "a function of the margin")
 

@@ -154,8 +154,8 @@ def ends(model, X, y, reason, warns):
 
 
 def test_a_fit_with_all_rounds_gives_no_warning():
-    ends(AdaBoostClassifier(), X, Y, "all 50 rounds were made", False)
-    ends(AdaBoostRegressor(n_estimators=1), X, Y, "the one round was made", False)
+    ends(AdaBoostClassifier(), X, Y, "all rounds were run (50)", False)
+    ends(AdaBoostRegressor(n_estimators=1), X, Y, "all rounds were run (1)", False)
 
 
 @pytest.mark.parametrize("learner", [None, TheirTree(), DecisionTreeClassifier()])
@@ -212,7 +212,7 @@ def test_the_stopping_reason_is_kept_when_a_finished_model_is_continued(tmp_path
     ends(model, X, Y, "makes no mistake", True)
     model.n_estimators = 60
     ends(model, X, Y, "makes no mistake", False)
-    native = ends(AdaBoostClassifier(n_estimators=3), X, Y, "all 3 rounds", False)
+    native = ends(AdaBoostClassifier(n_estimators=3), X, Y, "all rounds were run (3)", False)
     native.save(tmp_path / "model.bosquet")
     assert bosquet.load(tmp_path / "model.bosquet").stopped_because_ == native.stopped_because_
 
@@ -230,7 +230,7 @@ def test_the_stopping_reason_of_brownboost_and_lpboost_is_reported(tmp_path):
     model = ends(BrownBoostClassifier(target_error=0.3), X, Y, "no time is left", False)
     with pytest.warns(ConvergenceWarning, match="of the time is left"):
         cut = BrownBoostClassifier(n_estimators=2, target_error=0.05).fit(X, Y)
-    assert cut.stopped_because_ == "all 2 rounds were made"
+    assert cut.stopped_because_ == "all rounds were run (2)"
     ends(LPBoostClassifier(nu=0.3), X, Y, "no vote is better by more than tol=1e-06", False)
     of_trees = LPBoostClassifier(DecisionTreeClassifier(max_depth=2), nu=0.3)
     ends(of_trees, X, Y, "the learner finds no better vote", False)

@@ -27,6 +27,8 @@ def assert_fit_raises(match, X=X, y=Y, model=None, **fit):
         ("max_leaf_nodes", 10**6),
         ("max_depth", 0),
         ("min_samples_leaf", 0),
+        ("min_samples_leaf", 10**12),
+        ("max_cat_threshold", 10**30),
         ("l2_regularization", -1),
         ("max_bins", 256),
         ("subsample", 0),
@@ -44,6 +46,34 @@ def assert_fit_raises(match, X=X, y=Y, model=None, **fit):
 )
 def test_a_parameter_out_of_range_is_named(parameter, value):
     assert_fit_raises(parameter, model=GradientBoostingRegressor(**{parameter: value}))
+
+
+@pytest.mark.parametrize("constraint", [[3], 3, "triples", [[0, 1], "ab"]])
+def test_interactions_that_are_not_a_list_of_sets_raise(constraint):
+    model = GradientBoostingRegressor(interaction_cst=constraint)
+    assert_fit_raises("interaction_cst must be a list of sets of features", model=model)
+
+
+@pytest.mark.parametrize("seed", [-1, "foo", 2**32, 1.5])
+def test_a_random_state_that_is_no_seed_is_named(seed):
+    model = GradientBoostingRegressor(subsample=0.5, random_state=seed)
+    assert_fit_raises(f"random_state={seed!r} is not valid: random_state must be", model=model)
+
+
+@pytest.mark.parametrize("weights", ["balance", {7: 1.0}, [1.0, 2.0], 3])
+def test_class_weights_of_another_form_are_named(weights):
+    model = GradientBoostingClassifier(class_weight=weights)
+    assert_fit_raises("is not valid: class_weight must be 'balanced', a dict", y=Y > 1, model=model)
+
+
+def test_a_word_instead_of_an_estimator_is_named():
+    with pytest.raises(TypeError, match="estimator='foo' is not an estimator; pass an instance"):
+        GradientBoostingRegressor(estimator="foo").fit(X, Y)
+
+
+def test_a_numpy_scalar_is_shown_as_a_number():
+    model = GradientBoostingRegressor(learning_rate=np.float64(-1))
+    assert_fit_raises("learning_rate=-1.0 is not valid", model=model)
 
 
 def test_the_error_for_an_unknown_loss_lists_the_known_ones():

@@ -144,7 +144,8 @@ def take_step(curve: PotentialCurve, least_edge: float) -> BrownianStep:
             return _end_within(curve, alpha, t, size, least_edge)
         alpha, t = alpha + size, further
     raise RuntimeError(
-        f"a round of BrownBoost did not end within {MAX_STEPS} steps; does the learner predict 0?"
+        f"a round of BrownBoost did not end within {MAX_STEPS} steps; check that the estimator does not"
+        " predict almost 0 for all rows, or increase target_error"
     )
 
 

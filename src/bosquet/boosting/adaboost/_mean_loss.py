@@ -25,7 +25,7 @@ from bosquet.boosting.endings import Ending, all_rounds
 # Lower bound of the mean loss in units of the largest: the weight of a learner stays finite.
 MIN_SHARE = 1e-300
 # R2 usually ends by a mean loss that is too large. There is a warning only if fewer than one in this many of
-# the requested rounds were made.
+# the requested rounds were run.
 FEW_ROUNDS = 10
 
 
@@ -81,7 +81,7 @@ def boost_mean_loss(
             result.hypotheses, result.weights, result.shares = [h], [1.0], [0.0]
             result.ending = Ending(
                 f"the learner of round {t + 1} makes no mistake: it alone is the model",
-                "use a weaker learner, for example a shallower tree, that leaves something to boost",
+                "use a weaker learner, for example a shallower tree",
             )
             return result
         share = float((p * losses).sum()) / largest

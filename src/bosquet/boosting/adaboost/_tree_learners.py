@@ -192,7 +192,7 @@ class BinnedTreeLearner(TreeLearner):
     """A tree on bins, grown by the engine of gradient boosting.
 
     For two classes the decrease of the Gini index is that of the squared error of the signs, (Σwy)²/Σw on
-    each side: the gain of a gradient tree with gradients -w y and hessians w. The engine grows it on integer
+    each side: the gain of a gradient tree with gradients -w y and Hessians w. The engine grows it on integer
     histograms in a fraction of the time. The table is binned once.
     """
 

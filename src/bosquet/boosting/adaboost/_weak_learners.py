@@ -119,9 +119,9 @@ class Reweighting:
 
 @dataclass(frozen=True)
 class NativeLearnerOptions:
-    """What the learners of the core have in common."""
+    """Options that all learners of the core share."""
 
-    output_kind: str  # see the module
+    output_kind: str  # its values are listed in the docstring of the module
     n_classes: int
     reweighting: Reweighting
     threads: int

@@ -89,7 +89,7 @@ class AnyBoostClassifier(StagewiseClassifier):
     estimator : estimator or None, default=None
         The weak learner, as in `AdaBoostClassifier`.
     n_estimators : int, default=50
-        Largest number of rounds.
+        Maximum number of rounds.
     learning_rate : float, default=1.0
         Shrinkage ν: the factor of α.
     step : {"exact", "line_search"} or float, default="exact"

@@ -162,7 +162,7 @@ class BrownBoostClassifier(VoteClassifier):
     estimator : classifier or regressor, default=None
         The weak learner; None is a native stump. Predictions of a regressor are clipped to [-1, 1].
     n_estimators : int, default=1000
-        Largest number of rounds. There is a warning if time is left after them.
+        Maximum number of rounds. There is a warning if time is left after them.
     c : float, default=None
         The time at the start, at most 500. None: the time for `target_error`.
     target_error : float, default=0.1
@@ -176,7 +176,7 @@ class BrownBoostClassifier(VoteClassifier):
     split : {"exact", "histogram"}, default="exact"
         Native weak learners: thresholds between any two values, or between bins of columns.
     max_bins : int, default=255
-        Largest number of bins of a column for split="histogram".
+        Maximum number of bins of a column for split="histogram".
     categorical_features : "from_dtype", None, or array-like, default="from_dtype"
         For native weak learners.
     callbacks : list of callables, default=None
@@ -323,10 +323,10 @@ class BrownBoostClassifier(VoteClassifier):
         else:
             self.stopped_because_ = stepper.ending.reason
             advice = "no hypothesis has an edge; increase target_error or use a stronger learner"
-
+        rounds = "1 round" if self.n_iter_ == 1 else f"{self.n_iter_} rounds"
         warn_user(
-            f"{self.time_left_ / self.c_:.0%} of the time is left after {self.n_iter_} rounds, so the"
-            f" training error may exceed target_error: {advice}",
+            f"{self.time_left_ / self.c_:.0%} of the time is left after {rounds}, so the training error may"
+            f" exceed target_error; {advice}",
             ConvergenceWarning,
         )
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bosquet._suggestions import hint
 from bosquet.boosting.adaboost import bounds
 from bosquet.boosting.adaboost.certificate_report import draw_certificate, report
 
@@ -173,7 +174,7 @@ class Certificate:
         unknown = sorted(set(reasons) - set(NAMES))
         if unknown:
             raise ValueError(
-                f"missing contains {unknown[0]!r}, which is not one of {', '.join(NAMES)}"
+                f"missing contains {unknown[0]!r}, which is not a column or bound; {hint(unknown[0], NAMES)}"
             )
         training_errors = _column(training_errors, None, "training_errors")
         rounds = training_errors.size
@@ -381,7 +382,8 @@ def _column(values: ArrayLike | None, length: int | None, name: str) -> np.ndarr
         wanted = "(rounds,)" if length is None else f"({length},)"
         raise ValueError(f"{name} has shape {array.shape}; it must have shape {wanted}")
     if np.isnan(array).any():
-        raise ValueError(f"{name}[{int(np.flatnonzero(np.isnan(array))[0])}] is NaN")
+        row = int(np.flatnonzero(np.isnan(array))[0])
+        raise ValueError(f"{name}[{row}] is NaN; pass numbers, or None for an unknown column")
     array.setflags(write=False)
     return array
 

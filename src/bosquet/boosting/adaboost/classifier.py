@@ -106,7 +106,8 @@ class StagewiseClassifier(VoteClassifier):
         classes = self.classes_ if continuing else unique_classes(labels)
         if classes.size < 2:
             raise ValueError(
-                f"{single_class_message(classes)}: a classifier needs at least two classes"
+                f"{single_class_message(classes)}: a classifier needs at least two classes; pass rows of"
+                " another class too"
             )
         self.classes_, self.n_classes_ = classes, classes.size
         weight = weight if weight.size else np.ones(labels.size)
@@ -369,7 +370,7 @@ class AdaBoostClassifier(StagewiseClassifier):
     split : {"exact", "histogram"}, default="exact"
         Native weak learners: thresholds between any two values, or between bins of columns.
     max_bins : int, default=255
-        Largest number of bins of a column for split="histogram".
+        Maximum number of bins of a column for split="histogram".
     categorical_features : "from_dtype", list of names or indices, mask, or None, default="from_dtype"
         For native weak learners: columns whose values are categories. "from_dtype": those of a category or
         string type.

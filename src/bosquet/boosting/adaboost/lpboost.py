@@ -77,7 +77,7 @@ class LPBoostClassifier(VoteClassifier):
         learner may not find its best hypothesis: the rounds may then end too early, and no bound on the
         value of other votes is known.
     n_estimators : int, default=500
-        Largest number of rounds. There is a warning if the gap is then still larger than `tol`.
+        Maximum number of rounds. There is a warning if the gap is then still larger than `tol`.
     nu : float in [0, 1], default=0.1
         The share of rows that may have a smaller margin.
     tol : float, default=1e-6
@@ -85,7 +85,7 @@ class LPBoostClassifier(VoteClassifier):
     split : {"exact", "histogram"}, default="exact"
         Native weak learners: thresholds between any two values, or between bins of columns.
     max_bins : int, default=255
-        Largest number of bins of a column for split="histogram".
+        Maximum number of bins of a column for split="histogram".
     categorical_features : "from_dtype", None, or array-like, default="from_dtype"
         For native weak learners.
     callbacks : list of callables, default=None
@@ -253,8 +253,9 @@ class LPBoostClassifier(VoteClassifier):
             problem = (
                 f"the learner still finds hypotheses that increase the value {self.value_:.4g}"
             )
+        rounds = "1 round" if self.n_iter_ == 1 else f"{self.n_iter_} rounds"
         warn_user(
-            f"LPBoost has not converged after {self.n_iter_} rounds: {problem}; increase n_estimators or tol",
+            f"LPBoost has not converged after {rounds}: {problem}; increase n_estimators or tol",
             ConvergenceWarning,
         )
 

@@ -121,7 +121,7 @@ class AdaBoostRegressor(AsSequence, SaveMixin, RegressorMixin, BaseEstimator):
     split : {"exact", "histogram"}, default="exact"
         Native weak learners: thresholds between any two values, or between bins of columns.
     max_bins : int, default=255
-        Largest number of bins of a column for split="histogram".
+        Maximum number of bins of a column for split="histogram".
     categorical_features : "from_dtype", None, or array-like, default="from_dtype"
         For Bosquet's trees.
     n_jobs : int or None, default=None

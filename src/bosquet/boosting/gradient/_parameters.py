@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bosquet._parameters import (
+    MAX_COUNT,
     Check,
     boolean,
     choice,
@@ -18,6 +19,7 @@ from bosquet._parameters import (
 )
 from bosquet._parameters import check_parameters as check_against
 from bosquet._parameters import resolve_max_features as count_features
+from bosquet.boosting._inputs import check_learner
 from bosquet.boosting.gradient._automatic import QUALITIES
 
 if TYPE_CHECKING:
@@ -45,7 +47,7 @@ _PARAMETERS_DOC = """
         Shrinkage ν: the factor by which each tree is multiplied. A smaller value needs more rounds and
         usually gives a lower loss. "auto": 0.05, or 0.03 with quality="best".
     n_estimators : int or "auto", default="auto"
-        Number of rounds; with early stopping, the largest number. "auto": 1000 or 3000 with early stopping,
+        Number of rounds; with early stopping, the maximum number. "auto": 1000 or 3000 with early stopping,
         100 without.
     n_runs : int or "auto", default="auto"
         Number of boosted models with different random draws of columns and rows. The prediction is the mean
@@ -55,16 +57,16 @@ _PARAMETERS_DOC = """
         first run. "auto": 5 for small tables, 3 for medium ones, 1 for large ones and with quality="fast".
         With rows times outputs as the size, small is below 10,000 and medium below 150,000.
     max_leaf_nodes : int, None or "auto", default="auto"
-        Largest number of leaves of a tree. None: no limit (then set `max_depth`). "auto": 31; on small tables
+        Maximum number of leaves of a tree. None: no limit (then set `max_depth`). "auto": 31; on small tables
         cross-validation chooses among three sets of values of `max_leaf_nodes`, `min_samples_leaf`,
         `max_features`, `subsample` and `l2_regularization`.
     max_depth : int or None, default=None
         Largest depth of a tree, in splits. None: no limit.
     min_samples_leaf : int or "auto", default="auto"
-        Smallest number of rows in a leaf, counted exactly. "auto": 20 for large tables and quality="fast", 1
+        Minimum number of rows in a leaf, counted exactly. "auto": 20 for large tables and quality="fast", 1
         to 5 otherwise.
     min_child_weight : float, default=1e-3
-        Smallest sum of hessians in a leaf.
+        Minimum sum of Hessians in a leaf.
     l2_regularization : float or "auto", default="auto"
         λ in the leaf weight -G/(H + λ). "auto": 1, or 3 to 5 for small tables with classes.
     min_split_gain : float, default=0
@@ -89,19 +91,19 @@ _PARAMETERS_DOC = """
         pseudo-residuals, and in each leaf the exact minimiser of the loss. Losses without useful
         curvature (absolute, quantile, Huber) always use the latter.
     max_bins : int, default=255
-        Largest number of bins of a quantitative feature.
+        Maximum number of bins of a quantitative feature.
     categorical_features : "from_dtype", list of names or indices, mask, or None, default="from_dtype"
         Columns whose values are categories. "from_dtype": those of a category or string type. Ordered
         categories are split by their order unless they are listed here.
     cat_smooth : float or "auto", default="auto"
-        Number of rows, with gradient 0 and the mean hessian of the node, that are added to each level before
+        Number of rows, with gradient 0 and the mean Hessian of the node, that are added to each level before
         the levels are sorted by their mean gradient. "auto": 10, or 2 for small tables.
     cat_l2 : float or "auto", default="auto"
         Value added to λ in splits on a categorical feature. "auto": 10, or 2 for small tables.
     max_cat_threshold : int, default=32
-        Largest number of levels on the smaller side of a categorical split.
+        Maximum number of levels on the smaller side of a categorical split.
     min_samples_category : int or "auto", default="auto"
-        Smallest number of rows of a level that is sorted on its own. Rarer levels stay together. "auto": 30,
+        Minimum number of rows of a level that is sorted on its own. Rarer levels stay together. "auto": 30,
         or 5 for small tables.
     monotonic_cst : array of -1, 0, 1, or dict {feature: direction}, default=None
         Features in which the prediction must not decrease (1) or increase (-1).
@@ -112,11 +114,11 @@ _PARAMETERS_DOC = """
         the pseudo-residuals and added with a step ≥ 0 from a line search. The parameters of native trees
         are then ignored.
     early_stopping : "auto", "cv" or bool, default="auto"
-        Stop when the loss on a validation set no longer decreases. "auto": "cv" for small tables, True with an
-        `eval_set` or 1,000 rows or more. "cv": the number of rounds with the smallest loss in cross-validation; the folds
-        are boosted side by side, and the model is then fitted to all rows. This takes about `cv` times as
-        long, and is more accurate than one validation set on tables of a few hundred or thousand rows. A
-        callback receives the mean losses of the folds and the model of the first fold, for each of the sets
+        Stop when the loss on a validation set no longer decreases. "auto": "cv" for small tables, True with
+        an `eval_set` or 1,000 rows or more. "cv": the number of rounds with the smallest loss in
+        cross-validation; the folds are boosted side by side, and the model is then fitted to all rows. This
+        takes about `cv` times as long, and is more accurate than one validation set on tables of a few
+        hundred or thousand rows. A callback receives the mean losses of the folds and the model of the first fold, for each of the sets
         of values that are compared.
     cv : int, splitter of scikit-learn or list of splits, default=5
         Number of folds of early_stopping="cv", which are stratified by class; or a splitter such as
@@ -186,8 +188,8 @@ CHECKS: dict[str, Check] = {
     "n_estimators": or_auto(integer(1)),
     "n_runs": or_auto(integer(1)),
     "max_leaf_nodes": or_auto(integer(2, 65535, none=True)),
-    "max_depth": integer(1, none=True),
-    "min_samples_leaf": or_auto(integer(1)),
+    "max_depth": integer(1, MAX_COUNT, none=True),
+    "min_samples_leaf": or_auto(integer(1, MAX_COUNT)),
     "min_child_weight": number(0),
     "l2_regularization": or_auto(number(0)),
     "min_split_gain": number(0),
@@ -202,8 +204,8 @@ CHECKS: dict[str, Check] = {
     "step": choice("newton", "gradient"),
     "cat_smooth": or_auto(number(0)),
     "cat_l2": or_auto(number(0)),
-    "max_cat_threshold": integer(1),
-    "min_samples_category": or_auto(integer(0)),
+    "max_cat_threshold": integer(1, MAX_COUNT),
+    "min_samples_category": or_auto(integer(0, MAX_COUNT)),
     "early_stopping": choice("auto", "cv", True, False),
     "cv": folds(),
     "validation_fraction": number(0, 1, open_low=True, open_high=True),
@@ -223,6 +225,7 @@ CHECKS: dict[str, Check] = {
 def check_parameters(estimator: BaseGradientBoosting) -> None:
     """Raise a ValueError that names the first parameter out of its range."""
     check_against(estimator, CHECKS)
+    check_learner(estimator.estimator)
     if estimator.n_runs not in ("auto", 1):
         _check_runs(estimator)
 
@@ -286,11 +289,14 @@ def interaction_groups(
     """
     if constraint is None:
         return []
-    if isinstance(constraint, str):
-        if constraint == "no_interactions":
-            return [[f] for f in range(n_features)]
-        if constraint == "pairwise":
-            return [[a, b] for a in range(n_features) for b in range(a, n_features)]
+    if isinstance(constraint, str) and constraint == "no_interactions":
+        return [[f] for f in range(n_features)]
+    if isinstance(constraint, str) and constraint == "pairwise":
+        return [[a, b] for a in range(n_features) for b in range(a, n_features)]
+    kinds = (list, tuple, set, frozenset)
+    if not isinstance(constraint, kinds) or not all(
+        isinstance(group, kinds) for group in constraint
+    ):
         raise ValueError(
             f"interaction_cst={constraint!r} is not valid: interaction_cst must be a list of sets of"
             " features, 'pairwise', 'no_interactions' or None"

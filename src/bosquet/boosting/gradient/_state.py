@@ -19,7 +19,6 @@ from bosquet._state.fields import (
 from bosquet._state.kinds import ModelKind
 from bosquet._state.labels import labels_state, read_classes
 from bosquet._state.tree_sums import TreeSum
-from bosquet.boosting._inputs import check_learner
 from bosquet.boosting.gradient._automatic import AUTOMATIC, is_auto
 from bosquet.boosting.gradient._parameters import CHECKS, check_parameters
 from bosquet.boosting.gradient._trees import TreeTerms
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
 
 def _check(model: BaseGradientBoosting) -> None:
     check_parameters(model)
-    check_learner(model.estimator)
 
 
 def _to_state(model: BaseGradientBoosting) -> tuple[Ensemble, State]:

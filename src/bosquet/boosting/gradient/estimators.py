@@ -46,7 +46,7 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
     """Gradient boosting for classification.
 
     The model is a sum of trees, F = F₀ + ν Σ T_t, fitted one after the other. Each tree is fitted to the
-    gradient g and the hessian h of the loss at the current F, with leaf values -G/(H + λ). A round adds
+    gradient g and the Hessian h of the loss at the current F, with leaf values -G/(H + λ). A round adds
     one tree for two classes, and one tree per class for more.
 
     Guide: docs/gradient-boosting.md
@@ -184,7 +184,8 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
             self.classes_ = unique_classes(labels)
         if self.classes_.size < 2:
             raise ValueError(
-                f"{single_class_message(self.classes_)}: a classifier needs at least two classes"
+                f"{single_class_message(self.classes_)}: a classifier needs at least two classes; pass rows"
+                " of another class too"
             )
         return self._encode_target(labels), labels.size
 
@@ -322,7 +323,7 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
     """Gradient boosting for regression, with one target or several.
 
     The model is a sum of trees, F = F₀ + ν Σ T_t, fitted one after the other. Each tree is fitted to the
-    gradient g and the hessian h of the loss at the current F, with leaf values -G/(H + λ).
+    gradient g and the Hessian h of the loss at the current F, with leaf values -G/(H + λ).
 
     Guide: docs/gradient-boosting.md
 

@@ -17,7 +17,7 @@ from bosquet.study.compare.verdict import (
     without_score,
 )
 from bosquet.study.methods.method import BASELINE, BAYES_RULE, INCUMBENT
-from bosquet.study.metrics.formatting import format_score
+from bosquet.study.metrics.formatting import format_score, in_sentence
 from bosquet.study.metrics.metric import Metric
 from bosquet.study.record import MethodRecord, Verdict
 
@@ -98,7 +98,7 @@ def _on_fewer_rows(
     """Return the choice if the best score is that of a method with fewer training rows: it is not tested."""
     lead = scored[0]
     why = (
-        f"{lead['title']} has the best score ({metric.title} {format_score(_mean(lead))}), although it was"
+        f"{lead['title']} has the best score ({_score(lead, metric)}), although it was"
         f" trained on only {lead['rows_used']:,} rows. Of the methods trained on all {best['rows_used']:,}"
         f" rows, the best is {best['title']} ({format_score(_mean(best))}). Methods with different training"
         f" rows are not tested against each other.{_not_compared(scored, best, verdict)}"
@@ -180,6 +180,11 @@ def score_deviation(method: MethodRecord) -> float | None:
     return float(np.std(method["scores"], ddof=1)) if len(method["scores"]) > 1 else None
 
 
+def _score(method: MethodRecord, metric: Metric) -> str:
+    """Return the metric and the mean score, for use inside a sentence."""
+    return f"{in_sentence(metric.title)} {format_score(_mean(method))}"
+
+
 def _why(
     chosen: MethodRecord,
     best: MethodRecord,
@@ -188,7 +193,7 @@ def _why(
     scored: list[MethodRecord],
     metric: Metric,
 ) -> str:
-    score = f"{metric.title} {format_score(_mean(chosen))}"
+    score = _score(chosen, metric)
     splits = len(chosen["scores"])
     over = f" over {splits} splits" if splits > 1 else " on the test rows"
     if chosen is best:
@@ -230,20 +235,25 @@ def _without_gain(
     chosen: MethodRecord, scored: list[MethodRecord], verdict: Verdict, metric: Metric
 ) -> str:
     """Return the reasons if no method is significantly better than the constant; "" otherwise."""
-    score = f"{metric.title} {format_score(_mean(chosen))}"
+    score = _score(chosen, metric)
     others = [m for m in scored if m["name"] != BASELINE]
     if verdict["kind"] == "model":
         return ""
     if verdict["kind"] == "inconclusive":
+        none = "The only other method with a score is not"
+        if len(others) != 1:
+            none = f"Of the {len(others)} other methods with a score, none is"
         return (
-            f"No conclusion: {unfinished(verdict)}. Of the {len(others)} other methods with a score, none is"
-            f" significantly better than the constant; the best is {chosen['title']} ({score})."
-            " Increase the budget or run fewer methods."
+            f"No conclusion: {unfinished(verdict)}. {none} significantly better than the constant; the best"
+            f" is {chosen['title']} ({score}). Increase the budget or run fewer methods."
         )
     if chosen["name"] == BASELINE:
+        all_run = "the only other method that suits the table was run"
+        if len(others) != 1:
+            all_run = f"all {len(others)} other methods that suit the table were run"
         return (
-            f"No method is better than the constant ({score}), and all {len(others)} methods that suit the"
-            " table were run: the columns do not help to predict the target."
+            f"No method is better than the constant ({score}), and {all_run}: the columns do not help to"
+            " predict the target."
         )
     return (
         f"{chosen['title']} has the best score ({score}), but it is not significantly better than the"

@@ -34,7 +34,7 @@ CONFIDENCE = 0.95
 MIN_SPLITS = 5
 DRAWS = 400
 MIN_DRAWS = 200
-# Rows times draws that are stored as one byte each.
+# Maximum number of rows times draws: they are stored as one byte each.
 MAX_COUNTS = 8_000_000
 
 

@@ -1,4 +1,4 @@
-"""Discriminant analysis: nearest barycentre, linear, quadratic and with kernel density estimates."""
+"""Discriminant analysis: nearest centroid, linear, quadratic and with kernel density estimates."""
 
 from __future__ import annotations
 
@@ -146,18 +146,16 @@ def _details(fitted: Any) -> dict[str, Any]:
     return {
         "columns": len(names),
         "classes": len(model.classes_),
-        "columns with the most distant barycentres": {
-            str(names[i]): float(between[i]) for i in top
-        },
+        "columns with the most distant centroids": {str(names[i]): float(between[i]) for i in top},
     }
 
 
 METHODS = [
     Method(
-        name="nearest-barycentre",
-        title="Nearest barycentre",
+        name="nearest-centroid",
+        title="Nearest centroid",
         tasks=CLASSES,
-        parameter="1 / (1 + shrinkage of the barycentres)",
+        parameter="1 / (1 + shrinkage of the centroids)",
         log=False,
         candidates=_barycentres,
         properties={

@@ -18,7 +18,7 @@ import numpy as np
 
 from bosquet.boosting import GradientBoostingClassifier, GradientBoostingRegressor
 from bosquet.study.methods.design_fits import fit_by_design
-from bosquet.study.metrics.formatting import format_score
+from bosquet.study.metrics.formatting import format_score, in_sentence
 from bosquet.study.metrics.metric import Metric, predictions_for
 from bosquet.study.run.scoring import scores_of
 from bosquet.study.table.design_splits import Splits
@@ -62,7 +62,7 @@ def choose_time_features(
     scores = [format_score(float(np.mean(part))) for part in (without, with_time)]
     note = (
         f"{', '.join(times)}: not used as a feature, because later blocks of time are predicted better"
-        f" without it ({metric.title} {scores[0]} without, {scores[1]} with)"
+        f" without it ({in_sentence(metric.title)} {scores[0]} without, {scores[1]} with)"
     )
     return _without(table, times), note
 

@@ -234,7 +234,11 @@ class Trial:
         predictions = predict_in_blocks(estimator, test.X, context.metric)
         outcome.predict_microseconds = (time.perf_counter() - began) / len(test) * 1e6
         if not np.isfinite(predictions).all():
-            raise ValueError("predictions for the test rows contain NaN or infinity")
+            wrong = int((~np.isfinite(predictions.reshape(len(test), -1)).all(axis=1)).sum())
+            raise ValueError(
+                f"the predictions for {wrong:,} of {len(test):,} test rows are NaN or infinite; the method"
+                " must predict finite numbers"
+            )
         # In single precision, as the checkpoint stores them: scores and later bootstrap intervals are of the
         # same predictions.
         predictions = predictions.astype(np.float32)
