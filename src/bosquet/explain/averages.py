@@ -85,7 +85,8 @@ def weighted_members(model: Any) -> list[WeightedMember] | None:
         if not _is_additive(member.model, hasattr(model, "classes_")):
             raise TypeError(
                 f"explain does not support a {type(member.model).__name__} as a member of {owner}; its"
-                " members must be Bosquet's decision trees, forests or, for regression, boosted trees"
+                " members must be Bosquet's decision trees, forests or, for regression, boosted trees that"
+                " predict their sum (no logarithmic link, one quantile or expectile)"
             )
     return members
 
