@@ -113,10 +113,13 @@ def number_of_features() -> Check:
 def folds() -> Check:
     """Accept the values of `cv`."""
     count = integer(2)[0]
-    return (
-        (lambda value: count(value) or (hasattr(value, "split") and not isinstance(value, str))),
-        "an integer >= 2 or a splitter of scikit-learn",
-    )
+
+    def accepted(value: object) -> bool:
+        if isinstance(value, list):
+            return bool(value) and all(isinstance(s, tuple) and len(s) == 2 for s in value)
+        return count(value) or (hasattr(value, "split") and not isinstance(value, str))
+
+    return accepted, "an integer >= 2, a splitter of scikit-learn or a list of splits (train, test)"
 
 
 def or_auto(check: Check) -> Check:

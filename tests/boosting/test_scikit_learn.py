@@ -14,6 +14,12 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bosquet import GradientBoostingClassifier, GradientBoostingRegressor
 
+# Because of the parameter cv, the check fits tables with enough rows for a split.
+ROWS_ARE_COUNTED = {
+    f"check_sample_weight_equivalence_on_{kind}_data": "min_samples_leaf counts rows, not weights"
+    for kind in ("dense", "sparse")
+}
+
 
 @parametrize_with_checks(
     [
@@ -24,7 +30,8 @@ from bosquet import GradientBoostingClassifier, GradientBoostingRegressor
         GradientBoostingRegressor(
             estimator=DecisionTreeRegressor(max_depth=3), n_estimators=3, learning_rate=1
         ),
-    ]
+    ],
+    expected_failed_checks=lambda model: ROWS_ARE_COUNTED if model.estimator is None else {},
 )
 def test_passes_check_estimator(estimator, check):
     check(estimator)

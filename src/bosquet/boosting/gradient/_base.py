@@ -146,7 +146,7 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
         threads = effective_threads(self.n_jobs)
         rows = parts.everything
         strata = self._strata(rows.target)
-        if hasattr(self.cv, "split"):
+        if isinstance(self.cv, list) or hasattr(self.cv, "split"):
             y = rows.target[0] if strata is None else strata
             folds = given_folds(self.cv, y, n_samples, parts.counting)
         else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -35,9 +35,9 @@ def fold_rows(rows: int, folds: int, seed: int, strata: np.ndarray | None) -> li
 
 
 def given_folds(
-    splitter: Splitter, y: np.ndarray, rows: int, counting: np.ndarray | None
+    splitter: Splitter | list[RowPair], y: np.ndarray, rows: int, counting: np.ndarray | None
 ) -> list[RowPair]:
-    """Training and validation rows of each split of a table.
+    """Training and validation rows of each split of a table, by a splitter or a list of splits.
 
     Only the `counting` rows of the table are used (None: all); `y` and the result refer to them.
     """
@@ -47,7 +47,11 @@ def given_folds(
     table_y = np.zeros(rows, y.dtype)
     table_y[counting] = y
     folds: list[RowPair] = []
-    for split in splitter.split(np.empty((rows, 0)), table_y):
+    if isinstance(splitter, list):
+        splits: Iterable[RowPair] = splitter
+    else:
+        splits = splitter.split(np.empty((rows, 0)), table_y)
+    for split in splits:
         train, held = (number[part][number[part] >= 0] for part in split)
         if not train.size or not held.size:
             raise ValueError(

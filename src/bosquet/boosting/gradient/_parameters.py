@@ -103,9 +103,9 @@ _PARAMETERS_DOC = """
         are boosted side by side, and the model is then fitted to all rows. This takes about `cv` times as
         long, and is more accurate than one validation set on tables of a few hundred or thousand rows. A
         callback receives the mean losses of the folds and the model of the first fold.
-    cv : int or splitter of scikit-learn, default=5
-        Number of folds of early_stopping="cv", which are stratified by class, or a splitter such as
-        TimeSeriesSplit.
+    cv : int, splitter of scikit-learn or list of splits, default=5
+        Number of folds of early_stopping="cv", which are stratified by class, a splitter such as
+        TimeSeriesSplit, or a list of pairs of row numbers (train, test).
     validation_fraction : float, default=0.1
         Fraction of the rows that `fit` uses as a validation set if there is no `eval_set`.
     n_iter_no_change : int, default={patience}
