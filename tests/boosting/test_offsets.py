@@ -90,7 +90,8 @@ def test_the_rate_is_better_with_the_exposure():
     exposure = random.choice([0.02, 5], 2000)
     y = random.poisson(rate * exposure)
     fitted, without = (
-        GradientBoostingRegressor("poisson", learning_rate=0.2, **WITHOUT_STOPPING) for _ in range(2)
+        GradientBoostingRegressor("poisson", learning_rate=0.2, **WITHOUT_STOPPING)
+        for _ in range(2)
     )
     fitted.fit(X, y, exposure=exposure)
     without.fit(X, y / exposure)
