@@ -33,6 +33,8 @@ def check_offset(
 
     `name` is that of the offset in messages.
     """
+    if offset is None and exposure is None:
+        return None
     total: Any = 0.0
     if offset is not None:
         total = _by_output(offset, name, loss, rows)
