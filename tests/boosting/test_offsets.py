@@ -11,6 +11,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 import bosquet
 from bosquet import GradientBoostingClassifier, GradientBoostingRegressor
 from bosquet.boosting.gradient._offsets import WithOffset
+from bosquet.boosting.rounds import split_rows
 from bosquet.reference.binning import bin_table
 from bosquet.reference.gradient_boosting import BoostOptions, boost
 from bosquet.reference.gradient_trees import TreeOptions
@@ -196,8 +197,6 @@ def test_a_validation_set_that_is_split_off_takes_its_offsets_along():
     X, y, exposure, _ = counts(1500)
     model = GradientBoostingRegressor("poisson", early_stopping=True, refit=False, **FEW)
     model.fit(X, y, exposure=exposure)
-    from bosquet.boosting.rounds import split_rows
-
     kept, held = split_rows(1500, 0.1, model._seed, None)
     mean = model.predict(X[held], exposure=exposure[held])
     best = model.validation_loss_[model.n_iter_ - 1]
