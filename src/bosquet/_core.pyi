@@ -85,12 +85,12 @@ class Loss:
 
     def responses(self, raw: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], isa: str = 'auto') -> NDArray[numpy.float64]:
         """
-        Convert raw predictions of shape (n_rows, n_outputs) to the scale of the target: means, quantiles or class probabilities.
+        Convert raw predictions of shape (n_rows, n_outputs) to the scale of the target: means, quantiles (sorted by their levels) or class probabilities.
         """
 
-    def best_constants(self, target: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:
+    def best_constants(self, target: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], raw: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None) -> NDArray[numpy.float64]:
         """
-        Return for each output the constant raw prediction with the smallest loss.
+        Return for each output the constant raw prediction with the smallest loss; with raw predictions of shape (n_outputs, n_rows), the constant to add to them.
         """
 
 class Ensemble:

@@ -142,7 +142,8 @@ class GoodCalls:
         self.loss = call("Loss.__init__", "squared_error", 1, 1, [])
         self.softmax = call("Loss.__init__", "log_loss", 3, 1, [])
         self.huber = call("Loss.__init__", "huber", 1, 1, [0.9])
-        call("Loss.__init__", "quantile", 2, 1, [0.1, 0.9])
+        levels = call("Loss.__init__", "quantile", 2, 1, [0.1, 0.9])
+        call("Loss.responses", levels, np.array([[2.0, 1.0], [0.0, 3.0]]), "auto")
         target, raw = self.y[None], np.zeros((1, self.rows))
         for loss in (self.loss, self.huber):
             call("Loss.outputs", loss)
@@ -152,11 +153,13 @@ class GoodCalls:
             call("Loss.gradient_hessian", loss, target, raw, "auto")
             call("Loss.responses", loss, raw.T.copy(), "auto")
             call("Loss.best_constants", loss, target, self.weight)
+            call("Loss.best_constants", loss, target, self.weight, raw + 0.3)
         labels, scores = self.classes[None].astype(float), np.zeros((3, self.rows))
         call("Loss.value", self.softmax, labels, scores, NO_WEIGHTS)
         call("Loss.gradient_hessian", self.softmax, labels, scores, "baseline")
         call("Loss.responses", self.softmax, scores.T.copy())
         call("Loss.best_constants", self.softmax, labels, NO_WEIGHTS)
+        call("Loss.best_constants", self.softmax, labels, NO_WEIGHTS, scores + 0.1)
 
     def _boosting(self) -> None:
         call, target = self.call, self.y[None].copy()

@@ -292,6 +292,7 @@ WRONG: list[tuple[str, tuple[Any, ...], Any]] = [
     ("boosted", ("parameters", "estimator"), "tree"),
     ("quantiles", ("loss", "parameters"), [0.1]),
     ("quantiles", ("loss", "parameters"), [0.1, 1.5]),
+    ("quantiles", ("loss", "parameters"), [0.1, 0.1]),
     ("quantiles", ("loss", "targets"), 2),
     ("ridge", ("experts",), 10**6),
     ("ridge", ("state", "rule.root"), []),

@@ -87,7 +87,7 @@ def weighted_members(model: Any) -> list[WeightedMember] | None:
             raise TypeError(
                 f"explain does not support {with_article(type(member.model).__name__)} as a member of"
                 f" {owner}; its members must be Bosquet's decision trees, forests or, for regression, boosted"
-                " trees"
+                " trees that predict their sum (no logarithmic link, one quantile or expectile)"
             )
     return members
 

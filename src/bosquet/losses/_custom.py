@@ -168,15 +168,21 @@ class CustomLoss:
         values = self._values(target, raw)
         return float(np.average(values, weights=weight if weight.size else None))
 
-    def best_constants(self, target: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        """Return the constant raw predictions with the smallest loss, one per output."""
+    def best_constants(
+        self, target: np.ndarray, weight: np.ndarray, offset: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Return the constant raw predictions with the smallest loss, one per output.
+
+        With an offset of shape (outputs, rows), the constants are added to it. The user's `best_constant`
+        knows no offset, so a search replaces it.
+        """
         user_constant = getattr(self.user, "best_constant", None)
-        if callable(user_constant):
+        if callable(user_constant) and offset is None:
             given = user_constant(self._shaped(target), weight if weight.size else None)
             return np.broadcast_to(np.asarray(given, dtype=float), (self.outputs,)).copy()
         rows = target.shape[1]
         leaf = np.zeros(rows, dtype=np.intp)
-        start = np.zeros((self.outputs, rows))
+        start = np.zeros((self.outputs, rows)) if offset is None else offset
         constants = np.zeros(self.outputs)
         for _ in range(3 if self.outputs > 1 else 1):
             for k in range(self.outputs):

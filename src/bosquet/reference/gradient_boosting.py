@@ -8,6 +8,11 @@ The value of a leaf is the Newton step :math:`-\sum g / (\sum h + \lambda)`, wit
 :math:`\lambda`; for gradient steps it is the exact minimiser of the loss on the rows of the leaf. For
 squared error with residuals r the Newton step is :math:`\sum r / (n + \lambda)`; for the log loss with
 probabilities p it is :math:`\sum (y - p) / (\sum p (1 - p) + \lambda)`.
+
+With an offset o the model is :math:`o + f`. It starts from the best constant beside the offset and is boosted
+in the same way: the gradients and hessians are those at :math:`o + f`. For Poisson counts with the exposure
+t, the offset :math:`\ln t` gives the mean :math:`t e^f`, and the constant is
+:math:`\ln(\sum w y / \sum w t)`.
 """
 
 from __future__ import annotations
@@ -93,11 +98,12 @@ def boost(
     weight: Array | None = None,
     start: Array | None = None,
     pairs_of: PairFunction | None = None,
+    offset: Array | None = None,
 ) -> tuple[list[list[GradientNode]], Array]:
-    """Return the trees, and the raw predictions for the training rows.
+    """Return the trees, and the raw predictions for the training rows, which include the offset.
 
-    `start` are the initial raw predictions; the default is the best constant. `pairs_of(y, f, w)`, if given,
-    replaces the weighted gradients and Hessians of the loss.
+    `start` are the initial raw predictions; the default is the best constant, added to the offset.
+    `pairs_of(y, f, w)`, if given, replaces the weighted gradients and Hessians of the loss.
 
     >>> from bosquet.reference.binning import bin_table
     >>> from bosquet.reference.losses import SquaredError
@@ -108,7 +114,12 @@ def boost(
     array([0., 0., 0., 0., 1., 1., 1., 1.])
     """
     w = np.ones_like(y) if weight is None else weight
-    f = np.full_like(y, loss.best_constant(y, w)) if start is None else start.copy()
+    if start is not None:
+        f = start.copy()
+    elif offset is not None:
+        f = offset + loss.best_shift(y, offset, w)
+    else:
+        f = np.full_like(y, loss.best_constant(y, w))
     trees = []
     for number in range(rounds):
         loss.start_round(y, f, w)

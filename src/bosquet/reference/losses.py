@@ -36,6 +36,23 @@ def weighted_quantile(values: Array, weights: Array, level: float) -> float:
     return float(values[i])
 
 
+def rearranged(predictions: Array, levels: Array) -> Array:
+    r"""Return predictions of several levels, (rows, levels), that are in the order of their levels.
+
+    The predictions of a row are sorted, and the smallest goes to the lowest level (Chernozhukov,
+    Fernandez-Val and Galichon 2010). This never increases the sum of the losses of a row: with the pinball
+    losses of levels p < q, :math:`\ell_q(y, f) - \ell_p(y, f) = (q - p)(y - f)`, so exchanging crossed
+    predictions a of level p and b < a of level q decreases the sum by (q - p)(a - b). For expectiles the
+    difference is :math:`\pm (q - p)(y - f)^2`, with the sign of y - f, which also decreases in f.
+
+    >>> rearranged(np.array([[3.0, 1.0, 2.0]]), np.array([0.1, 0.9, 0.5]))
+    array([[1., 3., 2.]])
+    """
+    result = np.empty_like(predictions)
+    result[:, np.argsort(levels)] = np.sort(predictions, axis=1)
+    return result
+
+
 def nearest_root(function: Callable[[float], float], limit: float) -> float:
     """Return the root of a non-decreasing function closest to 0, by bisection.
 
@@ -81,6 +98,10 @@ class Loss:
     def best_constant(self, y: Array, w: Array) -> float:
         """Return the constant raw prediction with the smallest weighted loss."""
         return self.minimiser(y, np.zeros_like(y), w)
+
+    def best_shift(self, y: Array, offset: Array, w: Array) -> float:
+        """Return the c with the smallest weighted loss of offset + c: the start with an offset."""
+        return self.minimiser(y, offset, w)
 
     def minimiser(self, y: Array, f: Array, w: Array) -> float:
         """Return the c with the smallest weighted loss of f + c: the exact value of a leaf."""
@@ -214,6 +235,9 @@ class Huber(Loss):
 
     def best_constant(self, y: Array, w: Array) -> float:
         return weighted_quantile(y, w, 0.5)
+
+    def best_shift(self, y: Array, offset: Array, w: Array) -> float:
+        return weighted_quantile(y - offset, w, 0.5)
 
 
 class LogCosh(Loss):
@@ -416,6 +440,20 @@ class Softmax:
         class_weight = np.bincount(y.astype(int), weights=w, minlength=self.n_classes)
         logs = np.log(np.maximum(class_weight / class_weight.sum(), 1e-15))
         return logs - logs.mean()
+
+    def best_shifts(self, y: Array, offset: Array, w: Array) -> Array:
+        r"""Return the constants to add to the offsets, (K, rows), with the smallest loss, centred to mean 0.
+
+        At the minimum the probabilities of each class add up to its weight. Iterative scaling adds the
+        logarithm of the ratio of the two to the constant of the class until they are equal (Darroch and
+        Ratcliff 1972).
+        """
+        class_weight = np.bincount(y.astype(int), weights=w, minlength=self.n_classes)
+        constants = np.zeros(self.n_classes)
+        for _ in range(1000):
+            expected = self.probability(offset + constants[:, None]) @ w
+            constants += np.log(class_weight / expected)
+        return constants - constants.mean()
 
     def minimiser(self, y: Array, f: Array, w: Array, k: int) -> float:
         """Return the best step for f_k, with the raw predictions of the other classes fixed.

@@ -84,7 +84,7 @@ def test_the_error_for_an_unknown_loss_lists_the_known_ones():
 
 @pytest.mark.parametrize("name", ["quantile", "expectile"])
 def test_levels_out_of_range_are_named(name):
-    for levels in (0.0, 1.0, [], [0.5, np.nan]):
+    for levels in (0.0, 1.0, [], [0.5, np.nan], [0.1, 0.5, 0.1]):
         assert_fit_raises(f"{name}=", model=GradientBoostingRegressor(name, **{name: levels}))
     several = GradientBoostingRegressor(name, **{name: [0.1, 0.9]})
     assert_fit_raises(f"{name}=.* has 2 levels", y=np.column_stack([Y, Y]), model=several)

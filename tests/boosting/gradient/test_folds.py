@@ -74,6 +74,16 @@ def test_folds_are_stratified_if_every_class_has_a_row_per_fold():
     )
 
 
+def test_a_list_of_splits_equals_its_splitter():
+    X, y = table(120)
+    splitter = TimeSeriesSplit(3)
+    options = {"early_stopping": "cv", "n_iter_no_change": 5, "random_state": 0}
+    one = GradientBoostingRegressor(cv=splitter, **options).fit(X, y)
+    other = GradientBoostingRegressor(cv=list(splitter.split(X)), **options).fit(X, y)
+    assert np.array_equal(one.validation_loss_, other.validation_loss_)
+    assert np.array_equal(one.predict(X), other.predict(X))
+
+
 def test_a_class_with_one_row_can_be_fitted():
     X, y = table(60)
     labels = np.where(np.arange(60) == 7, "rare", np.where(y > 0, "a", "b"))

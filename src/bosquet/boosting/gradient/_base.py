@@ -10,7 +10,6 @@ import numpy as np
 from bosquet._explain_mixin import ExplainMixin
 from bosquet._fitted import (
     SaveMixin,
-    publishes_fit_atomically,
     reads_fit_snapshot,
     set_feature_attributes,
 )
@@ -35,6 +34,7 @@ from bosquet.boosting.gradient._folds import (
     given_folds,
 )
 from bosquet.boosting.gradient._learners import LearnerStepper, LearnerTerms
+from bosquet.boosting.gradient._offsets import WithOffset, check_offset
 from bosquet.boosting.gradient._parameters import (
     check_continuing,
     check_folds,
@@ -84,38 +84,14 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
     _validation_fingerprint: int | None  # of the validation set that the model was not trained on
 
     # ------------------------------------------------------------------ fitting
-    @publishes_fit_atomically
-    def fit(
+    def _fit(
         self,
         X: TableLike,
         y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        eval_set: EvalSet = None,
-    ) -> Self:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : table of shape (n_samples, n_features)
-            NumPy array, pandas or polars frame, Arrow table, SciPy sparse matrix or nested lists.
-            NaN, null and pd.NA are missing values.
-        y : array of shape (n_samples,), or (n_samples, n_targets) for several targets
-        sample_weight : array of shape (n_samples,), optional
-            A row of weight 2 is equivalent to two equal rows. `l2_regularization`, `min_child_weight`,
-            `min_split_gain` and `cat_l2` are compared with sums of weights, so weights of 1/n make them
-            n times as strong; pass ``sample_weight / np.mean(sample_weight)`` if only the ratios
-            matter. There is a warning if the mean is below 0.1 or above 100 and this has an effect.
-        eval_set : (X, y) or (X, y, sample_weight), optional
-            Validation set for the loss and for early stopping, instead of a part of X.
-
-        Returns
-        -------
-        self
-        """
-        return self._fit(X, y, sample_weight, eval_set)
-
-    def _fit(
-        self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None, eval_set: EvalSet
+        sample_weight: ArrayLike | None,
+        eval_set: EvalSet,
+        offset: ArrayLike | None,
+        exposure: ArrayLike | None = None,
     ) -> Self:
         check_parameters(self)
         continuing = self.warm_start and hasattr(self, "_terms")
@@ -132,11 +108,15 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
         self.parameters_ = candidates[0]
         weights = scaled_weight(self, weight, encoder)
         loss.check_targets(target)
+        given = Part(
+            columns, target, *weights, offset=check_offset(offset, exposure, loss, n_samples)
+        )
+        has_offset = offset is not None or exposure is not None
 
         # A warm start keeps the seed: the same random draws as in one longer fit, the same validation set.
         known = continuing and hasattr(self, "_seed")
         self._seed = self._seed if known else seed_from(self.random_state)
-        parts = self._parts(columns, target, weights, eval_set, encoder, loss, self._seed)
+        parts = self._parts(given, eval_set, encoder, loss, self._seed, has_offset)
         self._loss = loss
         set_feature_attributes(self, encoder)
         if self.parameters_["early_stopping"] == "cv":
@@ -165,7 +145,7 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
             model=self,
             n_rounds=self.parameters_["n_estimators"],
             stopping=start.stopping,
-            score=self._scorer(X, y, eval_set, parts.held_rows) if start.stopping else None,
+            score=self._scorer(X, y, eval_set, parts) if start.stopping else None,
             callbacks=self.callbacks,
             verbose=bool(self.verbose),
             history=start.history,
@@ -257,7 +237,8 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
         """The fingerprint of the validation set that early stopping uses; None without early stopping."""
         if parts.validation is None or not self._stops_early():
             return None
-        return fingerprint(parts.held_rows, parts.validation.target, parts.validation.weight)
+        held = parts.validation
+        return fingerprint(parts.held_rows, held.target, held.weight, held.offset)
 
     def _finish(self, stepper: Any, start: RunStart, parts: Parts, previous: Any) -> None:
         """The model: truncated to the best round, or fitted again to all rows; the mean of several runs."""
@@ -325,17 +306,14 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
 
     def _parts(
         self,
-        columns: Columns,
-        target: np.ndarray,
-        weights: tuple[np.ndarray, float],
+        given: Part,
         eval_set: EvalSet,
         encoder: TableEncoder,
         loss: Any,
         seed: int,
+        has_offset: bool,
     ) -> Parts:
-        native = self.estimator is None
-        weight, unit = weights
-        given = Part(columns, target, weight, unit)
+        native, weight = self.estimator is None, given.weight
         # A row of weight 0 has no effect, not even on min_samples_leaf.
         counting = np.flatnonzero(weight) if weight.size and (weight == 0).any() else None
         everything = given if counting is None else self._take(given, counting)
@@ -346,6 +324,7 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
                 self._encode_target,
                 loss,
                 type(self).__name__,
+                has_offset,
             )
             return Parts(everything, everything, validation, None, counting)
         if not self._stops_early():
@@ -362,7 +341,8 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
         take = take_rows if self.estimator is None else rows_of
         weight = part.weight[rows] if part.weight.size else part.weight
         target = np.ascontiguousarray(part.target[:, rows])
-        return Part(take(part.columns, rows), target, weight, part.unit)
+        offset = None if part.offset is None else np.ascontiguousarray(part.offset[:, rows])
+        return Part(take(part.columns, rows), target, weight, part.unit, offset)
 
     def _make_stepper(
         self,
@@ -441,9 +421,7 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
             "seed": seed,
         }
 
-    def _scorer(
-        self, X: TableLike, y: ArrayLike, eval_set: EvalSet, validation_rows: np.ndarray | None
-    ) -> Any:
+    def _scorer(self, X: TableLike, y: ArrayLike, eval_set: EvalSet, parts: Parts) -> Any:
         """A function that returns the score on the validation set; None to monitor the loss."""
         if self.scoring in (None, "loss"):
             return None
@@ -453,9 +431,13 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
         if eval_set is not None:
             held_X, held_y = eval_set[0], eval_set[1]
         else:
-            assert validation_rows is not None
-            held_X, held_y = rows_of(X, validation_rows), rows_of(np.asarray(y), validation_rows)
-        return lambda: float(scorer(self, held_X, held_y))
+            held = parts.held_rows
+            assert held is not None
+            held_X, held_y = rows_of(X, held), rows_of(np.asarray(y), held)
+        assert parts.validation is not None
+        offset = parts.validation.offset
+        model = self if offset is None else WithOffset(self, offset)
+        return lambda: float(scorer(model, held_X, held_y))
 
     # --------------------------------------------------------------- predicting
     @property
@@ -469,14 +451,23 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
         """Number of rounds in the model, under the name of scikit-learn's GradientBoosting."""
         return self.n_iter_
 
-    def _raw(self, X: TableLike, first: int = 0, last: int | None = None) -> np.ndarray:
+    def _raw(
+        self, X: TableLike, offset: ArrayLike | None = None, exposure: ArrayLike | None = None
+    ) -> np.ndarray:
+        """Raw predictions (rows, outputs), with the offset."""
         check_is_fitted(self, "_terms")
         columns = self._encoder.transform(X, owner=type(self).__name__)
         if isinstance(self._terms, LearnerTerms):
-            return self._terms.raw(shaped(X), 1, first, last)
-        return self._terms.raw(columns, effective_threads(self.n_jobs), first, last)
+            raw = self._terms.raw(shaped(X), 1)
+        else:
+            raw = self._terms.raw(columns, effective_threads(self.n_jobs))
+        added = check_offset(offset, exposure, self._loss, raw.shape[0])
+        return raw if added is None else raw + added.T
 
-    def _staged_raw(self, X: TableLike) -> Iterator[np.ndarray]:
+    def _staged_raw(
+        self, X: TableLike, offset: ArrayLike | None = None, exposure: ArrayLike | None = None
+    ) -> Iterator[np.ndarray]:
+        """Raw predictions after each round, with the offset."""
         check_is_fitted(self, "_terms")
         columns = self._encoder.transform(X, owner=type(self).__name__)
         data = shaped(X) if isinstance(self._terms, LearnerTerms) else columns
@@ -484,6 +475,9 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
         raw: Any = 0.0
         for round_ in range(self._terms.n_rounds):
             raw = raw + self._terms.raw(data, threads, round_, round_ + 1)
+            if round_ == 0:
+                added = check_offset(offset, exposure, self._loss, raw.shape[0])
+                raw = raw if added is None else raw + added.T
             yield raw
 
     @reads_fit_snapshot

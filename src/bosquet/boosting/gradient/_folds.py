@@ -39,7 +39,7 @@ def fold_rows(rows: int, folds: int, seed: int, strata: np.ndarray | None) -> li
 def given_folds(
     cv: Splitter | Sequence[RowPair], y: np.ndarray, rows: int, counting: np.ndarray | None
 ) -> list[RowPair]:
-    """Training and validation rows of each split of a table.
+    """Training and validation rows of each split of a table, by a splitter or a list of splits.
 
     Only the `counting` rows of the table are used (None: all); `y` and the result refer to them.
     """

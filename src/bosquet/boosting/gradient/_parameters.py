@@ -118,8 +118,8 @@ _PARAMETERS_DOC = """
         an `eval_set` or 1,000 rows or more. "cv": the number of rounds with the smallest loss in
         cross-validation; the folds are boosted side by side, and the model is then fitted to all rows. This
         takes about `cv` times as long, and is more accurate than one validation set on tables of a few
-        hundred or thousand rows. A callback receives the mean losses of the folds and the model of the first fold, for each of the sets
-        of values that are compared.
+        hundred or thousand rows. A callback receives the mean losses of the folds and the model of the first
+        fold, for each of the sets of values that are compared.
     cv : int, splitter of scikit-learn or list of splits, default=5
         Number of folds of early_stopping="cv", which are stratified by class; or a splitter such as
         TimeSeriesSplit; or a list of (training rows, validation rows).

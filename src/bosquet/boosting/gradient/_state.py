@@ -133,8 +133,9 @@ def _read_loss_parameters(state: State, name: str) -> list[float]:
             raise invalid_field("parameters", parameters, f"an empty list for loss={name!r}")
         return parameters
     low, high = interval
-    if not parameters or not all(low < value < high for value in parameters):
-        wanted = f"a list of numbers in ({low:g}, {high:g}) for loss={name!r}"
+    inside = all(low < value < high for value in parameters)
+    if not parameters or not inside or len(set(parameters)) < len(parameters):
+        wanted = f"a list of distinct numbers in ({low:g}, {high:g}) for loss={name!r}"
         raise invalid_field("parameters", parameters, wanted)
     return parameters
 
@@ -151,7 +152,9 @@ def _trees(model: Any) -> TreeSum | None:
 
 
 def _has_identity_link(loss: Any, n_outputs: int) -> bool:
-    raw = np.linspace(-2, 2, 5)[:, None] + np.zeros(n_outputs)
+    # Signs that alternate between the outputs are not sorted: several levels are no linear response.
+    signs = np.where(np.arange(n_outputs) % 2, -1.0, 1.0)
+    raw = np.linspace(-2, 2, 5)[:, None] * signs
     return np.array_equal(loss.inverse_link(raw), raw)
 
 

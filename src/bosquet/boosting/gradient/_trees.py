@@ -109,18 +109,20 @@ class TreeStepper:
 
     def _start(self, terms: TreeTerms | None, threads: int, categories: list[int]) -> None:
         if terms is None:
-            base = self.loss.best_constants(self.train.target, self.train.weight)
+            train = self.train
+            base = self.loss.best_constants(train.target, train.weight, train.offset)
             ensemble = _core.Ensemble(
                 len(categories), self.loss.outputs, [float(b) for b in base], categories
             )
             terms = TreeTerms(ensemble)
         self.terms = terms
-        if terms.n_rounds == 0:
+        parts = [part for part in (self.train, self.validation) if part is not None]
+        if terms.n_rounds == 0 and all(part.offset is None for part in parts):
             self.fit.start_from(terms.ensemble.base)
         else:
 
             def raw(part: Part) -> np.ndarray:
-                return np.ascontiguousarray(terms.raw(part.columns, threads).T)
+                return part.with_offset(terms.raw(part.columns, threads).T)
 
             self.fit.start(raw(self.train), raw(self.validation) if self.validation else None)
         if isinstance(self.loss, CustomLoss):

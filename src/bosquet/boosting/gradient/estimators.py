@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from bosquet._fitted import reads_fit_snapshot
+from bosquet._fitted import publishes_fit_atomically, reads_fit_snapshot
 from bosquet._sklearn import ClassifierMixin, RegressorMixin, check_is_fitted
 from bosquet._targets import (
     apply_class_weight,
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         CategoricalFeatures,
         ClassWeight,
         Estimator,
+        EvalSet,
         MonotoneConstraint,
         RandomState,
         Splitter,
@@ -120,7 +121,7 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         interaction_cst: str | Sequence[Collection[int | str]] | None = None,
         estimator: Estimator | None = None,
         early_stopping: bool | str = "auto",
-        cv: int | Splitter = 5,
+        cv: int | Splitter | list[tuple[np.ndarray, np.ndarray]] = 5,
         validation_fraction: float = 0.1,
         n_iter_no_change: int | str = "auto",
         refit: bool = True,
@@ -175,6 +176,42 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
+    @publishes_fit_atomically
+    def fit(
+        self,
+        X: TableLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        eval_set: EvalSet = None,
+        *,
+        offset: ArrayLike | None = None,
+    ) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+            NumPy array, pandas or polars frame, Arrow table, SciPy sparse matrix or nested lists.
+            NaN, null and pd.NA are missing values.
+        y : array of shape (n_samples,)
+        sample_weight : array of shape (n_samples,), optional
+            A row of weight 2 is equivalent to two equal rows. `l2_regularization`, `min_child_weight`,
+            `min_split_gain` and `cat_l2` are compared with sums of weights, so weights of 1/n make them
+            n times as strong; pass ``sample_weight / np.mean(sample_weight)`` if only the ratios
+            matter. There is a warning if the mean is below 0.1 or above 100 and this has an effect.
+        eval_set : (X, y), (X, y, sample_weight) or (X, y, sample_weight, offset), optional
+            Validation set for the loss and for early stopping, instead of a part of X. Its sample_weight may
+            be None.
+        offset : array of shape (n_samples,), or (n_samples, n_classes) for more than two classes, optional
+            Known term of the raw prediction of each row, which the trees are added to: log-odds for
+            loss="log_loss".
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y, sample_weight, eval_set, offset)
+
     def _check_target(
         self, y: ArrayLike, columns: Columns, continuing: bool
     ) -> tuple[np.ndarray, int]:
@@ -206,56 +243,64 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         return target[0].astype(np.intp)
 
     @reads_fit_snapshot
-    def decision_function(self, X: TableLike) -> np.ndarray:
+    def decision_function(self, X: TableLike, *, offset: ArrayLike | None = None) -> np.ndarray:
         """Compute the raw predictions, before the link function.
 
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
+        offset : array of shape (n_samples,) or (n_samples, n_classes), optional
+            Added to the raw predictions, as in `fit`.
 
         Returns
         -------
         array of shape (n_samples,) for two classes, (n_samples, n_classes) for more
         """
-        raw = self._raw(X)
+        raw = self._raw(X, offset)
         return raw[:, 0] if raw.shape[1] == 1 else raw
 
     @reads_fit_snapshot
-    def predict_proba(self, X: TableLike) -> np.ndarray:
+    def predict_proba(self, X: TableLike, *, offset: ArrayLike | None = None) -> np.ndarray:
         """Predict the probability of each class.
 
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
+        offset : array of shape (n_samples,) or (n_samples, n_classes), optional
+            Added to the raw predictions, as in `fit`.
 
         Returns
         -------
         array of shape (n_samples, n_classes)
             The columns are in the order of `classes_`.
         """
-        return self._probabilities(self._raw(X))
+        return self._probabilities(self._raw(X, offset))
 
     @reads_fit_snapshot
-    def predict(self, X: TableLike) -> np.ndarray:
+    def predict(self, X: TableLike, *, offset: ArrayLike | None = None) -> np.ndarray:
         """Predict the class of each row of X: the most probable class.
 
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
+        offset : array of shape (n_samples,) or (n_samples, n_classes), optional
+            Added to the raw predictions, as in `fit`.
 
         Returns
         -------
         array of shape (n_samples,)
         """
-        return self._most_probable(self._raw(X))
+        return self._most_probable(self._raw(X, offset))
 
     @reads_fit_snapshot
-    def predict_log_proba(self, X: TableLike) -> np.ndarray:
+    def predict_log_proba(self, X: TableLike, *, offset: ArrayLike | None = None) -> np.ndarray:
         """Predict the logarithm of the probability of each class.
 
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
+        offset : array of shape (n_samples,) or (n_samples, n_classes), optional
+            Added to the raw predictions, as in `fit`.
 
         Returns
         -------
@@ -263,52 +308,92 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
             The columns are in the order of `classes_`.
         """
         with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
+            return np.log(self.predict_proba(X, offset=offset))
 
     @reads_fit_snapshot
-    def staged_decision_function(self, X: TableLike) -> Iterator[np.ndarray]:
+    def staged_decision_function(
+        self, X: TableLike, *, offset: ArrayLike | None = None
+    ) -> Iterator[np.ndarray]:
         """Yield the raw predictions after each round.
 
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
+        offset : array of shape (n_samples,) or (n_samples, n_classes), optional
+            Added to the raw predictions, as in `fit`.
 
         Yields
         ------
         array of shape (n_samples,) for two classes, (n_samples, n_classes) for more
         """
-        for raw in self._staged_raw(X):
+        for raw in self._staged_raw(X, offset):
             yield raw[:, 0] if raw.shape[1] == 1 else raw
 
     @reads_fit_snapshot
-    def staged_predict_proba(self, X: TableLike) -> Iterator[np.ndarray]:
+    def staged_predict_proba(
+        self, X: TableLike, *, offset: ArrayLike | None = None
+    ) -> Iterator[np.ndarray]:
         """Yield the probability of each class after each round.
 
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
+        offset : array of shape (n_samples,) or (n_samples, n_classes), optional
+            Added to the raw predictions, as in `fit`.
 
         Yields
         ------
         array of shape (n_samples, n_classes)
         """
-        for raw in self._staged_raw(X):
+        for raw in self._staged_raw(X, offset):
             yield self._probabilities(raw)
 
     @reads_fit_snapshot
-    def staged_predict(self, X: TableLike) -> Iterator[np.ndarray]:
+    def staged_predict(
+        self, X: TableLike, *, offset: ArrayLike | None = None
+    ) -> Iterator[np.ndarray]:
         """Yield the class of each row of X after each round.
 
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
+        offset : array of shape (n_samples,) or (n_samples, n_classes), optional
+            Added to the raw predictions, as in `fit`.
 
         Yields
         ------
         array of shape (n_samples,)
         """
-        for raw in self._staged_raw(X):
+        for raw in self._staged_raw(X, offset):
             yield self._most_probable(raw)
+
+    @reads_fit_snapshot
+    def score(
+        self,
+        X: TableLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        offset: ArrayLike | None = None,
+    ) -> float:
+        """Compute the accuracy, the share of rows whose class is predicted.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+        sample_weight : array of shape (n_samples,), optional
+        offset : array of shape (n_samples,) or (n_samples, n_classes), optional
+            Added to the raw predictions, as in `fit`.
+
+        Returns
+        -------
+        float
+        """
+        from sklearn.metrics import accuracy_score
+
+        predicted = self.predict(X, offset=offset)
+        return float(accuracy_score(y, predicted, sample_weight=sample_weight))
 
     def _probabilities(self, raw: np.ndarray) -> np.ndarray:
         return self._loss.inverse_link(raw)
@@ -335,10 +420,11 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         ``value(y, raw)``: see `bosquet.losses.CustomLoss`.
     {parameters}
     quantile : float or list of floats, default=0.5
-        Level of loss="quantile"; with several levels, predictions have a column for each.
+        Level of loss="quantile". With several levels, predictions have a column for each, in the given
+        order, and never cross: those of a row are sorted (monotone rearrangement).
     expectile : float or list of floats, default=0.5
-        Level q of loss="expectile", q (y - f)² where f < y and (1 - q)(y - f)² where f > y; with several
-        levels, predictions have a column for each. 0.5 is the mean.
+        Level q of loss="expectile", q (y - f)² where f < y and (1 - q)(y - f)² where f > y. 0.5 is the
+        mean. Several levels are predicted as for `quantile`.
     alpha : float, default=0.9
         For loss="huber": the fraction of residuals in the squared part of the loss. Its boundary is set in
         each round to this quantile of the absolute residuals.
@@ -356,6 +442,7 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from sklearn.datasets import load_diabetes
     >>> from sklearn.model_selection import train_test_split
     >>> from bosquet import GradientBoostingRegressor
@@ -371,10 +458,20 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
     >>> band.fit(X_train, y_train).predict(X_test).shape
     (111, 3)
 
+    Counts with an exposure, 1 year for half of the rows and 2 years for the others:
+
+    >>> years = np.where(np.arange(len(y_train)) % 2 == 0, 1, 2)
+    >>> counts = GradientBoostingRegressor("poisson", n_estimators=20)
+    >>> rates = counts.fit(X_train, years * y_train, exposure=years).predict(X_test)
+    >>> bool(np.allclose(counts.predict(X_test, exposure=2), 2 * rates))
+    True
+
     References
     ----------
     Friedman, "Greedy function approximation: a gradient boosting machine", Annals of Statistics 2001.
     Chen and Guestrin, "XGBoost: a scalable tree boosting system", KDD 2016.
+    Chernozhukov, Fernandez-Val and Galichon, "Quantile and probability curves without crossing",
+    Econometrica 2010.
     """
 
     def __init__(
@@ -413,7 +510,7 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         alpha: float = 0.9,
         tweedie_power: float = 1.5,
         early_stopping: bool | str = "auto",
-        cv: int | Splitter = 5,
+        cv: int | Splitter | list[tuple[np.ndarray, np.ndarray]] = 5,
         validation_fraction: float = 0.1,
         n_iter_no_change: int | str = "auto",
         refit: bool = True,
@@ -470,6 +567,47 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
+    @publishes_fit_atomically
+    def fit(
+        self,
+        X: TableLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        eval_set: EvalSet = None,
+        *,
+        offset: ArrayLike | None = None,
+        exposure: ArrayLike | None = None,
+    ) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+            NumPy array, pandas or polars frame, Arrow table, SciPy sparse matrix or nested lists.
+            NaN, null and pd.NA are missing values.
+        y : array of shape (n_samples,), or (n_samples, n_targets) for several targets
+        sample_weight : array of shape (n_samples,), optional
+            A row of weight 2 is equivalent to two equal rows. `l2_regularization`, `min_child_weight`,
+            `min_split_gain` and `cat_l2` are compared with sums of weights, so weights of 1/n make them
+            n times as strong; pass ``sample_weight / np.mean(sample_weight)`` if only the ratios
+            matter. There is a warning if the mean is below 0.1 or above 100 and this has an effect.
+        eval_set : (X, y), (X, y, sample_weight) or (X, y, sample_weight, offset), optional
+            Validation set for the loss and for early stopping, instead of a part of X. Its sample_weight may
+            be None. The offset of an exposure is its logarithm.
+        offset : array of shape (n_samples,) or (n_samples, n_outputs), optional
+            Known term of the raw prediction of each row, which the trees are added to: on the scale of y, or
+            of the logarithm of its mean for "poisson", "gamma" and "tweedie".
+        exposure : array of shape (n_samples,) or (n_samples, n_outputs), optional
+            For "poisson", "gamma" and "tweedie": positive numbers such as years at risk, to which the mean
+            of y is proportional. The same as the offset ``np.log(exposure)``. The model predicts y per
+            unit of exposure unless `predict` is given an exposure.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y, sample_weight, eval_set, offset, exposure)
+
     def _check_target(
         self, y: ArrayLike, columns: Columns, continuing: bool
     ) -> tuple[np.ndarray, int]:
@@ -497,34 +635,86 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         )
 
     @reads_fit_snapshot
-    def predict(self, X: TableLike) -> np.ndarray:
+    def predict(
+        self,
+        X: TableLike,
+        *,
+        offset: ArrayLike | None = None,
+        exposure: ArrayLike | None = None,
+    ) -> np.ndarray:
         """Predict the target of each row of X.
 
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
+        offset : array of shape (n_samples,) or (n_samples, n_outputs), optional
+            Added to the raw predictions, as in `fit`.
+        exposure : array of shape (n_samples,) or (n_samples, n_outputs), optional
+            Factor of the predictions of "poisson", "gamma" and "tweedie". Without it the prediction is that
+            of one unit of exposure.
 
         Returns
         -------
         array of shape (n_samples,) or (n_samples, n_outputs)
-            With several targets or quantile levels, one column for each.
+            With several targets, or levels of quantiles or expectiles, one column for each. The levels of a
+            row are sorted: they never cross.
         """
-        return self._predictions(self._raw(X))
+        return self._predictions(self._raw(X, offset, exposure))
 
     @reads_fit_snapshot
-    def staged_predict(self, X: TableLike) -> Iterator[np.ndarray]:
+    def staged_predict(
+        self,
+        X: TableLike,
+        *,
+        offset: ArrayLike | None = None,
+        exposure: ArrayLike | None = None,
+    ) -> Iterator[np.ndarray]:
         """Yield the target of each row of X after each round.
 
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
+        offset : array of shape (n_samples,) or (n_samples, n_outputs), optional
+            Added to the raw predictions, as in `fit`.
+        exposure : array of shape (n_samples,) or (n_samples, n_outputs), optional
+            Factor of the predictions of "poisson", "gamma" and "tweedie". Without it the prediction is that
+            of one unit of exposure.
 
         Yields
         ------
         array of shape (n_samples,) or (n_samples, n_outputs)
         """
-        for raw in self._staged_raw(X):
+        for raw in self._staged_raw(X, offset, exposure):
             yield self._predictions(raw)
+
+    @reads_fit_snapshot
+    def score(
+        self,
+        X: TableLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        offset: ArrayLike | None = None,
+        exposure: ArrayLike | None = None,
+    ) -> float:
+        """Compute R², the share of the variance of y that is predicted.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+        y : array of shape (n_samples,) or (n_samples, n_outputs)
+        sample_weight : array of shape (n_samples,), optional
+        offset, exposure : arrays, optional
+            As in `predict`.
+
+        Returns
+        -------
+        float
+        """
+        from sklearn.metrics import r2_score
+
+        predicted = self.predict(X, offset=offset, exposure=exposure)
+        return float(r2_score(y, predicted, sample_weight=sample_weight))
 
     def _predictions(self, raw: np.ndarray) -> np.ndarray:
         check_is_fitted(self, "_terms")
