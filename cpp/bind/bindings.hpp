@@ -15,6 +15,7 @@
 #include "data/table.hpp"
 
 void bind_data(nanobind::module_& module);
+void bind_target_statistics(nanobind::module_& module);
 void bind_loss(nanobind::module_& module);
 void bind_tree(nanobind::module_& module);
 void bind_boost(nanobind::module_& module);
