@@ -187,6 +187,7 @@ std::vector<double> Loss::best_constants(const LossData& data) const {
 
 double Loss::minimiser(const LossData& data, std::span<const std::uint32_t> rows,
                        std::uint32_t output) const {
+    if (rows.empty()) return 0;
     std::vector<Point> points;
     points.reserve(rows.size());
     const double* y = target_of(data, output);
