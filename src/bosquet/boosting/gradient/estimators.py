@@ -21,6 +21,7 @@ from bosquet._targets import (
 )
 from bosquet.boosting.gradient._base import BaseGradientBoosting
 from bosquet.boosting.gradient._parameters import with_common_docs
+from bosquet.boosting.gradient._target_statistics import class_indicators, quantile_ranks
 from bosquet.losses import classification_loss, regression_loss
 
 if TYPE_CHECKING:
@@ -104,6 +105,7 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         step: str = "newton",
         max_bins: int = 255,
         categorical_features: CategoricalFeatures = "from_dtype",
+        categorical_encoding: str = "auto",
         cat_smooth: float = 10.0,
         cat_l2: float = 10.0,
         max_cat_threshold: int = 32,
@@ -145,6 +147,7 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         self.step = step
         self.max_bins = max_bins
         self.categorical_features = categorical_features
+        self.categorical_encoding = categorical_encoding
         self.cat_smooth = cat_smooth
         self.cat_l2 = cat_l2
         self.max_cat_threshold = max_cat_threshold
@@ -191,6 +194,9 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
 
     def _make_loss(self, target: np.ndarray) -> NativeLoss | CustomLoss:
         return classification_loss(self.loss, self.classes_.size)
+
+    def _statistic_targets(self, target: np.ndarray) -> np.ndarray:
+        return class_indicators(target, self.classes_.size)
 
     def _strata(self, target: np.ndarray) -> np.ndarray:
         return target[0].astype(np.intp)
@@ -383,6 +389,7 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         step: str = "newton",
         max_bins: int = 255,
         categorical_features: CategoricalFeatures = "from_dtype",
+        categorical_encoding: str = "auto",
         cat_smooth: float = 10.0,
         cat_l2: float = 10.0,
         max_cat_threshold: int = 32,
@@ -427,6 +434,7 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         self.step = step
         self.max_bins = max_bins
         self.categorical_features = categorical_features
+        self.categorical_encoding = categorical_encoding
         self.cat_smooth = cat_smooth
         self.cat_l2 = cat_l2
         self.max_cat_threshold = max_cat_threshold
@@ -506,6 +514,9 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         """
         for raw in self._staged_raw(X):
             yield self._predictions(raw)
+
+    def _statistic_targets(self, target: np.ndarray) -> np.ndarray:
+        return quantile_ranks(target)
 
     def _predictions(self, raw: np.ndarray) -> np.ndarray:
         check_is_fitted(self, "_terms")

@@ -41,7 +41,11 @@ class Predictor:
 
         For a single row of shape (n_features,) the result has no row axis.
         """
-        result = self._predict(X, self._core_loss)
+        table = X
+        if self.terms.statistics is not None:
+            columns = self.terms.statistics.tree_columns(list(np.atleast_2d(X).T))
+            table = np.column_stack(columns)
+        result = self._predict(table, self._core_loss)
         if self._core_loss is None:
             result = self.loss.inverse_link(result)
         if result.shape[1] == 1:
