@@ -26,7 +26,7 @@ from bosquet.experts.rules import RULES
 STEPS, EXPERTS, BETA = 100_000, 50, 1e-3
 # Names of the rules in the port; it has no exponential weights.
 PORT = {"ml-poly": "MLpol", "boa": "BOA"}
-MOST_MICROSECONDS = 20
+MAX_MICROSECONDS = 20
 
 
 def forecasts(steps):
@@ -153,7 +153,7 @@ def lines_of(name, found, port_steps):
             note,
         )
     for what in ("predict", "update"):
-        must = f"{MOST_MICROSECONDS} µs" if what == "update" else ""
+        must = f"{MAX_MICROSECONDS} µs" if what == "update" else ""
         yield line(f"{what}, one step", f"{found[what]:.1f} µs", "", "", must)
     note = f"{found['sizes'][0]:,} and {found['sizes'][1]:,} bytes after 100 and 20,000 steps"
     yield line("pickle of the stream", "", "", "", "", note)

@@ -23,7 +23,7 @@ from benchmarks import THREADS, resident
 
 # From this number of rows on, settings of LightGBM are compared on one validation set.
 ONE_VALIDATION_SET = 20_000
-MOST_ROUNDS, PATIENCE = 2000, 50
+MAX_ROUNDS, PATIENCE = 2000, 50
 
 
 def fit_study(train, job):
@@ -129,7 +129,7 @@ def validated(settings, X, y, folds, job, end):
     for fit_rows, validation_rows in folds:
         begin = time.perf_counter()
         X_held, y_held = X.iloc[validation_rows], y.iloc[validation_rows]
-        model = lightgbm_model(job, n_estimators=MOST_ROUNDS, **settings)
+        model = lightgbm_model(job, n_estimators=MAX_ROUNDS, **settings)
         callbacks = [lightgbm.early_stopping(PATIENCE, verbose=False), clock]
         model.fit(
             X.iloc[fit_rows], y.iloc[fit_rows], eval_set=[(X_held, y_held)], callbacks=callbacks

@@ -20,7 +20,7 @@ from sklearn.model_selection import GroupShuffleSplit, train_test_split
 
 TEST_SHARE = 0.25
 TIME_SHARE, TIME_BLOCKS = 0.15, 3
-MOST_TRAINING_ROWS = 300_000
+MAX_TRAINING_ROWS = 300_000
 
 
 @dataclass(frozen=True)
@@ -104,8 +104,8 @@ def split(frame, table, number):
         train, test = train_test_split(
             frame, test_size=TEST_SHARE, random_state=number, stratify=classes
         )
-    if len(train) > MOST_TRAINING_ROWS:
-        train = train.sample(MOST_TRAINING_ROWS, random_state=number)
+    if len(train) > MAX_TRAINING_ROWS:
+        train = train.sample(MAX_TRAINING_ROWS, random_state=number)
         train = train.sort_values(table.time, kind="stable") if table.time else train
     return train.reset_index(drop=True), test.reset_index(drop=True)
 

@@ -1,11 +1,11 @@
 """
-Discriminant analysis: barycentres, Gaussians, kernels, neighbours
+Discriminant analysis: centroids, Gaussians, kernels, neighbours
 ==================================================================
 
     python examples/plot_discriminant.py
 
 The script writes discriminant.png. Every panel uses the same rule, the class with the largest π
-d(x), but another estimate of the density d: a spherical Gaussian around each barycentre, Gaussians
+d(x), but another estimate of the density d: a spherical Gaussian around each centroid, Gaussians
 with one common covariance, Gaussians with two covariances, a kernel density estimate, and a count
 of neighbours.
 """
@@ -25,7 +25,7 @@ truth = Moons(noise=0.3)
 X, y = truth.sample(300, random_state=1)
 X_test, y_test = truth.sample(4_000, random_state=2)
 rules = {
-    "nearest barycentre": NearestCentroid(),
+    "nearest centroid": NearestCentroid(),
     "linear": LinearDiscriminantAnalysis(),
     "quadratic": QuadraticDiscriminantAnalysis(),
     "kernels": DensityDiscriminant(bandwidth=0.25),

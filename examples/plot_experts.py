@@ -37,7 +37,7 @@ print(mixture)
 
 figure, axes = plt.subplots(4, 1, figsize=(9, 11), layout="constrained", sharex=True)
 plot.expert_weights(mixture, ax=axes[0])
-plot.expert_losses(mixture, ax=axes[1], most=3)
+plot.expert_losses(mixture, ax=axes[1], max_display=3)
 plot.expert_regret(mixture, ax=axes[2])
 plot.expert_contributions(mixture, F, ax=axes[3])
 for ax in axes[:-1]:

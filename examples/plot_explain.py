@@ -37,10 +37,13 @@ def draw(path):
     highest = int(explanation.prediction.argmax())
     figure, axes = plt.subplots(2, 2, figsize=(11, 8), layout="constrained")
     explanation.plot.beeswarm(ax=axes[0, 0])
+    axes[0, 0].set_title("SHAP values of all patients", fontsize="medium")
     explanation.plot.waterfall(highest, ax=axes[0, 1])
     axes[0, 1].set_title("patient with the highest prediction", fontsize="medium")
     individual_conditional_expectation(model, X, "bmi").plot(ax=axes[1, 0])
+    axes[1, 0].set_title("partial dependence on bmi: mean and single patients", fontsize="medium")
     partial_dependence(model, X, ("bmi", "s5")).plot(ax=axes[1, 1])
+    axes[1, 1].set_title("partial dependence on bmi and s5", fontsize="medium")
     figure.savefig(path, dpi=100)
     for feature, share in explanation.ranking()[:4]:
         print(f"{feature:4} changes a prediction by {share:.1f} on average")

@@ -30,6 +30,6 @@ kinds = [
 figure = plt.figure(figsize=(13, 8.5), layout="constrained")
 top, bottom = figure.subfigures(2, 1, height_ratios=[1, 1.8])
 plot.oob_curve(forest, ax=top.subplots())
-plot.importances(*kinds, most=12, axes=bottom.subplots(1, 3, sharey=True))
+plot.importances(*kinds, max_display=12, axes=bottom.subplots(1, 3, sharey=True))
 figure.savefig("forest.png", dpi=110)
 print("wrote forest.png")

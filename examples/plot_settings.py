@@ -20,7 +20,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.neighbors import KNeighborsClassifier
 
 from bosquet import BaggingRegressor, DecisionTreeRegressor, plot
-from bosquet.bagging import over_settings
+from bosquet.bagging import vote_over_grid
 from bosquet.datasets import Moons
 from bosquet.theory import selection_optimism
 
@@ -34,7 +34,7 @@ X, y = moons.sample(300, random_state=0)
 X_test, y_test = moons.sample(4_000, random_state=1)
 values = [1, 3, 7, 15, 31, 61, 121]
 alone = [1 - KNeighborsClassifier(k).fit(X, y).score(X_test, y_test) for k in values]
-vote = over_settings(KNeighborsClassifier(), {"n_neighbors": values}, voting="soft").fit(X, y)
+vote = vote_over_grid(KNeighborsClassifier(), {"n_neighbors": values}, voting="soft").fit(X, y)
 together = 1 - vote.score(X_test, y_test)
 print(f"test error: best k {min(alone):.3f}, worst k {max(alone):.3f}, vote of all {together:.3f}")
 

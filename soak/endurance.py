@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from soak.judging import Trend, trend
+from soak.memory_trend import Trend, trend
 from soak.resources import Held, held, resident
 
 Work = Callable[[np.random.Generator, Path], None]

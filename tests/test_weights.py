@@ -138,7 +138,7 @@ def test_the_warning_names_the_parameters_and_their_effect() -> None:
     (message,) = [str(one.message) for one in caught]
     for part in (
         "mean 0.0001,",
-        "l2_regularization=1, min_child_weight=0.001 ",
+        "l2_regularization=1, min_child_weight=0.001: ",
         "l2_regularization=1e+04, min_child_weight=10 ",
         "sample_weight / np.mean(sample_weight)",
     ):
@@ -238,5 +238,7 @@ def test_regressions_reject_weights_whose_sums_overflow(kind: str, scale: float)
 
 def test_weights_that_are_not_numbers_are_named() -> None:
     X, y, _ = table("numbers")
-    with pytest.raises(ValueError, match=r"sample_weight must contain numbers: .*'heavy'"):
+    with pytest.raises(
+        ValueError, match=r"sample_weight must contain numbers .*'heavy'.*; pass one finite number"
+    ):
         bosquet.DecisionTreeRegressor().fit(X, y, sample_weight=["heavy"] * ROWS)

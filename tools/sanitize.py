@@ -43,7 +43,7 @@ TESTS = [
 
 # Tests that are not useful with a sanitizer, with the reason.
 LEFT_OUT = {
-    "tests/boosting/test_memory.py": "a sanitizer takes memory of its own",
+    "tests/boosting/gradient/test_memory.py": "a sanitizer takes memory of its own",
     "tests/io/test_hostile_files.py::"
     "test_memory_and_time_of_a_load_are_bounded_by_the_size_of_the_file": "as above",
     # The allocator of the sanitizer has locks, which a child copies while they are held.

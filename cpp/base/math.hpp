@@ -12,7 +12,7 @@ namespace bosquet {
 constexpr double kRoundToInteger = 0x1.8p52;  // x + this - this rounds x to the nearest integer
 
 // Relative error below 3e-16 on [-708, 708]; arguments outside are clipped to that interval.
-BOSQUET_INLINE double exact_exp(double x) {
+BOSQUET_INLINE double portable_exp(double x) {
     x = x < -708.0 ? -708.0 : x;
     x = x > 708.0 ? 708.0 : x;
     double shifted = x * 0x1.71547652b82fep0 + kRoundToInteger;
@@ -43,7 +43,7 @@ BOSQUET_INLINE double small_to_double(std::uint64_t value) {
 }
 
 // For positive normal x. The error is below 4e-16, relative away from 1 and absolute near 1.
-BOSQUET_INLINE double exact_log(double x) {
+BOSQUET_INLINE double portable_log(double x) {
     auto bits = std::bit_cast<std::uint64_t>(x);
     // The biased exponent (plus 1023) for which the mantissa lies in [sqrt(1/2), sqrt(2)).
     std::uint64_t exponent = (bits - 0x3fe6a09e667f3bcd + 0x3ff0000000000000) >> 52;
@@ -65,14 +65,14 @@ BOSQUET_INLINE double exact_log(double x) {
     return e * 0x1.62e42fefa39efp-1 + (2.0 * s + 2.0 * s * p);
 }
 
-BOSQUET_INLINE double exact_sigmoid(double x) { return 1.0 / (1.0 + exact_exp(-x)); }
+BOSQUET_INLINE double exact_sigmoid(double x) { return 1.0 / (1.0 + portable_exp(-x)); }
 
 // log(1 + e^x) without overflow.
 BOSQUET_INLINE double softplus(double x) {
     double negative = x < 0 ? x : -x;
-    double e = exact_exp(negative);
+    double e = portable_exp(negative);
     // The series of log1p(e) for small e, where 1 + e would lose the low digits of e.
-    double tail = e < 1e-5 ? e - e * e / 2 + e * e * e / 3 : exact_log(1.0 + e);
+    double tail = e < 1e-5 ? e - e * e / 2 + e * e * e / 3 : portable_log(1.0 + e);
     return (x > 0 ? x : 0.0) + tail;
 }
 

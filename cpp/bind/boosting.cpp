@@ -271,7 +271,7 @@ class Fit {
 
 }  // namespace
 
-void bind_boost(nb::module_& module) {
+void bind_boosting(nb::module_& module) {
     nb::class_<Fit>(
         module, "Fit",
         "A gradient boosting fit in progress; each call of round() runs one boosting round.")

@@ -245,12 +245,13 @@ class SplitColumns {
     void begin(std::size_t node, std::size_t splits) { count_[node] = splits; }
 
     // Returns the index of the split.
-    std::size_t add(const Cut& cut) {
-        feature_[size_] = cut.feature;
-        threshold_[size_] = cut.nominal ? std::numeric_limits<double>::quiet_NaN() : cut.threshold;
-        if (cut.nominal) {
+    std::size_t add(const CartSplit& split) {
+        feature_[size_] = split.feature;
+        threshold_[size_] =
+            split.nominal ? std::numeric_limits<double>::quiet_NaN() : split.threshold;
+        if (split.nominal) {
             nb::list codes;
-            for (std::uint32_t code : cut.left_codes) codes.append(code - 1);
+            for (std::uint32_t code : split.left_codes) codes.append(code - 1);
             left_categories_[nb::int_(size_)] = codes;
         }
         return size_++;
@@ -286,9 +287,9 @@ nb::tuple competitors_of(const CartTree& self) {
     more["gain"] = new_array<double>({all}, &gain);
     for (std::size_t at = 0; at < size; ++at) {
         check_interrupt(kNodeSteps);
-        const std::vector<Cut>& cuts = self.nodes[at].competitors;
-        splits.begin(at, cuts.size());
-        for (const Cut& cut : cuts) gain[splits.add(cut)] = cut.merit;
+        const std::vector<CartSplit>& competitors = self.nodes[at].competitors;
+        splits.begin(at, competitors.size());
+        for (const CartSplit& split : competitors) gain[splits.add(split)] = split.gain;
     }
     return splits.arguments(more);
 }
@@ -307,7 +308,7 @@ nb::tuple surrogates_of(const CartTree& self) {
         const std::vector<Surrogate>& surrogates = self.nodes[at].surrogates;
         splits.begin(at, surrogates.size());
         for (const Surrogate& surrogate : surrogates) {
-            std::size_t index = splits.add(surrogate.cut);
+            std::size_t index = splits.add(surrogate.split);
             reversed[index] = surrogate.reversed;
             agreement[index] = surrogate.agreement;
         }

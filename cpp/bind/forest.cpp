@@ -24,7 +24,8 @@ using RowNumbers = nb::ndarray<const std::uint32_t, nb::ndim<1>, nb::c_contig, n
 // Returns a copy of the ensemble whose leaves vote: 1 for the class with the largest share, 0 for
 // the others. With one output, a share of at most 1/2 becomes 0. With several targets, the outputs
 // of one target follow those of the previous one.
-std::shared_ptr<Ensemble> hardened(const Ensemble& self, std::vector<std::uint32_t> class_counts) {
+std::shared_ptr<Ensemble> with_hard_votes(const Ensemble& self,
+                                          std::vector<std::uint32_t> class_counts) {
     if (class_counts.empty()) class_counts = {self.outputs};
     if (std::count(class_counts.begin(), class_counts.end(), 0u) != 0 ||
         std::accumulate(class_counts.begin(), class_counts.end(), std::size_t{0}) != self.outputs)
@@ -157,7 +158,7 @@ void bind_forest(nb::module_& module) {
         nb::arg("left"), nb::arg("missing_left"), nb::arg("left_categories"), nb::arg("value"),
         nb::arg("gain"), nb::arg("cover"),
         "Append a tree given by arrays with one entry per node, in the format of tree_arrays.");
-    module.def("hardened", hardened, nb::arg("ensemble"),
+    module.def("with_hard_votes", with_hard_votes, nb::arg("ensemble"),
                nb::arg("class_counts") = std::vector<std::uint32_t>{},
                "Return a copy whose leaves vote for one class instead of holding class shares.");
     module.def(

@@ -1,4 +1,7 @@
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+
+#include <optional>
 
 #include "base/error.hpp"
 #include "bind/bindings.hpp"
@@ -62,7 +65,7 @@ nb::dict traits_of(const LossTraits& loss) {
 
 }  // namespace
 
-void bind_loss(nb::module_& module) {
+void bind_losses(nb::module_& module) {
     module.def(
         "all_losses",
         [] {
@@ -128,11 +131,12 @@ void bind_loss(nb::module_& module) {
             },
             nb::arg("raw"), nb::arg("isa") = "auto",
             "Convert raw predictions of shape (n_rows, n_outputs) to the scale of the target: "
-            "means, quantiles or class probabilities.")
+            "means, quantiles (sorted by their levels) or class probabilities.")
         .def(
             "best_constants",
-            [](const Loss& self, DoubleMatrix target, DoubleArray weight) {
-                LossData data = data_of(self, target, nullptr, &weight);
+            [](const Loss& self, DoubleMatrix target, DoubleArray weight,
+               std::optional<DoubleMatrix> raw) {
+                LossData data = data_of(self, target, raw ? &*raw : nullptr, &weight);
                 if (data.rows == 0)
                     throw InputError("target has no rows; at least one row is needed");
                 std::vector<double> constants = [&] {
@@ -141,6 +145,7 @@ void bind_loss(nb::module_& module) {
                 }();
                 return to_array(constants);
             },
-            nb::arg("target"), nb::arg("weight"),
-            "Return for each output the constant raw prediction with the smallest loss.");
+            nb::arg("target"), nb::arg("weight"), nb::arg("raw").none() = nb::none(),
+            "Return for each output the constant raw prediction with the smallest loss; with raw "
+            "predictions of shape (n_outputs, n_rows), the constant to add to them.");
 }

@@ -41,9 +41,9 @@ NB_MODULE(_core, module) {
     bind_shutdown();
     bind_data(module);
     bind_target_statistics(module);
-    bind_loss(module);
-    bind_tree(module);
-    bind_boost(module);
+    bind_losses(module);
+    bind_trees(module);
+    bind_boosting(module);
     bind_cart(module);
     bind_forest(module);
     bind_stump(module);

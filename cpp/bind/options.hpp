@@ -41,9 +41,11 @@ class Options {
         if constexpr (std::is_same_v<T, bool>)
             return "True or False";
         else if constexpr (std::is_unsigned_v<T>)
-            return "a non-negative integer in range";
+            return sizeof(T) > 4 ? "a non-negative integer that fits in 64 bits"
+                                 : "a non-negative integer that fits in 32 bits";
         else if constexpr (std::is_integral_v<T>)
-            return "an integer in range";
+            return sizeof(T) > 4 ? "an integer that fits in 64 bits"
+                                 : "an integer that fits in 32 bits";
         else if constexpr (std::is_floating_point_v<T>)
             return "a number";
         else if constexpr (std::is_same_v<T, std::string>)

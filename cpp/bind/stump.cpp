@@ -199,16 +199,23 @@ void check_stump(const Stump& stump) {
         if (codes[i] >= kMaxCategories || (i > 0 && codes[i] <= codes[i - 1]))
             throw InputError(
                 "the left categories of a stump must be valid codes in ascending order");
-    check_between(stump.merit, -kLargest, kLargest, "the merit of a stump");
+    check_between(stump.criterion_value, -kLargest, kLargest, "the criterion value of a stump");
     check_between(stump.gain, -kLargest, kLargest, "the gain of a stump");
     check_between(stump.rows, 0, kLargest, "the weighted number of rows of a stump");
     check_between(stump.left_rows, 0, stump.rows, "the weighted number of left rows of a stump");
 }
 
 StumpState state_of(const Stump& stump) {
-    return {
-        stump.feature, stump.nominal, stump.missing_left, stump.threshold, stump.left_categories,
-        stump.values,  stump.merit,   stump.gain,         stump.rows,      stump.left_rows};
+    return {stump.feature,
+            stump.nominal,
+            stump.missing_left,
+            stump.threshold,
+            stump.left_categories,
+            stump.values,
+            stump.criterion_value,
+            stump.gain,
+            stump.rows,
+            stump.left_rows};
 }
 
 // Restores a stump from a pickled state. The state is checked, because a pickle may come from
@@ -218,7 +225,7 @@ Stump stump_of(const nb::tuple& given) {
         cast_to<StumpState>(given, "the state of a stump", "the tuple returned by __getstate__");
     Stump stump;
     std::tie(stump.feature, stump.nominal, stump.missing_left, stump.threshold,
-             stump.left_categories, stump.values, stump.merit, stump.gain, stump.rows,
+             stump.left_categories, stump.values, stump.criterion_value, stump.gain, stump.rows,
              stump.left_rows) = std::move(state);
     check_stump(stump);
     return stump;
@@ -339,7 +346,7 @@ void bind_stump_class(nb::module_& module) {
         .def_ro("missing_left", &Stump::missing_left, "Whether missing values go left.")
         .def_prop_ro("values", values_of, nb::rv_policy::move,
                      "Predictions on the left and on the right side, shape (2, n_outputs).")
-        .def_ro("merit", &Stump::merit,
+        .def_ro("criterion_value", &Stump::criterion_value,
                 "Value of the criterion in units of the weights; smaller is better.")
         .def_ro("gain", &Stump::gain, "Decrease of the criterion compared with the best constant.")
         .def(

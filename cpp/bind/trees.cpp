@@ -259,7 +259,7 @@ void truncate_trees(Ensemble& self, std::size_t trees) {
 
 }  // namespace
 
-void bind_tree(nb::module_& module) {
+void bind_trees(nb::module_& module) {
     nb::class_<Ensemble>(module, "Ensemble",
                          "Trees and the base value to which their predictions are added.")
         .def("__init__", make_ensemble, nb::arg("n_features"), nb::arg("n_outputs"),
@@ -302,15 +302,16 @@ void bind_tree(nb::module_& module) {
              "Return for each feature the sum of the gains of its splits ('gain') or their number "
              "('split').")
         .def(
-            "holds_shares",
+            "holds_class_shares",
             [](const Ensemble& self, const std::vector<std::uint32_t>& classes) {
-                return holds_shares(self, classes);
+                return holds_class_shares(self, classes);
             },
             nb::arg("classes"),
             "Return whether every leaf holds class shares; `classes` is the number of classes per "
             "target.")
         .def(
-            "reach", [](const Ensemble& self) { return to_array(reach(self)); },
+            "max_absolute_prediction",
+            [](const Ensemble& self) { return to_array(max_absolute_prediction(self)); },
             "Return for each output an upper bound of the absolute raw prediction.")
         .def("truncate", truncate_trees, nb::arg("n_trees"), "Keep only the first n_trees trees.")
         .def(

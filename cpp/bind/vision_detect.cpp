@@ -73,14 +73,13 @@ CascadeModel model_of(std::int32_t width, std::int32_t height,
     return model;
 }
 
-ImageView image_of(const Grey& image) {
+GreyImage image_of(const Grey& image) {
     if (image.shape(0) == 0 || image.shape(1) == 0 || image.stride(1) != 1 ||
         image.shape(0) > 1u << 16 || image.shape(1) > 1u << 16)
         throw InputError("image has shape " + shape_text(image) +
                          "; it must have 1 to 65536 rows and columns, and the pixels of a row must "
                          "be contiguous");
-    return {image.data(), static_cast<std::int32_t>(image.shape(1)),
-            static_cast<std::int32_t>(image.shape(0)), image.stride(0)};
+    return {image.data(), image.shape(1), image.shape(0), image.stride(0)};
 }
 
 // The largest accepted coordinate or size in pixels, so that sums of several fit into 32 bits.
@@ -101,7 +100,8 @@ ScanOptions options_of(const nb::dict& given) {
     options.take("isa", isa);
     options.reject_unknown();
     if (!(scan.scale_factor > 1 && scan.scale_factor < kInfinity))
-        throw InputError("scale_factor must be > 1 and finite");
+        throw InputError("scale_factor=" + std::to_string(scan.scale_factor) +
+                         " is not valid: scale_factor must be a finite number > 1");
     scan.isa = parse_isa(isa);
     return scan;
 }
@@ -128,7 +128,7 @@ nb::tuple detect(const Detector& detector, const Grey& pixels, std::int32_t min_
                  double tolerance, nb::dict given, bool cut) {
     ScanOptions options = options_of(given);
     check_between(tolerance, 0, kMaxTolerance, "tolerance");
-    ImageView image = image_of(pixels);
+    GreyImage image = image_of(pixels);
     std::vector<Detection> found;
     {
         LongCall call;
@@ -139,8 +139,8 @@ nb::tuple detect(const Detector& detector, const Grey& pixels, std::int32_t min_
         // Rounding may have moved a side one pixel outside the image.
         for (std::size_t i = 0; cut && i < found.size(); ++i) {
             Box& box = found[i].box;
-            box.width = std::min(box.width, image.width - box.x);
-            box.height = std::min(box.height, image.height - box.y);
+            box.width = std::min(box.width, static_cast<std::int32_t>(image.width) - box.x);
+            box.height = std::min(box.height, static_cast<std::int32_t>(image.height) - box.y);
         }
     }
     return as_arrays(found);
@@ -171,7 +171,7 @@ nb::tuple group(const Array<std::int32_t, 2>& boxes, const Array<std::int32_t, 1
 
 nb::tuple scan(const Detector& detector, const Grey& pixels, nb::dict given) {
     ScanOptions options = options_of(given);
-    ImageView image = image_of(pixels);
+    GreyImage image = image_of(pixels);
     Scan result;
     {
         LongCall call;
@@ -215,16 +215,19 @@ nb::tuple depths(const Detector& detector, const Array<std::uint8_t, 3>& images,
 
 nb::ndarray<nb::numpy, std::uint8_t> resized(const Grey& pixels, std::int32_t width,
                                              std::int32_t height) {
-    ImageView image = image_of(pixels);
+    GreyImage image = image_of(pixels);
     if (width < 1 || height < 1 || width > 1 << 16 || height > 1 << 16)
-        throw InputError("width and height must be between 1 and 65536");
+        throw InputError("width=" + std::to_string(width) +
+                         " and height=" + std::to_string(height) +
+                         " are not valid: both must be integers in [1, 65536]");
     std::uint8_t* out;
     auto array = new_array<std::uint8_t>(
         {static_cast<std::size_t>(height), static_cast<std::size_t>(width)}, &out);
     LongCall call;
     const DetectKernels& kernels = select_detect_kernels(best_isa());
-    Resampling across(image.width, width), down(image.height, height);
-    std::vector<std::uint16_t> blended(static_cast<std::size_t>(image.width) + 2);
+    Resampling across(static_cast<std::int32_t>(image.width), width);
+    Resampling down(static_cast<std::int32_t>(image.height), height);
+    std::vector<std::uint16_t> blended(image.width + 2);
     for (std::int32_t y = 0; y < height; ++y)
         resized_row(image, across, down, y, kernels, blended.data(),
                     out + static_cast<std::size_t>(y) * static_cast<std::size_t>(width));

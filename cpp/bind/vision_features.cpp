@@ -84,7 +84,8 @@ Sums integral_image(WindowArray images, const std::string& kind) {
     LongCall call;
     for (std::size_t i = 0; i < count; ++i, out += (height + 1) * (width + 1)) {
         check_interrupt(4 * height * width);
-        GreyImage image{images.data() + i * height * width, width, height, width};
+        GreyImage image{images.data() + i * height * width, width, height,
+                        static_cast<std::ptrdiff_t>(width)};
         if (kind == "plain")
             integrate(image, out, width + 1);
         else if (kind == "squared")
@@ -178,7 +179,8 @@ class ThreadedSearch {
             std::scoped_lock lock(in_use_);
             stump = search_->best({weight.data(), weight.shape(0)}, criterion);
         }
-        return {stump.feature, stump.threshold, stump.left, stump.right, stump.merit, stump.gain};
+        return {stump.feature, stump.threshold,       stump.left,
+                stump.right,   stump.criterion_value, stump.gain};
     }
 
     Floats values(std::size_t feature) {
@@ -224,8 +226,8 @@ void bind_vision_features(nb::module_& module) {
                      "Number of features whose codes are kept in memory.")
         .def("best", &ThreadedSearch::best, nb::arg("weight"), nb::arg("criterion"),
              "Return feature, threshold, prediction below the threshold, prediction from the "
-             "threshold on, merit and gain of the stump that minimises 'error', 'exponential' or "
-             "'squared' loss.")
+             "threshold on, criterion value and gain of the stump that minimises 'error', "
+             "'exponential' or 'squared' loss.")
         .def("values", &ThreadedSearch::values, nb::arg("feature"),
              "Return the values of a feature for all windows.");
 }

@@ -70,14 +70,14 @@ void Booster::compute_gradients(std::span<const GradientPair> given) {
     });
 }
 
-PairSums Booster::sum_pairs(const GradientPair* pairs) const {
+GradientSums Booster::sum_pairs(const GradientPair* pairs) const {
     std::size_t rows = train_->rows();
-    std::vector<PairSums> parts(block_count(rows));
+    std::vector<GradientSums> parts(block_count(rows));
     team_->run(parts.size(), [&](std::size_t index, int) {
         Range range = block(rows, index);
         parts[index] = select_quantise_kernels(isa_).sums(pairs + range.begin, range.size());
     });
-    PairSums all = parts[0];
+    GradientSums all = parts[0];
     for (std::size_t index = 1; index < parts.size(); ++index) {
         all.absolute_g += parts[index].absolute_g;
         all.h += parts[index].h;
@@ -89,7 +89,7 @@ PairSums Booster::sum_pairs(const GradientPair* pairs) const {
 
 GradientScale Booster::quantise(const GradientPair* pairs) {
     std::size_t rows = train_->rows();
-    PairSums sums = sum_pairs(pairs);
+    GradientSums sums = sum_pairs(pairs);
     if (!std::isfinite(sums.absolute_g) || !std::isfinite(sums.h) || sums.min_h < 0)
         throw InputError(kBadGradients);
     GradientScale scale = scale_for(sums, rows);

@@ -60,7 +60,7 @@ class Booster {
   private:
     void choose_version();
     void compute_gradients(std::span<const GradientPair> given);
-    PairSums sum_pairs(const GradientPair* pairs) const;
+    GradientSums sum_pairs(const GradientPair* pairs) const;
     GradientScale quantise(const GradientPair* pairs);
     void assign_leaves(const GrownTree& grown);
     double clip_to_step(double value) const;  // clips to [-max_delta_step, max_delta_step]

@@ -19,7 +19,7 @@ std::int32_t in_units(float value, double factor) {
 
 }  // namespace
 
-GradientScale scale_for(const PairSums& sums, std::size_t rows) {
+GradientScale scale_for(const GradientSums& sums, std::size_t rows) {
     GradientScale scale;
     scale.gradient_unit = 1 / units_per_one(sums.absolute_g, rows);
     bool all_equal = sums.min_h == sums.max_h && sums.min_h > 0;

@@ -17,14 +17,14 @@
 namespace bosquet {
 
 // Sums over a block of rows, in eight lanes, so that their bits do not depend on the vector width.
-struct PairSums {
+struct GradientSums {
     double absolute_g = 0;
     double h = 0;
     float min_h = 0, max_h = 0;
 };
 
 struct QuantiseKernels {
-    PairSums (*sums)(const GradientPair* pairs, std::size_t count);
+    GradientSums (*sums)(const GradientPair* pairs, std::size_t count);
     void (*quantise)(const GradientPair* pairs, std::size_t count, double per_gradient,
                      double per_hessian, Packed* out);
 };
@@ -32,11 +32,11 @@ BOSQUET_DECLARE_KERNELS(QuantiseKernels, quantise_kernels)
 
 // The message for gradients that are not finite and for negative Hessians.
 constexpr const char* kBadGradients =
-    "gradients must be finite and Hessians non-negative; targets, weights or raw predictions are "
-    "too large for the loss, so rescale them";
+    "gradients must be finite and Hessians non-negative, but targets, weights or raw predictions "
+    "are too large; rescale the target or the weights, or lower learning_rate";
 
 // Returns the units for gradients with these sums. If every row has the same Hessian, it becomes 1,
 // so that a sum of Hessians is a count.
-GradientScale scale_for(const PairSums& sums, std::size_t rows);
+GradientScale scale_for(const GradientSums& sums, std::size_t rows);
 
 }  // namespace bosquet

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::size_t kLanes = 8;
 
-PairSums sums(const GradientPair* pairs, std::size_t count) {
+GradientSums sums(const GradientPair* pairs, std::size_t count) {
     double g[kLanes] = {}, h[kLanes] = {};
     float first = count > 0 ? pairs[0].h : 0;
     float least[kLanes], greatest[kLanes];

@@ -12,12 +12,12 @@ Router::Router(const GrownTree& grown, const BinnedMatrix& matrix,
       kernels_(&select_route_kernels(isa)) {
     const std::vector<Node>& nodes = grown.tree.nodes;
     if (grown.leaves.size() > 256) return;  // leaf numbers must fit in a byte
-    lines_.resize(nodes.size() * kLineRows);
+    lines_.resize(nodes.size() * kRouteRows);
     tables_.reserve(nodes.size());
     for (std::size_t at = nodes.size(); at-- > 0;) {  // children come after their parents
         const Node& node = nodes[at];
         if (node.is_leaf()) {
-            std::fill_n(lines_.begin() + static_cast<std::ptrdiff_t>(at * kLineRows), kLineRows,
+            std::fill_n(lines_.begin() + static_cast<std::ptrdiff_t>(at * kRouteRows), kRouteRows,
                         static_cast<std::uint8_t>(leaf_of_node[at]));
             continue;
         }

@@ -26,7 +26,7 @@ struct LineSplit {
     std::uint8_t bound;
 };
 
-constexpr std::size_t kLineRows = 32;
+constexpr std::size_t kRouteRows = 32;
 
 struct RouteKernels {
     // `lines` has 32 bytes per node; those of leaves are filled in. Rows [begin, end) are processed

@@ -6,7 +6,7 @@ namespace bosquet::BOSQUET_ISA {
 
 namespace {
 
-using Line = std::uint8_t __attribute__((vector_size(kLineRows)));
+using Line = std::uint8_t __attribute__((vector_size(kRouteRows)));
 
 inline Line load(const std::uint8_t* from) {
     Line line;
@@ -32,14 +32,14 @@ inline Line goes_left(const LineSplit& split, std::size_t row, std::size_t count
 
 void route(const LineSplit* splits, std::size_t count, std::uint8_t* lines, std::size_t begin,
            std::size_t end, std::uint16_t* leaf_of_row) {
-    for (std::size_t row = begin; row < end; row += kLineRows) {
-        std::size_t rows = end - row < kLineRows ? end - row : kLineRows;
+    for (std::size_t row = begin; row < end; row += kRouteRows) {
+        std::size_t rows = end - row < kRouteRows ? end - row : kRouteRows;
         for (std::size_t i = 0; i < count; ++i) {
             const LineSplit& split = splits[i];
             Line mask = goes_left(split, row, rows);
-            const std::uint8_t* left = lines + split.left * kLineRows;
-            Line picked = (load(left) & mask) | (load(left + kLineRows) & ~mask);
-            std::memcpy(lines + split.line * kLineRows, &picked, sizeof picked);
+            const std::uint8_t* left = lines + split.left * kRouteRows;
+            Line picked = (load(left) & mask) | (load(left + kRouteRows) & ~mask);
+            std::memcpy(lines + split.line * kRouteRows, &picked, sizeof picked);
         }
         for (std::size_t i = 0; i < rows; ++i) leaf_of_row[row + i] = lines[i];
     }

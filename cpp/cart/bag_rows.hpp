@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "cart/bag.hpp"
+#include "cart/cart_split.hpp"
+#include "cart/code_sums.hpp"
 #include "cart/codes.hpp"
-#include "cart/cut.hpp"
-#include "cart/entries.hpp"
 #include "cart/options.hpp"
 #include "cart/sums.hpp"
 
@@ -80,25 +80,25 @@ class BagRows {
     }
 
     // Marks the side of each row of a node: 1 if it goes left.
-    void mark_sides(const RowRange& node, const CodedColumn& column, const Cut& cut) {
+    void mark_sides(const RowRange& node, const CodedColumn& column, const CartSplit& split) {
         sides_.resize(node.count);
         const std::uint32_t* rows = rows_.data() + node.begin;
-        if (!cut.nominal && column.is_narrow()) {
+        if (!split.nominal && column.is_narrow()) {
             // A missing value has code 0; subtracting 1 makes it the largest code.
             const std::uint8_t* codes = column.narrow.data();
-            std::uint8_t shift = cut.missing_left ? 0 : 1;
-            auto bound = static_cast<std::uint8_t>(cut.last - shift);
+            std::uint8_t shift = split.missing_left ? 0 : 1;
+            auto bound = static_cast<std::uint8_t>(split.last - shift);
             for (std::size_t i = 0; i < node.count; ++i)
                 sides_[i] = static_cast<std::uint8_t>(codes[rows[i]] - shift) <= bound;
-        } else if (!cut.nominal) {
+        } else if (!split.nominal) {
             const std::uint32_t* codes = column.wide.data();
-            std::uint32_t shift = cut.missing_left ? 0 : 1, bound = cut.last - shift;
+            std::uint32_t shift = split.missing_left ? 0 : 1, bound = split.last - shift;
             for (std::size_t i = 0; i < node.count; ++i)
                 sides_[i] = codes[rows[i]] - shift <= bound;
         } else {
             table_of_codes_.assign(column.codes, 0);
-            for (std::uint32_t code : cut.left_codes) table_of_codes_[code] = 1;
-            table_of_codes_[0] = cut.missing_left;
+            for (std::uint32_t code : split.left_codes) table_of_codes_[code] = 1;
+            table_of_codes_[0] = split.missing_left;
             for (std::size_t i = 0; i < node.count; ++i)
                 sides_[i] = table_of_codes_[column.code(rows[i])];
         }

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "cart/cut.hpp"
+#include "cart/cart_split.hpp"
 #include "trees/tree.hpp"
 
 namespace bosquet {
@@ -13,7 +13,7 @@ struct CartNode {
     std::uint32_t rows = 0;
     double weight = 0;
     double impurity = 0;
-    std::vector<Cut> competitors;
+    std::vector<CartSplit> competitors;
     std::vector<Surrogate> surrogates;
 };
 

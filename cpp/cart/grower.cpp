@@ -75,10 +75,10 @@ class TypedGrower final : public CartGrower {
         RowRange rows;
         std::uint64_t key = 0;
         std::vector<double> sums;
-        NodeBounds bounds;
-        Cut cut;
+        ValueBounds bounds;
+        CartSplit split;
         double gain = 0;  // decrease of the impurity of the whole tree
-        std::vector<Cut> competitors;
+        std::vector<CartSplit> competitors;
     };
 
     void add_nodes(std::size_t count) {
@@ -93,7 +93,7 @@ class TypedGrower final : public CartGrower {
     // Searches the split of a node; without one the node becomes a leaf.
     void open(OpenNode node) {
         if (may_split(node)) find_split(node);
-        if (!node.cut.found()) {
+        if (!node.split.found()) {
             close(node);
             return;
         }
@@ -127,48 +127,48 @@ class TypedGrower final : public CartGrower {
     using View = typename CartSearch<Sums>::Node;
 
     void find_split(OpenNode& node) {
-        std::vector<Cut> found;
+        std::vector<CartSplit> found;
         View view{rows_.of(node.rows), node.sums, node.key, node.bounds, node.rows.count};
-        search_columns(view, [&](Cut&& cut) {
-            if (!cut.found()) return;
-            if (options_->competitors > 0) found.push_back(cut);
-            if (cut.merit > node.cut.merit) node.cut = std::move(cut);
+        search_columns(view, [&](CartSplit&& split) {
+            if (!split.found()) return;
+            if (options_->competitors > 0) found.push_back(split);
+            if (split.gain > node.split.gain) node.split = std::move(split);
         });
-        if (!node.cut.found()) return;
-        // With surrogates, the merit of the node was already subtracted, for each column on the
-        // rows whose value is known.
-        double own_merit =
-            options_->surrogates > 0 ? 0.0 : values_.merit_of_node(node.rows, node.sums);
-        node.gain = gain_from(node.cut.merit - own_merit);
+        if (!node.split.found()) return;
+        // With surrogates, the proxy gain of the node was already subtracted, for each column on
+        // the rows whose value is known.
+        double own_proxy_gain =
+            options_->surrogates > 0 ? 0.0 : values_.proxy_gain_of_node(node.rows, node.sums);
+        node.gain = gain_from(node.split.gain - own_proxy_gain);
         if (node.gain + 1e-15 < options_->min_impurity_decrease) {
-            node.cut = {};
+            node.split = {};
             return;
         }
-        for (Cut& cut : found) cut.merit = gain_from(cut.merit - own_merit);
+        for (CartSplit& split : found) split.gain = gain_from(split.gain - own_proxy_gain);
         keep_competitors(node, found);
     }
 
-    // Calls consider(cut) with the best split of each column. If competitors are not needed, a
+    // Calls consider(split) with the best split of each column. If competitors are not needed, a
     // column may skip splits that are worse than those of other columns.
     template <class Consider>
     void search_columns(const View& view, Consider consider) {
         constexpr double kNone = -std::numeric_limits<double>::infinity();
-        auto raise = [&](double& floor, const Cut& cut) {
-            if (options_->competitors == 0) floor = std::max(floor, cut.merit);
+        auto raise = [&](double& floor, const CartSplit& split) {
+            if (options_->competitors == 0) floor = std::max(floor, split.gain);
         };
         std::size_t all = features_.size();
         std::size_t wanted = options_->features_per_node == 0
                                  ? all
                                  : std::min<std::size_t>(options_->features_per_node, all);
         if (wanted == all && team_ != nullptr && view.rows.count * all >= kWorkForThreads) {
-            std::vector<Cut> cuts(all);
+            std::vector<CartSplit> splits(all);
             std::vector<double> floors(searches_.size(), kNone);
             team_->run(all, [&](std::size_t i, int worker) {
                 bool constant;
-                cuts[i] = searches_[worker].best(features_[i], view, floors[worker], constant);
-                raise(floors[worker], cuts[i]);
+                splits[i] = searches_[worker].best(features_[i], view, floors[worker], constant);
+                raise(floors[worker], splits[i]);
             });
-            for (Cut& cut : cuts) consider(std::move(cut));
+            for (CartSplit& split : splits) consider(std::move(split));
             return;
         }
         // Columns are drawn one by one. A column that is constant in this node does not count,
@@ -183,24 +183,24 @@ class TypedGrower final : public CartGrower {
                 swaps_.push_back(j);
             }
             bool constant;
-            Cut cut = searches_[0].best(features_[i], view, floor, constant);
+            CartSplit split = searches_[0].best(features_[i], view, floor, constant);
             any = any || !constant;
-            raise(floor, cut);
-            consider(std::move(cut));
+            raise(floor, split);
+            consider(std::move(split));
         }
         for (std::size_t i = swaps_.size(); i-- > 0;) std::swap(features_[i], features_[swaps_[i]]);
     }
 
-    void keep_competitors(OpenNode& node, std::vector<Cut>& found) const {
+    void keep_competitors(OpenNode& node, std::vector<CartSplit>& found) const {
         if (options_->competitors == 0) return;
         std::stable_sort(found.begin(), found.end(),
-                         [](const Cut& a, const Cut& b) { return a.merit > b.merit; });
+                         [](const CartSplit& a, const CartSplit& b) { return a.gain > b.gain; });
         if (!found.empty()) found.erase(found.begin());  // the best one, which is used
         if (found.size() > options_->competitors) found.resize(options_->competitors);
         node.competitors = std::move(found);
     }
 
-    // Converts a difference of merits to the decrease of the impurity of the whole tree: the
+    // Converts a difference of proxy gains to the decrease of the impurity of the whole tree: the
     // decrease of the node times its share of the total weight.
     double gain_from(double difference) const {
         return values_.decrease_from(difference) / total_weight_;
@@ -209,9 +209,9 @@ class TypedGrower final : public CartGrower {
     // Stores the split and opens its children.
     void split(OpenNode& node) {
         check_interrupt(16 * node.rows.count);
-        const CodedColumn& column = table_->columns[node.cut.feature];
+        const CodedColumn& column = table_->columns[node.split.feature];
         std::vector<Surrogate> surrogates;
-        rows_.mark_sides(node.rows, column, node.cut);
+        rows_.mark_sides(node.rows, column, node.split);
         if (surrogates_ != nullptr) surrogates = route_missing(node, column);
         std::size_t lefts = rows_.partition(node.rows);
         auto left = static_cast<std::uint32_t>(out_.tree.nodes.size());
@@ -226,8 +226,8 @@ class TypedGrower final : public CartGrower {
             child.sums = rows_.sums_of(child.rows);
             child.bounds = node.bounds;
         }
-        if (surrogates_ == nullptr && !node.cut.saw_missing)
-            node.cut.missing_left = 2 * weight(children[0]) >= weight(node);
+        if (surrogates_ == nullptr && !node.split.saw_missing)
+            node.split.missing_left = 2 * weight(children[0]) >= weight(node);
         add_nodes(2);
         write_split(node, column, left);
         bound(node, children);
@@ -249,8 +249,8 @@ class TypedGrower final : public CartGrower {
         NodeRows<Item> view = rows_.of(node.rows);
         std::vector<std::uint8_t>& sides = rows_.sides();
         std::vector<Surrogate> surrogates = surrogates_->find(
-            node.cut, view.rows, rows_.weights_of(node.rows), node.rows.count, sides);
-        node.cut.missing_left = heavier_left;
+            node.split, view.rows, rows_.weights_of(node.rows), node.rows.count, sides);
+        node.split.missing_left = heavier_left;
         for (std::size_t i = 0; i < view.count; ++i) {
             std::uint32_t row = view.rows[i];
             if (column.code(row) == 0)
@@ -265,19 +265,19 @@ class TypedGrower final : public CartGrower {
         Node& tree_node = out_.tree.nodes[node.number];
         tree_node.left = left;
         tree_node.tag =
-            node.cut.feature | (node.cut.missing_left ? bosquet::Node::kMissingLeft : 0);
+            node.split.feature | (node.split.missing_left ? bosquet::Node::kMissingLeft : 0);
         if (column.nominal) {
             tree_node.tag |= bosquet::Node::kCategorical;
             std::vector<std::uint32_t>& words = out_.tree.category_words;
             auto begin = static_cast<std::uint32_t>(words.size());
             std::uint32_t count =
-                node.cut.left_codes.empty() ? 0 : (node.cut.left_codes.back() - 1) / 32 + 1;
+                node.split.left_codes.empty() ? 0 : (node.split.left_codes.back() - 1) / 32 + 1;
             words.resize(begin + count);
-            for (std::uint32_t code : node.cut.left_codes)
+            for (std::uint32_t code : node.split.left_codes)
                 words[begin + (code - 1) / 32] |= 1u << ((code - 1) % 32);
             tree_node.put_set(begin, count);
         } else {
-            tree_node.number = node.cut.threshold;
+            tree_node.number = node.split.threshold;
         }
         out_.tree.stats[node.number] = {NodeStats::finite(node.gain),
                                         static_cast<float>(weight(node))};
@@ -287,11 +287,11 @@ class TypedGrower final : public CartGrower {
     // them.
     void bound(const OpenNode& node, OpenNode* children) const {
         if constexpr (Sums::kPair) {
-            if (options_->monotone.empty() || options_->monotone[node.cut.feature] == 0) return;
+            if (options_->monotone.empty() || options_->monotone[node.split.feature] == 0) return;
             double left = children[0].sums[1] / children[0].sums[0];
             double right = children[1].sums[1] / children[1].sums[0];
             double middle = (left + right) / 2;
-            bool increasing = options_->monotone[node.cut.feature] > 0;
+            bool increasing = options_->monotone[node.split.feature] > 0;
             children[increasing ? 0 : 1].bounds.upper = middle;
             children[increasing ? 1 : 0].bounds.lower = middle;
         }

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <type_traits>
 #include <vector>
@@ -13,14 +12,9 @@
 #include "cart/median.hpp"
 #include "cart/options.hpp"
 #include "cart/sums.hpp"
+#include "trees/bounds.hpp"
 
 namespace bosquet {
-
-// The bounds of a node's value that follow from the monotone splits above it.
-struct NodeBounds {
-    double lower = -std::numeric_limits<double>::infinity();
-    double upper = std::numeric_limits<double>::infinity();
-};
 
 template <class Sums>
 class NodeValues {
@@ -45,21 +39,21 @@ class NodeValues {
         }
     }
 
-    // The merit of a node before it is split, on the scale on which splits are compared.
-    double merit_of_node(const RowRange& node, std::span<const double> sums) const {
+    // The proxy gain of a node before it is split, on the scale on which splits are compared.
+    double proxy_gain_of_node(const RowRange& node, std::span<const double> sums) const {
         if (options_->criterion == Criterion::absolute) {
             std::vector<WeightedNumber> numbers = numbers_of(node);
             return -distances(numbers);
         }
         if constexpr (Sums::kPair)
-            return sums_.node_goodness(sums[0], sums[1]);
+            return sums_.node_proxy_gain(sums[0], sums[1]);
         else
-            return sums_.goodness(sums.data());
+            return sums_.proxy_gain(sums.data());
     }
 
-    // Converts a difference of merits to the decrease of impurity times weight.
+    // Converts a difference of proxy gains to the decrease of impurity times weight.
     double decrease_from(double difference) const {
-        // For two classes the merit uses the sums of one class; the Gini index counts both.
+        // For two classes the proxy gain uses the sums of one class; the Gini index counts both.
         if (Sums::kPair && options_->criterion == Criterion::gini) difference *= 2;
         if (options_->criterion == Criterion::entropy) difference /= std::log(2.0);
         return difference;
@@ -67,7 +61,7 @@ class NodeValues {
 
     // The value of a node with one output.
     double value(const RowRange& node, std::span<const double> sums,
-                 const NodeBounds& bounds) const {
+                 const ValueBounds& bounds) const {
         if (options_->criterion == Criterion::absolute) {
             std::vector<WeightedNumber> numbers = numbers_of(node);
             return weighted_median(numbers);
@@ -93,12 +87,12 @@ class NodeValues {
 
     double impurity(const RowRange& node, std::span<const double> sums) const {
         double weight = sums_.weight(sums.data());
-        double goodness = sums_.goodness(sums.data());
+        double proxy_gain = sums_.proxy_gain(sums.data());
         switch (options_->criterion) {
             case Criterion::gini:
-                return 1 - goodness / weight;
+                return 1 - proxy_gain / weight;
             case Criterion::entropy:
-                return -goodness / weight / std::log(2.0);
+                return -proxy_gain / weight / std::log(2.0);
             default:
                 break;
         }
@@ -111,9 +105,9 @@ class NodeValues {
                 WeightedNumber number = number_of(i);
                 own += number.weight * x_log_x(number.value);
             }
-            own = goodness > -1e300 ? own - goodness : 0.0;
+            own = proxy_gain > -1e300 ? own - proxy_gain : 0.0;
         } else {
-            own = squares(node) - goodness;
+            own = squares(node) - proxy_gain;
             if constexpr (std::is_same_v<Sums, VectorSums>) own /= target_.outputs;
         }
         return std::max(own, 0.0) / weight;

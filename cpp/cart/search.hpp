@@ -10,10 +10,10 @@
 
 #include "base/interrupt.hpp"
 #include "base/random.hpp"
-#include "cart/coarse.hpp"
+#include "cart/bucket_search.hpp"
+#include "cart/cart_split.hpp"
+#include "cart/code_sums.hpp"
 #include "cart/component.hpp"
-#include "cart/cut.hpp"
-#include "cart/entries.hpp"
 #include "cart/median.hpp"
 #include "cart/node_values.hpp"
 #include "cart/options.hpp"
@@ -27,7 +27,7 @@ namespace bosquet {
 constexpr std::size_t kExhaustiveCategories = 12;
 
 template <class Sums>
-constexpr bool has_coarse_search() {
+constexpr bool has_bucket_search() {
     if constexpr (Sums::kPair)
         return Sums::kConvex;
     else
@@ -43,88 +43,88 @@ class CartSearch {
         NodeRows<Item> rows;
         std::span<const double> sums;
         std::uint64_t key;
-        NodeBounds bounds;
+        ValueBounds bounds;
         std::size_t known_rows;  // number of rows whose value is not excluded
     };
 
     CartSearch(const CodedTable& table, const CartOptions& options, const Sums& sums)
-        : table_(&table), options_(&options), sums_(sums), entries_(sums) {
+        : table_(&table), options_(&options), sums_(sums), code_sums_(sums) {
         counted_ = options.min_samples_leaf > 1;
-        if constexpr (kHasCoarse) {
+        if constexpr (kHasBucketSearch) {
             bool plain = !counted_ && options.min_weight_leaf == 0 && options.monotone.empty() &&
                          options.surrogates == 0 && !options.random_thresholds;
-            if (plain) coarse_.emplace_back(sums);
+            if (plain) bucket_search_.emplace_back(sums);
         }
     }
 
-    // Sets `constant` to whether the column has a single value in this node. A split with a merit
-    // below `floor` may be skipped.
-    Cut best(std::uint32_t feature, const Node& all, double floor, bool& constant) {
+    // Sets `constant` to whether the column has a single value in this node. A split with a proxy
+    // gain below `floor` may be skipped.
+    CartSplit best(std::uint32_t feature, const Node& all, double floor, bool& constant) {
         const CodedColumn& column = table_->columns[feature];
         feature_ = feature;
         check_interrupt(8 * all.rows.count);
-        if constexpr (kHasCoarse) {
-            if (!coarse_.empty() && !column.nominal && !column.is_narrow() &&
-                all.rows.count >= kCoarseRows) {
-                Cut cut;
-                cut.feature = feature;
+        if constexpr (kHasBucketSearch) {
+            if (!bucket_search_.empty() && !column.nominal && !column.is_narrow() &&
+                all.rows.count >= kBucketSearchRows) {
+                CartSplit split;
+                split.feature = feature;
                 constant = false;
-                if (coarse_[0].best(column, all.rows, all.sums, floor, cut)) return cut;
+                if (bucket_search_[0].best(column, all.rows, all.sums, floor, split)) return split;
             }
         }
         if (options_->random_thresholds && !column.nominal)
             return random_threshold(column, all, constant);
-        entries_.collect(column, all.rows, counted_ || options_->surrogates > 0);
+        code_sums_.collect(column, all.rows, counted_ || options_->surrogates > 0);
         Node node = all;
-        bool exclude_missing = options_->surrogates > 0 && entries_.has_missing();
+        bool exclude_missing = options_->surrogates > 0 && code_sums_.has_missing();
         if (exclude_missing) exclude_missing_rows(node);
-        constant = entries_.size() < 2;
+        constant = code_sums_.size() < 2;
         if (constant) return {};
-        Cut cut;
+        CartSplit split;
         if (options_->random_thresholds)
-            random_grouping(column, node, cut);
+            random_grouping(column, node, split);
         else if (options_->criterion == Criterion::absolute)
-            absolute_cut(column, node, cut);
+            absolute_split(column, node, split);
         else if (column.nominal)
-            nominal_cut(column, node, cut);
+            nominal_split(column, node, split);
         else
-            ordered_cut(column, node, cut);
-        if (cut.found()) {
-            cut.feature = feature;
-            cut.nominal = column.nominal;
-            cut.saw_missing = entries_.has_missing() || exclude_missing;
+            ordered_split(column, node, split);
+        if (split.found()) {
+            split.feature = feature;
+            split.nominal = column.nominal;
+            split.saw_missing = code_sums_.has_missing() || exclude_missing;
             // Splits that were found on different rows are compared by their gain on these rows.
-            if (options_->surrogates > 0) cut.merit -= merit_of_node(node);
+            if (options_->surrogates > 0) split.gain -= proxy_gain_of_node(node);
         }
-        return cut;
+        return split;
     }
 
   private:
-    static constexpr bool kHasCoarse = has_coarse_search<Sums>();
+    static constexpr bool kHasBucketSearch = has_bucket_search<Sums>();
     // With fewer rows than this, buckets hold too few rows to be skipped.
-    static constexpr std::size_t kCoarseRows = 2048;
+    static constexpr std::size_t kBucketSearchRows = 2048;
     // Number of entries between two checks for an interrupt.
     static constexpr std::size_t kEntriesPerCheck = 1024;
 
     // With surrogates, rows whose value is missing are excluded from the search.
     void exclude_missing_rows(Node& node) {
         known_.assign(node.sums.begin(), node.sums.end());
-        for (std::size_t k = 0; k < known_.size(); ++k) known_[k] -= entries_.of(0)[k];
+        for (std::size_t k = 0; k < known_.size(); ++k) known_[k] -= code_sums_.of(0)[k];
         node.sums = known_;
-        node.known_rows -= entries_.count(0);
-        entries_.drop_missing();
+        node.known_rows -= code_sums_.count(0);
+        code_sums_.drop_missing();
     }
 
-    // The merit of the node before it is split.
-    double merit_of_node(const Node& node) {
+    // The proxy gain of the node before it is split.
+    double proxy_gain_of_node(const Node& node) {
         if (options_->criterion == Criterion::absolute) {
             medians_.clear_left();
             return -medians_.distances();
         }
         if constexpr (Sums::kPair) {
-            return sums_.node_goodness(node.sums[0], node.sums[1]);
+            return sums_.node_proxy_gain(node.sums[0], node.sums[1]);
         } else {
-            return sums_.goodness(node.sums.data());
+            return sums_.proxy_gain(node.sums.data());
         }
     }
 
@@ -134,9 +134,9 @@ class CartSearch {
         left_rows_ = 0;
     }
     void move_left(std::size_t entry) {
-        const double* sums = entries_.of(entry);
+        const double* sums = code_sums_.of(entry);
         for (std::size_t k = 0; k < left_.size(); ++k) left_[k] += sums[k];
-        if (counted_) left_rows_ += entries_.count(entry);
+        if (counted_) left_rows_ += code_sums_.count(entry);
     }
 
     // A split of the entries in the order of order_: the first `position` of them go left.
@@ -151,16 +151,16 @@ class CartSearch {
         const Node* node;
         void clear() {}
         void move(std::size_t) {}
-        double goodness() { return search->goodness_of_sides(*node); }
+        double proxy_gain() { return search->proxy_gain_of_sides(*node); }
     };
 
-    // Returns the best of all allowed splits, with missing values on either side; its merit is
-    // stored in the cut. The scorer is called for every entry that moves to the left and computes
-    // the goodness.
+    // Returns the best of all allowed splits, with missing values on either side; its proxy gain is
+    // stored in the split. The scorer is called for every entry that moves to the left and computes
+    // the proxy gain.
     template <class Scorer>
-    SplitPoint best_split_point(const Node& node, Scorer scorer, Cut& cut) {
+    SplitPoint best_split_point(const Node& node, Scorer scorer, CartSplit& split) {
         SplitPoint best;
-        bool missing = entries_.has_missing();
+        bool missing = code_sums_.has_missing();
         for (bool missing_left : {false, true}) {
             if (missing_left && !missing) break;
             clear_left();
@@ -176,29 +176,30 @@ class CartSearch {
                 // After the last entry only missing values can go right.
                 if (i + 1 == order_.size() && (!missing || missing_left)) break;
                 if (!allowed(node)) continue;
-                double goodness = scorer.goodness();
-                if (!(goodness > cut.merit)) continue;
-                cut.merit = goodness;
+                double proxy_gain = scorer.proxy_gain();
+                if (!(proxy_gain > split.gain)) continue;
+                split.gain = proxy_gain;
                 best = {i + 1, missing_left};
             }
         }
         return best;
     }
 
-    // Stores a split as codes or as a threshold in the cut.
-    void store(const CodedColumn& column, const SplitPoint& point, Cut& cut) {
-        if (!cut.found()) return;
-        cut.missing_left = point.missing_left;
+    // Stores a split of the entries as codes or as a threshold.
+    void store(const CodedColumn& column, const SplitPoint& point, CartSplit& split) {
+        if (!split.found()) return;
+        split.missing_left = point.missing_left;
         if (column.nominal) {
             for (std::size_t i = 0; i < point.position; ++i)
-                cut.left_codes.push_back(entries_.code(order_[i]));
-            std::sort(cut.left_codes.begin(), cut.left_codes.end());
+                split.left_codes.push_back(code_sums_.code(order_[i]));
+            std::sort(split.left_codes.begin(), split.left_codes.end());
             return;
         }
-        cut.last = entries_.code(order_[point.position - 1]);
-        cut.threshold = point.position == order_.size()
-                            ? std::numeric_limits<double>::infinity()
-                            : column.threshold(cut.last, entries_.code(order_[point.position]));
+        split.last = code_sums_.code(order_[point.position - 1]);
+        split.threshold =
+            point.position == order_.size()
+                ? std::numeric_limits<double>::infinity()
+                : column.threshold(split.last, code_sums_.code(order_[point.position]));
     }
 
     // Whether the split into the rows on the left and the others is allowed.
@@ -226,20 +227,20 @@ class CartSearch {
         return true;
     }
 
-    double goodness_of_sides(const Node& node) {
+    double proxy_gain_of_sides(const Node& node) {
         if constexpr (Sums::kPair) {
-            return sums_.children_goodness(left_[0], left_[1], node.sums[0], node.sums[1]);
+            return sums_.children_proxy_gain(left_[0], left_[1], node.sums[0], node.sums[1]);
         } else {
             right_.resize(left_.size());
             for (std::size_t k = 0; k < right_.size(); ++k) right_[k] = node.sums[k] - left_[k];
-            return sums_.goodness(left_.data()) + sums_.goodness(right_.data());
+            return sums_.proxy_gain(left_.data()) + sums_.proxy_gain(right_.data());
         }
     }
 
     // Sets order_ to all entries except that of missing values.
     void order_present() {
-        order_.resize(entries_.size() - entries_.has_missing());
-        std::iota(order_.begin(), order_.end(), entries_.has_missing() ? 1u : 0u);
+        order_.resize(code_sums_.size() - code_sums_.has_missing());
+        std::iota(order_.begin(), order_.end(), code_sums_.has_missing() ? 1u : 0u);
     }
 
     template <class Key>
@@ -249,41 +250,42 @@ class CartSearch {
     }
 
     void sort_by_mean() {
-        sort_by([&](std::uint32_t entry) { return entries_.of(entry)[1] / entries_.of(entry)[0]; });
+        sort_by(
+            [&](std::uint32_t entry) { return code_sums_.of(entry)[1] / code_sums_.of(entry)[0]; });
     }
 
-    void ordered_cut(const CodedColumn& column, const Node& node, Cut& cut) {
+    void ordered_split(const CodedColumn& column, const Node& node, CartSplit& split) {
         if constexpr (Sums::kPair) {
-            if (!entries_.has_missing() && !counted_ && options_->min_weight_leaf == 0 &&
+            if (!code_sums_.has_missing() && !counted_ && options_->min_weight_leaf == 0 &&
                 options_->monotone.empty()) {
-                plain_cut(column, node, cut);
+                plain_split(column, node, split);
                 return;
             }
         }
         order_present();
-        store(column, best_split_point(node, SumScorer{this, &node}, cut), cut);
+        store(column, best_split_point(node, SumScorer{this, &node}, split), split);
     }
 
     // The common case: no missing values and no constraints.
-    void plain_cut(const CodedColumn& column, const Node& node, Cut& cut) {
+    void plain_split(const CodedColumn& column, const Node& node, CartSplit& split) {
         double w = 0, s = 0, all_w = node.sums[0], all_s = node.sums[1];
-        const double* entry = entries_.of(0);
+        const double* entry = code_sums_.of(0);
         std::size_t best = 0;
-        for (std::size_t i = 0; i + 1 < entries_.size(); ++i, entry += 2) {
+        for (std::size_t i = 0; i + 1 < code_sums_.size(); ++i, entry += 2) {
             w += entry[0];
             s += entry[1];
-            double goodness = sums_.children_goodness(w, s, all_w, all_s);
-            if (goodness > cut.merit) {
-                cut.merit = goodness;
+            double proxy_gain = sums_.children_proxy_gain(w, s, all_w, all_s);
+            if (proxy_gain > split.gain) {
+                split.gain = proxy_gain;
                 best = i + 1;
             }
         }
-        if (!cut.found()) return;
-        cut.last = entries_.code(best - 1);
-        cut.threshold = column.threshold(cut.last, entries_.code(best));
+        if (!split.found()) return;
+        split.last = code_sums_.code(best - 1);
+        split.threshold = column.threshold(split.last, code_sums_.code(best));
     }
 
-    void nominal_cut(const CodedColumn& column, const Node& node, Cut& cut) {
+    void nominal_split(const CodedColumn& column, const Node& node, CartSplit& split) {
         order_present();
         if constexpr (Sums::kPair) {
             // The best grouping is contiguous in the order by mean (Fisher 1958; Breiman et al.
@@ -291,45 +293,45 @@ class CartSearch {
             sort_by_mean();
         } else {
             if (order_.size() <= kExhaustiveCategories && order_.size() > 1) {
-                try_all_groupings(node, cut);
+                try_all_groupings(node, split);
                 return;
             }
-            std::vector<double> score = first_component(sums_, entries_, order_);
+            std::vector<double> score = first_component(sums_, code_sums_, order_);
             sort_by([&](std::uint32_t entry) { return score[entry]; });
         }
-        store(column, best_split_point(node, SumScorer{this, &node}, cut), cut);
+        store(column, best_split_point(node, SumScorer{this, &node}, split), split);
     }
 
     // Tries all groupings into two, with the last category always on the right.
-    void try_all_groupings(const Node& node, Cut& cut) {
+    void try_all_groupings(const Node& node, CartSplit& split) {
         std::size_t present = order_.size(), best = 0;
         for (bool missing_left : {false, true}) {
-            if (missing_left && !entries_.has_missing()) break;
+            if (missing_left && !code_sums_.has_missing()) break;
             // With missing values on the right, all categories may be on the left.
             std::size_t end = std::size_t{1} << (present - 1);
             for (std::size_t group = missing_left ? 0 : 1; group <= end; ++group) {
                 bool all_left = group == end;
-                if (all_left && (missing_left || !entries_.has_missing())) break;
+                if (all_left && (missing_left || !code_sums_.has_missing())) break;
                 clear_left();
                 if (missing_left) move_left(0);
                 for (std::size_t i = 0; i < present; ++i)
                     if (all_left || (group >> i & 1)) move_left(order_[i]);
                 if (!allowed(node)) continue;
-                double goodness = goodness_of_sides(node);
-                if (!(goodness > cut.merit)) continue;
-                cut.merit = goodness;
+                double proxy_gain = proxy_gain_of_sides(node);
+                if (!(proxy_gain > split.gain)) continue;
+                split.gain = proxy_gain;
                 best = all_left ? 2 * end - 1 : group;
-                cut.missing_left = missing_left;
+                split.missing_left = missing_left;
             }
         }
-        if (!cut.found()) return;
+        if (!split.found()) return;
         for (std::size_t i = 0; i < present; ++i)
-            if (best >> i & 1) cut.left_codes.push_back(entries_.code(order_[i]));
+            if (best >> i & 1) split.left_codes.push_back(code_sums_.code(order_[i]));
     }
 
     // Draws a threshold uniformly between the smallest and the largest value in the node. Missing
     // values go to a random side, or are separated from the others if these have a single value.
-    Cut random_threshold(const CodedColumn& column, const Node& node, bool& constant) {
+    CartSplit random_threshold(const CodedColumn& column, const Node& node, bool& constant) {
         std::uint32_t smallest = column.codes, largest = 0;
         bool missing = false;
         for (std::size_t i = 0; i < node.rows.count; ++i) {
@@ -340,54 +342,54 @@ class CartSearch {
         }
         bool single_value = smallest >= largest;
         constant = single_value && !(missing && largest > 0);
-        Cut cut;
-        if (constant) return cut;
+        CartSplit split;
+        if (constant) return split;
         std::uint64_t key = hash64(node.key, 0x637574 /* "cut" */, feature_);
-        cut.feature = feature_;
-        cut.saw_missing = missing;
+        split.feature = feature_;
+        split.saw_missing = missing;
         if (single_value) {
-            cut.last = largest;
-            cut.threshold = std::numeric_limits<double>::infinity();
+            split.last = largest;
+            split.threshold = std::numeric_limits<double>::infinity();
         } else {
-            cut.missing_left = missing && (key & 1) != 0;
+            split.missing_left = missing && (key & 1) != 0;
             double low = column.lowest(smallest), high = column.highest(largest);
             double draw = static_cast<double>(mix64(key) >> 11) * 0x1p-53;
-            cut.threshold = low + draw * (high - low);
-            if (!(cut.threshold < high)) cut.threshold = low;
+            split.threshold = low + draw * (high - low);
+            if (!(split.threshold < high)) split.threshold = low;
             // An edge below the first bin of the node would send nothing left.
-            cut.last = std::clamp(column.last_below(cut.threshold), smallest, largest - 1);
-            if (!column.edges.empty()) cut.threshold = column.edges[cut.last - 1];
+            split.last = std::clamp(column.last_below(split.threshold), smallest, largest - 1);
+            if (!column.edges.empty()) split.threshold = column.edges[split.last - 1];
         }
         clear_left();
         for (std::size_t i = 0; i < node.rows.count; ++i) {
             std::uint32_t row = node.rows.rows[i];
-            if (!cut.goes_left(column.code(row))) continue;
+            if (!split.goes_left(column.code(row))) continue;
             sums_.add(left_.data(), node.rows.items[i], row);
             ++left_rows_;
         }
-        if (allowed(node)) cut.merit = goodness_of_sides(node);
-        return cut;
+        if (allowed(node)) split.gain = proxy_gain_of_sides(node);
+        return split;
     }
 
     // Splits the categories, in a random order, at a random position. Missing values go to a random
     // side, or are separated from the others if there is a single category.
-    void random_grouping(const CodedColumn& column, const Node& node, Cut& cut) {
+    void random_grouping(const CodedColumn& column, const Node& node, CartSplit& split) {
         order_present();
         std::uint64_t key = hash64(node.key, 0x637574 /* "cut" */, feature_);
-        sort_by([&](std::uint32_t entry) { return hash64(key, 1, entries_.code(entry)); });
+        sort_by([&](std::uint32_t entry) { return hash64(key, 1, code_sums_.code(entry)); });
         SplitPoint point{order_.size(), false};
         if (order_.size() > 1) {
             double draw = static_cast<double>(mix64(key) >> 11) * 0x1p-53;
             double positions = static_cast<double>(order_.size()) - 1;
             point.position = 1 + static_cast<std::size_t>(draw * positions);
-            point.missing_left = entries_.has_missing() && (key & 1) != 0;
+            point.missing_left = code_sums_.has_missing() && (key & 1) != 0;
         }
         clear_left();
         if (point.missing_left) move_left(0);
         for (std::size_t i = 0; i < point.position; ++i) move_left(order_[i]);
         if (!allowed(node)) return;
-        cut.merit = goodness_of_sides(node);
-        store(column, point, cut);
+        split.gain = proxy_gain_of_sides(node);
+        store(column, point, split);
     }
 
     // Scores a split by the distances of its rows to the medians of the two sides.
@@ -398,18 +400,18 @@ class CartSearch {
             for (std::uint32_t i : search->members_[entry]) search->medians_.move_left(i);
             check_interrupt(64 * search->members_[entry].size());
         }
-        double goodness() { return -search->medians_.distances(); }
+        double proxy_gain() { return -search->medians_.distances(); }
     };
 
-    void absolute_cut(const CodedColumn& column, const Node& node, Cut& cut) {
+    void absolute_split(const CodedColumn& column, const Node& node, CartSplit& split) {
         if constexpr (Sums::kPair) {
             order_present();
             if (column.nominal) sort_by_mean();
             constexpr std::uint32_t kExcluded = 0xffffffffu;
             entry_of_code_.assign(column.codes, kExcluded);
-            for (std::size_t entry = 0; entry < entries_.size(); ++entry)
-                entry_of_code_[entries_.code(entry)] = static_cast<std::uint32_t>(entry);
-            members_.assign(entries_.size(), {});
+            for (std::size_t entry = 0; entry < code_sums_.size(); ++entry)
+                entry_of_code_[code_sums_.code(entry)] = static_cast<std::uint32_t>(entry);
+            members_.assign(code_sums_.size(), {});
             values_.clear();
             for (std::size_t i = 0; i < node.rows.count; ++i) {
                 const Item& item = node.rows.items[i];
@@ -419,15 +421,15 @@ class CartSearch {
                 values_.push_back({item.sum / item.weight, item.weight});
             }
             medians_.reset(values_);
-            store(column, best_split_point(node, MedianScorer{this}, cut), cut);
+            store(column, best_split_point(node, MedianScorer{this}, split), split);
         }
     }
 
     const CodedTable* table_;
     const CartOptions* options_;
     const Sums sums_;
-    Entries<Sums> entries_;
-    std::vector<CoarseSearch<Sums>> coarse_;  // at most one
+    CodeSums<Sums> code_sums_;
+    std::vector<BucketSearch<Sums>> bucket_search_;  // at most one
     bool counted_ = false;
     std::uint32_t feature_ = 0;
     std::vector<std::uint32_t> order_;

@@ -1,9 +1,9 @@
 // The sums over the rows of a node that are needed to score a split, for each kind of target. A row
 // adds its item and, with kByRow, values looked up by its row number.
 //
-// The goodness of a node is large if its rows are similar: the impurity of a node times its weight
-// is a constant of its rows minus its goodness. The split with the largest decrease of impurity is
-// therefore the one with the largest sum of its children's goodness.
+// The proxy gain of a node is large if its rows are similar: the impurity of a node times its
+// weight is a constant of its rows minus its proxy gain. The split with the largest decrease of
+// impurity is therefore the one with the largest sum of its children's proxy gains.
 #pragma once
 
 #include <cmath>
@@ -27,8 +27,8 @@ struct PairSums {
     static constexpr bool kPair = true, kByRow = false;
     static constexpr bool kClasses =
         kCriterion == Criterion::gini || kCriterion == Criterion::entropy;
-    // Whether the goodness of a split is a convex function of the sums on its left
-    // (cart/coarse.hpp).
+    // Whether the proxy gain of a split is a convex function of the sums on its left
+    // (cart/bucket_search.hpp).
     static constexpr bool kConvex = kClasses || kCriterion == Criterion::squared;
     static constexpr std::uint32_t width() { return 2; }
     static double weight(const double* sums) { return sums[0]; }
@@ -36,7 +36,7 @@ struct PairSums {
         sums[0] += item.weight;
         sums[1] += item.sum;
     }
-    static double goodness(const double* sums) {
+    static double proxy_gain(const double* sums) {
         double w = sums[0], s = sums[1];
         if constexpr (kCriterion == Criterion::squared || kCriterion == Criterion::absolute)
             return s * s / w;
@@ -48,22 +48,23 @@ struct PairSums {
         if constexpr (kCriterion == Criterion::poisson)
             return s > 0 ? s * std::log(s / w) : -std::numeric_limits<double>::infinity();
     }
-    // The goodness of a node and of its two children, up to terms that do not depend on the split.
-    static double node_goodness(double w, double s) {
+    // The proxy gain of a node and of its two children, up to terms that do not depend on the
+    // split.
+    static double node_proxy_gain(double w, double s) {
         if constexpr (kCriterion == Criterion::squared || kCriterion == Criterion::gini) {
             return s * s / w;
         } else {
             double sums[2] = {w, s};
-            return goodness(sums);
+            return proxy_gain(sums);
         }
     }
-    static double children_goodness(double left_w, double left_s, double w, double s) {
+    static double children_proxy_gain(double left_w, double left_s, double w, double s) {
         double right_w = w - left_w, right_s = s - left_s;
         if constexpr (kCriterion == Criterion::squared || kCriterion == Criterion::gini) {
             return (left_s * left_s * right_w + right_s * right_s * left_w) / (left_w * right_w);
         } else {
             double left[2] = {left_w, left_s}, right[2] = {right_w, right_s};
-            return goodness(left) + goodness(right);
+            return proxy_gain(left) + proxy_gain(right);
         }
     }
 };
@@ -87,7 +88,7 @@ struct ClassSums {
     void add(double* sums, const Item& item, std::uint32_t) const {
         sums[item.which] += item.weight;
     }
-    double goodness(const double* sums) const {
+    double proxy_gain(const double* sums) const {
         double total = 0, score = 0;
         for (std::uint32_t k = 0; k < classes; ++k) {
             total += sums[k];
@@ -103,7 +104,7 @@ struct ClassSums {
 };
 
 // The weight of each class of several targets; the classes of a target follow those of the previous
-// one. Like the impurity, the goodness is the mean over the targets.
+// one. Like the impurity, the proxy gain is the mean over the targets.
 template <Criterion kCriterion>
 struct SeveralClassSums {
     struct Item {
@@ -123,10 +124,10 @@ struct SeveralClassSums {
         for (std::size_t t = 0; t < counts.size(); ++t)
             sums[class_numbers[t * stride + row]] += item.weight;
     }
-    double goodness(const double* sums) const {
+    double proxy_gain(const double* sums) const {
         double total = 0;
         for (std::uint32_t count : counts) {
-            total += ClassSums<kCriterion>{count}.goodness(sums);
+            total += ClassSums<kCriterion>{count}.proxy_gain(sums);
             sums += count;
         }
         return total / static_cast<double>(counts.size());
@@ -157,7 +158,7 @@ struct VectorSums {
         for (std::uint32_t k = 0; k < numbers; ++k)
             sums[k + 1] += item.weight * values[k * stride + row];
     }
-    double goodness(const double* sums) const {
+    double proxy_gain(const double* sums) const {
         double score = 0;
         for (std::uint32_t k = 0; k < numbers; ++k) score += sums[k + 1] * sums[k + 1];
         return score / sums[0];

@@ -6,7 +6,7 @@
 
 namespace bosquet {
 
-std::vector<Surrogate> SurrogateSearch::find(const Cut& primary, const std::uint32_t* rows,
+std::vector<Surrogate> SurrogateSearch::find(const CartSplit& primary, const std::uint32_t* rows,
                                              const std::vector<double>& weights, std::size_t count,
                                              const std::vector<std::uint8_t>& sides) {
     // The sum of an item is its weight if it goes left, so that an entry holds the total weight and
@@ -30,7 +30,7 @@ std::vector<Surrogate> SurrogateSearch::find(const Cut& primary, const std::uint
         Surrogate surrogate =
             best_on(f, {known_rows_.data(), known_items_.data(), known_rows_.size()});
         surrogate.agreement /= all;
-        if (surrogate.cut.found() && surrogate.agreement > baseline)
+        if (surrogate.split.found() && surrogate.agreement > baseline)
             found.push_back(std::move(surrogate));
     }
     std::stable_sort(found.begin(), found.end(), [](const Surrogate& a, const Surrogate& b) {
@@ -44,42 +44,42 @@ std::vector<Surrogate> SurrogateSearch::find(const Cut& primary, const std::uint
 // count as agreeing.
 Surrogate SurrogateSearch::best_on(std::uint32_t feature, const NodeRows<Pairs::Item>& known) {
     const CodedColumn& column = table_->columns[feature];
-    entries_.collect(column, known, false);
+    code_sums_.collect(column, known, false);
     Surrogate best;
-    std::size_t first = entries_.has_missing() ? 1 : 0;
-    if (entries_.size() - first < 2) return best;
-    best.cut.feature = feature;
-    best.cut.nominal = column.nominal;
+    std::size_t first = code_sums_.has_missing() ? 1 : 0;
+    if (code_sums_.size() - first < 2) return best;
+    best.split.feature = feature;
+    best.split.nominal = column.nominal;
     double all = 0, all_left = 0;
-    for (std::size_t i = first; i < entries_.size(); ++i) {
-        all += entries_.of(i)[0];
-        all_left += entries_.of(i)[1];
+    for (std::size_t i = first; i < code_sums_.size(); ++i) {
+        all += code_sums_.of(i)[0];
+        all_left += code_sums_.of(i)[1];
     }
     if (column.nominal) {
         // Each category goes the way of most of its weight.
-        for (std::size_t i = first; i < entries_.size(); ++i) {
-            double left = entries_.of(i)[1], right = entries_.of(i)[0] - left;
-            if (left > right) best.cut.left_codes.push_back(entries_.code(i));
+        for (std::size_t i = first; i < code_sums_.size(); ++i) {
+            double left = code_sums_.of(i)[1], right = code_sums_.of(i)[0] - left;
+            if (left > right) best.split.left_codes.push_back(code_sums_.code(i));
             best.agreement += std::max(left, right);
         }
-        bool splits =
-            !best.cut.left_codes.empty() && best.cut.left_codes.size() < entries_.size() - first;
-        if (splits) best.cut.merit = best.agreement;
+        bool is_split = !best.split.left_codes.empty() &&
+                        best.split.left_codes.size() < code_sums_.size() - first;
+        if (is_split) best.split.gain = best.agreement;
         return best;
     }
     double w = 0, left = 0;
-    for (std::size_t i = first; i + 1 < entries_.size(); ++i) {
-        w += entries_.of(i)[0];
-        left += entries_.of(i)[1];
-        // Left below the cut and right above it, or the other way round.
+    for (std::size_t i = first; i + 1 < code_sums_.size(); ++i) {
+        w += code_sums_.of(i)[0];
+        left += code_sums_.of(i)[1];
+        // Left below the threshold and right above it, or the other way round.
         double same = left + (all - w) - (all_left - left);
         for (bool reversed : {false, true}) {
             double agreement = reversed ? all - same : same;
             if (!(agreement > best.agreement)) continue;
-            best.agreement = best.cut.merit = agreement;
+            best.agreement = best.split.gain = agreement;
             best.reversed = reversed;
-            best.cut.last = entries_.code(i);
-            best.cut.threshold = column.threshold(entries_.code(i), entries_.code(i + 1));
+            best.split.last = code_sums_.code(i);
+            best.split.threshold = column.threshold(code_sums_.code(i), code_sums_.code(i + 1));
         }
     }
     return best;

@@ -5,9 +5,9 @@
 #include <span>
 #include <vector>
 
+#include "cart/cart_split.hpp"
+#include "cart/code_sums.hpp"
 #include "cart/codes.hpp"
-#include "cart/cut.hpp"
-#include "cart/entries.hpp"
 #include "cart/sums.hpp"
 
 namespace bosquet {
@@ -15,12 +15,12 @@ namespace bosquet {
 class SurrogateSearch {
   public:
     SurrogateSearch(const CodedTable& table, std::uint32_t max_surrogates)
-        : table_(&table), max_surrogates_(max_surrogates), entries_({}) {}
+        : table_(&table), max_surrogates_(max_surrogates), code_sums_({}) {}
 
     // Returns the splits on other columns that agree best with the primary split on the rows whose
     // values of both are known, best first. Splits that agree no better than sending every row to
     // the heavier side are left out. sides[i] is 1 if row i goes left.
-    std::vector<Surrogate> find(const Cut& primary, const std::uint32_t* rows,
+    std::vector<Surrogate> find(const CartSplit& primary, const std::uint32_t* rows,
                                 const std::vector<double>& weights, std::size_t count,
                                 const std::vector<std::uint8_t>& sides);
 
@@ -31,7 +31,7 @@ class SurrogateSearch {
 
     const CodedTable* table_;
     std::uint32_t max_surrogates_;
-    Entries<Pairs> entries_;
+    CodeSums<Pairs> code_sums_;
     std::vector<std::uint32_t> known_rows_;
     std::vector<Pairs::Item> known_items_;
 };
@@ -42,8 +42,8 @@ template <class CodeOf>
 bool goes_left_by_surrogate(const std::vector<Surrogate>& surrogates, bool heavier_left,
                             CodeOf code_of) {
     for (const Surrogate& surrogate : surrogates) {
-        std::uint32_t code = code_of(surrogate.cut.feature);
-        if (code != 0) return surrogate.cut.goes_left(code) != surrogate.reversed;
+        std::uint32_t code = code_of(surrogate.split.feature);
+        if (code != 0) return surrogate.split.goes_left(code) != surrogate.reversed;
     }
     return heavier_left;
 }

@@ -59,8 +59,8 @@ class BanditWeights : public Rule {
         if (!(given_range_ > 0) || range_ > given_range_ || !(last_rate_ > 0)) return kNoBound;
         double spread = static_cast<double>(size()) * given_range_ * given_range_ * rates_;
         if (!Implicit) return -log_prior(k) / last_rate_ + spread / 2;
-        double surprise = exact_log(2 / (1 - confidence_));
-        double count = exact_log(static_cast<double>(size()));
+        double surprise = portable_log(2 / (1 - confidence_));
+        double count = portable_log(static_cast<double>(size()));
         return (-log_prior(k) + count + surprise) / last_rate_ + spread + given_range_ * surprise;
     }
 

@@ -30,7 +30,7 @@ class FixedShare final : public Rule {
         if (!(range > 0)) return 0;
         double cost = share_ * log_size();
         if (share_ > 0 && share_ < 1)
-            cost -= share_ * exact_log(share_) + (1 - share_) * log_one_plus(-share_);
+            cost -= share_ * portable_log(share_) + (1 - share_) * log_one_plus(-share_);
         return std::sqrt(8 * cost) / range;
     }
 
@@ -51,7 +51,7 @@ class FixedShare final : public Rule {
         for (std::size_t k = 0; k < size(); ++k) log_p_[k] += eta * excess[k];
         double norm = softmax(log_p_.data(), nullptr, size(), p_.data());
         for (std::size_t k = 0; k < size(); ++k)
-            log_p_[k] = share_ > 0 ? exact_log((1 - share_) * p_[k] + share_ * prior_[k])
+            log_p_[k] = share_ > 0 ? portable_log((1 - share_) * p_[k] + share_ * prior_[k])
                                    : log_p_[k] - norm;
     }
 
@@ -86,14 +86,14 @@ class FixedShare final : public Rule {
         if (steps_ == 0) return 0;
         if (learns_range()) {
             if (!(last_rate_ > 0)) return mixability_gaps_;
-            surprise -= exact_log(share_);
+            surprise -= portable_log(share_);
         } else if (!(last_rate_ > 0)) {
             return kNoBound;
         }
         if (shifts >= steps_) shifts = steps_ - 1;
         double m = static_cast<double>(shifts), stays = static_cast<double>(steps_) - m - 1;
         double total = (m + 1) * surprise;
-        if (m > 0 && !learns_range()) total -= m * exact_log(share_);
+        if (m > 0 && !learns_range()) total -= m * portable_log(share_);
         if (stays > 0 && share_ > 0) total -= stays * log_one_plus(-share_);
         return total / last_rate_ + mixability_gaps_;
     }

@@ -14,7 +14,7 @@ constexpr double kMinProbability = 0x1p-52;
 constexpr double kProbabilityError = 1e-6;
 
 double log_loss(double probability) {
-    return -exact_log(probability > kMinProbability ? probability : kMinProbability);
+    return -portable_log(probability > kMinProbability ? probability : kMinProbability);
 }
 
 double log_slope(double probability) {
@@ -140,8 +140,8 @@ const char* ExpertLoss::problem_of_truth(double truth) const {
         return nullptr;
     }
     if (name_ == LossName::percentage && truth == 0)
-        return "is 0, for which the percentage error is undefined; use another loss or skip the "
-               "step";
+        return "is not allowed, because the percentage error is undefined for 0; use another loss "
+               "or skip the step";
     if (name_ == LossName::log && truth != 0 && truth != 1)
         return "must be 0 or 1; with loss='log' a forecast is the probability of 1";
     return nullptr;

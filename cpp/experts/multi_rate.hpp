@@ -33,7 +33,7 @@ class MultiRate : public Rule {
         for (std::size_t k = 0; k < size(); ++k) score_[k] = log_prior(k);
         for (std::size_t k = 0; started && k < size(); ++k) {
             double eta = eta_[k] > kMinRate ? eta_[k] : kMinRate;
-            score_[k] += exact_log(eta) + eta * gain_[k];
+            score_[k] += portable_log(eta) + eta * gain_[k];
         }
         softmax(score_.data(), awake, size(), p);
     }
@@ -76,7 +76,7 @@ class MultiRate : public Rule {
     }
 
   private:
-    static constexpr double kMinRate = 1e-300;  // exact_log needs a normal number
+    static constexpr double kMinRate = 1e-300;  // portable_log needs a normal number
 
     double rate_of(std::size_t k) const {
         double limit = limit_.value();

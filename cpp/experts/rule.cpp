@@ -14,9 +14,9 @@ Rule::Rule(const RuleSetup& setup) : prior_(setup.prior) {
         if (!(weight > 0 && weight <= 1))
             throw InputError("prior contains the weight " + std::to_string(weight) +
                              "; prior weights must lie in (0, 1]");
-        log_prior_.push_back(weight < 1e-300 ? -690.0 : exact_log(weight));
+        log_prior_.push_back(weight < 1e-300 ? -690.0 : portable_log(weight));
     }
-    log_size_ = exact_log(static_cast<double>(prior_.size() < 2 ? 2 : prior_.size()));
+    log_size_ = portable_log(static_cast<double>(prior_.size() < 2 ? 2 : prior_.size()));
 }
 
 void Rule::update(const double*) { throw InputError("this rule does not learn from losses"); }

@@ -83,10 +83,10 @@ class Squint final : public Rule {
         double eta = 0.5 / grid_limit_;
         for (int i = 0; i < kRates; ++i, eta /= 2) {
             if (i + 1 < kRates && eta * 2 * limit_.value() > 1) continue;
-            double gamma = -exact_log(static_cast<double>(i + 1) * static_cast<double>(i + 2));
+            double gamma = -portable_log(static_cast<double>(i + 1) * static_cast<double>(i + 2));
             grid.eta[grid.count] = eta;
             grid.log_gamma[grid.count] = gamma;
-            grid.log_weight[grid.count++] = gamma + exact_log(eta);
+            grid.log_weight[grid.count++] = gamma + portable_log(eta);
         }
         return grid;
     }
@@ -101,7 +101,7 @@ class Squint final : public Rule {
         double top = extremes(term.data(), grid.count).high;
         double total =
             sum_over(grid.count, [&](std::size_t i) { return exp_of_score(term[i] - top); });
-        return top + exact_log(total);
+        return top + portable_log(total);
     }
 
     void restart() {

@@ -58,7 +58,7 @@ inline double highest(const double* values, Awake awake, std::size_t n) {
 constexpr double kMinScore = -690.0;
 
 BOSQUET_INLINE double exp_of_score(double score) {
-    return score < kMinScore ? 0.0 : exact_exp(score);
+    return score < kMinScore ? 0.0 : portable_exp(score);
 }
 
 // p_k ∝ exp(score_k) over the experts that are awake, 0 for the others. Returns the logarithm of
@@ -70,7 +70,7 @@ inline double softmax(const double* score, Awake awake, std::size_t n, double* p
         for (std::size_t k = 0; k < n; ++k) p[k] = awake[k] ? p[k] : 0.0;
     double total = sum_over(n, [&](std::size_t k) { return p[k]; });
     for (std::size_t k = 0; k < n; ++k) p[k] /= total;
-    return top + exact_log(total);
+    return top + portable_log(total);
 }
 
 // p_k ∝ amount_k (not negative) over the experts that are awake. If all their amounts are 0,
@@ -90,7 +90,7 @@ inline void shares(const double* amount, const double* otherwise, Awake awake, s
 BOSQUET_INLINE double log_one_plus(double x) {
     double size = x < 0 ? -x : x;
     if (size < 1e-4) return x * (1.0 - x * (1.0 / 2 - x * (1.0 / 3 - x * (1.0 / 4))));
-    return exact_log(1.0 + x);
+    return portable_log(1.0 + x);
 }
 
 }  // namespace bosquet

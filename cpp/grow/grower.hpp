@@ -9,12 +9,12 @@
 
 #include "base/buffer.hpp"
 #include "data/binned.hpp"
-#include "grow/bounds.hpp"
 #include "grow/histograms.hpp"
 #include "grow/kernels.hpp"
 #include "grow/options.hpp"
 #include "grow/split.hpp"
 #include "parallel/team.hpp"
+#include "trees/bounds.hpp"
 #include "trees/tree.hpp"
 
 namespace bosquet {

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "data/binned.hpp"
-#include "grow/bounds.hpp"
 #include "grow/kernels.hpp"
 #include "grow/options.hpp"
+#include "trees/bounds.hpp"
 
 namespace bosquet {
 

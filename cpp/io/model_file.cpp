@@ -29,6 +29,7 @@ constexpr std::uint32_t tag(const char (&name)[5]) {
 constexpr std::uint32_t kMetadata = tag("META");
 constexpr std::uint32_t kEnsemble = tag("TREE");
 constexpr std::uint32_t kPart = tag("PART");
+constexpr const char* kCopyAgain = "; copy the file again or save the model again";
 
 // The checksum of the whole file except the checksum itself.
 std::uint64_t checksum_of(std::span<const std::uint8_t> file) {
@@ -40,14 +41,19 @@ void check_header(std::span<const std::uint8_t> file) {
     auto magic = in.bytes(std::min(kMagic.size(), file.size()), "its first bytes");
     if (!std::equal(magic.begin(), magic.end(), kMagic.begin()) || magic.empty())
         throw ModelFileError(
-            "this is not a Bosquet model file: it does not start with the signature of one");
-    if (file.size() < kHeaderBytes) throw ModelFileError("the model file ends inside its header");
+            "this is not a Bosquet model file: its first bytes differ; pass a file written by "
+            "model.save, bosquet fit or bosquet study --save");
+    if (file.size() < kHeaderBytes)
+        throw ModelFileError("the model file has " + std::to_string(file.size()) +
+                             " bytes, but its header alone has " + std::to_string(kHeaderBytes) +
+                             kCopyAgain);
     std::uint32_t version = in.fixed32("the version");
     if (version > kVersion)
-        throw ModelFileError("the model file has format " + std::to_string(version) +
-                             ", but this version of Bosquet reads format " +
-                             std::to_string(kVersion) +
-                             "; the file was written by a newer version or is damaged");
+        throw ModelFileError(
+            "the model file has format " + std::to_string(version) +
+            ", but this version of Bosquet reads format " + std::to_string(kVersion) +
+            "; the file was written by a newer version or is damaged; upgrade Bosquet "
+            "or copy the file again");
     if (version < kVersion)
         throw ModelFileError("the model file has format " + std::to_string(version) +
                              ", which was never released; the file is damaged or from a "
@@ -55,10 +61,12 @@ void check_header(std::span<const std::uint8_t> file) {
     if (in.fixed32("the header") != 0) ByteReader::reject("a reserved field", "is not zero");
     std::uint64_t length = in.fixed64("the length");
     if (length != file.size())
-        throw ModelFileError("the model file should have " + std::to_string(length) +
-                             " bytes but has " + std::to_string(file.size()));
+        throw ModelFileError("the model file has " + std::to_string(file.size()) +
+                             " bytes, but its header gives " + std::to_string(length) + kCopyAgain);
     if (in.fixed64("the checksum") != checksum_of(file))
-        throw ModelFileError("the model file is damaged: its checksum does not match its content");
+        throw ModelFileError(
+            std::string("the model file is damaged: its checksum does not match its content") +
+            kCopyAgain);
 }
 
 std::span<const std::uint8_t> read_section(ByteReader& in, std::uint32_t wanted, const char* what) {

@@ -13,7 +13,13 @@ namespace {
 using PointDerivatives = Derivatives (*)(double, double, double);
 
 #define BOSQUET_ENTRY(name, Type) \
-    {#name, Type::targets, Type::scale, Type::parameter, Type::curved, Type::constant_hessian},
+    {#name,                       \
+     Type::targets,               \
+     Type::scale,                 \
+     Type::parameter,             \
+     Type::curved,                \
+     Type::constant_hessian,      \
+     Type::increasing_in_parameter},
 constexpr LossTraits kTraits[] = {BOSQUET_FORMULAS(BOSQUET_ENTRY)};
 #undef BOSQUET_ENTRY
 #define BOSQUET_ENTRY(name, Type) Type::derivatives,
@@ -34,8 +40,10 @@ constexpr double (*kConstant[])(double) = {BOSQUET_FORMULAS(BOSQUET_ENTRY)};
 FormulaName formula_named(std::string_view name) {
     for (int i = 0; i < static_cast<int>(FormulaName::count); ++i)
         if (kTraits[i].name == name) return static_cast<FormulaName>(i);
-    throw InputError("loss='" + std::string(name) +
-                     "' is unknown; _core.all_losses() lists the names");
+    std::string known;
+    for (const auto& traits : kTraits)
+        known += (known.empty() ? "'" : ", '") + std::string(traits.name) + "'";
+    throw InputError("loss='" + std::string(name) + "' is not valid: loss must be one of " + known);
 }
 
 constexpr std::uint32_t kMaxOutputs = 1u << 20;
@@ -66,6 +74,7 @@ Loss::Loss(std::string_view name, std::uint32_t outputs, std::uint32_t targets,
     check_parameters();
     parameters_.resize(outputs, parameters_.empty() ? 0.0 : parameters_.back());
     deltas_ = parameters_;
+    order_levels();
 }
 
 const LossTraits& Loss::traits() const { return kTraits[index_of(formula_)]; }
@@ -87,6 +96,16 @@ void Loss::check_parameters() const {
             throw InputError("the parameter of loss='" + name + "' is " +
                              std::to_string(parameter) + "; it must lie between " +
                              std::to_string(range.low) + " and " + std::to_string(range.high));
+}
+
+// Several parameters for one target are levels of its distribution.
+void Loss::order_levels() {
+    if (!traits().increasing_in_parameter || targets_ != 1 || outputs_ == 1) return;
+    by_level_.resize(outputs_);
+    std::iota(by_level_.begin(), by_level_.end(), 0u);
+    std::stable_sort(by_level_.begin(), by_level_.end(), [&](std::uint32_t a, std::uint32_t b) {
+        return parameters_[a] < parameters_[b];
+    });
 }
 
 void Loss::check_classes(std::span<const double> target) const {
@@ -149,9 +168,25 @@ void Loss::responses(const double* raw, std::size_t rows, Isa isa, double* out) 
         kernels.softmax_responses(raw, outputs_, rows, out);
     else
         kernels.responses[index_of(formula_)](raw, rows * outputs_, out);
+    if (!by_level_.empty()) rearrange(rows, out);
+}
+
+// Monotone rearrangement (Chernozhukov, Fernandez-Val and Galichon 2010): the predictions of a row,
+// sorted, in the order of the levels. The sum of the losses of a row does not increase.
+void Loss::rearrange(std::size_t rows, double* responses) const {
+    // NaN comes last: std::sort needs an order of all values.
+    auto less = [](double a, double b) { return a < b || (b != b && a == a); };
+    std::vector<double> sorted(outputs_);
+    for (std::size_t row = 0; row < rows; ++row, responses += outputs_) {
+        for (std::uint32_t k = 0; k < outputs_; ++k) sorted[k] = responses[by_level_[k]];
+        if (std::is_sorted(sorted.begin(), sorted.end(), less)) continue;
+        std::sort(sorted.begin(), sorted.end(), less);
+        for (std::uint32_t k = 0; k < outputs_; ++k) responses[by_level_[k]] = sorted[k];
+    }
 }
 
 std::vector<double> Loss::best_constants(const LossData& data) const {
+    if (data.raw != nullptr) return constants_beside(data);
     auto weight = [&](std::size_t i) { return data.weight != nullptr ? data.weight[i] : 1.0; };
     std::vector<double> constants(outputs_);
     if (softmax_) {
@@ -160,7 +195,7 @@ std::vector<double> Loss::best_constants(const LossData& data) const {
             mass[static_cast<std::size_t>(data.target[i])] += weight(i);
         double total = std::accumulate(mass.begin(), mass.end(), 0.0);
         for (std::uint32_t k = 0; k < outputs_; ++k)
-            constants[k] = exact_log(std::max(mass[k] / total, 1e-15));
+            constants[k] = portable_log(std::max(mass[k] / total, 1e-15));
         double mean = std::accumulate(constants.begin(), constants.end(), 0.0) / outputs_;
         for (double& constant : constants) constant -= mean;
         return constants;
@@ -185,6 +220,77 @@ std::vector<double> Loss::best_constants(const LossData& data) const {
     return constants;
 }
 
+// The best constants to add to given raw predictions, such as offsets.
+std::vector<double> Loss::constants_beside(const LossData& data) const {
+    auto weight = [&](std::size_t i) { return data.weight != nullptr ? data.weight[i] : 1.0; };
+    std::vector<double> constants(outputs_);
+    if (traits().scale == RawScale::unitless) {
+        // Minus the mean offset, the best constants without offsets are close to those with them.
+        // The search has a limited range, so it begins there.
+        LossData without = data;
+        without.raw = nullptr;
+        constants = best_constants(without);
+        for (std::uint32_t k = 0; k < outputs_; ++k) {
+            double sum = 0, total = 0;
+            for (std::size_t i = 0; i < data.rows; ++i) {
+                sum += weight(i) * data.raw[k * data.stride + i];
+                total += weight(i);
+            }
+            constants[k] -= sum / total;
+        }
+    }
+    if (softmax_) {
+        scale_classes(data, constants);
+        return constants;
+    }
+    std::vector<Point> points(data.rows);
+    for (std::uint32_t k = 0; k < outputs_; ++k) {
+        const double* y = target_of(data, k);
+        const double* f = data.raw + k * data.stride;
+        for (std::size_t i = 0; i < data.rows; ++i)
+            points[i] = {y[i], f[i] + constants[k], weight(i)};
+        constants[k] += minimise(points, k);
+    }
+    return constants;
+}
+
+// Iterative scaling: each constant is increased by the logarithm of the weight of its class divided
+// by the sum of its probabilities. At the minimum both are equal. The loss never increases (Darroch
+// and Ratcliff 1972).
+void Loss::scale_classes(const LossData& data, std::vector<double>& constants) const {
+    constexpr int kMaxPasses = 200;
+    constexpr double kTolerance = 1e-10;
+    std::vector<double> expected(outputs_), seen(outputs_), row(outputs_);
+    for (int pass = 0; pass < kMaxPasses; ++pass) {
+        std::fill(expected.begin(), expected.end(), 0.0);
+        std::fill(seen.begin(), seen.end(), 0.0);
+        for (std::size_t i = 0; i < data.rows; ++i) {
+            double w = data.weight != nullptr ? data.weight[i] : 1.0;
+            double top = -1e300, total = 0;
+            for (std::uint32_t k = 0; k < outputs_; ++k) {
+                row[k] = data.raw[k * data.stride + i] + constants[k];
+                top = std::max(top, row[k]);
+            }
+            for (double& f : row) {
+                f = portable_exp(f - top);
+                total += f;
+            }
+            for (std::uint32_t k = 0; k < outputs_; ++k) expected[k] += w * row[k] / total;
+            seen[static_cast<std::size_t>(data.target[i])] += w;
+        }
+        double largest = 0;
+        for (std::uint32_t k = 0; k < outputs_; ++k) {
+            if (!(seen[k] > 0 && expected[k] > 0)) continue;  // the best constant is infinite
+            double step = portable_log(seen[k] / expected[k]);
+            constants[k] += step;
+            largest = std::max(largest, std::abs(step));
+        }
+        if (largest <= kTolerance) break;
+    }
+    double mean = std::accumulate(constants.begin(), constants.end(), 0.0) / outputs_;
+    for (double& constant : constants) constant -= mean;
+}
+
 double Loss::minimiser(const LossData& data, std::span<const std::uint32_t> rows,
                        std::uint32_t output) const {
     if (rows.empty()) return 0;
@@ -201,9 +307,9 @@ double Loss::minimiser(const LossData& data, std::span<const std::uint32_t> rows
             for (std::uint32_t k = 0; k < outputs_; ++k)
                 if (k != output) top = std::max(top, data.raw[k * data.stride + row]);
             for (std::uint32_t k = 0; k < outputs_; ++k)
-                if (k != output) total += exact_exp(data.raw[k * data.stride + row] - top);
+                if (k != output) total += portable_exp(data.raw[k * data.stride + row] - top);
             point.y = data.target[row] == static_cast<double>(output) ? 1.0 : 0.0;
-            point.f = f[row] - top - exact_log(total);
+            point.f = f[row] - top - portable_log(total);
         }
         points.push_back(point);
     }

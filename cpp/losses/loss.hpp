@@ -29,6 +29,7 @@ struct LossTraits {
     ParameterRange parameter;
     bool curved;
     bool constant_hessian;
+    bool increasing_in_parameter;
 
     bool has_parameter() const { return parameter.low < parameter.high; }
 };
@@ -60,12 +61,14 @@ class Loss {
     void gradients(const LossData& data, Range rows, Isa isa, GradientPair* out) const;
     // The sum over rows and outputs of weight times loss.
     double value(const LossData& data, Range rows, Isa isa) const;
-    // The constants with the smallest loss over all rows, one per output.
+    // The constants with the smallest loss over all rows, one per output. If `data` has raw
+    // predictions, the constants are added to them.
     std::vector<double> best_constants(const LossData& data) const;
 
     // The number of responses per row: probabilities, or one number per output.
     std::size_t response_size() const;
-    // Converts raw predictions to responses; both are stored row by row.
+    // Converts raw predictions to responses; both are stored row by row. The responses of several
+    // levels are sorted in the order of the levels.
     void responses(const double* raw, std::size_t rows, Isa isa, double* out) const;
 
     // The constant c that minimises the loss of raw + c on these rows, for one output.
@@ -74,6 +77,10 @@ class Loss {
 
   private:
     void check_parameters() const;
+    void order_levels();
+    void rearrange(std::size_t rows, double* responses) const;
+    std::vector<double> constants_beside(const LossData& data) const;
+    void scale_classes(const LossData& data, std::vector<double>& constants) const;
     struct Point {
         double y, f, w;
     };
@@ -88,7 +95,8 @@ class Loss {
     std::uint32_t outputs_;
     std::uint32_t targets_;
     bool softmax_;
-    std::vector<double> parameters_;  // one per output
+    std::vector<double> parameters_;       // one per output
+    std::vector<std::uint32_t> by_level_;  // outputs by ascending level; empty without levels
     std::vector<double> deltas_;  // deltas of this round for Huber's loss; otherwise parameters_
     bool started_ = false;
 };

@@ -85,7 +85,7 @@ BOSQUET_INLINE void for_softmax_groups(const double* raw, std::size_t stride, st
         for (std::size_t i = 0; i < size; ++i) total[i] = 0;
         for (std::size_t k = 0; k < classes; ++k) {
             const double* f = raw + k * stride + begin;
-            for (std::size_t i = 0; i < size; ++i) total[i] += exact_exp(f[i] - top[i]);
+            for (std::size_t i = 0; i < size; ++i) total[i] += portable_exp(f[i] - top[i]);
         }
         use(begin, size, top, total);
     }
@@ -105,7 +105,7 @@ void softmax_gradients(const double* target, const double* raw, const double* we
                 GradientPair* pair = out + k * stride + begin;
                 auto number = static_cast<double>(k);
                 for (std::size_t i = 0; i < size; ++i) {
-                    double p = exact_exp(f[i] - top[i]) / total[i];
+                    double p = portable_exp(f[i] - top[i]) / total[i];
                     double is_target = target[begin + i] == number ? 1.0 : 0.0;
                     double w = weight != nullptr ? weight[begin + i] : 1.0;
                     pair[i] = {static_cast<float>((p - is_target) * w),
@@ -123,7 +123,7 @@ double softmax_value(const double* target, const double* raw, const double* weig
         [&](std::size_t begin, std::size_t size, const double* top, const double* total) {
             for (std::size_t i = 0; i < size; ++i) {
                 auto k = static_cast<std::size_t>(target[begin + i]);
-                double v = exact_log(total[i]) + top[i] - raw[k * stride + begin + i];
+                double v = portable_log(total[i]) + top[i] - raw[k * stride + begin + i];
                 sum += weight != nullptr ? weight[begin + i] * v : v;
             }
         });
@@ -135,7 +135,7 @@ void softmax_responses(const double* __restrict raw, std::size_t classes, std::s
     for (std::size_t row = 0; row < count; ++row, raw += classes, out += classes) {
         double top = raw[0], total = 0;
         for (std::size_t k = 1; k < classes; ++k) top = raw[k] > top ? raw[k] : top;
-        for (std::size_t k = 0; k < classes; ++k) out[k] = exact_exp(raw[k] - top);
+        for (std::size_t k = 0; k < classes; ++k) out[k] = portable_exp(raw[k] - top);
         for (std::size_t k = 0; k < classes; ++k) total += out[k];
         for (std::size_t k = 0; k < classes; ++k) out[k] /= total;
     }

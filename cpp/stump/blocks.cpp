@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "stump/bucket_cut.hpp"
+#include "stump/bucket_split.hpp"
 #include "stump/quantised.hpp"
 
 namespace bosquet {
@@ -16,26 +16,26 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // A split that also stores the side of missing values.
-template <class Rule>
-struct BlockCut : BucketCut<Rule> {
+template <class Criterion>
+struct BlockSplit : BucketSplit<Criterion> {
     bool missing_left = false;
     double threshold = kInfinity;
     std::size_t left_rows = 0;
 
-    bool consider(const Rule& rule, StumpSums sums, std::uint64_t where, bool missing) {
-        if (!BucketCut<Rule>::consider(rule, sums, where)) return false;
+    bool consider(const Criterion& criterion, StumpSums sums, std::uint64_t where, bool missing) {
+        if (!BucketSplit<Criterion>::consider(criterion, sums, where)) return false;
         missing_left = missing;
         return true;
     }
 };
 
 // Searches one feature after another, each from scratch.
-template <class Rule>
+template <class Criterion>
 class FeatureSearch {
   public:
-    FeatureSearch(RowSums rows, std::size_t count, const Rule& rule, Isa isa)
+    FeatureSearch(RowSums rows, std::size_t count, const Criterion& criterion, Isa isa)
         : rows_(rows),
-          rule_(rule),
+          criterion_(criterion),
           kernels_(&select_stump_kernels(isa)),
           values_(count),
           bucket_of_(count) {
@@ -44,14 +44,14 @@ class FeatureSearch {
     }
 
     // `bar` is a gain that another feature has reached.
-    BlockCut<Rule> search(const Column& column, typename Rule::Gain bar) {
+    BlockSplit<Criterion> search(const Column& column, typename Criterion::Gain bar) {
         read_column(column, 0, values_.size(), values_.data());
         fill_buckets();
-        BlockCut<Rule> cut{{rule_.constant_gain()}};
-        search_between_buckets(cut);
-        if (find_promising(std::max(bar, cut.gain))) search_inside_buckets(cut);
-        if (cut.found && cut.gain >= bar) describe(cut);
-        return cut;
+        BlockSplit<Criterion> split{{criterion_.constant_gain()}};
+        search_between_buckets(split);
+        if (find_promising(std::max(bar, split.gain))) search_inside_buckets(split);
+        if (split.found && split.gain >= bar) describe(split);
+        return split;
     }
 
   private:
@@ -77,16 +77,17 @@ class FeatureSearch {
             buckets_[bucket_of_[i]].all.weight += rows_.weight[i];
     }
 
-    void search_between_buckets(BlockCut<Rule>& cut) const {
+    void search_between_buckets(BlockSplit<Criterion>& split) const {
         StumpSums left;
         for (std::uint32_t b = 0; b < last(); ++b) {
             left = left + buckets_[b].all;
-            cut.consider(rule_, left, cut.at(b, cut.kAfter), false);
-            if (has_missing_) cut.consider(rule_, left + missing(), cut.at(b, cut.kAfter), true);
+            split.consider(criterion_, left, split.at(b, split.kAfter), false);
+            if (has_missing_)
+                split.consider(criterion_, left + missing(), split.at(b, split.kAfter), true);
         }
     }
 
-    bool find_promising(typename Rule::Gain bar) {
+    bool find_promising(typename Criterion::Gain bar) {
         promising_.assign(buckets_.size(), 0);
         bool any = false;
         StumpSums left;
@@ -96,13 +97,13 @@ class FeatureSearch {
             // Splits inside a bucket without weight are as good as the split before it. Only with
             // missing values on the left there may be no such split.
             if (buckets_[b].all.weight == 0 && !has_missing_) continue;
-            promising_[b] = may_reach(box, has_missing_, missing(), rule_, bar);
+            promising_[b] = may_reach(box, has_missing_, missing(), criterion_, bar);
             any = any || promising_[b];
         }
         return any;
     }
 
-    void search_inside_buckets(BlockCut<Rule>& cut) {
+    void search_inside_buckets(BlockSplit<Criterion>& split) {
         chosen_.clear();
         for (std::uint32_t i = 0; i < values_.size(); ++i)
             if (promising_[bucket_of_[i]]) chosen_.push_back(i);
@@ -120,41 +121,43 @@ class FeatureSearch {
                 left = left + rows_.of(chosen_[i]);
                 bool more = i + 1 < chosen_.size() && bucket_of_[chosen_[i + 1]] == b;
                 if (!more || values_[chosen_[i]] == values_[chosen_[i + 1]]) continue;
-                consider_inside(cut, left, BlockCut<Rule>::at(b, inside), i);
+                consider_inside(split, left, BlockSplit<Criterion>::at(b, inside), i);
             }
         }
     }
 
-    void consider_inside(BlockCut<Rule>& cut, StumpSums left, std::uint64_t where, std::size_t i) {
-        bool accepted = cut.consider(rule_, left, where, false);
-        if (has_missing_ && cut.consider(rule_, left + missing(), where, true)) accepted = true;
+    void consider_inside(BlockSplit<Criterion>& split, StumpSums left, std::uint64_t where,
+                         std::size_t i) {
+        bool accepted = split.consider(criterion_, left, where, false);
+        if (has_missing_ && split.consider(criterion_, left + missing(), where, true))
+            accepted = true;
         if (accepted) inside_threshold_ = halfway(values_[chosen_[i]], values_[chosen_[i + 1]]);
     }
 
-    void describe(BlockCut<Rule>& cut) const {
-        cut.threshold = inside_threshold_;
-        if (cut.is_after()) {
+    void describe(BlockSplit<Criterion>& split) const {
+        split.threshold = inside_threshold_;
+        if (split.is_after()) {
             double below = -kInfinity, above = kInfinity;
             bool is_last = true;
             for (std::size_t i = 0; i < values_.size(); ++i) {
                 if (bucket_of_[i] == last()) continue;
-                if (bucket_of_[i] <= cut.bucket()) {
+                if (bucket_of_[i] <= split.bucket()) {
                     below = std::max(below, values_[i]);
                 } else {
                     above = std::min(above, values_[i]);
                     is_last = false;
                 }
             }
-            cut.threshold = is_last ? kInfinity : halfway(below, above);
+            split.threshold = is_last ? kInfinity : halfway(below, above);
         }
-        cut.left_rows = 0;
+        split.left_rows = 0;
         for (double value : values_)
-            cut.left_rows += value != value ? cut.missing_left : value <= cut.threshold;
-        if (!has_missing_) cut.missing_left = 2 * cut.left_rows > values_.size();
+            split.left_rows += value != value ? split.missing_left : value <= split.threshold;
+        if (!has_missing_) split.missing_left = 2 * split.left_rows > values_.size();
     }
 
     RowSums rows_;
-    Rule rule_;
+    Criterion criterion_;
     const StumpKernels* kernels_;
     BucketScale scale_;
     std::vector<double> values_;
@@ -167,7 +170,7 @@ class FeatureSearch {
     bool has_missing_ = false;
 };
 
-template <class Rule>
+template <class Criterion>
 class Blocks final : public BlockSearch {
   public:
     Blocks(const QuantisedRows& rows, std::size_t count, StumpCriterion criterion, Isa isa,
@@ -179,21 +182,22 @@ class Blocks final : public BlockSearch {
           response_(count),
           weight_(criterion == StumpCriterion::squared ? count : 0) {
         total_ = rows.fill({0, count}, response_.data(), weight_.data());
-        best_ = BlockCut<Rule>{{Rule(total_).constant_gain()}};
+        best_ = BlockSplit<Criterion>{{Criterion(total_).constant_gain()}};
         RowSums sums{response_.data(), weight_.size() > 0 ? weight_.data() : nullptr};
-        searches_.assign(team.size(), FeatureSearch<Rule>(sums, count, Rule(total_), isa));
+        searches_.assign(team.size(),
+                         FeatureSearch<Criterion>(sums, count, Criterion(total_), isa));
     }
 
     void add(std::uint32_t first, const Table& features) override {
-        std::vector<BlockCut<Rule>> found(team_.size(), best_);
+        std::vector<BlockSplit<Criterion>> found(team_.size(), best_);
         team_.run(features.columns.size(), [&](std::size_t f, int worker) {
-            BlockCut<Rule>& best = found[worker];
-            auto cut = searches_[worker].search(features.columns[f], best.gain);
-            cut.feature = first + f;
-            if (cut.beats(best)) best = cut;
+            BlockSplit<Criterion>& best = found[worker];
+            auto split = searches_[worker].search(features.columns[f], best.gain);
+            split.feature = first + f;
+            if (split.beats(best)) best = split;
         });
-        for (const BlockCut<Rule>& cut : found)
-            if (cut.beats(best_)) best_ = cut;
+        for (const BlockSplit<Criterion>& split : found)
+            if (split.beats(best_)) best_ = split;
     }
 
     Stump best() const override {
@@ -220,8 +224,8 @@ class Blocks final : public BlockSearch {
     Team& team_;
     Buffer<std::int64_t> response_, weight_;
     StumpSums total_;
-    BlockCut<Rule> best_{};
-    std::vector<FeatureSearch<Rule>> searches_;
+    BlockSplit<Criterion> best_{};
+    std::vector<FeatureSearch<Criterion>> searches_;
 };
 
 }  // namespace
@@ -232,10 +236,10 @@ std::unique_ptr<BlockSearch> make_block_search(std::span<const double> target,
     QuantisedRows rows(target, weight, criterion, team);
     std::size_t count = target.size();
     if (criterion == StumpCriterion::error)
-        return std::make_unique<Blocks<ErrorRule>>(rows, count, criterion, isa, team);
+        return std::make_unique<Blocks<ErrorCriterion>>(rows, count, criterion, isa, team);
     if (criterion == StumpCriterion::exponential)
-        return std::make_unique<Blocks<ExponentialRule>>(rows, count, criterion, isa, team);
-    return std::make_unique<Blocks<SquaredRule>>(rows, count, criterion, isa, team);
+        return std::make_unique<Blocks<ExponentialCriterion>>(rows, count, criterion, isa, team);
+    return std::make_unique<Blocks<SquaredCriterion>>(rows, count, criterion, isa, team);
 }
 
 }  // namespace bosquet

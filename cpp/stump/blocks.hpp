@@ -3,7 +3,7 @@
 // Sorting every feature would take longer than everything else. Instead, the values of a feature
 // are put into ordered buckets of equal width, and the weights of the rows are summed by bucket.
 // This gives the gain of every split between two buckets, and a bound of the gain of splits inside
-// a bucket (stump/rules.hpp). Only buckets whose bound reaches the best split so far are sorted.
+// a bucket (stump/criteria.hpp). Only buckets whose bound reaches the best split so far are sorted.
 // Once a good split has been found, most features have none. The result is exact.
 #pragma once
 

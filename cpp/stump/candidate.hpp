@@ -11,11 +11,11 @@
 
 namespace bosquet {
 
-struct IntegerCut {
+struct IntegerSplit {
     // The gain that the next split has to exceed; initially that of the constant.
     std::int64_t gain = 0;
     bool found = false;
-    CutPosition place;
+    SplitPosition place;
 
     // Accepts a larger gain, or the same gain at a lower threshold.
     void consider(std::int64_t reached, std::size_t position, bool missing_left) {
@@ -45,7 +45,7 @@ void for_each_bin(const StumpTable& table, std::uint32_t feature, Visit visit) {
 // splits inside a bin, scan(bin) evaluates all of them. `bar` is the gain of another column. The
 // position of a split between bins is converted to a number of rows.
 template <class Bound, class Scan>
-void search_inside(const OrderedColumn& column, std::int64_t bar, IntegerCut& best, Bound bound,
+void search_inside(const OrderedColumn& column, std::int64_t bar, IntegerSplit& best, Bound bound,
                    Scan scan) {
     if (best.found) best.place.position = column.starts[best.place.position];
     for (std::uint32_t bin = 1; bin < column.starts.size(); ++bin)
@@ -53,24 +53,24 @@ void search_inside(const OrderedColumn& column, std::int64_t bar, IntegerCut& be
         if (bound(bin) >= std::max(bar, best.gain)) scan(bin);
 }
 
-// Searches every feature with search(feature, bar, cut, worker), where `bar` is the gain of a split
-// of another feature. Returns the best split; among equal ones that of the lowest feature.
+// Searches every feature with search(feature, bar, split, worker), where `bar` is the gain of a
+// split of another feature. Returns the best split; among equal ones that of the lowest feature.
 template <class Search>
-IntegerCut best_cut(const StumpTable& table, Team& team, std::int64_t constant_gain,
-                    Search search) {
+IntegerSplit best_split(const StumpTable& table, Team& team, std::int64_t constant_gain,
+                        Search search) {
     const std::vector<std::uint32_t>& features = table.binned().layout().active;
-    std::vector<IntegerCut> cuts(features.size());
+    std::vector<IntegerSplit> splits(features.size());
     std::vector<std::int64_t> bars(team.size(), constant_gain);
     team.run(features.size(), [&](std::size_t i, int worker) {
-        cuts[i].gain = constant_gain;
-        cuts[i].place.feature = features[i];
-        search(features[i], bars[worker], cuts[i], worker);
-        bars[worker] = std::max(bars[worker], cuts[i].gain);
+        splits[i].gain = constant_gain;
+        splits[i].place.feature = features[i];
+        search(features[i], bars[worker], splits[i], worker);
+        bars[worker] = std::max(bars[worker], splits[i].gain);
     });
-    IntegerCut best;
+    IntegerSplit best;
     best.gain = constant_gain;
-    for (IntegerCut& cut : cuts)
-        if (cut.found && cut.gain > best.gain) best = std::move(cut);
+    for (IntegerSplit& split : splits)
+        if (split.found && split.gain > best.gain) best = std::move(split);
     return best;
 }
 

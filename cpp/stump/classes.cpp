@@ -19,7 +19,7 @@ class ClassSearch {
                 std::uint32_t classes, const Buffer<std::int64_t>& weight, const Sums& total)
         : table_(table), target_(target), classes_(classes), weight_(weight), total_(total) {}
 
-    void search(std::uint32_t feature, std::int64_t bar, IntegerCut& best) {
+    void search(std::uint32_t feature, std::int64_t bar, IntegerSplit& best) {
         std::uint32_t bins = table_.bins(feature).bins();
         by_bin_.assign(std::size_t{bins} * classes_, 0);
         for_each_bin(table_, feature, [&](std::size_t bin, std::size_t row) {
@@ -47,7 +47,7 @@ class ClassSearch {
         return max_left + max_right;
     }
 
-    void search_bins(std::uint32_t bins, bool has_missing, IntegerCut& best) const {
+    void search_bins(std::uint32_t bins, bool has_missing, IntegerSplit& best) const {
         Sums left(classes_);
         for (std::uint32_t bin = 1; bin < bins; ++bin) {
             for (std::uint32_t k = 0; k < classes_; ++k) left[k] += of_bin(bin)[k];
@@ -59,7 +59,7 @@ class ClassSearch {
 
     // For class a on the left and b on the right, each level goes to the side with its heavier
     // class. A class without weight gains no more than a constant.
-    void search_levels(std::uint32_t bins, IntegerCut& best) const {
+    void search_levels(std::uint32_t bins, IntegerSplit& best) const {
         std::uint32_t best_a = 0, best_b = 0;
         std::vector<std::uint32_t> present;
         for (std::uint32_t k = 0; k < classes_; ++k)
@@ -81,7 +81,7 @@ class ClassSearch {
 
     // If some of a bin's rows go left, no class has more weight on the left than with all of them,
     // and none has more on the right than with none of them.
-    void search_rows(const OrderedColumn& column, std::int64_t bar, IntegerCut& best) const {
+    void search_rows(const OrderedColumn& column, std::int64_t bar, IntegerSplit& best) const {
         bool has_missing = column.order.has_missing();
         Sums left(classes_);
         auto upper_bound = [&](std::uint32_t bin, const std::int64_t* missing) {
@@ -149,13 +149,12 @@ Stump best_of_classes(const StumpTable& table, Team& team, std::span<const std::
     std::int64_t constant_gain = *std::max_element(total.begin(), total.end());
     std::vector<ClassSearch> searches(team.size(),
                                       ClassSearch(table, target, classes, units, total));
-    IntegerCut best = best_cut(table, team, constant_gain,
-                               [&](std::uint32_t f, std::int64_t bar, IntegerCut& cut, int worker) {
-                                   searches[worker].search(f, bar, cut);
-                               });
+    IntegerSplit best = best_split(table, team, constant_gain,
+                                   [&](std::uint32_t f, std::int64_t bar, IntegerSplit& split,
+                                       int worker) { searches[worker].search(f, bar, split); });
     Stump stump;
     stump.rows = stump.left_rows = static_cast<double>(table.rows());
-    stump.merit = static_cast<double>(all - best.gain) / per_one;
+    stump.criterion_value = static_cast<double>(all - best.gain) / per_one;
     stump.gain = static_cast<double>(best.gain - constant_gain) / per_one;
     stump.values = {heaviest_class(total), heaviest_class(total)};
     if (!best.found) return stump;

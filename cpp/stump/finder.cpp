@@ -13,8 +13,8 @@ double sign_of(std::int64_t response) { return response > 0 ? 1 : -1; }
 // Half the log-odds. Each weight is increased by half the weight of an average row, because a side
 // with a single class would otherwise predict infinity.
 double half_log_odds(StumpSums side, double smoothing) {
-    return 0.5 * exact_log((static_cast<double>(side.positive()) + smoothing) /
-                           (static_cast<double>(side.negative()) + smoothing));
+    return 0.5 * portable_log((static_cast<double>(side.positive()) + smoothing) /
+                              (static_cast<double>(side.negative()) + smoothing));
 }
 
 double mean_response(StumpSums side, const StumpScale& scale) {
@@ -22,10 +22,10 @@ double mean_response(StumpSums side, const StumpScale& scale) {
            (scale.response / scale.weight);
 }
 
-template <class Rule>
-double reached(const Rule& rule, const StumpFinding& finding) {
-    return static_cast<double>(finding.stump.is_constant() ? rule.constant_gain()
-                                                           : rule(finding.left));
+template <class Criterion>
+double reached(const Criterion& criterion, const StumpFinding& finding) {
+    return static_cast<double>(finding.stump.is_constant() ? criterion.constant_gain()
+                                                           : criterion(finding.left));
 }
 
 }  // namespace
@@ -40,26 +40,27 @@ void evaluate(StumpCriterion criterion, const StumpScale& scale, std::size_t row
         stump.values = {left, stump.is_constant() ? left : value_of(finding.right)};
     };
     if (criterion == StumpCriterion::error) {
-        ErrorRule rule(total);
-        std::int64_t signed_gain = stump.is_constant() ? rule.constant_gain() : rule(finding.left);
-        stump.merit = static_cast<double>(total.weight - signed_gain) / 2 * scale.weight;
-        stump.gain =
-            (reached(rule, finding) - static_cast<double>(rule.constant_gain())) / 2 * scale.weight;
+        ErrorCriterion error(total);
+        std::int64_t signed_gain =
+            stump.is_constant() ? error.constant_gain() : error(finding.left);
+        stump.criterion_value = static_cast<double>(total.weight - signed_gain) / 2 * scale.weight;
+        stump.gain = (reached(error, finding) - static_cast<double>(error.constant_gain())) / 2 *
+                     scale.weight;
         set_values([](StumpSums side) { return sign_of(side.response); });
     } else if (criterion == StumpCriterion::exponential) {
-        ExponentialRule rule(total);
-        double gain = reached(rule, finding);
-        stump.merit = -2 * gain * scale.weight;
-        stump.gain = 2 * (gain - rule.constant_gain()) * scale.weight;
+        ExponentialCriterion exponential(total);
+        double gain = reached(exponential, finding);
+        stump.criterion_value = -2 * gain * scale.weight;
+        stump.gain = 2 * (gain - exponential.constant_gain()) * scale.weight;
         double smoothing = weight / (2 * static_cast<double>(rows));
         set_values([&](StumpSums side) { return half_log_odds(side, smoothing); });
     } else {
-        SquaredRule rule(total);
+        SquaredCriterion squared(total);
         double response = static_cast<double>(total.response) * scale.response;
         double constant_error = scale.squares - response * response / (weight * scale.weight);
         stump.gain =
-            reached(rule, finding) * weight * scale.response * scale.response / scale.weight;
-        stump.merit = std::max(0.0, constant_error - stump.gain);
+            reached(squared, finding) * weight * scale.response * scale.response / scale.weight;
+        stump.criterion_value = std::max(0.0, constant_error - stump.gain);
         set_values([&](StumpSums side) { return mean_response(side, scale); });
     }
 }
@@ -195,17 +196,18 @@ void StumpFinder::read_bins(std::uint32_t feature, std::vector<BinSums>& bins) c
 }
 
 StumpFinding StumpFinder::best(StumpCriterion criterion, const StumpScale& scale) {
-    StumpFinding finding = criterion == StumpCriterion::error ? find(ErrorRule(total_))
+    StumpFinding finding = criterion == StumpCriterion::error ? find(ErrorCriterion(total_))
                            : criterion == StumpCriterion::exponential
-                               ? find(ExponentialRule(total_))
-                               : find(SquaredRule(total_));
+                               ? find(ExponentialCriterion(total_))
+                               : find(SquaredCriterion(total_));
     evaluate(criterion, scale, table_.rows(), finding);
     return finding;
 }
 
 // Searches the splits between bins.
-template <class Rule>
-void StumpFinder::search_bins(const Rule& rule, std::vector<FoundCut<Rule>>& cuts) {
+template <class Criterion>
+void StumpFinder::search_bins(const Criterion& criterion,
+                              std::vector<FoundSplit<Criterion>>& splits) {
     const Layout& layout = table_.binned().layout();
     constexpr std::size_t kFeatures = 16;  // features per task, which takes about ten microseconds
     team_.run((layout.active.size() + kFeatures - 1) / kFeatures, [&](std::size_t task, int) {
@@ -215,46 +217,48 @@ void StumpFinder::search_bins(const Rule& rule, std::vector<FoundCut<Rule>>& cut
             std::uint32_t f = layout.active[i];
             read_bins(f, bins);
             if (layout.features[f].categorical)
-                scan_levels<Rule>(bins, rule, cuts[f]);
+                scan_levels<Criterion>(bins, criterion, splits[f]);
             else
-                scan_bins<Rule>(bins, table_.has_missing(f), rule, cuts[f]);
+                scan_bins<Criterion>(bins, table_.has_missing(f), criterion, splits[f]);
         }
     });
 }
 
 // Searches the splits inside those bins that may reach the gain of the best split so far. The
 // columns with the largest gains come first.
-template <class Rule>
-void StumpFinder::search_rows(const Rule& rule, std::vector<FoundCut<Rule>>& cuts) {
+template <class Criterion>
+void StumpFinder::search_rows(const Criterion& criterion,
+                              std::vector<FoundSplit<Criterion>>& splits) {
     const std::vector<OrderedColumn>& ordered = table_.ordered();
     if (ordered.empty()) return;
-    auto bar = rule.constant_gain();
-    for (const FoundCut<Rule>& cut : cuts) bar = std::max(bar, cut.gain);
+    auto bar = criterion.constant_gain();
+    for (const FoundSplit<Criterion>& split : splits) bar = std::max(bar, split.gain);
     std::vector<const OrderedColumn*> columns;
     for (const OrderedColumn& column : ordered) columns.push_back(&column);
     std::sort(columns.begin(), columns.end(), [&](const auto* a, const auto* b) {
-        return cuts[a->feature].gain > cuts[b->feature].gain;
+        return splits[a->feature].gain > splits[b->feature].gain;
     });
     RowSums rows{response_.data(), content_ == BinContent::with_weights ? weight_.data() : nullptr};
-    std::vector<typename Rule::Gain> bars(team_.size(), bar);
+    std::vector<typename Criterion::Gain> bars(team_.size(), bar);
     team_.run(columns.size(), [&](std::size_t task, int worker) {
         std::uint32_t feature = columns[task]->feature;
         std::vector<BinSums> bins;
         read_bins(feature, bins);
-        scan_ordered<Rule>(*columns[task], bins, bars[worker], rows, rule, cuts[feature]);
+        scan_ordered<Criterion>(*columns[task], bins, bars[worker], rows, criterion,
+                                splits[feature]);
     });
 }
 
-template <class Rule>
-StumpFinding StumpFinder::find(const Rule& rule) {
-    std::vector<FoundCut<Rule>> cuts(table_.features(), FoundCut<Rule>(rule));
-    search_bins(rule, cuts);
-    search_rows(rule, cuts);
-    FoundCut<Rule> best(rule);
+template <class Criterion>
+StumpFinding StumpFinder::find(const Criterion& criterion) {
+    std::vector<FoundSplit<Criterion>> splits(table_.features(), FoundSplit<Criterion>(criterion));
+    search_bins(criterion, splits);
+    search_rows(criterion, splits);
+    FoundSplit<Criterion> best(criterion);
     std::uint32_t feature = 0;
-    for (std::uint32_t f = 0; f < cuts.size(); ++f)
-        if (cuts[f].found && cuts[f].gain > best.gain) {
-            best = cuts[f];
+    for (std::uint32_t f = 0; f < splits.size(); ++f)
+        if (splits[f].found && splits[f].gain > best.gain) {
+            best = splits[f];
             feature = f;
         }
     StumpFinding finding;
@@ -263,11 +267,11 @@ StumpFinding StumpFinder::find(const Rule& rule) {
     if (!best.found) return finding;
     finding.left = best.left;
     finding.right = total_ - best.left;
-    CutPosition place{feature, best.position, best.missing_left, {}};
+    SplitPosition place{feature, best.position, best.missing_left, {}};
     if (table_.bins(feature).categorical) {
         std::vector<BinSums> bins;
         read_bins(feature, bins);
-        place.left_bins = left_levels<Rule>(bins, best);
+        place.left_bins = left_levels<Criterion>(bins, best);
     }
     table_.describe(place, finding.stump);
     return finding;

@@ -9,8 +9,8 @@
 #include "base/buffer.hpp"
 #include "grow/kernels.hpp"
 #include "parallel/team.hpp"
+#include "stump/criteria.hpp"
 #include "stump/kernels.hpp"
-#include "stump/rules.hpp"
 #include "stump/scan.hpp"
 #include "stump/stump.hpp"
 #include "stump/table.hpp"
@@ -29,7 +29,7 @@ struct StumpFinding {
     StumpSums left, right;  // sums of the two sides; a constant has all rows on its left
 };
 
-// Computes merit, gain and values of the stump from the sums of its sides.
+// Computes criterion value, gain and values of the stump from the sums of its sides.
 void evaluate(StumpCriterion criterion, const StumpScale& scale, std::size_t rows,
               StumpFinding& finding);
 
@@ -86,12 +86,12 @@ class StumpFinder {
     }
 
     void read_bins(std::uint32_t feature, std::vector<BinSums>& bins) const;
-    template <class Rule>
-    StumpFinding find(const Rule& rule);
-    template <class Rule>
-    void search_bins(const Rule& rule, std::vector<FoundCut<Rule>>& cuts);
-    template <class Rule>
-    void search_rows(const Rule& rule, std::vector<FoundCut<Rule>>& cuts);
+    template <class Criterion>
+    StumpFinding find(const Criterion& criterion);
+    template <class Criterion>
+    void search_bins(const Criterion& criterion, std::vector<FoundSplit<Criterion>>& splits);
+    template <class Criterion>
+    void search_rows(const Criterion& criterion, std::vector<FoundSplit<Criterion>>& splits);
 
     const StumpTable& table_;
     const GrowKernels& grow_kernels_;

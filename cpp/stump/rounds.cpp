@@ -166,7 +166,7 @@ void StumpBoost::weights_from_margins() {
     team_.run(blocks, [&](std::size_t index, int) {
         Range rows = block(table_.rows(), index);
         for (std::size_t i = rows.begin; i < rows.end; ++i) {
-            double weight = row_weight(i) * exact_exp(smallest_margin - margins_[i]);
+            double weight = row_weight(i) * portable_exp(smallest_margin - margins_[i]);
             weights_[i] = with_sign_of(weight, weights_[i]);
             sums[index] += weight;
         }
@@ -282,8 +282,9 @@ double StumpBoost::error_of(const StumpFinding& finding) const {
     const Stump& stump = finding.stump;
     double error = 0;
     if (criterion() == StumpCriterion::error) {
-        ErrorRule rule(finder_.total());
-        std::int64_t gain = stump.is_constant() ? rule.constant_gain() : rule(finding.left);
+        ErrorCriterion weighted_error(finder_.total());
+        std::int64_t gain =
+            stump.is_constant() ? weighted_error.constant_gain() : weighted_error(finding.left);
         error = static_cast<double>(finder_.total().weight - gain) / 2 / all;
     } else if (variant_ != StumpVariant::logit) {
         auto wrong = [](StumpSums side, double value) {
@@ -314,15 +315,15 @@ bool StumpBoost::set_factors(const Stump& stump, double z, StumpStep& step) cons
     double reference = std::abs(step.margin[2 * larger]), longest = 0;
     for (int which = 0; which < 4; ++which) {
         longest = std::max(longest, reference - step.margin[which]);
-        step.factor[which] = exact_exp(reference - step.margin[which]);
+        step.factor[which] = portable_exp(reference - step.margin[which]);
     }
-    double units = static_cast<double>(finder_.total().weight) * (z * exact_exp(reference));
+    double units = static_cast<double>(finder_.total().weight) * (z * portable_exp(reference));
     return longest <= kMaxStep && units >= kMinUnits && units <= kMaxUnits;
 }
 
 double StumpBoost::z_of_vote(double error, double alpha) {
-    if (alpha <= kMaxStep) return (1 - error) * exact_exp(-alpha) + error * exact_exp(alpha);
-    return exact_exp(alpha + exact_log(error));  // the other term is negligible
+    if (alpha <= kMaxStep) return (1 - error) * portable_exp(-alpha) + error * portable_exp(alpha);
+    return portable_exp(alpha + portable_log(error));  // the other term is negligible
 }
 
 double StumpBoost::z_of(const StumpFinding& finding, const StumpStep& step) const {
@@ -330,12 +331,12 @@ double StumpBoost::z_of(const StumpFinding& finding, const StumpStep& step) cons
     const std::int64_t units[4] = {finding.left.positive(), finding.left.negative(),
                                    finding.right.positive(), finding.right.negative()};
     for (int which = 0; which < 4; ++which)
-        sum += static_cast<double>(units[which]) * exact_exp(-step.margin[which]);
+        sum += static_cast<double>(units[which]) * portable_exp(-step.margin[which]);
     return sum / static_cast<double>(finder_.total().weight);
 }
 
 StumpRound StumpBoost::round(Ensemble& ensemble) {
-    // The merit of a stump refers to weights with sum 1.
+    // The criterion value of a stump refers to weights with sum 1.
     double sum = static_cast<double>(finder_.total().weight) * unit_.weight;
     StumpFinding finding =
         finder_.best(criterion(), {unit_.response / sum, unit_.weight / sum,
@@ -348,7 +349,7 @@ StumpRound StumpBoost::round(Ensemble& ensemble) {
     bool votes = criterion() == StumpCriterion::error;
     if (votes) {
         double odds = std::min((1 - report.error) / report.error, kMaxOdds);
-        report.alpha = report.error > 0 ? learning_rate_ * 0.5 * exact_log(odds)
+        report.alpha = report.error > 0 ? learning_rate_ * 0.5 * portable_log(odds)
                                         : std::numeric_limits<double>::infinity();
         if (report.error == 0) report.z = 0;
         if (report.error == 0 || report.error >= 0.5) return report;

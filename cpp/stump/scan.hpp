@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "stump/rules.hpp"
+#include "stump/criteria.hpp"
 #include "stump/table.hpp"
 
 namespace bosquet {
@@ -35,17 +35,17 @@ struct BinSums {
 };
 
 // Bins are counted from 1; bin 0 holds the missing values. A position is a number of bins.
-template <class Rule>
-void scan_bins(std::span<const BinSums> bins, bool has_missing, const Rule& rule,
-               FoundCut<Rule>& best) {
+template <class Criterion>
+void scan_bins(std::span<const BinSums> bins, bool has_missing, const Criterion& criterion,
+               FoundSplit<Criterion>& best) {
     StumpSums missing = bins[0].all, left;
     auto last = static_cast<std::uint32_t>(bins.size()) - 1;
     for (std::uint32_t bin = 1; bin < last; ++bin) {
         left = left + bins[bin].all;
-        best.consider(rule, left, bin, false);
-        if (has_missing) best.consider(rule, left + missing, bin, true);
+        best.consider(criterion, left, bin, false);
+        if (has_missing) best.consider(criterion, left + missing, bin, true);
     }
-    if (has_missing) best.consider(rule, rule.total - missing, last, false);
+    if (has_missing) best.consider(criterion, criterion.total - missing, last, false);
 }
 
 // The levels of a nominal feature in the order of their mean response, including missing values as
@@ -66,34 +66,36 @@ inline std::vector<std::uint32_t> levels_by_mean(std::span<const BinSums> bins) 
 }
 
 // For the 0-1 error each level goes by the sign of its response: negative ones go left.
-template <class Rule>
-void scan_levels(std::span<const BinSums> bins, const Rule& rule, FoundCut<Rule>& best) {
+template <class Criterion>
+void scan_levels(std::span<const BinSums> bins, const Criterion& criterion,
+                 FoundSplit<Criterion>& best) {
     StumpSums left;
-    if constexpr (!Rule::kNeedsWeight) {
+    if constexpr (!Criterion::kNeedsWeight) {
         for (const BinSums& level : bins)
             if (level.all.response < 0) left = left + level.all;
-        best.consider(rule, left, 0, bins[0].all.response < 0);
+        best.consider(criterion, left, 0, bins[0].all.response < 0);
     } else {
         std::vector<std::uint32_t> levels = levels_by_mean(bins);
         bool missing_left = false;
         for (std::uint32_t i = 0; i + 1 < levels.size(); ++i) {
             left = left + bins[levels[i]].all;
             missing_left = missing_left || levels[i] == 0;
-            best.consider(rule, left, i + 1, missing_left);
+            best.consider(criterion, left, i + 1, missing_left);
         }
     }
 }
 
 // The bins that go left in a split found by scan_levels, without that of missing values.
-template <class Rule>
-std::vector<std::uint32_t> left_levels(std::span<const BinSums> bins, const FoundCut<Rule>& cut) {
+template <class Criterion>
+std::vector<std::uint32_t> left_levels(std::span<const BinSums> bins,
+                                       const FoundSplit<Criterion>& split) {
     std::vector<std::uint32_t> chosen;
-    if constexpr (!Rule::kNeedsWeight) {
+    if constexpr (!Criterion::kNeedsWeight) {
         for (std::uint32_t bin = 1; bin < bins.size(); ++bin)
             if (bins[bin].all.response < 0) chosen.push_back(bin);
     } else {
         std::vector<std::uint32_t> levels = levels_by_mean(bins);
-        for (std::uint32_t i = 0; i < cut.position; ++i)
+        for (std::uint32_t i = 0; i < split.position; ++i)
             if (levels[i] != 0) chosen.push_back(levels[i]);
         std::sort(chosen.begin(), chosen.end());
     }
@@ -101,17 +103,19 @@ std::vector<std::uint32_t> left_levels(std::span<const BinSums> bins, const Foun
 }
 
 // Whether a split with some of the rows of a box on the left can reach the gain `bar`.
-template <class Rule>
-bool may_reach(const SumBox& box, bool has_missing, StumpSums missing, const Rule& rule,
-               typename Rule::Gain bar) {
-    return rule.may_reach(box, bar) || (has_missing && rule.may_reach(box.with(missing), bar));
+template <class Criterion>
+bool may_reach(const SumBox& box, bool has_missing, StumpSums missing, const Criterion& criterion,
+               typename Criterion::Gain bar) {
+    return criterion.may_reach(box, bar) ||
+           (has_missing && criterion.may_reach(box.with(missing), bar));
 }
 
 // Searches the splits inside a bin of an ordered column, segment by segment, where they may reach
 // the bar. A position is a number of rows. `left` holds the sums of the bins before it.
-template <class Rule>
+template <class Criterion>
 void scan_inside(const OrderedColumn& column, std::size_t bin, StumpSums left, StumpSums missing,
-                 RowSums rows, const Rule& rule, typename Rule::Gain bar, FoundCut<Rule>& best) {
+                 RowSums rows, const Criterion& criterion, typename Criterion::Gain bar,
+                 FoundSplit<Criterion>& best) {
     constexpr std::uint32_t kSegmentRows = 16;
     bool has_missing = column.order.has_missing();
     auto row_at = [&](std::uint32_t index) { return column.order.rows[index] & RowOrder::kRow; };
@@ -126,12 +130,12 @@ void scan_inside(const OrderedColumn& column, std::size_t bin, StumpSums left, S
             box.down += std::max<std::int64_t>(-sums.response, 0);
             box.weight += sums.weight;
         }
-        bool promising = may_reach(box, has_missing, missing, rule, bar);
+        bool promising = may_reach(box, has_missing, missing, criterion, bar);
         for (std::uint32_t i = begin; promising && i < end; ++i) {
             left = left + rows.of(row_at(i));
             if (!(column.order.rows[i] & RowOrder::kLast)) continue;
-            best.consider(rule, left, i + 1, false);
-            if (has_missing) best.consider(rule, left + missing, i + 1, true);
+            best.consider(criterion, left, i + 1, false);
+            if (has_missing) best.consider(criterion, left + missing, i + 1, true);
         }
         left = box.high();
     }
@@ -140,17 +144,18 @@ void scan_inside(const OrderedColumn& column, std::size_t bin, StumpSums left, S
 // Searches those bins of an ordered column row by row that may contain a split that reaches the
 // bar. The position of `best`, a number of bins, is converted to a number of rows. The bar
 // increases with the gains found.
-template <class Rule>
+template <class Criterion>
 void scan_ordered(const OrderedColumn& column, std::span<const BinSums> bins,
-                  typename Rule::Gain& bar, RowSums rows, const Rule& rule, FoundCut<Rule>& best) {
+                  typename Criterion::Gain& bar, RowSums rows, const Criterion& criterion,
+                  FoundSplit<Criterion>& best) {
     if (best.found) best.position = column.starts[best.position];
     StumpSums left, missing = bins[0].all;
     for (std::size_t bin = 1; bin < bins.size(); ++bin) {
         SumBox box = bins[bin].box(left);
         // Reaching the bar is enough, because the threshold may be lower than that of the best
         // split.
-        if (may_reach(box, column.order.has_missing(), missing, rule, bar)) {
-            scan_inside(column, bin, left, missing, rows, rule, bar, best);
+        if (may_reach(box, column.order.has_missing(), missing, criterion, bar)) {
+            scan_inside(column, bin, left, missing, rows, criterion, bar, best);
             bar = std::max(bar, best.gain);
         }
         left = box.high();

@@ -5,7 +5,7 @@
 #include "base/error.hpp"
 #include "stump/candidate.hpp"
 #include "stump/classes.hpp"
-#include "stump/rules.hpp"
+#include "stump/criteria.hpp"
 #include "stump/units.hpp"
 
 namespace bosquet {
@@ -27,7 +27,7 @@ class SignSearch {
                const Sums& total)
         : table_(table), classes_(classes), response_(response), total_(total), left_(classes) {}
 
-    void search(std::uint32_t feature, std::int64_t bar, IntegerCut& best) {
+    void search(std::uint32_t feature, std::int64_t bar, IntegerSplit& best) {
         std::fill(left_.begin(), left_.end(), std::int64_t{0});
         std::uint32_t bins = table_.bins(feature).bins();
         const OrderedColumn* column = table_.ordered(feature);
@@ -67,7 +67,7 @@ class SignSearch {
         return sum;
     }
 
-    void search_bins(std::uint32_t bins, bool has_missing, IntegerCut& best) {
+    void search_bins(std::uint32_t bins, bool has_missing, IntegerSplit& best) {
         for (std::uint32_t bin = 1; bin < bins; ++bin) {
             add(left_.data(), of_bin(bin));
             bool last = bin + 1 == bins;  // then only missing values can be on the right
@@ -90,7 +90,7 @@ class SignSearch {
         return sum;
     }
 
-    void search_rows(const OrderedColumn& column, std::int64_t bar, IntegerCut& best) {
+    void search_rows(const OrderedColumn& column, std::int64_t bar, IntegerSplit& best) {
         bool has_missing = column.order.has_missing();
         std::fill(left_.begin(), left_.end(), std::int64_t{0});
         auto bound_of = [&](std::uint32_t bin) {
@@ -120,7 +120,7 @@ class SignSearch {
         return gain(nullptr);
     }
 
-    void keep(const std::vector<std::uint8_t>& goes_left, IntegerCut& best) {
+    void keep(const std::vector<std::uint8_t>& goes_left, IntegerSplit& best) {
         std::int64_t reached = gain_of(goes_left);
         if (reached <= best.gain) return;
         best.consider(reached, 0, goes_left[0] != 0);
@@ -129,7 +129,7 @@ class SignSearch {
             if (goes_left[bin]) best.place.left_bins.push_back(bin);
     }
 
-    void search_levels(std::uint32_t bins, IntegerCut& best) {
+    void search_levels(std::uint32_t bins, IntegerSplit& best) {
         std::vector<std::uint32_t> levels;  // with a non-zero sum
         for (std::uint32_t bin = 0; bin < bins; ++bin)
             if (std::any_of(of_bin(bin), of_bin(bin) + classes_, [](auto x) { return x != 0; }))
@@ -203,13 +203,12 @@ Stump best_of_signs(const StumpTable& table, Team& team, std::span<const double>
         }
     std::int64_t constant_gain = sum_of_magnitudes(total);
     std::vector<SignSearch> searches(team.size(), SignSearch(table, classes, response, total));
-    IntegerCut best = best_cut(table, team, constant_gain,
-                               [&](std::uint32_t f, std::int64_t bar, IntegerCut& cut, int worker) {
-                                   searches[worker].search(f, bar, cut);
-                               });
+    IntegerSplit best = best_split(table, team, constant_gain,
+                                   [&](std::uint32_t f, std::int64_t bar, IntegerSplit& split,
+                                       int worker) { searches[worker].search(f, bar, split); });
     Stump stump;
     stump.rows = stump.left_rows = static_cast<double>(rows);
-    stump.merit = static_cast<double>(all - best.gain) / 2 / per_one;
+    stump.criterion_value = static_cast<double>(all - best.gain) / 2 / per_one;
     stump.gain = static_cast<double>(best.gain - constant_gain) / 2 / per_one;
     if (best.found) {
         table.describe(best.place, stump);

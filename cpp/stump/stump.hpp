@@ -20,7 +20,7 @@ struct Stump {
     double threshold = std::numeric_limits<double>::infinity();  // values <= threshold go left
     std::vector<std::uint32_t> left_categories;  // nominal feature: codes that go left, ascending
     std::vector<double> values;                  // one per output: left side, then right side
-    double merit = 0;                            // value of the criterion; smaller is better
+    double criterion_value = 0;                  // smaller is better
     double gain = 0;                             // decrease compared with the best constant
     double rows = 0;  // number of training rows, and of those on the left
     double left_rows = 0;

@@ -240,7 +240,7 @@ void find_buckets(const double* values, std::size_t count, const BucketScale& sc
 }
 
 void exponentials(const double* margins, std::size_t count, double* out) {
-    for (std::size_t i = 0; i < count; ++i) out[i] = exact_exp(-margins[i]);
+    for (std::size_t i = 0; i < count; ++i) out[i] = portable_exp(-margins[i]);
 }
 
 }  // namespace

@@ -133,7 +133,7 @@ const OrderedColumn* StumpTable::ordered(std::uint32_t feature) const {
     return at != ordered_.end() && at->feature == feature ? &*at : nullptr;
 }
 
-void StumpTable::describe(const CutPosition& place, Stump& stump) const {
+void StumpTable::describe(const SplitPosition& place, Stump& stump) const {
     stump.feature = static_cast<std::int32_t>(place.feature);
     const std::vector<std::uint32_t>& rows_of = counts(place.feature);
     const FeatureBins& bins = bins_[place.feature];

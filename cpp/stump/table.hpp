@@ -29,7 +29,7 @@ struct OrderedColumn {
 
 // The position of a split: the first `position` rows (of an ordered column) or bins go left; for a
 // nominal column the bins in left_bins.
-struct CutPosition {
+struct SplitPosition {
     std::uint32_t feature = 0;
     std::uint32_t position = 0;
     bool missing_left = false;
@@ -55,7 +55,7 @@ class StumpTable {
 
     // Sets the stump to the split, with its threshold or categories and the number of rows on the
     // left. Not safe for concurrent calls.
-    void describe(const CutPosition& place, Stump& stump) const;
+    void describe(const SplitPosition& place, Stump& stump) const;
 
     // The value at a position in a column's order.
     double value_at(const OrderedColumn& column, std::size_t index) const {

@@ -159,7 +159,7 @@ bool vectors_are_shares(const Tree& tree, std::span<const std::uint32_t> classes
 
 }  // namespace
 
-bool holds_shares(const Ensemble& ensemble, std::span<const std::uint32_t> classes) {
+bool holds_class_shares(const Ensemble& ensemble, std::span<const std::uint32_t> classes) {
     bool one_number = classes.size() == 1 && classes[0] == 2 && ensemble.outputs == 1;
     std::size_t all = std::accumulate(classes.begin(), classes.end(), std::size_t{0});
     if (one_number == ensemble.vector_leaves || (!one_number && ensemble.outputs != all))
@@ -173,7 +173,7 @@ bool holds_shares(const Ensemble& ensemble, std::span<const std::uint32_t> class
     return true;
 }
 
-std::vector<double> reach(const Ensemble& ensemble) {
+std::vector<double> max_absolute_prediction(const Ensemble& ensemble) {
     std::vector<double> sums(ensemble.outputs);
     for (std::size_t k = 0; k < sums.size(); ++k) sums[k] = std::abs(ensemble.base[k]);
     std::vector<double> largest(ensemble.vector_leaves ? ensemble.outputs : 1);

@@ -25,10 +25,10 @@ std::optional<std::string> find_fault(const Ensemble& ensemble, const Tree& tree
 // Whether the base is 0 and every leaf holds class shares: for each target one share per class,
 // none negative, with sum 1. For a single target with two classes, a leaf may hold only the share
 // of the second class.
-bool holds_shares(const Ensemble& ensemble, std::span<const std::uint32_t> classes);
+bool holds_class_shares(const Ensemble& ensemble, std::span<const std::uint32_t> classes);
 
 // For each output an upper bound of the absolute prediction: the sum of the absolute base and of
 // the largest absolute leaf of each tree.
-std::vector<double> reach(const Ensemble& ensemble);
+std::vector<double> max_absolute_prediction(const Ensemble& ensemble);
 
 }  // namespace bosquet

@@ -77,17 +77,26 @@ void CascadeModel::check() const {
     for (std::size_t i = 0; i < features.size(); ++i) check_feature(features[i], i, width, height);
     if (total(tree_size) != nodes.size() || nodes.size() + tree_size.size() != leaves.size() ||
         total(stage_size) != tree_size.size() || stage_size.size() != stage_threshold.size())
-        throw InputError("the sizes of stages, trees, nodes and leaves are inconsistent");
-    for (float leaf : leaves)
-        if (!std::isfinite(leaf)) throw InputError("a leaf value is not finite");
+        throw InputError("the cascade has " + std::to_string(stage_size.size()) + " stages, " +
+                         std::to_string(tree_size.size()) + " trees, " +
+                         std::to_string(nodes.size()) + " nodes and " +
+                         std::to_string(leaves.size()) +
+                         " leaves, which contradict the sizes of its stages and trees");
+    for (std::size_t i = 0; i < leaves.size(); ++i)
+        if (!std::isfinite(leaves[i]))
+            throw InputError("leaf " + std::to_string(i) + " is " + std::to_string(leaves[i]) +
+                             "; leaf values must be finite");
     for (std::size_t s = 0; s < stage_size.size(); ++s)
         if (stage_size[s] == 0 || !std::isfinite(stage_threshold[s]))
             throw InputError("stage " + std::to_string(s) +
                              " has no trees, or its threshold is not finite");
-    for (const CascadeNode& node : nodes)
-        if (node.feature >= features.size() || !std::isfinite(node.threshold))
-            throw InputError(
-                "a node has a feature that does not exist, or a threshold that is not finite");
+    for (std::size_t i = 0; i < nodes.size(); ++i)
+        if (nodes[i].feature >= features.size() || !std::isfinite(nodes[i].threshold))
+            throw InputError("node " + std::to_string(i) + " has the feature " +
+                             std::to_string(nodes[i].feature) + " and the threshold " +
+                             std::to_string(nodes[i].threshold) + "; the cascade has " +
+                             std::to_string(features.size()) +
+                             " features, and thresholds must be finite");
     std::size_t begin = 0;
     for (std::size_t t = 0; t < tree_size.size(); begin += tree_size[t], ++t)
         if (tree_size[t] == 0 || parents_first(nodes.data() + begin, tree_size[t]).empty())

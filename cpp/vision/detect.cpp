@@ -130,9 +130,10 @@ Detection window_of(const CascadeModel& model, const Layer& layer, const Hit& hi
             hit.sum};
 }
 
-Scan Detector::scan(const ImageView& image, const ScanOptions& options) const {
+Scan Detector::scan(const GreyImage& image, const ScanOptions& options) const {
     Scan out;
-    out.layers = pyramid_layers(model_, image.width, image.height, options);
+    out.layers = pyramid_layers(model_, static_cast<std::int32_t>(image.width),
+                                static_cast<std::int32_t>(image.height), options);
     if (out.layers.empty()) return out;
     const DetectKernels& kernels = select_detect_kernels(options.isa);
     auto workspace = take_workspace();
@@ -186,7 +187,8 @@ void Detector::depths(const std::uint8_t* images, std::size_t count, int threads
                       std::int32_t* depth, double* sum) const {
     const DetectKernels& kernels = select_detect_kernels(isa);
     constexpr std::size_t kImages = 64;  // images per task
-    std::size_t pixels = static_cast<std::size_t>(model_.width) * model_.height;
+    auto width = static_cast<std::size_t>(model_.width);
+    auto height = static_cast<std::size_t>(model_.height);
     Layer whole{1.0f, model_.width, model_.height, 1, 0, 0};
     Pyramid plan;
     plan.plan({whole}, tilted_);
@@ -198,7 +200,7 @@ void Detector::depths(const std::uint8_t* images, std::size_t count, int threads
         LayerRows rows;
         std::size_t end = std::min(count, (task + 1) * kImages);
         for (std::size_t i = task * kImages; i < end; ++i) {
-            ImageView image{images + i * pixels, model_.width, model_.height, model_.width};
+            GreyImage image{images + i * width * height, width, height, model_.width};
             pyramid.fill(0, image, kernels, rows);
             RowHit hit;
             std::uint64_t visited = 0;

@@ -46,7 +46,7 @@ class Detector {
     const CascadeModel& model() const { return model_; }
 
     // Safe to call from several threads at the same time.
-    Scan scan(const ImageView& image, const ScanOptions& options) const;
+    Scan scan(const GreyImage& image, const ScanOptions& options) const;
 
     // The number of stages that each of `count` contiguous images of the window's size passes (-1
     // for flat images), and the sum of the last stage that was evaluated.

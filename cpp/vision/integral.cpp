@@ -11,7 +11,7 @@ template <class T, class Transform>
 void integrate_rows(const GreyImage& image, T* out, std::size_t stride, Transform transform) {
     std::fill_n(out, image.width + 1, T{0});
     for (std::size_t y = 0; y < image.height; ++y) {
-        const std::uint8_t* pixels = image.pixels + y * image.stride;
+        const std::uint8_t* pixels = image.row(y);
         const T* above = out + y * stride;
         T* row = out + (y + 1) * stride;
         T row_sum = 0;
@@ -43,8 +43,8 @@ void integrate_tilted(const GreyImage& image, T* out, std::size_t stride) {
     std::size_t width = image.width;
     std::fill_n(out, width + 1, T{0});
     for (std::size_t y = 1; y <= image.height; ++y) {
-        const std::uint8_t* pixels = image.pixels + (y - 1) * image.stride;
-        const std::uint8_t* pixels_above = y > 1 ? pixels - image.stride : nullptr;
+        const std::uint8_t* pixels = image.row(y - 1);
+        const std::uint8_t* pixels_above = y > 1 ? image.row(y - 2) : nullptr;
         const T* above = out + (y - 1) * stride;
         const T* two_above = y > 1 ? above - stride : above;  // both are 0 for the first row
         T* row = out + y * stride;

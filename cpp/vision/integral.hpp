@@ -12,13 +12,9 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace bosquet {
+#include "vision/grey_image.hpp"
 
-struct GreyImage {
-    const std::uint8_t* pixels;
-    std::size_t width, height;
-    std::size_t stride;  // pixels from one row to the next
-};
+namespace bosquet {
 
 // For T = std::uint32_t and std::int64_t. `stride` is the row length of `out` in elements, at least
 // width + 1.

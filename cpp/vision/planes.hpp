@@ -23,7 +23,8 @@ struct WindowStack {
     WindowSize size;
 
     GreyImage operator[](std::size_t i) const {
-        return {pixels + i * size.width * size.height, size.width, size.height, size.width};
+        return {pixels + i * size.width * size.height, size.width, size.height,
+                static_cast<std::ptrdiff_t>(size.width)};
     }
 };
 

@@ -27,13 +27,13 @@ Resampling::Resampling(std::int32_t from, std::int32_t to) : at(to), pairs(to) {
     }
 }
 
-void resized_row(const ImageView& image, const Resampling& columns, const Resampling& rows,
+void resized_row(const GreyImage& image, const Resampling& columns, const Resampling& rows,
                  std::int32_t y, const DetectKernels& kernels, std::uint16_t* blended,
                  std::uint8_t* out) {
     // Rows are blended before columns. There is no rounding in between, so that the order does not
     // matter, and this one is faster because a source row is read sequentially.
     const std::uint8_t* above = image.row(rows.at[y]);
-    const std::uint8_t* below = image.row(std::min(rows.at[y] + 1, image.height - 1));
+    const std::uint8_t* below = image.row(std::min<std::size_t>(rows.at[y] + 1, image.height - 1));
     kernels.blend_rows(above, below, rows.pairs[y] & 65535, rows.pairs[y] >> 16, image.width,
                        blended);
     blended[image.width] = 0;
@@ -82,13 +82,15 @@ void Pyramid::store(std::uint32_t* out, const ScanLayout& layout,
         std::memcpy(out, row.data(), row.size() * sizeof row[0]);
 }
 
-void Pyramid::fill(std::size_t number, const ImageView& image, const DetectKernels& kernels,
+void Pyramid::fill(std::size_t number, const GreyImage& image, const DetectKernels& kernels,
                    LayerRows& rows) {
     const Layer& layer = layers_[number];
     const ScanLayout& layout = arenas_[layer.arena].layout;
     std::uint32_t* out = arenas_[layer.arena].entries.data() + layer.begin;
-    bool same = layer.width == image.width && layer.height == image.height;
-    Resampling across(image.width, layer.width), down(image.height, layer.height);
+    auto image_width = static_cast<std::int32_t>(image.width);
+    auto image_height = static_cast<std::int32_t>(image.height);
+    bool same = layer.width == image_width && layer.height == image_height;
+    Resampling across(image_width, layer.width), down(image_height, layer.height);
     std::size_t width = static_cast<std::size_t>(layer.width), entries = width + 1;
     rows.blended.resize(image.width + 2);
     rows.pixels.assign(width, 0);

@@ -8,16 +8,9 @@
 #include "base/buffer.hpp"
 #include "vision/cascade.hpp"
 #include "vision/detect_kernels.hpp"
+#include "vision/grey_image.hpp"
 
 namespace bosquet {
-
-struct ImageView {
-    const std::uint8_t* pixels;
-    std::int32_t width, height;
-    std::ptrdiff_t stride;  // bytes from one row to the next
-
-    const std::uint8_t* row(std::int32_t y) const { return pixels + y * stride; }
-};
 
 // The source of each row (or column) of a resized image: two neighbours and their weights, in
 // 256ths. This is OpenCV's INTER_LINEAR_EXACT, whose results are the same on every machine.
@@ -36,7 +29,7 @@ struct LayerRows {
 };
 
 // Computes row `y` of the resized image; `blended` has space for a source row and two more entries.
-void resized_row(const ImageView& image, const Resampling& columns, const Resampling& rows,
+void resized_row(const GreyImage& image, const Resampling& columns, const Resampling& rows,
                  std::int32_t y, const DetectKernels& kernels, std::uint16_t* blended,
                  std::uint8_t* out);
 
@@ -54,7 +47,7 @@ class Pyramid {
   public:
     // Computes the layout of the layers; memory from earlier calls is reused.
     void plan(std::vector<Layer> layers, bool tilted);
-    void fill(std::size_t layer, const ImageView& image, const DetectKernels& kernels,
+    void fill(std::size_t layer, const GreyImage& image, const DetectKernels& kernels,
               LayerRows& rows);
 
     const std::vector<Layer>& layers() const { return layers_; }

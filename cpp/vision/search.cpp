@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "stump/bucket_cut.hpp"
+#include "stump/bucket_split.hpp"
 #include "stump/finder.hpp"
 #include "stump/units.hpp"
 
@@ -43,68 +43,69 @@ float between(float a, float b) {
 
 // Whether the gain at a corner of the possible sums is below another gain. The corners have all or
 // none of the rows of each class; a split with an empty side gains nothing.
-template <class Rule>
-bool corner_falls_short(const Rule& rule, StumpSums left, typename Rule::Gain gain) {
-    return rule.falls_short(left, gain);
+template <class Criterion>
+bool corner_falls_short(const Criterion& criterion, StumpSums left, typename Criterion::Gain gain) {
+    return criterion.falls_short(left, gain);
 }
-bool corner_falls_short(const SquaredRule& rule, StumpSums left, double gain) {
-    if (left.weight <= 0 || left.weight >= rule.total.weight) return gain > 0;
-    return rule.is_below(left.response, left.weight, kSlack, gain);
+bool corner_falls_short(const SquaredCriterion& criterion, StumpSums left, double gain) {
+    if (left.weight <= 0 || left.weight >= criterion.total.weight) return gain > 0;
+    return criterion.is_below(left.response, left.weight, kSlack, gain);
 }
 
-HaarRule kernel_rule(const ErrorRule&) { return HaarRule::error; }
-HaarRule kernel_rule(const ExponentialRule&) { return HaarRule::exponential; }
-HaarRule kernel_rule(const SquaredRule&) { return HaarRule::squared; }
+StumpCriterion kind_of(const ErrorCriterion&) { return StumpCriterion::error; }
+StumpCriterion kind_of(const ExponentialCriterion&) { return StumpCriterion::exponential; }
+StumpCriterion kind_of(const SquaredCriterion&) { return StumpCriterion::squared; }
 
 // The gain is convex in the weights of the two classes on the left, so that its maximum is where
 // each class has none or all of the segment on the left.
-template <class Rule>
-bool may_reach(const Rule& rule, StumpSums before, std::int64_t up, std::int64_t down,
-               typename Rule::Gain gain) {
+template <class Criterion>
+bool may_reach(const Criterion& criterion, StumpSums before, std::int64_t up, std::int64_t down,
+               typename Criterion::Gain gain) {
     StumpSums positive{up, up}, negative{-down, down};
-    return !corner_falls_short(rule, before + positive, gain) ||
-           !corner_falls_short(rule, before + negative, gain) ||
-           !corner_falls_short(rule, before, gain) ||
-           !corner_falls_short(rule, before + positive + negative, gain);
+    return !corner_falls_short(criterion, before + positive, gain) ||
+           !corner_falls_short(criterion, before + negative, gain) ||
+           !corner_falls_short(criterion, before, gain) ||
+           !corner_falls_short(criterion, before + positive + negative, gain);
 }
 
 }  // namespace
 
 // A split between buckets, which are codes here.
-template <class Rule>
-struct HaarSearch::Cut : BucketCut<Rule> {
+template <class Criterion>
+struct HaarSearch::Split : BucketSplit<Criterion> {
     float threshold = std::numeric_limits<float>::max();
 };
 
-template <class Rule>
+template <class Criterion>
 class HaarSearch::FeatureSearch {
   public:
     FeatureSearch(HaarSearch& search, int worker)
         : search_(search),
           worker_(worker),
-          rule_(search.total_),
+          criterion_(search.total_),
           code_count_(search.store_.code_count()),
           rows_(search.rows() + 1),
-          best{{rule_.constant_gain()}} {}
+          best{{criterion_.constant_gain()}} {}
 
     // Searches one feature. Returns the gain of its best split if that may reach the best gain so
     // far, and a smaller number otherwise.
-    typename Rule::Gain search_feature(std::size_t feature) {
+    typename Criterion::Gain search_feature(std::size_t feature) {
         feature_ = feature;
         codes_ = search_.store_.codes(feature, worker_);
         sum_by_code();
-        if (!search_.kernels_.may_reach(sums_[0], sums_[1], code_count_, kernel_rule(rule_),
+        if (!search_.kernels_.may_reach(sums_[0], sums_[1], code_count_, kind_of(criterion_),
                                         static_cast<double>(best.gain)))
-            return std::numeric_limits<typename Rule::Gain>::lowest();
-        Cut<Rule> cut{{rule_.constant_gain()}};
-        cut.feature = feature;
-        search_between_codes(cut);
-        if (find_promising(std::max(best.gain, cut.gain))) search_inside_codes(cut);
-        if (cut.beats(best)) {
-            cut.threshold = cut.is_after() ? threshold_after(cut.bucket()) : inside_threshold_;
-            best = cut;
+            return std::numeric_limits<typename Criterion::Gain>::lowest();
+        Split<Criterion> split{{criterion_.constant_gain()}};
+        split.feature = feature;
+        search_between_codes(split);
+        if (find_promising(std::max(best.gain, split.gain))) search_inside_codes(split);
+        if (split.beats(best)) {
+            split.threshold =
+                split.is_after() ? threshold_after(split.bucket()) : inside_threshold_;
+            best = split;
         }
-        return cut.gain;
+        return split.gain;
     }
 
   private:
@@ -126,25 +127,26 @@ class HaarSearch::FeatureSearch {
         return {sums_[0][code] - sums_[1][code], sums_[0][code] + sums_[1][code]};
     }
 
-    void search_between_codes(Cut<Rule>& cut) const {
+    void search_between_codes(Split<Criterion>& split) const {
         StumpSums left;
         for (std::size_t code = 0; code + 1 < code_count_; ++code) {
             StumpSums more = of(code);
             if (more.weight == 0) continue;
             left = left + more;
-            if (left.weight == rule_.total.weight) break;  // nothing is left for the right side
-            cut.consider(rule_, left, cut.at(code, cut.kAfter));
+            if (left.weight == criterion_.total.weight)
+                break;  // nothing is left for the right side
+            split.consider(criterion_, left, split.at(code, split.kAfter));
         }
     }
 
-    bool find_promising(typename Rule::Gain bar) {
+    bool find_promising(typename Criterion::Gain bar) {
         bool any = false;
         StumpSums left;
         for (std::size_t code = 0; code < code_count_; ++code) {
             std::int64_t up = sums_[0][code], down = sums_[1][code];
             promising_[code] = 0;
             if (up + down == 0) continue;
-            promising_[code] = may_reach(rule_, left, up, down, bar);
+            promising_[code] = may_reach(criterion_, left, up, down, bar);
             any = any || promising_[code];
             left = left + of(code);
         }
@@ -168,24 +170,24 @@ class HaarSearch::FeatureSearch {
                   [](ValuedWindow a, ValuedWindow b) { return a.value < b.value; });
     }
 
-    void search_inside_codes(Cut<Rule>& cut) {
+    void search_inside_codes(Split<Criterion>& split) {
         corners_ = search_.planes_.corners(search_.features_[feature_]);
         StumpSums before;
         for (std::size_t code = 0; code < code_count_; ++code) {
-            if (promising_[code]) search_inside_code(code, before, cut);
+            if (promising_[code]) search_inside_code(code, before, split);
             before = before + of(code);
         }
     }
 
-    void search_inside_code(std::size_t code, StumpSums left, Cut<Rule>& cut) {
+    void search_inside_code(std::size_t code, StumpSums left, Split<Criterion>& split) {
         collect(code);
         for (std::uint32_t i = 0; i + 1 < chosen_.size(); ++i) {
             std::int64_t units = search_.units_[chosen_[i].row];
             bool positive = chosen_[i].row < search_.sides_[0].count;
             left = left + StumpSums{positive ? units : -units, units};
             if (chosen_[i].value == chosen_[i + 1].value) continue;
-            if (left.weight == 0 || left.weight == rule_.total.weight) continue;
-            if (cut.consider(rule_, left, cut.at(code, i + 1)))
+            if (left.weight == 0 || left.weight == criterion_.total.weight) continue;
+            if (split.consider(criterion_, left, split.at(code, i + 1)))
                 inside_threshold_ = between(chosen_[i].value, chosen_[i + 1].value);
         }
     }
@@ -205,7 +207,7 @@ class HaarSearch::FeatureSearch {
 
     HaarSearch& search_;
     int worker_;
-    Rule rule_;
+    Criterion criterion_;
     std::size_t code_count_;
     std::size_t feature_ = 0;
     const std::uint8_t* codes_ = nullptr;
@@ -218,7 +220,7 @@ class HaarSearch::FeatureSearch {
     float inside_threshold_ = 0;
 
   public:
-    Cut<Rule> best;
+    Split<Criterion> best;
 };
 
 HaarSearch::HaarSearch(const WindowStack& windows, std::span<const std::uint8_t> positive,
@@ -267,23 +269,23 @@ HaarStump HaarSearch::best(std::span<const double> weight, StumpCriterion criter
     quantise(weight);
     switch (criterion) {
         case StumpCriterion::error:
-            return find<ErrorRule>(criterion);
+            return find<ErrorCriterion>(criterion);
         case StumpCriterion::exponential:
-            return find<ExponentialRule>(criterion);
+            return find<ExponentialCriterion>(criterion);
         default:
-            return find<SquaredRule>(criterion);
+            return find<SquaredCriterion>(criterion);
     }
 }
 
-template <class Rule>
+template <class Criterion>
 HaarStump HaarSearch::find(StumpCriterion criterion) {
-    std::vector<FeatureSearch<Rule>> searches;
+    std::vector<FeatureSearch<Criterion>> searches;
     for (int worker = 0; worker < team_.size(); ++worker) searches.emplace_back(*this, worker);
     for (std::uint32_t feature : likely_) searches[0].search_feature(feature);
-    for (FeatureSearch<Rule>& search : searches) search.best = searches[0].best;
+    for (FeatureSearch<Criterion>& search : searches) search.best = searches[0].best;
 
     struct Candidate {
-        typename Rule::Gain gain;
+        typename Criterion::Gain gain;
         std::uint32_t feature;
     };
     std::vector<Candidate> candidates((features_.size() + kFeatures - 1) / kFeatures);
@@ -296,8 +298,8 @@ HaarStump HaarSearch::find(StumpCriterion criterion) {
                 candidates[task] = {gain, static_cast<std::uint32_t>(f)};
         }
     });
-    Cut<Rule> best = searches[0].best;
-    for (const FeatureSearch<Rule>& search : searches)
+    Split<Criterion> best = searches[0].best;
+    for (const FeatureSearch<Criterion>& search : searches)
         if (search.best.beats(best)) best = search.best;
 
     std::size_t likely = std::min(kLikely, candidates.size());
@@ -314,8 +316,12 @@ HaarStump HaarSearch::find(StumpCriterion criterion) {
     evaluate(criterion, {unit_, unit_, static_cast<double>(total_.weight) * unit_}, rows(),
              finding);
     const Stump& evaluated = finding.stump;
-    return {best.feature,        best.threshold,  evaluated.values[0],
-            evaluated.values[1], evaluated.merit, evaluated.gain};
+    return {best.feature,
+            best.threshold,
+            evaluated.values[0],
+            evaluated.values[1],
+            evaluated.criterion_value,
+            evaluated.gain};
 }
 
 void HaarSearch::values(std::size_t feature, float* out) {

@@ -14,7 +14,7 @@
 
 #include "base/buffer.hpp"
 #include "parallel/team.hpp"
-#include "stump/rules.hpp"
+#include "stump/criteria.hpp"
 #include "vision/codes.hpp"
 #include "vision/planes.hpp"
 
@@ -25,7 +25,7 @@ struct HaarStump {
     std::size_t feature = 0;
     float threshold = 0;
     double left = 0, right = 0;  // predictions on the two sides
-    double merit = 0;            // value of the criterion; smaller is better
+    double criterion_value = 0;  // smaller is better
     double gain = 0;             // decrease compared with the best constant
 };
 
@@ -57,15 +57,15 @@ class HaarSearch {
         bool is_listed = false;
     };
     // The best split of a feature so far.
-    template <class Rule>
-    struct Cut;
+    template <class Criterion>
+    struct Split;
     // The search of one thread.
-    template <class Rule>
+    template <class Criterion>
     class FeatureSearch;
 
     void quantise(std::span<const double> weight);
     void list_rows(Side& side);
-    template <class Rule>
+    template <class Criterion>
     HaarStump find(StumpCriterion criterion);
 
     std::vector<std::uint32_t> order_;  // original numbers of the windows, positive ones first

@@ -167,12 +167,12 @@ inline double maximum(const CumulativeWeights& below, Term term) {
     return all;
 }
 
-bool may_reach(const std::int64_t* up, const std::int64_t* down, std::size_t codes, HaarRule rule,
-               double bar) {
+bool may_reach(const std::int64_t* up, const std::int64_t* down, std::size_t codes,
+               StumpCriterion criterion, double bar) {
     CumulativeWeights below(up, down, codes);
     double positives = below.positives, negatives = below.negatives;
     double all = positives + negatives, slack = all * kRounding;
-    if (rule == HaarRule::error) {
+    if (criterion == StumpCriterion::error) {
         // |S| + |T - S| is largest at the largest or at the smallest S.
         double total = positives - negatives;
         double high = maximum(below, [](double p, double n) { return p - n; });
@@ -181,7 +181,7 @@ bool may_reach(const std::int64_t* up, const std::int64_t* down, std::size_t cod
         double reached = gain(high) > gain(low) ? gain(high) : gain(low);
         return reached + 4 * slack >= bar;
     }
-    if (rule == HaarRule::exponential) {
+    if (criterion == StumpCriterion::exponential) {
         // Rounding may make a product of weights negative.
         auto root = [](double a, double b) {
             double product = a * b;

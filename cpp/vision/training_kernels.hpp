@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "base/isa.hpp"
+#include "stump/stump_criterion.hpp"
 
 namespace bosquet {
 
@@ -24,9 +25,6 @@ struct ValueRange {
 constexpr std::size_t kMaxCodes = 256;
 constexpr std::size_t kStepsPerCode = 8;
 constexpr std::size_t kMaxSteps = kMaxCodes * kStepsPerCode;
-
-// The criterion of a split (stump/rules.hpp).
-enum class HaarRule { error, exponential, squared };
 
 struct HaarTrainingKernels {
     // The value of a feature for each window, times the factor of the window.
@@ -51,7 +49,7 @@ struct HaarTrainingKernels {
     // each class by code. The number of codes is a multiple of eight. The result is never false if
     // a split reaches it.
     bool (*may_reach)(const std::int64_t* positive, const std::int64_t* negative, std::size_t codes,
-                      HaarRule rule, double bar);
+                      StumpCriterion criterion, double bar);
 };
 BOSQUET_DECLARE_KERNELS(HaarTrainingKernels, haar_training_kernels)
 

@@ -15,6 +15,9 @@ def plain(line):
 
 
 def process(app, what, name, obj, options, lines):
+    if what == "data" and isinstance(obj, dict):  # the docstring of dict would be shown
+        lines[:] = [f"A dictionary with the keys {', '.join(f'``{key!r}``' for key in obj)}.", ""]
+        return
     in_math = False
     for number, line in enumerate(lines):
         in_math = line.startswith(".. math::") or (in_math and (not line or line[0] == " "))

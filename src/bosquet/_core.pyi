@@ -115,12 +115,12 @@ class Loss:
 
     def responses(self, raw: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], isa: str = 'auto') -> NDArray[numpy.float64]:
         """
-        Convert raw predictions of shape (n_rows, n_outputs) to the scale of the target: means, quantiles or class probabilities.
+        Convert raw predictions of shape (n_rows, n_outputs) to the scale of the target: means, quantiles (sorted by their levels) or class probabilities.
         """
 
-    def best_constants(self, target: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> NDArray[numpy.float64]:
+    def best_constants(self, target: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], raw: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None) -> NDArray[numpy.float64]:
         """
-        Return for each output the constant raw prediction with the smallest loss.
+        Return for each output the constant raw prediction with the smallest loss; with raw predictions of shape (n_outputs, n_rows), the constant to add to them.
         """
 
 class Ensemble:
@@ -189,12 +189,12 @@ class Ensemble:
         Return for each feature the sum of the gains of its splits ('gain') or their number ('split').
         """
 
-    def holds_shares(self, classes: Sequence[int]) -> bool:
+    def holds_class_shares(self, classes: Sequence[int]) -> bool:
         """
         Return whether every leaf holds class shares; `classes` is the number of classes per target.
         """
 
-    def reach(self) -> NDArray[numpy.float64]:
+    def max_absolute_prediction(self) -> NDArray[numpy.float64]:
         """Return for each output an upper bound of the absolute raw prediction."""
 
     def truncate(self, n_trees: int) -> None:
@@ -292,7 +292,7 @@ def add_tree(ensemble: Ensemble, feature: Annotated[NDArray[numpy.int32], dict(s
     Append a tree given by arrays with one entry per node, in the format of tree_arrays.
     """
 
-def hardened(ensemble: Ensemble, class_counts: Sequence[int] = []) -> Ensemble:
+def with_hard_votes(ensemble: Ensemble, class_counts: Sequence[int] = []) -> Ensemble:
     """
     Return a copy whose leaves vote for one class instead of holding class shares.
     """
@@ -335,7 +335,7 @@ class Stump:
         """Predictions on the left and on the right side, shape (2, n_outputs)."""
 
     @property
-    def merit(self) -> float:
+    def criterion_value(self) -> float:
         """Value of the criterion in units of the weights; smaller is better."""
 
     @property
@@ -579,7 +579,7 @@ class HaarSearch:
 
     def best(self, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], criterion: str) -> tuple[int, float, float, float, float, float]:
         """
-        Return feature, threshold, prediction below the threshold, prediction from the threshold on, merit and gain of the stump that minimises 'error', 'exponential' or 'squared' loss.
+        Return feature, threshold, prediction below the threshold, prediction from the threshold on, criterion value and gain of the stump that minimises 'error', 'exponential' or 'squared' loss.
         """
 
     def values(self, feature: int) -> NDArray[numpy.float32]:

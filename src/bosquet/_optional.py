@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from types import ModuleType
 from typing import Any
 
 _PACKAGES = {"PIL": "Pillow", "matplotlib": "Matplotlib"}  # by the name of the module
@@ -22,3 +23,13 @@ def import_optional(module: str, purpose: str, requirement: str) -> Any:
             f"{_PACKAGES.get(name, name)} is not installed, but {purpose} needs it; run: pip install"
             f" '{requirement}'"
         ) from None
+
+
+def import_pandas(purpose: str, requirement: str = "bosquet[study]") -> Any:
+    """Import pandas; the ImportError names the purpose and the command that installs pandas."""
+    return import_optional("pandas", purpose, requirement)
+
+
+def import_pyplot() -> ModuleType:
+    """Import matplotlib.pyplot; the ImportError names the command that installs Matplotlib."""
+    return import_optional("matplotlib.pyplot", "drawing", "bosquet[plot]")

@@ -28,6 +28,9 @@ class NotStored:
         return f"<{self.kind}, not stored in the model file>"
 
 
+# Counts that are passed to the core have 32 bits there.
+MAX_COUNT = 2**31 - 1
+
 # (function that returns whether a value is accepted, description of the accepted values)
 Check = tuple[Callable[[object], bool], str]
 
@@ -88,15 +91,15 @@ def boolean() -> Check:
 
 
 def count_or_fraction(low: int, what: str, *, none: bool = False) -> Check:
-    """Accept an integer >= `low`, or a float in (0, 1]: a fraction of `what`."""
-    fraction, count = number(0, 1, open_low=True)[0], integer(low)[0]
+    """Accept an integer in [low, MAX_COUNT], or a float in (0, 1]: a fraction of `what`."""
+    fraction, count = number(0, 1, open_low=True)[0], integer(low, MAX_COUNT)[0]
 
     def ok(value: object) -> bool:
         if value is None:
             return none
         return count(value) if isinstance(value, Integral) else fraction(value)
 
-    return ok, f"an integer >= {low}, or a fraction of the {what} in (0, 1]" + (
+    return ok, f"an integer in [{low}, {MAX_COUNT}], or a fraction of the {what} in (0, 1]" + (
         " or None" if none else ""
     )
 
@@ -114,8 +117,15 @@ def folds() -> Check:
     """Accept the values of `cv`."""
     count = integer(2)[0]
     return (
-        (lambda value: count(value) or (hasattr(value, "split") and not isinstance(value, str))),
-        "an integer >= 2 or a splitter of scikit-learn",
+        (lambda value: count(value) or is_splitter(value)),
+        "an integer >= 2, a splitter of scikit-learn or a list of (training rows, validation rows)",
+    )
+
+
+def is_splitter(value: object) -> bool:
+    """Whether a value of `cv` defines the folds itself."""
+    return isinstance(value, list | tuple) or (
+        hasattr(value, "split") and not isinstance(value, str)
     )
 
 
@@ -123,7 +133,7 @@ def or_auto(check: Check) -> Check:
     """Accept what `check` accepts, and "auto"."""
     ok, wanted = check
     return (
-        (lambda value: value == "auto" if isinstance(value, str) else ok(value)),
+        (lambda value: (isinstance(value, str) and value == "auto") or ok(value)),
         f"{wanted} or 'auto'",
     )
 
@@ -173,6 +183,7 @@ def check_value(name: str, value: object, check: Check) -> None:
     """Raise a ValueError that names the argument and its value unless the value is accepted."""
     ok, wanted = check
     if not ok(value):
+        value = value.item() if isinstance(value, np.generic) else value
         raise ValueError(f"{name}={value!r} is not valid: {name} must be {wanted}")
 
 

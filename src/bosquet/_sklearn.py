@@ -16,7 +16,8 @@ from sklearn.base import (
     is_classifier,
     is_regressor,
 )
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import Tags
+from sklearn.utils import check_random_state as random_state_of
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _num_samples as number_of_rows
@@ -170,6 +171,17 @@ def scorer_parts(
     function, sign, settings, response = (getattr(scorer, name) for name in names)
     methods = (response,) if isinstance(response, str) else tuple(response)
     return function, sign > 0, dict(settings), methods
+
+
+def check_random_state(random_state: RandomState) -> np.random.RandomState:
+    """Return the generator of a `random_state` of any type that scikit-learn accepts."""
+    try:
+        return random_state_of(random_state)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"random_state={random_state!r} is not valid: random_state must be an integer in"
+            " [0, 2**32 - 1], a numpy.random.RandomState or None"
+        ) from error
 
 
 def seed_from(random_state: RandomState) -> int:

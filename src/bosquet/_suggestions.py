@@ -9,6 +9,7 @@ from collections.abc import Iterable
 MIN_SIMILARITY = 0.75
 MIN_SUBSTRING = 4  # a shorter name is not matched as a part of a longer one
 MAX_SHOWN = 8
+MAX_LABELS = 6  # class labels listed in a message
 
 
 def nearest(given: str, known: Iterable[str]) -> str | None:
@@ -61,6 +62,40 @@ def hint(given: str, known: Iterable[str], shown: int = MAX_SHOWN) -> str:
         return f"did you mean {near!r}?"
     more = f" and {len(names) - shown} more" if len(names) > shown else ""
     return f"available: {', '.join(map(repr, names[:shown]))}{more}"
+
+
+def first_names(names: Iterable[object], shown: int = MAX_LABELS) -> str:
+    """Return the first `shown` names or labels and the number of the others.
+
+    Examples
+    --------
+    >>> from bosquet._suggestions import first_names
+    >>> first_names(["a", "b"]), first_names(range(8))
+    ("'a', 'b'", '0, 1, 2, 3, 4, 5 and 2 more')
+    """
+    values = list(names)
+    # A scalar of NumPy is shown as the number or the text that it is.
+    listed = [value.item() if hasattr(value, "item") else value for value in values[:shown]]
+    more = f" and {len(values) - shown} more" if len(values) > shown else ""
+    return ", ".join(map(repr, listed)) + more
+
+
+def with_article(name: str) -> str:
+    """Return the name of a type or a kind after "a" or "an".
+
+    Examples
+    --------
+    >>> from bosquet._suggestions import with_article
+    >>> with_article("int"), with_article("dict"), with_article("AdaBoostClassifier")
+    ('an int', 'a dict', 'an AdaBoostClassifier')
+    >>> with_article("uint8"), with_article("SVC"), with_article("ndarray")
+    ('a uint8', 'an SVC', 'an ndarray')
+    """
+    if re.match(r"[A-Z](?![a-z])", name):  # an abbreviation: its first letter is spelled
+        vowel = name[0] in "AEFHILMNORSX"
+    else:
+        vowel = bool(re.match(r"(?i)(?!eu|one)[aeio]|u(?!ni|int)|nd", name))
+    return f"{'an' if vowel else 'a'} {name}"
 
 
 def _initials(name: str) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bosquet._optional import import_optional
+from bosquet._optional import import_pandas
 from bosquet._text_table import text_table
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class TabularResult:
 
 def as_frame(columns: Mapping[str, Sequence[object] | np.ndarray]) -> DataFrame:
     """Return the columns as a pandas data frame; raise ImportError if pandas is not installed."""
-    pandas = import_optional("pandas", "to_frame()", "bosquet[study]")
+    pandas = import_pandas("to_frame()")
     return pandas.DataFrame(dict(columns))
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from bosquet._digits import first_inexact_integer, warn_of_lost_digits
 from bosquet._masks import without_mask
 from bosquet._sklearn import check_classification_targets, type_of_target
+from bosquet._suggestions import first_names
 from bosquet._warnings import warn_user
 from bosquet._weights import power_of_two, warn_of_rescaling
 
@@ -40,7 +41,9 @@ def check_sample_weight(
     try:
         weight = np.asarray(without_mask(sample_weight), dtype=float)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"sample_weight must contain numbers: {error}") from error
+        raise ValueError(
+            f"sample_weight must contain numbers ({error}); pass one finite number >= 0 per row"
+        ) from error
     if weight.ndim == 0:
         weight = np.full(n_rows, float(weight))
     if weight.ndim != 1:
@@ -78,10 +81,14 @@ def check_finite_target(
         raise ValueError(
             f"{owner} requires y to be passed, but the target y is None; pass one target per row of X"
         )
+    kind: object = type(y).__name__
     try:
         array = np.asarray(without_mask(y))
+        kind = array.dtype
         if array.dtype.kind == "c":
-            raise ValueError("Complex data not supported: y contains complex numbers")
+            raise ValueError(
+                "Complex data not supported: y contains complex numbers; pass real numbers"
+            )
         example = first_inexact_integer(array)
         if example is not None:
             warn_of_lost_digits([name], example, "subtract a constant before fitting")
@@ -89,13 +96,16 @@ def check_finite_target(
     except (TypeError, ValueError) as error:
         if "Complex" in str(error):
             raise
-        raise ValueError(f"{name} must be numeric for regression: {error}") from error
+        raise ValueError(
+            f"{name} must be numeric for regression, but has the type {kind} ({error}); convert it"
+            " to numbers, or use a classifier"
+        ) from error
     if array.ndim == 1:
         array = array[:, None]
     if array.ndim != 2:
         raise ValueError(f"{name} has {array.ndim} dimensions; pass an array with one or two")
     if array.size == 0:
-        raise ValueError(f"{name} is empty: found array with 0 sample(s)")
+        raise ValueError(f"{name} is empty: found array with 0 sample(s); pass at least one row")
     wrong = np.flatnonzero(~np.isfinite(array).all(axis=1))
     if wrong.size:
         bad = "NaN" if np.isnan(array[wrong[0]]).any() else "infinity"
@@ -184,7 +194,7 @@ def check_labels(
         labels = labels[:, 0]
     if labels.ndim != 1 and not (several and labels.ndim == 2 and labels.shape[1] > 1):
         raise ValueError(
-            f"y must have one label per row, got shape {labels.shape} ({type_of_target(y)})"
+            f"y has shape {labels.shape} ({type_of_target(y)}); pass one label per row, shape (n_samples,)"
         )
     if labels.dtype == object:
         for at, value in enumerate(labels.ravel()):
@@ -214,7 +224,7 @@ def class_numbers(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
     if wrong.size:
         raise ValueError(
             f"y[{wrong[0]}] is {labels[wrong].tolist()[0]!r}, which is not one of the classes"
-            f" {classes.tolist()}; drop this row or correct its label"
+            f" {first_names(classes)}; drop this row or correct its label"
         )
     return numbers
 
@@ -227,6 +237,12 @@ def apply_class_weight(
         return weight
     from sklearn.utils.class_weight import compute_sample_weight
 
-    by_class = compute_sample_weight(class_weight, labels)
+    try:
+        by_class = compute_sample_weight(class_weight, labels)
+    except (ValueError, IndexError, TypeError) as error:
+        raise ValueError(
+            f"class_weight={class_weight!r} is not valid: class_weight must be 'balanced', a dict with one"
+            " weight per class of y, or None"
+        ) from error
     both = by_class * weight if weight.size else by_class
     return check_sample_weight(both, len(labels), keep_scale=keep_scale)

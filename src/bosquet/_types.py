@@ -70,8 +70,13 @@ class Splitter(Protocol):
     ) -> Iterable[tuple[np.ndarray, np.ndarray]]: ...
 
 
-# A validation set: (X, y) or (X, y, sample_weight).
-EvalSet: TypeAlias = tuple[TableLike, ArrayLike] | tuple[TableLike, ArrayLike, ArrayLike] | None
+# A validation set: (X, y), (X, y, sample_weight) or, for gradient boosting, (X, y, sample_weight, offset).
+EvalSet: TypeAlias = (
+    tuple[TableLike, ArrayLike]
+    | tuple[TableLike, ArrayLike, ArrayLike | None]
+    | tuple[TableLike, ArrayLike, ArrayLike | None, ArrayLike | None]
+    | None
+)
 
 # Parameters that several estimators have.
 # "from_dtype", a mask, indices or names

@@ -153,7 +153,7 @@ def ensembles(learner):
     ("convert", "message"),
     [
         # 1 lies between the classes 0 and 2, 9 is larger than both.
-        (np.ones_like, r"predicts the class 1, which is not one of \[0, 2\]"),
+        (np.ones_like, "predicts the class 1, which is not one of 0, 2; the estimator must"),
         (lambda labels: labels + 9, "predicts the class (9|11), which is not one of"),
         (lambda labels: labels[:-1], r"returned predictions of shape \(\d+,\) for \d+ rows"),
     ],

@@ -161,5 +161,6 @@ def test_invalid_parameters_raise(model, match):
 
 
 def test_a_class_instead_of_an_instance_raises():
-    with pytest.raises(TypeError, match="not a class"):
+    message = r"estimators contains <class .*GaussianNB'> under the name 'bayes', which is not an"
+    with pytest.raises(TypeError, match=message):
         VotingClassifier([("bayes", GaussianNB)]).fit(X, Y)

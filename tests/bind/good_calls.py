@@ -143,7 +143,8 @@ class GoodCalls:
         self.loss = call("Loss.__init__", "squared_error", 1, 1, [])
         self.softmax = call("Loss.__init__", "log_loss", 3, 1, [])
         self.huber = call("Loss.__init__", "huber", 1, 1, [0.9])
-        call("Loss.__init__", "quantile", 2, 1, [0.1, 0.9])
+        levels = call("Loss.__init__", "quantile", 2, 1, [0.1, 0.9])
+        call("Loss.responses", levels, np.array([[2.0, 1.0], [0.0, 3.0]]), "auto")
         target, raw = self.y[None], np.zeros((1, self.rows))
         for loss in (self.loss, self.huber):
             call("Loss.outputs", loss)
@@ -153,11 +154,13 @@ class GoodCalls:
             call("Loss.gradient_hessian", loss, target, raw, "auto")
             call("Loss.responses", loss, raw.T.copy(), "auto")
             call("Loss.best_constants", loss, target, self.weight)
+            call("Loss.best_constants", loss, target, self.weight, raw + 0.3)
         labels, scores = self.classes[None].astype(float), np.zeros((3, self.rows))
         call("Loss.value", self.softmax, labels, scores, NO_WEIGHTS)
         call("Loss.gradient_hessian", self.softmax, labels, scores, "baseline")
         call("Loss.responses", self.softmax, scores.T.copy())
         call("Loss.best_constants", self.softmax, labels, NO_WEIGHTS)
+        call("Loss.best_constants", self.softmax, labels, NO_WEIGHTS, scores + 0.1)
 
     def _target_statistics(self) -> None:
         call, levels = self.call, self.categories[2]
@@ -275,8 +278,8 @@ class GoodCalls:
                 call(f"Ensemble.{name}", model)
             call("Ensemble.categories", model)
             call("Ensemble.n_compilations", model)
-            call("Ensemble.reach", model)
-            call("Ensemble.holds_shares", model, [model.n_outputs])
+            call("Ensemble.max_absolute_prediction", model)
+            call("Ensemble.holds_class_shares", model, [model.n_outputs])
             trees = model.n_trees
             call("Ensemble.predict_raw", model, data, 0, trees, 2, "auto")
             call("Ensemble.predict_raw", model, np.resize(data, (2400, 3)), 0, trees)
@@ -286,7 +289,7 @@ class GoodCalls:
             arrays = call("Ensemble.tree_arrays", model, 0)
             call("Ensemble.importance", model, "gain")
             call("importance_by_tree", model, "split")
-            call("hardened", model, [model.n_outputs])
+            call("with_hard_votes", model, [model.n_outputs])
             call("permuted_leaves", model, 0, data, np.arange(5, dtype=np.uint32), 3)
             copy = call("Ensemble.copy", model)
             state = call("Ensemble.__getstate__", model)
@@ -322,7 +325,7 @@ class GoodCalls:
             "values",
         ):
             call(f"Stump.{name}", stump)
-        call("Stump.merit", stump)
+        call("Stump.criterion_value", stump)
         call("Stump.gain", stump)
         call("Stump.on_rows", nominal, search)
         call("Stump.on_values", stump, self.columns[0])

@@ -193,7 +193,8 @@ def test_types_that_are_not_accepted_are_named(good: GoodCalls) -> None:
     with pytest.raises(TypeError, match=r"column 1 must be an array of numbers.*, not str"):
         good.ensemble.predict_raw([good.columns[0], "a", good.columns[2]], 0, 0)
     with pytest.raises(
-        TypeError, match=r"option max_depth must be a non-negative integer.*, not int -3"
+        TypeError,
+        match=r"option max_depth must be a non-negative integer that fits in 32 bits.* -3",
     ):
         fit_of(good, max_depth=-3)
     with pytest.raises(ValueError, match=r"learning_rate must be .*finite, not nan"):

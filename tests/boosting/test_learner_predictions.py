@@ -65,7 +65,7 @@ def assert_fit_raises(model, message, y=Y):
 def test_a_vote_for_an_unknown_class_raises(vote, at):
     assert_fit_raises(
         vote(Odd(nan_at_seven, at)),
-        rf"Odd failed at round {at}: predict returned nan for row 7.*\[0, 1\]",
+        rf"Odd failed at round {at}: predict returned nan for row 7.*classes 0, 1;",
     )
     seven = lambda predictions: np.where(np.arange(predictions.size) == 3, 7, predictions)  # noqa: E731
     assert_fit_raises(

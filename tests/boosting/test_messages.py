@@ -40,7 +40,7 @@ def test_the_range_of_the_tweedie_power_excludes_both_ends(power):
 
 def test_an_unknown_class_is_reported_with_its_row_and_the_classes():
     model = bosquet.GradientBoostingClassifier(n_estimators=3, early_stopping=True)
-    expected = r"y\[1\] is 7, which is not one of the classes \[0, 1\]; drop this row"
+    expected = r"y\[1\] is 7, which is not one of the classes 0, 1; drop this row"
     with pytest.raises(ValueError, match=expected):
         model.fit(X, Y, eval_set=(X[:2], [0, 7]))
 

@@ -134,7 +134,7 @@ def test_a_validation_set_used_in_training_gives_a_warning(before: dict[str, Any
     X, y = table()
     model = boosted(10, random_state=0, **before).fit(X, y)
     model.set_params(warm_start=True, early_stopping=True, n_estimators=12)
-    with pytest.warns(UserWarning, match="trained on rows of the validation set"):
+    with pytest.warns(UserWarning, match="early stopping may stop too late: the validation set"):
         model.fit(X, y)
 
 
@@ -238,6 +238,6 @@ def test_a_vote_trained_on_its_validation_set_gives_a_warning() -> None:
     X, y = table()
     model = AdaBoostClassifier(TREE, 5, warm_start=True, random_state=0).fit(X, y)
     model.set_params(early_stopping=True, n_estimators=8)
-    with pytest.warns(UserWarning, match="trained on rows of the validation set"):
+    with pytest.warns(UserWarning, match="early stopping may stop too late: the validation set"):
         model.fit(X, y)
     assert np.isnan(model.validation_score_[:5]).all()

@@ -54,7 +54,10 @@ CASES = {
     "the second column of the target's name": (
         b"y,x,y\n" + b"1,2,3\n0,3,4\n" * 20, "y_2", "2 columns are named",
     ),
-    "a class with one member": (csv(base().assign(y=["c", *["a", "b"] * 29, "a"])), "y", "has only one row"),
+    "a class with one member": (
+        csv(base().assign(y=["c", *["a", "b"] * 29, "a"])), "y",
+        "1 class with a single row ('c')",
+    ),
     "one column": (csv(base()[["y"]]), "y", "no column besides the target"),
     "a file that is empty": (b"", "y", "is empty"),
     "a header alone": (b"x,y\n", "y", "no rows below it"),
@@ -167,9 +170,19 @@ def test_very_many_columns_are_accepted(bosquet, tmp_path, n):
             ["study", "t.csv", "-t", "y", "--report", "nowhere/p.html"],
             "cannot write nowhere/p.html",
         ),
-        (["study", "t.csv", "-t", "y", "--budget", "soon"], "--budget soon is not a time"),
-        (["study", "t.csv", "-t", "y", "--budget", "-5s"], "--budget -5s is not a time"),
-        (["study", "t.csv", "-t", "y", "--budget", "0"], "--budget 0 is not a time"),
+        (
+            ["study", "t.csv", "-t", "y", "--budget", "soon"],
+            "--budget soon is not valid; pass a time above 0",
+        ),
+        (
+            ["study", "t.csv", "-t", "y", "--budget", "-5s"],
+            "--budget -5s is not valid; pass a time above 0",
+        ),
+        (
+            ["study", "t.csv", "-t", "y", "--budget", "0"],
+            "--budget 0 is not valid; pass a time above 0",
+        ),
+        (["study", "t.csv", "-t", "y", "--jobs", "0"], "'0' is not an integer >= 1"),
         (["study", "t.csv", "-t", "y", "--positive", "B"], "did you mean 'b'?"),
         (["study", "t.csv", "-t", "y", "--methods", "magic"], "'magic' in methods is unknown"),
         (["study", "t.csv", "-t", "y", "--methods", "cartt"], "did you mean 'cart'?"),
@@ -187,7 +200,7 @@ def test_very_many_columns_are_accepted(bosquet, tmp_path, n):
         (["predict", "gone", "t.csv"], "gone does not exist"),
         (["predict", "-", "t.csv"], "cannot be read from standard input"),
         (["verify", "."], "is a directory"),
-        (["explain", "gone", "t.csv", "--row", "0"], "must be an integer >= 1"),
+        (["explain", "gone", "t.csv", "--row", "0"], "is not an integer >= 1"),
         (["completion", "powershell"], "invalid choice"),
     ],
 )

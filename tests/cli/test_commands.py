@@ -207,20 +207,20 @@ def test_study_writes_a_report_and_a_model(bosquet, sales, tmp_path):
 def test_study_prints_json_and_resumes_from_a_checkpoint(bosquet, sales, tmp_path):
     words = [
         "study", sales, "-t", "price", "--methods", "linear", "--budget", "none", "--repeats", 2, "--metric",
-        "mae", "--no-report", "--resume", tmp_path / "journal", "--json",
+        "mae", "--no-report", "--resume", tmp_path / "checkpoint", "--json",
     ]  # fmt: skip
     first = json.loads(bosquet(*words, "-q")[1])
     _, output, err = bosquet(*words)
     again = json.loads(output)
     assert first["metric"]["name"] == "mae"
     assert [m["scores"] for m in first["methods"]] == [m["scores"] for m in again["methods"]]
-    assert f"resuming from {tmp_path / 'journal'}: 4 results of 2 splits" in err
+    assert f"resuming from {tmp_path / 'checkpoint'}: 4 results of 2 splits" in err
     frame = pd.read_csv(sales, sep=";", decimal=",")
     row = first["chosen"]["rows"][0]
     assert float(row["truth"]) == frame["price"][row["row"] - 1]
     assert "counted from 1" in first["chosen"]["rows_called"]
-    journal = tmp_path / "journal"
-    journal.write_text(journal.read_text().replace('"setting":{', '"setting":7,"more":{', 1))
+    checkpoint = tmp_path / "checkpoint"
+    checkpoint.write_text(checkpoint.read_text().replace('"setting":{', '"setting":7,"more":{', 1))
     code, output, err = bosquet(*words)
     assert (code, output) == (2, "")
     assert "was changed in line 2" in err

@@ -60,7 +60,7 @@ def test_a_study_follows_the_design_that_is_given(bosquet, folder, option):
         ("--group b", "2 groups, but cross-validation with 5 folds"),
         ("--weight a", "weights must be >= 0"),
         ("--weight zero", "is 0 in all rows"),
-        ("--split b", "must hold the words train and test"),
+        ("--split b", "must contain the words train and test"),
         ("--time day --split b", "pass only one of them"),
     ],
 )
@@ -97,8 +97,12 @@ def test_a_design_that_cannot_be_used_is_one_line_and_exit_code_2(
             "--time day --group who",
             "pass only time or only group",
         ),
-        ({"y": ["odd", *["no", "yes"] * 119, "no"]}, "", "class 'odd' of 'y' has only one row"),
-        ({"w": [1, 1, *[0] * 238]}, "--weight w", "training and test set need at least"),
+        (
+            {"y": ["odd", *["no", "yes"] * 119, "no"]},
+            "",
+            "'y' has 1 class with a single row ('odd'), but every class needs at least two",
+        ),
+        ({"w": [1, 1, *[0] * 238]}, "--weight w", "but at least 10 are needed; add rows"),
         ({}, "--exposure w", "exposure needs a numeric target, but the task is classification"),
         (
             {"y": range(240)},

@@ -29,7 +29,7 @@ def test_item_48_networks_use_momentum_a_decreasing_rate_weight_decay_and_early_
         assert network.learning_rate == "adaptive"
 
 
-@pytest.mark.filterwarnings("ignore:300 rows for 33 weights")
+@pytest.mark.filterwarnings("ignore:the network has 33 weights")
 def test_item_48_decay_keeps_weights_small_and_inputs_lie_between_0_and_1():
     X, y = Moons(0.3).sample(300, random_state=0)
     sizes = {}

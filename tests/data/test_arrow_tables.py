@@ -8,7 +8,7 @@ pa = pytest.importorskip("pyarrow")
 
 
 def read(values, **options):
-    encoder, columns = TableEncoder.fit(pa.table({"x": values}), **options)
+    encoder, columns = TableEncoder.fit_encode(pa.table({"x": values}), **options)
     return encoder.levels[0], columns[0]
 
 
@@ -102,7 +102,7 @@ def test_record_batches_readers_and_streams_are_tables():
     table = pa.table({"x": [1.5, None], "y": ["b", "a"]})
     batch = table.to_batches()[0]
     for X in (table, batch, table.to_reader(), Stream(table)):
-        encoder, columns = TableEncoder.fit(X)
+        encoder, columns = TableEncoder.fit_encode(X)
         assert encoder.feature_names == ["x", "y"]
         np.testing.assert_array_equal(columns[0], [1.5, np.nan])
         assert columns[1].tolist() == [1, 0]
@@ -110,7 +110,7 @@ def test_record_batches_readers_and_streams_are_tables():
 
 def test_a_stream_that_is_not_a_table_is_rejected():
     with pytest.raises(ValueError, match="Expected 2D array"):
-        TableEncoder.fit(Stream(pa.chunked_array([[1, 2]])))
+        TableEncoder.fit_encode(Stream(pa.chunked_array([[1, 2]])))
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ NAMES = ["a", "b", "c"]
 
 
 def categorical(chosen):
-    encoder, _ = TableEncoder.fit(X, categorical_features=chosen, feature_names=NAMES)
+    encoder, _ = TableEncoder.fit_encode(X, categorical_features=chosen, feature_names=NAMES)
     return [index for index, levels in enumerate(encoder.levels) if levels is not None]
 
 
@@ -45,4 +45,4 @@ def test_an_invalid_selection_is_rejected(chosen, error, message):
 
 def test_names_cannot_select_columns_of_a_table_without_names():
     with pytest.raises(ValueError, match="X has no feature names; pass indices"):
-        TableEncoder.fit(X, categorical_features=["a"])
+        TableEncoder.fit_encode(X, categorical_features=["a"])

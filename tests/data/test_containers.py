@@ -68,7 +68,7 @@ def test_every_container_of_the_same_values_gives_equal_columns_and_levels(data)
     for categorical in (text, everything):
         results = []
         for X in holders(data):
-            encoder, columns = TableEncoder.fit(X, categorical_features=categorical)
+            encoder, columns = TableEncoder.fit_encode(X, categorical_features=categorical)
             results.append((as_lists(columns), json.dumps(encoder.to_state()["levels"])))
             assert as_lists(columns) == results[0][0], type(X)
             assert results[-1] == results[0], type(X)
@@ -78,7 +78,7 @@ def test_every_container_of_the_same_values_gives_equal_columns_and_levels(data)
 @given(tables())
 def test_encoding_the_training_table_again_gives_the_columns_of_training(data):
     for X in holders(data):
-        encoder, columns = TableEncoder.fit(X)
+        encoder, columns = TableEncoder.fit_encode(X)
         assert as_lists(encoder.transform(X)) == as_lists(columns)
         restored = TableEncoder.from_state(json.loads(json.dumps(encoder.to_state())))
         assert as_lists(restored.transform(X)) == as_lists(columns)
@@ -90,8 +90,8 @@ def test_codes_do_not_depend_on_the_order_of_the_rows(data, more):
     order = more.draw(st.permutations(range(len(next(iter(data.values()))))))
     shuffled = {name: [column[row] for row in order] for name, column in data.items()}
     for X, Y in zip(holders(data), holders(shuffled), strict=True):
-        encoder, columns = TableEncoder.fit(X)
-        other, shuffled_columns = TableEncoder.fit(Y)
+        encoder, columns = TableEncoder.fit_encode(X)
+        other, shuffled_columns = TableEncoder.fit_encode(Y)
         assert other.to_state() == encoder.to_state()
         expected = [[column[row] for row in order] for column in as_lists(columns)]
         assert as_lists(shuffled_columns) == expected
@@ -102,13 +102,13 @@ def test_one_dimensional_input_is_rejected(X):
     with pytest.raises(
         ValueError, match=r"Expected 2D array, got 1D array instead.*Reshape your data"
     ):
-        TableEncoder.fit(X)
+        TableEncoder.fit_encode(X)
 
 
 def test_a_series_is_rejected():
     pd = pytest.importorskip("pandas")
     with pytest.raises(ValueError, match=r"Expected 2D array.*Reshape your data.*to_frame"):
-        TableEncoder.fit(pd.Series([1.0, 2.0]))
+        TableEncoder.fit_encode(pd.Series([1.0, 2.0]))
 
 
 def test_a_frame_of_an_unknown_library_is_rejected_with_advice():
@@ -116,27 +116,27 @@ def test_a_frame_of_an_unknown_library_is_rejected_with_advice():
         columns = ("a", "b")
 
     with pytest.raises(TypeError, match=r"Spreadsheet, which Forest cannot read; pass"):
-        TableEncoder.fit(Spreadsheet(), owner="Forest")
+        TableEncoder.fit_encode(Spreadsheet(), owner="Forest")
 
 
 @pytest.mark.parametrize("X", [None, 3.0, "table.csv", {"a": [1, 2]}, object()])
 def test_an_object_that_is_not_a_table_is_rejected_with_advice(X):
     with pytest.raises(ValueError, match=r"Expected 2D array, got .*pass an array"):
-        TableEncoder.fit(X)
+        TableEncoder.fit_encode(X)
 
 
 def test_three_dimensional_input_is_rejected():
     with pytest.raises(ValueError, match=r"dim 3.* required by Forest"):
-        TableEncoder.fit(np.zeros((2, 2, 2)), owner="Forest")
+        TableEncoder.fit_encode(np.zeros((2, 2, 2)), owner="Forest")
 
 
 def test_empty_tables_are_rejected_in_fit_and_transform():
-    encoder, _ = TableEncoder.fit(np.zeros((2, 3)))
+    encoder, _ = TableEncoder.fit_encode(np.zeros((2, 3)))
     no_rows = (
-        r"Found array with 0 sample\(s\) \(shape=\(0, 3\)\) while a minimum of 1 is required\."
+        r"0 sample\(s\) \(shape=\(0, 3\)\) while a minimum of 1 is required; pass at least one"
     )
-    no_features = r"0 feature\(s\) \(shape=\(12, 0\)\) while a minimum of 1 is required\."
-    for use in (TableEncoder.fit, encoder.transform):
+    no_features = r"0 feature\(s\) \(shape=\(12, 0\)\) while a minimum of 1 is required; pass"
+    for use in (TableEncoder.fit_encode, encoder.transform):
         with pytest.raises(ValueError, match=no_rows):
             use(np.zeros((0, 3)))
         with pytest.raises(ValueError, match=no_features):
@@ -144,7 +144,7 @@ def test_empty_tables_are_rejected_in_fit_and_transform():
 
 
 def test_the_error_for_a_wrong_number_of_features_names_the_estimator():
-    encoder, _ = TableEncoder.fit(np.zeros((2, 4)))
+    encoder, _ = TableEncoder.fit_encode(np.zeros((2, 4)))
     with pytest.raises(
         ValueError, match=r"X has 3 features, but Forest is expecting 4 features as input"
     ):
@@ -156,7 +156,7 @@ def test_an_object_that_numpy_can_read_is_a_table():
         def __array__(self, dtype=None, copy=None):
             return np.array([[1.0, 2.0]])
 
-    np.testing.assert_array_equal(TableEncoder.fit(Wrapped())[1], [[1, 2]])
+    np.testing.assert_array_equal(TableEncoder.fit_encode(Wrapped())[1], [[1, 2]])
 
 
 def test_arrays_lists_and_sparse_matrices_import_no_data_frame_library():
@@ -164,7 +164,7 @@ def test_arrays_lists_and_sparse_matrices_import_no_data_frame_library():
 import sys, numpy as np, scipy.sparse
 from bosquet.data import TableEncoder
 for X in (np.eye(3), [[1, "a"]], np.array([["a", None]], dtype=object), scipy.sparse.eye_array(3)):
-    TableEncoder.fit(X)[0].transform(X)
+    TableEncoder.fit_encode(X)[0].transform(X)
 heavy = {"pandas", "polars", "pyarrow", "narwhals", "sklearn"}
 print(sorted(heavy & set(sys.modules)))
 """
@@ -184,6 +184,6 @@ def test_the_core_reads_all_outputs_of_the_encoder():
     reversed_rows = rows[::-2, ::-1]
     others = [np.asfortranarray(rows), rows.astype(">f4"), rows > 0.5, reversed_rows, mixed]
     for X in [rows, unwritable, *others]:
-        encoder, columns = TableEncoder.fit(X)
+        encoder, columns = TableEncoder.fit_encode(X)
         bins = core.learn_bins(columns, encoder.categories, np.array([]), 255, 200_000, 0, 1)
         assert bins.n_features == encoder.n_features

@@ -17,7 +17,9 @@ ROWS = [
 
 
 def example():
-    return TableEncoder.fit(ROWS, categorical_features=[1, 2, 3], feature_names=list("wxyz"))[0]
+    return TableEncoder.fit_encode(
+        ROWS, categorical_features=[1, 2, 3], feature_names=list("wxyz")
+    )[0]
 
 
 def test_the_state_is_strict_json_and_restores_the_encoder():

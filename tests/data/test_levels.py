@@ -7,7 +7,7 @@ from bosquet.data import TableEncoder
 
 
 def fit_column(values, **options):
-    encoder, columns = TableEncoder.fit([[value] for value in values], **options)
+    encoder, columns = TableEncoder.fit_encode([[value] for value in values], **options)
     return encoder, columns[0]
 
 
@@ -52,7 +52,7 @@ def test_infinite_numbers_may_be_levels():
 @settings(deadline=None)
 @given(st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1, max_size=150))
 def test_whole_numbers_of_any_size_are_coded_by_rank(values):
-    encoder, columns = TableEncoder.fit(np.array(values)[:, None], categorical_features=[0])
+    encoder, columns = TableEncoder.fit_encode(np.array(values)[:, None], categorical_features=[0])
     expected, ranks = np.unique(values, return_inverse=True)
     assert encoder.levels[0] == expected.tolist()
     np.testing.assert_array_equal(columns[0], ranks)
@@ -63,7 +63,7 @@ def test_whole_numbers_of_any_size_are_coded_by_rank(values):
        st.sampled_from([1, 40]))  # fmt: skip
 def test_fractions_are_coded_by_rank_in_short_and_long_columns(values, repeats):
     column = np.array(values * repeats)
-    encoder, columns = TableEncoder.fit(column[:, None], categorical_features=[0])
+    encoder, columns = TableEncoder.fit_encode(column[:, None], categorical_features=[0])
     present = column[~np.isnan(column)]
     assert encoder.levels[0] == np.unique(present).tolist()
     codes = columns[0]
@@ -92,10 +92,10 @@ def test_many_more_levels_than_max_categories_are_supported(kind):
     numbers = np.random.default_rng(0).permutation(200_000)
     if kind == "text":
         X = np.array([f"{number:07d}" for number in numbers], dtype=object)[:, None]
-        encoder, columns = TableEncoder.fit(X)
+        encoder, columns = TableEncoder.fit_encode(X)
         assert encoder.levels[0] == [f"{number:07d}" for number in range(4095)]
     else:
-        encoder, columns = TableEncoder.fit(numbers[:, None], categorical_features=[0])
+        encoder, columns = TableEncoder.fit_encode(numbers[:, None], categorical_features=[0])
         assert encoder.levels[0] == list(range(4095))
     np.testing.assert_array_equal(columns[0], np.where(numbers < 4095, numbers, -1))
 
@@ -112,7 +112,7 @@ def test_max_categories_is_at_most_65535():
 
 
 def test_text_where_numbers_were_in_training_is_rejected_by_column():
-    encoder, _ = TableEncoder.fit([[1.0, 2.0], [3.0, 4.0]])
+    encoder, _ = TableEncoder.fit_encode([[1.0, 2.0], [3.0, 4.0]])
     with pytest.raises(
         ValueError, match="column 1 was numeric in training, but contains text such as 'x'"
     ):
@@ -120,7 +120,9 @@ def test_text_where_numbers_were_in_training_is_rejected_by_column():
 
 
 def test_numbers_where_text_was_in_training_are_rejected_by_column():
-    encoder, _ = TableEncoder.fit([["red", 1.0], ["blue", 2.0]], feature_names=["colour", "size"])
+    encoder, _ = TableEncoder.fit_encode(
+        [["red", 1.0], ["blue", 2.0]], feature_names=["colour", "size"]
+    )
     with pytest.raises(ValueError, match="column 'colour' had text such as 'blue' in training, but now has numbers such as 3"):  # fmt: skip # noqa: E501
         encoder.transform(np.array([[3.0, 1.0]]))
     columns = encoder.transform(np.array([[np.nan, 1.0]]))
@@ -140,9 +142,9 @@ def test_text_in_a_column_not_named_categorical_is_rejected_in_training():
         with pytest.raises(
             ValueError, match="column 0 contains text such as 'a'; list it in categorical_"
         ):
-            TableEncoder.fit([["a", 1], ["b", 2]], categorical_features=chosen)
+            TableEncoder.fit_encode([["a", 1], ["b", 2]], categorical_features=chosen)
 
 
 def test_a_missing_text_column_is_missing_numbers_to_a_quantitative_column():
-    encoder, _ = TableEncoder.fit([[1.0], [2.0]])
+    encoder, _ = TableEncoder.fit_encode([[1.0], [2.0]])
     assert np.isnan(encoder.transform(np.array([[None]], dtype=object))[0]).all()

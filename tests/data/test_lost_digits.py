@@ -43,7 +43,7 @@ def fit_quietly(X: Any, **options: Any) -> list[str]:
     """Return the warnings of an encoder."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        TableEncoder.fit(X, **options)
+        TableEncoder.fit_encode(X, **options)
     return [str(warning.message) for warning in caught]
 
 

@@ -8,14 +8,14 @@ RNG = np.random.default_rng(0)
 
 
 def fitted(X, **options):
-    return TableEncoder.fit(X, **options)[1]
+    return TableEncoder.fit_encode(X, **options)[1]
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "?"])
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_a_numeric_matrix_is_not_copied(dtype, order):
     X = np.array(RNG.integers(0, 2, (6, 3)), dtype=dtype, order=order)
-    encoder, columns = TableEncoder.fit(X)
+    encoder, columns = TableEncoder.fit_encode(X)
     assert columns is X
     assert encoder.transform(X) is X
     assert encoder.levels == [None] * 3
@@ -60,7 +60,7 @@ def test_masked_values_are_missing():
 
 def test_masked_text_is_missing():
     X = np.ma.array([["a"], ["b"]], mask=[[False], [True]])
-    encoder, columns = TableEncoder.fit(X)
+    encoder, columns = TableEncoder.fit_encode(X)
     assert encoder.levels == [["a"]]
     assert columns[0].tolist() == [0, -1]
 
@@ -81,14 +81,14 @@ def test_infinite_values_are_ordinary():
 def test_an_array_of_text_is_categorical(text_type):
     dtype = np.dtypes.StringDType() if text_type == "T" else text_type
     X = np.array([["b", "x"], ["a", "x"], ["b", "y"]], dtype=dtype)
-    encoder, columns = TableEncoder.fit(X)
+    encoder, columns = TableEncoder.fit_encode(X)
     assert encoder.levels == [["a", "b"], ["x", "y"]]
     assert [column.tolist() for column in columns] == [[1, 0, 1], [0, 0, 1]]
 
 
 def test_a_column_of_an_object_array_is_categorical_when_text_is_in_it():
     X = np.array([[1, "u", "v"], [2, None, 7]], dtype=object)
-    encoder, columns = TableEncoder.fit(X)
+    encoder, columns = TableEncoder.fit_encode(X)
     assert encoder.levels == [None, ["u"], [7, "v"]]
     assert columns[0].tolist() == [1, 2]
     assert columns[1].tolist() == [0, -1]
@@ -96,7 +96,7 @@ def test_a_column_of_an_object_array_is_categorical_when_text_is_in_it():
 
 
 def test_nested_lists_keep_the_kind_of_each_column():
-    encoder, columns = TableEncoder.fit([[1.5, "a"], [None, "b"]])
+    encoder, columns = TableEncoder.fit_encode([[1.5, "a"], [None, "b"]])
     assert encoder.levels == [None, ["a", "b"]]
     np.testing.assert_array_equal(columns[0], [1.5, np.nan])
 
@@ -108,7 +108,7 @@ def test_nested_lists_of_numbers_become_a_matrix():
 def test_other_columns_of_a_mixed_array_are_not_copied():
     X = RNG.random((5, 3))
     X[:, 1] = [4, 2, 4, np.nan, 2]
-    encoder, columns = TableEncoder.fit(X, categorical_features=[1])
+    encoder, columns = TableEncoder.fit_encode(X, categorical_features=[1])
     assert np.shares_memory(columns[0], X)
     assert encoder.levels == [None, [2, 4], None]
     assert columns[1].tolist() == [1, 0, 1, -1, 0]
@@ -142,7 +142,7 @@ def test_repeated_entries_of_a_sparse_matrix_add_up():
 
 def test_a_column_of_a_sparse_matrix_may_be_categorical():
     X = scipy.sparse.csr_array(np.array([[0.0, 1.0], [3.0, 1.0]]))
-    encoder, columns = TableEncoder.fit(X, categorical_features=[0])
+    encoder, columns = TableEncoder.fit_encode(X, categorical_features=[0])
     assert encoder.levels == [[0, 3], None]
     assert columns[0].tolist() == [0, 1]
 
@@ -164,4 +164,4 @@ def test_a_column_of_a_sparse_matrix_may_be_categorical():
 )
 def test_an_array_that_is_neither_numbers_nor_text_is_rejected(X, error, message):
     with pytest.raises(error, match=message):
-        TableEncoder.fit(X)
+        TableEncoder.fit_encode(X)

@@ -17,14 +17,14 @@ def sizes(values, categories=tuple(SIZES)):
 
 
 def test_the_order_of_the_type_is_that_of_the_numbers():
-    encoder, columns = TableEncoder.fit(sizes(["large", "small", None, "large"]))
+    encoder, columns = TableEncoder.fit_encode(sizes(["large", "small", None, "large"]))
     np.testing.assert_array_equal(columns[0], [2, 0, np.nan, 2])
     assert encoder.levels == [SIZES]
     assert encoder.categories == [0]
 
 
 def test_unseen_levels_of_the_type_have_a_rank_and_other_values_are_missing():
-    encoder, _ = TableEncoder.fit(sizes(["large", "small"]))
+    encoder, _ = TableEncoder.fit_encode(sizes(["large", "small"]))
     later = pd.DataFrame({"size": ["medium", "huge", None, "large"]})
     np.testing.assert_array_equal(encoder.transform(later)[0], [1, np.nan, np.nan, 2])
     # The order of the levels in a later frame does not matter.
@@ -34,7 +34,7 @@ def test_unseen_levels_of_the_type_have_a_rank_and_other_values_are_missing():
 
 def test_numbers_may_be_ordered_otherwise_than_by_size():
     frame = pd.DataFrame({"grade": pd.Categorical([1, 6, 3], [6, 3, 1], ordered=True)})
-    encoder, columns = TableEncoder.fit(frame)
+    encoder, columns = TableEncoder.fit_encode(frame)
     np.testing.assert_array_equal(columns[0], [2, 0, 1])
     np.testing.assert_array_equal(
         encoder.transform(pd.DataFrame({"grade": [3.0, 2.0]}))[0], [1, np.nan]
@@ -45,19 +45,19 @@ def test_numbers_may_be_ordered_otherwise_than_by_size():
 
 def test_named_in_categorical_features_it_is_nominal():
     frame = sizes(["large", "small", "medium"])
-    encoder, columns = TableEncoder.fit(frame, categorical_features=["size"])
+    encoder, columns = TableEncoder.fit_encode(frame, categorical_features=["size"])
     assert encoder.levels == [["large", "medium", "small"]]
     assert encoder.categories == [3]
     assert columns[0].dtype == np.int32
     for none in (None, [False]):
-        encoder, columns = TableEncoder.fit(frame, categorical_features=none)
+        encoder, columns = TableEncoder.fit_encode(frame, categorical_features=none)
         np.testing.assert_array_equal(columns[0], [2, 0, 1])
 
 
 def test_every_container_with_ordered_types_gives_the_same_numbers():
     values = ["large", "small", None, "large"]
     frame = sizes(values)
-    expected = TableEncoder.fit(frame)[1][0]
+    expected = TableEncoder.fit_encode(frame)[1][0]
     pl = pytest.importorskip("polars")
     pa = pytest.importorskip("pyarrow")
     enum = pl.DataFrame({"size": pl.Series(values, dtype=pl.Enum(SIZES))})
@@ -65,7 +65,7 @@ def test_every_container_with_ordered_types_gives_the_same_numbers():
     assert arrow.schema.field("size").type.ordered
     inside = pd.DataFrame({"size": pd.arrays.ArrowExtensionArray(arrow.column("size"))})
     for table in (enum, arrow, inside):
-        encoder, columns = TableEncoder.fit(table)
+        encoder, columns = TableEncoder.fit_encode(table)
         np.testing.assert_array_equal(columns[0], expected)
         assert encoder.levels == [SIZES]
         np.testing.assert_array_equal(encoder.transform(frame)[0], expected)
@@ -78,17 +78,17 @@ def test_chunks_that_order_levels_differently_are_rejected():
         return pa.DictionaryArray.from_arrays([0, 1], levels, ordered=True)
 
     same = pa.table({"x": pa.chunked_array([chunk(["low", "high"]), chunk(["low", "high"])])})
-    np.testing.assert_array_equal(TableEncoder.fit(same)[1][0], [0, 1, 0, 1])
+    np.testing.assert_array_equal(TableEncoder.fit_encode(same)[1][0], [0, 1, 0, 1])
     torn = pa.table({"x": pa.chunked_array([chunk(["low", "high"]), chunk(["high", "low"])])})
     with pytest.raises(ValueError, match="column 'x' has ordered categories, but its chunks"):
-        TableEncoder.fit(torn)
+        TableEncoder.fit_encode(torn)
 
 
 def test_the_state_keeps_the_order():
     frame = pd.DataFrame(
         {"x": pd.Categorical(["b", 2, "a"], ["b", 2, np.inf, "a", -0.5], ordered=True)}
     )
-    encoder, columns = TableEncoder.fit(frame)
+    encoder, columns = TableEncoder.fit_encode(frame)
     state = json.loads(json.dumps(encoder.to_state(), allow_nan=False))
     again = TableEncoder.from_state(state)
     assert again.to_state() == encoder.to_state()

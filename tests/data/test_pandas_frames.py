@@ -9,7 +9,7 @@ pd = pytest.importorskip("pandas")
 
 
 def read(values, **options):
-    encoder, columns = TableEncoder.fit(pd.DataFrame({"x": values}), **options)
+    encoder, columns = TableEncoder.fit_encode(pd.DataFrame({"x": values}), **options)
     column = columns[0] if isinstance(columns, list) else columns[:, 0]
     return encoder.levels[0], column
 
@@ -17,7 +17,7 @@ def read(values, **options):
 def test_columns_of_a_large_frame_are_not_copied():
     frame = pd.DataFrame(np.random.default_rng(0).random((60_000, 3)), columns=list("abc"))
     frame["d"] = np.arange(60_000, dtype=np.float32)
-    _, columns = TableEncoder.fit(frame)
+    _, columns = TableEncoder.fit_encode(frame)
     assert [column.dtype for column in columns] == [np.float64] * 3 + [np.float32]
     for name, column in zip(frame, columns, strict=True):
         assert np.shares_memory(column, frame[name].to_numpy())
@@ -83,7 +83,7 @@ def test_categories_count_only_where_they_occur_and_in_the_order_of_their_values
 
 
 def test_categories_are_mapped_by_value_whatever_the_list_of_the_new_frame():
-    encoder, _ = TableEncoder.fit(pd.DataFrame({"x": pd.Categorical(["a", "b", "c"])}))
+    encoder, _ = TableEncoder.fit_encode(pd.DataFrame({"x": pd.Categorical(["a", "b", "c"])}))
     other = pd.Categorical(["c", "new", "a", None], categories=["c", "new", "a"])
     assert encoder.transform(pd.DataFrame({"x": other}))[0].tolist() == [2, -1, 0, -1]
     assert encoder.transform(pd.DataFrame({"x": ["b", "new"]}))[0].tolist() == [1, -1]
@@ -92,7 +92,7 @@ def test_categories_are_mapped_by_value_whatever_the_list_of_the_new_frame():
 def test_one_row_of_a_column_with_many_categories_is_mapped_too():
     values = [f"level {i}" for i in range(1000)]
     frame = pd.DataFrame({"x": pd.Categorical(values)})
-    encoder, _ = TableEncoder.fit(frame)
+    encoder, _ = TableEncoder.fit_encode(frame)
     code = encoder.transform(frame.iloc[[517]])[0].tolist()[0]
     assert encoder.levels[0][code] == "level 517"
 
@@ -128,7 +128,7 @@ def test_every_mark_of_a_missing_value_is_missing_among_text():
 
 def test_an_object_column_without_values_accepts_all_later_values():
     frame = pd.DataFrame({"x": np.array([None, None], dtype=object), "y": [1.0, 2.0]})
-    encoder, columns = TableEncoder.fit(frame)
+    encoder, columns = TableEncoder.fit_encode(frame)
     assert encoder.levels == [[], None]
     assert np.isnan(columns[0]).all()
     for later in (["text", "text"], [1.0, 2.0]):
@@ -174,7 +174,7 @@ def test_a_column_that_is_neither_numbers_nor_text_is_rejected_by_name(values, e
 
 def test_labels_that_are_not_strings_are_not_names_and_may_repeat():
     frame = pd.DataFrame([[1, "a"], [2, "b"]], columns=[7, 7])
-    encoder, columns = TableEncoder.fit(frame)
+    encoder, columns = TableEncoder.fit_encode(frame)
     assert encoder.feature_names is None
     assert [column.tolist() for column in columns] == [[1, 2], [0, 1]]
 
@@ -182,8 +182,8 @@ def test_labels_that_are_not_strings_are_not_names_and_may_repeat():
 def test_a_small_frame_of_mixed_numbers_gives_the_same_numbers_as_a_large_one():
     small = pd.DataFrame({"i": [1, 2], "f": [0.1, np.nan], "g": np.array([1, 2], dtype="f4")})
     large = pd.concat([small] * 40_000, ignore_index=True)
-    one, many = TableEncoder.fit(small)[1], TableEncoder.fit(large)[1]
+    one, many = TableEncoder.fit_encode(small)[1], TableEncoder.fit_encode(large)[1]
     for index, column in enumerate(many):
         np.testing.assert_array_equal(one[:, index], column[:2])
-    with_booleans = TableEncoder.fit(small.assign(b=[True, False]))[1]
+    with_booleans = TableEncoder.fit_encode(small.assign(b=[True, False]))[1]
     assert with_booleans[3].tolist() == [1, 0]

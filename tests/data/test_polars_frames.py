@@ -10,13 +10,13 @@ pl = pytest.importorskip("polars")
 
 def read(values, dtype=None, **options):
     frame = pl.DataFrame({"x": pl.Series(values, dtype=dtype)})
-    encoder, columns = TableEncoder.fit(frame, **options)
+    encoder, columns = TableEncoder.fit_encode(frame, **options)
     return encoder.levels[0], columns[0]
 
 
 def test_numbers_without_nulls_are_not_copied():
     frame = pl.DataFrame({"x": np.arange(10.0)})
-    assert np.shares_memory(TableEncoder.fit(frame)[1][0], frame["x"].to_numpy())
+    assert np.shares_memory(TableEncoder.fit_encode(frame)[1][0], frame["x"].to_numpy())
 
 
 @pytest.mark.parametrize("dtype", ["Int8", "Int64", "UInt32", "Float32", "Float64", "Boolean"])
@@ -54,7 +54,7 @@ def test_a_column_of_type_null_has_no_levels():
 
 def test_a_lazy_frame_must_be_collected_first():
     with pytest.raises(TypeError, match=r"pass X\.collect\(\)"):
-        TableEncoder.fit(pl.LazyFrame({"x": [1]}))
+        TableEncoder.fit_encode(pl.LazyFrame({"x": [1]}))
 
 
 @pytest.mark.parametrize(
@@ -67,8 +67,10 @@ def test_other_types_are_rejected_by_name(values):
 
 def test_a_narwhals_frame_is_read_as_the_frame_it_wraps():
     narwhals = pytest.importorskip("narwhals")
-    encoder, columns = TableEncoder.fit(narwhals.from_native(pl.DataFrame({"x": ["b", "a"]})))
+    encoder, columns = TableEncoder.fit_encode(
+        narwhals.from_native(pl.DataFrame({"x": ["b", "a"]}))
+    )
     assert encoder.feature_names == ["x"]
     assert columns[0].tolist() == [1, 0]
     with pytest.raises(TypeError, match="collect"):
-        TableEncoder.fit(narwhals.from_native(pl.LazyFrame({"x": [1]})))
+        TableEncoder.fit_encode(narwhals.from_native(pl.LazyFrame({"x": [1]})))

@@ -111,7 +111,7 @@ def test_every_estimator_rejects_a_broken_matrix(model: Any) -> None:
 
 def test_a_broken_matrix_is_rejected_at_prediction_and_explanation() -> None:
     X, y = table()
-    encoder, _ = TableEncoder.fit(X)
+    encoder, _ = TableEncoder.fit_encode(X)
     model = bosquet.GradientBoostingRegressor(n_estimators=2).fit(X, y)
     for use in (encoder.transform, model.predict, model.explain):
         with pytest.raises(ValueError, match="whose indices are invalid"):

@@ -10,11 +10,11 @@ import pytest
 
 from bosquet import Mixture
 from bosquet.experts import (
+    CustomExpertLoss,
     ExponentialWeights,
     FixedShare,
     OnlineRidge,
     RangeWarning,
-    UserLoss,
     oracle,
     play,
     simple_regret,
@@ -221,7 +221,7 @@ def test_custom_losses_are_functions_pairs_or_objects():
     F, y = some_forecasts()
     pair = Mixture("ewa", (huber, huber_slope)).fit(F, y)
     assert pair.losses_[0] == pytest.approx(huber(pair.predictions_[0], y[0]))
-    same_game(pair, streamed(Mixture("ewa", UserLoss(huber, huber_slope)), F, y))
+    same_game(pair, streamed(Mixture("ewa", CustomExpertLoss(huber, huber_slope)), F, y))
     drawn = Mixture("ewa", huber, randomised=True, random_state=0).fit(F, y)
     assert np.array_equal(drawn.losses_, huber(F, y[:, None])[np.arange(len(y)), drawn.chosen_])
     with pytest.raises(ValueError, match="gradient=True requires the gradient"):

@@ -182,7 +182,7 @@ HOSTILE = {
     "an open step of text": (("open",), "step"),
     "an open step where all sleep": (("open",), [[[0.0] * 3], [[0] * 3]]),
     "classes out of nowhere": (("classes",), {"type": "int64", "values": [0, 1]}),
-    "a description without a rule": (("parameters", "rule"), ...),
+    "metadata without a rule": (("parameters", "rule"), ...),
 }
 
 

@@ -132,7 +132,9 @@ def test_a_custom_loss_that_raises_changes_nothing():
 
 
 def test_percentage_loss_rejects_a_truth_of_0():
-    with pytest.raises(ValueError, match="step 1: the truth 0 is 0, for which the percentage"):
+    with pytest.raises(
+        ValueError, match="step 1: the truth 0 is not allowed, because the percentage"
+    ):
         Mixture("ewa", "percentage").fit([[1.0, 2.0], [1.0, 2.0]], [1.0, 0.0])
     with pytest.raises(ValueError, match=r"y\[1\] is 0"):
         oracle([[1.0, 2.0], [1.0, 2.0]], [1.0, 0.0], "convex", loss="percentage")
@@ -164,13 +166,19 @@ BAD_PARAMETERS = {
     "range": ({"loss_range": 0.0}, "loss_range=0.0 is not valid"),
     "quantile": ({"quantile": 1.0}, r"quantile=1.0 is not valid: .*\(0, 1\)"),
     "block": ({"block": 0}, "block=0 is not valid"),
+    "large block": ({"block": 10**30}, r"block must be an integer in \[1, 4294967295\]"),
     "history": ({"history": "always"}, "history='always' is not valid"),
     "prior length": ({"prior": [1.0]}, "prior has shape"),
     "prior zero": ({"prior": [1.0, 0.0]}, r"prior\[1\] is 0"),
-    "classes": ({"classes": 1}, "at least two classes"),
+    "classes": ({"classes": 1}, "at least two distinct labels, an integer in"),
+    "many classes": ({"classes": 10**12}, r"an integer in \[2, 65535\]"),
+    "prior word": ({"prior": "equal"}, "prior='equal' is not valid: prior must be one number > 0"),
     "class labels": ({"classes": ["a", "a"]}, "distinct labels"),
-    "ridge": ({"rule": "ridge", "loss": "absolute"}, "rule='ridge' requires loss='square'"),
-    "bandit": ({"rule": "exp3", "block": 2}, "requires block=1, got block=2"),
+    "ridge": (
+        {"rule": "ridge", "loss": "absolute"},
+        "rule='ridge' cannot be combined with loss='absolute'",
+    ),
+    "bandit": ({"rule": "exp3", "block": 2}, "block=2 cannot be combined with rule='exp3'"),
     "classes and loss": (
         {"loss": "pinball", "classes": 2},
         "loss='pinball' is not defined for classes",

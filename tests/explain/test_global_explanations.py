@@ -169,7 +169,7 @@ def test_invalid_counterfactual_arguments_raise():
         counterfactual(model, 0, X, wanted=7)
     with pytest.raises(ValueError, match="already"):
         counterfactual(model, 0, X, wanted=0)
-    with pytest.raises(ValueError, match="row=150 is out of range"):
+    with pytest.raises(ValueError, match="row=150 is not valid: row must be an integer in"):
         counterfactual(model, 150, X)
     for wrong in (X[0, :3], X[0, :3].tolist(), X[:2], 5.1):
         with pytest.raises(ValueError, match="it must be one row of 4 features"):

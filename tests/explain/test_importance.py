@@ -98,7 +98,10 @@ def test_a_single_tree_has_no_standard_error(data):
     [
         ({"kind": "magic"}, "kind='magic'"),
         ({"kind": "gain", "groups": {"g": ["nowhere"]}}, "'nowhere', which is not a column"),
-        ({"kind": "gain", "groups": {"g": [17]}}, "holds 17, but the columns are 0 to 3"),
+        (
+            {"kind": "gain", "groups": {"g": [17]}},
+            "contains 17, but X has 4 columns; pass numbers in",
+        ),
         ({"kind": "gain", "groups": {"g": [0], "h": ["strong"]}}, "'g' and 'h'"),
         ({"kind": "gain", "groups": {"g": []}}, "is empty"),
         ({"kind": "shap"}, "needs X"),

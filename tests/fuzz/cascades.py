@@ -11,7 +11,7 @@ from pathlib import Path
 from random import Random
 
 import mutate_bytes
-import mutate_description
+import mutate_metadata
 import numpy as np
 from limits import FAST, MEGABYTE, Meter
 from random_cascades import OLD_FORMAT
@@ -206,13 +206,13 @@ class CheckpointMutator:
     def __init__(self) -> None:
         cascades = [cascade_from_xml(data) for data in seeds()]
         self.seeds = [_checkpoint_of(cascade) for cascade in cascades]
-        self.pool = mutate_description.Pool([json.loads(data) for data in self.seeds])
+        self.pool = mutate_metadata.Pool([json.loads(data) for data in self.seeds])
 
     def make(self, rng: Random) -> bytes:
         data = rng.choice(self.seeds)
         if rng.random() < 0.1:
             return mutate_bytes.mutated(data, rng.choice(self.seeds), rng)
-        return mutate_description.mutated(data, self.pool, rng)
+        return mutate_metadata.mutated(data, self.pool, rng)
 
 
 def _checkpoint_of(cascade: Cascade) -> bytes:

@@ -77,9 +77,7 @@ _cascades, _checkpoints = cache(cascades.CascadeMutator), cache(cascades.Checkpo
 KINDS = {
     kind.name: kind
     for kind in (
-        Kind(
-            "description", lambda rng: models().description(rng), oracle.check_file, ".bosquet", 7
-        ),
+        Kind("metadata", lambda rng: models().metadata(rng), oracle.check_file, ".bosquet", 7),
         Kind("trees", lambda rng: models().trees(rng), oracle.check_file, ".bosquet", 5),
         Kind("parts", lambda rng: models().parts(rng), oracle.check_file, ".bosquet", 2),
         Kind("bytes", lambda rng: models().bytes(rng), oracle.check_file, ".bosquet", 1),

@@ -16,8 +16,8 @@ from rows import expect, rows_for
 
 MANY_ROWS = 1200  # enough for the trees to be compiled, and for several threads
 FEW_ROWS = 5000  # skip methods that need the training rows for forests fitted to more
-MOST_STAGES = 50
-MOST_STEPS = 10_000  # skip mixtures with larger blocks
+MAX_STAGES = 50
+MAX_STEPS = 10_000  # skip mixtures with larger blocks
 BY_COMMAND = 0.01  # share of the models that are passed to the command line
 
 # Documented errors of a valid model.
@@ -67,7 +67,7 @@ def call_methods(model: Any, data: bytes, rng: Random, phase: Callable[[str], No
 def update_mixture(model: Any) -> None:
     """Make another step of a mixture: its weights stay valid, or the truth is rejected."""
     str(model)
-    if model.block > MOST_STEPS:
+    if model.block > MAX_STEPS:
         return
     with contextlib.suppress(ValueError):  # for example losses that are too large
         label = 0.5 if model.classes is None else model._classes[0]
@@ -106,7 +106,7 @@ def staged(name: str) -> MethodCall:
     def call(model: Any, X: Any) -> None:
         last = None
         for number, last in enumerate(getattr(model, name)(X)):  # noqa: B007
-            if number == MOST_STAGES:
+            if number == MAX_STAGES:
                 return
         if last is None:
             return

@@ -6,7 +6,7 @@ import json
 from random import Random
 
 import mutate_bytes
-import mutate_description
+import mutate_metadata
 import mutate_trees
 from model_files import ModelFile, changed_inside, opened, sealed
 
@@ -19,10 +19,10 @@ class ModelMutator:
     def __init__(self, files: dict[str, bytes]) -> None:
         self.files = list(files.values())
         inner = [file for data in self.files for file in all_inside(data)]
-        self.pool = mutate_description.Pool([json.loads(file.section(b"META")) for file in inner])
+        self.pool = mutate_metadata.Pool([json.loads(file.section(b"META")) for file in inner])
         self.inner = [sealed(file) for file in inner]
 
-    def description(self, rng: Random) -> bytes:
+    def metadata(self, rng: Random) -> bytes:
         """Change values of the metadata, sometimes also the trees."""
         data = changed_inside(rng.choice(self.files), rng, lambda f: self._describe(f, rng))
         return self._with_trees(data, rng) if rng.random() < 0.1 else data
@@ -54,7 +54,7 @@ class ModelMutator:
 
     def _describe(self, file: ModelFile, rng: Random) -> None:
         place = file.places(b"META")[0]
-        text = mutate_description.mutated(file.sections[place][1], self.pool, rng)
+        text = mutate_metadata.mutated(file.sections[place][1], self.pool, rng)
         file.replace(place, text)
 
     def _with_trees(self, data: bytes, rng: Random) -> bytes:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from limits import MEGABYTE, Meter
-from methods import MOST_STEPS, call_methods
+from methods import MAX_STEPS, call_methods
 from rows import all_members_of, draws_from_many_columns, expect, rows_for
 
 from bosquet.io import ModelFileError, model_bytes, model_from_bytes
@@ -175,7 +175,7 @@ def conformal_predictions(model: Any, X: Any) -> dict[str, Any]:
 def mixture_predictions(model: Any) -> dict[str, Any]:
     weights = model.final_weights_
     expect(np.isfinite(weights).all(), "final_weights_: not finite")
-    if model.block > MOST_STEPS:  # it needs the training rows, which the model does not store
+    if model.block > MAX_STEPS:  # it needs the training rows, which the model does not store
         return {"final_weights_": weights}
     shape = model._step_shape if model.block == 1 else (model.block, *model._step_shape)
     # Class probabilities sum to 1 along the last axis.

@@ -19,7 +19,7 @@ def expect(holds: Any, what: str) -> None:
         raise Violation(what)
 
 
-MOST_COLUMNS = 100_000  # more than any mutated file of the corpus has
+MAX_COLUMNS = 100_000  # more than any mutated file of the corpus has
 
 
 def rows_for(model: Any) -> Any:
@@ -39,7 +39,7 @@ def rows_for(model: Any) -> Any:
 def draws_from_many_columns(model: Any) -> bool:
     """Return whether a bagging model with few columns per learner has more columns than a case can use."""
     drawn = getattr(model, "_features", None) or [None]
-    return getattr(model, "n_features_in_", 0) > MOST_COLUMNS and all(
+    return getattr(model, "n_features_in_", 0) > MAX_COLUMNS and all(
         some is not None for some in drawn
     )
 
@@ -103,7 +103,7 @@ def encoder_of(model: Any) -> Any:
 def table_for(model: Any) -> np.ndarray:
     """Return rows of usual, missing, huge and small values, and with unknown categories."""
     width = model.n_features_in_
-    expect(width <= MOST_COLUMNS, f"n_features_in_ is {width}, which the file names no columns for")
+    expect(width <= MAX_COLUMNS, f"n_features_in_ is {width}, which the file names no columns for")
     encoder = encoder_of(model)
     levels = [None] * width if encoder is None else encoder.levels
     matrix = np.empty((ROWS, width))

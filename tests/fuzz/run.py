@@ -1,7 +1,7 @@
-"""Fuzzing of everything that reads files: `make fuzz SECONDS=60 SEED=0 KIND=description`.
+"""Fuzzing of everything that reads files: `make fuzz SECONDS=60 SEED=0 KIND=metadata`.
 
-    python tests/fuzz/run.py --seconds 60 --seed 0 --kind description
-    python tests/fuzz/run.py --case description:0:1234      one case alone
+    python tests/fuzz/run.py --seconds 60 --seed 0 --kind metadata
+    python tests/fuzz/run.py --case metadata:0:1234      one case alone
     python tests/fuzz/run.py --file build/fuzz/one.bosquet  a stored file
 
 Exit code 1 if anything was found.
@@ -55,7 +55,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--kind", action="append", default=[], choices=list(KINDS))
     parser.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)))
-    parser.add_argument("--case", help="run one case alone, for example description:0:1234")
+    parser.add_argument("--case", help="run one case alone, for example metadata:0:1234")
     parser.add_argument("--file", type=Path, help="check one file; the kind is its suffix's first")
     return parser.parse_args()
 

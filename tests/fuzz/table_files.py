@@ -25,7 +25,7 @@ from bosquet.tables import TableError, TableModel, read_table, tidy
 # Two bytes of text may be a column, and preparing a pandas column takes about 10 KB and 2 ms.
 BYTES_PER_BYTE, CONSTANT_BYTES = 6000, 64 * MEGABYTE
 SECONDS_PER_BYTE, CONSTANT_SECONDS = 1e-3, 5.0
-MOST_CHARACTERS = 20_000  # limit of a text, so that a case takes at most seconds
+MAX_CHARACTERS = 20_000  # limit of a text, so that a case takes at most seconds
 # A compressed buffer states its size, and Arrow allocates this size before it decompresses.
 ADDRESS_SPACE = 16 << 30
 
@@ -61,7 +61,7 @@ def make_text(rng: Random) -> bytes:
     text = rng.choice(TEXTS)
     for _ in range(rng.choice((1, 1, 2, 3, 4))):
         text = rng.choice((_other_cell, _other_cell, _other_line, _other_delimiter))(text, rng)
-    text = text[:MOST_CHARACTERS]
+    text = text[:MAX_CHARACTERS]
     data = text.encode(rng.choice(ENCODINGS) if rng.random() < 0.3 else "utf-8", "replace")
     if rng.random() < 0.25:
         data = mutate_bytes.mutated(data, rng.choice(TEXTS).encode(), rng)

@@ -58,7 +58,7 @@ def test_a_case_is_the_same_in_every_run(kind):
 
 def test_mutants_get_past_the_checksum(files):
     mutator = ModelMutator(files)
-    for make in (mutator.description, mutator.trees, mutator.bytes):
+    for make in (mutator.metadata, mutator.trees, mutator.bytes):
         messages = []
         for number in range(200):
             try:

@@ -42,7 +42,7 @@ def test_violations_of_broken_readers_are_found_and_attributed_to_their_cases():
         assert found[case].startswith(signature)
 
 
-MODELS = ["description", "trees", "parts", "bytes"]
+MODELS = ["metadata", "trees", "parts", "bytes"]
 
 
 @pytest.mark.parametrize(

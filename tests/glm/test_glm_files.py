@@ -259,16 +259,16 @@ def test_a_formula_that_is_not_an_expression_of_columns_is_not_written(
 
 # ----------------------------------------------------------------------------------- invalid files
 def changed(model, change):
-    trees, description = load_bytes(model_bytes(model))
-    change(description)
-    return save_bytes(trees, description)
+    trees, metadata = load_bytes(model_bytes(model))
+    change(metadata)
+    return save_bytes(trees, metadata)
 
 
 def put(*path):
     *inside, value = path
 
-    def change(description):
-        place = description
+    def change(metadata):
+        place = metadata
         for key in inside[:-1]:
             place = place[key]
         place[inside[-1]] = value
@@ -324,7 +324,7 @@ COLUMN = ["column", "age"]
         put("code", "print(1)"),
     ],
 )
-def test_an_invalid_description_is_rejected(patients, change):
+def test_invalid_metadata_are_rejected(patients, change):
     model = BinomialRegression("ill ~ age * sex").fit(patients)
     with pytest.raises(ModelFileError):
         model_from_bytes(changed(model, change))
@@ -369,10 +369,10 @@ def test_code_does_not_hide_in_the_parameters_of_a_wrapper(patients):
     data = model_bytes(bags)
     loaded = model_from_bytes(data)
     np.testing.assert_array_equal(loaded.predict_proba(X), bags.predict_proba(X))
-    parts, description = load_parts(data)
-    description["parameters"]["estimator"]["estimator"]["parameters"]["formula"] = "open('x')"
+    parts, metadata = load_parts(data)
+    metadata["parameters"]["estimator"]["estimator"]["parameters"]["formula"] = "open('x')"
     with pytest.raises(ModelFileError, match="code that a model file cannot store"):
-        model_from_bytes(save_parts(parts, description))
+        model_from_bytes(save_parts(parts, metadata))
 
 
 # ----------------------------------------------------------------------------------- other features

@@ -128,7 +128,7 @@ def test_the_rate_of_a_group_is_its_count_over_its_exposure():
     assert model.predict(frame).tolist() == pytest.approx([0.06, 0.12])
     assert model.predict(frame, exposure=frame.years).tolist() == pytest.approx([6, 30])
     assert model.rate_ratios().loc["g[T.b]", "rate_ratio"] == pytest.approx(2)
-    with pytest.raises(ValueError, match="exposure must be a positive, finite number"):
+    with pytest.raises(ValueError, match=r"exposure\[0\] is 0; exposures must be finite and > 0"):
         PoissonRegression("deaths ~ g").fit(frame.assign(years=[0, 1]), exposure="years")
 
 

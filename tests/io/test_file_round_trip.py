@@ -161,10 +161,10 @@ def test_vector_leaves_survive_a_file() -> None:
 
 def test_a_boosted_model_does_not_take_trees_of_vector_leaves() -> None:
     model = bosquet.GradientBoostingRegressor(n_estimators=2).fit([[0.0], [1.0]], [0.0, 1.0])
-    _, description = load_bytes(model_bytes(model))
+    _, metadata = load_bytes(model_bytes(model))
     forest = _core.Ensemble(1, 1, [0.0], [0], vector_leaves=True)
     with pytest.raises(ModelFileError, match="one number per output"):
-        model_from_bytes(save_bytes(forest, description))
+        model_from_bytes(save_bytes(forest, metadata))
 
 
 def test_a_forest_of_pure_leaves_takes_at_most_eight_bytes_per_node() -> None:

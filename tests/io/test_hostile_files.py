@@ -367,7 +367,7 @@ BYTES_A_BYTE, CONSTANT_BYTES = 160, 64 << 20
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="needs Linux")
 def test_memory_and_time_of_a_load_are_bounded_by_the_size_of_the_file() -> None:
     done = subprocess.run(
-        [sys.executable, str(HERE / "large_descriptions.py"), "500000"],
+        [sys.executable, str(HERE / "large_metadata.py"), "500000"],
         capture_output=True,
         text=True,
         check=False,

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from changed_files import changed, description_of
+from changed_files import changed, metadata_of
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.model_selection import KFold
@@ -248,8 +248,8 @@ def test_deeply_nested_metadata_is_rejected_in_writing_and_reading() -> None:
     model = RandomForestClassifier(2).fit(X, y).set_params(categorical_features=deep)
     with pytest.raises(ValueError, match="nested more than 64 levels deep"):
         model_bytes(model)
-    trees, description = load_bytes(model_bytes(model.set_params(categorical_features="MARK")))
-    text = json.dumps(description)
+    trees, metadata = load_bytes(model_bytes(model.set_params(categorical_features="MARK")))
+    text = json.dumps(metadata)
     for depth in (65, 450, 100_000):
         deep_text = text.replace('"MARK"', "[" * depth + "]" * depth)
         with pytest.raises(ModelFileError, match="nested more than"):
@@ -260,16 +260,16 @@ def test_deeply_nested_metadata_is_rejected_in_writing_and_reading() -> None:
 
 # -------------------------------------------------------------------------------------- versions
 def written_by(version: str, data: bytes, **more: Any) -> bytes:
-    description = description_of(data)
-    description["bosquet"] = version
+    metadata = metadata_of(data)
+    metadata["bosquet"] = version
     return changed(
-        changed(data, "bosquet", to=version), "parameters", to=description["parameters"] | more
+        changed(data, "bosquet", to=version), "parameters", to=metadata["parameters"] | more
     )
 
 
 def test_a_file_names_the_version_that_wrote_it() -> None:
     data = model_bytes(DecisionTreeClassifier().fit(X, y))
-    assert description_of(data)["bosquet"] == bosquet.__version__
+    assert metadata_of(data)["bosquet"] == bosquet.__version__
     for wrong in ("", "new", 5, None, "1" * 5000 + ".0.0"):
         with pytest.raises(ModelFileError):
             model_from_bytes(changed(data, "bosquet", to=wrong))

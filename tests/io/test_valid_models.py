@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from changed_files import changed, description_of, places
+from changed_files import changed, metadata_of, places
 from handmade import Leaf, Split, ensemble_bytes, file_of
 from sklearn.datasets import load_iris
 
@@ -161,30 +161,30 @@ def test_members_that_disagree_on_a_text_column_are_rejected() -> None:
         )
         for t in (texts, numbers)
     )
-    parts, description = load_parts(model_bytes(first))
+    parts, metadata = load_parts(model_bytes(first))
     others, _ = load_parts(model_bytes(second))
-    assert model_from_bytes(save_parts(parts, description)) is not None
+    assert model_from_bytes(save_parts(parts, metadata)) is not None
     with pytest.raises(ModelFileError, match="column 1 is text for one member"):
-        model_from_bytes(save_parts([parts[0], others[1]], description))
+        model_from_bytes(save_parts([parts[0], others[1]], metadata))
 
 
 def test_a_tidier_that_returns_numbers_for_a_text_column_is_rejected() -> None:
     frame = pd.DataFrame({"colour": ["u", "v"] * 10, "size": np.arange(20.0)})
     tidier = TableTidier().fit(frame)
     tree = DecisionTreeRegressor(max_depth=1).fit(tidier.transform(frame), np.arange(20.0))
-    parts, description = load_parts(model_bytes(TableModel(tree, tidier)))
-    description["table"]["columns"][0] = {"name": "colour", "kind": "number"}
+    parts, metadata = load_parts(model_bytes(TableModel(tree, tidier)))
+    metadata["table"]["columns"][0] = {"name": "colour", "kind": "number"}
     with pytest.raises(
         ModelFileError, match="numbers for the column 'colour', but the model needs text"
     ):
-        model_from_bytes(save_parts(parts, description))
+        model_from_bytes(save_parts(parts, metadata))
 
 
 def test_an_unpaired_surrogate_in_a_regression_model_is_rejected() -> None:
     frame = pd.DataFrame({"a": np.arange(20.0) % 3, "b": ["u", "v"] * 10, "y": np.arange(20.0)})
     file = model_bytes(LinearModel("y ~ a + b").fit(frame))
-    for place in places(description_of(file)["design"]):
-        value = description_of(file)["design"]
+    for place in places(metadata_of(file)["design"]):
+        value = metadata_of(file)["design"]
         for key in place:
             value = value[key]
         if isinstance(value, str):
@@ -196,10 +196,10 @@ def test_reach_bounds_the_sums_of_leaves() -> None:
     trees = [stump(1.0, -3.0), stump(2.0, 1.0), stump(-0.5, 0.0), Leaf(4.0)]
     section = ensemble_bytes(trees, 1, base=(-1.0, 2.0))
     file = file_of((b"META", b"{}"), (b"TREE", section), crc=_core.checksum)
-    assert _core.read_model(file)[0].reach().tolist() == [1 + 3 + 0.5, 2 + 2 + 4]
+    assert _core.read_model(file)[0].max_absolute_prediction().tolist() == [1 + 3 + 0.5, 2 + 2 + 4]
     section = ensemble_bytes([stump((1.0, -2.0), (-3.0, 1.0))] * 2, 1, base=(0.0, 0.5))
     file = file_of((b"META", b"{}"), (b"TREE", section), crc=_core.checksum)
-    assert _core.read_model(file)[0].reach().tolist() == [6.0, 4.5]
+    assert _core.read_model(file)[0].max_absolute_prediction().tolist() == [6.0, 4.5]
 
 
 # ------------------------------------------------------------------------------ invalid metadata
@@ -292,6 +292,7 @@ WRONG: list[tuple[str, tuple[Any, ...], Any]] = [
     ("boosted", ("parameters", "estimator"), "tree"),
     ("quantiles", ("loss", "parameters"), [0.1]),
     ("quantiles", ("loss", "parameters"), [0.1, 1.5]),
+    ("quantiles", ("loss", "parameters"), [0.1, 0.1]),
     ("quantiles", ("loss", "targets"), 2),
     ("ridge", ("experts",), 10**6),
     ("ridge", ("state", "rule.root"), []),
@@ -346,28 +347,26 @@ def test_a_parameter_outside_the_range_of_its_loss_is_rejected(
 
 @pytest.mark.parametrize("name", MODELS)
 def test_metadata_with_a_missing_key_is_rejected(files: dict[str, bytes], name: str) -> None:
-    description = description_of(files[name])
-    for path in [(key,) for key in description] + [
-        ("parameters", k) for k in description["parameters"]
-    ]:
+    metadata = metadata_of(files[name])
+    for path in [(key,) for key in metadata] + [("parameters", k) for k in metadata["parameters"]]:
         with pytest.raises(ModelFileError):
             model_from_bytes(changed(files[name], *path, to=...))
 
 
 def test_inconsistent_members_are_rejected(files: dict[str, bytes]) -> None:
-    parts, description = load_parts(files["numbers"])  # type: ignore[misc]
+    parts, metadata = load_parts(files["numbers"])  # type: ignore[misc]
     two = model_bytes(DecisionTreeRegressor(max_depth=1).fit(X, X[:, :2]))
     quantiles = load_parts(files["conformal"])
     for part in (files["forest"], files["ridge"], files["boosted"]):
         with pytest.raises(ModelFileError):
-            model_from_bytes(save_parts([part], description))
-    model_from_bytes(save_parts([two], description))  # one member, of two targets
+            model_from_bytes(save_parts([part], metadata))
+    model_from_bytes(save_parts([two], metadata))  # one member, of two targets
     with pytest.raises(ModelFileError, match="1 number"):
         model_from_bytes(save_parts([two], quantiles[1]))  # type: ignore[index]
     with pytest.raises(ModelFileError):
-        model_from_bytes(save_parts([*parts, *parts], description))
+        model_from_bytes(save_parts([*parts, *parts], metadata))
     with pytest.raises(ModelFileError):
-        model_from_bytes(save_parts([], description))
+        model_from_bytes(save_parts([], metadata))
 
 
 def test_trees_cannot_replace_members_nor_members_trees(files: dict[str, bytes]) -> None:
@@ -403,11 +402,11 @@ def test_bags_of_a_large_model_are_compared_at_the_first_prediction(
 ) -> None:
     # A seed of bags cannot be checked without drawing them, which takes rows times trees.
     monkeypatch.setattr("bosquet.trust._state._MAX_DRAWS", 100)
-    parts, description = load_parts(files["out of bag"])  # type: ignore[misc]
-    keys = description_of(parts[0])["keys"]
-    model = model_from_bytes(save_parts([changed(parts[0], "keys", to=keys[::-1])], description))
+    parts, metadata = load_parts(files["out of bag"])  # type: ignore[misc]
+    keys = metadata_of(parts[0])["keys"]
+    model = model_from_bytes(save_parts([changed(parts[0], "keys", to=keys[::-1])], metadata))
     model.predict_interval(X)
-    wrong = save_parts([changed(parts[0], "keys", to=[keys[0]] * len(keys))], description)
+    wrong = save_parts([changed(parts[0], "keys", to=[keys[0]] * len(keys))], metadata)
     model = model_from_bytes(wrong)
     assert np.isfinite(model.predict(X)).all()
     with pytest.raises(ValueError, match="are not the calibration rows"):
@@ -436,7 +435,7 @@ def test_a_member_of_another_class_than_the_wrapped_model_is_rejected() -> None:
         bosquet.ConformalModel(tree, "cv+", random_state=0),
         BaggingClassifier(tree, 2, random_state=0),
     ):
-        parts, description = load_parts(model_bytes(model.fit(X, TWO)))
+        parts, metadata = load_parts(model_bytes(model.fit(X, TWO)))
         with pytest.raises(ModelFileError, match="a member is a RandomForestClassifier"):
-            model_from_bytes(save_parts([*parts[:-1], stranger], description))
+            model_from_bytes(save_parts([*parts[:-1], stranger], metadata))
     model_from_bytes(model_bytes(CalibratedModel(forest, cv=2).fit(X, TWO)))

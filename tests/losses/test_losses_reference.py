@@ -7,7 +7,14 @@ import pytest
 from loss_cases import POSITIVE, TWO_CLASSES, Array, accepted, cases, core_loss
 
 from bosquet import _core
-from bosquet.reference.losses import Huber, Quantile, Softmax, loss_named, weighted_quantile
+from bosquet.reference.losses import (
+    Huber,
+    Quantile,
+    Softmax,
+    loss_named,
+    rearranged,
+    weighted_quantile,
+)
 
 NO_WEIGHTS = np.zeros(0)
 ALL_ISAS = ["baseline", "avx2", "avx512"]
@@ -202,6 +209,84 @@ def test_several_quantiles_share_one_target() -> None:
     assert loss.value(y[None], f, w) == pytest.approx(total, rel=1e-12)
 
 
+@pytest.mark.parametrize("name", ["quantile", "expectile"])
+@pytest.mark.parametrize("isa", ISAS)
+def test_responses_of_several_levels_are_those_of_the_reference(name: str, isa: str) -> None:
+    rng = np.random.default_rng(0)
+    for levels in (
+        [0.1, 0.5, 0.9],
+        [0.9, 0.1, 0.5, 0.2],
+        rng.permutation(np.linspace(0.01, 0.99, 40)),
+    ):
+        raw = rng.normal(size=(200, len(levels)))
+        raw[::3, 1] = raw[::3, 0]
+        found = _core.Loss(name, len(levels), 1, list(levels)).responses(raw, isa)
+        np.testing.assert_array_equal(found, rearranged(raw, np.asarray(levels)))
+        assert (np.diff(found[:, np.argsort(levels)], axis=1) >= 0).all()
+
+
+@pytest.mark.parametrize("name", ["quantile", "expectile"])
+def test_the_rearrangement_never_increases_the_loss_of_a_row(name: str) -> None:
+    rng = np.random.default_rng(0)
+    levels = np.array([0.5, 0.1, 0.9])
+    raw, y = rng.normal(size=(500, 3)), rng.normal(size=500)
+
+    def losses(f: Array) -> Array:
+        return sum(loss_named(name, q).value(y, f[:, k]) for k, q in enumerate(levels))
+
+    ordered = rearranged(raw, levels)
+    assert (losses(ordered) <= losses(raw) + 1e-12).all()
+    crossed = (ordered != raw).any(axis=1)
+    assert (losses(ordered) < losses(raw))[crossed].all()
+
+
+def test_responses_of_several_targets_with_one_level_are_not_sorted() -> None:
+    raw = np.array([[3.0, 1.0], [1.0, 3.0]])
+    np.testing.assert_array_equal(_core.Loss("quantile", 2, 2, [0.3]).responses(raw), raw)
+
+
+def test_responses_of_levels_with_nan_are_sorted_without_it() -> None:
+    found = _core.Loss("quantile", 3, 1, [0.1, 0.5, 0.9]).responses(np.array([[np.nan, 2.0, 1.0]]))
+    np.testing.assert_array_equal(found, [[1.0, 2.0, np.nan]])
+
+
+@every_loss
+@pytest.mark.parametrize("centre", [0.0, 45.0])
+def test_best_constants_beside_an_offset_are_those_of_the_reference(
+    name: str, parameter: float, centre: float
+) -> None:
+    y, f, w = sample(name)
+    loss, reference = core_loss(name, parameter), loss_named(name, parameter)
+    (constant,) = loss.best_constants(y[None], w, f[None] + centre)
+    expected = reference.best_shift(y, f, w) - centre
+    assert constant == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+def test_the_best_constant_of_counts_is_the_logarithm_of_their_rate() -> None:
+    rng = np.random.default_rng(0)
+    for scale in (1e-12, 1.0, 1e20):
+        exposure, w = scale * rng.uniform(0.1, 9, 100), rng.uniform(0.5, 2, 100)
+        y = rng.poisson(3, 100).astype(np.float64)
+        (constant,) = core_loss("poisson", 0.0).best_constants(y[None], w, np.log(exposure)[None])
+        assert constant == pytest.approx(np.log(np.sum(w * y) / np.sum(w * exposure)), abs=1e-11)
+
+
+def test_best_constants_of_classes_beside_an_offset_are_those_of_the_reference() -> None:
+    rng = np.random.default_rng(3)
+    y, w = rng.integers(0, 4, size=300).astype(np.float64), rng.uniform(0.5, 2, 300)
+    offset = rng.normal(scale=2, size=(4, 300))
+    found = _core.Loss("log_loss", 4, 1, []).best_constants(y[None], w, offset)
+    reference = Softmax(4)
+    np.testing.assert_allclose(found, reference.best_shifts(y, offset, w), atol=1e-8)
+    slope = reference.gradient(y, offset + found[:, None]) @ w
+    np.testing.assert_allclose(slope, 0, atol=1e-6)
+    without_the_last = _core.Loss("log_loss", 5, 1, []).best_constants(
+        y[None], w, np.vstack([offset, np.zeros(300)])
+    )
+    assert np.isfinite(without_the_last).all()
+    assert without_the_last[4] < -20
+
+
 def test_each_of_several_targets_has_its_own_loss() -> None:
     y, f, w = sample("poisson")
     targets, raw = np.stack([y, 2 * y]), np.stack([f, -f])
@@ -261,7 +346,9 @@ def test_softmax_probabilities_of_huge_scores_are_finite() -> None:
 
 
 def test_the_error_names_an_unknown_loss() -> None:
-    with pytest.raises(_core.InputError, match="loss='squared_eror' is unknown"):
+    with pytest.raises(
+        _core.InputError, match="loss='squared_eror' is not valid: loss must be one of '"
+    ):
         _core.Loss("squared_eror", 1, 1, [])
 
 

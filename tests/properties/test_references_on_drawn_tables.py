@@ -225,7 +225,7 @@ def test_votes_of_bags_are_those_of_the_reference(table: Table, learners: int, s
 
 
 # ---------------------------------------------------------------------------------------- boosting
-def merit(
+def objective(
     variant: str, y: np.ndarray, margin: np.ndarray, prior: np.ndarray, h: np.ndarray
 ) -> float:
     """Return the objective of the stump of a round, under the weights computed from the margins."""
@@ -262,7 +262,7 @@ def test_rounds_of_adaboost_are_those_of_the_reference(
         h, found = report.stump.predict(table.cells), (score - f) / report.alpha
         if not np.allclose(found, h, rtol=1e-7, atol=1e-9):  # only if another stump is equally good
             given = variant, signs, signs * f, w / w.sum()
-            np.testing.assert_allclose(merit(*given, found), merit(*given, h), rtol=1e-9)
+            np.testing.assert_allclose(objective(*given, found), objective(*given, h), rtol=1e-9)
             return
         f = f + report.alpha * h
 

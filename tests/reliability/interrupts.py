@@ -39,8 +39,8 @@ FULL_FIT_EVERY = 20
 LATE = (
     1.15  # times are drawn up to this share of the duration of a fit: some interrupts come too late
 )
-MOST_TRIES = 20  # maximum number of interrupts sent per interrupt that is raised inside a fit
-MOST_LOST = 0.02  # share of interrupts that other libraries may lose
+MAX_TRIES = 20  # maximum number of interrupts sent per interrupt that is raised inside a fit
+MAX_LOST = 0.02  # share of interrupts that other libraries may lose
 LONGEST = 5.0  # seconds from SIGTERM to the end of a process
 # A fit of these takes microseconds: interrupts come in the middle of many.
 STEPS = {
@@ -188,7 +188,7 @@ def interrupt(family: Family, count: int, seed: int) -> Outcome:
         interrupter = Interrupter()
         try:
             belongings = Belongings(folder)
-            while outcome.landed < count and outcome.sent < MOST_TRIES * count:
+            while outcome.landed < count and outcome.sent < MAX_TRIES * count:
                 before, outputs = dict(model.__dict__), family.outputs(model, data)
                 done = False
                 try:
@@ -219,7 +219,7 @@ def interrupt(family: Family, count: int, seed: int) -> Outcome:
                     model = family.fitted(0)
         finally:
             interrupter.close()
-    if outcome.lost > 2 + MOST_LOST * outcome.sent:
+    if outcome.lost > 2 + MAX_LOST * outcome.sent:
         outcome.violations.append(f"{outcome.lost} interrupts were lost")
     outcome.seconds = time.monotonic() - started
     return outcome

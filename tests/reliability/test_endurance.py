@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
 from soak.endurance import endure
-from soak.judging import trend
+from soak.memory_trend import trend
 
 MEGABYTE = 2.0**20
 

@@ -21,7 +21,7 @@ from bosquet.io import model_bytes
 N_READERS = 64
 N_FITS = 3
 PAUSE = 0.02  # seconds between two calls of a thread: the fit needs processor time too
-MOST_TURNS = (
+MAX_TURNS = (
     12  # number of points at which a test predicts during a fit, or fits during a prediction
 )
 
@@ -111,7 +111,7 @@ def calls_of(work, at=(), then=None):
 
 def some_of(count):
     """Return numbers of calls, spread over the work, including the first and the last ones."""
-    turns = min(MOST_TURNS, max(3, 10_000 // count))
+    turns = min(MAX_TURNS, max(3, 10_000 // count))
     return {*np.linspace(1, count, turns).astype(int).tolist(), count - 1}
 
 

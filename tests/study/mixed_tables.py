@@ -29,7 +29,7 @@ def mixed_table(task, rows=180, seed=0, rare=0.0):
     return X, np.round(np.exp(signal / 2)) if task == "counts" else signal
 
 
-def judged(task, X, y, metric=None):
+def metric_and_shape(task, X, y, metric=None):
     """Return the metric of a task and the shape of a table."""
     task = "regression" if task == "counts" else task
     shape = table_shape(X, y, task)

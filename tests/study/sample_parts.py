@@ -143,7 +143,7 @@ def curve_of(
                 "label": f"{method['parameter']} = {complexity:g}",
                 "setting": {method["parameter"]: complexity},
                 "score": float(np.mean(folds)),
-                "spread": float(np.std(folds, ddof=1) / np.sqrt(len(folds))),
+                "standard_error": float(np.std(folds, ddof=1) / np.sqrt(len(folds))),
                 "chosen": False,
             }
         )
@@ -181,7 +181,7 @@ def comparison(methods: list[dict[str, Any]], higher: bool, repeats: int) -> lis
     return methods
 
 
-def held_out(
+def evaluation(
     task: str, y: np.ndarray, predictions: np.ndarray, classes: list[str], positive: str | None
 ) -> dict[str, Any]:
     if task == "regression":

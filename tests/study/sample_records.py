@@ -13,8 +13,8 @@ from sample_parts import (
     comparison,
     curve_of,
     dependence_of,
+    evaluation,
     explored,
-    held_out,
     learning_curve,
     rows_of,
     tree_of,
@@ -29,12 +29,12 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 import bosquet
 from bosquet.study.compare.verdict import verdict_on
 from bosquet.study.explain.learning_curve import forecast
-from bosquet.study.record import Card, MethodRecord, Record
+from bosquet.study.record import MethodProperties, MethodRecord, Record
 
 REPEATS = 5
 
 
-def card(readable: str = "no", reason: str = "a vote of many trees") -> Card:
+def properties(readable: str = "no", reason: str = "a vote of many trees") -> MethodProperties:
     return {
         "readable": (readable, reason),
         "score_or_interval": ("yes", "class probabilities"),
@@ -211,9 +211,9 @@ def _studied(
         "scores": [entry[name] for entry in scores],
         "metrics": {key: float(np.mean([entry[key] for entry in scores])) for key in scores[0]},
         "fit_seconds": 0.3 * len(method["complexities"]), "predict_microseconds": 2.5,
-        "card": card("yes", "one formula") if method["name"] == "linear" else card(),
+        "properties": properties("yes", "one formula") if method["name"] == "linear" else properties(),
         "details": {"candidates": len(method["complexities"])},
-        "test": held_out(task, y.iloc[test].to_numpy(), predictions, classes, positive),
+        "test": evaluation(task, y.iloc[test].to_numpy(), predictions, classes, positive),
     }  # fmt: skip
     return found, model
 
@@ -223,7 +223,7 @@ def _left_out() -> list[dict[str, Any]]:
         "rows_used": 0, "subsampled": False, "finished": True, "setting": {}, "curve": None,
         "scores": [], "mean": None,
         "interval": None, "difference": None, "metrics": {}, "fit_seconds": 0.0,
-        "predict_microseconds": 0.0, "card": card(), "details": {},
+        "predict_microseconds": 0.0, "properties": properties(), "details": {},
     }  # fmt: skip
     return [
         {"name": "svm", "title": "Support vector machine", "status": "failed",
@@ -303,7 +303,7 @@ def _record(task: str, n_classes: int) -> Record:
     n_test = len(next(ShuffleSplit(REPEATS, test_size=0.3, random_state=1).split(X))[1])
     chosen = _chosen(task, models["gradient_boosting"], X, y, classes, positive)
     return {
-        "version": 3, "bosquet": bosquet.__version__, "title": title, "source": f"{title.lower()}.csv",
+        "version": 4, "bosquet": bosquet.__version__, "title": title, "source": f"{title.lower()}.csv",
         "task": task, "target": target, "classes": [str(c) for c in classes], "positive": positive,
         "metric": metrics[0], "metrics": metrics,
         "costs": [[0.0, 1.0], [5.0, 0.0]] if task == "binary" else None,

@@ -12,12 +12,12 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from bosquet.study.methods.method import Candidate, Method
-from bosquet.study.record import Card
+from bosquet.study.record import MethodProperties
 
 TASKS = frozenset({"binary", "multiclass", "regression"})
 
 
-def card(readable: str = "no") -> Card:
+def properties(readable: str = "no") -> MethodProperties:
     nothing = ("no", "a stand-in")
     return {
         "readable": (readable, "a stand-in"),
@@ -45,7 +45,7 @@ def method(name, make, values=(1,), *, readable="no", parameter="complexity", **
         ]
 
     return Method(
-        name, name.capitalize(), TASKS, parameter, False, candidates, card(readable), **more
+        name, name.capitalize(), TASKS, parameter, False, candidates, properties(readable), **more
     )
 
 

@@ -7,10 +7,10 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from mixed_tables import judged
+from choice_rows import RMSE, best, row
+from mixed_tables import metric_and_shape
 from sklearn.linear_model import Ridge
 from stand_ins import constant, linear, method
-from test_study_choosing import RMSE, best, row
 
 from bosquet import Study
 from bosquet.study.compare.choice import choose
@@ -217,7 +217,7 @@ def test_cost_models_grow_as_the_time_of_fits_does(name, task):
     X = pd.DataFrame(random.normal(size=(40_000, 20))).add_prefix("c")
     y = (X["c0"] + np.sin(2 * X["c1"]) + random.normal(size=len(X))).to_numpy()
     y = y if task == "regression" else np.where(y > 0.5, "yes", "no")
-    metric, whole = judged(task, X, y)
+    metric, whole = metric_and_shape(task, X, y)
     model = METHODS[name].rows_affordable
     seconds, modelled = [], []
     for n in (5000, 40_000):
@@ -241,7 +241,7 @@ def test_cost_models_grow_as_the_time_of_fits_does(name, task):
 
 def test_cost_models_that_are_wrong_are_noticed_before_a_slow_method_begins(large):
     # All models are eight times too optimistic: after three methods the fourth is known to be too slow.
-    names = ("nearest-barycentre", "lda", "logistic")
+    names = ("nearest-centroid", "lda", "logistic")
     quick = [paced(name, 0.08 + 0.008 * k, cost=0.01 + 0.001 * k) for k, name in enumerate(names)]
     study = Study(methods=[*quick, paced("cart", 2.0, cost=0.25)], budget=10, verbose=0, repeats=1)
     study.fit(table(), "y")

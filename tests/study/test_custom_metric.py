@@ -181,7 +181,10 @@ def test_a_metric_without_weights_raises_if_rows_have_weights():
             lambda y, p: float("nan"),
             "metric=lambda returned nan on 3 rows; it must return a finite",
         ),
-        (lambda y, p: np.abs(y - p), "metric=lambda returned a ndarray; it must return one number"),
+        (
+            lambda y, p: np.abs(y - p),
+            "metric=lambda returned an ndarray; it must return one number",
+        ),
         (lambda y, p, X: 1.0, "metric=lambda raised TypeError"),
     ],
 )

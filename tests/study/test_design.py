@@ -84,8 +84,8 @@ def test_design_columns_are_not_features_and_rows_can_be_taken(frame):
         ({"weight": "who"}, "the weight column 'who' is not numeric"),
         ({"weight": np.r_[np.ones(39), np.inf]}, "not a finite number in row 39"),
         ({"weight": np.ones(7)}, "has 7 values, but the table has 40 rows"),
-        ({"split": "who"}, "must hold the words train and test .* got 'p0', 'p1', 'p2'"),
-        ({"split": ["train"] * N}, "must hold the words train and test"),
+        ({"split": "who"}, "must contain the words train and test .* got 'p0', 'p1', 'p2'"),
+        ({"split": ["train"] * N}, "must contain the words train and test"),
         ({"time": "date", "split": "fold"}, "pass only one of them"),
     ],
 )

@@ -64,8 +64,8 @@ def test_two_times_give_one_split():
 @given(some_rows, st.integers(2, 5))
 def test_folds_and_validation_rows_of_a_time_are_later_than_what_is_trained_on(times, folds):
     design = Design(time=np.array(times, dtype=float))
-    for train, held in [*design_folds(design, folds, 0), design_validation(design, 0.2, 0)]:
-        assert design.time[train].max() < design.time[held].min()
+    for train, validation in [*design_folds(design, folds, 0), design_validation(design, 0.2, 0)]:
+        assert design.time[train].max() < design.time[validation].min()
 
 
 @settings(max_examples=50, deadline=None)
@@ -74,10 +74,12 @@ def test_prepared_folds_predict_each_row_once_and_keep_equal_times_together(time
     time = np.array(times, dtype=float)
     parts = PreparedFolds.of(Design(time=time), folds, 0).split()
     assert len(parts) <= folds
-    assert sorted(np.concatenate([held for _, held in parts]).tolist()) == list(range(len(time)))
-    for train, held in parts:
-        assert not set(time[train]) & set(time[held])
-        assert len(train) + len(held) == len(time)
+    assert sorted(np.concatenate([validation for _, validation in parts]).tolist()) == list(
+        range(len(time))
+    )
+    for train, validation in parts:
+        assert not set(time[train]) & set(time[validation])
+        assert len(train) + len(validation) == len(time)
 
 
 # ------------------------------------------------------------------------------------------ group
@@ -94,11 +96,11 @@ def test_groups_are_never_divided_by_a_split_or_a_fold(groups, seed):
     split = by_group.split(seed % 3)
     parts = [(split.train, split.test), *design_folds(design, 5, seed)]
     parts += [design_validation(design, 0.2, seed), *PreparedFolds.of(design, 3, seed).split()]
-    for train, held in parts:
+    for train, validation in parts:
         assert len(train)
-        assert len(held)
-        assert not set(group[train]) & set(group[held])
-        assert len(train) + len(held) == len(group)
+        assert len(validation)
+        assert not set(group[train]) & set(group[validation])
+        assert len(train) + len(validation) == len(group)
 
 
 def test_a_group_split_has_a_fifth_of_the_rows_and_the_classes_in_their_shares():

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from mixed_tables import judged
+from mixed_tables import metric_and_shape
 from sklearn.linear_model import Ridge
 from stand_ins import method
 
@@ -48,11 +48,11 @@ def table(n=8000, seed=0):
 
 @pytest.fixture(autouse=True)
 def few_rows(monkeypatch):
-    monkeypatch.setattr(_halving, "FEWEST_ROWS", 500)
+    monkeypatch.setattr(_halving, "MIN_ROWS", 500)
 
 
 def run(one, X, y, hard_limit=60.0):
-    metric, shape = judged("regression", X, y)
+    metric, shape = metric_and_shape("regression", X, y)
     candidates = middle_first(list(one.candidates(shape)))
     halving = Halving(
         one, TableRows(X, y), shape, metric, TuningOptions(), rows_seed=0, fewest=2000

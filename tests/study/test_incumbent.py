@@ -2,8 +2,8 @@
 
 import numpy as np
 import pandas as pd
+from choice_rows import RMSE, best, row
 from stand_ins import linear, method
-from test_study_choosing import RMSE, best, row
 
 from bosquet import GradientBoostingRegressor, Study
 from bosquet.study.compare.choice import choose

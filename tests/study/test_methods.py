@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from mixed_tables import judged, mixed_table
+from mixed_tables import metric_and_shape, mixed_table
 from sklearn.base import clone
 from sklearn.datasets import make_moons
 
 from bosquet.boosting import AdaBoostClassifier
-from bosquet.study.explain.calibration import certificate_of
+from bosquet.study.explain.diagnostics import certificate_of
 from bosquet.study.methods import METHODS
 from bosquet.study.methods.candidates import Staged, candidate_with, groups_of
 from bosquet.study.methods.pipelines import fit_weighted, model_of
@@ -24,7 +24,7 @@ from bosquet.study.table.rows import TableRows
 from bosquet.study.tuning import tune
 from bosquet.study.tuning.options import TuningOptions
 
-QUALITIES = [
+PROPERTIES = [
     "readable",
     "score_or_interval",
     "consistent",
@@ -49,7 +49,7 @@ def smaller_is_better(metric):
 def test_every_method_fits_and_predicts_tables_with_categories_and_missing_values(name, task):
     rare = 0.08 if name in ("balanced-bagging", "rusboost") and task == "binary" else 0.0
     X, y = mixed_table(task, rare=rare)
-    metric, shape = judged(task, X, y, "log_loss" if rare else None)
+    metric, shape = metric_and_shape(task, X, y, "log_loss" if rare else None)
     method = METHODS[name]
     if name in ("balanced-bagging", "rusboost") and not rare:
         assert "rare" in method.why_unsuited(shape)
@@ -75,9 +75,9 @@ def test_every_method_fits_and_predicts_tables_with_categories_and_missing_value
 
 @pytest.mark.parametrize("name", METHODS)
 def test_method_cards_give_a_reason_for_each_property(name):
-    card = METHODS[name].card
-    assert list(card) == QUALITIES
-    for grade, reason in card.values():
+    properties = METHODS[name].properties
+    assert list(properties) == PROPERTIES
+    for grade, reason in properties.values():
         assert grade in ("yes", "no", "partly")
         assert 0 < len(reason) <= 80
 
@@ -85,7 +85,7 @@ def test_method_cards_give_a_reason_for_each_property(name):
 @pytest.mark.parametrize(("name", "task"), PAIRS)
 def test_candidates_ascend_in_complexity_within_each_kind_and_have_labels_of_their_own(name, task):
     X, y = mixed_table(task)
-    _, shape = judged(task, X, y)
+    _, shape = metric_and_shape(task, X, y)
     for rows in (180, 3_000, 40_000):
         candidates = METHODS[name].candidates(replace(shape, n_rows=rows))
         for group in groups_of(candidates):
@@ -103,7 +103,7 @@ def test_candidates_ascend_in_complexity_within_each_kind_and_have_labels_of_the
 @pytest.mark.parametrize("task", ["binary", "multiclass", "regression"])
 def test_stages_predict_as_a_fit_of_that_complexity(name, task):
     X, y = mixed_table(task)
-    metric, shape = judged(task, X, y)
+    metric, shape = metric_and_shape(task, X, y)
     group = groups_of(METHODS[name].candidates(shape))[0][:3]
     whole = group[-1].make(0).fit(X, y)
     stages = list(group[-1].stages(whole, X, [candidate.complexity for candidate in group]))
@@ -114,7 +114,7 @@ def test_stages_predict_as_a_fit_of_that_complexity(name, task):
 
 def test_the_logarithm_of_the_rows_is_among_the_numbers_of_neighbours():
     X, y = mixed_table("binary")
-    _, shape = judged("binary", X, y)
+    _, shape = metric_and_shape("binary", X, y)
     labels = [
         c.label for c in METHODS["k-nearest-neighbours"].candidates(replace(shape, n_rows=1097))
     ]
@@ -123,7 +123,7 @@ def test_the_logarithm_of_the_rows_is_among_the_numbers_of_neighbours():
 
 def test_class_weights_are_tried_where_a_class_is_rare():
     X, y = mixed_table("binary")
-    _, shape = judged("binary", X, y)
+    _, shape = metric_and_shape("binary", X, y)
     for name in ("logistic", "svm-linear", "svm-gaussian", "gradient-boosting"):
         usual = [c.setting.get("class_weight") for c in METHODS[name].candidates(shape)]
         rare = [
@@ -136,7 +136,7 @@ def test_class_weights_are_tried_where_a_class_is_rare():
 
 def test_several_classes_are_fitted_one_vs_rest_in_pairs_and_by_codes():
     X, y = mixed_table("multiclass")
-    metric, shape = judged("multiclass", X, y)
+    metric, shape = metric_and_shape("multiclass", X, y)
     candidates = METHODS["svm-linear"].candidates(shape)
     schemes = {candidate.setting["multiclass"]: candidate for candidate in candidates}
     assert set(schemes) == {"one-vs-rest", "one-vs-one", "codes"}
@@ -151,7 +151,7 @@ def test_margins_are_two_over_the_norm_of_the_weights():
     y = np.array([0, 0, 1, 1, 0, 1])
     candidate = next(
         c
-        for c in METHODS["svm-polynomial"].candidates(judged("binary", X, y)[1])
+        for c in METHODS["svm-polynomial"].candidates(metric_and_shape("binary", X, y)[1])
         if c.setting["C"] == 1
     )
     machine = candidate.make(0)[-1].model
@@ -161,7 +161,7 @@ def test_margins_are_two_over_the_norm_of_the_weights():
 
 def test_support_vectors_of_a_linear_machine_are_the_rows_inside_its_margin():
     X, y = mixed_table("binary")
-    shape = judged("binary", X, y)[1]
+    shape = metric_and_shape("binary", X, y)[1]
     fitted = METHODS["svm-linear"].candidates(shape)[-1].make(0).fit(X, y)
     details = METHODS["svm-linear"].details(fitted)
     machine = model_of(fitted).members_[0].model
@@ -173,15 +173,15 @@ def test_support_vectors_of_a_linear_machine_are_the_rows_inside_its_margin():
 
 def test_networks_with_fewer_than_ten_rows_per_weight_warn():
     X, y = mixed_table("binary")
-    metric, shape = judged("binary", X, y)
+    metric, shape = metric_and_shape("binary", X, y)
     few = METHODS["mlp"].candidates(shape)[:2]
     method = replace(METHODS["mlp"], candidates=lambda shape: few)
-    assert "10 rows per weight" in tune(method, TableRows(X, y), shape, metric).message
+    assert "fewer than 10 per weight" in tune(method, TableRows(X, y), shape, metric).message
 
 
 def test_poisson_regression_is_for_counts_only():
     X, y = mixed_table("regression")
-    _, shape = judged("regression", X, y)
+    _, shape = metric_and_shape("regression", X, y)
     assert "count" in METHODS["poisson"].why_unsuited(shape)
     with pytest.raises(ValueError, match="counts 0, 1, 2"):
         METHODS["poisson"].candidates(shape)[0].make(0).fit(X, y)
@@ -189,7 +189,7 @@ def test_poisson_regression_is_for_counts_only():
 
 def test_quadratic_discriminants_are_left_out_where_a_class_has_fewer_rows_than_columns():
     X, y = mixed_table("binary")
-    shape = replace(judged("binary", X, y)[1], rarest=0.02)
+    shape = replace(metric_and_shape("binary", X, y)[1], rarest=0.02)
     assert "too few for a covariance" in METHODS["qda"].why_unsuited(shape)
 
 
@@ -210,7 +210,7 @@ def test_kernel_discriminants_learn_curved_boundaries_and_are_left_out_for_wide_
 
 def test_a_boosted_vote_reports_its_error_bound_and_its_margins():
     X, y = mixed_table("binary", rows=200)
-    shape = judged("binary", X, y)[1]
+    shape = metric_and_shape("binary", X, y)[1]
     for candidate in METHODS["adaboost"].candidates(shape)[::5]:
         model = candidate.make(0).fit(X, y)
         found = METHODS["adaboost"].details(model)
@@ -231,7 +231,7 @@ def test_the_bound_shown_of_several_classes_is_half_as_many_products():
 @pytest.mark.parametrize("name", ["cart", "gradient-boosting", "logistic"])
 def test_a_candidate_is_found_again_by_its_setting(name):
     X, y = mixed_table("binary", rows=400)
-    metric, shape = judged("binary", X, y)
+    metric, shape = metric_and_shape("binary", X, y)
     method = METHODS[name]
     if name == "gradient-boosting":  # many rows: early stopping selects the rounds
         shape = replace(shape, n_rows=6_000)
@@ -245,10 +245,10 @@ def test_a_candidate_is_found_again_by_its_setting(name):
     assert candidate_with(method, shape, {"no": "such"}) is None
 
 
-def test_the_page_on_methods_has_every_method_and_every_quality():
+def test_the_page_on_methods_has_every_method_and_every_property():
     page = Path(__file__).parents[2] / "docs" / "methods.md"
     text = page.read_text(encoding="utf-8")
     for name, method in METHODS.items():
         assert name in text or name.split("-")[0] in ("svm", "svr")
-        for grade, reason in method.card.values():
+        for grade, reason in method.properties.values():
             assert f"**{grade}**: {reason}" in text

@@ -20,13 +20,14 @@ from page_outline import Outline
 from page_reader import PAGE
 from sample_records import method_named, sample_record
 
+from bosquet.study.metrics.formatting import in_sentence
 from bosquet.study.record import Record
 from bosquet.study.report import page_html, write_page
 from bosquet.study.report.embedding import plain_data, script_data, text
 from bosquet.study.report.leaderboard import Scale
 from bosquet.study.report.summary import summary_sentences
-from bosquet.study.report.thinning import MOST_COLUMNS, MOST_NODES, thin_record
-from bosquet.study.report.wording import decimal, duration, in_sentence, listed
+from bosquet.study.report.thinning import MAX_COLUMNS, MAX_NODES, thin_record
+from bosquet.study.report.wording import decimal, duration, listed
 
 pytestmark = PAGE
 TASKS = [("binary", 2), ("multiclass", 4), ("regression", 1)]
@@ -212,8 +213,8 @@ def test_a_page_stays_small_with_many_columns(n_columns: int) -> None:
         row["values"] = {f"column number {i}": "0.25" for i in range(n_columns)}
     assert len(page_html(record).encode()) < 2_000_000
     shown, notes = thin_record(record)
-    assert len(shown["exploration"]["columns"]) == min(n_columns, MOST_COLUMNS)
-    assert (len(notes) > 0) == (n_columns > MOST_COLUMNS)
+    assert len(shown["exploration"]["columns"]) == min(n_columns, MAX_COLUMNS)
+    assert (len(notes) > 0) == (n_columns > MAX_COLUMNS)
 
 
 def test_a_page_of_many_classes_stays_small() -> None:
@@ -251,7 +252,7 @@ def test_a_cut_tree_keeps_its_uppermost_nodes() -> None:
     while level:
         total, depth = total + len(level), depth + 1
         level = [child for node in level if node for child in node["children"]]
-    assert MOST_NODES - 2 <= total <= MOST_NODES
+    assert MAX_NODES - 2 <= total <= MAX_NODES
     assert depth == 11
 
 

@@ -119,8 +119,8 @@ def test_one_outlying_score_does_not_flatten_a_curve(reader: Reader) -> None:
     record = sample_record("regression")
     method = next(m for m in record["methods"] if m["curve"])
     points = [
-        {"complexity": float(k), "label": f"k = {k}", "setting": {"k": k}, "score": score, "spread": 0.01,
-         "chosen": k == 4}
+        {"complexity": float(k), "label": f"k = {k}", "setting": {"k": k}, "score": score,
+         "standard_error": 0.01, "chosen": k == 4}
         for k, score in enumerate([9.0, 1.2, 1.1, 1.05, 1.0, 1.02, 1.07, 1.15], 1)
     ]  # fmt: skip
     method["curve"].update(points=points, log=False, score=record["metric"]["title"])

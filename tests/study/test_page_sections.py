@@ -33,7 +33,7 @@ def test_a_page_draws_every_section_without_console_errors(
         "tree",
         "rows",
         "data",
-        "qualities",
+        "properties",
     }
     wanted |= {"notes", "method"} | ({"decisions"} if task != "regression" else set())
     assert parts == wanted | ({"boosting"} if task == "binary" else set())

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import pytest
+from friedman_tables import heights
 from page_outline import Outline
 from page_reader import PAGE
 from sample_records import sample_record
 from stand_ins import linear, tree
-from test_study_run import heights
 
 from bosquet import Study
-from bosquet.study.compare.intervals import FEWEST_SPLITS
+from bosquet.study.compare.intervals import MIN_SPLITS
 from bosquet.study.compare.verdict import verdict_on
+from bosquet.study.metrics.formatting import in_sentence
 from bosquet.study.record import Record
 from bosquet.study.report import page_html
 from bosquet.study.report.summary import headline, summary_sentences
-from bosquet.study.report.wording import decimal, in_sentence
+from bosquet.study.report.wording import decimal
 
 pytestmark = PAGE
 
@@ -98,7 +99,7 @@ def test_the_page_names_the_interval_that_the_ranking_used(splits: int) -> None:
         .record_
     )
     page = " ".join(page_html(record).split())
-    by_splits = splits >= FEWEST_SPLITS
+    by_splits = splits >= MIN_SPLITS
     assert record["comparison"]["interval"] == ("splits" if by_splits else "draws")
     assert ("Nadeau and Bengio" in page) == by_splits
     assert ("paired by split" in page) == by_splits

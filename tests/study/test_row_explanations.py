@@ -89,7 +89,7 @@ def test_categories_and_missing_values_keep_their_types_when_filled_in():
 
 
 def test_the_least_important_of_many_columns_are_merged_into_one(monkeypatch):
-    monkeypatch.setattr(_reasons, "MOST_COLUMNS", 3)
+    monkeypatch.setattr(_reasons, "MAX_COLUMNS", 3)
     X = table(columns=6)
     model = LinearRegression().fit(X, X @ [0.0, 0, 3, 2, 0, 1])
     found = explain_rows(model, X[:2], None, X[9:10], ["c2", "c3", "c5"], seed=0)
@@ -106,7 +106,7 @@ def test_outlier_scores_find_rows_with_an_extreme_value():
 
 
 def test_contributions_add_up_to_the_prediction_for_any_number_of_columns():
-    from bosquet.study.explain.notable_rows import MOST_REASONS, notable_rows
+    from bosquet.study.explain.notable_rows import MAX_REASONS, notable_rows
     from bosquet.study.metrics.metric import metric_named
 
     X = table(columns=12)
@@ -118,7 +118,7 @@ def test_contributions_add_up_to_the_prediction_for_any_number_of_columns():
         order=list(X.columns), seed=0,
     )  # fmt: skip
     for row in rows:
-        assert len(row["reasons"]) == MOST_REASONS + 1
+        assert len(row["reasons"]) == MAX_REASONS + 1
         assert row["reasons"][-1]["feature"] == OTHERS
         total = row["base"] + sum(reason["effect"] for reason in row["reasons"])
         assert total == pytest.approx(predictions[row["row"]])

@@ -1,32 +1,11 @@
 """The choice: the most accurate method, or an equally good one that is easier to interpret; with reasons."""
 
-from stand_ins import card
+from choice_rows import RMSE, best, row
 
 from bosquet.study.compare.choice import choose
 from bosquet.study.metrics.metric import metric_named
 
-RMSE = metric_named("rmse", "regression")
 R2 = metric_named("r2", "regression")
-
-
-def row(name, mean, *, readable="no", apart=True, scores=None):
-    return {
-        "name": name,
-        "title": name.capitalize(),
-        "status": "done",
-        "finished": True,
-        "subsampled": False,
-        "rows_used": 80,
-        "interval": None,
-        "mean": mean,
-        "scores": scores or [mean],
-        "card": card(readable),
-        "difference": {"mean": 0.0, "low": 0.0, "high": 0.0, "distinguishable": apart},
-    }
-
-
-def best(name, mean, **more):
-    return {**row(name, mean, **more), "difference": None}
 
 
 def test_the_most_accurate_is_chosen_where_the_others_are_worse():
@@ -36,6 +15,11 @@ def test_the_most_accurate_is_chosen_where_the_others_are_worse():
     assert found.runner_up == "line"
     assert "best RMSE 1 on the test rows" in found.why
     assert "All 2 other methods with a score are significantly worse." in found.why
+
+
+def test_the_title_of_a_metric_is_in_lower_case_inside_a_sentence():
+    found = choose([best("forest", 0.3), row("constant", 0.6)], metric_named("log_loss", "binary"))
+    assert "Forest has the best log loss 0.3" in found.why
 
 
 def test_an_interpretable_method_with_almost_the_best_score_is_preferred():
@@ -105,7 +89,12 @@ def test_the_bayes_rule_is_never_chosen_and_a_best_constant_is_reported():
     found = choose(rows, RMSE)
     assert found.name == "constant"
     assert found.verdict["kind"] == "constant"
-    assert "No method is better than the constant" in found.why
+    assert (
+        "No method is better than the constant (RMSE 1), and the only other method that"
+        in found.why
+    )
+    found = choose([*rows, row("forest", 1.2)], RMSE)
+    assert "and all 2 other methods that suit the table were run" in found.why
 
 
 def test_methods_that_were_stopped_make_no_statement_about_the_columns():
@@ -119,6 +108,7 @@ def test_methods_that_were_stopped_make_no_statement_about_the_columns():
     assert found.why.startswith(
         "No conclusion: 2 stopped by the time limit (Boosting, Forest); 1 failed"
     )
+    assert "The only other method with a score is not significantly better" in found.why
     assert "do not help" not in found.why
     assert choose([*rows[:2], unsuited], RMSE).verdict["kind"] == "constant"
 
@@ -173,6 +163,6 @@ def test_the_mean_over_splits_is_named_once_and_formatted():
     ]
     assert "has the best mean RMSE 44,960 over 2 splits" in choose(rows, RMSE).why
     assert (
-        "has the best Mean absolute error 44,960"
+        "has the best mean absolute error 44,960"
         in choose(rows, metric_named("mae", "regression")).why
     )

@@ -139,7 +139,7 @@ def test_a_resumed_study_with_a_budget_combines_the_same_learners(tmp_path, monk
     taken = Choice("super-learner", "it is the one looked at here", None, nothing)
     monkeypatch.setattr("bosquet.study.study_run.choose", lambda *given: taken)
     with monkeypatch.context() as short:
-        short.setattr("bosquet.study.run.time_division.MOST_FOR_COMBINING", 1e-9)
+        short.setattr("bosquet.study.run.time_division.MAX_FOR_COMBINING", 1e-9)
         first = study(**given).fit(rows(), "y")
     again = study(**given).fit(rows(), "y")  # with time for all of them
     assert len(first.best_.estimator.estimators) == MIN_LEARNERS < len(NAMES) - 1

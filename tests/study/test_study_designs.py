@@ -273,8 +273,8 @@ def test_a_study_without_elapsed_time_is_resumed(tmp_path):
 
 
 def test_large_tables_are_thinned_evenly_to_decide_on_elapsed_time(monkeypatch):
-    monkeypatch.setattr(time_features, "MOST_VALUES", 2400)
-    monkeypatch.setattr(time_features, "FEWEST_ROWS", 300)
+    monkeypatch.setattr(time_features, "MAX_VALUES", 2400)
+    monkeypatch.setattr(time_features, "MIN_ROWS", 300)
     seen = []
     score = time_features._score
     monkeypatch.setattr(
@@ -382,11 +382,11 @@ def test_folds_of_tuning_follow_the_design():
             *CrossValidation(rows, metric, 5, 0).tasks(),
             *HoldoutValidation(rows, metric, 5, 0).tasks(),
         ]
-        for train, held in tasks:
+        for train, validation in tasks:
             if design.time is not None:
-                assert time[train].max() < time[held].min()
+                assert time[train].max() < time[validation].min()
             else:
-                assert not set(group[train]) & set(group[held])
+                assert not set(group[train]) & set(group[validation])
     forest = METHODS["random-forest"]
     assert scheme_for(forest, None, 60) == "oob"
     assert scheme_for(forest, None, 60, Design(group=group)) == "cv"

@@ -34,7 +34,7 @@ def test_importances_are_those_of_permuting_columns():
 
 
 def test_only_columns_correlated_with_the_predictions_are_permuted(monkeypatch):
-    monkeypatch.setattr(_effects, "MOST_PERMUTED", 4)
+    monkeypatch.setattr(_effects, "MAX_PERMUTED", 4)
     X, y, model = line(columns=40)
     X = X.assign(level=pd.Categorical(np.where(X["c0"] > 0, "high", "low")))
     model_class = type(
@@ -51,7 +51,7 @@ def test_only_columns_correlated_with_the_predictions_are_permuted(monkeypatch):
 def test_with_little_time_fewer_rows_and_only_the_best_columns_are_used():
     X, y, model = line(columns=60)
     found = importances(model, X, y, RMSE, seconds=1e-9, microseconds=1e6, seed=0)
-    assert len(found) == _effects.FEWEST_CALLS
+    assert len(found) == _effects.MIN_CALLS
     assert found[0]["feature"] == "c0"
 
 

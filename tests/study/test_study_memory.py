@@ -23,7 +23,7 @@ from bosquet.study.methods.shapes import table_shape
 MEGABYTE = 2**20
 ROWS, LEVELS = 6000, 1000
 DENSE = ROWS * LEVELS * 8  # bytes of the matrix with a column for each level
-CLASSES = ("logistic", "svm-linear", "mlp", "lda", "nearest-barycentre")
+CLASSES = ("logistic", "svm-linear", "mlp", "lda", "nearest-centroid")
 NUMBERS = ("linear", "poisson", "svr-linear")
 
 
@@ -58,7 +58,7 @@ def test_a_column_for_each_of_a_thousand_levels_is_sparse(name, levels):
     assert bytes_of(matrix) <= ROWS * (3 * (8 + 4) + 4) + 4
 
 
-@pytest.mark.parametrize("name", ["logistic", "svm-linear", "mlp", "nearest-barycentre", "poisson"])
+@pytest.mark.parametrize("name", ["logistic", "svm-linear", "mlp", "nearest-centroid", "poisson"])
 def test_a_fit_and_its_predictions_never_hold_the_dense_matrix(name, levels):
     frame, labels = levels
     target = target_for(name, labels)
@@ -75,7 +75,7 @@ def test_a_fit_and_its_predictions_never_hold_the_dense_matrix(name, levels):
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize("name", ["logistic", "lda", "nearest-barycentre", "linear", "poisson"])
+@pytest.mark.parametrize("name", ["logistic", "lda", "nearest-centroid", "linear", "poisson"])
 def test_sparse_and_dense_matrices_give_the_same_predictions(name):
     frame, labels = many_levels(1500, 120)
     target = target_for(name, labels)
@@ -164,7 +164,7 @@ Study(budget=2, verbose=0).fit(numbers_and_categories(300), "y")  # loads what i
 frame = numbers_and_categories(int(sys.argv[2]))
 before = status("VmRSS")
 Path("/proc/self/clear_refs").write_text("5")
-methods = ["nearest-barycentre", "lda", "qda"]
+methods = ["nearest-centroid", "lda", "qda"]
 study = Study(methods=methods, budget=None, repeats=1, verbose=0).fit(frame, "y")
 held = frame.memory_usage(deep=True).sum()
 page = Path(study.report(sys.argv[3])).stat().st_size

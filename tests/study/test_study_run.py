@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from friedman_tables import heights
 from stand_ins import Failing, Spy, constant, linear, method, tree
 
 from bosquet import Study
@@ -24,11 +25,6 @@ def flowers(n=150, seed=0):
             "name": np.where(kind == 1, "rose", "daisy"),
         }
     )
-
-
-def heights(n=150, seed=0):
-    X, y = Friedman1().sample(n, random_state=seed)
-    return pd.DataFrame(X, columns=[f"c{k}" for k in range(X.shape[1])]).assign(y=y)
 
 
 def counted(**more):

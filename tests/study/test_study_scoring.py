@@ -127,7 +127,7 @@ def test_margins_become_probabilities_and_labels_become_0_or_1():
 
 def test_an_unknown_metric_lists_the_known_ones():
     with pytest.raises(
-        ValueError, match=r"metric='rmse' is not a metric for a binary task; known metrics: log_"
+        ValueError, match=r"metric='rmse' is not a metric for a binary task; available: log_"
     ):
         metric_named("rmse", "binary", CLASSES[:2])
     with pytest.raises(ValueError, match="'cost' needs a classification task and a cost matrix"):

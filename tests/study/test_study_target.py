@@ -66,13 +66,18 @@ def test_values_of_several_types_are_read_as_text():
         (
             ["a"],
             "auto",
-            "has 1 row with a value of 'y'; training and test set need at least 10 rows",
+            "has 1 row with a value of 'y', but at least 10 are needed; add rows",
         ),
         ([], "auto", "missing in every row|has 0 rows"),
         (
             ["a"] * 20 + ["b"],
             "auto",
-            "class 'b' of 'y' has only one row, .*drop the class or merge it",
+            r"'y' has 1 class with a single row \('b'\), .*drop these rows, merge the classes",
+        ),
+        (
+            ["a"] * 20 + list("vwxyz"),
+            "auto",
+            r"'y' has 5 classes with a single row \('v', 'w', 'x', ...\), but every class needs",
         ),
         (["a", "b"] * 10, "regression", "has the value a; pass"),
         (["a", "b", "c"] * 10, "binary", "'y' has 3; pass task='multiclass'"),

@@ -5,7 +5,7 @@ import time
 
 import numpy as np
 import pytest
-from mixed_tables import judged, mixed_table
+from mixed_tables import metric_and_shape, mixed_table
 from sklearn.dummy import DummyRegressor
 from sklearn.model_selection import cross_val_score
 from stand_ins import method
@@ -119,7 +119,7 @@ class Busy(DummyRegressor):
 def tuned_within(seconds, fits):
     """Return a method whose candidates take this many seconds each, with a time limit."""
     X, y = mixed_table("regression", rows=60)
-    metric, shape = judged("regression", X, y)
+    metric, shape = metric_and_shape("regression", X, y)
     tortoise = method("tortoise", lambda shape, pace, seed: Busy(pace), fits)
     return tune(
         tortoise,

@@ -7,7 +7,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import log_loss, precision_recall_curve, roc_curve
 
 from bosquet import Study
-from bosquet.study.explain.calibration import calibration_on, coverage_on
+from bosquet.study.explain.diagnostics import calibration_on, coverage_on
 from bosquet.study.explain.effects import dependences, importances, rows_by_weight
 from bosquet.study.explain.learning_curve import learning_curve
 from bosquet.study.methods import METHODS
@@ -15,7 +15,7 @@ from bosquet.study.methods.shapes import table_shape
 from bosquet.study.metrics.metric import metric_named
 from bosquet.study.report.document import page_html
 from bosquet.study.run.context import StudyContext
-from bosquet.study.run.held_out_curves import held_out_record, histogram
+from bosquet.study.run.evaluation_curves import evaluation_record, histogram
 from bosquet.study.table.design import Design
 from bosquet.study.table.reading import read_study_table
 from bosquet.study.table.rows import TableRows
@@ -126,8 +126,8 @@ def test_curves_of_weights_are_those_of_repeated_rows(classes):
     task = "binary" if len(classes) == 2 else "multiclass"
     metric = metric_named("log_loss", task, classes)
     decision = Decision(classes)
-    found = held_out_record(y, p, metric, decision, weight.astype(float))
-    again = held_out_record(repeated(y, weight), repeated(p, weight), metric, decision)
+    found = evaluation_record(y, p, metric, decision, weight.astype(float))
+    again = evaluation_record(repeated(y, weight), repeated(p, weight), metric, decision)
     for curve in ("roc", "pr"):
         assert found[curve].keys() == again[curve].keys()
         for label in found[curve]:
@@ -145,8 +145,8 @@ def test_curves_of_weights_are_those_of_repeated_rows(classes):
 def test_calibration_of_weights_is_that_of_repeated_rows():
     y, p, weight = labels_and_probabilities(400)
     metric = metric_named("log_loss", "binary", LABELS)
-    found = held_out_record(y, p, metric, Decision(LABELS), weight.astype(float))["calibration"]
-    again = held_out_record(repeated(y, weight), repeated(p, weight), metric, Decision(LABELS))
+    found = evaluation_record(y, p, metric, Decision(LABELS), weight.astype(float))["calibration"]
+    again = evaluation_record(repeated(y, weight), repeated(p, weight), metric, Decision(LABELS))
     for key in ("forecast", "observed", "n"):
         ours, theirs = ([one[key] for one in bins] for bins in (found, again["calibration"]))
         assert ours == pytest.approx(theirs)
@@ -155,7 +155,7 @@ def test_calibration_of_weights_is_that_of_repeated_rows():
 def test_weighted_curves_agree_with_scikit_learn():
     y, p, weight = labels_and_probabilities(150, seed=3)
     metric = metric_named("log_loss", "binary", LABELS)
-    found = held_out_record(y, p, metric, Decision(LABELS), weight.astype(float))
+    found = evaluation_record(y, p, metric, Decision(LABELS), weight.astype(float))
     false, true, _ = roc_curve(y == "yes", p[:, 1], sample_weight=weight, drop_intermediate=False)
     assert np.allclose(found["roc"]["yes"], np.column_stack([false, true]), atol=1e-5)
     precision, recall, _ = precision_recall_curve(y == "yes", p[:, 1], sample_weight=weight)
@@ -173,7 +173,7 @@ def test_histograms_of_weights_are_those_of_repeated_rows():
     assert found["counts"]["all"] == pytest.approx(again["counts"]["all"])
     metric = metric_named("rmse", "regression")
     predictions = np.zeros(200)
-    found = held_out_record(values, predictions, metric, None, weight.astype(float))["residuals"]
+    found = evaluation_record(values, predictions, metric, None, weight.astype(float))["residuals"]
     assert found["counts"]["all"] == pytest.approx(again["counts"]["all"])
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from mixed_tables import judged
+from mixed_tables import metric_and_shape
 from sklearn.dummy import DummyRegressor
 from stand_ins import linear, method
 
@@ -44,7 +44,7 @@ def test_boosting_that_is_stopped_keeps_its_rounds(monkeypatch):
     monkeypatch.setattr(gradient, "MAX_ROUNDS", 10**6)
     monkeypatch.setattr(gradient, "PATIENCE", 10**6)
     X, y = numbers()
-    metric, shape = judged("regression", X, y)
+    metric, shape = metric_and_shape("regression", X, y)
     began = time.monotonic()
     tuned = tune(
         METHODS["gradient-boosting"], TableRows(X, y), shape, metric, limits=TimeLimits(hard=2.0)
@@ -64,7 +64,7 @@ def test_boosting_that_is_stopped_keeps_its_rounds(monkeypatch):
 @pytest.mark.parametrize("name", ["random-forest", "bagging", "extra-trees"])
 def test_a_forest_that_is_stopped_keeps_its_trees(name):
     X, y = numbers(20_000, 12)
-    metric, shape = judged("regression", X, y)
+    metric, shape = metric_and_shape("regression", X, y)
 
     def candidates(shape):
         many = METHODS[name].candidates(shape)[-1:]
@@ -86,7 +86,7 @@ def test_a_forest_that_is_stopped_keeps_its_trees(name):
 
 def test_a_forest_in_batches_is_the_forest_at_once():
     X, y = numbers(500)
-    make = METHODS["random-forest"].candidates(judged("regression", X, y)[1])[0].make
+    make = METHODS["random-forest"].candidates(metric_and_shape("regression", X, y)[1])[0].make
     whole, finished = fit_in_time(make(3), TableRows(X, y), 3, None)
     parts, all_of_it = fit_in_time(make(3), TableRows(X, y), 3, lambda seconds: False)
     assert finished
@@ -101,7 +101,7 @@ def test_a_forest_in_batches_is_the_forest_at_once():
 
 def test_batches_warn_as_the_whole_forest_does():
     X, y = numbers(500)
-    make = METHODS["random-forest"].candidates(judged("regression", X, y)[1])[0].make
+    make = METHODS["random-forest"].candidates(metric_and_shape("regression", X, y)[1])[0].make
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # 100 trees leave every row out of a bag, five do not
         fit_in_time(make(3), TableRows(X, y), 3, lambda seconds: False)
@@ -111,7 +111,7 @@ def test_batches_warn_as_the_whole_forest_does():
 
 def test_a_limit_inside_a_batch_leaves_the_trees_before_it():
     X, y = numbers(500)
-    forest = METHODS["bagging"].candidates(judged("regression", X, y)[1])[0].make(0)
+    forest = METHODS["bagging"].candidates(metric_and_shape("regression", X, y)[1])[0].make(0)
     fit, calls = type(forest).fit, []
 
     class Stopped(type(forest)):
@@ -145,7 +145,7 @@ class SlowOnManyRows(DummyRegressor):
 
 def test_a_method_that_is_stopped_in_its_last_fit_keeps_its_validation_model():
     X, y = numbers(100)
-    metric, shape = judged("regression", X, y)
+    metric, shape = metric_and_shape("regression", X, y)
     slow = method("slow", lambda shape, value, seed: SlowOnManyRows(80), (1, 2))
     tuned = tune(
         slow,
@@ -187,7 +187,7 @@ def test_a_method_whose_fits_to_all_rows_are_stopped_keeps_its_fit_to_a_subsampl
     monkeypatch, values
 ):
     monkeypatch.setattr(time_division, "SMALL_TABLE", 1)
-    monkeypatch.setattr(_halving, "FEWEST_ROWS", 2000)
+    monkeypatch.setattr(_halving, "MIN_ROWS", 2000)
     slow = method("slow", lambda shape, value, seed: SlowOnManyRows(2000), values)
     slow = replace(slow, rows_affordable=FitCost(0.5))
     X, y = numbers(7000, 2)
@@ -244,15 +244,15 @@ class Fitless:
 def test_a_threshold_needs_no_further_fits_where_validation_rows_are_enough(events, again):
     metric = metric_named("average_precision", "binary", ["no", "yes"], positive=1)
     y = np.array(["yes"] * events + ["no"] * 500)
-    held = ValidationPredictions(
+    validation = ValidationPredictions(
         np.column_stack([np.linspace(0, 1, len(y)), np.linspace(1, 0, len(y))]), y
     )
     X = pd.DataFrame({"a": np.arange(len(y))})
     if again:
         with pytest.raises(AssertionError, match="fitted again"):
-            out_of_sample_predictions(None, Fitless(), TableRows(X, y), metric, 0, held)
+            out_of_sample_predictions(None, Fitless(), TableRows(X, y), metric, 0, validation)
         return
     predictions, labels, _ = out_of_sample_predictions(
-        None, Fitless(), TableRows(X, y), metric, 0, held
+        None, Fitless(), TableRows(X, y), metric, 0, validation
     )
-    assert (predictions is held[0], labels is y) == (True, True)
+    assert (predictions is validation[0], labels is y) == (True, True)

@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from mixed_tables import judged, mixed_table
+from mixed_tables import metric_and_shape, mixed_table
 from sklearn.linear_model import Ridge
 from sklearn.neighbors import KNeighborsRegressor
 
@@ -44,7 +44,7 @@ def numbers():
     random = np.random.default_rng(1)
     X = random.normal(size=(60, 4))
     y = X @ [1.0, -2.0, 0.5, 0.0] + random.normal(size=60)
-    return X, y, *judged("regression", X, y)
+    return X, y, *metric_and_shape("regression", X, y)
 
 
 def chosen_point(tuned):
@@ -70,7 +70,7 @@ def test_the_curve_has_every_candidate_and_its_chosen_point_is_the_best(numbers,
 
 def test_higher_scores_win_where_higher_is_better(numbers):
     X, y, _, shape = numbers
-    metric, _ = judged("regression", X, y, "r2")
+    metric, _ = metric_and_shape("regression", X, y, "r2")
     tuned = tune(METHODS["linear"], TableRows(X, y), shape, metric)
     assert chosen_point(tuned)["score"] == max(p["score"] for p in tuned.curve["points"])
 
@@ -90,7 +90,7 @@ def test_folds_agree_with_the_reference(numbers):
             lambda A, b, alpha=alpha: Ridge(alpha=alpha).fit(A, b).predict, X, y, fold, metric.score
         )
         assert point["score"] == pytest.approx(mean)
-        assert point["spread"] == pytest.approx(error)
+        assert point["standard_error"] == pytest.approx(error)
 
 
 def test_the_bootstrap_agrees_with_the_reference(numbers):
@@ -118,7 +118,7 @@ def test_the_bootstrap_agrees_with_the_reference(numbers):
 @pytest.mark.parametrize("task", ["binary", "multiclass", "regression"])
 def test_out_of_bag_scores_are_those_of_the_forest_itself_and_cost_no_further_fit(task):
     X, y = mixed_table(task)
-    metric, shape = judged(task, X, y)
+    metric, shape = metric_and_shape(task, X, y)
     tuned = tune(
         METHODS["random-forest"],
         TableRows(X, y),
@@ -150,7 +150,7 @@ def test_the_one_standard_error_rule_takes_the_least_complex_candidate_near_the_
     near = tune(
         METHODS["linear"], TableRows(X, y), shape, metric, options=TuningOptions(rule="1se")
     )
-    low = chosen_point(best)["score"] + chosen_point(best)["spread"]
+    low = chosen_point(best)["score"] + chosen_point(best)["standard_error"]
     within = [p["complexity"] for p in best.curve["points"] if p["score"] <= low]
     assert chosen_point(near)["complexity"] == min(within)
     assert chosen_point(near)["complexity"] < chosen_point(best)["complexity"]
@@ -158,7 +158,7 @@ def test_the_one_standard_error_rule_takes_the_least_complex_candidate_near_the_
 
 def test_of_settings_with_the_same_complexity_the_curve_shows_the_best():
     X, y = mixed_table("binary")
-    metric, shape = judged("binary", X, y)
+    metric, shape = metric_and_shape("binary", X, y)
     tuned = tune(METHODS["adaboost"], TableRows(X, y), shape, metric)
     places = [point["complexity"] for point in tuned.curve["points"]]
     assert places == [10, 25, 50, 100, 200, 400]
@@ -243,7 +243,7 @@ def test_candidates_are_tried_in_order_until_time_is_up(numbers):
 @pytest.mark.parametrize("name", ["linear", "random-forest", "gradient-boosting", "cart"])
 def test_the_same_seed_gives_the_same_result_for_any_number_of_jobs(name):
     X, y = mixed_table("regression")
-    metric, shape = judged("regression", X, y)
+    metric, shape = metric_and_shape("regression", X, y)
     first, second = (
         tune(
             METHODS[name],
@@ -262,7 +262,7 @@ def test_the_same_seed_gives_the_same_result_for_any_number_of_jobs(name):
 @pytest.mark.parametrize("by", ["cv", "bootstrap"])
 def test_candidates_are_compared_with_a_cheaper_estimator_and_the_chosen_one_is_fitted(by):
     X, y = mixed_table("regression")
-    metric, shape = judged("regression", X, y)
+    metric, shape = metric_and_shape("regression", X, y)
     method = METHODS["gradient-boosting"]
     one = next(c for c in method.candidates(shape) if c.complexity == 40)
     alone = replace(method, candidates=lambda shape: [one, *method.candidates(shape)[-1:]])
@@ -280,7 +280,7 @@ def test_candidates_are_compared_with_a_cheaper_estimator_and_the_chosen_one_is_
 
 def test_early_stopping_gives_its_own_trace_as_the_curve():
     X, y = mixed_table("binary", rows=1200)
-    metric, shape = judged("binary", X, y)
+    metric, shape = metric_and_shape("binary", X, y)
     tuned = tune(
         METHODS["gradient-boosting"], TableRows(X, y), replace(shape, n_rows=5_000), metric
     )
@@ -292,19 +292,21 @@ def test_early_stopping_gives_its_own_trace_as_the_curve():
         points[-1]["complexity"] > chosen_point(tuned)["complexity"]
     )  # it continued to confirm the minimum
     assert tuned.estimator.n_iter_ == tuned.setting["n_estimators"]
-    held = fold_numbers(y, 5, 0, stratify=True) == 0
+    validation = fold_numbers(y, 5, 0, stratify=True) == 0
     stopped = chosen_point(tuned)["setting"]["n_estimators"]
     # rounds in proportion to the rows: selected on four fifths of them, fitted to all
-    assert tuned.setting["n_estimators"] == round(stopped * len(y) / (~held).sum())
-    again = tuned.candidate.make(0).set_params(n_estimators=stopped).fit(X[~held], y[~held])
-    expected = metric.score(y[held], predictions_for(again, X[held], metric))
+    assert tuned.setting["n_estimators"] == round(stopped * len(y) / (~validation).sum())
+    again = (
+        tuned.candidate.make(0).set_params(n_estimators=stopped).fit(X[~validation], y[~validation])
+    )
+    expected = metric.score(y[validation], predictions_for(again, X[validation], metric))
     assert chosen_point(tuned)["score"] == pytest.approx(expected, rel=1e-6)
 
 
 @pytest.mark.parametrize("task", ["binary", "regression"])
 def test_a_pruned_tree_shows_its_pruning_table(task):
     X, y = mixed_table(task)
-    metric, shape = judged(task, X, y)
+    metric, shape = metric_and_shape(task, X, y)
     tuned = tune(METHODS["cart"], TableRows(X, y), shape, metric)
     points, table = tuned.curve["points"], tuned.estimator.pruning_table_
     places = [point["complexity"] for point in points]
@@ -320,7 +322,7 @@ def test_a_pruned_tree_shows_its_pruning_table(task):
 
 def test_methods_without_hyper_parameters_have_no_curve():
     X, y = mixed_table("binary")
-    metric, shape = judged("binary", X, y)
+    metric, shape = metric_and_shape("binary", X, y)
     tuned = tune(METHODS["constant"], TableRows(X, y), shape, metric)
     assert tuned.curve is None
     assert tuned.setting == {"prediction": "class proportions"}
@@ -328,7 +330,7 @@ def test_methods_without_hyper_parameters_have_no_curve():
 
 def test_weights_are_passed_to_methods_that_accept_them_and_others_report_it():
     X, y = mixed_table("binary")
-    metric, shape = judged("binary", X, y)
+    metric, shape = metric_and_shape("binary", X, y)
     weight = np.where(y == "yes", 5.0, 1.0)
     plain = tune(METHODS["logistic"], TableRows(X, y), shape, metric)
     weighed = tune(METHODS["logistic"], TableRows(X, y, Design(weight=weight)), shape, metric)
@@ -368,7 +370,7 @@ def test_unknown_schemes_and_rules_are_named_in_the_error(numbers):
 
 def test_more_seconds_afford_more_rows_and_expensive_methods_fewer():
     X, y = mixed_table("binary", rows=600)
-    _, shape = judged("binary", X, y)
+    _, shape = metric_and_shape("binary", X, y)
     shape = replace(shape, n_rows=200_000)
     method = METHODS["svm-gaussian"]
     assert 200 <= method.rows_affordable(shape, 1) < method.rows_affordable(shape, 10) < 100_000
@@ -378,7 +380,7 @@ def test_more_seconds_afford_more_rows_and_expensive_methods_fewer():
 
 def test_a_trial_fit_corrects_the_cost_model():
     X, y = mixed_table("regression", rows=600)
-    _, shape = judged("regression", X, y)
+    _, shape = metric_and_shape("regression", X, y)
 
     def make(trees, seed):
         return RandomForestRegressor(trees, random_state=seed)

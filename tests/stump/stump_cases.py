@@ -50,7 +50,9 @@ def assert_same_stump(found: Any, expected: reference.WeightedStump) -> None:
     elif found.feature >= 0:
         assert found.threshold == expected.threshold
     np.testing.assert_allclose(found.values[:, 0], expected.values, rtol=1e-13, atol=1e-300)
-    assert math.isclose(found.merit, expected.merit, rel_tol=1e-12, abs_tol=1e-10)
+    assert math.isclose(
+        found.criterion_value, expected.criterion_value, rel_tol=1e-12, abs_tol=1e-10
+    )
 
 
 @st.composite

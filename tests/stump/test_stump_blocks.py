@@ -25,7 +25,7 @@ def fields(stump: Any) -> tuple[Any, ...]:
         stump.threshold,
         stump.missing_left,
         stump.values.tolist(),
-        stump.merit,
+        stump.criterion_value,
         stump.gain,
     )
 
@@ -105,7 +105,7 @@ def test_blocks_may_have_any_strides() -> None:
     y = np.where(X[:, 2] > 0.5, 1.0, -1.0)
     stump = _core.best_of_blocks([(0, X.T)], y, np.ones(500), "error")
     assert stump.feature == 2
-    assert stump.merit == 0
+    assert stump.criterion_value == 0
     np.testing.assert_array_equal(stump.on_values(X[:, 2].copy()), y)
 
 
@@ -114,7 +114,7 @@ def test_without_features_the_stump_is_constant() -> None:
     stump = _core.best_of_blocks([], y, np.ones(3), "error")
     assert stump.feature == -1
     assert stump.values.tolist() == [[1.0], [1.0]]
-    assert stump.merit == 1.0
+    assert stump.criterion_value == 1.0
 
 
 def test_invalid_blocks_are_rejected() -> None:

@@ -51,7 +51,7 @@ def test_rounds_equal_those_of_the_reference(variant: str, rate: float, weighted
         assert found["taken"]
         assert reference.taken
         stump = found["stump"]
-        reference.stump.merit = stump.merit  # the weights may have another sum
+        reference.stump.criterion_value = stump.criterion_value  # the weights may have another sum
         assert_same_stump_roughly(stump, reference.stump)
         for name in ("error", "alpha", "z", "training_error"):
             assert math.isclose(found[name], getattr(reference, name), rel_tol=1e-9), name

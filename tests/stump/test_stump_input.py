@@ -116,7 +116,7 @@ def test_several_outputs_become_vector_leaves() -> None:
 def test_a_constant_is_a_tree_without_a_split() -> None:
     search = search_of(np.zeros((4, 1)))
     stump = search.best(np.array([1.0, 1.0, 1.0, -1.0]), np.ones(4), "error")
-    assert (stump.feature, stump.merit, stump.gain) == (-1, 1.0, 0.0)
+    assert (stump.feature, stump.criterion_value, stump.gain) == (-1, 1.0, 0.0)
     ensemble = _core.Ensemble(1, 1, [0.0], [0])
     stump.add_to(ensemble, 2.0)
     assert ensemble.predict_raw(np.zeros((3, 1)), 0, 1).tolist() == [[2.0]] * 3

@@ -39,7 +39,9 @@ def test_no_split_is_better_than_that_of_the_linear_search(criterion: str, probl
     X, levels, y, w = problem
     fast = reference.linear(X, y, w, criterion, tuple(levels))
     slow = reference.brute_force(X, y, w, criterion, tuple(levels))
-    assert math.isclose(fast.merit, slow.merit, rel_tol=1e-12, abs_tol=1e-12 * w.sum())
+    assert math.isclose(
+        fast.criterion_value, slow.criterion_value, rel_tol=1e-12, abs_tol=1e-12 * w.sum()
+    )
     if not levels:
         assert fast == slow
 
@@ -152,9 +154,13 @@ def test_one_class_per_side_is_as_good_as_brute_force(problem: Any, data: Any) -
     y = np.array([data.draw(st.integers(0, 3)) for _ in y])
     found = search_of(X, levels).best_of_classes(y.astype(np.uint32), 4, w)
     expected = reference.best_of_classes(X, y, 4, w, tuple(levels))
-    assert math.isclose(found.merit, expected.merit, rel_tol=1e-12, abs_tol=1e-300)
+    assert math.isclose(
+        found.criterion_value, expected.criterion_value, rel_tol=1e-12, abs_tol=1e-300
+    )
     predicted = found.on_rows(search_of(X, levels))
-    assert math.isclose(found.merit, np.sum(w[predicted != y]), rel_tol=1e-9, abs_tol=1e-12)
+    assert math.isclose(
+        found.criterion_value, np.sum(w[predicted != y]), rel_tol=1e-9, abs_tol=1e-12
+    )
     if not levels:
         assert_same_stump(found, expected)
 
@@ -168,9 +174,13 @@ def test_a_sign_for_each_class_is_as_good_as_brute_force(problem: Any, data: Any
     W = np.vstack([w, w[::-1], np.full(len(w), 0.5)])
     found = search_of(X, levels).best_of_signs(Y, W)
     expected, values = reference.best_of_signs(X, Y, W, tuple(levels))
-    assert math.isclose(found.merit, expected.merit, rel_tol=1e-12, abs_tol=1e-12)
+    assert math.isclose(
+        found.criterion_value, expected.criterion_value, rel_tol=1e-12, abs_tol=1e-12
+    )
     predicted = found.on_rows(search_of(X, levels))
-    assert math.isclose(found.merit, np.sum(W[predicted != Y]), rel_tol=1e-9, abs_tol=1e-12)
+    assert math.isclose(
+        found.criterion_value, np.sum(W[predicted != Y]), rel_tol=1e-9, abs_tol=1e-12
+    )
     if not levels:
         assert (found.feature, found.threshold) == (expected.feature, expected.threshold)
         np.testing.assert_array_equal(found.values, values)
@@ -218,7 +228,7 @@ def test_with_many_levels_no_level_is_better_on_the_other_side() -> None:
     search = search_of(X, {0: 30})
     found = search.best_of_signs(Y, W)
     sides = found.on_rows(search)
-    assert math.isclose(found.merit, np.sum(sides != Y))
+    assert math.isclose(found.criterion_value, np.sum(sides != Y))
     for level in range(30):
         rows = X[:, 0] == level
         here, there = (np.sum(Y[:, rows] != v[:, None]) for v in found.values)

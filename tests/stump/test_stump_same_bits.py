@@ -37,7 +37,7 @@ def outcome(variant: str, binned: bool, isa: str, threads: int, weighted: bool) 
         report = fit.round(ensemble)
         stump = report.pop("stump")
         seen += [*report.values(), stump.feature, stump.threshold, tuple(stump.left_categories)]
-        seen += [stump.missing_left, stump.values.tobytes(), stump.merit]
+        seen += [stump.missing_left, stump.values.tobytes(), stump.criterion_value]
     return [*seen, fit.margins().tobytes(), fit.weights().tobytes()]
 
 
@@ -66,6 +66,9 @@ def test_searches_of_several_classes_do_not_depend_on_threads() -> None:
         classes = search.best_of_classes((Y > 0).sum(axis=0).astype(np.uint32), 4, w)
         both = search.best_of_signs(Y, np.vstack([w, w, 1 - w]))
         found.append(
-            [(s.feature, s.threshold, s.merit, s.values.tolist()) for s in (classes, both)]
+            [
+                (s.feature, s.threshold, s.criterion_value, s.values.tolist())
+                for s in (classes, both)
+            ]
         )
     assert all(f == found[0] for f in found)

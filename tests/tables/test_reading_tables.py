@@ -195,8 +195,8 @@ def test_the_standard_input_is_read(monkeypatch):
         ("# top\na;b\n1;2\n\n3\n", "line 5: 1 cell"),
         ('a,b\n1,2\n3,"4\n5,6\n', "line 3: a quote that opens in this row is never closed"),
         (b"\xef\xbb\xbfa,b\n\x80,2\n3,4,5\n", "not encoded in utf-8-sig; save it again"),
-        ("sep=é\na,b\n1,2\n", "delimiter='é' is not valid; pass one ASCII character"),
-        ('sep="\na,b\n1,2\n', "delimiter='\"' is not valid; pass one ASCII character"),
+        ("sep=é\na,b\n1,2\n", "delimiter='é' is not valid: delimiter must be one ASCII character"),
+        ('sep="\na,b\n1,2\n', "delimiter='\"' is not valid: delimiter must be one ASCII character"),
     ],
 )
 def test_a_file_without_a_table_is_rejected_in_one_line(data, message):
@@ -232,7 +232,7 @@ def test_a_small_file_does_not_decompress_to_fill_the_memory(pack, monkeypatch):
 
 def test_an_invalid_delimiter_raises():
     for wrong in ("é", "ab", "\n", '"'):
-        with pytest.raises(TableError, match="pass one ASCII character"):
+        with pytest.raises(TableError, match="delimiter must be one ASCII character"):
             read("a,b\n1,2\n", delimiter=wrong)
 
 

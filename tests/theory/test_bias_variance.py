@@ -14,7 +14,7 @@ from bosquet import BaggingRegressor
 from bosquet.datasets import Friedman1, Moons, Polynomial, Twonorm, Waveform
 from bosquet.reference import risk as reference
 from bosquet.theory import bias_variance
-from bosquet.theory._parts import (
+from bosquet.theory._error_decompositions import (
     DomingosDecomposition,
     KohaviWolpertDecomposition,
     SquaredErrorDecomposition,

@@ -176,7 +176,10 @@ def test_options_and_methods_for_one_target_raise():
         DecisionTreeClassifier().fit(X, np.column_stack([y[:, 0], np.zeros(150, dtype=int)]))
     forest = RandomForestClassifier(9, random_state=0, warm_start=True).fit(X, y)
     for method in (forest.strength_and_correlation, forest.outlier_scores):
-        with pytest.raises(ValueError, match="needs a forest with one target, but this one has 2"):
+        with pytest.raises(
+            ValueError,
+            match="needs a forest with one target, but this one has 2 targets; fit one forest per",
+        ):
             method(X, y)
     with pytest.raises(
         ValueError,

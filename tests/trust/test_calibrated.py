@@ -185,7 +185,7 @@ def test_invalid_input_raises(two_classes):
         (CalibratedModel(GaussianNB(), cv="oob"), y, "GaussianNB has no out-of-bag predictions"),
         (CalibratedModel(GaussianNB()), np.zeros(y.size), "y has 1 class"),
         (CalibratedModel(GaussianNB()), np.arange(y.size) < 3, "True has 3 row.*cv=5"),
-        (CalibratedModel(GaussianNB), y, "is not an estimator"),
+        (CalibratedModel(GaussianNB), y, "is not valid: model must be an estimator, not a class"),
         (CalibratedModel(GaussianNB(), costs=[1, 2]), y, "costs has shape"),
         (CalibratedModel(GaussianNB().fit(X, y), cv="prefit"), y * 0, "y has 1 class"),
     ]

@@ -161,5 +161,5 @@ def test_invalid_input_raises(arguments, message):
 
 def test_an_unknown_class_raises(random):
     p = random.dirichlet([1, 1, 1], size=9)
-    with pytest.raises(ValueError, match="of='d' is not one of the classes"):
+    with pytest.raises(ValueError, match="of='d' is not valid: of must be one of the classes 'a'"):
         reliability_curve(list("abcabcabc"), p, of="d")

@@ -116,7 +116,7 @@ def tampered(model, **changes):
     return save_parts(parts, json.loads(json.dumps(metadata)) | changes)
 
 
-def test_an_inconsistent_description_raises(numbers, two_classes):
+def test_inconsistent_metadata_raise(numbers, two_classes):
     X, y = numbers
     split = ConformalModel(BOOSTED, random_state=0).fit(X, y)
     plus = ConformalModel(BOOSTED, "cv+", cv=3, random_state=0).fit(X, y)

@@ -29,7 +29,7 @@ def test_the_old_format_is_read_with_its_trees():
     [
         (r"<opencv_storage>", '<!DOCTYPE a [<!ENTITY b "c">]><opencv_storage>', "document type"),
         (r"<opencv_storage>", "<storage>", "not valid XML"),
-        (r"<width>10</width>", "<width>2</width>", "window=.* is out of range"),
+        (r"<width>10</width>", "<width>2</width>", "window=.* is not valid"),
         (r"<width>10</width>", "<width>1_0</width>", "not an integer"),
         (r"<width>10</width>", "<width>99999999999999999999</width>", "not an integer"),
         (r"<width>10</width>", "", "has no <width>"),

@@ -39,13 +39,15 @@ def test_the_best_stump_matches_an_exact_search(criterion, seed):
     images, y = bars(90 + 400 * seed, seed=seed, depth=3)
     features = haar_features((8, 8), "all")
     weight = np.random.default_rng(seed).random(y.size) ** 3
-    feature, threshold, left, right, merit, gain = search(images, y, features).best(
+    feature, threshold, left, right, criterion_value, gain = search(images, y, features).best(
         weight, criterion
     )
     wanted = sorted_search(images, y, features, weight, criterion)
     assert feature == wanted.feature
     assert (left, right) == tuple(wanted.values[:, 0])
-    assert (merit, gain) == pytest.approx((wanted.merit, wanted.gain), rel=1e-12)
+    assert (criterion_value, gain) == pytest.approx(
+        (wanted.criterion_value, wanted.gain), rel=1e-12
+    )
     values = feature_values(images, features[feature])[0]
     assert np.array_equal(values < threshold, values <= wanted.threshold)
 
@@ -134,11 +136,11 @@ def test_windows_of_weight_zero_have_no_effect():
 def test_identical_windows_give_a_constant_stump():
     images = np.full((20, 6, 6), 9, dtype=np.uint8)
     y = np.arange(20) % 4 == 0
-    _, _, left, right, merit, gain = search(images, y, haar_features((6, 6))).best(
+    _, _, left, right, criterion_value, gain = search(images, y, haar_features((6, 6))).best(
         np.full(20, 0.05), "error"
     )
     assert left == right == -1
-    assert merit == pytest.approx(0.25)
+    assert criterion_value == pytest.approx(0.25)
     assert gain == 0
 
 

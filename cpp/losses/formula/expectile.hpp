@@ -10,6 +10,7 @@ struct Expectile : Formula {
     static constexpr RawScale scale = RawScale::target;
     static constexpr ParameterRange parameter = {0, 1};
     static constexpr bool constant_from_mean = false;
+    static constexpr bool increasing_in_parameter = true;
     static double side(double y, double f, double q) { return f > y ? 1.0 - q : q; }
     static Derivatives derivatives(double y, double f, double q) {
         double s = 2.0 * side(y, f, q);

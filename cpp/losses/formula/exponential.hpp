@@ -10,13 +10,13 @@ struct Exponential : Formula {
     static constexpr RawScale scale = RawScale::unitless;
     static Derivatives derivatives(double y, double f, double) {
         double s = 2.0 * y - 1.0;
-        double e = exact_exp(-s * f);
+        double e = portable_exp(-s * f);
         return {-s * e, e};
     }
-    static double value(double y, double f, double) { return exact_exp(-(2.0 * y - 1.0) * f); }
+    static double value(double y, double f, double) { return portable_exp(-(2.0 * y - 1.0) * f); }
     static double constant(double mean) {
         double p = mean < 1e-15 ? 1e-15 : (mean > 1 - 1e-15 ? 1 - 1e-15 : mean);
-        return exact_log(p / (1.0 - p)) / 2;
+        return portable_log(p / (1.0 - p)) / 2;
     }
     static double response(double f) { return exact_sigmoid(2.0 * f); }
 };

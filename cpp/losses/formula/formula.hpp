@@ -52,6 +52,9 @@ struct Formula {
     static constexpr bool curved = true;
     // Whether the best constant follows from the mean target; otherwise it is searched numerically.
     static constexpr bool constant_from_mean = true;
+    // Whether the best prediction increases with the parameter, as a quantile does with its level.
+    // Predictions of several levels are then sorted.
+    static constexpr bool increasing_in_parameter = false;
     // The prediction on the scale of the target; for two classes, the probability of class 1.
     static double response(double f) { return f; }
 };

@@ -11,7 +11,7 @@ struct LogCosh : Formula {
     static constexpr bool curved = false;
     static constexpr bool constant_from_mean = false;
     static double tanh(double r) {
-        double e = exact_exp(-2.0 * (r < 0 ? -r : r));
+        double e = portable_exp(-2.0 * (r < 0 ? -r : r));
         double t = (1.0 - e) / (1.0 + e);
         return r < 0 ? -t : t;
     }

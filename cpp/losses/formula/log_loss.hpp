@@ -14,7 +14,7 @@ struct LogLoss : Formula {
     static double value(double y, double f, double) { return softplus(f) - y * f; }
     static double constant(double mean) {
         double p = mean < 1e-15 ? 1e-15 : (mean > 1 - 1e-15 ? 1 - 1e-15 : mean);
-        return exact_log(p / (1.0 - p));
+        return portable_log(p / (1.0 - p));
     }
     static double response(double f) { return exact_sigmoid(f); }
 };

@@ -8,12 +8,12 @@ struct Poisson : Formula {
     static constexpr Targets targets = Targets::non_negative;
     static constexpr RawScale scale = RawScale::unitless;
     static Derivatives derivatives(double y, double f, double) {
-        double mean = exact_exp(f);
+        double mean = portable_exp(f);
         return {mean - y, mean};
     }
-    static double value(double y, double f, double) { return exact_exp(f) - y * f; }
-    static double constant(double mean) { return exact_log(mean > 1e-15 ? mean : 1e-15); }
-    static double response(double f) { return exact_exp(f); }
+    static double value(double y, double f, double) { return portable_exp(f) - y * f; }
+    static double constant(double mean) { return portable_log(mean > 1e-15 ? mean : 1e-15); }
+    static double response(double f) { return portable_exp(f); }
 };
 
 }  // namespace bosquet::inline BOSQUET_FORMULA_SET

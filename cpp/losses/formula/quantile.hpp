@@ -11,6 +11,7 @@ struct Quantile : Formula {
     static constexpr bool constant_hessian = true;
     static constexpr bool curved = false;
     static constexpr bool constant_from_mean = false;
+    static constexpr bool increasing_in_parameter = true;
     static Derivatives derivatives(double y, double f, double q) {
         return {f > y ? 1.0 - q : (f < y ? -q : 0.0), 1.0};
     }

@@ -10,16 +10,16 @@ struct Tweedie : Formula {
     static constexpr RawScale scale = RawScale::unitless;
     static constexpr ParameterRange parameter = {1, 2};
     static Derivatives derivatives(double y, double f, double power) {
-        double a = y * exact_exp((1.0 - power) * f);
-        double b = exact_exp((2.0 - power) * f);
+        double a = y * portable_exp((1.0 - power) * f);
+        double b = portable_exp((2.0 - power) * f);
         return {b - a, (power - 1.0) * a + (2.0 - power) * b};
     }
     static double value(double y, double f, double power) {
-        return exact_exp((2.0 - power) * f) / (2.0 - power) -
-               y * exact_exp((1.0 - power) * f) / (1.0 - power);
+        return portable_exp((2.0 - power) * f) / (2.0 - power) -
+               y * portable_exp((1.0 - power) * f) / (1.0 - power);
     }
-    static double constant(double mean) { return exact_log(mean > 1e-15 ? mean : 1e-15); }
-    static double response(double f) { return exact_exp(f); }
+    static double constant(double mean) { return portable_log(mean > 1e-15 ? mean : 1e-15); }
+    static double response(double f) { return portable_exp(f); }
 };
 
 }  // namespace bosquet::inline BOSQUET_FORMULA_SET

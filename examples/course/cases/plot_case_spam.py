@@ -116,7 +116,7 @@ plt.show()
 # with a positive value (right) increases the log odds of spam.
 boosted = models["gradient boosting, 5 leaves"]
 named = clone(boosted).set_params(n_estimators=150).fit(words, mail["class"])
-shap_beeswarm(explain(named, words.sample(400, random_state=0)), most=10)
+shap_beeswarm(explain(named, words.sample(400, random_state=0)), max_display=10)
 plt.show()
 
 # %%

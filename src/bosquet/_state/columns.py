@@ -34,7 +34,7 @@ def set_encoder(model: Any, state: Any, trees: Ensemble) -> None:
 
 def check_leaf_sums(trees: Ensemble) -> None:
     """Raise ModelFileError if predictions could be too large for the formulas that use them."""
-    if not (trees.reach() <= LARGEST_NUMBER).all():
+    if not (trees.max_absolute_prediction() <= LARGEST_NUMBER).all():
         raise ModelFileError(
             f"invalid model file: the values of the leaves are too large; sums must be <= {LARGEST_NUMBER:g}"
         )

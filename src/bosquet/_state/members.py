@@ -10,6 +10,7 @@ from bosquet._core import ModelFileError
 from bosquet._parameters import NotStored
 from bosquet._state.kinds import kind_of
 from bosquet._state.labels import is_subset
+from bosquet._suggestions import with_article
 
 
 def check_member(
@@ -24,7 +25,7 @@ def check_member(
     has_task = is_regressor if classes is None else is_classifier
     if not has_task(member) or (probabilities and not hasattr(member, "predict_proba")):
         raise ModelFileError(
-            f"invalid model file: a {type(member).__name__} cannot be a member of this model"
+            f"invalid model file: {with_article(type(member).__name__)} cannot be a member of this model"
         )
     if isinstance(getattr(member, "classes_", None), list):
         raise ModelFileError(
@@ -47,8 +48,8 @@ def check_same_class(members: list[Any], template: Any) -> None:
     for member in members:
         if type(member) is not type(template) and not isinstance(template, NotStored):
             raise ModelFileError(
-                f"invalid model file: a member is a {type(member).__name__}, but the estimator of the model"
-                f" is a {type(template).__name__}"
+                f"invalid model file: a member is {with_article(type(member).__name__)}, but the estimator of"
+                f" the model is {with_article(type(template).__name__)}"
             )
 
 

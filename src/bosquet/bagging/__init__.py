@@ -3,7 +3,7 @@
 from bosquet.bagging.bagged import BaggingClassifier, BaggingRegressor
 from bosquet.bagging.bootstrap import distinct_samples, probability_drawn
 from bosquet.bagging.diversity import Ambiguity, ambiguity
-from bosquet.bagging.settings import over_settings
+from bosquet.bagging.param_grid_voting import vote_over_grid
 from bosquet.bagging.voting import VotingClassifier, VotingRegressor
 
 __all__ = [
@@ -14,6 +14,6 @@ __all__ = [
     "VotingRegressor",
     "ambiguity",
     "distinct_samples",
-    "over_settings",
     "probability_drawn",
+    "vote_over_grid",
 ]

@@ -1,4 +1,4 @@
-"""Base class of the bagging estimators: fits learners to bags of rows and averages their votes."""
+"""Base class of the bagging estimators: fits base estimators to bags of rows and averages their votes."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ CHECKS: dict[str, Check] = {
 
 
 class BaseBagging(SaveMixin, ExplainMixin, BaseEstimator):
-    """Fit learners to bags of rows; compute out-of-bag errors."""
+    """Fit base estimators to bags of rows; compute out-of-bag errors."""
 
     _classifier: bool  # set by the subclasses
     _sampler: Sampler
@@ -79,16 +79,16 @@ class BaseBagging(SaveMixin, ExplainMixin, BaseEstimator):
     # ------------------------------------------------------------------ fitting
     @publishes_fit_atomically
     def fit(self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit one learner to each bag.
+        """Fit one base estimator to each bag.
 
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
-            pandas and polars frames are passed to the learners as frames, other tables as arrays.
+            pandas and polars frames are passed to the base estimators as frames, other tables as arrays.
         y : array of shape (n_samples,), for regression also (n_samples, n_targets)
         sample_weight : array of shape (n_samples,), optional
-            If the learner accepts weights, each row gets its weight times the number of times that it
-            was drawn. Otherwise rows are drawn with probabilities proportional to their weights.
+            If the base estimator accepts weights, each row gets its weight times the number of times that
+            it was drawn. Otherwise rows are drawn with probabilities proportional to their weights.
 
         Returns
         -------
@@ -250,21 +250,21 @@ class BaseBagging(SaveMixin, ExplainMixin, BaseEstimator):
     # --------------------------------------------------------------- predicting
     @property
     def n_estimators_(self) -> int:
-        """Number of learners in the model."""
+        """Number of base estimators in the model."""
         check_is_fitted(self, "estimators_")
         return len(self.estimators_)
 
     @property
     @reads_fit_snapshot
     def estimators_samples_(self) -> list[np.ndarray]:
-        """Rows that each learner drew, one entry per draw; computed again from the seed at each access."""
+        """Rows that each base estimator drew, one entry per draw; drawn again at each access."""
         check_is_fitted(self, "estimators_")
         return [self._sampler.rows(t) for t in range(len(self.estimators_))]
 
     @property
     @reads_fit_snapshot
     def estimators_features_(self) -> list[np.ndarray]:
-        """Columns that each learner was fitted to."""
+        """Columns that each base estimator was fitted to."""
         check_is_fitted(self, "estimators_")
         all_features = np.arange(self.n_features_in_)
         return [all_features if drawn is None else drawn for drawn in self._features]

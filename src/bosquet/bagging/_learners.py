@@ -9,6 +9,7 @@ import numpy as np
 
 from bosquet._bags import misclassified, squared_errors
 from bosquet._sklearn import columns_of, has_fit_parameter, rows_of, seeded_clone
+from bosquet._suggestions import first_names
 from bosquet.bagging._sampling import Sampler
 from bosquet.trees import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -21,14 +22,19 @@ def default_estimator(classifier: bool) -> Any:
     return DecisionTreeClassifier() if classifier else DecisionTreeRegressor()
 
 
-def check_learner(learner: Estimator, parameter: str) -> None:
-    """Raise a TypeError unless `learner` is an estimator with `fit`, `predict` and `get_params`."""
+def check_learner(learner: Estimator, parameter: str, name: str | None = None) -> None:
+    """Raise a TypeError unless `learner` is an estimator with `fit`, `predict` and `get_params`.
+
+    `name` is the name of the learner if the parameter is a list of named estimators.
+    """
     if isinstance(learner, type) or not all(
         hasattr(learner, method) for method in ("fit", "predict", "get_params")
     ):
+        given = f"{parameter}={learner!r} is"
+        if name is not None:
+            given = f"{parameter} contains {learner!r} under the name {name!r}, which is"
         raise TypeError(
-            f"{parameter}={learner!r} is not an estimator; pass an instance (not a class) with fit, predict"
-            " and get_params"
+            f"{given} not an estimator; pass an instance (not a class) with fit, predict and get_params"
         )
 
 
@@ -69,7 +75,7 @@ class ClassifierVotes:
         if unknown.size:
             raise ValueError(
                 f"{type(learner).__name__} predicts the class {labels.tolist()[unknown[0]]!r}, which is not"
-                f" one of {self.classes.tolist()}"
+                f" one of {first_names(self.classes)}; the estimator must predict classes of y"
             )
         return columns
 

@@ -61,14 +61,16 @@ class Group:
             members = np.asarray(state["members"], dtype=np.intp)
             inside = members.shape == (n,) and members[0] >= 0 and members[-1] < n_rows
             if not inside or (np.diff(members) <= 0).any():
-                raise ValueError(f"members must hold {n} increasing row numbers in [0, {n_rows})")
+                raise ValueError(
+                    f"members must contain {n} increasing row numbers in [0, {n_rows})"
+                )
         elif n != n_rows:
             raise ValueError(f"members is missing: {n} of {n_rows} rows can be drawn")
         if state["probability"] is not None:
             probability = np.asarray(state["probability"], dtype=float)
             valid = probability.shape == (n,) and (probability >= 0).all()
             if not valid or abs(probability.sum() - 1) > 1e-9:
-                raise ValueError(f"probability must hold {n} non-negative numbers with sum 1")
+                raise ValueError(f"probability must contain {n} non-negative numbers with sum 1")
             if not replace and np.count_nonzero(probability) < size:
                 raise ValueError(
                     f"a bag draws {size} rows without replacement, but only"

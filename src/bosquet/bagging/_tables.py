@@ -34,7 +34,8 @@ def validate_table(
         for count, what in zip(X.shape, ("sample", "feature"), strict=True):
             if count == 0:
                 raise ValueError(
-                    f"Found array with 0 {what}(s) (shape={X.shape}) while a minimum of 1 is required."
+                    f"Found array with 0 {what}(s) (shape={X.shape}) while a minimum of 1 is required;"
+                    f" pass at least one {what}"
                 )
         return X
     tags = [tags_of(learner).input_tags for learner in learners if not _is_meta_estimator(learner)]

@@ -1,4 +1,4 @@
-"""Bagging: the same learner fitted to many samples of the rows; votes or predictions are averaged."""
+"""Bagging: one estimator fitted to many samples of the rows; votes or predictions are averaged."""
 
 from __future__ import annotations
 
@@ -27,34 +27,36 @@ if TYPE_CHECKING:
 
 _PARAMETERS_DOC = """
     estimator : scikit-learn estimator, default=None
-        The learner that is cloned and fitted to each bag; None: a full decision tree. Bagging improves
-        unstable learners, whose predictions change strongly with the training rows. For small trees use
-        ``DecisionTreeClassifier(max_leaf_nodes=d)``; for trees pruned by cross-validation use a
-        ``GridSearchCV`` over ``ccp_alpha``. The random_state of each clone is drawn from `random_state`.
+        The base estimator that is cloned and fitted to each bag; None: a full decision tree. Bagging
+        improves unstable base estimators, whose predictions change strongly with the training rows. For
+        small trees use ``DecisionTreeClassifier(max_leaf_nodes=d)``; for trees pruned by cross-validation
+        use a ``GridSearchCV`` over ``ccp_alpha``. The random_state of each clone is drawn from
+        `random_state`.
     n_estimators : int or "auto", default=10
-        Number of learners. "auto" adds 10 at a time until the out-of-bag error has settled: its mean
-        over the last 20 learners is at most a tenth of its standard error below its mean over the 20
+        Number of base estimators. "auto" adds 10 at a time until the out-of-bag error has settled: its mean
+        over the last 20 base estimators is at most a tenth of its standard error below its mean over the 20
         before, or has risen. At most 500. "auto" needs ``bootstrap=True`` and sets the same attributes
         as ``oob_score=True``.
     max_samples : int or float, default=1.0
         Number of rows drawn per bag, or a fraction of the rows of X.{balanced_size}
     max_features : int, float, "sqrt" or "log2", default=1.0
-        Number of columns drawn per learner, or a fraction of the columns of X.
+        Number of columns drawn per base estimator, or a fraction of the columns of X.
     bootstrap : bool, default=True
         Whether to draw rows with replacement.
     bootstrap_features : bool, default=False
-        Whether to draw columns with replacement. Learners then get arrays instead of data frames,
+        Whether to draw columns with replacement. Base estimators then get arrays instead of data frames,
         because a column may be drawn twice and column names must be unique.
     """
 
 _SHARED_DOC = """
     oob_score : bool, default=False
-        Whether to compute out-of-bag errors: each row is predicted by the learners that did not draw it.
+        Whether to compute out-of-bag errors: each row is predicted by the base estimators that did not draw
+        it.
     warm_start : bool, default=False
-        Whether `fit` adds learners to the fitted model instead of starting again. The bags of the first
-        fit are kept: 5 learners and then 5 more give the same model as 10 learners in one fit.
+        Whether `fit` adds base estimators to the fitted model instead of starting again. The bags of the
+        first fit are kept: 5 base estimators and then 5 more give the same model as 10 in one fit.
     n_jobs : int or None, default=None
-        Number of learners fitted in parallel by joblib. None: 1, unless set by
+        Number of base estimators fitted in parallel by joblib. None: 1, unless set by
         ``joblib.parallel_config``; -1: all processors. The model does not depend on it.
     random_state : int, RandomState or None, default=None
         Random seed of the bags.
@@ -64,23 +66,24 @@ _SHARED_DOC = """
 
 _ATTRIBUTES_DOC = """
     estimators_ : list
-        The fitted learners.
+        The fitted base estimators.
     estimators_samples_ : list of arrays
-        Rows that each learner drew, one entry per draw. Not stored, but computed again from the seed.
+        Rows that each base estimator drew, one entry per draw. Not stored, but computed again from the
+        seed.
     estimators_features_ : list of arrays
-        Columns that each learner was fitted to.
+        Columns that each base estimator was fitted to.
     n_estimators_ : int
-        Number of learners.
+        Number of base estimators.
     oob_score_ : float
         {score} of the out-of-bag predictions.
     oob_error_ : float
-        Out-of-bag error of the ensemble ({error}). Each row is predicted by
-        the learners that did not draw it. Rows that all learners drew are ignored, with a warning.
+        Out-of-bag error of the ensemble ({error}). Each row is predicted by the base estimators that did
+        not draw it. Rows that all base estimators drew are ignored, with a warning.
     oob_learner_error_ : float
-        Mean over the learners of the error of a single learner on the rows that it did not draw.
-        Compare with `oob_error_`, the error of the ensemble.
+        Mean over the base estimators of the error of a single base estimator on the rows that it did not
+        draw. Compare with `oob_error_`, the error of the ensemble.
     oob_curve_ : array of shape (n_estimators_,)
-        `oob_error_` after 1, 2, ... learners.
+        `oob_error_` after 1, 2, ... base estimators.
     """
 
 
@@ -110,18 +113,20 @@ def _with_common_docs(**words: str) -> Any:
         With ``balanced=True``, the number of rows per class, or a fraction of the smallest class.""",
 )
 class BaggingClassifier(ClassifierMixin, BaseBagging):
-    """Bagging classifier: learners fitted to bootstrap samples vote.
+    """Bagging classifier: base estimators fitted to bootstrap samples vote.
 
-    Bag t holds rows drawn with replacement, about 63 % of the distinct rows. Learner h_t is fitted to bag
-    t, and the ensemble predicts the class with the largest mean vote. If a bag holds a single class, its
-    learner always votes for that class.
+    Bag t holds rows drawn with replacement, about 63 % of the distinct rows. Base estimator h_t is fitted
+    to bag t, and the ensemble predicts the class with the largest mean vote. If a bag holds a single class,
+    its base estimator always votes for that class.
+
+    Guide: docs/bagging.md
 
     Parameters
     ----------
     {parameters}
     voting : {"soft", "hard"}, default="soft"
-        What a vote is. "soft": the probabilities of the learner. "hard": 1 for the predicted class.
-        Learners without ``predict_proba`` always cast hard votes.
+        What a vote is. "soft": the probabilities of the base estimator. "hard": 1 for the predicted class.
+        Base estimators without ``predict_proba`` always cast hard votes.
     balanced : bool, default=False
         Whether each bag draws as many rows of every class as the smallest class has. Useful for rare
         classes. The predicted probabilities are then those of equally frequent classes.
@@ -133,7 +138,12 @@ class BaggingClassifier(ClassifierMixin, BaseBagging):
         The class labels, sorted.
     {attributes}
     oob_decision_function_ : array of shape (n_samples, n_classes)
-        Mean out-of-bag vote; NaN for rows that all learners drew.
+        Mean out-of-bag vote; NaN for rows that all base estimators drew.
+
+    See Also
+    --------
+    RandomForestClassifier : Bagged trees that draw features at each node, in the C++ core.
+    VotingClassifier : Different classifiers on the same rows.
 
     Examples
     --------
@@ -244,7 +254,7 @@ class BaggingClassifier(ClassifierMixin, BaseBagging):
     def predict_proba(self, X: TableLike) -> np.ndarray:
         """Predict the probability of each class.
 
-        This is the mean over the learners; with voting="hard", the fraction of votes.
+        This is the mean over the base estimators; with voting="hard", the fraction of votes.
 
         Parameters
         ----------
@@ -275,7 +285,7 @@ class BaggingClassifier(ClassifierMixin, BaseBagging):
 
     @reads_fit_snapshot
     def staged_predict_proba(self, X: TableLike) -> Iterator[np.ndarray]:
-        """Yield the probability of each class, as predicted by the first 1, 2, ... learners.
+        """Yield the probability of each class, as predicted by the first 1, 2, ... base estimators.
 
         Parameters
         ----------
@@ -289,7 +299,7 @@ class BaggingClassifier(ClassifierMixin, BaseBagging):
 
     @reads_fit_snapshot
     def staged_predict(self, X: TableLike) -> Iterator[np.ndarray]:
-        """Yield the class of each row of X, as predicted by the first 1, 2, ... learners.
+        """Yield the class of each row of X, as predicted by the first 1, 2, ... base estimators.
 
         Parameters
         ----------
@@ -304,7 +314,7 @@ class BaggingClassifier(ClassifierMixin, BaseBagging):
 
     @reads_fit_snapshot
     def votes(self, X: TableLike) -> np.ndarray:
-        """Return the vote of each learner.
+        """Return the vote of each base estimator.
 
         Returns
         -------
@@ -318,10 +328,10 @@ class BaggingClassifier(ClassifierMixin, BaseBagging):
     def jackknife_standard_errors(self, X: TableLike) -> np.ndarray:
         """Standard error of each probability, by the jackknife after the bootstrap.
 
-        It estimates how much the probability would vary over other training samples. For each training
-        row i, the probability is compared with that of the learners that did not draw row i. The noise
-        due to the finite number of learners is subtracted, which may give 0. The estimate needs many
-        learners, about as many as rows; a warning is given if there are far too few.
+        It estimates how much the probability would vary over other training samples. For each training row
+        i, the probability is compared with that of the base estimators that did not draw row i. The noise
+        due to the finite number of base estimators is subtracted, which may give 0. The estimate needs many
+        base estimators, about as many as rows; a warning is given if there are far too few.
 
         Parameters
         ----------
@@ -347,10 +357,12 @@ class BaggingClassifier(ClassifierMixin, BaseBagging):
     balanced_size="",
 )
 class BaggingRegressor(RegressorMixin, BaseBagging):
-    """Bagging regressor: the mean of learners fitted to bootstrap samples.
+    """Bagging regressor: the mean of base estimators fitted to bootstrap samples.
 
-    Bag t holds rows drawn with replacement, about 63 % of the distinct rows. Learner h_t is fitted to bag
-    t, and the ensemble predicts H_T = (1/T) Σ h_t.
+    Bag t holds rows drawn with replacement, about 63 % of the distinct rows. Base estimator h_t is fitted
+    to bag t, and the ensemble predicts H_T = (1/T) Σ h_t.
+
+    Guide: docs/bagging.md
 
     Parameters
     ----------
@@ -361,7 +373,12 @@ class BaggingRegressor(RegressorMixin, BaseBagging):
     ----------
     {attributes}
     oob_prediction_ : array of shape (n_samples,) or (n_samples, n_targets)
-        Mean out-of-bag prediction; NaN for rows that all learners drew.
+        Mean out-of-bag prediction; NaN for rows that all base estimators drew.
+
+    See Also
+    --------
+    RandomForestRegressor : Bagged trees that draw features at each node, in the C++ core.
+    VotingRegressor : Different regressors on the same rows.
 
     Examples
     --------
@@ -431,7 +448,7 @@ class BaggingRegressor(RegressorMixin, BaseBagging):
 
     @reads_fit_snapshot
     def predict(self, X: TableLike) -> np.ndarray:
-        """Predict the target of each row of X, as the mean over the learners.
+        """Predict the target of each row of X, as the mean over the base estimators.
 
         Parameters
         ----------
@@ -445,7 +462,7 @@ class BaggingRegressor(RegressorMixin, BaseBagging):
 
     @reads_fit_snapshot
     def staged_predict(self, X: TableLike) -> Iterator[np.ndarray]:
-        """Yield the target of each row of X, as predicted by the first 1, 2, ... learners.
+        """Yield the target of each row of X, as predicted by the first 1, 2, ... base estimators.
 
         Parameters
         ----------
@@ -460,7 +477,7 @@ class BaggingRegressor(RegressorMixin, BaseBagging):
 
     @reads_fit_snapshot
     def votes(self, X: TableLike) -> np.ndarray:
-        """Return the prediction of each learner.
+        """Return the prediction of each base estimator.
 
         Returns
         -------
@@ -472,10 +489,10 @@ class BaggingRegressor(RegressorMixin, BaseBagging):
     def jackknife_standard_errors(self, X: TableLike) -> np.ndarray:
         """Standard error of each prediction, by the jackknife after the bootstrap.
 
-        It estimates how much the prediction would vary over other training samples. For each training
-        row i, the prediction is compared with that of the learners that did not draw row i. The noise
-        due to the finite number of learners is subtracted, which may give 0. The estimate needs many
-        learners, about as many as rows; a warning is given if there are far too few.
+        It estimates how much the prediction would vary over other training samples. For each training row
+        i, the prediction is compared with that of the base estimators that did not draw row i. The noise
+        due to the finite number of base estimators is subtracted, which may give 0. The estimate needs many
+        base estimators, about as many as rows; a warning is given if there are far too few.
 
         Parameters
         ----------

@@ -11,19 +11,19 @@ if TYPE_CHECKING:
 
 
 class Ambiguity(NamedTuple):
-    """Result of `ambiguity`: the ambiguity decomposition of an average of learners.
+    """Result of `ambiguity`: the ambiguity decomposition of an average of base estimators.
 
     Attributes
     ----------
     error_of_mean : float
         Mean squared error of the (weighted) mean prediction.
     mean_error : float
-        (Weighted) mean of the learners' own mean squared errors.
+        (Weighted) mean of the base estimators' own mean squared errors.
     ambiguity : float
-        Mean squared difference between the learners and their mean: how much they disagree.
+        Mean squared difference between the base estimators and their mean: how much they disagree.
     correlation : float
-        Mean correlation between the errors of two learners; NaN for a single learner. Learners
-        whose error is the same in every row are ignored, because their correlation is undefined.
+        Mean correlation between the errors of two base estimators; NaN for a single base estimator. Base
+        estimators whose error is the same in every row are ignored, because their correlation is undefined.
     """
 
     error_of_mean: float
@@ -33,25 +33,26 @@ class Ambiguity(NamedTuple):
 
 
 def ambiguity(predictions: ArrayLike, y: ArrayLike, weights: ArrayLike | None = None) -> Ambiguity:
-    r"""Decompose the error of an average of learners into their mean error and their ambiguity.
+    r"""Decompose the error of an average of base estimators into their mean error and their ambiguity.
 
     For f̄ = Σ w_t f_t with weights that sum to 1, each row satisfies
 
     (f̄ - y)² = Σ w_t (f_t - y)² - Σ w_t (f_t - f̄)².
 
-    So the squared error of the average is never larger than the average squared error of the learners,
-    and the difference is the amount by which the learners disagree. If the errors have mean 0 and are
-    uncorrelated, the error of the unweighted mean of T learners is the mean error divided by T.
+    So the squared error of the average is never larger than the average squared error of the base
+    estimators, and the difference is the amount by which the base estimators disagree. If the errors have
+    mean 0 and are uncorrelated, the error of the unweighted mean of T base estimators is the mean error
+    divided by T.
 
     Parameters
     ----------
     predictions : array of shape (n_samples, n_learners)
-        Prediction of each learner, as returned by ``votes(X)`` of `BaggingRegressor` and
+        Prediction of each base estimator, as returned by ``votes(X)`` of `BaggingRegressor` and
         `VotingRegressor`.
     y : array of shape (n_samples,)
         True targets.
     weights : array of shape (n_learners,), optional
-        Non-negative weights of the learners; they are divided by their sum. Default: equal weights.
+        Non-negative weights of the base estimators; they are divided by their sum. Default: equal weights.
 
     Returns
     -------
@@ -60,7 +61,7 @@ def ambiguity(predictions: ArrayLike, y: ArrayLike, weights: ArrayLike | None = 
 
     Examples
     --------
-    Two learners with errors of ±1 that have opposite signs in half of the rows:
+    Two base estimators with errors of ±1 that have opposite signs in half of the rows:
 
     >>> from bosquet.bagging import ambiguity
     >>> parts = ambiguity([[1, 1], [1, -1], [-1, 1], [-1, -1]], [0, 0, 0, 0])
@@ -102,7 +103,7 @@ def ambiguity(predictions: ArrayLike, y: ArrayLike, weights: ArrayLike | None = 
 
 
 def check_weights(weights: ArrayLike | None, n_learners: int) -> np.ndarray:
-    """Return the weights of learners as a float array; ones if None."""
+    """Return the weights of base estimators as a float array; ones if None."""
     if weights is None:
         return np.ones(n_learners)
     array = np.asarray(weights, dtype=float)

@@ -1,4 +1,4 @@
-"""Voting ensembles: different learners fitted to the same rows, with a weighted mean of their votes."""
+"""Voting ensembles: different estimators fitted to the same rows, with a weighted mean of their votes."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ CHECKS: dict[str, Check] = {
 
 
 class BaseVoting(SaveMixin, ExplainMixin, BaseEstimator):
-    """Fits and combines a list of named learners."""
+    """Fits and combines a list of named base estimators."""
 
     estimators: NamedEstimators
     weights: ArrayLike | None
@@ -59,15 +59,15 @@ class BaseVoting(SaveMixin, ExplainMixin, BaseEstimator):
 
     @publishes_fit_atomically
     def fit(self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit a clone of each learner to all rows.
+        """Fit a clone of each base estimator to all rows.
 
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
-            pandas and polars frames are passed to the learners as frames, other tables as arrays.
+            pandas and polars frames are passed to the base estimators as frames, other tables as arrays.
         y : array of shape (n_samples,)
         sample_weight : array of shape (n_samples,), optional
-            Passed to the learners; each of them must accept it.
+            Passed to the base estimators; each of them must accept it.
 
         Returns
         -------
@@ -109,8 +109,8 @@ class BaseVoting(SaveMixin, ExplainMixin, BaseEstimator):
         pairs = _pairs(self.estimators)
         if not pairs:
             raise ValueError(
-                f"estimators={self.estimators!r} is not valid; pass a list of (name, estimator) pairs with at"
-                " least one pair"
+                f"estimators={self.estimators!r} is not valid: estimators must be a list of (name, estimator)"
+                " pairs with at least one pair"
             )
         names = [name for name, _ in pairs]
         parameters = self.get_params(deep=False)
@@ -125,7 +125,7 @@ class BaseVoting(SaveMixin, ExplainMixin, BaseEstimator):
                     " not a constructor argument and does not contain '__'"
                 )
         for name, learner in self._kept():
-            check_learner(learner, name)
+            check_learner(learner, "estimators", name)
         if not self._kept():
             raise ValueError("all estimators are 'drop'; at least one estimator is required")
         self._check_votes()
@@ -150,7 +150,7 @@ class BaseVoting(SaveMixin, ExplainMixin, BaseEstimator):
         return weights[kept] / weights[kept].sum()
 
     def get_params(self, deep: bool = True) -> dict[str, object]:
-        """Return the parameters; with `deep`, also the learners by name and their parameters."""
+        """Return the parameters; with `deep`, also the base estimators by name and their parameters."""
         parameters = super().get_params(deep=False)
         for name, learner in _pairs(self.estimators) if deep else []:
             parameters[name] = learner
@@ -160,7 +160,7 @@ class BaseVoting(SaveMixin, ExplainMixin, BaseEstimator):
         return parameters
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters; ``name=`` replaces a learner, ``name__key=`` sets a parameter of a learner."""
+        """Set parameters; ``name=`` replaces a base estimator, ``name__key=`` sets one of its parameters."""
         if "estimators" in params:
             self.estimators = params.pop("estimators")
         names = [name for name, _ in _pairs(self.estimators)]
@@ -223,22 +223,24 @@ def _has_predict_proba(model: VotingClassifier) -> bool:
 class VotingClassifier(ClassifierMixin, BaseVoting):
     """Voting ensemble of different classifiers.
 
-    Each learner gives a vote for each class. The prediction is the class with the largest weighted sum of
-    votes.
+    Each base estimator gives a vote for each class. The prediction is the class with the largest weighted
+    sum of votes.
+
+    Guide: docs/bagging.md
 
     Parameters
     ----------
     estimators : list of (name, estimator)
-        The learners. "drop" instead of an estimator excludes it from the ensemble.
+        The base estimators. "drop" instead of an estimator excludes it from the ensemble.
     voting : {"hard", "soft", "real"}, default="hard"
         What a vote is. "hard": 1 for the predicted class, which gives a majority vote (weighted by
-        `weights`). "soft": the probabilities of the learner. "real": its ``decision_function``; for two
-        classes the ensemble predicts the sign of Σ w_t h_t(x) with real-valued h_t, so that learners
-        with larger confidence count more.
+        `weights`). "soft": the probabilities of the base estimator. "real": its ``decision_function``; for
+        two classes the ensemble predicts the sign of Σ w_t h_t(x) with real-valued h_t, so that base
+        estimators with larger confidence count more.
     weights : list of floats, default=None
         Non-negative weight of each of `estimators`; None: equal weights.
     n_jobs : int or None, default=None
-        Number of learners fitted in parallel by joblib.
+        Number of base estimators fitted in parallel by joblib.
     verbose : int, default=0
         Verbosity of joblib's progress messages.
 
@@ -247,9 +249,14 @@ class VotingClassifier(ClassifierMixin, BaseVoting):
     classes_ : array
         The class labels, sorted.
     estimators_ : list
-        The fitted learners that are not dropped.
+        The fitted base estimators that are not dropped.
     named_estimators_ : Bunch
-        The fitted learners by name.
+        The fitted base estimators by name.
+
+    See Also
+    --------
+    SuperLearnerClassifier : Stacking: the weights are chosen by cross-validation.
+    BaggingClassifier : One classifier on many samples of the rows.
 
     Examples
     --------
@@ -305,7 +312,8 @@ class VotingClassifier(ClassifierMixin, BaseVoting):
         self.classes_ = np.unique(labels)
         if self.voting == "real" and self.classes_.size < 2:
             raise ValueError(
-                f"{single_class_message(self.classes_)}: voting='real' needs at least two classes"
+                f"{single_class_message(self.classes_)}: voting='real' needs at least two classes; use"
+                " voting='soft' or 'hard'"
             )
         return labels
 
@@ -341,7 +349,7 @@ class VotingClassifier(ClassifierMixin, BaseVoting):
     def predict_proba(self, X: TableLike) -> np.ndarray:
         """Predict the probability of each class.
 
-        This is the weighted mean over the learners; with voting="hard", the fraction of votes.
+        This is the weighted mean over the base estimators; with voting="hard", the fraction of votes.
 
         Parameters
         ----------
@@ -357,7 +365,7 @@ class VotingClassifier(ClassifierMixin, BaseVoting):
     @available_if(_has_decision_function)
     @reads_fit_snapshot
     def decision_function(self, X: TableLike) -> np.ndarray:
-        """Compute the weighted mean of the decision functions of the learners.
+        """Compute the weighted mean of the decision functions of the base estimators.
 
         Parameters
         ----------
@@ -372,11 +380,11 @@ class VotingClassifier(ClassifierMixin, BaseVoting):
 
     @reads_fit_snapshot
     def votes(self, X: TableLike) -> np.ndarray:
-        """Return the vote of each learner.
+        """Return the vote of each base estimator.
 
         Returns
         -------
-        array of shape (n_samples, n_learners) or (n_samples, n_learners, n_classes)
+        array of shape (n_samples, n_estimators) or (n_samples, n_estimators, n_classes)
             With voting="hard" the predicted classes; otherwise probabilities or decision values of each
             class.
         """
@@ -393,23 +401,30 @@ def _real_votes(learner: Any, X: TableLike) -> np.ndarray:
 class VotingRegressor(RegressorMixin, BaseVoting):
     """Voting ensemble of different regressors: the (weighted) mean of their predictions.
 
+    Guide: docs/bagging.md
+
     Parameters
     ----------
     estimators : list of (name, estimator)
-        The learners. "drop" instead of an estimator excludes it from the ensemble.
+        The base estimators. "drop" instead of an estimator excludes it from the ensemble.
     weights : list of floats, default=None
         Non-negative weight of each of `estimators`; None: equal weights.
     n_jobs : int or None, default=None
-        Number of learners fitted in parallel by joblib.
+        Number of base estimators fitted in parallel by joblib.
     verbose : int, default=0
         Verbosity of joblib's progress messages.
 
     Attributes
     ----------
     estimators_ : list
-        The fitted learners that are not dropped.
+        The fitted base estimators that are not dropped.
     named_estimators_ : Bunch
-        The fitted learners by name.
+        The fitted base estimators by name.
+
+    See Also
+    --------
+    SuperLearnerRegressor : Stacking: the weights are chosen by cross-validation.
+    BaggingRegressor : One regressor on many samples of the rows.
 
     Examples
     --------
@@ -450,7 +465,7 @@ class VotingRegressor(RegressorMixin, BaseVoting):
 
     @reads_fit_snapshot
     def predict(self, X: TableLike) -> np.ndarray:
-        """Predict the target of each row of X, as the weighted mean over the learners.
+        """Predict the target of each row of X, as the weighted mean over the base estimators.
 
         Parameters
         ----------
@@ -466,11 +481,11 @@ class VotingRegressor(RegressorMixin, BaseVoting):
 
     @reads_fit_snapshot
     def votes(self, X: TableLike) -> np.ndarray:
-        """Return the prediction of each learner.
+        """Return the prediction of each base estimator.
 
         Returns
         -------
-        array of shape (n_samples, n_learners), or (n_samples, n_learners, n_targets)
+        array of shape (n_samples, n_estimators), or (n_samples, n_estimators, n_targets)
         """
         votes = self._learner_votes(X, RegressorVotes()).transpose(1, 0, 2)
         return votes[:, :, 0] if votes.shape[2] == 1 else votes

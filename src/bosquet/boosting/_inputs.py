@@ -19,12 +19,12 @@ SMALL_TABLE = 100_000
 
 
 def threads_for(rows: int, columns: int, threads: int) -> int:
-    """1 for a small table, else `threads`."""
+    """Return 1 for a small table, otherwise `threads`."""
     return 1 if rows * columns < SMALL_TABLE else threads
 
 
 def shaped(X: TableLike) -> Any:
-    """X itself if it has a shape, else an array; a sparse matrix in a format whose rows can be selected."""
+    """Return X, as an array if it has no shape; a sparse matrix in a format whose rows can be selected."""
     if issparse(X):
         return checked_sparse(X)
     return without_mask(X) if hasattr(X, "shape") else np.asarray(X)

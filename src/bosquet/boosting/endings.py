@@ -18,7 +18,7 @@ class Ending:
 
 
 def all_rounds(number: int) -> Ending:
-    return Ending("the one round was made" if number == 1 else f"all {number} rounds were made")
+    return Ending(f"all rounds were run ({number})")
 
 
 def by_callback(number: int) -> Ending:
@@ -35,9 +35,9 @@ def without_mistake(round_: int, error: float | None = 0.0) -> Ending:
     """ε = 0, or a real-valued learner all of whose signs are correct; rounds are counted from 1."""
     how = "ε = 0" if error == 0 else "every sign is correct"
     return Ending(
-        f"the learner of round {round_} makes no mistake ({how}): it outvotes all others, and nothing is left"
-        " to learn",
-        "use a weaker learner, for example a shallower tree, that leaves something to boost",
+        f"the learner of round {round_} makes no mistake ({how}): its weight exceeds the sum of all others,"
+        " so further rounds have no effect",
+        "use a weaker learner, for example a shallower tree",
     )
 
 
@@ -46,20 +46,20 @@ def without_edge(round_: int, error: float, chance: float) -> Ending:
     return Ending(
         f"the learner of round {round_} is no better than chance: its weighted error is ε = {error:.6g}, and"
         f" guessing has {chance:.6g}",
-        "use a stronger learner, or set n_estimators to the number of rounds that were made",
+        "use a stronger learner, or set n_estimators to the number of rounds that were run",
     )
 
 
 NO_WEIGHT_LEFT = Ending(
-    "every row has the margin that the loss asks for: no row has a weight above 0"
+    "every row has the margin that the loss requires: no row has a weight above 0"
 )
 
 
 def ending_of_all(endings: Iterable[Ending | None]) -> Ending:
     """The ending of several loops that run side by side, one for each column of a code."""
     known = [ending for ending in endings if ending is not None]
-    if not known:
-        return Ending("there was nothing left to learn")
+    if not known:  # a warm start of a model whose loops had ended
+        return Ending("the rounds had already ended in an earlier fit")
     reasons = list(dict.fromkeys(ending.reason for ending in known))
     advice = next((ending.advice for ending in known if ending.advice), "")
     if len(known) == 1:
@@ -75,13 +75,13 @@ def next_round(loop: Iterator[Any]) -> tuple[Any, Ending | None]:
         return None, end.value
 
 
-def warn_of_ending(ending: Ending, done: int, asked: int) -> None:
-    """Warn if there are fewer rounds than asked for, and the user did not ask for that."""
-    if not ending.advice or done >= asked:
+def warn_of_ending(ending: Ending, done: int, requested: int) -> None:
+    """Warn if there are fewer rounds than requested, and the user did not choose that."""
+    if not ending.advice or done >= requested:
         return
     from sklearn.exceptions import ConvergenceWarning
 
     warn_user(
-        f"boosting ended after {done} of {asked} rounds: {ending.reason}; {ending.advice}",
+        f"boosting ended after {done} of {requested} rounds: {ending.reason}; {ending.advice}",
         ConvergenceWarning,
     )

@@ -25,7 +25,7 @@ class RoundInfo:
     Attributes
     ----------
     iteration : number of rounds so far, including those of earlier warm starts.
-    n_estimators : largest number of rounds.
+    n_estimators : maximum number of rounds.
     train_loss : mean loss on (a sample of) the training rows.
     validation_loss : mean loss on the validation set, None without one.
     model : the model so far; it can predict and be saved.
@@ -198,18 +198,20 @@ def split_rows(
 
     if strata is not None and np.bincount(strata).min() < 2:
         strata = None
-    held = max(1, round(fraction * rows))
-    if held >= rows:
+    n_validation = max(1, round(fraction * rows))
+    if n_validation >= rows:
         raise ValueError(
             f"validation_fraction={fraction:g} of {rows} rows leaves no row to train on; lower"
             " validation_fraction or set early_stopping=False"
         )
-    if strata is not None and (held < strata.max() + 1 or rows - held < strata.max() + 1):
+    if strata is not None and (
+        n_validation < strata.max() + 1 or rows - n_validation < strata.max() + 1
+    ):
         strata = None
-    kept_rows, held_rows = train_test_split(
-        np.arange(rows), test_size=held, random_state=seed, stratify=strata
+    training_rows, validation_rows = train_test_split(
+        np.arange(rows), test_size=n_validation, random_state=seed, stratify=strata
     )
-    return np.sort(kept_rows), np.sort(held_rows)
+    return np.sort(training_rows), np.sort(validation_rows)
 
 
 @dataclass
@@ -281,6 +283,7 @@ def start_of_run(
     state: StoppingState | None,
     validation_fingerprint: int | None,
     *,
+    patience: int,
     tol: float,
     scoring: str | Callable[..., float] | None = None,
     is_split_off: bool = True,
@@ -298,7 +301,7 @@ def start_of_run(
     stopping = None
     if validation_fingerprint is not None:
         since = 0 if start is None else start.n_rounds
-        stopping = EarlyStopping(model.n_iter_no_change, tol, since)
+        stopping = EarlyStopping(patience, tol, since)
     if start is None:
         return RunStart(None, LoopResult(), stopping, validation_fingerprint, scoring)
     if resumed is None or stopping is None:
@@ -312,7 +315,7 @@ def start_of_run(
         return RunStart(start, history, stopping, validation_fingerprint, scoring)
     history = resumed.history.copy()
     if resumed.scoring == scoring:
-        stopping = resumed.stopping.resume(model.n_iter_no_change, tol)
+        stopping = resumed.stopping.resume(patience, tol)
     else:  # scores of another metric cannot be compared
         unknown = [float("nan")] * len(history.validation_loss)
         history.validation_score = unknown if scoring else list(history.validation_loss)
@@ -321,8 +324,7 @@ def start_of_run(
 
 def _warn_of_trained_rows() -> None:
     warn_user(
-        "this warm start may continue rounds that were trained on rows of the validation set, and early"
-        " stopping would then stop too late: the model was last fitted on all rows, without"
-        " warm_start=True or early stopping, on other rows, or it was loaded from a file. Use both from the"
-        " first round on, or pass an eval_set to gradient boosting"
+        "early stopping may stop too late: the validation set of this warm start may contain rows that the"
+        " earlier rounds were trained on. Set warm_start=True and early_stopping from the first fit on, with"
+        " the same rows; or pass eval_set to gradient boosting"
     )

@@ -133,7 +133,7 @@ def target_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="COLUMN",
-        help="column to leave out; can be repeated",
+        help="column to leave out, or several separated by commas; can be repeated",
     )
     parser.add_argument(
         "--seed", type=non_negative_int, default=0, metavar="N", help="random seed (default: 0)"
@@ -158,9 +158,12 @@ def non_negative_int(text: str) -> int:
 
 def positive_int(text: str) -> int:
     """Return an integer >= 1."""
-    value = non_negative_int(text)
-    if value == 0:
-        raise argparse.ArgumentTypeError("must be an integer >= 1, got 0")
+    try:
+        value = int(text)
+    except ValueError:
+        value = 0
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not an integer >= 1")
     return value
 
 

@@ -27,6 +27,13 @@ _EPILOG = """examples:
   bosquet fit data.csv --target y --out model.bosquet       fit one model, write it to a file
   bosquet predict model.bosquet new.csv > predictions.csv   predict new rows
   bosquet COMMAND --help                                    options and examples of a command
+
+exit codes:
+  0    success
+  1    an internal error; please report it
+  2    an error in the arguments or the files, which the user can fix
+  3    a study without a conclusion
+  130  interrupted
 """
 
 

@@ -6,6 +6,7 @@ import os
 import warnings
 from typing import TYPE_CHECKING, Any
 
+from bosquet._suggestions import with_article
 from bosquet.cli.arguments import STDIN, UserError
 
 if TYPE_CHECKING:
@@ -61,7 +62,9 @@ def key_of(arguments: Namespace) -> bytes | None:
             with open(file, "rb") as opened:
                 key = opened.read()
         except OSError as error:
-            raise UserError(f"{option}: {error.strerror or error}") from None
+            raise UserError(
+                f"{option}: {error.strerror or error}; check the path and the permissions of the file"
+            ) from None
     try:
         check_key(key)
     except ValueError as error:
@@ -100,7 +103,9 @@ def load_model(path: str, arguments: Namespace) -> Any:
     except IsADirectoryError:
         raise UserError(f"{path} is a directory; pass a model file") from None
     except OSError as error:
-        raise UserError(f"{path} cannot be read: {error.strerror or error}") from None
+        raise UserError(
+            f"{path} cannot be read: {error.strerror or error}; check the permissions of the file"
+        ) from None
     except bosquet.ModelFileError as error:
         raise UserError(f"{path}: {' '.join(str(error).split())}") from None
 
@@ -120,10 +125,13 @@ def _load_pickle(path: str, trust: bool) -> Any:
             model = pickle.load(file)
     except Exception as error:  # the code in a pickle may raise anything
         line = " ".join(f"{type(error).__name__}: {error}".split())[:160]
-        raise UserError(f"{path} is a pickle that cannot be loaded: {line}") from None
+        raise UserError(
+            f"{path} is a pickle that cannot be loaded: {line}; use the versions of Python and of the"
+            " packages that wrote it"
+        ) from None
     if not hasattr(model, "predict"):
         raise UserError(
-            f"{path} contains a {type(model).__name__}, not a model; pass the file of a model"
+            f"{path} contains {with_article(type(model).__name__)}, not a model; pass the file of a model"
         )
     return model
 
@@ -139,7 +147,7 @@ def table_model(path: str, arguments: Namespace) -> Any:
         return model
     if not hasattr(model, "predict"):
         raise UserError(
-            f"{path} contains a {type(model).__name__}, which cannot predict tables; pass the file of a"
-            " classifier or a regressor"
+            f"{path} contains {with_article(type(model).__name__)}, which cannot predict tables; pass the"
+            " file of a classifier or a regressor"
         )
     return TableModel(model, ColumnsByName(model))

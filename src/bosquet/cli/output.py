@@ -66,7 +66,10 @@ def write_atomically(path: str) -> Iterator[Path]:
 
 def write_error(path: str, error: OSError) -> UserError:
     """Return the error of a file that cannot be written."""
-    return UserError(f"cannot write {path}: {error.strerror or error}; nothing was written")
+    return UserError(
+        f"cannot write {path}: {error.strerror or error}; nothing was written, pass a path in an existing,"
+        " writable folder"
+    )
 
 
 def check_outputs(
@@ -109,7 +112,7 @@ def _identity(path: str, stdin: str | None = None) -> Any:
 def _check_writable(path: str) -> None:
     place = Path(path)
     if place.is_dir():
-        raise UserError(f"cannot write {path}: it is a directory")
+        raise UserError(f"cannot write {path}: it is a directory; pass the path of a file")
     if place.exists() and not place.is_file():
         return
     try:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from bosquet._optional import import_optional
+from bosquet._suggestions import with_article
 
 from .table import (
     BYTES_ADVICE,
@@ -33,12 +34,15 @@ Container = TypeVar("Container")
 
 def table_from_arrow(X: pyarrow.Table | pyarrow.RecordBatch | ArrowStream) -> Table:
     """Read a pyarrow Table or RecordBatch, or an object with `__arrow_c_stream__`."""
-    pyarrow = import_optional("pyarrow", f"reading a {type(X).__name__}", "bosquet[arrow]")
+    pyarrow = import_optional(
+        "pyarrow", f"reading {with_article(type(X).__name__)}", "bosquet[arrow]"
+    )
     try:
         table = _as_pyarrow(X, pyarrow)
     except pyarrow.ArrowInvalid as error:
         raise ValueError(
-            f"Expected 2D array, got a {type(X).__name__} that is not an Arrow table ({error})"
+            f"Expected 2D array, got {with_article(type(X).__name__)} that is not an Arrow table ({error});"
+            " pass a pyarrow Table or RecordBatch"
         ) from error
     names = table.column_names
     return Table(

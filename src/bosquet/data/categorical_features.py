@@ -23,15 +23,15 @@ def categorical_mask(
         if categorical_features == FROM_DTYPE:
             return None
         raise ValueError(
-            f"categorical_features={categorical_features!r} is not valid; pass 'from_dtype', None, a boolean "
-            "mask, or a list of indices or names (also for a single name)"
+            f"categorical_features={categorical_features!r} is not valid: categorical_features must be "
+            "'from_dtype', None, a boolean mask, or a list of indices or names (also for a single name)"
         )
     try:
         items: list[Any] = list(categorical_features)
     except TypeError:
         raise TypeError(
-            f"categorical_features={categorical_features!r} is not valid; pass 'from_dtype', None, a boolean "
-            "mask, or a list of indices or names"
+            f"categorical_features={categorical_features!r} is not valid: categorical_features must be "
+            "'from_dtype', None, a boolean mask, or a list of indices or names"
         ) from None
     kinds = {_kind(item) for item in items}
     if not items:
@@ -43,8 +43,8 @@ def categorical_mask(
     if kinds == {"str"}:
         return _from_names(items, n_features, names)
     raise TypeError(
-        f"categorical_features={categorical_features!r} is not valid; pass only booleans, only indices, or"
-        " only names"
+        f"categorical_features={categorical_features!r} is not valid: categorical_features must contain"
+        " only booleans, only indices, or only names"
     )
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
+from bosquet._suggestions import with_article
+
 from .numpy_arrays import as_array, table_from_array, table_from_sparse
 from .table import Table
 
@@ -22,8 +24,8 @@ def open_table(X: TableLike, owner: str) -> Table:
     for count, what in zip(table.shape, ("sample", "feature"), strict=True):
         if count == 0:
             raise ValueError(
-                f"Found array with 0 {what}(s) (shape={table.shape}) while a minimum of 1 is "
-                "required."
+                f"Found array with 0 {what}(s) (shape={table.shape}) while a minimum of 1 is required; pass"
+                f" at least one {what}"
             )
     return table
 
@@ -79,9 +81,10 @@ def _other_frame(X: object, owner: str) -> Table:
             "pass the result"
         )
     if not isinstance(frame, narwhals.DataFrame):
+        kind = with_article(f"{type(X).__module__}.{type(X).__name__}")
         raise TypeError(
-            f"X is a {type(X).__module__}.{type(X).__name__}, which {owner} cannot read; pass an array, a "
-            "pandas or polars data frame, or an Arrow table"
+            f"X is {kind}, which {owner} cannot read; pass an array, a pandas or polars data frame, or an "
+            "Arrow table"
         )
     native = narwhals.to_native(frame)
     return _detect(native if native is not X else frame.to_pandas(), owner)
@@ -90,7 +93,10 @@ def _other_frame(X: object, owner: str) -> Table:
 def _wrong_dimension(dimensions: int, owner: str) -> ValueError:
     if dimensions == 1:
         return _one_dimensional("1D array", "")
-    return ValueError(f"Found array with dim {dimensions}, while dim <= 2 is required by {owner}")
+    return ValueError(
+        f"Found array with dim {dimensions}, while dim <= 2 is required by {owner}; pass an array of shape"
+        " (n_samples, n_features)"
+    )
 
 
 def _one_dimensional(what: str, instead: str) -> ValueError:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bosquet._digits import LARGEST_EXACT_INTEGER, warn_of_lost_digits
+from bosquet._suggestions import first_names
 
 from .categorical_features import FROM_DTYPE, categorical_mask
 from .columns import Columns
@@ -77,7 +78,7 @@ class TableEncoder:
     >>> import numpy as np
     >>> from bosquet.data import TableEncoder
     >>> X = [[1.5, "red"], [2.0, "blue"], [None, "red"]]
-    >>> encoder, columns = TableEncoder.fit(X)
+    >>> encoder, columns = TableEncoder.fit_encode(X)
     >>> columns
     [array([1.5, 2. , nan]), array([1, 0, 1], dtype=int32)]
     >>> encoder.levels
@@ -88,7 +89,7 @@ class TableEncoder:
     A numeric array is returned without a copy:
 
     >>> X = np.arange(6.0).reshape(3, 2)
-    >>> encoder, columns = TableEncoder.fit(X)
+    >>> encoder, columns = TableEncoder.fit_encode(X)
     >>> columns is X
     True
     """
@@ -115,7 +116,7 @@ class TableEncoder:
         )
 
     @classmethod
-    def fit(
+    def fit_encode(
         cls,
         X: TableLike,
         *,
@@ -334,9 +335,12 @@ def _check_given_names(given: Sequence[str], own: list[str] | None, n_features: 
             " feature"
         )
     if len(set(names)) < len(names):
-        raise ValueError(f"feature_names={names} contains duplicates; names must be distinct")
+        repeated = next(name for name in names if names.count(name) > 1)
+        raise ValueError(
+            f"feature_names contains {repeated!r} {names.count(repeated)} times; names must be distinct"
+        )
     if own is not None and own != names:
         raise ValueError(
-            f"feature_names={names} differs from the column names of X, {own}; omit feature_names"
+            f"feature_names differs from the column names of X, {first_names(own)}; omit feature_names"
         )
     return names

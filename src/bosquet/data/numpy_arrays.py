@@ -8,6 +8,7 @@ import numpy as np
 
 from bosquet._masks import without_mask
 from bosquet._sparse import checked_sparse
+from bosquet._suggestions import with_article
 
 from .columns import ready_for_core
 from .python_objects import holds_numbers_only, read_objects
@@ -27,8 +28,8 @@ def as_array(X: TableLike) -> np.ndarray:
         array = np.asarray(X)
     except ValueError as error:
         raise ValueError(
-            f"X is a {type(X).__name__} that cannot be converted to an array; all rows must have the same "
-            f"number of values ({error})"
+            f"X is {with_article(type(X).__name__)} that cannot be converted to an array; all rows must have "
+            f"the same number of values ({error})"
         ) from error
     # NumPy would convert all of [[1.5, "a"]] to text; as objects, each column keeps its type.
     if array.dtype.kind == "U" and isinstance(X, (list, tuple)):

@@ -92,7 +92,7 @@ def _read_numpy(series: Series, dtype: np.dtype, where: str) -> Column:
     if dtype.kind == "O":
         return read_objects(series.tolist(), where)
     if dtype.kind == "c":
-        raise ValueError(f"Complex data not supported: {where} has type {dtype}")
+        raise ValueError(f"Complex data not supported: {where} has type {dtype}; pass real numbers")
     raise unsupported_type_error(where, dtype, DATE_ADVICE if dtype.kind in "mM" else NESTED_ADVICE)
 
 

@@ -79,12 +79,14 @@ def _floats(items: list[Any], where: str) -> np.ndarray:
 def _invalid_value_error(items: list[Any], kind: type, where: str) -> TypeError | ValueError:
     row, value = next((i, item) for i, item in enumerate(items) if type(item) is kind)
     if issubclass(kind, (complex, np.complexfloating)):
-        return ValueError(f"Complex data not supported: {where} contains {value!r} in row {row}")
+        return ValueError(
+            f"Complex data not supported: {where} contains {value!r} in row {row}; pass real numbers"
+        )
     if issubclass(kind, (bytes, bytearray)):
         return unsupported_type_error(where, kind.__name__, BYTES_ADVICE)
     if kind.__module__ == "datetime" or kind.__name__ in ("Timestamp", "Timedelta", "datetime64"):
         return unsupported_type_error(where, kind.__name__, DATE_ADVICE)
     return TypeError(
         f"{where} contains {value!r} in row {row}: the argument must be a string or a number, "
-        f"not {kind.__name__!r}"
+        f"not {kind.__name__!r}; convert the column to numbers or text"
     )

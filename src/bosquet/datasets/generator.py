@@ -67,7 +67,8 @@ class Generator(ABC):
         rows = np.asarray(X, dtype=float)
         if rows.ndim != 2 or rows.shape[1] != self.n_features:
             raise ValueError(
-                f"X has shape {rows.shape}, but {type(self).__name__} needs (n_samples, {self.n_features})"
+                f"X has shape {rows.shape}, but {type(self).__name__} has {self.n_features} features; pass an"
+                f" array of shape (n_samples, {self.n_features})"
             )
         return rows
 

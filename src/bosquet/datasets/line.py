@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 class Pieces(LabelledInputs):
     """The interval [0, 1] cut into pieces whose labels alternate between +1 and -1; X is uniform.
 
-    With two cuts these are the three-piece functions b, -b, b of the lectures. Stumps are a weak learner
-    for them with γ = 1/12: under any distribution, one of the three pieces has a weight of at most 1/3, and
-    some stump is right on the other two (see `bosquet.theory.weak_learnability`).
+    With two cuts these are the three-piece functions b, -b, b of the course (docs/course). Stumps are a weak
+    learner for them with γ = 1/12: under any distribution, one of the three pieces has a weight of at most
+    1/3, and some stump is right on the other two (see `bosquet.theory.weak_learnability`).
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class Pieces(LabelledInputs):
         inside = cuts.ndim == 1 and ((cuts > 0) & (cuts < 1)).all() and (np.diff(cuts) > 0).all()
         if not inside:
             raise ValueError(
-                f"cuts={self.cuts!r} is out of range; pass numbers in (0, 1), in increasing order"
+                f"cuts={self.cuts!r} is not valid: cuts must be numbers in (0, 1), in increasing order"
             )
         object.__setattr__(self, "cuts", tuple(float(cut) for cut in cuts))
         check_value("first", self.first, choice(1, -1))
@@ -108,7 +108,8 @@ class Polynomial(RegressionGenerator):
         values = np.asarray(self.coefficients, dtype=float)
         if values.ndim != 1 or values.size == 0 or not np.isfinite(values).all():
             raise ValueError(
-                f"coefficients={self.coefficients!r} is out of range; pass one or more finite numbers"
+                f"coefficients={self.coefficients!r} is not valid: coefficients must be one or more finite"
+                " numbers"
             )
         object.__setattr__(self, "coefficients", tuple(float(value) for value in values))
         check_value("noise", self.noise, number(0))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from bosquet._types import Seed
 
 
-# Largest number of rows times quadrature points in memory at a time, 8 bytes each.
+# Maximum number of rows times quadrature points in memory at a time, 8 bytes each.
 BLOCK_SIZE = 2_000_000
 
 

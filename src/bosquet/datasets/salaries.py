@@ -33,7 +33,7 @@ class Salaries(LabelledInputs):
     ages : (float, float), default=(20, 70)
         Smallest and largest age.
     studies : (float, float), default=(0, 20)
-        Smallest and largest number of years of study.
+        Minimum and maximum number of years of study.
 
     Examples
     --------
@@ -55,8 +55,8 @@ class Salaries(LabelledInputs):
             span = np.asarray(getattr(self, name), dtype=float)
             if span.shape != (2,) or not np.isfinite(span).all() or not span[0] < span[1]:
                 raise ValueError(
-                    f"{name}={getattr(self, name)!r} is out of range; pass two finite numbers, the smaller"
-                    " one first"
+                    f"{name}={getattr(self, name)!r} is not valid: {name} must be two finite numbers, the"
+                    " smaller one first"
                 )
 
     def _inputs(self, n: int, random: np.random.Generator) -> np.ndarray:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from bosquet._types import TableLike
 
 
-# Largest number of distances (rows to predict times training rows) that are held in memory at once.
+# Maximum number of distances (rows to predict times training rows) that are held in memory at once.
 MAX_DISTANCES = 2**22
 
 
@@ -137,12 +137,15 @@ class DensityDiscriminant(ClassifierMixin, BaseEstimator):
     def _fit(self, X: TableLike, y: ArrayLike) -> Self:
         check_parameters(self, CHECKS)
         rows = validate_data(self, X, dtype=float)
-        TableEncoder.fit(X)  # warns about integers that float64 cannot represent
+        TableEncoder.fit_encode(X)  # warns about integers that float64 cannot represent
         labels = check_labels(y, owner=type(self).__name__)
         check_same_length(len(labels), len(rows))
         self.classes_ = unique_classes(labels)
         if self.classes_.size < 2:
-            raise ValueError(single_class_message(self.classes_))
+            raise ValueError(
+                f"{single_class_message(self.classes_)}: a classifier needs at least two classes; pass rows"
+                " of another class too"
+            )
         numbers = class_numbers(labels, self.classes_)
         counts = np.bincount(numbers, minlength=self.classes_.size)
         self.priors_ = self._check_priors(counts)

@@ -9,7 +9,7 @@ from bosquet.experts.exponentiated_gradient import ExponentiatedGradient
 from bosquet.experts.fixed_share import FixedShare
 from bosquet.experts.ftl import FollowTheLeader
 from bosquet.experts.ftrl import FTRL
-from bosquet.experts.losses import UserLoss
+from bosquet.experts.losses import CustomExpertLoss
 from bosquet.experts.mixture import Mixture, play
 from bosquet.experts.ml_poly import MLPoly
 from bosquet.experts.ml_prod import MLProd
@@ -31,6 +31,7 @@ __all__ = [
     "EXP3IX",
     "FTRL",
     "AdaHedge",
+    "CustomExpertLoss",
     "ExponentialWeights",
     "ExponentiatedGradient",
     "FixedShare",
@@ -51,7 +52,6 @@ __all__ = [
     "SuperLearnerClassifier",
     "SuperLearnerRegressor",
     "UniversalPortfolio",
-    "UserLoss",
     "WealthTable",
     "best_constant_rebalanced",
     "best_stock",

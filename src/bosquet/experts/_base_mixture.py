@@ -11,10 +11,10 @@ from bosquet._fitted import reads_fit_snapshot
 from bosquet._parameters import Check, boolean, check_parameters, choice, integer, number
 from bosquet._sklearn import BaseEstimator, RegressorMixin, seed_from
 from bosquet._warnings import warn_user
+from bosquet.experts._custom_loss import close_custom_loss_step
 from bosquet.experts._history import History
 from bosquet.experts._reading import read_classes, read_mask, read_prior, read_truths
-from bosquet.experts._user_loss import close_user_loss_step
-from bosquet.experts.losses import CLASS_LOSSES, UserLoss, loss_of
+from bosquet.experts.losses import CLASS_LOSSES, CustomExpertLoss, loss_of
 from bosquet.experts.rules import rule_of
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ CHECKS: dict[str, Check] = {
     "randomised": boolean(),
     "loss_range": number(0, open_low=True, none=True),
     "quantile": number(0, 1, open_low=True, open_high=True),
-    "block": integer(1),
+    "block": integer(1, 2**32 - 1),  # row numbers have 32 bits in the core
     "history": choice("fit", True, False),
 }
 
@@ -61,7 +61,7 @@ class BaseMixture(RegressorMixin, BaseEstimator):
 
     _core: ExpertMixture
     _recorded: History
-    _loss: str | UserLoss
+    _loss: str | CustomExpertLoss
     _classes: np.ndarray | None
 
     # ------------------------------------------------------------------ starting
@@ -125,15 +125,16 @@ class BaseMixture(RegressorMixin, BaseEstimator):
             )
         if rule.name == "ridge" and (loss != "square" or self.randomised):
             raise ValueError(
-                f"rule='ridge' requires loss='square' and randomised=False, got loss={self.loss!r} and"
-                f" randomised={self.randomised!r}"
+                f"rule='ridge' cannot be combined with loss={self.loss!r} and randomised={self.randomised!r};"
+                " pass loss='square' and randomised=False, or use another rule"
             )
         if rule.bandit and self.block > 1:
             raise ValueError(
-                f"rule={rule.name!r} draws one expert per step and requires block=1, got block={self.block}"
+                f"block={self.block} cannot be combined with rule={rule.name!r}, which draws one expert per"
+                " step; pass block=1 or use another rule"
             )
         mixes = self.gradient and not (self.randomised or rule.bandit)
-        if isinstance(loss, UserLoss) and loss.gradient is None and mixes:
+        if isinstance(loss, CustomExpertLoss) and loss.gradient is None and mixes:
             raise ValueError(
                 "gradient=True requires the gradient of a custom loss; pass loss=(value, gradient), or set"
                 " gradient=False"
@@ -147,8 +148,8 @@ class BaseMixture(RegressorMixin, BaseEstimator):
         if y is None and self._loss == "linear":
             y = np.zeros(len(forecasts))
         mask = read_mask(awake, forecasts.shape[:2])
-        if isinstance(self._loss, UserLoss):
-            played = self._play_user_loss(forecasts, y, mask)
+        if isinstance(self._loss, CustomExpertLoss):
+            played = self._play_custom_loss(forecasts, y, mask)
         else:
             truths = read_truths(y, len(forecasts), self._classes)
             played = self._core.run(forecasts, truths, mask, int(self.block), keep)
@@ -156,7 +157,7 @@ class BaseMixture(RegressorMixin, BaseEstimator):
             self._recorded = self._recorded.plus(played)
         self._warn_if_out_of_range()
 
-    def _play_user_loss(
+    def _play_custom_loss(
         self, forecasts: np.ndarray, y: Any, mask: np.ndarray | None
     ) -> dict[str, np.ndarray]:
         """Play all of these steps with a custom loss, one step at a time."""
@@ -169,12 +170,12 @@ class BaseMixture(RegressorMixin, BaseEstimator):
         for begin in range(0, len(forecasts), int(self.block)):
             rows = slice(begin, begin + int(self.block))
             self._core.open(forecasts[rows], None if mask is None else mask[rows])
-            played = played.plus(self._close_user_loss_step(truths[rows]))
+            played = played.plus(self._close_custom_loss_step(truths[rows]))
         return played.merged()
 
-    def _close_user_loss_step(self, truths: Any) -> dict[str, np.ndarray]:
-        assert isinstance(self._loss, UserLoss)
-        return close_user_loss_step(
+    def _close_custom_loss_step(self, truths: Any) -> dict[str, np.ndarray]:
+        assert isinstance(self._loss, CustomExpertLoss)
+        return close_custom_loss_step(
             self._core, self._loss, truths, self._step_shape, bool(self._linearised)
         )
 
@@ -184,9 +185,9 @@ class BaseMixture(RegressorMixin, BaseEstimator):
         self._warned = True
         spread, expected = self._core.totals["largest_spread"], self.loss_range or 1.0
         warn_user(
-            f"the losses of a step differ by {spread:g}, which exceeds loss_range={expected:g}: the bound for"
-            " loss_range no longer holds, and bound_ is for the observed range if the rule has such a bound."
-            " Pass a larger loss_range, or None to learn the range",
+            f"the losses of a step differ by {spread:g}, which exceeds loss_range={expected:g}, so the regret"
+            " bound for loss_range does not hold; pass a larger loss_range, or None to estimate it from the"
+            " data",
             RangeWarning,
         )
 

@@ -51,7 +51,8 @@ class NamedLearners(BaseEstimator):
                 )
             if not (hasattr(learner, "fit") and hasattr(learner, "predict")):
                 raise ValueError(
-                    f"estimator {name!r} is {learner!r}, which has no fit or no predict method"
+                    f"estimator {name!r} is {learner!r}, which has no fit or no predict method; pass an"
+                    " estimator of scikit-learn or Bosquet"
                 )
         return pairs
 
@@ -133,7 +134,7 @@ def predicted_probabilities(
     if not hasattr(learner, "predict_proba"):
         raise ValueError(
             f"estimator {name!r} ({type(learner).__name__}) has no predict_proba, which is needed to combine"
-            " probabilities"
+            " probabilities; use a classifier with predict_proba"
         )
     predicted = np.asarray(learner.predict_proba(X), dtype=float)
     if not np.isfinite(predicted).all():

@@ -21,7 +21,7 @@ from bosquet._state.fields import (
 from bosquet._state.kinds import ModelKind, check_no_trees, no_trees
 from bosquet._state.labels import labels_state
 from bosquet.experts._base_mixture import open_step
-from bosquet.experts.losses import UserLoss
+from bosquet.experts.losses import CustomExpertLoss
 from bosquet.experts.rules import rule_of
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def _check(mixture: Any) -> None:
 
 def _to_state(mixture: Any) -> tuple[Ensemble, State]:
     mixture._check_unchanged()
-    if isinstance(mixture._loss, UserLoss):
+    if isinstance(mixture._loss, CustomExpertLoss):
         raise ValueError(
             "a mixture with a custom loss contains code, which a model file cannot store; use pickle or"
             " joblib"

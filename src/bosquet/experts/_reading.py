@@ -8,10 +8,14 @@ import numpy as np
 
 from bosquet._masks import without_mask
 from bosquet._sklearn import validate_data
+from bosquet._suggestions import first_names
 from bosquet._targets import and_more, check_same_length, warn_of_column_vector
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
+
+
+MAX_CLASSES = 65535
 
 
 def read_forecasts(owner: Any, F: ArrayLike, n_classes: int, *, reset: bool) -> np.ndarray:
@@ -68,7 +72,7 @@ def read_truths(
         warn_of_column_vector()
         array = array[:, 0]
     if array.ndim != 1:
-        raise ValueError(f"y must have shape (n_steps,), got shape {array.shape}")
+        raise ValueError(f"y has shape {array.shape}; pass one truth per step, shape (n_steps,)")
     check_same_length(array.size, n_steps)
     if classes is not None:
         try:
@@ -78,11 +82,13 @@ def read_truths(
         indices = np.array([class_index(label, classes) for label in labels], dtype=float)
         return indices[inverse]
     if array.dtype.kind == "c":
-        raise ValueError("Complex data not supported: y has complex numbers")
+        raise ValueError("Complex data not supported: y has complex numbers; pass real numbers")
     try:
         array = np.ascontiguousarray(array, dtype=float)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"y must contain numbers: {error}") from error
+        raise ValueError(
+            f"y must contain numbers ({error}); pass classes=... for class labels"
+        ) from error
     wrong = np.flatnonzero(~np.isfinite(array))
     if wrong.size:
         kind = "NaN" if np.isnan(array[wrong[0]]) else "infinity"
@@ -97,7 +103,10 @@ def class_index(label: Any, classes: np.ndarray) -> int:
     indices = np.flatnonzero(classes == label)
     if indices.size == 0:
         value = label.item() if isinstance(label, np.generic) else label
-        raise ValueError(f"the label {value!r} is not one of the classes {classes.tolist()}")
+        raise ValueError(
+            f"the label {value!r} is not one of the classes {first_names(classes)}; correct the label, or"
+            " start a new mixture with all classes"
+        )
     return int(indices[0])
 
 
@@ -120,12 +129,15 @@ def read_classes(classes: ArrayLike | None) -> np.ndarray | None:
     """Return the labels of the classes, given as a list of labels or as their number."""
     if classes is None:
         return None
-    if isinstance(classes, bool) or (isinstance(classes, int | np.integer) and classes < 2):
-        raise ValueError(f"classes={classes!r} is not valid: there must be at least two classes")
-    labels = np.arange(classes) if isinstance(classes, int | np.integer) else np.asarray(classes)
+    if isinstance(classes, bool | int | np.integer):
+        valid = not isinstance(classes, bool) and 2 <= classes <= MAX_CLASSES
+        labels = np.arange(classes if valid else 0)
+    else:
+        labels = np.asarray(classes)
     if labels.ndim != 1 or labels.size < 2 or len(set(labels.tolist())) != labels.size:
         raise ValueError(
-            f"classes={classes!r} is not valid: classes must be a list of at least two distinct labels"
+            f"classes={classes!r} is not valid: classes must be a list of at least two distinct labels, an"
+            f" integer in [2, {MAX_CLASSES}] or None"
         )
     return labels
 
@@ -134,7 +146,12 @@ def read_prior(prior: ArrayLike, n_experts: int) -> np.ndarray:
     """Return positive weights that sum to 1."""
     if prior is None:
         return np.full(n_experts, 1 / n_experts)
-    weights = np.asarray(prior, dtype=float)
+    try:
+        weights = np.asarray(prior, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"prior={prior!r} is not valid: prior must be one number > 0 per expert, or None"
+        ) from error
     if weights.shape != (n_experts,):
         raise ValueError(
             f"prior has shape {weights.shape}, but there are {n_experts} experts; pass one weight per expert"

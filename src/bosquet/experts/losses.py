@@ -15,7 +15,7 @@ MIN_PROBABILITY = 2.0**-52
 
 
 @dataclass(frozen=True)
-class UserLoss:
+class CustomExpertLoss:
     """A custom loss: its value and, for linearised losses, its gradient.
 
     Parameters
@@ -53,19 +53,19 @@ class UserLoss:
         return derivative
 
 
-def loss_of(loss: Any) -> str | UserLoss:
-    """Return the name of a loss, or a `UserLoss` for a function, a pair of functions or an object."""
+def loss_of(loss: Any) -> str | CustomExpertLoss:
+    """Return the name of a loss, or a `CustomExpertLoss` for a function, a pair of functions or an object."""
     if isinstance(loss, str):
         if loss in NAMES:
             return loss
-    elif isinstance(loss, UserLoss):
+    elif isinstance(loss, CustomExpertLoss):
         return loss
     elif isinstance(loss, tuple) and len(loss) == 2 and all(callable(part) for part in loss):
-        return UserLoss(*loss)
+        return CustomExpertLoss(*loss)
     elif callable(getattr(loss, "value", None)):
-        return UserLoss(loss.value, getattr(loss, "gradient", None))
+        return CustomExpertLoss(loss.value, getattr(loss, "gradient", None))
     elif callable(loss):
-        return UserLoss(loss)
+        return CustomExpertLoss(loss)
     raise ValueError(
         f"loss={loss!r} is not valid: loss must be one of {', '.join(map(repr, NAMES))}, a function"
         " value(forecasts, truth), or a pair (value, gradient) of functions"
@@ -73,13 +73,13 @@ def loss_of(loss: Any) -> str | UserLoss:
 
 
 def loss_matrix(
-    forecasts: np.ndarray, truths: np.ndarray, loss: str | UserLoss, quantile: float
+    forecasts: np.ndarray, truths: np.ndarray, loss: str | CustomExpertLoss, quantile: float
 ) -> np.ndarray:
     """Return the losses (n_steps, n_experts) of forecasts (n_steps, n_experts[, n_classes]).
 
     `truths` are numbers, or indices of classes. The loss of a missing forecast is NaN.
     """
-    if isinstance(loss, UserLoss):
+    if isinstance(loss, CustomExpertLoss):
         rows = zip(forecasts, truths, strict=True)
         return np.array([loss.values(f, y) for f, y in rows])
     if forecasts.ndim == 3:

@@ -19,7 +19,7 @@ from bosquet.experts._reading import (
     read_mask,
     read_truths,
 )
-from bosquet.experts.losses import UserLoss
+from bosquet.experts.losses import CustomExpertLoss
 from bosquet.experts.summary import summary_text
 
 if TYPE_CHECKING:
@@ -44,6 +44,8 @@ class Mixture(SaveMixin, BaseMixture):
     number of steps. On a batch, ``fit(F, y)`` plays all steps in order, and ``partial_fit`` plays more steps.
     Stream and batch give the same bits. A call that ends with an error or an interrupt plays none of its
     steps.
+
+    Guide: docs/experts.md
 
     Parameters
     ----------
@@ -112,6 +114,11 @@ class Mixture(SaveMixin, BaseMixture):
         Learning rate of the next step; NaN if the rule has several or an infinite one.
     n_features_in_ : int
         Number of experts.
+
+    See Also
+    --------
+    SuperLearnerRegressor : Fixed weights, chosen by cross-validation.
+    bosquet.experts.OnlineMixtureRegressor : Mixture of models that are trained online.
 
     Examples
     --------
@@ -320,7 +327,7 @@ class Mixture(SaveMixin, BaseMixture):
             y = 0.0 if self.block == 1 else np.zeros(core.open_rows)
         if y is None and loss is None:
             raise ValueError("update requires the truth y, or loss= for a bandit rule; got y=None")
-        if loss is None and (self.history is True or isinstance(self._loss, UserLoss)):
+        if loss is None and (self.history is True or isinstance(self._loss, CustomExpertLoss)):
             return self._close_and_record(y)
         # The step is closed by an assignment and not by a call. Python raises KeyboardInterrupt after calls;
         # after one here the caller could not know whether the step was played.
@@ -350,8 +357,8 @@ class Mixture(SaveMixin, BaseMixture):
         if not self._core.is_open:
             raise ValueError(f"no step is open; call {self._opening_call} first")
         self._core = core = self._core.copy()
-        if isinstance(self._loss, UserLoss):
-            played = self._close_user_loss_step([y] if self.block == 1 else y)
+        if isinstance(self._loss, CustomExpertLoss):
+            played = self._close_custom_loss_step([y] if self.block == 1 else y)
         else:
             truths = read_truths([y] if self.block == 1 else y, core.open_rows, self._classes)
             forecasts, awake = core.open_forecasts(), core.open_awake()
@@ -429,7 +436,7 @@ def _check_truth(y: ArrayLike | None) -> Any:
     """Return y if it is a number, by a fast check; raise a ValueError otherwise."""
     if type(y) is float or isinstance(y, int | float | np.number):
         return y
-    raise ValueError(f"y must be one number for a single step, got {y!r}")
+    raise ValueError(f"y={y!r} is not valid: y must be one number, the truth of this step")
 
 
 def play(

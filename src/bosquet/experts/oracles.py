@@ -15,7 +15,7 @@ from bosquet.experts._solvers import (
     simplex_log_loss,
     simplex_minimum,
 )
-from bosquet.experts.losses import UserLoss, loss_matrix, loss_of
+from bosquet.experts.losses import CustomExpertLoss, loss_matrix, loss_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -66,7 +66,7 @@ class OracleProblem:
 
     forecasts: np.ndarray  # NaN: the expert is asleep
     truths: np.ndarray
-    loss: str | UserLoss
+    loss: str | CustomExpertLoss
     quantile: float
     labels: Any  # truths as passed to a custom loss
     row_weight: np.ndarray | None = (
@@ -78,7 +78,7 @@ class OracleProblem:
         return self.forecasts.ndim == 3
 
     def losses(self, forecasts: np.ndarray) -> np.ndarray:
-        truths = self.labels if isinstance(self.loss, UserLoss) else self.truths
+        truths = self.labels if isinstance(self.loss, CustomExpertLoss) else self.truths
         return loss_matrix(forecasts, truths, self.loss, self.quantile)
 
     def oracle(self, kind: str, losses: np.ndarray, **details: Any) -> Oracle:
@@ -122,7 +122,7 @@ def read_problem(
         forecasts[mask == 0] = np.nan
     if y is None and named == "linear":
         y = np.zeros(len(forecasts))
-    if isinstance(named, UserLoss):
+    if isinstance(named, CustomExpertLoss):
         truths = np.zeros(len(forecasts))
         if y is None or len(y) != len(forecasts):
             raise ValueError(f"y must have one value per step; F has {len(forecasts)} steps")
@@ -161,7 +161,7 @@ def oracle(
     loss, quantile, classes
         As in `Mixture`.
     shifts : int, default=1
-        Largest number of changes, for kind="shifts".
+        Maximum number of changes, for kind="shifts".
     awake : array of shape (n_steps, n_experts), optional
 
     Returns
@@ -198,7 +198,8 @@ def find_oracle(problem: OracleProblem, kind: str, shifts: int = 1) -> Oracle:
     if np.isnan(problem.forecasts).any():
         raise ValueError(
             f"the best {kind} combination requires a forecast of every expert at every step, but F contains"
-            " NaN or awake excludes experts"
+            " NaN or awake excludes experts; impute these forecasts, or use the oracle 'expert', 'uniform'"
+            " or 'shifts'"
         )
     weights = _best_convex(problem) if kind == "convex" else _best_linear(problem)
     return problem.oracle(kind, problem.combination_losses(weights), weights=weights)
@@ -251,7 +252,8 @@ def _best_convex(problem: OracleProblem) -> np.ndarray:
         return np.eye(X.shape[1])[X.mean(axis=0).argmin()]
     if loss == "zero-one":
         raise ValueError(
-            "the best convex combination is not available for loss='zero-one', which is not convex"
+            "the best convex combination is not available for loss='zero-one', which is not convex; use"
+            " another loss or the oracle 'expert'"
         )
     return simplex_minimum(lambda w: float(problem.combination_losses(w).mean()), X.shape[1])
 
@@ -275,7 +277,7 @@ def _best_linear(problem: OracleProblem) -> np.ndarray:
         return pinball_minimum(X, y, quantile, weight, simplex=False)
     raise ValueError(
         "the best linear combination is only available for the losses 'square', 'absolute', 'percentage' and"
-        f" 'pinball', not for loss={problem.loss!r}"
+        f" 'pinball', not for loss={problem.loss!r}; use one of these losses, or the oracle 'convex'"
     )
 
 

@@ -67,7 +67,7 @@ def regret(
     oracle : {"uniform", "expert", "convex", "linear", "shifts"}, default="expert"
         The competitor, as `kind` in `oracle`.
     shifts : int, default=1
-        Largest number of changes, for oracle="shifts".
+        Maximum number of changes, for oracle="shifts".
 
     Returns
     -------
@@ -151,7 +151,8 @@ def simple_regret(weights: ArrayLike, losses: ArrayLike) -> float:
     weights, losses = np.asarray(weights, dtype=float), np.asarray(losses, dtype=float)
     if weights.shape != losses.shape or weights.ndim != 1 or weights.size == 0:
         raise ValueError(
-            f"weights and losses must both have shape (n_experts,), got {weights.shape} and {losses.shape}"
+            f"weights has shape {weights.shape} and losses has shape {losses.shape}; pass one weight and one"
+            " loss per expert, shape (n_experts,)"
         )
     return float(weights @ losses - losses.min())
 

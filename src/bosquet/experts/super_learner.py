@@ -1,4 +1,4 @@
-"""Super learners: the convex combination of learners with the smallest cross-validated loss."""
+"""Super learners: the convex combination of estimators with the smallest cross-validated loss."""
 
 from __future__ import annotations
 
@@ -31,17 +31,19 @@ if TYPE_CHECKING:
 class SuperLearnerRegressor(RegressorMixin, BaseSuperLearner):
     r"""Cross-validated stacking of regressors with convex weights.
 
-    Every learner predicts each row from a fit to the other folds. The weights minimise the loss of the
+    Every estimator predicts each row from a fit to the other folds. The weights minimise the loss of the
     combination of these predictions,
 
     .. math:: w = \arg\min_{w \ge 0,\, \sum_k w_k = 1} \sum_i
               \ell\Bigl(\sum_k w_k\, \hat f_k^{(-i)}(x_i),\, y_i\Bigr),
 
-    and then the learners are fitted to all rows. As the number of rows grows, the loss of the super learner
-    converges to that of the best combination. The learners may be one method with different
+    and then the estimators are fitted to all rows. As the number of rows grows, the loss of the super
+    learner converges to that of the best combination. The estimators may be one method with different
     hyper-parameters; the combination then replaces the choice among them. The weights are chosen on the
     cross-validated predictions, so the losses in `cv_table_` are optimistic. For an unbiased estimate use
     ``cross_val_score``, which repeats the choice in every fold.
+
+    Guide: docs/experts.md
 
     Parameters
     ----------
@@ -50,7 +52,7 @@ class SuperLearnerRegressor(RegressorMixin, BaseSuperLearner):
     loss : {"square", "absolute"}, default="square"
         Loss that the weights minimise, and that `cv_table_` reports.
     combination : {"convex", "best"}, default="convex"
-        "best" gives all weight to the learner with the smallest cross-validated loss (the discrete super
+        "best" gives all weight to the estimator with the smallest cross-validated loss (the discrete super
         learner).
     cv : int or cross-validation splitter, default=5
         Number of folds of shuffled rows, or a splitter.
@@ -59,18 +61,23 @@ class SuperLearnerRegressor(RegressorMixin, BaseSuperLearner):
     verbose : int, default=0
         Verbosity of joblib.
     random_state : int, RandomState instance or None, default=None
-        Random seed for shuffling the rows, and for learners whose random_state is None.
+        Random seed for shuffling the rows, and for estimators whose random_state is None.
 
     Attributes
     ----------
-    weights_ : array of shape (n_learners,)
-        Weight of each learner in the combination.
+    weights_ : array of shape (n_estimators,)
+        Weight of each estimator in the combination.
     cv_table_ : CVTable
-        Cross-validated loss of each learner, its standard error and its weight.
-    cv_predictions_ : array of shape (n_samples, n_learners)
-        Predictions for each row by learners that were not fitted to it.
+        Cross-validated loss of each estimator, its standard error and its weight.
+    cv_predictions_ : array of shape (n_samples, n_estimators)
+        Predictions for each row by estimators that were not fitted to it.
     estimators_, named_estimators_
-        The learners fitted to all rows, as a list and as a dict.
+        The estimators fitted to all rows, as a list and as a dict.
+
+    See Also
+    --------
+    VotingRegressor : A vote with given weights.
+    Mixture : Weights that change with time, on a stream.
 
     Examples
     --------
@@ -79,9 +86,9 @@ class SuperLearnerRegressor(RegressorMixin, BaseSuperLearner):
     >>> from sklearn.neighbors import KNeighborsRegressor
     >>> from bosquet import SuperLearnerRegressor
     >>> X, y = load_diabetes(return_X_y=True)
-    >>> learners = [("ridge", RidgeCV())]
-    >>> learners += [(f"{k} near", KNeighborsRegressor(k)) for k in (5, 20, 80)]
-    >>> model = SuperLearnerRegressor(learners, random_state=0).fit(X, y)
+    >>> estimators = [("ridge", RidgeCV())]
+    >>> estimators += [(f"{k} near", KNeighborsRegressor(k)) for k in (5, 20, 80)]
+    >>> model = SuperLearnerRegressor(estimators, random_state=0).fit(X, y)
     >>> print(model.cv_table_)
                   cv loss s.e. weight
     ridge            3041  182  0.763
@@ -128,7 +135,7 @@ class SuperLearnerRegressor(RegressorMixin, BaseSuperLearner):
 
     @reads_fit_snapshot
     def predict(self, X: TableLike) -> np.ndarray:
-        """Predict the target of each row of X, as the weighted mean over the learners.
+        """Predict the target of each row of X, as the weighted mean over the estimators.
 
         Parameters
         ----------
@@ -144,22 +151,49 @@ class SuperLearnerRegressor(RegressorMixin, BaseSuperLearner):
 class SuperLearnerClassifier(ClassifierMixin, BaseSuperLearner):
     """Cross-validated stacking of classifiers: the best convex combination of their probabilities.
 
-    It works as `SuperLearnerRegressor`, on probabilities.
+    Every estimator predicts the probabilities of each row from a fit to the other folds. The weights
+    minimise the loss of the weighted mean of these probabilities, and then the estimators are fitted to all
+    rows. The losses in `cv_table_` are optimistic, because the weights are chosen on the same predictions.
+    For an unbiased estimate use ``cross_val_score``, which repeats the choice in every fold.
+
+    Guide: docs/experts.md
 
     Parameters
     ----------
     estimators : list of (name, estimator)
-        Every estimator must have ``predict_proba``.
+        The classifiers to combine, with distinct names. Each must have ``predict_proba``.
     loss : {"log", "square"}, default="log"
-        Log loss, or the Brier score (sum of squared errors of the probabilities).
-    combination, cv, n_jobs, verbose, random_state
-        As in `SuperLearnerRegressor`; the folds of an int `cv` are stratified by class.
+        Loss that the weights minimise, and that `cv_table_` reports: log loss, or the Brier score (sum of
+        squared errors of the probabilities).
+    combination : {"convex", "best"}, default="convex"
+        "best" gives all weight to the estimator with the smallest cross-validated loss (the discrete super
+        learner).
+    cv : int or cross-validation splitter, default=5
+        Number of folds of shuffled rows, stratified by class, or a splitter.
+    n_jobs : int or None, default=None
+        Number of fits that run in parallel, by joblib.
+    verbose : int, default=0
+        Verbosity of joblib.
+    random_state : int, RandomState instance or None, default=None
+        Random seed for shuffling the rows, and for estimators whose random_state is None.
 
     Attributes
     ----------
     classes_ : array
-    weights_, cv_table_, cv_predictions_, estimators_, named_estimators_
-        As in `SuperLearnerRegressor`; predictions have one column per class.
+        The classes, sorted.
+    weights_ : array of shape (n_estimators,)
+        Weight of each estimator in the combination.
+    cv_table_ : CVTable
+        Cross-validated loss of each estimator, its standard error and its weight.
+    cv_predictions_ : array of shape (n_samples, n_estimators, n_classes)
+        Probabilities for each row by estimators that were not fitted to it.
+    estimators_, named_estimators_
+        The estimators fitted to all rows, as a list and as a dict.
+
+    See Also
+    --------
+    VotingClassifier : A vote with given weights.
+    Mixture : Weights that change with time, on a stream.
 
     Examples
     --------
@@ -208,7 +242,7 @@ class SuperLearnerClassifier(ClassifierMixin, BaseSuperLearner):
             if not hasattr(learner, "predict_proba"):
                 raise ValueError(
                     f"estimator {name!r} ({type(learner).__name__}) has no predict_proba, which is needed to"
-                    " combine probabilities"
+                    " combine probabilities; use a classifier with predict_proba"
                 )
         labels = check_labels(y, owner=type(self).__name__)
         self.classes_ = unique_classes(labels)
@@ -219,7 +253,7 @@ class SuperLearnerClassifier(ClassifierMixin, BaseSuperLearner):
 
     @reads_fit_snapshot
     def predict_proba(self, X: TableLike) -> np.ndarray:
-        """Predict the probability of each class, as the weighted mean over the learners.
+        """Predict the probability of each class, as the weighted mean over the estimators.
 
         Parameters
         ----------

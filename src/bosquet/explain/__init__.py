@@ -12,12 +12,12 @@ Explanation of 5 rows by 30 features
 """
 
 from bosquet.explain._curves import Dependence
+from bosquet.explain.accumulated_local_effects import accumulated_local_effects
 from bosquet.explain.counterfactual import Counterfactual, counterfactual
 from bosquet.explain.dependence import (
     individual_conditional_expectation,
     partial_dependence,
 )
-from bosquet.explain.effects import accumulated_local_effects
 from bosquet.explain.explanation import Explanation
 from bosquet.explain.importance import Importance, importance
 from bosquet.explain.interactions import InteractionStrength, interaction_strength

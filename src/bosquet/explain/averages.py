@@ -9,6 +9,7 @@ import numpy as np
 
 from bosquet._sklearn import check_is_fitted, columns_of
 from bosquet._state.kinds import nearest_kind
+from bosquet._suggestions import with_article
 from bosquet.data import decode_dictionaries
 from bosquet.explain.explanation import Explanation, explain_trees
 from bosquet.explain.tree_models import feature_names, output_names, tree_model
@@ -84,8 +85,9 @@ def weighted_members(model: Any) -> list[WeightedMember] | None:
     for member in members:
         if not _is_additive(member.model, hasattr(model, "classes_")):
             raise TypeError(
-                f"explain does not support a {type(member.model).__name__} as a member of {owner}; its"
-                " members must be Bosquet's decision trees, forests or, for regression, boosted trees"
+                f"explain does not support {with_article(type(member.model).__name__)} as a member of"
+                f" {owner}; its members must be Bosquet's decision trees, forests or, for regression, boosted"
+                " trees that predict their sum (no logarithmic link, one quantile or expectile)"
             )
     return members
 

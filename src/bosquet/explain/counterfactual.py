@@ -90,7 +90,7 @@ def counterfactual(
     features : list of indices or names, default=None
         Features that may change (default: all). Omit features that cannot be changed in practice.
     max_changes : int, default=3
-        Largest number of changed features.
+        Maximum number of changed features.
     grid : int, default=20
         Number of quantiles of a numeric feature to try; all levels of a categorical one are tried.
 
@@ -147,7 +147,10 @@ def counterfactual(
 def _one_row(row: Any, X: Any) -> Any:
     if isinstance(row, int | np.integer):
         if not 0 <= row < row_count(X):
-            raise ValueError(f"row={row} is out of range; X has {row_count(X)} rows")
+            raise ValueError(
+                f"row={row} is not valid: row must be an integer in [0, {row_count(X) - 1}], or a row of"
+                " values"
+            )
         return take(X, [int(row)])
     if hasattr(row, "to_frame") and hasattr(row, "index"):  # a row of a pandas data frame
         row = row.to_frame().T.astype(as_table(X).dtypes)

@@ -203,7 +203,7 @@ def _weights(sample_weight: Any, rows: int) -> np.ndarray:
     weight = np.asarray(sample_weight, dtype=float)
     if weight.shape != (rows,) or (weight < 0).any() or not weight.sum() > 0:
         raise ValueError(
-            f"sample_weight must hold {rows} numbers, one per row, that are not negative and not all 0"
+            f"sample_weight is not valid: it must contain {rows} numbers >= 0, one per row, not all of them 0"
         )
     return weight / weight.sum()
 
@@ -224,7 +224,7 @@ def make_grid(
         return np.unique(np.asarray(grid, dtype=float))
     if grid < 2:
         raise ValueError(
-            f"grid={grid} is out of range; pass a number of points of at least 2, or an array of points"
+            f"grid={grid} is not valid: grid must be a number of points >= 2, or an array of points"
         )
     low, high = percentiles
     if not 0 <= low < high <= 1:

@@ -180,7 +180,7 @@ def _make_groups(
             if isinstance(member, str):
                 if member not in names:
                     raise ValueError(
-                        f"groups[{group!r}] holds {member!r}, which is not a column; pass names or"
+                        f"groups[{group!r}] contains {member!r}, which is not a column; pass names or"
                         " numbers of columns"
                     )
                 column = names.index(member)
@@ -188,8 +188,8 @@ def _make_groups(
                 column = int(member)
                 if not 0 <= column < len(names):
                     raise ValueError(
-                        f"groups[{group!r}] holds {column}, but the columns are 0 to {len(names) - 1};"
-                        " pass these numbers"
+                        f"groups[{group!r}] contains {column}, but X has {len(names)} columns; pass"
+                        f" numbers in [0, {len(names) - 1}] or names of columns"
                     )
             if column in group_of:
                 raise ValueError(

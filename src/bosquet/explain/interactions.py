@@ -11,8 +11,8 @@ import numpy as np
 from bosquet._sklearn import check_random_state
 from bosquet._tabular_result import TabularResult
 from bosquet.explain._tables import column_names, column_number, row_count, take, with_rows
+from bosquet.explain.accumulated_local_effects import make_evaluator
 from bosquet.explain.dependence import GridEvaluator
-from bosquet.explain.effects import make_evaluator
 
 
 @dataclass(repr=False)
@@ -138,10 +138,13 @@ def _column_pairs(X: Any, features: Any, pairs: Any) -> list[tuple[int, int]]:
     checked_pairs = []
     for pair in pairs:
         if isinstance(pair, str) or np.size(pair) != 2:
-            raise ValueError(f"pairs holds {pair!r}, which is not a pair of features")
+            raise ValueError(
+                f"pairs contains {pair!r}, which is not a pair of features; pass tuples of two names or"
+                " numbers"
+            )
         first, second = (column_number(X, feature) for feature in pair)
         if first == second:
-            raise ValueError(f"pairs holds {pair!r}; a pair needs two different features")
+            raise ValueError(f"pairs contains {pair!r}; a pair needs two different features")
         checked_pairs.append((first, second))
     if not checked_pairs:
         raise ValueError("pairs is empty; pass at least one pair of features")

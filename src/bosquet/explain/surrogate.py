@@ -70,7 +70,7 @@ def surrogate_tree(
     y : array of shape (n_samples,), optional
         Targets, to compute the scores of the tree and of the model.
     max_leaf_nodes : int, default=16
-        Largest number of leaves.
+        Maximum number of leaves.
     validation_fraction : float, default=0.25
         Fraction of the rows in the validation set, on which fidelity is measured.
     random_state : int, default=0

@@ -6,13 +6,13 @@ from .forest import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from .importance import Importance, permutation_importance
+from .importance import ForestImportance, permutation_importance
 from .merging import fit_in_parts, merge_forests
 
 __all__ = [
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
-    "Importance",
+    "ForestImportance",
     "RandomForestClassifier",
     "RandomForestRegressor",
     "fit_in_parts",

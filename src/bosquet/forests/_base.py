@@ -11,6 +11,7 @@ from bosquet._bags import OutOfBagRecord, has_settled
 from bosquet._explain_mixin import ExplainMixin
 from bosquet._fitted import SaveMixin, publishes_fit_atomically, set_feature_attributes
 from bosquet._parameters import (
+    MAX_COUNT,
     Check,
     boolean,
     check_parameters,
@@ -57,12 +58,12 @@ KEY_STEP = 0x9E3779B97F4A7C15
 
 CHECKS = {
     "n_estimators": or_auto(integer(1)),
-    "max_depth": integer(1, none=True),
+    "max_depth": integer(1, MAX_COUNT, none=True),
     "min_samples_split": count_or_fraction(2, "rows"),
     "min_samples_leaf": count_or_fraction(1, "rows"),
     "min_weight_fraction_leaf": number(0, 0.5),
     "max_features": number_of_features(),
-    "max_leaf_nodes": integer(2, none=True),
+    "max_leaf_nodes": integer(2, MAX_COUNT, none=True),
     "min_impurity_decrease": number(0),
     "bootstrap": boolean(),
     "oob_score": boolean(),
@@ -97,7 +98,7 @@ class BaseForest(ForestInspection, SaveMixin, ExplainMixin, BaseEstimator):
     _checks: ClassVar[dict[str, Check]]  # `CHECKS` and the criteria of the class
     _encoder: TableEncoder
     _ensemble: _core.Ensemble
-    _hardened: _core.Ensemble | None  # the same trees with hard votes in the leaves
+    _hard_vote_ensemble: _core.Ensemble | None  # the same trees with hard votes in the leaves
     _keys: list[int]  # random seed of each tree, for its bag and its draws of features
     n_outputs_: int
     n_samples_fit_: int  # number of rows with a weight above 0, which the trees are grown on
@@ -134,7 +135,7 @@ class BaseForest(ForestInspection, SaveMixin, ExplainMixin, BaseEstimator):
         if continuing:
             encoder, columns = self._encoder, self._encoder.transform(X, owner=type(self).__name__)
         else:
-            encoder, columns = TableEncoder.fit(
+            encoder, columns = TableEncoder.fit_encode(
                 X, categorical_features=self.categorical_features, owner=type(self).__name__
             )
         rows = n_rows(columns)
@@ -166,9 +167,9 @@ class BaseForest(ForestInspection, SaveMixin, ExplainMixin, BaseEstimator):
             self._ensemble, self._keys = empty_ensemble(encoder, target), []
             self._seed = seed_from(self.random_state)
         self._grow(columns, target, weight, record)
-        self._hardened = None
+        self._hard_vote_ensemble = None
         if getattr(self, "voting", "soft") == "hard":
-            self._hardened = self._harden()
+            self._hard_vote_ensemble = self._with_hard_votes()
         if record is not None:
             self._set_oob_attributes(record)
         if self.keep_rows:

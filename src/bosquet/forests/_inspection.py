@@ -82,7 +82,7 @@ class ForestInspection:
 
         Returns
         -------
-        Importance
+        ForestImportance
             With `.mean`, `.std` (standard error of the mean over the trees) and `.scaled` (the largest is
             100).
         """
@@ -112,7 +112,8 @@ class ForestInspection:
         check_is_fitted(self, "_ensemble")
         if isinstance(getattr(self, "classes_", None), list):
             raise ValueError(
-                f"votes needs a classifier with one target, but this one has {len(self.classes_)}"
+                f"votes needs a classifier with one target, but this one has {len(self.classes_)} targets;"
+                " fit one forest per target"
             )
         predictions = np.moveaxis(
             tree_predictions(self, self._encoder.transform(X, owner=type(self).__name__)), 0, 1

@@ -68,16 +68,16 @@ def _from_state(model: BaseForest, trees: Ensemble, state: State) -> BaseForest:
         )
         if (np.diff(model._kept_rows) <= 0).any():
             raise ModelFileError("invalid model file: 'kept_rows' must be in ascending order")
-    model._hardened = None
+    model._hard_vote_ensemble = None
     if getattr(model, "voting", "soft") == "hard":
-        model._hardened = model._harden()
+        model._hard_vote_ensemble = model._with_hard_votes()
     set_out_of_bag(model, read_object(state, "out_of_bag"), _OOB_NUMBERS)
     return model
 
 
 def _trees(model: BaseForest) -> TreeSum:
     if getattr(model, "voting", "soft") == "hard":
-        return mean_of_trees(model, model._hardened or model._harden())
+        return mean_of_trees(model, model._hard_vote_ensemble or model._with_hard_votes())
     return mean_of_trees(model, model._ensemble)
 
 

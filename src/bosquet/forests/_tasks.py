@@ -78,7 +78,8 @@ class BaseForestClassifier(ClassifierMixin, BaseForest):
         check_is_fitted(self, "_ensemble")
         if isinstance(self.classes_, list):
             raise ValueError(
-                f"{method} needs a forest with one target, but this one has {len(self.classes_)}"
+                f"{method} needs a forest with one target, but this one has {len(self.classes_)} targets; fit"
+                " one forest per target"
             )
         return self.classes_
 
@@ -94,8 +95,8 @@ class BaseForestClassifier(ClassifierMixin, BaseForest):
         shares = class_shares(raw)
         return shares if self.voting == "soft" else hard_votes(shares, self.classes_)
 
-    def _harden(self) -> Any:
-        return _core.hardened(self._ensemble, list(class_counts(self.classes_)))
+    def _with_hard_votes(self) -> Any:
+        return _core.with_hard_votes(self._ensemble, list(class_counts(self.classes_)))
 
     def _set_oob_predictions(self, record: OutOfBagRecord) -> None:
         means = record.mean_votes(int(np.sum(self.n_classes_)))
@@ -129,7 +130,7 @@ class BaseForestClassifier(ClassifierMixin, BaseForest):
         check_is_fitted(self, "_ensemble")
         if self.voting == "soft":
             return class_shares(self._mean(X))
-        return class_shares(self._mean(X, self._hardened or self._harden()))
+        return class_shares(self._mean(X, self._hard_vote_ensemble or self._with_hard_votes()))
 
     @reads_fit_snapshot
     def predict(self, X: TableLike) -> np.ndarray:

@@ -64,6 +64,17 @@ _PARAMETERS = """
         remaining time."""
 
 
+_ATTRIBUTES = """
+    feature_importances_ : array of shape (n_features,)
+        Mean decrease of impurity, normalised to sum 1 within each tree. The method `importance` offers
+        other kinds.
+    n_estimators_ : int
+        Number of trees.
+    estimators_samples_ : list of arrays
+        Rows that each tree drew, one entry per draw. Not stored, but drawn again from the seed.
+    n_features_in_, feature_names_in_ : as in scikit-learn."""
+
+
 Forest = TypeVar("Forest", bound="BaseForest")
 
 
@@ -72,7 +83,8 @@ def _documented(**words: str) -> Callable[[type[Forest]], type[Forest]]:
         parameters = _PARAMETERS
         for name, value in words.items():
             parameters = parameters.replace("{" + name + "}", value)
-        cls.__doc__ = (cls.__doc__ or "").replace("    {parameters}", parameters.lstrip("\n"))
+        doc = (cls.__doc__ or "").replace("    {parameters}", parameters.lstrip("\n"))
+        cls.__doc__ = doc.replace("    {attributes}", _ATTRIBUTES.lstrip("\n"))
         return cls
 
     return write
@@ -99,6 +111,8 @@ class RandomForestClassifier(BaseForestClassifier):
     impurity is the mean over the targets, `predict` returns shape (n_samples, n_outputs), and
     `predict_proba` returns a list.
 
+    Guide: docs/forests.md
+
     Parameters
     ----------
     {parameters}
@@ -121,6 +135,12 @@ class RandomForestClassifier(BaseForestClassifier):
         `oob_error_` after 1, 2, ... trees.
     oob_decision_function_ : array of shape (n_samples, n_classes)
         Out-of-bag probabilities; NaN for rows that all trees drew and for rows of weight 0.
+    {attributes}
+
+    See Also
+    --------
+    ExtraTreesClassifier : Trees with random thresholds, grown on all rows.
+    GradientBoostingClassifier : A sum of small trees, often more accurate.
 
     Examples
     --------
@@ -128,8 +148,8 @@ class RandomForestClassifier(BaseForestClassifier):
     >>> from bosquet import RandomForestClassifier
     >>> X, y = load_iris(return_X_y=True)
     >>> forest = RandomForestClassifier(oob_score=True, random_state=0).fit(X, y)
-    >>> bool(forest.oob_score_ > 0.92)
-    True
+    >>> print(f"{forest.oob_score_:.2f}")
+    0.96
 
     References
     ----------
@@ -180,6 +200,8 @@ class RandomForestRegressor(BaseForestRegressor):
     features is drawn, and the best split on one of them is used. The predictions of the trees are
     averaged.
 
+    Guide: docs/forests.md
+
     Parameters
     ----------
     {parameters}
@@ -195,6 +217,12 @@ class RandomForestRegressor(BaseForestRegressor):
         `oob_error_` after 1, 2, ... trees.
     oob_prediction_ : array of shape (n_samples,) or (n_samples, n_outputs)
         Out-of-bag predictions; NaN for rows that all trees drew and for rows of weight 0.
+    {attributes}
+
+    See Also
+    --------
+    ExtraTreesRegressor : Trees with random thresholds, grown on all rows.
+    GradientBoostingRegressor : A sum of small trees, often more accurate.
 
     Examples
     --------
@@ -202,11 +230,10 @@ class RandomForestRegressor(BaseForestRegressor):
     >>> from bosquet import RandomForestRegressor
     >>> X, y = load_diabetes(return_X_y=True)
     >>> forest = RandomForestRegressor(oob_score=True, keep_rows=True, random_state=0).fit(X, y)
-    >>> bool(forest.oob_score_ > 0.35)
-    True
-    >>> low, high = forest.predict_quantiles(X[:1], [0.1, 0.9])[0]
-    >>> bool(low < high)
-    True
+    >>> print(f"{forest.oob_score_:.2f}")
+    0.44
+    >>> forest.predict_quantiles(X[:1], [0.1, 0.9]).round()
+    array([[141., 274.]])
 
     References
     ----------
@@ -254,6 +281,8 @@ class ExtraTreesClassifier(BaseForestClassifier):
     Like a random forest, but the threshold of each feature drawn at a node is drawn uniformly between the
     smallest and the largest value in the node, and each tree is grown on all rows.
 
+    Guide: docs/forests.md
+
     Parameters
     ----------
     {parameters}
@@ -262,6 +291,19 @@ class ExtraTreesClassifier(BaseForestClassifier):
         targets are multiplied.
     voting : "soft" or "hard", default="soft"
         "soft": the class shares in the leaves are averaged. "hard": each tree has one vote for a class.
+
+    Attributes
+    ----------
+    classes_ : array, or list of arrays for several targets
+        The class labels.
+    oob_score_, oob_error_, oob_tree_error_, oob_curve_, oob_decision_function_
+        Out-of-bag estimates, as in `RandomForestClassifier`; they need ``bootstrap=True``.
+    {attributes}
+
+    See Also
+    --------
+    RandomForestClassifier : Trees with the best thresholds, grown on bootstrap samples.
+    BaggingClassifier : Bootstrap samples for any scikit-learn classifier.
 
     Examples
     --------
@@ -321,9 +363,22 @@ class ExtraTreesRegressor(BaseForestRegressor):
     Like a random forest, but the threshold of each feature drawn at a node is drawn uniformly between the
     smallest and the largest value in the node, and each tree is grown on all rows.
 
+    Guide: docs/forests.md
+
     Parameters
     ----------
     {parameters}
+
+    Attributes
+    ----------
+    oob_score_, oob_error_, oob_tree_error_, oob_curve_, oob_prediction_
+        Out-of-bag estimates, as in `RandomForestRegressor`; they need ``bootstrap=True``.
+    {attributes}
+
+    See Also
+    --------
+    RandomForestRegressor : Trees with the best thresholds, grown on bootstrap samples.
+    BaggingRegressor : Bootstrap samples for any scikit-learn regressor.
 
     Examples
     --------

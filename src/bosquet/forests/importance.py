@@ -38,7 +38,7 @@ MAX_VOTES = 32_000_000
 
 
 @dataclass(repr=False)
-class Importance(TabularResult):
+class ForestImportance(TabularResult):
     """Importances of the features and their standard errors.
 
     Printing it shows the most important features; `to_frame()` returns all.
@@ -105,7 +105,7 @@ def feature_names_of(forest: BaseForest) -> list[str]:
 
 def forest_importance(
     forest: Any, kind: str, X: TableLike | None, y: ArrayLike | None, **options: Any
-) -> Importance:
+) -> ForestImportance:
     """Implementation of `forest.importance(...)`."""
     if kind == "permutation":
         if X is None or y is None:
@@ -125,10 +125,10 @@ def forest_importance(
     return _summary(kind, shares, feature_names_of(forest))
 
 
-def _summary(kind: str, by_tree: np.ndarray, names: list[str], **more: Any) -> Importance:
+def _summary(kind: str, by_tree: np.ndarray, names: list[str], **more: Any) -> ForestImportance:
     trees = len(by_tree)
     error = by_tree.std(axis=0, ddof=1) / np.sqrt(trees) if trees > 1 else by_tree[0] * np.nan
-    return Importance(kind, by_tree.mean(axis=0), error, names, **more)
+    return ForestImportance(kind, by_tree.mean(axis=0), error, names, **more)
 
 
 def permutation_importance(
@@ -139,7 +139,7 @@ def permutation_importance(
     measure: str = "auto",
     per_row: bool = False,
     random_state: int = 0,
-) -> Importance:
+) -> ForestImportance:
     """Return the permutation importance of each feature, computed on the out-of-bag rows.
 
     Parameters
@@ -152,13 +152,13 @@ def permutation_importance(
         trees, averaged; the only measure for several targets of classes. "squared_error": squared error of
         the single trees, averaged; the only measure for regression.
     per_row : bool, default=False
-        Whether to return the importance for each row in `Importance.per_row`.
+        Whether to return the importance for each row in `ForestImportance.per_row`.
     random_state : int, default=0
         Random seed of the permutations.
 
     Returns
     -------
-    Importance
+    ForestImportance
     """
     if not forest.bootstrap:
         raise ValueError(
@@ -241,7 +241,9 @@ def _margins(votes: np.ndarray, truth: np.ndarray) -> np.ndarray:
     return own - others.max(axis=-1)
 
 
-def _margin_importance(permuted: _PermutedVotes, truth: np.ndarray, per_row: bool) -> Importance:
+def _margin_importance(
+    permuted: _PermutedVotes, truth: np.ndarray, per_row: bool
+) -> ForestImportance:
     n_classes = permuted.forest.n_classes_
     step = max(1, MAX_VOTES // (permuted.rows * n_classes))
     decrease = np.empty((permuted.rows, permuted.n_features))
@@ -272,7 +274,7 @@ def _margin_importance(permuted: _PermutedVotes, truth: np.ndarray, per_row: boo
         else mean * np.nan
     )
     per_class = np.stack([np.nanmean(decrease[truth == k], axis=0) for k in range(n_classes)])
-    return Importance(
+    return ForestImportance(
         "permutation (margin)",
         mean,
         error,
@@ -284,7 +286,7 @@ def _margin_importance(permuted: _PermutedVotes, truth: np.ndarray, per_row: boo
 
 def _tree_importance(
     permuted: _PermutedVotes, truth: np.ndarray, measure: str, per_row: bool
-) -> Importance:
+) -> ForestImportance:
     losses_of = permuted.forest._oob_losses()
     by_tree = np.zeros((permuted.trees, permuted.n_features))
     by_row = np.zeros((permuted.rows, permuted.n_features))

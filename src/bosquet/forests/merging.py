@@ -9,6 +9,7 @@ import numpy as np
 
 from bosquet._fitted import set_feature_attributes
 from bosquet._sklearn import check_is_fitted, clone, seed_from
+from bosquet._suggestions import with_article
 from bosquet._targets import check_sample_weight, unique_classes
 from bosquet.data import TableEncoder, n_rows
 from bosquet.forests._base import BaseForest
@@ -86,9 +87,9 @@ def merge_forests(forests: Iterable[Forest]) -> Forest:
         for forest in parts
         for rows in getattr(forest, "merged_rows_", [forest.n_samples_fit_])
     ]
-    merged._hardened = None
+    merged._hard_vote_ensemble = None
     if getattr(merged, "voting", "soft") == "hard":
-        merged._hardened = merged._harden()
+        merged._hard_vote_ensemble = merged._with_hard_votes()
     return merged
 
 
@@ -189,7 +190,7 @@ def _fit_with_encoder(
     """
     owner = type(model).__name__
     if encoder is None:
-        encoder, columns = TableEncoder.fit(
+        encoder, columns = TableEncoder.fit_encode(
             X, categorical_features=model.categorical_features, owner=owner
         )
     else:
@@ -216,8 +217,8 @@ def _check_compatible(first: Any, forest: BaseForest, number: int) -> None:
     check_is_fitted(forest, "_ensemble")
     if type(forest) is not type(first):
         raise ValueError(
-            f"forests[{number}] is a {type(forest).__name__}, but forests[0] is a {type(first).__name__};"
-            " all forests must be of the same class"
+            f"forests[{number}] is {with_article(type(forest).__name__)}, but forests[0] is"
+            f" {with_article(type(first).__name__)}; all forests must be of the same class"
         )
     if forest._encoder.to_state() != first._encoder.to_state():
         raise ValueError(

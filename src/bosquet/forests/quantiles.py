@@ -19,11 +19,13 @@ def leaf_quantiles(forest: BaseForest, leaves: np.ndarray, quantiles: ArrayLike)
     """Return weighted quantiles of the training targets for rows that fall into these leaves."""
     levels = np.atleast_1d(np.asarray(quantiles, dtype=float))
     if levels.ndim != 1 or not ((levels >= 0) & (levels <= 1)).all():
-        raise ValueError(f"quantiles={quantiles!r} is not valid: levels must be in [0, 1]")
+        raise ValueError(
+            f"quantiles={quantiles!r} is not valid: quantiles must be a level in [0, 1] or a list of levels"
+        )
     if forest._row_targets.shape[0] != 1:
         raise ValueError(
             "predict_quantiles needs a forest with one target, but this one has"
-            f" {forest._row_targets.shape[0]}"
+            f" {forest._row_targets.shape[0]} targets; fit one forest per target"
         )
     trained = forest._row_leaves
     sizes = np.maximum(trained.max(axis=0), leaves.max(axis=0)).astype(np.int64) + 1

@@ -148,7 +148,7 @@ def read_columns(
 ) -> tuple[TableEncoder, list[np.ndarray], list[int], np.ndarray]:
     """Return the encoder, its columns, the indices of the chosen ones, and which rows are complete there."""
     refuse_sparse(X, owner)
-    encoder, encoded = TableEncoder.fit(X, owner=owner)
+    encoder, encoded = TableEncoder.fit_encode(X, owner=owner)
     columns = column_list(encoded)
     indices = list(range(encoder.n_features))
     if chosen is not None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from bosquet._suggestions import hint
 from bosquet.glm._engines import FUNCTIONS, BuiltDesign, FormulaError, Recipe, get_engine
-from bosquet.glm._statsmodels import formula_engine, pandas_or_error
+from bosquet.glm._statsmodels import formula_engine, import_pandas
 from bosquet.glm._terms import INTERCEPT, Term
 
 if TYPE_CHECKING:
@@ -84,7 +84,10 @@ def evaluate_target(text: str, frame: DataFrame) -> np.ndarray:
         # A formula is code of the caller; the engines evaluate the right-hand side in the same way.
         return np.asarray(eval(text, {**FUNCTIONS, "I": lambda value: value}, values))
     except Exception as error:
-        raise FormulaError(f"the left-hand side {text!r} cannot be evaluated: {error}") from None
+        raise FormulaError(
+            f"the left-hand side {text!r} cannot be evaluated ({error}); write a column, or an expression of"
+            " columns such as np.log(y)"
+        ) from None
 
 
 class FormulaDesign:
@@ -105,7 +108,8 @@ class FormulaDesign:
         self._built: BuiltDesign = get_engine(self.engine).build(rhs, self.frame)
         if self._built.matrix.shape[0] != len(self.frame):
             raise FormulaError(
-                f"the formula {rhs!r} returns {self._built.matrix.shape[0]} rows for {len(frame)} rows of X"
+                f"the formula {rhs!r} returns {self._built.matrix.shape[0]} rows for {len(frame)} rows of"
+                " X; use only functions that return one value per row"
             )
         check_finite(self._built.matrix, self._built.columns)
 
@@ -199,7 +203,7 @@ def _without_coding(factors: frozenset[str], engine: Any) -> frozenset[str]:
 
 def as_frame(X: Any, owner: str) -> DataFrame:
     """Return a table with named columns as a pandas data frame."""
-    pandas = pandas_or_error()
+    pandas = import_pandas()
     if isinstance(X, pandas.DataFrame):
         frame = X
     elif isinstance(X, dict):
@@ -226,7 +230,8 @@ def expand_dot(rhs: str, columns: Sequence[str], target: Sequence[str]) -> str:
     others = [engine.quoted(column) for column in columns if column not in target]
     if not others:
         raise FormulaError(
-            "the dot in the formula means all other columns, but X has none besides the target"
+            "the dot in the formula means all other columns, but X has none besides the target; add columns"
+            " to X, or write 1 for an intercept only"
         )
     return _LONE_DOT.sub("(" + " + ".join(others) + ")", rhs)
 
@@ -241,7 +246,7 @@ def check_no_missing(frame: DataFrame, name: str) -> None:
 
 def _engine_dtypes(frame: DataFrame) -> Any:
     """Return the frame with NumPy numbers, and text as objects, which both engines accept."""
-    pandas = pandas_or_error()
+    pandas = import_pandas()
     columns = {}
     for column in frame.columns:
         values = frame[column]

@@ -23,7 +23,7 @@ from bosquet.glm._estimates import (
 )
 from bosquet.glm._model import LEVEL, FormulaModel
 from bosquet.glm._profile import profile_interval
-from bosquet.glm._statsmodels import pandas_or_error, suppress_warnings
+from bosquet.glm._statsmodels import import_pandas, suppress_warnings
 from bosquet.glm.separation import Separation, SeparationWarning
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ class GeneralisedModel(FormulaModel):
             "high": predictor + half_width,
         }
         columns = {name: self._inverse_link(values) for name, values in ends.items()}
-        return pandas_or_error().DataFrame(columns, index=self._index_of(X))
+        return import_pandas().DataFrame(columns, index=self._index_of(X))
 
     def _profile_limits(self, level: float) -> tuple[np.ndarray, np.ndarray]:
         self._check_has_rows("a profile interval")
@@ -183,7 +183,7 @@ class GeneralisedModel(FormulaModel):
             ends = np.exp(table[["estimate", "low", "high"]].to_numpy() * size[:, None])
         ends[:, 1:] = np.sort(ends[:, 1:], axis=1)  # a negative unit swaps the ends
         columns = {name: ends[:, 0], "low": ends[:, 1], "high": ends[:, 2]}
-        ratios = pandas_or_error().DataFrame(columns, index=table.index)
+        ratios = import_pandas().DataFrame(columns, index=table.index)
         ratios["p_value"] = table["p_value"]
         if units:
             ratios.insert(0, "unit", size)
@@ -215,7 +215,7 @@ class GeneralisedModel(FormulaModel):
                 "leverage": leverage,
                 "cook": standardised**2 * leverage / (1 - leverage) / size,
             }
-        return pandas_or_error().DataFrame(columns)
+        return import_pandas().DataFrame(columns)
 
     @reads_fit_snapshot
     def goodness_of_fit(self) -> DataFrame:
@@ -239,7 +239,7 @@ class GeneralisedModel(FormulaModel):
             }
             for name, value in statistics.items()
         }
-        return pandas_or_error().DataFrame.from_dict(rows, orient="index")
+        return import_pandas().DataFrame.from_dict(rows, orient="index")
 
     def _check_chi_squared_valid(self) -> None:
         """Raise a ValueError if the statistics do not follow a chi-squared distribution."""

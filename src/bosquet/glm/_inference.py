@@ -11,7 +11,7 @@ import numpy as np
 from scipy import stats
 
 from bosquet.glm._estimates import Estimate
-from bosquet.glm._statsmodels import pandas_or_error
+from bosquet.glm._statsmodels import import_pandas
 from bosquet.glm._terms import Term, containing
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ def chi_squared_table(
     deviances: Sequence[TermDeviance], kind: int, null: Estimate | None
 ) -> DataFrame:
     """Return the table of deviance; type 1 adds the residual deviance, starting with the intercept."""
-    pandas = pandas_or_error()
+    pandas = import_pandas()
     rows = {
         entry.term.name: {
             "df": entry.df,
@@ -168,7 +168,7 @@ def chi_squared_table(
 
 def variance_table(deviances: Sequence[TermDeviance], full: Estimate) -> DataFrame:
     """Return the analysis of variance: sums of squares, and F tests with the residual of the full model."""
-    pandas = pandas_or_error()
+    pandas = import_pandas()
     df_residual = full.df_residual
     residual_mean_sq = full.deviance / df_residual if df_residual > 0 else float("nan")
     rows = {}

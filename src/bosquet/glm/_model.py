@@ -20,6 +20,7 @@ from bosquet._parameters import (
     number,
 )
 from bosquet._sklearn import BaseEstimator, check_is_fitted
+from bosquet._suggestions import with_article
 from bosquet._warnings import warn_user
 from bosquet.glm._estimates import Estimate, Response
 from bosquet.glm._inference import (
@@ -32,7 +33,7 @@ from bosquet.glm._inference import (
 )
 from bosquet.glm._reading import Design, RegressionData, check_formula, read_data
 from bosquet.glm._selection import CRITERIA, select_backward
-from bosquet.glm._statsmodels import from_statsmodels, pandas_or_error
+from bosquet.glm._statsmodels import from_statsmodels, import_pandas
 from bosquet.glm._summary import Summary
 from bosquet.glm._terms import Term, check_independent, containing, find_terms
 
@@ -80,7 +81,7 @@ class FormulaModel(SaveMixin, BaseEstimator):
         return np.asarray(sorted(columns), dtype=int)
 
     def _coefficient_index(self) -> Any:
-        return pandas_or_error().Index(self._design.columns, name="coefficient")
+        return import_pandas().Index(self._design.columns, name="coefficient")
 
     def _title(self) -> str:
         return type(self).__name__
@@ -164,14 +165,14 @@ class FormulaModel(SaveMixin, BaseEstimator):
         """Coefficients by name, as a pandas.Series."""
         self._check_attribute("params_")
         values = self._fitted.coefficients
-        return pandas_or_error().Series(values, index=self._coefficient_index(), name="estimate")
+        return import_pandas().Series(values, index=self._coefficient_index(), name="estimate")
 
     @property
     def covariance_(self) -> DataFrame:
         """Covariance of the coefficients, as a pandas.DataFrame."""
         self._check_attribute("covariance_")
         index = self._coefficient_index()
-        return pandas_or_error().DataFrame(self._fitted.covariance, index=index, columns=index)
+        return import_pandas().DataFrame(self._fitted.covariance, index=index, columns=index)
 
     def _check_attribute(self, name: str) -> None:
         if not hasattr(self, "_fitted"):
@@ -208,7 +209,7 @@ class FormulaModel(SaveMixin, BaseEstimator):
             "low": ends["low"].to_numpy(),
             "high": ends["high"].to_numpy(),
         }
-        return pandas_or_error().DataFrame(columns, index=self._coefficient_index())
+        return import_pandas().DataFrame(columns, index=self._coefficient_index())
 
     @reads_fit_snapshot
     def confidence_intervals(self, level: float = 0.95, kind: str = "wald") -> DataFrame:
@@ -223,7 +224,7 @@ class FormulaModel(SaveMixin, BaseEstimator):
             half_width = quantile * self._fitted.std_errors
             coefficients = self._fitted.coefficients
             low, high = coefficients - half_width, coefficients + half_width
-        return pandas_or_error().DataFrame(
+        return import_pandas().DataFrame(
             {"low": low, "high": high}, index=self._coefficient_index()
         )
 
@@ -335,8 +336,8 @@ class FormulaModel(SaveMixin, BaseEstimator):
     def _compare(self, other: Any) -> Any:
         if not (isinstance(other, type(self)) or isinstance(self, type(other))):
             raise TypeError(
-                f"other is a {type(other).__name__}; a {type(self).__name__} can only be compared with a"
-                " model of the same kind"
+                f"other is {with_article(type(other).__name__)}; {with_article(type(self).__name__)} can"
+                " only be compared with a model of the same kind"
             )
         other._check_has_rows("anova")
         if not _same_target(self._response, other._response):
@@ -360,8 +361,8 @@ class FormulaModel(SaveMixin, BaseEstimator):
         if df_residual is not None:
             rows["F"] = [blank, statistic]
         rows["p_value"] = [blank, upper_tail(statistic, df, df_residual)]
-        index = pandas_or_error().Index([small.formula_, large.formula_], name="model")
-        return pandas_or_error().DataFrame(rows, index=index)
+        index = import_pandas().Index([small.formula_, large.formula_], name="model")
+        return import_pandas().DataFrame(rows, index=index)
 
     # ---- selection ------------------------------------------------------------------------------
 
@@ -435,7 +436,7 @@ class FormulaModel(SaveMixin, BaseEstimator):
         return self._design.rows(X, type(self).__name__)
 
     def _index_of(self, X: TableLike) -> Any:
-        pandas = pandas_or_error()
+        pandas = import_pandas()
         return X.index if isinstance(X, pandas.DataFrame) else None
 
 

@@ -26,7 +26,7 @@ from bosquet.glm._formulas import (
     expand_dot,
     split_formula,
 )
-from bosquet.glm._statsmodels import pandas_or_error
+from bosquet.glm._statsmodels import import_pandas
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -217,7 +217,7 @@ def _rows_without_missing(
     """
     complete = np.ones(len(y), dtype=bool)
     for name, values in {"y": y, **per_row}.items():
-        is_missing = pandas_or_error().isna(values)
+        is_missing = import_pandas().isna(values)
         is_missing = is_missing if is_missing.ndim == 1 else is_missing.any(axis=1)
         if missing == "raise" and is_missing.any():
             raise ValueError(

@@ -6,7 +6,7 @@ import copy
 from typing import TYPE_CHECKING, Any
 
 from bosquet.glm._inference import upper_tail, wald_statistic
-from bosquet.glm._statsmodels import pandas_or_error
+from bosquet.glm._statsmodels import import_pandas
 from bosquet.glm._terms import Term, removable
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def select_backward(model: Any, criterion: str, level: float) -> DataFrame:
     chosen = copy.copy(model)
     chosen.formula = design.spec if model._target is None else f"{model._target} ~ {design.spec}"
     chosen._fit_design(design, model._response)
-    chosen.selection_ = pandas_or_error().DataFrame(path).rename_axis("step")
+    chosen.selection_ = import_pandas().DataFrame(path).rename_axis("step")
     return chosen
 
 

@@ -40,7 +40,7 @@ from bosquet.glm._design_state import design_from, design_state
 from bosquet.glm._estimates import Estimate, is_symmetric
 from bosquet.glm._expressions import is_safe_formula
 from bosquet.glm._reading import check_formula
-from bosquet.glm._statsmodels import pandas_or_error
+from bosquet.glm._statsmodels import import_pandas
 from bosquet.glm.separation import Separation
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def _to_state(model: Any) -> tuple[Ensemble, State]:
             " cannot store; rescale the columns and the target"
         )
     separation = getattr(model, "separation_", None)
-    description: dict[str, Any] = {
+    state: dict[str, Any] = {
         "n_features": int(model.n_features_in_),
         "feature_names": feature_names_state(model),
         "target": model._target,
@@ -102,12 +102,12 @@ def _to_state(model: Any) -> tuple[Ensemble, State]:
         "selection": _path_state(getattr(model, "selection_", None)),
     }
     if name == "BinomialRegression":
-        description["grouped"] = bool(model._grouped)
+        state["grouped"] = bool(model._grouped)
     elif name == "MultinomialRegression":
-        description["class_counts"] = [int(count) for count in model._class_counts]
+        state["class_counts"] = [int(count) for count in model._class_counts]
     elif name == "LogLinearModel":
-        description["cells"] = _cells_state(model)
-    return no_trees(), description
+        state["cells"] = _cells_state(model)
+    return no_trees(), state
 
 
 def _separation_state(separation: Any) -> State:
@@ -222,7 +222,7 @@ def _path_from(state: State) -> Any:
         path[name] = read_numbers(
             state, name, len(removed), low=-_ANY, high=_ANY, allow_non_finite=True
         )
-    return pandas_or_error().DataFrame(path).rename_axis("step")
+    return import_pandas().DataFrame(path).rename_axis("step")
 
 
 def _set_cells(model: Any, state: State) -> None:
@@ -247,7 +247,7 @@ def _set_cells(model: Any, state: State) -> None:
         columns[name] = read_numbers(
             state, name, counts.size, low=-_ANY, high=_ANY, allow_non_finite=True
         )
-    model.factors_, model.table_ = factors, pandas_or_error().DataFrame(columns)
+    model.factors_, model.table_ = factors, import_pandas().DataFrame(columns)
 
 
 KINDS = {

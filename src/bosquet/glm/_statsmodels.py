@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from bosquet import _optional
 from bosquet._optional import import_optional
 
 
@@ -17,9 +18,9 @@ def from_statsmodels(module: str) -> Any:
     return import_optional(f"statsmodels.{module}", "bosquet.glm", "bosquet[glm]")
 
 
-def pandas_or_error() -> Any:
+def import_pandas() -> Any:
     """Import pandas; raise an ImportError with the install command if it is missing."""
-    return import_optional("pandas", "bosquet.glm", "bosquet[glm]")
+    return _optional.import_pandas("bosquet.glm", "bosquet[glm]")
 
 
 def formula_engine() -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bosquet._suggestions import nearest
+from bosquet._suggestions import hint
 
 INTERCEPT = "Intercept"
 
@@ -60,9 +60,7 @@ def find_terms(
 
 
 def _unknown_term_message(name: Any, known: Sequence[str]) -> str:
-    near = nearest(str(name), known)
-    suggestion = "." if near is None else f"; did you mean {near!r}?"
-    return f"the model has no term {name!r}{suggestion} Its terms are {', '.join(dict.fromkeys(known))}"
+    return f"the model has no term {name!r}; {hint(str(name), known)}"
 
 
 def check_independent(matrix: np.ndarray, columns: Sequence[str], tolerance: float = 1e-9) -> None:

@@ -11,6 +11,7 @@ from scipy.special import expit, log_ndtr
 from bosquet._fitted import publishes_fit_atomically, reads_fit_snapshot
 from bosquet._parameters import Check, choice
 from bosquet._sklearn import ClassifierMixin, check_is_fitted
+from bosquet._suggestions import first_names
 from bosquet._targets import check_labels, unique_classes
 from bosquet.glm._estimates import Response, estimate_glm
 from bosquet.glm._generalised import GeneralisedModel
@@ -46,6 +47,8 @@ class BinomialRegression(ClassifierMixin, GeneralisedModel):
     Unlike scikit-learn's ``LogisticRegression``, nothing is penalised, so that estimates have standard
     errors, tests and confidence intervals. statsmodels fits the model; `result_` is its result object.
 
+    Guide: docs/glm.md
+
     Parameters
     ----------
     formula : str, list or None, default=None
@@ -64,7 +67,7 @@ class BinomialRegression(ClassifierMixin, GeneralisedModel):
         What to do if the classes are separated, so that the estimate does not exist. `separation_` holds
         the terms that separate them.
     max_iter : int, default=50
-        Largest number of iterations of Newton's method.
+        Maximum number of iterations of Newton's method.
     tol : float, default=1e-10
         The iteration stops when the deviance changes by less than this.
 
@@ -103,6 +106,11 @@ class BinomialRegression(ClassifierMixin, GeneralisedModel):
     `backward`, profile intervals and `diagnostics` need the training rows, so they raise an error on a
     loaded model. A formula is stored as expressions of columns (docs/glm.md lists the supported functions).
     A pickle contains the training columns and supports all methods.
+
+    See Also
+    --------
+    MultinomialRegression : Regression for more than two classes.
+    PoissonRegression : Regression for counts.
 
     Examples
     --------
@@ -408,15 +416,21 @@ def _check_counts(values: np.ndarray, trials: np.ndarray | None) -> np.ndarray:
     try:
         values = np.asarray(values, dtype=float)
     except (TypeError, ValueError):
-        raise ValueError("with trials, y must contain numbers of successes") from None
+        raise ValueError(
+            "y contains values that are not numbers; with trials, pass the number of successes of each row"
+        ) from None
     if trials is not None:
         if values.ndim != 1:
             raise ValueError(
-                f"with trials, y must have shape (n_samples,), the numbers of successes; got {values.shape}"
+                f"y has shape {values.shape}; with trials, pass the number of successes of each row, shape"
+                " (n_samples,)"
             )
         values = np.column_stack([values, np.asarray(trials, dtype=float) - values])
     if not np.isfinite(values).all():
-        raise ValueError("Input y contains NaN or infinity; counts must be finite")
+        row = int(np.flatnonzero(~np.isfinite(values).all(axis=1))[0])
+        raise ValueError(
+            f"Input y contains NaN or infinity in row {row}; counts must be finite, drop this row"
+        )
     if (values < 0).any():
         row = int(np.flatnonzero((values < 0).any(axis=1))[0])
         successes, failures = values[row]
@@ -433,12 +447,15 @@ def _check_counts(values: np.ndarray, trials: np.ndarray | None) -> np.ndarray:
         raise ValueError(f"row {row} has 0 trials; remove this row")
     if not values.sum(axis=0).all():
         raise ValueError(
-            "y contains successes only or failures only (one class); both are required"
+            "y contains successes only or failures only (one class), but both are required; pass rows of the"
+            " other class too"
         )
     return values
 
 
 def check_class(label: object, classes: np.ndarray) -> object:
     if label not in classes.tolist():
-        raise ValueError(f"{label!r} is not one of the classes {classes.tolist()}")
+        raise ValueError(
+            f"{label!r} is not one of the classes {first_names(classes)}; pass the label of a class of y"
+        )
     return label

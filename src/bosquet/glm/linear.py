@@ -16,7 +16,7 @@ from bosquet.glm._estimates import Estimate, Response, predictor_and_error, symm
 from bosquet.glm._inference import variance_table
 from bosquet.glm._model import LEVEL, FormulaModel
 from bosquet.glm._reading import RegressionData, read_numeric_target
-from bosquet.glm._statsmodels import from_statsmodels, pandas_or_error, suppress_warnings
+from bosquet.glm._statsmodels import from_statsmodels, import_pandas, suppress_warnings
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -35,6 +35,8 @@ class LinearModel(RegressorMixin, FormulaModel):
     .. math:: F = \frac{(\mathrm{RSS}_0 - \mathrm{RSS}_1) / (p_1 - p_0)}{\mathrm{RSS} / (n - p)} .
 
     scikit-learn's ``LinearRegression`` gives the same predictions, without tests and intervals.
+
+    Guide: docs/glm.md
 
     Parameters
     ----------
@@ -56,6 +58,11 @@ class LinearModel(RegressorMixin, FormulaModel):
         coefficients.
     log_likelihood_, aic_, bic_, df_residual_, formula_, terms_, selection_, result_
         As in `BinomialRegression`; `result_` is statsmodels' RegressionResults.
+
+    See Also
+    --------
+    BinomialRegression : Regression for two classes.
+    PoissonRegression : Regression for counts.
 
     Examples
     --------
@@ -233,7 +240,7 @@ class LinearModel(RegressorMixin, FormulaModel):
             "low": predictor - half_width,
             "high": predictor + half_width,
         }
-        return pandas_or_error().DataFrame(columns, index=self._index_of(X))
+        return import_pandas().DataFrame(columns, index=self._index_of(X))
 
     @reads_fit_snapshot
     def diagnostics(self) -> DataFrame:
@@ -259,7 +266,7 @@ class LinearModel(RegressorMixin, FormulaModel):
                 "leverage": np.asarray(influence.hat_matrix_diag, dtype=float),
                 "cook": np.asarray(influence.cooks_distance[0], dtype=float),
             }
-        return pandas_or_error().DataFrame(columns)
+        return import_pandas().DataFrame(columns)
 
     @reads_fit_snapshot
     def checks(self) -> DataFrame:
@@ -287,7 +294,7 @@ class LinearModel(RegressorMixin, FormulaModel):
             name: dict(zip(("statistic", "p_value"), pair, strict=True))
             for name, pair in tests.items()
         }
-        return pandas_or_error().DataFrame.from_dict(rows, orient="index").rename_axis("assumption")
+        return import_pandas().DataFrame.from_dict(rows, orient="index").rename_axis("assumption")
 
     def _breusch_pagan(self, residuals: np.ndarray) -> tuple[float, float]:
         """Return statistic and p-value of the Breusch-Pagan test."""

@@ -11,7 +11,7 @@ import numpy as np
 from bosquet._fitted import publishes_fit_atomically, reads_fit_snapshot
 from bosquet._sklearn import check_is_fitted
 from bosquet.glm._formulas import as_frame, columns_used, evaluate_target, expand_dot, split_formula
-from bosquet.glm._statsmodels import pandas_or_error
+from bosquet.glm._statsmodels import import_pandas
 from bosquet.glm.poisson import PoissonRegression
 
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ class LogLinearModel(PoissonRegression):
     saturated one by the deviance (G²) and Pearson's X²; `anova` compares two models. The model is fitted as a
     Poisson model of the counts, which gives the same estimates as a multinomial model with a fixed total.
 
+    Guide: docs/glm.md
+
     Parameters
     ----------
     formula : str or None, default=None
@@ -52,6 +54,11 @@ class LogLinearModel(PoissonRegression):
     factors_ : list of str
         Names of the factors.
     params_, deviance_, df_residual_, aic_, bic_, result_ and the others of `PoissonRegression`
+
+    See Also
+    --------
+    PoissonRegression : Regression for counts.
+    MultinomialRegression : Regression for more than two classes.
 
     Examples
     --------
@@ -144,7 +151,7 @@ class LogLinearModel(PoissonRegression):
     def _set_table(self, cells: Any, counts: np.ndarray) -> None:
         table = cells.copy()
         if self.n_dropped_:
-            whole = ~pandas_or_error().isna(cells).any(axis=1).to_numpy() & ~pandas_or_error().isna(
+            whole = ~import_pandas().isna(cells).any(axis=1).to_numpy() & ~import_pandas().isna(
                 counts
             )
             table, counts = table[whole], np.asarray(counts)[whole]
@@ -234,7 +241,7 @@ def contingency(data: Any, *factors: str) -> DataFrame:
     2  y  u      1
     3  y  v      0
     """
-    pandas = pandas_or_error()
+    pandas = import_pandas()
     frame = as_frame(data, "contingency")
     names = list(factors) or list(frame.columns)
     unknown = [name for name in names if name not in frame.columns]

@@ -19,7 +19,7 @@ from bosquet.glm._estimates import Estimate, Response, symmetric
 from bosquet.glm._generalised import ON_SEPARATION
 from bosquet.glm._model import LEVEL, FormulaModel
 from bosquet.glm._reading import RegressionData
-from bosquet.glm._statsmodels import from_statsmodels, pandas_or_error, suppress_warnings
+from bosquet.glm._statsmodels import from_statsmodels, import_pandas, suppress_warnings
 from bosquet.glm._terms import Term
 from bosquet.glm.binomial import check_class
 from bosquet.glm.separation import (
@@ -49,6 +49,8 @@ class MultinomialRegression(ClassifierMixin, FormulaModel):
     The odds Ω of any class j against any class k follow from the differences of coefficients, and do not
     depend on which class is the first. With two classes it is `BinomialRegression` with the logit link.
 
+    Guide: docs/glm.md
+
     Parameters
     ----------
     formula, fit_intercept, missing, on_separation, max_iter, tol
@@ -65,6 +67,11 @@ class MultinomialRegression(ClassifierMixin, FormulaModel):
     separation_, formula_, terms_, selection_, result_
         As in `BinomialRegression`; `result_` is statsmodels' MultinomialResults, fitted to columns scaled
         to a root mean square of one.
+
+    See Also
+    --------
+    BinomialRegression : Regression for two classes.
+    LogLinearModel : Models of contingency tables.
 
     Examples
     --------
@@ -155,9 +162,7 @@ class MultinomialRegression(ClassifierMixin, FormulaModel):
     def _coefficient_index(self) -> Any:
         classes = self.classes_.tolist()[1:]
         names = ("class", "coefficient")
-        return pandas_or_error().MultiIndex.from_product(
-            [classes, self._design.columns], names=names
-        )
+        return import_pandas().MultiIndex.from_product([classes, self._design.columns], names=names)
 
     def _after_fit(self) -> None:
         self._class_counts = np.bincount(self._response.values.astype(int)).tolist()
@@ -321,7 +326,7 @@ class MultinomialRegression(ClassifierMixin, FormulaModel):
                 "high": np.exp(difference + half_width),
                 "p_value": 2 * stats.norm.sf(np.abs(difference / error)),
             }
-        pandas = pandas_or_error()
+        pandas = import_pandas()
         table = pandas.DataFrame(columns, index=pandas.Index(names, name="coefficient"))
         return table.drop(index="Intercept", errors="ignore")
 
@@ -370,7 +375,7 @@ class MultinomialRegression(ClassifierMixin, FormulaModel):
                 centre = np.log(probabilities[:, number]) - np.log(others)
             ends = {"estimate": centre, "low": centre - half_width, "high": centre + half_width}
             columns = {name: _expit(values) for name, values in ends.items()}
-            bands[label] = pandas_or_error().DataFrame(columns, index=self._index_of(X))
+            bands[label] = import_pandas().DataFrame(columns, index=self._index_of(X))
         return bands
 
 

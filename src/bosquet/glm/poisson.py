@@ -34,6 +34,8 @@ class PoissonRegression(RegressorMixin, GeneralisedModel):
     of x_j multiplies the rate by e^{β_j}. Unlike scikit-learn's ``PoissonRegressor``, nothing is penalised,
     and there are tests and confidence intervals. For contingency tables see `LogLinearModel`.
 
+    Guide: docs/glm.md
+
     Parameters
     ----------
     formula, fit_intercept, missing, on_separation, max_iter, tol
@@ -46,6 +48,11 @@ class PoissonRegression(RegressorMixin, GeneralisedModel):
         As in `BinomialRegression`.
     separation_, formula_, terms_, selection_, result_
         As in `BinomialRegression`.
+
+    See Also
+    --------
+    LogLinearModel : Models of contingency tables.
+    BinomialRegression : Regression for two classes.
 
     Examples
     --------
@@ -194,6 +201,9 @@ def _offset(exposure: ArrayLike | str | None) -> np.ndarray | None:
     if exposure is None:
         return None
     values = np.asarray(exposure, dtype=float)
-    if not (values > 0).all() or not np.isfinite(values).all():
-        raise ValueError("exposure must be a positive, finite number in every row")
+    wrong = np.flatnonzero(~(np.isfinite(values) & (values > 0)))
+    if wrong.size:
+        raise ValueError(
+            f"exposure[{wrong[0]}] is {values.ravel()[wrong[0]]:g}; exposures must be finite and > 0"
+        )
     return np.log(values)

@@ -15,6 +15,7 @@ from bosquet._parameters import NotStored
 from bosquet._state.fields import read_field, read_object, read_text
 from bosquet._state.kinds import Content, ModelKind, class_by_name, kind_by_name, kind_of
 from bosquet._state.members import column_kinds
+from bosquet._suggestions import with_article
 from bosquet._warnings import warn_user
 from bosquet.io.container import load_bytes, load_parts, save_bytes, save_parts
 from bosquet.io.parameters import (
@@ -95,24 +96,26 @@ def model_bytes(estimator: object, nested: int = 0) -> bytes:
     kind = kind_of(estimator)
     if kind is None:
         raise ValueError(
-            f"a model file supports Bosquet's own models only, but this is a {_full_name(estimator)}; use"
-            " pickle or joblib"
+            f"a model file supports Bosquet's own models only, but this is"
+            f" {with_article(_full_name(estimator))}; use pickle or joblib"
         )
     if nested and kind.top_level_only:
-        raise ValueError(f"a {type(estimator).__name__} cannot be a member of another model")
+        raise ValueError(
+            f"{with_article(type(estimator).__name__)} cannot be a member of another model"
+        )
     estimator = fit_snapshot(estimator)
     if kind.has_parameters:
         check_is_fitted(estimator)
     content, state = kind.to_state(estimator)
     if isinstance(content, Ensemble):
-        return save_bytes(content, _description(kind, estimator, content, state))
+        return save_bytes(content, _metadata(kind, estimator, content, state))
     if nested == MAX_NESTING:
         raise ValueError(
             f"it is nested in more than {MAX_NESTING - 1} other models, which a model file does not"
             " support; use pickle or joblib"
         )
     parts = [_part(label, member, nested) for label, member in content]
-    return save_parts(parts, _description(kind, estimator, content, state))
+    return save_parts(parts, _metadata(kind, estimator, content, state))
 
 
 def _part(label: str, member: Any, nested: int) -> bytes:
@@ -126,18 +129,18 @@ def _full_name(estimator: object) -> str:
     return f"{type(estimator).__module__}.{type(estimator).__qualname__}"
 
 
-def _description(
+def _metadata(
     kind: ModelKind, estimator: Any, content: Content, state: dict[str, Any]
 ) -> dict[str, Any]:
     """Return the metadata of a model file: version, class, parameters, and the state of the model."""
     name = type(estimator).__name__
-    description: dict[str, Any] = {"bosquet": bosquet.__version__, "estimator": name}
+    metadata: dict[str, Any] = {"bosquet": bosquet.__version__, "estimator": name}
     if kind.has_parameters:
         members = [] if isinstance(content, Ensemble) else [member for _, member in content]
-        description["parameters"] = parameters_state(estimator, members)
+        metadata["parameters"] = parameters_state(estimator, members)
     if kind.has_learner:
-        description["learner"] = encode_value(estimator.estimator_)
-    return description | state
+        metadata["learner"] = encode_value(estimator.estimator_)
+    return metadata | state
 
 
 # ----------------------------------------------------------------------------------------- reading
@@ -155,22 +158,22 @@ def model_from_bytes(data: bytes, nested: int = 0) -> Any:
 def writer_version(data: bytes) -> str:
     """Return the version of Bosquet that wrote a model file."""
     data = strip_signature(data, None)
-    _, description = load_parts(data) or load_bytes(data)
-    return read_text(description, "bosquet")
+    _, metadata = load_parts(data) or load_bytes(data)
+    return read_text(metadata, "bosquet")
 
 
 def _read(data: bytes, nested: int) -> Any:
     found = load_parts(data)
-    content, description = load_bytes(data) if found is None else found
-    version = read_text(description, "bosquet")
+    content, metadata = load_bytes(data) if found is None else found
+    version = read_text(metadata, "bosquet")
     if found is not None and nested == MAX_NESTING:
         raise ModelFileError(
             f"invalid model file: models are nested more than {MAX_NESTING} levels deep"
         )
     if not _is_newer(version):
-        return _build(content, description, nested)
+        return _build(content, metadata, nested)
     try:
-        return _build(content, description, nested)
+        return _build(content, metadata, nested)
     except Exception as error:
         raise ModelFileError(
             f"the model file was written by Bosquet {version}, and this older version, {bosquet.__version__},"
@@ -192,8 +195,8 @@ def _version_numbers(version: str) -> tuple[int, ...]:
     return tuple(int(number or 0) for number in found.groups())
 
 
-def _build(content: Any, description: dict[str, Any], nested: int) -> Any:
-    name = read_text(description, "estimator")
+def _build(content: Any, metadata: dict[str, Any], nested: int) -> Any:
+    name = read_text(metadata, "estimator")
     kind = kind_by_name(name)
     if kind is None:
         raise ModelFileError(
@@ -201,32 +204,34 @@ def _build(content: Any, description: dict[str, Any], nested: int) -> Any:
             f" {bosquet.__version__}"
         )
     if nested and kind.top_level_only:
-        raise ModelFileError(f"invalid model file: a {name} cannot be a member of another model")
-    if description.get("requires"):
         raise ModelFileError(
-            f"the model file requires {description['requires']!r}, which Bosquet {bosquet.__version__} does"
+            f"invalid model file: {with_article(name)} cannot be a member of another model"
+        )
+    if metadata.get("requires"):
+        raise ModelFileError(
+            f"the model file requires {metadata['requires']!r}, which Bosquet {bosquet.__version__} does"
             " not support; upgrade Bosquet"
         )
     if isinstance(content, list) != kind.has_members:
         raise ModelFileError(
-            f"invalid model file: the file of a {name} must contain"
+            f"invalid model file: the file of {with_article(name)} must contain"
             f" {'member models' if kind.has_members else 'trees'}"
         )
     if isinstance(content, list):
         content = [model_from_bytes(part, nested + 1) for part in content]
-    version = read_text(description, "bosquet")
+    version = read_text(metadata, "bosquet")
     context = ReadContext(_is_newer(version), content if isinstance(content, list) else [])
     model: Any = None
     missing: dict[str, NotStored] = {}
     if kind.has_parameters:
-        parameters = read_object(description, "parameters")
+        parameters = read_object(metadata, "parameters")
         model, missing = build_estimator(class_by_name(name), parameters, context)
     if kind.has_learner:
-        model.estimator_ = decode_value(read_field(description, "learner"), context)
-    model = kind.from_state(model, content, description)
+        model.estimator_ = decode_value(read_field(metadata, "learner"), context)
+    model = kind.from_state(model, content, metadata)
     for parameter, mark in missing.items():
         setattr(model, parameter, mark)
-    _check_round_trip(kind, model, description)
+    _check_round_trip(kind, model, metadata)
     if kind.has_members and not nested:
         column_kinds(model)
     if context.unknown:
@@ -240,15 +245,15 @@ def _build(content: Any, description: dict[str, Any], nested: int) -> Any:
     return model
 
 
-def _check_round_trip(kind: ModelKind, model: Any, description: dict[str, Any]) -> None:
+def _check_round_trip(kind: ModelKind, model: Any, metadata: dict[str, Any]) -> None:
     """Raise ModelFileError if writing the model again would give different metadata.
 
     So a file with a key or a value that the reader does not use is rejected.
     """
-    version = description["bosquet"]
-    made = _description(kind, model, *kind.to_state(model))
+    version = metadata["bosquet"]
+    made = _metadata(kind, model, *kind.to_state(model))
     difference = _difference(
-        description,
+        metadata,
         made | {"bosquet": version},
         may_lack=_is_newer(bosquet.__version__, version),
         may_have=_is_newer(version),
@@ -261,7 +266,7 @@ def _check_round_trip(kind: ModelKind, model: Any, description: dict[str, Any]) 
 
 
 def _difference(read: Any, made: Any, *, may_lack: bool, may_have: bool) -> str | None:
-    """Return the path of the first difference between two descriptions, None if they are equal.
+    """Return the path of the first difference between the metadata of two models, None if they are equal.
 
     A file of an older version may lack keys, and a file of a newer version may have unknown keys.
     """

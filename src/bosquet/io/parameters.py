@@ -31,6 +31,7 @@ from bosquet._state.fields import (
 )
 from bosquet._state.kinds import class_by_name, with_checked_parameters
 from bosquet._state.labels import labels_state, read_labels
+from bosquet._suggestions import with_article
 
 if TYPE_CHECKING:
     from bosquet._types import Estimator
@@ -158,7 +159,9 @@ def _encoded_estimator(estimator: Any) -> dict[str, Any]:
     name = type(estimator).__name__
     if class_by_name(name) is not type(estimator):
         kind = f"{type(estimator).__module__}.{name}"
-        raise Unstorable(estimator, f"a {kind} is not a type that a model file supports")
+        raise Unstorable(
+            estimator, f"{with_article(kind)} is not a type that a model file supports"
+        )
     return {"name": name, "parameters": parameters_state(estimator)}
 
 

@@ -50,7 +50,7 @@ def strip_signature(data: bytes, key: bytes | None) -> bytes:
     if key is not None and not hmac.compare_digest(digest, _digest(content, key)):
         raise ModelFileError(
             "the signature of the model file is not valid for this key: the file was signed with another"
-            " key, or changed since"
+            " key, or changed since; pass the key that the file was signed with, or get the file again"
         )
     return content
 

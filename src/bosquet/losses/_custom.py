@@ -58,7 +58,7 @@ class CustomLoss:
         self._has_derivatives = callable(getattr(user, "gradient_hessian", None))
         if not (self._has_value or self._has_derivatives):
             raise ValueError(
-                f"loss={user!r} is not valid; pass the name of a loss, or an object with the method"
+                f"loss={user!r} is not valid: loss must be the name of a loss, or an object with the method"
                 " gradient_hessian(y, raw) or value(y, raw)"
             )
 
@@ -91,7 +91,7 @@ class CustomLoss:
             gradient, hessian = self._numerical(target, raw)
         else:
             gradient, hessian = self._analytic(target, raw)
-        for what, array in (("gradient", gradient), ("hessian", hessian)):
+        for what, array in (("gradient", gradient), ("Hessian", hessian)):
             if not np.isfinite(array).all():
                 row = int(np.flatnonzero(~np.isfinite(array).all(axis=0))[0])
                 raise ValueError(
@@ -103,7 +103,7 @@ class CustomLoss:
     def _analytic(self, target: np.ndarray, raw: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         pair = self.user.gradient_hessian(self._shaped(target), self._shaped(raw))
         result = []
-        for what, array in zip(("gradient", "hessian"), pair, strict=True):
+        for what, array in zip(("gradient", "Hessian"), pair, strict=True):
             array = np.asarray(array, dtype=float)
             wanted = self._shaped(raw).shape
             if array.shape != wanted:
@@ -168,15 +168,21 @@ class CustomLoss:
         values = self._values(target, raw)
         return float(np.average(values, weights=weight if weight.size else None))
 
-    def best_constants(self, target: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        """Return the constant raw predictions with the smallest loss, one per output."""
+    def best_constants(
+        self, target: np.ndarray, weight: np.ndarray, offset: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Return the constant raw predictions with the smallest loss, one per output.
+
+        With an offset of shape (outputs, rows), the constants are added to it. The user's `best_constant`
+        knows no offset, so a search replaces it.
+        """
         user_constant = getattr(self.user, "best_constant", None)
-        if callable(user_constant):
+        if callable(user_constant) and offset is None:
             given = user_constant(self._shaped(target), weight if weight.size else None)
             return np.broadcast_to(np.asarray(given, dtype=float), (self.outputs,)).copy()
         rows = target.shape[1]
         leaf = np.zeros(rows, dtype=np.intp)
-        start = np.zeros((self.outputs, rows))
+        start = np.zeros((self.outputs, rows)) if offset is None else offset
         constants = np.zeros(self.outputs)
         for _ in range(3 if self.outputs > 1 else 1):
             for k in range(self.outputs):

@@ -150,8 +150,8 @@ class CustomMarginLoss(MarginLoss):
         value = getattr(user, "value", user)
         if not callable(value) or isinstance(user, type | str):
             raise ValueError(
-                f"loss={user!r} is not valid; pass one of {', '.join(map(repr, MARGIN_LOSSES))}, a function"
-                " of the margin, or an object with value(margin) and slope(margin)"
+                f"loss={user!r} is not valid: loss must be one of {', '.join(map(repr, MARGIN_LOSSES))}, a"
+                " function of the margin, or an object with value(margin) and slope(margin)"
             )
         self._value = value
         given = getattr(user, "slope", None)

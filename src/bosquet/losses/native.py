@@ -27,6 +27,12 @@ _ACCEPTED: dict[str, tuple[Callable[[np.ndarray], np.ndarray], str]] = {
     "non_negative": (lambda y: y >= 0, "y >= 0"),
     "positive": (lambda y: y > 0, "y > 0"),
 }
+# Losses whose predictions are e to the power of the raw prediction.
+LOG_LINK = tuple(
+    name
+    for name, loss in TRAITS.items()
+    if loss["scale"] == "unitless" and loss["targets"] in _ACCEPTED
+)
 
 
 class NativeLoss:
@@ -70,9 +76,14 @@ class NativeLoss:
     def compare_derivatives(self, target: np.ndarray, raw: np.ndarray) -> None:
         """Do nothing: the derivatives of the core are tested against their formulas."""
 
-    def best_constants(self, target: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        """Return the constant raw predictions with the smallest loss, one per output."""
-        return self.core.best_constants(target, weight)
+    def best_constants(
+        self, target: np.ndarray, weight: np.ndarray, offset: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Return the constant raw predictions with the smallest loss, one per output.
+
+        With an offset of shape (outputs, rows), the constants are added to it.
+        """
+        return self.core.best_constants(target, weight, offset)
 
     def start_round(self, target: np.ndarray, raw: np.ndarray, weight: np.ndarray) -> None:
         """Update what a loss computes once per round, such as the threshold of Huber's loss."""
@@ -90,7 +101,10 @@ class NativeLoss:
         return self.core.value(target, raw, weight) / total
 
     def inverse_link(self, raw: np.ndarray) -> np.ndarray:
-        """Convert raw predictions of shape (rows, outputs) to the scale of the target or to probabilities."""
+        """Convert raw predictions of shape (rows, outputs) to the scale of the target or to probabilities.
+
+        Quantiles or expectiles of several levels are sorted in the order of their levels.
+        """
         return self.core.responses(raw)
 
     def to_state(self) -> State:
@@ -161,8 +175,10 @@ def regression_loss(
 
 
 def _levels(name: str, given: ArrayLike) -> list[float]:
-    """Return the levels of a parameter that accepts one level or several."""
+    """Return the levels of a parameter that accepts one level or several, in the given order."""
     levels = [float(level) for level in np.atleast_1d(given)]
-    if not levels or not all(0 < level < 1 for level in levels):
-        raise ValueError(f"{name}={given!r} is not valid; levels must be in (0, 1)")
+    if not levels or not all(0 < level < 1 for level in levels) or len(set(levels)) < len(levels):
+        raise ValueError(
+            f"{name}={given!r} is not valid: {name} must be a level in (0, 1) or a list of distinct levels"
+        )
     return levels

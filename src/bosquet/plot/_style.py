@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bosquet.trees.drawing import pyplot_or_error
+from bosquet._optional import import_pyplot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,7 +16,7 @@ GREEN, RED, INK, FAINT = "#2f7d5b", "#b8433f", "#333333", "#e8e8e8"
 
 def new_axes(ax: Axes | None, size: tuple[float, float] = (6, 3.8)) -> Axes:
     """`ax`, or the axes of a new figure."""
-    return pyplot_or_error().subplots(figsize=size, layout="constrained")[1] if ax is None else ax
+    return import_pyplot().subplots(figsize=size, layout="constrained")[1] if ax is None else ax
 
 
 def tidy(ax: Axes) -> None:

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bosquet._optional import import_pyplot
 from bosquet._sklearn import check_is_fitted, is_regressor
 from bosquet.boosting.adaboost.certificate import Certificate
 from bosquet.boosting.adaboost.certificate_report import percent, whole_rounds
 from bosquet.boosting.outliers import weights_in_round
 from bosquet.plot._style import BLUE, GREY, INK, ORANGE, RED, new_axes, shades, tidy
-from bosquet.theory.certifying import certificate as certificate_of
+from bosquet.theory.model_certificates import certificate as certificate_of
 from bosquet.theory.rounds import (
     encode_labels,
     is_sklearn_adaboost,
@@ -21,7 +22,6 @@ from bosquet.theory.rounds import (
     rounds_of,
 )
 from bosquet.trees.colours import class_colour
-from bosquet.trees.drawing import pyplot_or_error
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -90,7 +90,7 @@ def decision_rounds(
     if is_own_figure:
         columns = min(3, len(shown))
         rows = -(-len(shown) // columns)
-        _, axes = pyplot_or_error().subplots(
+        _, axes = import_pyplot().subplots(
             rows, columns, figsize=(3.1 * columns, 2.75 * rows), sharex=True, sharey=True,
             squeeze=False, layout="constrained",
         )  # fmt: skip
@@ -176,7 +176,7 @@ def _rounds_to_show(at: Sequence[int] | None, total: int) -> list[int]:
     if at is not None:
         shown = sorted({int(t) for t in at})
         if not shown or shown[0] < 1 or shown[-1] > total:
-            raise ValueError(f"at={list(at)} is out of range; the model has rounds 1 to {total}")
+            raise ValueError(f"at={list(at)} is not valid: at must be rounds in [1, {total}]")
         return shown
     if total >= NINE_ROUNDS[-1]:
         return list(NINE_ROUNDS)
@@ -373,7 +373,7 @@ def margins(
         sorted_margins = np.sort(margins_of(vote, target)) / (length or 1.0)
         curves[t] = sorted_margins, float(is_wrong(vote, target).mean())
     elif at is not None and set(at) - set(curves):
-        raise ValueError(f"at={list(at)} is out of range; the model has rounds 1 to {t}")
+        raise ValueError(f"at={list(at)} is not valid: at must be rounds in [1, {t}]")
     ax.axvline(0, color=GREY, linewidth=0.8)
     fraction = np.arange(1, target.size + 1) / target.size
     colours = shades(RED, len(curves))

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bosquet._optional import import_pyplot
 from bosquet.experts.summary import expert_names
 from bosquet.plot._style import BLUE, GREY, ORANGE
-from bosquet.trees.drawing import pyplot_or_error
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def _axes(ax: Axes | None) -> Axes:
-    return ax or pyplot_or_error().subplots(figsize=(7, 3.6), layout="constrained")[1]
+    return ax or import_pyplot().subplots(figsize=(7, 3.6), layout="constrained")[1]
 
 
 def _names(mixture: Any) -> list[str]:
@@ -30,20 +30,20 @@ def _colour(mixture: Mixture, expert: int) -> Any:
     order = np.argsort(-np.abs(mixture.weights_).mean(axis=0), kind="stable")
     rank = int(np.flatnonzero(order == expert)[0])
     steps = max(min(mixture.n_features_in_, 10) - 1, 1)
-    return pyplot_or_error().get_cmap("viridis")(0.05 + 0.9 * (rank % 10) / steps)
+    return import_pyplot().get_cmap("viridis")(0.05 + 0.9 * (rank % 10) / steps)
 
 
-def _largest(mixture: Mixture, most: int) -> tuple[list[np.ndarray], list[str], list[Any]]:
+def _largest(mixture: Mixture, max_display: int) -> tuple[list[np.ndarray], list[str], list[Any]]:
     """Groups of experts with labels and colours: those of largest weight singly, the others as one group."""
     weights = np.abs(mixture.weights_).mean(axis=0)
     order = np.argsort(-weights, kind="stable")
-    shown = [np.array([k]) for k in order[:most]]
+    shown = [np.array([k]) for k in order[:max_display]]
     names = _names(mixture)
-    labels = [names[k] for k in order[:most]]
-    colours = [_colour(mixture, k) for k in order[:most]]
-    if len(order) > most:
-        shown.append(order[most:])
-        labels.append(f"{len(order) - most} others")
+    labels = [names[k] for k in order[:max_display]]
+    colours = [_colour(mixture, k) for k in order[:max_display]]
+    if len(order) > max_display:
+        shown.append(order[max_display:])
+        labels.append(f"{len(order) - max_display} others")
         colours.append("#cccccc")
     return shown, labels, colours
 
@@ -55,7 +55,7 @@ def _finish(ax: Axes, ylabel: str) -> Axes:
     return ax
 
 
-def expert_weights(mixture: Mixture, ax: Axes | None = None, *, most: int = 10) -> Axes:
+def expert_weights(mixture: Mixture, ax: Axes | None = None, *, max_display: int = 10) -> Axes:
     """Stacked weights of the experts over time.
 
     Parameters
@@ -63,7 +63,7 @@ def expert_weights(mixture: Mixture, ax: Axes | None = None, *, most: int = 10) 
     mixture : Mixture
         Fitted, with its history.
     ax : matplotlib axes, optional
-    most : int, default=10
+    max_display : int, default=10
         Number of experts of largest weight that are drawn singly; the others are drawn as one.
 
     Returns
@@ -71,7 +71,7 @@ def expert_weights(mixture: Mixture, ax: Axes | None = None, *, most: int = 10) 
     axes
     """
     ax = _axes(ax)
-    shown, labels, colours = _largest(mixture, most)
+    shown, labels, colours = _largest(mixture, max_display)
     weights = mixture.weights_
     steps = np.arange(1, len(weights) + 1)
     if (weights < 0).any():  # ridge regression has negative weights, which cannot be stacked
@@ -88,7 +88,7 @@ def expert_weights(mixture: Mixture, ax: Axes | None = None, *, most: int = 10) 
 
 
 def expert_contributions(
-    mixture: Mixture, F: ArrayLike, ax: Axes | None = None, *, most: int = 10
+    mixture: Mixture, F: ArrayLike, ax: Axes | None = None, *, max_display: int = 10
 ) -> Axes:
     """Stacked contributions of the experts to the prediction, p(j) f(j), and the prediction.
 
@@ -98,7 +98,7 @@ def expert_contributions(
         Fitted to F, with its history; for regression.
     F : array of shape (n_steps, n_experts)
         Forecasts of the experts.
-    ax, most
+    ax, max_display
         As in `expert_weights`.
 
     Returns
@@ -113,7 +113,7 @@ def expert_contributions(
             f" {weights.shape}; pass these forecasts"
         )
     ax = _axes(ax)
-    shown, labels, colours = _largest(mixture, most)
+    shown, labels, colours = _largest(mixture, max_display)
     parts = weights * np.nan_to_num(forecasts)
     steps = np.arange(1, len(weights) + 1)
     # Positive and negative contributions are stacked separately; otherwise they would cancel.
@@ -126,14 +126,14 @@ def expert_contributions(
     return _finish(ax, "contribution")
 
 
-def expert_losses(mixture: Mixture, ax: Axes | None = None, *, most: int = 10) -> Axes:
+def expert_losses(mixture: Mixture, ax: Axes | None = None, *, max_display: int = 10) -> Axes:
     """Cumulative losses of the experts and of the mixture.
 
     Parameters
     ----------
     mixture : Mixture
         Fitted, with its history.
-    ax, most
+    ax, max_display
         As in `expert_weights`, but the experts with the lowest loss are drawn. In steps without a forecast
         (a sleeping expert), the loss of the mixture is used.
 
@@ -146,7 +146,7 @@ def expert_losses(mixture: Mixture, ax: Axes | None = None, *, most: int = 10) -
     losses = np.where(np.isnan(mixture.expert_losses_), own[:, None], mixture.expert_losses_)
     total = losses.cumsum(axis=0)
     steps, names = np.arange(1, len(own) + 1), _names(mixture)
-    best = np.argsort(total[-1], kind="stable")[:most]
+    best = np.argsort(total[-1], kind="stable")[:max_display]
     for k in best:
         ax.plot(steps, total[:, k], color=_colour(mixture, k), linewidth=1, label=names[k])
     ax.plot(steps, own.cumsum(), color=ORANGE, linewidth=2, label="mixture")

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bosquet._optional import import_pyplot
 from bosquet.plot._style import BLUE, FAINT, GREY, INK, ORANGE, new_axes, tidy
-from bosquet.trees.drawing import pyplot_or_error
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,7 +38,7 @@ def shap_bar(
     explanation: Explanation,
     *,
     output: int | str | None = None,
-    most: int = 15,
+    max_display: int = 15,
     ax: Axes | None = None,
 ) -> Axes:
     """Bar chart of the mean |φ| of the most important features.
@@ -49,7 +49,7 @@ def shap_bar(
         From ``model.explain(X)``.
     output : class or target by name or index, optional
         Default: all outputs, as stacked bars.
-    most : int, default=15
+    max_display : int, default=15
         Number of features to show; the others share one bar.
     ax : matplotlib Axes, optional
 
@@ -62,7 +62,7 @@ def shap_bar(
     means = np.abs(explanation.main_values).mean(axis=0)
     means = means[:, None] if means.ndim == 1 else means
     order = np.argsort(-means.sum(axis=1), kind="stable")
-    shown, rest = order[:most], order[most:]
+    shown, rest = order[:max_display], order[max_display:]
     bars, names = means[shown], [_label(explanation.feature_names[f]) for f in shown]
     if rest.size:
         bars = np.vstack([bars, means[rest].sum(axis=0)])
@@ -79,7 +79,7 @@ def shap_bar(
             drawn[-1].set_alpha(0.35)  # the sum of many small ones may exceed the largest
         left = left + bars[:, k]
     ax.set_yticks(positions, names)
-    ax.set_xlabel(_axis_label(explanation, "mean |φ|"))
+    ax.set_xlabel(_axis_label(explanation, "mean |SHAP value|"))
     ax.margins(y=0.02)
     if 1 < means.shape[1] <= 10:
         ax.legend(frameon=False, loc="lower right")
@@ -90,7 +90,7 @@ def shap_bar(
 def _palette(count: int) -> list[Any]:
     if count <= 6:
         return [BLUE, ORANGE, "#7a5195", "#56b4a9", "#8a8a8a", "#c9b458"][:count]
-    colours = pyplot_or_error().get_cmap("viridis")
+    colours = import_pyplot().get_cmap("viridis")
     return [colours(k / (count - 1)) for k in range(count)]
 
 
@@ -98,7 +98,7 @@ def shap_beeswarm(
     explanation: Explanation,
     *,
     output: int | str | None = None,
-    most: int = 15,
+    max_display: int = 15,
     max_rows: int = 2000,
     ax: Axes | None = None,
 ) -> Axes:
@@ -112,10 +112,10 @@ def shap_beeswarm(
         From ``model.explain(X)``.
     output : class or target by name or index
         Required if there are several.
-    most : int, default=15
+    max_display : int, default=15
         Number of features to show.
     max_rows : int, default=2000
-        Largest number of rows to draw, chosen at equal distances.
+        Maximum number of rows to draw, chosen at equal distances.
     ax : matplotlib Axes, optional
 
     Returns
@@ -127,7 +127,7 @@ def shap_beeswarm(
         np.linspace(0, len(explanation) - 1, min(max_rows, len(explanation))).astype(int)
     )
     values, data = explanation.main_values[rows], explanation.data[rows]
-    order = np.argsort(-np.abs(explanation.main_values).mean(axis=0), kind="stable")[:most]
+    order = np.argsort(-np.abs(explanation.main_values).mean(axis=0), kind="stable")[:max_display]
     ax = new_axes(ax, (6.8, 0.36 * order.size + 1.2))
     from matplotlib.colors import LinearSegmentedColormap
 
@@ -152,9 +152,9 @@ def shap_beeswarm(
         )
     ax.set_yticks(range(order.size), [_label(explanation.feature_names[f]) for f in order[::-1]])
     ax.set_ylim(-0.6, order.size - 0.4)
-    ax.set_xlabel(_axis_label(explanation, "Shapley value φ"))
+    ax.set_xlabel(_axis_label(explanation, "SHAP value"))
     bar = ax.figure.colorbar(
-        pyplot_or_error().cm.ScalarMappable(cmap=colours), ax=ax, aspect=30, pad=0.01, shrink=0.8
+        import_pyplot().cm.ScalarMappable(cmap=colours), ax=ax, aspect=30, pad=0.01, shrink=0.8
     )
     bar.set_ticks([0, 1], labels=["low", "high"])
     bar.set_label("feature value")
@@ -196,7 +196,7 @@ def shap_waterfall(
     row: int,
     *,
     output: int | str | None = None,
-    most: int = 10,
+    max_display: int = 10,
     ax: Axes | None = None,
 ) -> Axes:
     """Waterfall plot from the base to the prediction of a row; features in descending order of |φ|.
@@ -209,7 +209,7 @@ def shap_waterfall(
         Index of the row.
     output : class or target by name or index
         Required if there are several.
-    most : int, default=10
+    max_display : int, default=10
         Number of features to show; the others share one step.
     ax : matplotlib Axes, optional
 
@@ -220,11 +220,11 @@ def shap_waterfall(
     explanation = explanation.output(output)
     if not 0 <= row < len(explanation):
         raise ValueError(
-            f"row={row} is out of range; the explanation has rows 0 to {len(explanation) - 1}"
+            f"row={row} is not valid: row must be an integer in [0, {len(explanation) - 1}]"
         )
     values = explanation.main_values[row]
     order = np.argsort(-np.abs(values), kind="stable")
-    shown, rest = order[:most], order[most:]
+    shown, rest = order[:max_display], order[max_display:]
     steps = [(_with_value(explanation, row, f), values[f]) for f in shown]
     if rest.size:
         steps.append((f"{rest.size} others", values[rest].sum()))
@@ -270,7 +270,7 @@ def dependence(
     output : int, default=0
         Index of the output, if there are several.
     max_curves : int, default=100
-        Largest number of ICE curves to draw, chosen at equal distances.
+        Maximum number of ICE curves to draw, chosen at equal distances.
     columns : int, default=3
         Number of panels per row.
     axes : array of axes, optional
@@ -287,7 +287,7 @@ def dependence(
     if axes is None:
         across = min(columns, len(found))
         down = -(-len(found) // across)
-        figure, axes = pyplot_or_error().subplots(
+        figure, axes = import_pyplot().subplots(
             down, across, figsize=(3.3 * across, 2.7 * down), layout="constrained", squeeze=False
         )
         for spare in axes.flat[len(found) :]:
@@ -335,15 +335,15 @@ def _surface(ax: Axes, one: Any, average: np.ndarray) -> None:
     ax.set(xlabel=_label(one.features[0]), ylabel=_label(one.features[1]))
 
 
-def shapes(functions: Any, *, most: int = 9, output: int = 0, axes: Any = None) -> Any:
+def shapes(functions: Any, *, max_display: int = 9, output: int = 0, axes: Any = None) -> Any:
     """Shape functions of an additive model of trees, in descending order of their range.
 
     Parameters
     ----------
     functions : ShapeFunctions
         From `bosquet.explain.shape_functions`.
-    most : int, default=9
-        Largest number of panels; each shows the function of a single feature.
+    max_display : int, default=9
+        Maximum number of panels; each shows the function of a single feature.
     output : int, default=0
         Index of the output.
     axes : array of axes, optional
@@ -354,13 +354,13 @@ def shapes(functions: Any, *, most: int = 9, output: int = 0, axes: Any = None) 
     array of axes
     """
     spread = {f: np.ptp(v[:, output]) for f, v in functions.single.items()}
-    chosen = sorted(spread, key=lambda f: -spread[f])[:most]
+    chosen = sorted(spread, key=lambda f: -spread[f])[:max_display]
     if not chosen:
         raise ValueError("functions has no function of a single feature; pass at least one")
     if axes is None:
         across = min(3, len(chosen))
         down = -(-len(chosen) // across)
-        figure, grid = pyplot_or_error().subplots(
+        figure, grid = import_pyplot().subplots(
             down, across, figsize=(3 * across, 2.4 * down), layout="constrained", sharey=True,
             squeeze=False,
         )  # fmt: skip

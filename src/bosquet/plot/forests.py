@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bosquet._optional import import_pyplot
 from bosquet.plot._style import BLUE, GREY
-from bosquet.trees.drawing import pyplot_or_error
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,7 +33,7 @@ def oob_curve(
     """Out-of-bag error against the number of trees, of a model fitted with oob_score=True."""
     if not hasattr(model, "oob_curve_"):
         raise ValueError("the model has no attribute oob_curve_; fit it with oob_score=True")
-    ax = ax or pyplot_or_error().subplots(figsize=(6, 3.6), layout="constrained")[1]
+    ax = ax or import_pyplot().subplots(figsize=(6, 3.6), layout="constrained")[1]
     curve = np.asarray(model.oob_curve_)
     ax.plot(np.arange(1, curve.size + 1), curve, color=BLUE, label="out-of-bag vote of the trees")
     single = getattr(model, "oob_tree_error_", getattr(model, "oob_learner_error_", None))
@@ -45,17 +45,17 @@ def oob_curve(
     return ax
 
 
-def importances(*found: Any, most: int = 15, axes: Any = None) -> Any:
+def importances(*found: Any, max_display: int = 15, axes: Any = None) -> Any:
     """Bar charts of feature importances side by side, each scaled so that its largest is 100.
 
     Parameters
     ----------
-    *found : Importance
+    *found : ForestImportance or Importance
         From ``forest.importance(...)`` or `bosquet.explain.importance`, of one or several kinds.
-    most : int, default=15
+    max_display : int, default=15
         Number of features to show, the most important by the first kind.
     axes : array of axes, optional
-        One per Importance.
+        One per importance.
 
     Returns
     -------
@@ -63,12 +63,12 @@ def importances(*found: Any, most: int = 15, axes: Any = None) -> Any:
     """
     if not found:
         raise ValueError(
-            "no Importance was passed; pass at least one, for example forest.importance(...)"
+            "no importance was passed; pass at least one, for example forest.importance(...)"
         )
-    order = np.argsort(-found[0].mean, kind="stable")[:most][::-1]
+    order = np.argsort(-found[0].mean, kind="stable")[:max_display][::-1]
     if axes is None:
         height = 0.28 * order.size + 1.2
-        _, axes = pyplot_or_error().subplots(
+        _, axes = import_pyplot().subplots(
             1, len(found), sharey=True, figsize=(3.2 * len(found) + 1, height), layout="constrained"
         )
     axes = np.atleast_1d(axes)

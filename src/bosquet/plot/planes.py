@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bosquet.plot._style import BLUE, GREEN, GREY, INK, ORANGE, RED, new_axes, tidy
-from bosquet.theory.svm import svm_margin as margin_of
+from bosquet.theory.svm_margin import svm_margin as margin_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bosquet._optional import import_pyplot
+from bosquet._suggestions import with_article
 from bosquet.plot._style import BLUE, GREY, RED, new_axes, tidy
-from bosquet.trees.drawing import pyplot_or_error
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -109,7 +110,7 @@ def study_curves(study: Any, *, ax: Any = None) -> Axes:
     return ax
 
 
-def study_chosen(study: Any, *, most: int = 8, effects: int = 2, axes: Any = None) -> Any:
+def study_chosen(study: Any, *, max_display: int = 8, effects: int = 2, axes: Any = None) -> Any:
     """Feature importances of the selected model, and the effects of its most important features.
 
     The first panel shows the importances, scaled so that the largest is 100. The others show the partial
@@ -118,7 +119,7 @@ def study_chosen(study: Any, *, most: int = 8, effects: int = 2, axes: Any = Non
     Parameters
     ----------
     study : fitted Study, or its `record_`
-    most : int, default=8
+    max_display : int, default=8
         Number of importances to show.
     effects : int, default=2
         Number of effects to show.
@@ -138,7 +139,7 @@ def study_chosen(study: Any, *, most: int = 8, effects: int = 2, axes: Any = Non
     shown = [found for found in chosen["dependence"] if found["mean"]][:effects]
     if axes is None:
         size = (4 + 4 * len(shown), 3.6)
-        _, axes = pyplot_or_error().subplots(
+        _, axes = import_pyplot().subplots(
             1, 1 + len(shown), figsize=size, layout="constrained", squeeze=False
         )
     axes = np.atleast_1d(axes).ravel()
@@ -146,7 +147,7 @@ def study_chosen(study: Any, *, most: int = 8, effects: int = 2, axes: Any = Non
         raise ValueError(
             f"axes has {axes.size} axes, but {len(shown)} effects need {1 + len(shown)}; pass as many axes"
         )
-    top = chosen["importances"][:most]
+    top = chosen["importances"][:max_display]
     axes[0].barh([found["feature"] for found in top], [found["value"] for found in top], color=BLUE)
     axes[0].invert_yaxis()
     axes[0].set_xlabel("importance, largest = 100")
@@ -166,5 +167,7 @@ def _record_of(study: Any) -> Mapping[str, Any]:
     """The record of a fitted study; a record itself is returned unchanged."""
     record = getattr(study, "record_", study)
     if not isinstance(record, Mapping) or "methods" not in record:
-        raise ValueError(f"study is a {type(study).__name__}; pass a fitted Study or its record_")
+        raise ValueError(
+            f"study is {with_article(type(study).__name__)}; pass a fitted Study or its record_"
+        )
     return record

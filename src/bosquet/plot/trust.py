@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bosquet._optional import import_pyplot
 from bosquet.plot._style import BLUE, FAINT, GREEN, GREY, INK, ORANGE, RED, new_axes, tidy
-from bosquet.trees.drawing import pyplot_or_error
 from bosquet.trust.coverage import covered
 from bosquet.trust.outcomes import binary_event
 from bosquet.trust.reliability import (
@@ -61,7 +61,7 @@ def reliability(
     if not 1 <= len(models) <= len(_STYLES):
         raise ValueError(f"probabilities has {len(models)} models; pass 1 to {len(_STYLES)} models")
     if axes is None:
-        _, axes = pyplot_or_error().subplots(
+        _, axes = import_pyplot().subplots(
             2, 1, sharex=True, figsize=(5.2, 5.6), height_ratios=[3.2, 1], layout="constrained"
         )
     diagram, histogram = np.asarray(axes).ravel()
@@ -104,7 +104,7 @@ def intervals(
     bounds: ArrayLike,
     prediction: ArrayLike | None = None,
     *,
-    most: int = 150,
+    max_display: int = 150,
     ax: Axes | None = None,
 ) -> Axes:
     """Prediction intervals along the prediction, with the target of each row: blue inside, orange outside.
@@ -117,7 +117,7 @@ def intervals(
         From `predict_interval`.
     prediction : array of shape (rows,), optional
         Position of each row on the axis (default: midpoints of the intervals).
-    most : int, default=150
+    max_display : int, default=150
         Number of rows to draw, chosen at equal distances in the order of the prediction. Coverage and
         width in the legend are those of all rows.
     ax : matplotlib Axes, optional
@@ -134,7 +134,9 @@ def intervals(
             f"prediction has shape {middle.shape}, but y has {truth.size} rows; pass one prediction per row"
         )
     order = np.argsort(middle, kind="stable")
-    shown = order[np.unique(np.linspace(0, order.size - 1, min(most, order.size)).astype(int))]
+    shown = order[
+        np.unique(np.linspace(0, order.size - 1, min(max_display, order.size)).astype(int))
+    ]
     ax = new_axes(ax, (6.4, 4.2))
     ax.vlines(
         middle[shown], *bounds[shown].T, color=BLUE, alpha=0.35, linewidth=1.6,
@@ -142,14 +144,14 @@ def intervals(
     )  # fmt: skip
     within, outside = shown[inside[shown]], shown[~inside[shown]]
     ax.plot(middle[within], truth[within], "o", color=BLUE, markersize=3.2, zorder=3,
-            label=f"truth inside: {inside.mean():.1%} of {inside.size:,} rows")  # fmt: skip
+            label=f"target inside the interval: {inside.mean():.1%} of {inside.size:,} rows")  # fmt: skip
     ax.plot(middle[outside], truth[outside], "X", color=ORANGE, markersize=6, zorder=4,
-            label=f"truth outside: {1 - inside.mean():.1%}")  # fmt: skip
+            label=f"target outside: {1 - inside.mean():.1%}")  # fmt: skip
     ends = np.array([middle[shown].min(), middle[shown].max()])
     ax.plot(ends, ends, color=GREY, linestyle="--", linewidth=1, zorder=1)
     low, high = ax.get_ylim()
     # Extra space at the top for the legend, which would cover rows anywhere else.
-    ax.set(xlabel="prediction", ylabel="truth", ylim=(low, high + 0.28 * (high - low)))
+    ax.set(xlabel="prediction", ylabel="target", ylim=(low, high + 0.28 * (high - low)))
     tidy(ax)
     ax.legend(frameon=False, fontsize=9, loc="upper left")
     return ax
@@ -161,7 +163,7 @@ def coverage_by_group(
     coverage: float = 0.9,
     *,
     confidence: float = 0.95,
-    most: int = 25,
+    max_display: int = 25,
     ax: Axes | None = None,
 ) -> Axes:
     """Observed coverage in each group, with its confidence interval, and the nominal coverage.
@@ -175,8 +177,8 @@ def coverage_by_group(
         Nominal coverage.
     confidence : float, default=0.95
         Confidence level of the intervals.
-    most : int, default=25
-        Largest number of groups to draw; if there are more, those whose coverage differs most from the
+    max_display : int, default=25
+        Maximum number of groups to draw; if there are more, those whose coverage differs most from the
         nominal coverage.
     ax : matplotlib Axes, optional
 
@@ -198,9 +200,9 @@ def coverage_by_group(
             )
         observed[name] = np.bincount(number, hits) / size
     shown = np.arange(names.size)
-    if names.size > most:
+    if names.size > max_display:
         deviation = np.max([np.abs(share - coverage) for share in observed.values()], axis=0)
-        shown = np.sort(np.argsort(-deviation, kind="stable")[:most])
+        shown = np.sort(np.argsort(-deviation, kind="stable")[:max_display])
     shown = shown[::-1]  # the first group is on top
     ax = new_axes(ax, (6, 0.24 * max(shown.size, 3) * (0.6 + 0.4 * len(models)) + 1.3))
     position = np.arange(shown.size)
@@ -216,7 +218,11 @@ def coverage_by_group(
         ax.hlines(y, low, high, color=colour, alpha=0.45, linewidth=2.5)
         ax.plot(share[shown], y, marker, color=colour, markersize=5, label=name or "observed")
     ax.set_yticks(position, [f"{names[g]} ({size[g]:,})" for g in shown])
-    which_groups = "" if names.size <= most else f", {most} of {names.size} farthest from nominal"
+    which_groups = (
+        ""
+        if names.size <= max_display
+        else f", {max_display} of {names.size} farthest from nominal"
+    )
     ax.set(xlabel="coverage", ylabel=f"group (rows){which_groups}")
     ax.set_xlim(max(0.0, lowest - 0.05), 1.01)
     ax.xaxis.set_major_formatter(lambda share, _: f"{share:.0%}")

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bosquet._optional import import_pyplot
 from bosquet.plot._style import BLUE, FAINT, GREEN, ORANGE, new_axes, tidy
-from bosquet.trees.drawing import pyplot_or_error
 from bosquet.vision.images import pillow
 
 if TYPE_CHECKING:
@@ -43,11 +43,11 @@ def haar_features_chosen(
     features, leaves = model.features_, model.leaves_
     count = min(int(first), len(features))
     if count < 1:
-        raise ValueError(f"first={first!r} is out of range; first must be an integer >= 1")
+        raise ValueError(f"first={first!r} is not valid: first must be an integer >= 1")
     if axes is None:
         across = min(count, 6)
         down = -(-count // across)
-        _, axes = pyplot_or_error().subplots(
+        _, axes = import_pyplot().subplots(
             down, across, figsize=(1.7 * across, 2.1 * down), layout="constrained", squeeze=False
         )
     axes = np.atleast_1d(axes)

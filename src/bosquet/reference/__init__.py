@@ -1,8 +1,8 @@
-"""Reference implementations in plain NumPy, written as in a lecture.
+"""Reference implementations in plain NumPy, written to be read.
 
-Students can read them beside the lecture and write them again. They are slow on purpose: no threads, no
-optimisations, and a loop where the text has a sum. The tests compare the C++ core with them on small data:
-both must give the same bin edges, splits and leaf values. No other package imports this one.
+Students can read them beside the course (docs/course) and write them again. They are slow on purpose: no
+threads, no optimisations, and a loop where the text has a sum. The tests compare the C++ core with them on
+small data: both must give the same bin edges, splits and leaf values. No other package imports this one.
 
 - `losses`: values of the losses, their two derivatives and the constants that minimise them;
 - `binning`: bin edges of a column, and the bin of a value;

@@ -1,4 +1,4 @@
-r"""AdaBoost and its variants, as a lecture writes them.
+r"""AdaBoost (Freund and Schapire 1997) and its variants.
 
 Letters: m rows :math:`x_i` with labels :math:`y_i` and weights :math:`w_i`; :math:`h_t` is the hypothesis
 (the fitted weak learner) of round t, :math:`\alpha_t` its weight in the vote, :math:`\nu` the learning rate.

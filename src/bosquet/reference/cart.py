@@ -1,6 +1,6 @@
-r"""Classification and regression trees (CART) as the lecture defines them.
+r"""Classification and regression trees (CART) of Breiman et al. (1984).
 
-The impurity of a node (the lecture says *disorder*) is a sum over its n rows. For regression it is the
+The impurity of a node (also called disorder) is a sum over its n rows. For regression it is the
 inertia :math:`D = \sum (y - \bar y)^2`; for classification it is n times the Gini index
 :math:`1 - \sum p_l^2` or n times the entropy, with :math:`p_l` the share of class l. A node is split by the
 admissible split that reduces the impurity most. An ordered feature with m levels has m - 1 admissible

@@ -1,4 +1,4 @@
-r"""Error bounds of AdaBoost, computed from the predictions of its learners as the lecture derives them.
+r"""Error bounds of AdaBoost (Freund and Schapire 1997), computed from the predictions of its learners.
 
 ``predictions[t][i]`` is :math:`h_t(x_i)`, the prediction of learner t for row i, in [-1, 1]; ``alphas[t]``
 is its weight :math:`\alpha_t` in the vote; ``y[i]`` is -1 or +1. The weights of the m rows start at

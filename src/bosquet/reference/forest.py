@@ -1,4 +1,4 @@
-r"""Random forests as the lecture defines them.
+r"""Random forests of Breiman (2001).
 
 Tree t is grown to full depth on a bag: rows drawn with replacement. At each node q of the p features are
 drawn, and their best split (the largest reduction of the impurity) is taken. Extremely randomised trees

@@ -1,6 +1,6 @@
 r"""Gradient boosting of trees: the stagewise loop.
 
-The model f starts as the best constant. Each round computes the gradients g and hessians h of the loss at the
+The model f starts as the best constant. Each round computes the gradients g and Hessians h of the loss at the
 current predictions, grows a tree on them, gives each leaf a value, and adds the tree times the learning
 rate :math:`\nu`: :math:`f \leftarrow f + \nu\, \text{tree}`.
 
@@ -8,6 +8,11 @@ The value of a leaf is the Newton step :math:`-\sum g / (\sum h + \lambda)`, wit
 :math:`\lambda`; for gradient steps it is the exact minimiser of the loss on the rows of the leaf. For
 squared error with residuals r the Newton step is :math:`\sum r / (n + \lambda)`; for the log loss with
 probabilities p it is :math:`\sum (y - p) / (\sum p (1 - p) + \lambda)`.
+
+With an offset o the model is :math:`o + f`. It starts from the best constant beside the offset and is boosted
+in the same way: the gradients and hessians are those at :math:`o + f`. For Poisson counts with the exposure
+t, the offset :math:`\ln t` gives the mean :math:`t e^f`, and the constant is
+:math:`\ln(\sum w y / \sum w t)`.
 """
 
 from __future__ import annotations
@@ -24,7 +29,7 @@ from bosquet.reference.gradient_trees import GradientNode, TreeOptions, grow, le
 from bosquet.reference.losses import Loss
 
 Array = NDArray[np.float64]
-GradientPairs = NDArray[np.float32]  # weighted gradient and hessian of each row: (rows, 2)
+GradientPairs = NDArray[np.float32]  # weighted gradient and Hessian of each row: (rows, 2)
 PairFunction = Callable[[Array, Array, Array], GradientPairs]  # of y, f, w
 
 
@@ -93,11 +98,12 @@ def boost(
     weight: Array | None = None,
     start: Array | None = None,
     pairs_of: PairFunction | None = None,
+    offset: Array | None = None,
 ) -> tuple[list[list[GradientNode]], Array]:
-    """Return the trees, and the raw predictions for the training rows.
+    """Return the trees, and the raw predictions for the training rows, which include the offset.
 
-    `start` are the initial raw predictions; the default is the best constant. `pairs_of(y, f, w)`, if given,
-    replaces the weighted gradients and hessians of the loss.
+    `start` are the initial raw predictions; the default is the best constant, added to the offset.
+    `pairs_of(y, f, w)`, if given, replaces the weighted gradients and Hessians of the loss.
 
     >>> from bosquet.reference.binning import bin_table
     >>> from bosquet.reference.losses import SquaredError
@@ -108,13 +114,18 @@ def boost(
     array([0., 0., 0., 0., 1., 1., 1., 1.])
     """
     w = np.ones_like(y) if weight is None else weight
-    f = np.full_like(y, loss.best_constant(y, w)) if start is None else start.copy()
+    if start is not None:
+        f = start.copy()
+    elif offset is not None:
+        f = offset + loss.best_shift(y, offset, w)
+    else:
+        f = np.full_like(y, loss.best_constant(y, w))
     trees = []
     for number in range(rounds):
         loss.start_round(y, f, w)
         pairs = loss.pairs(y, f, w) if pairs_of is None else pairs_of(y, f, w)
         if not options.newton:
-            # Fit the pseudo-residuals by least squares: the hessian of a row is its weight.
+            # Fit the pseudo-residuals by least squares: the Hessian of a row is its weight.
             pairs = np.column_stack([pairs[:, 0], w.astype(np.float32)])
         rows = np.arange(len(y))
         if options.subsample < 1:

@@ -1,7 +1,7 @@
-r"""A regression tree on gradients and hessians, as grown in second-order boosting.
+r"""A regression tree on gradients and Hessians, as grown in second-order boosting.
 
 The loss is expanded to second order in the values that the tree adds. For a leaf whose rows have the sums
-:math:`G = \sum g` of gradients and :math:`H = \sum h` of hessians, the best value is
+:math:`G = \sum g` of gradients and :math:`H = \sum h` of Hessians, the best value is
 :math:`-G / (H + \lambda)`, which reduces the objective by :math:`\frac12 G^2 / (H + \lambda)`. The gain of a
 split into L and R, with a cost :math:`\beta` per leaf, is therefore
 
@@ -53,7 +53,7 @@ class TreeOptions:
 
 @dataclass
 class Quantised:
-    """Integer gradients and hessians (rows, 2), and the real values that one unit of each represents."""
+    """Integer gradients and Hessians (rows, 2), and the real values that one unit of each represents."""
 
     pairs: Integers
     gradient_unit: float
@@ -73,7 +73,7 @@ def units_per_one(total: float, rows: int) -> float:
 
 
 def quantise(pairs: NDArray[np.float32]) -> Quantised:
-    """Round gradients and hessians to integers; a hessian that is the same for all rows becomes 1."""
+    """Round gradients and Hessians to integers; a Hessian that is the same for all rows becomes 1."""
     g, h = pairs.astype(np.float64).T
     per_gradient = units_per_one(float(np.sum(np.abs(g))), len(g))
     per_hessian = units_per_one(float(np.sum(h)), len(h))
@@ -86,7 +86,7 @@ def quantise(pairs: NDArray[np.float32]) -> Quantised:
 
 
 def histogram(bins: Integers, pairs: Integers, n_bins: int) -> Integers:
-    """Return the sums of gradients and hessians and the number of rows of each bin: shape (n_bins, 3)."""
+    """Return the sums of gradients and Hessians and the number of rows of each bin: shape (n_bins, 3)."""
     columns = [pairs[:, 0], pairs[:, 1], np.ones(len(pairs))]
     sums = [np.bincount(bins, weights=column, minlength=n_bins) for column in columns]
     return np.column_stack(sums).astype(np.int64)
@@ -156,7 +156,7 @@ def categorical_candidates(
     """
     g = sums[:, 0] * gradients.gradient_unit
     h = sums[:, 1] * gradients.hessian_unit
-    mean_h = sums[:, 1].sum() * gradients.hessian_unit / sums[:, 2].sum()  # mean hessian of a row
+    mean_h = sums[:, 1].sum() * gradients.hessian_unit / sums[:, 2].sum()  # mean Hessian of a row
     least_h = options.min_samples_category * mean_h
     kept = [b for b in range(len(sums)) if h[b] > 0 and h[b] >= least_h]
     kept.sort(key=lambda b: (g[b] / (h[b] + options.category_smoothing * mean_h), b))
@@ -194,7 +194,7 @@ class SplitSearch:
         self.least_hessian = max(1, math.ceil(options.min_child_weight / gradients.hessian_unit))
 
     def dequantise(self, sums: Integers) -> tuple[Reals, Reals]:
-        """Return integer sums of gradients and hessians as real numbers."""
+        """Return integer sums of gradients and Hessians as real numbers."""
         return (
             sums[..., 0] * self.gradients.gradient_unit,
             sums[..., 1] * self.gradients.hessian_unit,
@@ -271,7 +271,7 @@ class SplitSearch:
             return None
         if (
             sums[0, 2] == 0
-        ):  # no missing values in training: later ones go to the child with more hessian
+        ):  # no missing values in training: later ones go to the child with more Hessian
             best.missing_left = bool(2 * left[1] >= total[1])
         return best
 

@@ -55,7 +55,7 @@ class Sums:
 class WeightedStump:
     """A stump: rows go left if x <= threshold, or if x is one of the categories.
 
-    `values` are the predictions of the left and the right side, and `merit` is the value of the criterion. A
+    `values` are the predictions of the left and the right side; a smaller `criterion_value` is better. A
     constant stump has feature -1.
     """
 
@@ -64,7 +64,7 @@ class WeightedStump:
     categories: frozenset[int] = frozenset()
     missing_left: bool = True
     values: tuple[float, float] = (0.0, 0.0)
-    merit: float = 0.0
+    criterion_value: float = 0.0
 
     def goes_left(self, X: Array) -> Bools:
         """Return whether each row goes left."""
@@ -157,7 +157,7 @@ class QuantisedProblem:
         smoothing = self.total.weight / (2 * len(self.y))
         return 0.5 * math.log((side.positive + smoothing) / (side.negative + smoothing))
 
-    def merit(self, gain: float) -> float:
+    def criterion_value(self, gain: float) -> float:
         """Return the value of the criterion for a given gain."""
         if self.criterion == "error":
             return (self.total.weight - gain) / 2 / self.per_weight
@@ -173,7 +173,9 @@ class QuantisedProblem:
     def constant(self) -> WeightedStump:
         """Return the best constant stump."""
         value = self.best_value(self.total)
-        return WeightedStump(values=(value, value), merit=self.merit(self.gain(Sums(0, 0))))
+        return WeightedStump(
+            values=(value, value), criterion_value=self.criterion_value(self.gain(Sums(0, 0)))
+        )
 
 
 def all_splits(X: Array, nominal: tuple[int, ...]) -> Iterator[WeightedStump]:
@@ -214,7 +216,7 @@ def brute_force(
         if problem.gain(left) > best_gain:
             best, best_gain = stump, problem.gain(left)
             best.values = (problem.best_value(left), problem.best_value(problem.total - left))
-            best.merit = problem.merit(best_gain)
+            best.criterion_value = problem.criterion_value(best_gain)
     return best
 
 
@@ -235,7 +237,7 @@ def linear(
                 best, best_gain = stump, gain
                 best.feature = feature
                 best.values = (problem.best_value(left), problem.best_value(problem.total - left))
-                best.merit = problem.merit(gain)
+                best.criterion_value = problem.criterion_value(gain)
     return best
 
 
@@ -306,7 +308,7 @@ def best_of_classes(
         if wrong < least:
             best, least = stump, wrong
             best.values = (left.index(max(left)), right.index(max(right)))
-    best.merit = least * unit
+    best.criterion_value = least * unit
     return best
 
 
@@ -334,5 +336,5 @@ def best_of_signs(
         gain = sum(abs(s) for side in sides for s in side)
         if gain > largest:
             best, largest, signs = stump, gain, sides
-    best.merit = (total_weight - largest) / 2 / scale
+    best.criterion_value = (total_weight - largest) / 2 / scale
     return best, np.where(np.array(signs, dtype=object) > 0, 1.0, -1.0)

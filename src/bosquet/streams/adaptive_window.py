@@ -46,7 +46,7 @@ class AdaptiveWindow(BaseEstimator):
     low, high : float, default=0.0, 1.0
         Range of the values; the errors of a classifier are 0 or 1. A value outside raises an error.
     max_buckets : int, default=5
-        Largest number of buckets of each size. More buckets mean more possible cuts.
+        Maximum number of buckets of each size. More buckets mean more possible cuts.
 
     Attributes
     ----------

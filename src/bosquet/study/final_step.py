@@ -14,7 +14,7 @@ from bosquet.study.compare.ranking import interval_of_next_block
 from bosquet.study.explain.explainer import Explainer
 from bosquet.study.methods.candidates import candidate_with
 from bosquet.study.methods.method import Candidate, Method
-from bosquet.study.metrics.formatting import format_score
+from bosquet.study.metrics.formatting import format_score, in_sentence
 from bosquet.study.record import ChosenRecord, FinalFit
 from bosquet.study.run.clock import StudyClock
 from bosquet.study.run.context import StudyContext
@@ -38,7 +38,7 @@ from bosquet.study.tuning.time_limits import TimeLimits
 # Share of the budget after which no fits are started for the threshold of the final model.
 END_OF_DECIDING = 0.85
 # Least soft limit, in seconds, if the chosen method has to be tuned again.
-LEAST_SOFT_LIMIT = 1.0
+MIN_SOFT_LIMIT = 1.0
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class FinalStep:
             shape = replace(context.shape, n_rows=len(indices))
             candidate = candidate_with(method, shape, outcome.setting)
         if candidate is None:
-            soft = max(self.clock.left(), LEAST_SOFT_LIMIT) if self.clock.timed else None
+            soft = max(self.clock.left(), MIN_SOFT_LIMIT) if self.clock.timed else None
             ready = self.schedule.combine(method, split, soft, outcome)
             again, model = run_trial(context, ready, split, limits=TimeLimits(soft))
             if model is not None and again.setting == outcome.setting:
@@ -153,6 +153,6 @@ class FinalStep:
         if further:
             self.notes.append(
                 f"Only {self.method.title} was tested on {len(further)} further blocks of time:"
-                f" {metric.title} {', '.join(map(format_score, further))}."
+                f" {in_sentence(metric.title)} {', '.join(map(format_score, further))}."
             )
         return interval_of_next_block(scores, metric)

@@ -83,7 +83,7 @@ class CurvePoint(TypedDict):
     label: str  # "k = 7", "C = 0.1"
     setting: dict[str, Any]
     score: float
-    spread: float | None  # standard error of the score
+    standard_error: float | None  # of the score
     chosen: bool
 
 
@@ -97,7 +97,7 @@ class CurveRecord(TypedDict):
     points: list[CurvePoint]
 
 
-class Card(TypedDict):
+class MethodProperties(TypedDict):
     """Properties of a method: yes, no or partly, each with a short reason."""
 
     readable: tuple[str, str]
@@ -137,12 +137,12 @@ class MethodRecord(TypedDict):
     metrics: dict[str, float]  # all metrics of the task, means over the splits
     fit_seconds: float  # tuning and fitting on the first split
     predict_microseconds: float  # per row
-    card: Card
+    properties: MethodProperties
     details: dict[str, Any]  # of the method: support vectors, margin, coefficients, leaves, ...
-    test: NotRequired[HeldOut]  # results on the test set of the first split
+    test: NotRequired[EvaluationRecord]  # results on the test set of the first split
 
 
-class HeldOut(TypedDict):
+class EvaluationRecord(TypedDict):
     """Results on the test set of the first split, as the report draws them; a few hundred points per curve.
 
     With sample weights, counts are sums of weights, which have mean 1 over the table.

@@ -35,6 +35,8 @@ class Study(BaseEstimator):
 
     .. math:: \bar d \pm t_{J-1} \sqrt{\left(\tfrac1J + \tfrac{n_{test}}{n_{train}}\right) S^2} .
 
+    Guide: docs/study.md
+
     Parameters
     ----------
     task : {"auto", "classification", "binary", "multiclass", "regression"}, default="auto"
@@ -55,7 +57,7 @@ class Study(BaseEstimator):
         all metrics of the task. A custom metric is a function (y_true, y_pred) whose name ends in _score,
         _error, _loss or _deviance, or a scorer of `sklearn.metrics.make_scorer`.
     repeats : int or None, default=None
-        Number of splits; with a budget the largest number. None is 5 without a budget and 10 with one.
+        Number of splits; with a budget the maximum number. None is 5 without a budget and 10 with one.
     random_state : int or None, default=0
         Random seed. None draws one.
     costs : array of shape (n_classes, n_classes) or dict, default=None
@@ -90,6 +92,11 @@ class Study(BaseEstimator):
         The sorted labels; only for classification.
     splits_ : list of (train, test)
         Row indices of each split.
+
+    See Also
+    --------
+    GradientBoostingClassifier : One model with default parameters.
+    SuperLearnerClassifier : A combination of several models.
 
     Examples
     --------

@@ -64,7 +64,7 @@ from bosquet.study.table.splits import StudySplit
 from bosquet.study.tuning.thresholds import Decision
 from bosquet.tables.frames import as_frame
 
-VERSION = 3
+VERSION = 4
 
 
 @dataclass

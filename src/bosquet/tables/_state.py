@@ -8,6 +8,7 @@ from bosquet._core import ModelFileError
 from bosquet._state.fields import has_value, read_field, read_matrix
 from bosquet._state.kinds import ModelKind
 from bosquet._state.members import column_kinds
+from bosquet._suggestions import with_article
 from bosquet.tables.model import TableModel
 from bosquet.tables.tidying import TableTidier
 
@@ -29,7 +30,8 @@ def _from_state(_: Any, members: list[Any], state: dict[str, Any]) -> Any:
     names = getattr(model, "feature_names_in_", None)
     if not hasattr(model, "predict") or not hasattr(model, "n_features_in_"):
         raise ModelFileError(
-            f"invalid model file: a {type(model).__name__} cannot be the inner model of a TableModel"
+            f"invalid model file: {with_article(type(model).__name__)} cannot be the inner model of a"
+            " TableModel"
         )
     if names is not None and list(names) != tidier.feature_names:
         raise ModelFileError(

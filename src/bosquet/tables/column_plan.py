@@ -87,7 +87,10 @@ class ColumnPlan:
         name: Any = state.get("name")
         kind: Any = state.get("kind")
         if not isinstance(name, str) or kind not in get_args(Kind):
-            raise ValueError("invalid column plan: name or kind is missing or invalid")
+            raise ValueError(
+                f"invalid column plan: name is {name!r} and kind is {kind!r}; name must be text and kind one"
+                f" of {', '.join(map(repr, get_args(Kind)))}"
+            )
         lists = {}
         for key in ("parts", "levels", "outputs"):
             given = state.get(key, [] if key != "outputs" or kind == "left out" else [name])
@@ -116,5 +119,8 @@ class ColumnPlan:
             or ((plan.format or plan.parts) and kind != "date")
             or (plan.levels and kind != "ordinal")
         ):
-            raise ValueError(f"invalid plan of column {name!r}: its values contradict each other")
+            raise ValueError(
+                f"invalid plan of column {name!r}: its values contradict each other; use a state of"
+                " ColumnPlan.to_state unchanged"
+            )
         return plan

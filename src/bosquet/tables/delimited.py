@@ -10,7 +10,7 @@ import numpy as np
 
 from bosquet.tables.dialects import BLANKS, Layout, collapse_blanks, csv_rows, layout_of
 from bosquet.tables.encodings import utf8_bytes
-from bosquet.tables.errors import TableError, load_pandas
+from bosquet.tables.errors import TableError, import_pandas
 from bosquet.tables.numerals import (
     decimal_mark,
     looks_numeric,
@@ -38,7 +38,7 @@ def read_delimited(
     header: bool | None = None,
 ) -> tuple[Any, dict[str, Any]]:
     """Return the frame of a text file, and a description of its detected format."""
-    pd = load_pandas()
+    pd = import_pandas()
     text, found = utf8_bytes(data, name, encoding)
     head = text[:_HEAD].decode("utf-8", errors="ignore")
     if not head.strip():
@@ -46,7 +46,10 @@ def read_delimited(
     layout = layout_of(head, delimiter, header)
     if not layout.rows:
         width = layout.n_columns
-        raise TableError(f"{name} has a header with {width} columns, but no rows below it")
+        raise TableError(
+            f"{name} has a header with {width} columns, but no rows below it; pass a file with rows, or"
+            " header=False (--header no) if its first line is a row"
+        )
     if decimal is None:
         cells = (cell.strip() for row in layout.rows for cell in row[:_CELLS_PER_ROW])
         decimal = decimal_mark(cells, otherwise="," if layout.delimiter == ";" else ".")

@@ -88,8 +88,8 @@ def _check_delimiter(delimiter: str) -> None:
     usable = len(delimiter) == 1 and (" " <= delimiter <= "~" or delimiter == "\t")
     if not usable or delimiter in "\"'\\":
         raise TableError(
-            f"delimiter={delimiter[:20]!r} is not valid; pass one ASCII character other than a quote, a"
-            " backslash or a line end"
+            f"delimiter={delimiter[:20]!r} is not valid: delimiter must be one ASCII character other than a"
+            " quote, a backslash or a line end"
         )
 
 

@@ -28,7 +28,9 @@ def utf8_bytes(data: bytes, name: str, encoding: str | None = None) -> tuple[byt
                 f"{name}: the encoding {found!r} is unknown; use a name such as utf-8 or cp1252"
             ) from None
         except UnicodeError as error:
-            raise TableError(f"{name} is not encoded in {found}: {error}") from None
+            raise TableError(
+                f"{name} is not encoded in {found}: {error}; pass its encoding, or save it as UTF-8"
+            ) from None
     marked = found == "utf-8-sig"  # a byte order mark does not prove that the rest is UTF-8
     if (marked or (encoding is not None and found == "utf-8")) and not _is_utf8(text):
         advice = "save it again as UTF-8" if encoding is None else "omit the encoding to detect it"

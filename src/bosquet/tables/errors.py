@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from bosquet import _optional
 from bosquet._optional import import_optional
 
 _LONGEST = 1000  # characters of a message, which may quote long values of a table
@@ -17,9 +18,9 @@ class TableError(ValueError):
         super().__init__(line if len(line) <= _LONGEST else f"{line[: _LONGEST - 4]} ...")
 
 
-def load_pandas() -> Any:
+def import_pandas() -> Any:
     """Import pandas; raise an ImportError with the install command if it or pyarrow is missing."""
     import_optional(
         "pyarrow", "reading tables", "bosquet[study]"
     )  # pandas uses it for text and files
-    return import_optional("pandas", "reading tables", "bosquet[study]")
+    return _optional.import_pandas("reading tables")

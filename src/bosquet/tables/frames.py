@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bosquet.tables.errors import load_pandas
+from bosquet.tables.errors import import_pandas
 from bosquet.tables.reading import read_table
 
 
@@ -18,7 +18,7 @@ def as_frame(X: Any) -> Any:
     arrays, and the path of a file. Columns without names become x0, x1, ...; rows of a file are numbered
     from 1.
     """
-    pandas = load_pandas()
+    pandas = import_pandas()
     if isinstance(X, str | os.PathLike):
         return number_from_one(read_table(X))
     if isinstance(X, pandas.DataFrame):
@@ -49,7 +49,7 @@ def number_from_one(frame: Any) -> Any:
 
 def _frame_of_columns(columns: dict[Any, Any]) -> Any:
     """Return the frame of a dict of columns, or of a dict of the cells of one row."""
-    pandas = load_pandas()
+    pandas = import_pandas()
     if columns and all(isinstance(cell, str) or np.ndim(cell) == 0 for cell in columns.values()):
         return pandas.DataFrame([columns])
     try:

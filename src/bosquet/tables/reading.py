@@ -9,7 +9,7 @@ from typing import Any
 
 from bosquet._files import MODEL_FILE
 from bosquet.tables.delimited import read_delimited
-from bosquet.tables.errors import TableError, load_pandas
+from bosquet.tables.errors import TableError, import_pandas
 
 STDIN = "-"
 
@@ -80,7 +80,7 @@ def read_table(
     >>> frame["how much"].tolist(), frame.attrs["reading"]["delimiter"]
     ([1250.5, 80.0], '|')
     """
-    load_pandas()
+    import_pandas()
     data, name = _bytes_of(source)
     data = _decompressed(data, name)
     if not data:
@@ -102,7 +102,7 @@ def read_table(
         raise TableError(f"{name} has no columns; it must have at least one")
     if len(frame) == 0:
         raise TableError(
-            f"{name} has a header with {len(frame.columns)} columns, but no rows below it"
+            f"{name} has {len(frame.columns)} columns, but no rows; pass a file with at least one row"
         )
     frame.attrs["reading"] = about
     return frame
@@ -182,7 +182,9 @@ def _columnar(data: bytes, name: str, kind: str, read: Any) -> Any:
         frame = table.to_pandas()
     except Exception as error:  # the pandas metadata in the schema is arbitrary JSON
         cause = " ".join(f"{type(error).__name__}: {error}".split())[:160]
-        raise TableError(f"{name} is not a valid {kind} file: {cause}") from None
+        raise TableError(
+            f"{name} is not a valid {kind} file: {cause}; write the file again, or pass another one"
+        ) from None
     if any(level is not None for level in frame.index.names):
         frame = frame.reset_index()
     frame.index = range(len(frame))

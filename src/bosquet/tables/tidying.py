@@ -11,7 +11,7 @@ from bosquet._suggestions import hint
 from bosquet.tables.column_plan import ColumnPlan
 from bosquet.tables.conversion import as_numbers, convert
 from bosquet.tables.delimited import distinct_names, repetition_notes, same_named_columns
-from bosquet.tables.errors import TableError, load_pandas
+from bosquet.tables.errors import TableError, import_pandas
 from bosquet.tables.frames import as_frame
 from bosquet.tables.levels import NUMBERS, all_instances, factorized, text_of, texts_of
 from bosquet.tables.numerals import decimal_mark, numbers_of
@@ -67,7 +67,7 @@ def tidy(frame: Any, target: str | None = None) -> Tidied:
     tidier.fit(frame, target)
     features, labels, notes = tidier.apply(frame, with_target=target is not None)
     if target is not None:
-        keep = np.asarray(~load_pandas().isna(labels))
+        keep = np.asarray(~import_pandas().isna(labels))
         if not keep.all():
             features = features[keep].reset_index(drop=True)
         features[str(target)] = tidier.labels(labels[keep])
@@ -114,7 +114,7 @@ class TableTidier:
         With `over_time`, the model will predict later rows: dates become only the parts that recur within the
         table (not the month in less than 18 months) and elapsed time.
         """
-        pd = load_pandas()
+        pd = import_pandas()
         if not isinstance(frame, pd.DataFrame):
             raise TypeError(f"frame must be a pandas.DataFrame, got {type(frame).__name__}")
         names, repeated = distinct_names([str(name) for name in frame.columns])
@@ -171,7 +171,7 @@ class TableTidier:
                 self.plans[place] = replace(plan, outputs=tuple(outputs))
 
     def _fit_target(self, frame: Any, target: str, names: list[str]) -> None:
-        pd = load_pandas()
+        pd = import_pandas()
         if len(same_named_columns(frame, target)) > 1:
             raise TableError(
                 f"the target {target!r} is the name of more than one column; rename the other columns"
@@ -257,7 +257,7 @@ class TableTidier:
 
     def apply(self, frame: Any, with_target: bool = False) -> tuple[Any, Any, list[str]]:
         """Return the features, the target (None unless `with_target`) and notes on values set to missing."""
-        pd = load_pandas()
+        pd = import_pandas()
         names, _ = distinct_names([str(name) for name in frame.columns])
         frame = _without_attrs(frame)
         found = {name: place for place, name in enumerate(names)}
@@ -356,7 +356,10 @@ class TableTidier:
                 or target.get("kind") not in ("number", "class")
                 or target.get("decimal") not in (".", ",")
             ):
-                raise ValueError("invalid tidier state: the target is invalid")
+                raise ValueError(
+                    f"invalid tidier state: the target is {target!r}; it must be a dict with name (text),"
+                    " kind ('number' or 'class') and decimal ('.' or ',')"
+                )
             new.target, new.target_kind = target["name"], target["kind"]
             new._target_decimal = target["decimal"]
         names = [plan.name for plan in new.plans]

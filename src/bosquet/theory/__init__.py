@@ -10,15 +10,14 @@ estimators and with Bosquet's. Results are small records that print as a table w
 """
 
 from bosquet.bagging import distinct_samples, probability_drawn
-from bosquet.theory.bayes import BayesError, bayes_error
-from bosquet.theory.certifying import certificate
-from bosquet.theory.decomposition import BiasVariance, bias_variance
-from bosquet.theory.degree import DegreeChoice, polynomial_degree
+from bosquet.theory.bayes_error import BayesError, bayes_error
+from bosquet.theory.bias_variance import BiasVariance, bias_variance
+from bosquet.theory.excess_risk import ExcessRisk, RiskParts, excess_risk
 from bosquet.theory.games import Game, MaximalMargin, game_value, maximal_margin
-from bosquet.theory.learnability import WeakLearnability, weak_learnability
+from bosquet.theory.model_certificates import certificate
 from bosquet.theory.neighbours import SimpleRules, cover_hart_bound, log_neighbours, simple_rules
-from bosquet.theory.richness import Rademacher, rademacher
-from bosquet.theory.risk import ExcessRisk, RiskParts, excess_risk
+from bosquet.theory.polynomial_degree import DegreeChoice, polynomial_degree
+from bosquet.theory.rademacher import Rademacher, rademacher
 from bosquet.theory.sample_sizes import (
     Bound,
     NoFreeLunch,
@@ -28,8 +27,8 @@ from bosquet.theory.sample_sizes import (
     sauer_bound,
     uniform_deviation,
 )
-from bosquet.theory.selection import SelectionOptimism, selection_optimism
-from bosquet.theory.svm import SVMMargin, svm_margin
+from bosquet.theory.selection_optimism import SelectionOptimism, selection_optimism
+from bosquet.theory.svm_margin import SVMMargin, svm_margin
 from bosquet.theory.vc import (
     StumpVote,
     pieces_as_vote,
@@ -37,13 +36,14 @@ from bosquet.theory.vc import (
     vc_dim_of_trees,
     vc_dim_of_votes,
 )
-from bosquet.theory.votes import (
+from bosquet.theory.vote_ambiguity import (
     Ambiguity,
     VoteAmbiguity,
     ambiguity,
     predictions_of,
     vote_ambiguity,
 )
+from bosquet.theory.weak_learnability import WeakLearnability, weak_learnability
 
 __all__ = [
     "Ambiguity",

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from bosquet._sklearn import rows_of
-from bosquet.theory._learning import Truth, check_table, class_codes
+from bosquet.theory._checks import Truth, check_table, class_codes
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 from bosquet.boosting import LPBoostClassifier, WorseThanChance
-from bosquet.theory._learning import signs_of
+from bosquet.theory._checks import signs_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -354,7 +354,7 @@ def maximal_margin(
         Weak learner. None is the exact stump, for which the result is optimal. Other learners need not find
         their best hypothesis; a vote with a larger margin may exist then.
     max_rounds : int, default=1000
-        Largest number of rounds of column generation.
+        Maximum number of rounds of column generation.
     tol : float, default=1e-6
         Column generation stops when the gap is at most this value.
     random_state : int, RandomState or None, default=None

@@ -11,7 +11,7 @@ import numpy as np
 
 from bosquet._parameters import check_value, integer, number
 from bosquet._sklearn import check_random_state
-from bosquet.theory._learning import Truth, has_classes
+from bosquet.theory._checks import Truth, has_classes
 from bosquet.theory._tables import result_text, table
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class BoostingRound:
+class VoteContribution:
     """The contribution of one learner to the vote.
 
     alpha : its weight α = ½ ln((1-ε)/ε); None for variants whose learners are not weighted.
@@ -47,7 +47,7 @@ class BoostingRound:
         return abs(self.alpha)
 
 
-def rounds_of(model: Any, X: TableLike) -> Iterator[BoostingRound]:
+def rounds_of(model: Any, X: TableLike) -> Iterator[VoteContribution]:
     """Iterate over the rounds of a model with their predictions for X; one round is in memory at a time."""
     check_is_fitted(model)
     if not hasattr(model, "classes_"):
@@ -71,7 +71,7 @@ def is_sklearn_adaboost(model: Any) -> bool:
     return isinstance(model, AdaBoostClassifier)
 
 
-def _rounds_of_sklearn(model: Any, X: TableLike) -> Iterator[BoostingRound]:
+def _rounds_of_sklearn(model: Any, X: TableLike) -> Iterator[VoteContribution]:
     weights = model.estimator_weights_[: len(model.estimators_)]
     # The learners were fitted to arrays, and would warn about feature names.
     X = X if issparse(X) else np.asarray(X)
@@ -82,19 +82,19 @@ def _rounds_of_sklearn(model: Any, X: TableLike) -> Iterator[BoostingRound]:
         else:
             predictions = (predicted[:, None] == model.classes_[None, :]).astype(float)
         # scikit-learn's weight is ln((1-ε)/ε), which is 2α and gives the same vote.
-        yield BoostingRound(float(weight) / 2, predictions)
+        yield VoteContribution(float(weight) / 2, predictions)
 
 
-def _rounds_of_bosquet(model: Any, X: TableLike) -> Iterator[BoostingRound]:
+def _rounds_of_bosquet(model: Any, X: TableLike) -> Iterator[VoteContribution]:
     alphas = model.certificate_.alphas
     before: Any = 0.0
     for t, now in enumerate(model.staged_decision_function(X)):
         added = np.asarray(now, dtype=float) - before
         before = np.array(now, dtype=float)
         if alphas is None or not np.isfinite(alphas[t]) or alphas[t] == 0:
-            yield BoostingRound(None, added)
+            yield VoteContribution(None, added)
         else:
-            yield BoostingRound(float(alphas[t]), added / alphas[t])
+            yield VoteContribution(float(alphas[t]), added / alphas[t])
 
 
 def encode_labels(model: Any, y: ArrayLike) -> np.ndarray:

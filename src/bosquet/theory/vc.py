@@ -70,7 +70,7 @@ def vc_dim_of_trees(
     n_features : int
         Number n of features.
     max_leaf_nodes : int, optional
-        Largest number of leaves, at least 2. Pass this or `max_depth`.
+        Maximum number of leaves, at least 2. Pass this or `max_depth`.
     max_depth : int, optional
         Largest depth, at least 1.
 
@@ -211,9 +211,12 @@ def pieces_as_vote(cuts: Sequence[float], values: Sequence[float]) -> StumpVote:
         or not np.isfinite(thresholds).all()
         or not (np.diff(thresholds) > 0).all()
     ):
-        raise ValueError(f"cuts={cuts!r} is not valid; pass finite numbers in increasing order")
+        raise ValueError(
+            f"cuts={cuts!r} is not valid: cuts must be finite numbers in increasing order"
+        )
     if heights.shape != (thresholds.size + 1,) or not np.isfinite(heights).all():
         raise ValueError(
-            f"values={values!r} is not valid; pass {thresholds.size + 1} finite numbers, one per piece"
+            f"values={values!r} is not valid: values must be {thresholds.size + 1} finite numbers, one per"
+            " piece"
         )
     return StumpVote(float(heights[0] + heights[-1]) / 2, thresholds, np.diff(heights) / 2)

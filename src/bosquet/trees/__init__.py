@@ -3,8 +3,10 @@
 from bosquet.trees.arrays import TreeArrays, predicted_classes
 from bosquet.trees.cart import DecisionTreeClassifier, DecisionTreeRegressor
 from bosquet.trees.choosing import PathErrors, choose_by_folds, errors_along_path
+from bosquet.trees.code_export import export_python, export_sql
 from bosquet.trees.curves import draw_pruning, draw_scree
 from bosquet.trees.drawing import draw_tree
+from bosquet.trees.export import Rule, export_graphviz, export_text, rules, split_table
 from bosquet.trees.pruning import (
     PruningPath,
     ccp_alpha_from_gamma,
@@ -15,8 +17,6 @@ from bosquet.trees.pruning import (
     prune_to,
     weakest_link_path,
 )
-from bosquet.trees.reading import Rule, export_graphviz, export_text, rules, split_table
-from bosquet.trees.scoring import export_python, export_sql
 from bosquet.trees.table import PruningTable
 
 __all__ = [

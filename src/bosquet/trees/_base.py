@@ -17,6 +17,7 @@ from bosquet._fitted import (
     set_feature_attributes,
 )
 from bosquet._parameters import (
+    MAX_COUNT,
     Check,
     check_parameters,
     choice,
@@ -54,13 +55,13 @@ if TYPE_CHECKING:
 
 
 CHECKS = {
-    "max_depth": integer(1, none=True),
+    "max_depth": integer(1, MAX_COUNT, none=True),
     "min_samples_split": count_or_fraction(2, "rows"),
     "min_samples_leaf": count_or_fraction(1, "rows"),
     "min_weight_fraction_leaf": number(0, 0.5),
     "max_features": number_of_features(),
-    "max_leaf_nodes": integer(2, none=True),
-    "max_nodes": integer(1, none=True),
+    "max_leaf_nodes": integer(2, MAX_COUNT, none=True),
+    "max_nodes": integer(1, MAX_COUNT, none=True),
     "min_impurity_decrease": number(0),
     "ccp_alpha": number(0),
     "pruning": choice(None, "cv", "validation"),
@@ -68,8 +69,8 @@ CHECKS = {
     "smoothing": number(0),
     "validation_fraction": number(0, 0.9, open_low=True),
     "missing": choice("direction", "surrogate"),
-    "max_surrogates": integer(1),
-    "max_competitors": integer(0),
+    "max_surrogates": integer(1, MAX_COUNT),
+    "max_competitors": integer(0, MAX_COUNT),
 }
 
 
@@ -108,7 +109,7 @@ class BaseTree(SaveMixin, ExplainMixin, TreeExportMixin, BaseEstimator):
                 f"pruning={self.pruning!r} selects the penalty, but ccp_alpha={self.ccp_alpha} is set; use"
                 " ccp_alpha=0 or pruning=None"
             )
-        encoder, columns = TableEncoder.fit(
+        encoder, columns = TableEncoder.fit_encode(
             X, categorical_features=self.categorical_features, owner=type(self).__name__
         )
         rows = n_rows(columns)

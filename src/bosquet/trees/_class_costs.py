@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bosquet._suggestions import first_names
 from bosquet._sums import weighted_sum
 from bosquet._warnings import warn_user
 
@@ -77,7 +78,8 @@ def _check_priors(
         unknown = [label for label in priors if label not in classes]
         if unknown:
             raise ValueError(
-                f"priors has the class {unknown[0]!r}, which is not in y; the classes are {classes.tolist()}"
+                f"priors has the class {unknown[0]!r}, which is not in y; the classes are"
+                f" {first_names(classes)}"
             )
         missing = [label for label in classes.tolist() if label not in priors]
         if missing:
@@ -85,7 +87,13 @@ def _check_priors(
                 f"priors has no entry for the class {missing[0]!r}; pass one per class"
             )
         priors = [priors[label] for label in classes]
-    prior = np.asarray(priors, dtype=float)
+    try:
+        prior = np.asarray(priors, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"priors={priors!r} is not valid: priors must be one number >= 0 per class, as a list or as a"
+            " dict"
+        ) from error
     if prior.shape != classes.shape:
         raise ValueError(
             f"priors has shape {prior.shape}, but y has {classes.size} classes; pass one prior per class"
@@ -103,7 +111,13 @@ def _check_priors(
 
 
 def _check_costs(costs: ArrayLike | None, classes: np.ndarray) -> np.ndarray:
-    matrix = np.asarray(costs, dtype=float)
+    try:
+        matrix = np.asarray(costs, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"costs={costs!r} is not valid: costs must be a matrix of numbers, one row per true class and one"
+            " column per predicted class"
+        ) from error
     expected = (classes.size, classes.size)
     if matrix.shape != expected:
         raise ValueError(
@@ -111,7 +125,8 @@ def _check_costs(costs: ArrayLike | None, classes: np.ndarray) -> np.ndarray:
             " column per predicted class"
         )
     if not np.isfinite(matrix).all():
-        raise ValueError("costs has NaN or infinite entries; costs must be finite and >= 0")
+        j, k = np.argwhere(~np.isfinite(matrix))[0]
+        raise ValueError(f"costs[{j}, {k}] is {matrix[j, k]:g}; costs must be finite and >= 0")
     if (matrix < 0).any():
         j, k = np.argwhere(matrix < 0)[0]
         raise ValueError(f"costs[{j}, {k}] is {matrix[j, k]:g}; costs must be >= 0")

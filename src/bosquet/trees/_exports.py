@@ -8,14 +8,14 @@ from bosquet._fitted import reads_fit_snapshot
 from bosquet._sklearn import check_is_fitted
 from bosquet.data import TableEncoder
 from bosquet.trees.arrays import TreeArrays
+from bosquet.trees.code_export import export_python, export_sql
 from bosquet.trees.drawing import draw_tree
-from bosquet.trees.reading import export_graphviz, export_text, rules, split_table
-from bosquet.trees.scoring import export_python, export_sql
+from bosquet.trees.export import export_graphviz, export_text, rules, split_table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from bosquet.trees.reading import Rule, SplitRow
+    from bosquet.trees.export import Rule, SplitRow
 
 
 class TreeExportMixin:

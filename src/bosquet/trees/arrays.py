@@ -301,8 +301,9 @@ def check_cost_matrix(cost_matrix: ArrayLike | None, n_classes: int) -> np.ndarr
             " one row and one column per class"
         )
     if not np.isfinite(costs).all() or (costs < 0).any():
+        row, column = np.argwhere(~(np.isfinite(costs) & (costs >= 0)))[0]
         raise ValueError(
-            "cost_matrix has negative or non-finite entries; costs must be finite and >= 0"
+            f"cost_matrix[{row}, {column}] is {costs[row, column]:g}; costs must be finite and >= 0"
         )
     return costs
 

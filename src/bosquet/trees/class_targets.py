@@ -30,7 +30,8 @@ def find_classes(labels: np.ndarray) -> Classes:
 def _check_more_than_one(classes: np.ndarray, subject: str) -> None:
     if classes.size < 2:
         raise ValueError(
-            f"{subject} one class only, {classes.tolist()[0]!r}; a classifier needs at least two classes"
+            f"{subject} one class only, {classes.tolist()[0]!r}; a classifier needs at least two classes;"
+            " pass rows of another class too"
         )
 
 

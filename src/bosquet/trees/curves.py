@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bosquet.trees.drawing import pyplot_or_error
+from bosquet._optional import import_pyplot
 from bosquet.trees.pruning import PruningPath
 from bosquet.trees.table import PruningTable
 
@@ -35,7 +35,7 @@ def draw_pruning(table: PruningTable, ax: Axes | None = None) -> Axes:
     -------
     matplotlib Axes
     """
-    ax = ax or pyplot_or_error().subplots(figsize=(7, 4.2), layout="constrained")[1]
+    ax = ax or import_pyplot().subplots(figsize=(7, 4.2), layout="constrained")[1]
     leaves, errors, se = table.leaves, table.errors, table.standard_errors
     if len(table) <= _MAX_ERROR_BARS:
         ax.errorbar(leaves, errors, se, color=_LINE, marker="o", markersize=4, linewidth=1.4,
@@ -72,7 +72,7 @@ def draw_scree(path: PruningPath | PruningTable, ax: Axes | None = None) -> Axes
     -------
     matplotlib Axes
     """
-    ax = ax or pyplot_or_error().subplots(figsize=(7, 4.2), layout="constrained")[1]
+    ax = ax or import_pyplot().subplots(figsize=(7, 4.2), layout="constrained")[1]
     marker = "o" if len(path.gammas) <= _MAX_ERROR_BARS else None
     ax.plot(path.leaves, path.costs, color=_LINE, marker=marker, markersize=4, linewidth=1.4)
     ax.set_ylabel(f"D on the training set ({path.cost})")

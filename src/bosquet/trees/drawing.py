@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bosquet._optional import import_optional
+from bosquet._optional import import_pyplot
 from bosquet.trees._layout import tidy_layout
 from bosquet.trees.arrays import TreeArrays
 from bosquet.trees.colours import class_colour, node_colours
 from bosquet.trees.formatting import TreeFormatter
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike
 
@@ -33,11 +31,6 @@ _NODE_GAP = 0.14
 _LINE_HEIGHT, _MARGIN = 0.155, 0.1
 _BAR_HEIGHT = 0.13
 _TEXT_COLOUR, _NOTE_COLOUR = "#222222", "#6B6B6B"
-
-
-def pyplot_or_error() -> ModuleType:
-    """Import matplotlib.pyplot; raise an ImportError with the install command if it is missing."""
-    return import_optional("matplotlib.pyplot", "drawing", "bosquet[plot]")
 
 
 @dataclass
@@ -87,7 +80,7 @@ def draw_tree(
     matplotlib Axes
         ``ax.figure.savefig("tree.svg")`` saves the figure to a file.
     """
-    pyplot = pyplot_or_error()
+    pyplot = import_pyplot()
     formatter = TreeFormatter(tree, feature_names, class_names, categories, cost_matrix)
     depth = _depth_to_draw(tree, max_depth)
     boxes, children = _boxes(formatter, depth, show_missing)

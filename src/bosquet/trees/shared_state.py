@@ -35,7 +35,7 @@ def set_common_state(model: Any, trees: Ensemble, state: dict[str, Any]) -> None
     if type(model).__name__.endswith("Classifier"):
         _set_classes(model, read_field(state, "classes"))
         counts = np.atleast_1d(model.n_classes_).tolist()
-        if not trees.holds_shares(counts):
+        if not trees.holds_class_shares(counts):
             raise ModelFileError(
                 "invalid model file: the values of the leaves are not proportions of the classes; they must"
                 " be in [0, 1] and sum to 1 for each target"
@@ -46,7 +46,7 @@ def set_common_state(model: Any, trees: Ensemble, state: dict[str, Any]) -> None
             raise ModelFileError(
                 f"invalid model file: the base of a tree or a forest is {list(trees.base)}; it must be 0"
             )
-        if not np.isfinite(trees.reach()).all():
+        if not np.isfinite(trees.max_absolute_prediction()).all():
             raise ModelFileError(
                 "invalid model file: the sum of the values of the leaves overflows to infinity"
             )

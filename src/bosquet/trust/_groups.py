@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bosquet._suggestions import first_names
+
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
@@ -20,7 +22,7 @@ def check_groups(groups: ArrayLike | None, n_rows: int) -> np.ndarray:
         )
     if values.dtype.kind == "f" and not np.isfinite(values).all():
         row = int(np.flatnonzero(~np.isfinite(values))[0])
-        raise ValueError(f"groups[{row}] is {values[row]}; groups must not hold NaN or infinity")
+        raise ValueError(f"groups[{row}] is {values[row]}; groups must not contain NaN or infinity")
     return values
 
 
@@ -49,8 +51,8 @@ class Groups:
         unknown = new_groups[~np.isin(new_groups, self.names)]
         if unknown.size:
             raise ValueError(
-                f"groups holds {unknown.tolist()[0]!r}, which no calibration row has; known groups are"
-                f" {self.names.tolist()}"
+                f"groups contains {unknown.tolist()[0]!r}, which no calibration row has; known groups are"
+                f" {first_names(self.names)}"
             )
         for name in np.unique(new_groups):
             where = f" in group {np.asarray(name).tolist()!r}"

@@ -174,7 +174,8 @@ def _folds(owner: Any, X: TableLike, y: np.ndarray, classes: np.ndarray | None) 
         return [test for _, test in splitter.split(X, y)]
     if not 2 <= owner.cv <= y.size:
         raise ValueError(
-            f"cv={owner.cv} is out of range; pass a number of folds from 2 to the number of rows ({y.size})"
+            f"cv={owner.cv} is not valid: cv must be an integer in [2, {y.size}], at most the number of"
+            " rows, or a splitter of scikit-learn"
         )
     kind = KFold if classes is None else StratifiedKFold
     if classes is not None:

@@ -52,12 +52,10 @@ def check_levels(quantiles: ArrayLike, name: str = "quantiles") -> np.ndarray:
     levels = np.asarray(quantiles, dtype=float)
     if levels.ndim != 1 or levels.size < 2 or not (np.diff(levels) > 0).all():
         raise ValueError(
-            f"{name}={quantiles!r} is not valid: {name} must hold at least two levels in ascending order"
+            f"{name}={quantiles!r} is not valid: {name} must contain at least two levels in ascending order"
         )
     if not ((levels > 0) & (levels < 1)).all():
-        raise ValueError(
-            f"{name}={quantiles!r} is not valid: {name} must hold levels between 0 and 1, both excluded"
-        )
+        raise ValueError(f"{name}={quantiles!r} is not valid: {name} must contain levels in (0, 1)")
     return levels
 
 

@@ -24,7 +24,7 @@ def check_coverage(coverage: Any) -> float:
 
 
 def rows_needed(coverage: float) -> int:
-    """Smallest number of calibration rows n that can guarantee a coverage c: (n + 1)c ≤ n.
+    """Minimum number of calibration rows n that can guarantee a coverage c: (n + 1)c ≤ n.
 
     >>> rows_needed(0.9), rows_needed(0.95), rows_needed(0.5)
     (9, 19, 1)

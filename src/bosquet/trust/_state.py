@@ -152,26 +152,26 @@ def _check_conformal(model: Any) -> None:
 def _conformal_to_state(model: Any) -> tuple[Members, dict[str, Any]]:
     calibration = model._calibration
     kind = type(calibration).__name__
-    description: dict[str, Any] = {
+    state: dict[str, Any] = {
         "classes": labels_state(getattr(model, "classes_", None)),
         "kind": kind,
         "seed": int(model._seed),
         "groups": labels_state(calibration.groups.values),
     }
     if kind == "QuantileIntervals":
-        description["levels"] = calibration.levels.tolist()
-        description["level_kind"] = model._levels.kind
-        description["predictions"] = calibration.predictions.tolist()
-        description["targets"] = calibration.y.tolist()
+        state["levels"] = calibration.levels.tolist()
+        state["level_kind"] = model._levels.kind
+        state["predictions"] = calibration.predictions.tolist()
+        state["targets"] = calibration.y.tolist()
     elif kind.endswith("Intervals"):
-        description["residual"] = calibration.residual.tolist()
+        state["residual"] = calibration.residual.tolist()
     else:
-        description["score"] = calibration.score.tolist()
-        description["class_numbers"] = calibration.numbers.tolist()
-        description["per_class"] = bool(calibration.per_class)
+        state["score"] = calibration.score.tolist()
+        state["class_numbers"] = calibration.numbers.tolist()
+        state["per_class"] = bool(calibration.per_class)
     if kind.startswith("Plus"):
-        description["held_out"] = _held_out_state(calibration.held_out)
-    return _named(model.models_), description
+        state["held_out"] = _held_out_state(calibration.held_out)
+    return _named(model.models_), state
 
 
 def _held_out_state(held_out: Any) -> State:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def check_model(model: Estimator, prefit: bool) -> None:
     if not hasattr(model, "fit" if not prefit else "predict") or isinstance(model, type):
         wanted = "a fitted estimator" if prefit else "an estimator"
-        raise ValueError(f"model={model!r} is not {wanted}; pass an instance of a model")
+        raise ValueError(f"model={model!r} is not valid: model must be {wanted}, not a class")
 
 
 def check_table(X: TableLike, n_target: int) -> Any:
@@ -79,7 +79,10 @@ def single_output(model: Any, predictions: Any, ndim: int = 1) -> np.ndarray:
     if predictions.ndim == ndim + 1 and predictions.shape[-1] == 1:
         predictions = predictions[..., 0]
     if predictions.ndim == 0:
-        raise ValueError(f"{type(model).__name__} does not predict one number per row")
+        raise ValueError(
+            f"{type(model).__name__}.predict returned one number instead of one per row; pass a model that"
+            " predicts one number per row"
+        )
     if predictions.ndim != ndim:
         raise ValueError(
             f"{type(model).__name__} predicts {predictions.shape[-1]} numbers per row, but an interval needs"

@@ -85,6 +85,8 @@ class CalibratedModel(SaveMixin, ClassifierMixin, BaseEstimator):
     probabilities. Probabilities of 0 and 1 have no log-odds. They are replaced by the smallest other
     distance from 0 or 1, divided by 2.
 
+    Guide: docs/trust.md
+
     Parameters
     ----------
     model : classifier
@@ -114,6 +116,11 @@ class CalibratedModel(SaveMixin, ClassifierMixin, BaseEstimator):
     members_ : list of CalibratedMember
         The fitted models, each with its `calibrators`.
     n_features_in_, feature_names_in_ : as in scikit-learn, if the model has them.
+
+    See Also
+    --------
+    ConformalModel : Prediction sets and intervals with guaranteed coverage.
+    bosquet.trust.reliability_curve : Whether probabilities are calibrated.
 
     Examples
     --------

@@ -38,6 +38,8 @@ class ConformalModel(SaveMixin, ConformalFitting):
     and the interval contains all y with a score up to that bound. The guarantee holds on average over
     all rows; with `groups` or `per_class` it holds on average over the rows of each group or class.
 
+    Guide: docs/trust.md
+
     Parameters
     ----------
     model : regressor or classifier
@@ -95,6 +97,11 @@ class ConformalModel(SaveMixin, ConformalFitting):
     classes_ : array
         The classes, in the order of the columns of `predict_set`. Classifiers only.
     n_features_in_, feature_names_in_ : as in scikit-learn, if the model has them.
+
+    See Also
+    --------
+    CalibratedModel : Calibrated probabilities.
+    RandomForestRegressor : Quantiles of the target by `predict_quantiles`.
 
     Examples
     --------

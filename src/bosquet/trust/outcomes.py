@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bosquet._suggestions import first_names
 from bosquet._targets import (
     check_labels,
     check_same_length,
@@ -85,5 +86,7 @@ def binary_event(
     known = unique_classes(check_labels(y)) if classes is None else np.asarray(classes)
     column = np.flatnonzero(known == of)
     if not column.size:
-        raise ValueError(f"of={of!r} is not one of the classes {known.tolist()}")
+        raise ValueError(
+            f"of={of!r} is not valid: of must be one of the classes {first_names(known)}, or None"
+        )
     return outcome[:, column[0]], scores[:, column[0]]

@@ -95,8 +95,12 @@ class WeakTree:
                 f" leaves; got {nodes} features, {len(self.threshold)} thresholds, {len(self.left)} left and"
                 f" {len(self.right)} right children, {len(self.leaves)} leaves"
             )
-        if not (np.isfinite(self.threshold).all() and np.isfinite(self.leaves).all()):
-            raise ValueError("the thresholds and leaves of a tree must be finite numbers")
+        for name, values in (("threshold", self.threshold), ("leaves", self.leaves)):
+            if not np.isfinite(values).all():
+                at = int(np.flatnonzero(~np.isfinite(values))[0])
+                raise ValueError(
+                    f"{name}[{at}] is {values[at]:g}; the thresholds and leaves of a tree must be finite"
+                )
         children = np.concatenate([self.left, self.right])
         wanted = np.concatenate([np.arange(1, nodes), -np.arange(nodes + 1)])
         if not np.array_equal(np.sort(children), np.sort(wanted)):
@@ -370,7 +374,8 @@ class Cascade:
         width, height = self.window
         if not 3 <= min(width, height) <= max(width, height) <= 4096:
             raise ValueError(
-                f"window={self.window} is out of range; width and height must be from 3 to 4096 pixels"
+                f"window={self.window} is not valid: window must be (width, height), two integers in"
+                " [3, 4096]"
             )
         n = len(self.rectangles)
         if not (
@@ -383,7 +388,10 @@ class Cascade:
                 f" {self.rectangles.shape}, {self.weights.shape} and {self.tilted.shape}"
             )
         if not np.isfinite(self.weights).all():
-            raise ValueError("weights must hold finite numbers")
+            feature, part = np.argwhere(~np.isfinite(self.weights))[0]
+            raise ValueError(
+                f"weights[{feature}, {part}] is {self.weights[feature, part]:g}; weights must be finite"
+            )
         outside = rectangles_outside(self.rectangles, self.weights, self.tilted, self.window)
         if len(outside):
             raise ValueError(

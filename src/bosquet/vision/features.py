@@ -157,7 +157,7 @@ def check_window(window: Sequence[int]) -> tuple[int, int]:
     sides = np.asarray(window)
     if sides.shape != (2,) or sides.dtype.kind not in "iu" or not (sides >= 3).all():
         raise ValueError(
-            f"window={window!r} is out of range; it must be (width, height), two integers of at least 3"
+            f"window={window!r} is not valid: window must be (width, height), two integers >= 3"
         )
     if math.prod(int(side) for side in sides) > MAX_SIDE * MAX_SIDE:
         raise ValueError(

@@ -493,7 +493,8 @@ def _two_classes(labels: np.ndarray) -> np.ndarray:
     classes = unique_classes(labels)
     if classes.size == 1:
         raise ValueError(
-            f"{single_class_message(classes)}: a classifier needs at least two classes"
+            f"{single_class_message(classes)}: a classifier needs at least two classes; pass rows of another"
+            " class too"
         )
     if classes.size > 2:
         raise ValueError(

@@ -22,7 +22,7 @@ CRITERIA = {"signs": "error", "probabilities": "exponential", "numbers": "square
 
 
 @dataclass(frozen=True)
-class HaarRule:
+class HaarStump:
     """A stump: predicts `left` for feature values below the threshold, else `right`."""
 
     feature: int
@@ -80,24 +80,24 @@ class HaarLearner:
 
     def fit(
         self, target: np.ndarray, weight: np.ndarray, round_: int, attempt: int = 0
-    ) -> HaarRule:
+    ) -> HaarStump:
         """The best stump under these weights; `target` is ignored, the constructor was given the classes."""
         trimmed = weight if self.trim == 1 else _trimmed_weights(weight, self.trim)
         feature, threshold, left, right, *_ = self.search.best(trimmed, CRITERIA[self.output_kind])
-        return HaarRule(feature, threshold, left, right)
+        return HaarStump(feature, threshold, left, right)
 
-    def predict_training_rows(self, hypothesis: HaarRule) -> np.ndarray:
+    def predict_training_rows(self, hypothesis: HaarStump) -> np.ndarray:
         below = self.below(hypothesis)
         return to_outputs(np.where(below, hypothesis.left, hypothesis.right), self.output_kind)
 
-    def predict(self, hypothesis: HaarRule, X: Any) -> np.ndarray:
+    def predict(self, hypothesis: HaarStump, X: Any) -> np.ndarray:
         """Outputs of the stump for other windows."""
         feature = self.features[hypothesis.feature]
         values = native_values(X, feature, self.normalise, self.threads)[0]
         below = values < np.float32(hypothesis.threshold)
         return to_outputs(np.where(below, hypothesis.left, hypothesis.right), self.output_kind)
 
-    def below(self, hypothesis: HaarRule) -> np.ndarray:
+    def below(self, hypothesis: HaarStump) -> np.ndarray:
         """Whether each training window goes left."""
         return self.search.values(hypothesis.feature) < np.float32(hypothesis.threshold)
 
@@ -120,33 +120,33 @@ class HaarVote:
     ):
         self.features, self.normalise = features, normalise
         self.output_kind, self.as_vote = output_kind, as_vote
-        self.rules: list[HaarRule] = []
+        self.stumps: list[HaarStump] = []
         self.scales: list[float] = []
 
     @property
     def n_rounds(self) -> int:
-        return len(self.rules)
+        return len(self.stumps)
 
-    def add(self, hypothesis: HaarRule, scale: float) -> None:
-        self.rules.append(hypothesis)
+    def add(self, hypothesis: HaarStump, scale: float) -> None:
+        self.stumps.append(hypothesis)
         self.scales.append(float(scale))
 
     def truncate(self, n_rounds: int) -> None:
-        del self.rules[n_rounds:], self.scales[n_rounds:]
+        del self.stumps[n_rounds:], self.scales[n_rounds:]
 
     @property
     def numbers(self) -> np.ndarray:
         """Index of the feature of each round."""
-        return np.array([rule.feature for rule in self.rules], dtype=np.int64)
+        return np.array([stump.feature for stump in self.stumps], dtype=np.int64)
 
     @property
     def thresholds(self) -> np.ndarray:
-        return np.array([rule.threshold for rule in self.rules], dtype=np.float32)
+        return np.array([stump.threshold for stump in self.stumps], dtype=np.float32)
 
     @property
     def leaves(self) -> np.ndarray:
         """Values that each round adds to f, below its threshold and from the threshold on: (rounds, 2)."""
-        sides = np.array([(rule.left, rule.right) for rule in self.rules]).reshape(-1, 2)
+        sides = np.array([(stump.left, stump.right) for stump in self.stumps]).reshape(-1, 2)
         added = [self.as_vote(to_outputs(side, self.output_kind)) for side in sides]
         return np.array(added).reshape(-1, 2) * np.array(self.scales)[:, None]
 

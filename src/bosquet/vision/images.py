@@ -90,13 +90,16 @@ def _levels(pixels: np.ndarray) -> np.ndarray:
     if pixels.dtype == bool:
         return np.where(pixels, np.uint8(255), np.uint8(0))
     if pixels.dtype.kind not in "iuf":
-        raise ValueError(f"image has dtype {pixels.dtype}; an image must hold numbers")
+        raise ValueError(f"image has dtype {pixels.dtype}; an image must contain numbers")
     values = pixels.astype(float)
     low, high = values.min(), values.max()
     if not (np.isfinite(low) and np.isfinite(high)):
-        raise ValueError("image holds NaN or infinite pixels; all pixels must be finite")
+        place = tuple(int(i) for i in np.argwhere(~np.isfinite(values))[0])
+        raise ValueError(
+            f"image[{', '.join(map(str, place))}] is {values[place]:g}; all pixels must be finite"
+        )
     if low < 0:
-        raise ValueError(f"image holds the negative pixel {low:g}; pixels must be at least 0")
+        raise ValueError(f"image contains the negative pixel {low:g}; pixels must be at least 0")
     factor = 255.0 if pixels.dtype.kind == "f" and high <= 1 else 1.0
     if high * factor > 255:
         factor = 1 / 257 if high <= 65535 else 255 / high

@@ -85,7 +85,7 @@ def boost_stage(
     min_hit_rate, max_false_alarm : float
         Targets of the stage.
     max_stumps : int, default=100
-        Largest number of stumps; training ends there even if too many negatives pass.
+        Maximum number of stumps; training ends there even if too many negatives pass.
     weight_trim : float, default=0.95
         Search each stump on the images with the largest weights that sum to this fraction of the total
         weight.
@@ -180,10 +180,10 @@ class _StageBuilder:
 
     def __iter__(self) -> Any:
         for _ in self.rounds:
-            rule = self.vote.rules[-1]
+            stump = self.vote.stumps[-1]
             left, right = self.vote.leaves[-1].astype(np.float32)
-            self.trees.append(WeakTree.stump(rule.feature, rule.threshold, left, right))
-            self.sums += np.where(self.learner.below(rule), np.float64(left), np.float64(right))
+            self.trees.append(WeakTree.stump(stump.feature, stump.threshold, left, right))
+            self.sums += np.where(self.learner.below(stump), np.float64(left), np.float64(right))
             yield self.trees[-1]
 
     def threshold_for(self, hit_rate: float) -> float:

@@ -66,7 +66,7 @@ class CascadeTrainer(BaseEstimator):
     window : (width, height) or None, default=None
         Size of the windows. None: the size of the positives.
     n_stages : int, default=20
-        Largest number of stages. Training ends earlier if the false alarm rate reaches f^n_stages (about
+        Maximum number of stages. Training ends earlier if the false alarm rate reaches f^n_stages (about
         one window in a million by default), or if too few windows of the backgrounds pass.
     min_hit_rate : float, default=0.995
         Target hit rate of each stage.
@@ -75,7 +75,7 @@ class CascadeTrainer(BaseEstimator):
     n_negatives : int, default=1000
         Number of negatives per stage.
     max_stumps : int, default=100
-        Largest number of stumps per stage.
+        Maximum number of stumps per stage.
     features : {"basic", "core", "all"}, default="basic"
         Set of Haar features, as in `haar_features`.
     boost : {"gentle", "discrete", "real"}, default="gentle"

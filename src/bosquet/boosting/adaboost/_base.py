@@ -1,4 +1,4 @@
-"""Base class of the votes AdaBoost, AnyBoost, BrownBoost and LPBoost: rows, predictions and learners."""
+"""Base class of AdaBoost, AnyBoost, BrownBoost and LPBoost: rows, predictions and weak learners."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ CHECKS: dict[str, Check] = {
 
 @dataclass
 class SignedRows:
-    """The rows of a fit to two classes: signs, weights that sum to 1, and a learner on their table.
+    """The rows of a fit to two classes: signs, weights that sum to 1, and a weak learner on their table.
 
     `counting` are the numbers of these rows in X if rows of weight 0 were dropped, None otherwise.
     """
@@ -78,12 +78,12 @@ class SignedRows:
     n_given: int
 
     def vc_dim(self, has_signs: bool) -> tuple[float | None, dict[str, str]]:
-        """The VC dimension of the learner for a certificate, or the reason why there is none."""
+        """The VC dimension of the weak learner for a certificate, or the reason why there is none."""
         if has_signs:
             return self.learner.vc_dim, {}
         return None, {"vc_dim": "bounds with it hold for learners that predict -1 or +1"}
 
-    def spread(self, values: np.ndarray) -> np.ndarray:
+    def to_all_rows(self, values: np.ndarray) -> np.ndarray:
         """One value for each row of X, 0 for the dropped ones."""
         if self.counting is None:
             return values
@@ -113,8 +113,8 @@ class VoteClassifier(AsSequence, SaveMixin, ExplainMixin, ClassifierMixin, BaseE
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
-            For native learners a NumPy array, pandas or polars frame, Arrow table, SciPy sparse
-            matrix or nested lists; NaN, null and pd.NA are missing values. Other learners are given
+            For native weak learners a NumPy array, pandas or polars frame, Arrow table, SciPy sparse
+            matrix or nested lists; NaN, null and pd.NA are missing values. Other weak learners are given
             X unchanged.
         y : array of shape (n_samples,)
             Labels of any type.
@@ -149,7 +149,9 @@ class VoteClassifier(AsSequence, SaveMixin, ExplainMixin, ClassifierMixin, BaseE
         labels = labels_of(self, table, y)
         self.classes_ = _two_classes(labels, type(self).__name__)
         n_given = labels.size
-        table, labels, weight, counting = with_weight(self.estimator, table, labels, sample_weight)
+        table, labels, weight, counting = drop_zero_weight_rows(
+            self.estimator, table, labels, sample_weight
+        )
         signs = 2.0 * class_numbers(labels, self.classes_) - 1
         if counting is not None and (signs == signs[0]).all():
             raise ValueError(
@@ -226,7 +228,7 @@ class VoteClassifier(AsSequence, SaveMixin, ExplainMixin, ClassifierMixin, BaseE
 
     @reads_fit_snapshot
     def staged_decision_function(self, X: TableLike) -> Iterator[np.ndarray]:
-        """Yield the vote of the first 1, 2, ... learners, with their final weights.
+        """Yield the vote of the first 1, 2, ... weak learners, with their final weights.
 
         Parameters
         ----------
@@ -245,7 +247,7 @@ class VoteClassifier(AsSequence, SaveMixin, ExplainMixin, ClassifierMixin, BaseE
 
     @reads_fit_snapshot
     def staged_predict(self, X: TableLike) -> Iterator[np.ndarray]:
-        """Yield the class of each row of X, as predicted by the first 1, 2, ... learners.
+        """Yield the class of each row of X, as predicted by the first 1, 2, ... weak learners.
 
         Parameters
         ----------
@@ -261,7 +263,7 @@ class VoteClassifier(AsSequence, SaveMixin, ExplainMixin, ClassifierMixin, BaseE
     def staged_score(
         self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> Iterator[float]:
-        """Yield the accuracy of the first 1, 2, ... learners.
+        """Yield the accuracy of the first 1, 2, ... weak learners.
 
         Parameters
         ----------
@@ -283,7 +285,7 @@ class VoteClassifier(AsSequence, SaveMixin, ExplainMixin, ClassifierMixin, BaseE
     @property
     @reads_fit_snapshot
     def estimators_(self) -> Any:
-        """The learners: a list, or an array (rounds, columns) if a round has several."""
+        """The weak learners: a list, or an array (rounds, columns) if a round has several."""
         check_is_fitted(self, "_vote")
         if isinstance(self._vote, LearnerVote):
             voters: list[Any] = [voter.learner for voter in self._vote.voters]
@@ -311,7 +313,7 @@ class VoteClassifier(AsSequence, SaveMixin, ExplainMixin, ClassifierMixin, BaseE
     @property
     @reads_fit_snapshot
     def feature_importances_(self) -> np.ndarray:
-        """Mean over the learners, weighted by their votes, of the share of the gain by feature."""
+        """Mean over the weak learners, weighted by their votes, of the share of the gain by feature."""
         check_is_fitted(self, "_vote")
         each = getattr(self._vote, "trees_per_round", 1)
         return importances_of(self._vote, self._scales(each), self.estimator_)
@@ -338,7 +340,7 @@ def labels_of(model: Any, table: Any, y: ArrayLike) -> np.ndarray:
     return labels
 
 
-def with_weight(
+def drop_zero_weight_rows(
     estimator: Estimator, table: Any, target: np.ndarray, sample_weight: ArrayLike | None
 ) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray | None]:
     """Table, target and weights (empty: all 1) without the rows of weight 0, and which rows these are.
@@ -357,7 +359,8 @@ def _two_classes(labels: np.ndarray, owner: str) -> np.ndarray:
     classes = unique_classes(labels)
     if classes.size == 1:
         raise ValueError(
-            f"{single_class_message(classes)}: a classifier needs at least two classes"
+            f"{single_class_message(classes)}: a classifier needs at least two classes; pass rows of another"
+            " class too"
         )
     if classes.size > 2:
         raise ValueError(

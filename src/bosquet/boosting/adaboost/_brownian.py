@@ -23,7 +23,7 @@ from scipy.special import erfc, erfcinv
 STEP = 0.125
 TWO_BY_ROOT_PI = 2 / math.sqrt(math.pi)
 # More steps than any curve needs: alpha stays below a few times c + sqrt(c).
-MOST_STEPS = 100_000
+MAX_STEPS = 100_000
 
 
 def time_for(target_error: float) -> float:
@@ -137,14 +137,15 @@ def take_step(curve: PotentialCurve, least_edge: float) -> BrownianStep:
     """Follow the curve until the edge is `least_edge` or no time is left."""
     alpha = t = 0.0
     size = STEP * curve.root
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_STEPS):
         # Along the curve |dt/dalpha| is at most the largest |agreement|.
         further = curve.time_at(alpha + size, t, size * curve.fastest, 1e-6)
         if _remains(curve, alpha + size, further, least_edge) <= 0:
             return _end_within(curve, alpha, t, size, least_edge)
         alpha, t = alpha + size, further
     raise RuntimeError(
-        f"a round of BrownBoost did not end within {MOST_STEPS} steps; does the learner predict 0?"
+        f"a round of BrownBoost did not end within {MAX_STEPS} steps; check that the estimator does not"
+        " predict almost 0 for all rows, or increase target_error"
     )
 
 

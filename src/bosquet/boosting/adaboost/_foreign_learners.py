@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bosquet._sklearn import has_fit_parameter, is_classifier, rows_of, seeded_clone
+from bosquet._suggestions import first_names
 from bosquet.boosting._inputs import (
     check_finite,
     error_of_round,
@@ -61,7 +62,7 @@ class LabelAdapter:
         if wrong.size:
             raise ValueError(
                 f"predict returned {predicted.tolist()[wrong[0]]!r} for row {wrong[0]}, which is not one of"
-                f" the classes {self.labels.tolist()}"
+                f" the classes {first_names(self.labels)}; the estimator must predict classes of y"
             )
         return numbers
 
@@ -72,7 +73,7 @@ class LabelAdapter:
         if given.shape != (X.shape[0], known.size) or not np.isin(known, self.labels).all():
             raise ValueError(
                 f"predict_proba returned shape {given.shape} for {X.shape[0]} rows and the classes"
-                f" {self.labels.tolist()}"
+                f" {first_names(known)}; it must return one row per row of X and one column per class of y"
             )
         check_finite(given, "predict_proba")
         if (given < 0).any():
@@ -130,7 +131,7 @@ class ForeignLearner:
 
     @property
     def finds_optimum(self) -> bool:
-        return False  # not known
+        return False  # nothing is known about how the estimator searches
 
     def fit(
         self, target: np.ndarray, weight: np.ndarray, round_: int, attempt: int = 0

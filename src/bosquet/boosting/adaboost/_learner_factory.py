@@ -13,7 +13,7 @@ from bosquet.boosting._inputs import shaped
 from bosquet.boosting.adaboost._foreign_learners import ForeignLearner
 from bosquet.boosting.adaboost._tree_learners import tree_learner
 from bosquet.boosting.adaboost._weak_learners import (
-    LearnerOptions,
+    NativeLearnerOptions,
     OnePerClass,
     Reweighting,
     StumpLearner,
@@ -40,7 +40,7 @@ def open_table(
 ) -> tuple[TableEncoder, Any]:
     """The fitted encoder of X, and the table for the learner: columns for the core, otherwise X itself."""
     native = is_native(estimator)
-    encoder, columns = TableEncoder.fit(
+    encoder, columns = TableEncoder.fit_encode(
         X, categorical_features=categorical_features if native else "from_dtype", owner=owner
     )
     return encoder, columns if native else shaped(X)
@@ -116,7 +116,7 @@ def weak_learner(
         return ForeignLearner(
             estimator, X, output_kind=output_kind, labels=labels, reweighting=reweighting
         )
-    options = LearnerOptions(
+    options = NativeLearnerOptions(
         output_kind, n_classes, reweighting, effective_threads(n_jobs), split, max_bins
     )
     if estimator is None:

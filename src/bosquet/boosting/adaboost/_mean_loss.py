@@ -23,9 +23,9 @@ from bosquet.boosting.adaboost._weak_learners import WeakLearner
 from bosquet.boosting.endings import Ending, all_rounds
 
 # Lower bound of the mean loss in units of the largest: the weight of a learner stays finite.
-LEAST_SHARE = 1e-300
+MIN_SHARE = 1e-300
 # R2 usually ends by a mean loss that is too large. There is a warning only if fewer than one in this many of
-# the requested rounds were made.
+# the requested rounds were run.
 FEW_ROUNDS = 10
 
 
@@ -81,7 +81,7 @@ def boost_mean_loss(
             result.hypotheses, result.weights, result.shares = [h], [1.0], [0.0]
             result.ending = Ending(
                 f"the learner of round {t + 1} makes no mistake: it alone is the model",
-                "use a weaker learner, for example a shallower tree, that leaves something to boost",
+                "use a weaker learner, for example a shallower tree",
             )
             return result
         share = float((p * losses).sum()) / largest
@@ -94,7 +94,7 @@ def boost_mean_loss(
             result.restarts.append(t + 1)
             log_p, p = start, np.exp(start)
             continue
-        share = max(share, LEAST_SHARE)
+        share = max(share, MIN_SHARE)
         log_beta = math.log(share) - math.log1p(-share)
         result.hypotheses.append(h)
         result.weights.append(-learning_rate * log_beta)
@@ -140,7 +140,7 @@ def staged_medians(predictions: np.ndarray, weights: np.ndarray) -> Any:
 
 
 def _median_in_order(predictions: np.ndarray, order: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    held = np.cumsum(weights, axis=1)
-    place = (held >= 0.5 * held[:, -1:]).argmax(axis=1)
+    cumulative_weight = np.cumsum(weights, axis=1)
+    place = (cumulative_weight >= 0.5 * cumulative_weight[:, -1:]).argmax(axis=1)
     rows = np.arange(predictions.shape[0])
     return predictions[rows, order[rows, place]]

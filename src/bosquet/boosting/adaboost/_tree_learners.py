@@ -14,7 +14,7 @@ from bosquet._state.kinds import with_checked_parameters
 from bosquet.boosting._inputs import threads_for
 from bosquet.boosting.adaboost._weak_learners import (
     SAMPLES_TRIED,
-    LearnerOptions,
+    NativeLearnerOptions,
     learned_bins,
     needs_classifier,
 )
@@ -78,7 +78,7 @@ def tree_learner(
     estimator: BaseTree,
     columns: Columns,
     encoder: TableEncoder,
-    options: LearnerOptions,
+    options: NativeLearnerOptions,
 ) -> TreeLearner:
     """A learner with exact splits or on bins; the latter with the engine of gradient boosting if possible."""
     if options.output_kind in ("classes", "probabilities") and not isinstance(
@@ -90,7 +90,7 @@ def tree_learner(
     return TreeLearner(estimator, columns, encoder, options)
 
 
-def engine_can_grow(estimator: Any, encoder: TableEncoder, options: LearnerOptions) -> bool:
+def engine_can_grow(estimator: Any, encoder: TableEncoder, options: NativeLearnerOptions) -> bool:
     """Whether the engine of gradient boosting can grow this tree: two classes by Gini, numbers by squares."""
     if options.reweighting.is_random or options.output_kind == "classes" or options.n_classes > 2:
         return False
@@ -112,7 +112,7 @@ class TreeLearner:
         estimator: BaseTree,
         columns: Columns,
         encoder: TableEncoder,
-        options: LearnerOptions,
+        options: NativeLearnerOptions,
     ):
         with_checked_parameters(estimator)
         self.classifier = isinstance(estimator, DecisionTreeClassifier)
@@ -192,7 +192,7 @@ class BinnedTreeLearner(TreeLearner):
     """A tree on bins, grown by the engine of gradient boosting.
 
     For two classes the decrease of the Gini index is that of the squared error of the signs, (Σwy)²/Σw on
-    each side: the gain of a gradient tree with gradients -w y and hessians w. The engine grows it on integer
+    each side: the gain of a gradient tree with gradients -w y and Hessians w. The engine grows it on integer
     histograms in a fraction of the time. The table is binned once.
     """
 
@@ -201,7 +201,7 @@ class BinnedTreeLearner(TreeLearner):
         estimator: BaseTree,
         columns: Columns,
         encoder: TableEncoder,
-        options: LearnerOptions,
+        options: NativeLearnerOptions,
     ):
         with_checked_parameters(estimator)
         self.classifier = isinstance(estimator, DecisionTreeClassifier)

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 # The fields of RoundRecord that a file stores, each with one entry per column of the vote.
 _ROUND_FIELDS = ("scale", "size", "alpha", "error", "normaliser")
 _LARGEST_LOG_ODDS = 1e9
-_LEAST_SCALE = 1e-150
+_MIN_SCALE = 1e-150
 
 
 def _check(model: VoteClassifier) -> None:
@@ -82,10 +82,10 @@ def check_scales(scales: np.ndarray, field: str) -> None:
     The outputs of a learner are the values of its leaves divided by its scale, and must be finite.
     """
     size = np.abs(scales)
-    if not ((size == 0) | ((size >= _LEAST_SCALE) & (size <= LARGEST_NUMBER))).all():
+    if not ((size == 0) | ((size >= _MIN_SCALE) & (size <= LARGEST_NUMBER))).all():
         raise ModelFileError(
             f"invalid model file: {field!r} must contain numbers that are 0 or of absolute value in"
-            f" [{_LEAST_SCALE:g}, {LARGEST_NUMBER:g}]"
+            f" [{_MIN_SCALE:g}, {LARGEST_NUMBER:g}]"
         )
 
 

@@ -118,10 +118,10 @@ class Reweighting:
 
 
 @dataclass(frozen=True)
-class LearnerOptions:
-    """What the learners of the core have in common."""
+class NativeLearnerOptions:
+    """Options that all learners of the core share."""
 
-    output_kind: str  # see the module
+    output_kind: str  # its values are listed in the docstring of the module
     n_classes: int
     reweighting: Reweighting
     threads: int
@@ -209,7 +209,7 @@ class StumpLearner:
         self,
         columns: Columns,
         encoder: TableEncoder,
-        options: LearnerOptions,
+        options: NativeLearnerOptions,
     ):
         self.encoder = encoder
         self.output_kind, self.n_classes = options.output_kind, options.n_classes

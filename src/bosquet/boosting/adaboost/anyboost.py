@@ -1,4 +1,4 @@
-"""AnyBoost: gradient descent on any loss of the margin, with one learner per step."""
+"""AnyBoost: gradient descent on any loss of the margin, with one weak learner per step."""
 
 from __future__ import annotations
 
@@ -63,8 +63,9 @@ _CHECKS: dict[str, Check] = {
 class AnyBoostClassifier(StagewiseClassifier):
     """AnyBoost: coordinate descent in function space, for any loss C of the margin m = y f(x).
 
-    Every round fits a learner h with the weights w = -C'(y f): the learner with the smallest weighted error
-    is the direction in which the mean loss decreases fastest. The step along it minimises the loss:
+    Every round fits a weak learner h with the weights w = -C'(y f): the weak learner with the smallest
+    weighted error is the direction in which the mean loss decreases fastest. The step along it minimises
+    the loss:
 
         α = argmin Σ C(y (f + α h)),   f ← f + ν α h
 
@@ -75,6 +76,8 @@ class AnyBoostClassifier(StagewiseClassifier):
     margin of 1, where P is 0 or 1 (up to 1e-6). For reliable probabilities wrap the model in a
     `bosquet.CalibratedModel`.
 
+    Guide: docs/adaboost.md
+
     Parameters
     ----------
     loss : str, function or object, default="exponential"
@@ -84,9 +87,9 @@ class AnyBoostClassifier(StagewiseClassifier):
         of margins, or an object with ``value(margin)`` and ``slope(margin)``; it must be finite, and
         decreasing at margin 0.
     estimator : estimator or None, default=None
-        The learner, as in `AdaBoostClassifier`.
+        The weak learner, as in `AdaBoostClassifier`.
     n_estimators : int, default=50
-        Largest number of rounds.
+        Maximum number of rounds.
     learning_rate : float, default=1.0
         Shrinkage ν: the factor of α.
     step : {"exact", "line_search"} or float, default="exact"
@@ -101,7 +104,7 @@ class AnyBoostClassifier(StagewiseClassifier):
     Attributes
     ----------
     classes_ : array
-    estimators_ : list of learners; an array (rounds, columns) for several classes.
+    estimators_ : list of weak learners; an array (rounds, columns) for several classes.
     estimator_weights_ : array
         Their step sizes α, times the learning rate.
     estimator_errors_ : array
@@ -110,6 +113,11 @@ class AnyBoostClassifier(StagewiseClassifier):
         Quantities of each round and bounds on the error, as far as they are defined.
     feature_importances_, stopped_because_, train_score_, validation_score_, n_estimators_,
     n_features_in_, feature_names_in_ : as in `AdaBoostClassifier`.
+
+    See Also
+    --------
+    AdaBoostClassifier : The exponential loss, with closed-form steps.
+    BrownBoostClassifier : Boosting for noisy labels.
 
     Examples
     --------
@@ -197,12 +205,12 @@ class AnyBoostClassifier(StagewiseClassifier):
     @property
     @reads_fit_snapshot
     def estimator_errors_(self) -> np.ndarray:
-        """The weighted error of each learner."""
+        """The weighted error of each weak learner."""
         return self._by_round("error")
 
 
 class Descent(TwoClasses):
-    """Descent on Σ D C(y f): the learner is fitted with weights -C'(y f), the step is a line search.
+    """Descent on Σ D C(y f): the weak learner is fitted with weights -C'(y f), the step is a line search.
 
     For the exponential loss this is AdaBoost, and the step is AdaBoost's formula.
     """

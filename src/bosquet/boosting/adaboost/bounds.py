@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 DELTA = 0.05
-LEAST_OF_A_VOTE = 3  # smallest T and d in the dimension of votes; smaller values are replaced by it
+MIN_VOTE_SIZE = 3  # smallest T and d in the dimension of votes; smaller values are replaced by it
 DEEPEST = 40  # trees of at least this depth count as unlimited
 
 
 @dataclass(frozen=True, repr=False)
-class Bound:
+class ErrorBound:
     """A bound with its formula, or the reason why there is none.
 
     Attributes
@@ -45,21 +45,21 @@ class Bound:
     reason: str | None = None
 
     @property
-    def says_something(self) -> bool:
+    def is_informative(self) -> bool:
         """Whether the bound is below 1."""
         return self.value is not None and self.value < 1
 
     def __repr__(self) -> str:
         if self.value is None:
-            return f"<Bound: no {self.name}, {self.reason}>"
-        vacuous = "" if self.says_something else ", vacuous"
-        return f"<Bound: {self.name} ≤ {self.value:.4g}{vacuous}>"
+            return f"<ErrorBound: no {self.name}, {self.reason}>"
+        vacuous = "" if self.is_informative else ", vacuous"
+        return f"<ErrorBound: {self.name} ≤ {self.value:.4g}{vacuous}>"
 
     def __str__(self) -> str:
         if self.value is None:
             return f"{self.name}: none, {self.reason}"
         chance = "" if self.delta is None else f" with probability {1 - self.delta:g}"
-        text = f"{self.value:.4g}" + ("" if self.says_something else ", vacuous")
+        text = f"{self.value:.4g}" + ("" if self.is_informative else ", vacuous")
         numbers = ", ".join(f"{key} = {value:.4g}" for key, value in (self.at or {}).items())
         return f"{self.name}: {text}{chance}\n  {self.formula}\n  at {numbers}"
 
@@ -160,13 +160,13 @@ def vc_dim_of_vote(n_rounds: int, vc_dim: float) -> float:
     >>> round(vc_dim_of_vote(100, 3))
     7990
     """
-    terms = max(n_rounds, LEAST_OF_A_VOTE) * (max(vc_dim, LEAST_OF_A_VOTE) + 1)
+    terms = max(n_rounds, MIN_VOTE_SIZE) * (max(vc_dim, MIN_VOTE_SIZE) + 1)
     return terms * (3 * math.log(terms) + 2)
 
 
 def vc_bound(
     training_error: float, n_rounds: int, vc_dim: float, n_rows: int, delta: float = DELTA
-) -> Bound:
+) -> ErrorBound:
     """Bound on the error of a vote of T learners by the VC dimension D of such votes.
 
     error ≤ training error + √(2D ln(em/D)/m) + √(ln(1/δ)/2m), D = T(d+1)(3 ln(T(d+1)) + 2), for T
@@ -176,12 +176,12 @@ def vc_bound(
     delta = check_delta(delta)
     dimension = vc_dim_of_vote(n_rounds, vc_dim)
     given = {"T": n_rounds, "d": vc_dim}
-    used = {name: max(number, LEAST_OF_A_VOTE) for name, number in given.items()}
+    used = {name: max(number, MIN_VOTE_SIZE) for name, number in given.items()}
     changed = [f"{name} = {number:g}" for name, number in given.items() if number < used[name]]
-    note = f" [{' and '.join(changed)} replaced by {LEAST_OF_A_VOTE}]" if changed else ""
+    note = f" [{' and '.join(changed)} replaced by {MIN_VOTE_SIZE}]" if changed else ""
     growth, formula = growth_term(dimension, n_rows, "D")
     value = training_error + growth + math.sqrt(math.log(1 / delta) / (2 * n_rows))
-    return Bound(
+    return ErrorBound(
         name="VC bound of the vote",
         value=value,
         formula=f"error ≤ training error + {formula} + √(ln(1/δ)/2m), D = T(d+1)(3 ln(T(d+1)) + 2){note}",
@@ -194,7 +194,7 @@ def vc_bound(
 
 def kth_margin_bound(
     margins: np.ndarray, vc_dim: float, delta: float = DELTA, k: int | None = None
-) -> Bound:
+) -> ErrorBound:
     """Bound on the error of a vote by its kth smallest margin θ on m rows; for the best k, or a given one.
 
     error ≤ (k-1)/m + (4/θ) √(2d ln(em/d)/m) + √(ln log₂(2/θ)/m) + √(ln(2/δ)/2m), simultaneously for all
@@ -216,18 +216,18 @@ def kth_margin_bound(
     }
     if ranks.size == 0:
         which = "no margin" if k is None else f"margin {k}, counted from the smallest,"
-        return Bound(value=None, reason=f"{which} is above 0", **names)
+        return ErrorBound(value=None, reason=f"{which} is above 0", **names)
     with np.errstate(over="ignore"):  # a tiny margin makes the bound infinite
         values = (ranks - 1) / m + 4 / theta * growth
     values += np.sqrt(np.log(1 - np.log2(theta)) / m) + math.sqrt(math.log(2 / delta) / (2 * m))
     best = int(np.argmin(values))
     at = {"k": int(ranks[best]), "θ": float(theta[best]), "d": vc_dim, "m": m}
-    return Bound(value=float(values[best]), delta=delta, at=at, **names)
+    return ErrorBound(value=float(values[best]), delta=delta, at=at, **names)
 
 
 def finite_kth_margin_bound(
     margins: np.ndarray, n_hypotheses: int, delta: float = DELTA, k: int | None = None
-) -> Bound:
+) -> ErrorBound:
     """Gao and Zhou's kth-margin bound, for a learner with finitely many hypotheses.
 
     error ≤ ln|H|/m + KL⁻¹((k-1)/m; q/m), q = 8 ln(2|H|)/θ² · ln(2m²/ln|H|) + ln|H| + ln(m/δ), for a
@@ -244,13 +244,13 @@ def finite_kth_margin_bound(
         "source": "Gao and Zhou 2013, theorem 4",
     }
     if size <= 8:
-        return Bound(value=None, reason="it needs more than 8 hypotheses", **names)
+        return ErrorBound(value=None, reason="it needs more than 8 hypotheses", **names)
     ranks = np.arange(1, m + 1) if k is None else np.array([_check_rank(k, m)])
     theta = margins[ranks - 1]
     kept = theta > math.sqrt(8 / size)
     ranks, theta = ranks[kept], np.minimum(theta[kept], 1.0)
     if ranks.size == 0:
-        return Bound(
+        return ErrorBound(
             value=None,
             reason=f"no margin is above √(8/|H|) = {math.sqrt(8 / size):.3g}",
             **names,
@@ -262,7 +262,7 @@ def finite_kth_margin_bound(
     values = log_size / m + inverse_kl((ranks - 1) / m, q / m)
     best = int(np.argmin(values))
     at = {"k": int(ranks[best]), "θ": float(theta[best]), "|H|": size, "m": m}
-    return Bound(value=float(values[best]), delta=delta, at=at, **names)
+    return ErrorBound(value=float(values[best]), delta=delta, at=at, **names)
 
 
 def inverse_kl(u: np.ndarray, v: np.ndarray) -> np.ndarray:

@@ -155,12 +155,14 @@ class BrownBoostClassifier(VoteClassifier):
     error is at most :math:`1 - \operatorname{erf} \sqrt c`, the target error. As c grows, BrownBoost
     becomes AdaBoost (with margins doubled).
 
+    Guide: docs/robust-boosting.md
+
     Parameters
     ----------
     estimator : classifier or regressor, default=None
-        The learner; None is a native stump. Predictions of a regressor are clipped to [-1, 1].
+        The weak learner; None is a native stump. Predictions of a regressor are clipped to [-1, 1].
     n_estimators : int, default=1000
-        Largest number of rounds. There is a warning if time is left after them.
+        Maximum number of rounds. There is a warning if time is left after them.
     c : float, default=None
         The time at the start, at most 500. None: the time for `target_error`.
     target_error : float, default=0.1
@@ -172,11 +174,11 @@ class BrownBoostClassifier(VoteClassifier):
         A round ends when the edge of its hypothesis has decreased to this value (Freund's nu), and the fit
         when no hypothesis has a larger edge. With a value above 0, steps are shorter and more are needed.
     split : {"exact", "histogram"}, default="exact"
-        Native learners: thresholds between any two values, or between bins of columns.
+        Native weak learners: thresholds between any two values, or between bins of columns.
     max_bins : int, default=255
-        Largest number of bins of a column for split="histogram".
+        Maximum number of bins of a column for split="histogram".
     categorical_features : "from_dtype", None, or array-like, default="from_dtype"
-        For native learners.
+        For native weak learners.
     callbacks : list of callables, default=None
         Called after each round with a `RoundInfo` (losses are error rates); a callback that returns True
         stops the fit.
@@ -185,7 +187,7 @@ class BrownBoostClassifier(VoteClassifier):
     n_jobs : int or None, default=None
         Number of threads; None: all. The model is the same for any number.
     random_state : int, RandomState or None, default=None
-        Seed of random learners.
+        Seed of random weak learners.
 
     Attributes
     ----------
@@ -208,6 +210,11 @@ class BrownBoostClassifier(VoteClassifier):
         Mean over the hypotheses, weighted by their votes.
     stopped_because_ : str
         Why the rounds ended. There is a warning if time was left.
+
+    See Also
+    --------
+    LPBoostClassifier : The vote with the largest soft margin.
+    AdaBoostClassifier : Boosting without a limit on the weights of rows.
 
     Examples
     --------
@@ -316,10 +323,10 @@ class BrownBoostClassifier(VoteClassifier):
         else:
             self.stopped_because_ = stepper.ending.reason
             advice = "no hypothesis has an edge; increase target_error or use a stronger learner"
-
+        rounds = "1 round" if self.n_iter_ == 1 else f"{self.n_iter_} rounds"
         warn_user(
-            f"{self.time_left_ / self.c_:.0%} of the time is left after {self.n_iter_} rounds, so the"
-            f" training error may exceed target_error: {advice}",
+            f"{self.time_left_ / self.c_:.0%} of the time is left after {rounds}, so the training error may"
+            f" exceed target_error; {advice}",
             ConvergenceWarning,
         )
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bosquet._suggestions import hint
 from bosquet.boosting.adaboost import bounds
 from bosquet.boosting.adaboost.certificate_report import draw_certificate, report
 
@@ -173,7 +174,7 @@ class Certificate:
         unknown = sorted(set(reasons) - set(NAMES))
         if unknown:
             raise ValueError(
-                f"missing contains {unknown[0]!r}, which is not one of {', '.join(NAMES)}"
+                f"missing contains {unknown[0]!r}, which is not a column or bound; {hint(unknown[0], NAMES)}"
             )
         training_errors = _column(training_errors, None, "training_errors")
         rounds = training_errors.size
@@ -273,19 +274,21 @@ class Certificate:
         shares = np.cumsum(self.row_weight[order])
         return self.margins[order], shares / shares[-1]
 
-    def vc_bound(self, delta: float = bounds.DELTA) -> bounds.Bound:
+    def vc_bound(self, delta: float = bounds.DELTA) -> bounds.ErrorBound:
         """Bound on the error on new rows by the VC dimension of votes of T learners."""
         if "vc_bound" in self.missing or self.vc_dim is None or not self.n_rounds:
             reason = self.missing.get("vc_bound", "there is no round")
-            return bounds.Bound("VC bound of the vote", None, "", "", reason=reason)
+            return bounds.ErrorBound("VC bound of the vote", None, "", "", reason=reason)
         last = float(self.training_errors[-1])
         return bounds.vc_bound(last, self.n_rounds, self.vc_dim, self.n_rows, delta)
 
-    def kth_margin_bound(self, delta: float = bounds.DELTA, k: int | None = None) -> bounds.Bound:
+    def kth_margin_bound(
+        self, delta: float = bounds.DELTA, k: int | None = None
+    ) -> bounds.ErrorBound:
         """Bound on the error on new rows by the kth smallest margin; the best k if none is given."""
         if "kth_margin_bound" in self.missing or self.margins is None:
             reason = self.missing.get("kth_margin_bound", "there are no margins")
-            return bounds.Bound("kth-margin bound", None, "", "", reason=reason)
+            return bounds.ErrorBound("kth-margin bound", None, "", "", reason=reason)
         if self.n_hypotheses is not None:
             return bounds.finite_kth_margin_bound(self.margins, self.n_hypotheses, delta, k)
         assert self.vc_dim is not None
@@ -379,7 +382,8 @@ def _column(values: ArrayLike | None, length: int | None, name: str) -> np.ndarr
         wanted = "(rounds,)" if length is None else f"({length},)"
         raise ValueError(f"{name} has shape {array.shape}; it must have shape {wanted}")
     if np.isnan(array).any():
-        raise ValueError(f"{name}[{int(np.flatnonzero(np.isnan(array))[0])}] is NaN")
+        row = int(np.flatnonzero(np.isnan(array))[0])
+        raise ValueError(f"{name}[{row}] is NaN; pass numbers, or None for an unknown column")
     array.setflags(write=False)
     return array
 

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bosquet._optional import import_pyplot
 from bosquet._text_table import text_table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from bosquet.boosting.adaboost.bounds import Bound
+    from bosquet.boosting.adaboost.bounds import ErrorBound
     from bosquet.boosting.adaboost.certificate import Certificate
 
 _INK, _BLUE, _ORANGE, _GREY, _FAINT = "#333333", "#0072B2", "#D55E00", "#8A8A8A", "#E4E4E4"
@@ -111,9 +112,9 @@ def _new_rows(certificate: Certificate) -> str:
     return "\n".join(["error on new rows, with probability 0.95:", *lines]) if lines else ""
 
 
-def _bound(bound: Bound) -> str:
+def _bound(bound: ErrorBound) -> str:
     assert bound.value is not None
-    value = f"≤ {bound.value:.3f}" if bound.says_something else f"≤ {bound.value:.3g}, vacuous"
+    value = f"≤ {bound.value:.3f}" if bound.is_informative else f"≤ {bound.value:.3g}, vacuous"
     numbers = ", ".join(f"{name} = {value:,.4g}" for name, value in (bound.at or {}).items())
     return f"  {bound.name} {value} ({numbers})\n    {bound.formula}"
 
@@ -141,9 +142,7 @@ def draw_certificate(certificate: Certificate, axes: Any = None) -> Any:
     A panel shows the reason instead if its quantity is missing.
     """
     if axes is None:
-        from bosquet.trees.drawing import pyplot_or_error
-
-        _, axes = pyplot_or_error().subplots(1, 3, figsize=(11.5, 3.5), layout="constrained")
+        _, axes = import_pyplot().subplots(1, 3, figsize=(11.5, 3.5), layout="constrained")
     axes = np.asarray(axes).ravel()
     if axes.size != 3:
         raise ValueError(f"axes has {axes.size} elements, but a certificate needs 3; pass 3 axes")

@@ -1,4 +1,4 @@
-"""AdaBoost: a weighted vote of learners, each fitted with larger weights on misclassified rows."""
+"""AdaBoost: a weighted vote of weak learners, each fitted with larger weights on misclassified rows."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from bosquet._sklearn import check_is_fitted, effective_threads, is_classifier, 
 from bosquet._targets import class_numbers, single_class_message, unique_classes
 from bosquet.boosting._inputs import check_learner
 from bosquet.boosting.adaboost._base import CHECKS as COMMON
-from bosquet.boosting.adaboost._base import VoteClassifier, labels_of, with_weight
+from bosquet.boosting.adaboost._base import VoteClassifier, drop_zero_weight_rows, labels_of
 from bosquet.boosting.adaboost._learner_factory import is_native, some_rows
 from bosquet.boosting.adaboost.certificate import certificate_of_rounds
 from bosquet.boosting.adaboost.fitting import (
     Algorithm,
     EarlierRounds,
     LabelledRows,
-    LearnerOptions,
+    LearnerBuilder,
     RoundRecord,
     VoteStepper,
     vote_stepper,
@@ -100,11 +100,14 @@ class StagewiseClassifier(VoteClassifier):
             )
         encoder, table = (self._encoder, self._table(X)) if continuing else self._open(X)
         labels = labels_of(self, table, y)
-        table, labels, weight, _ = with_weight(self.estimator, table, labels, sample_weight)
+        table, labels, weight, _ = drop_zero_weight_rows(
+            self.estimator, table, labels, sample_weight
+        )
         classes = self.classes_ if continuing else unique_classes(labels)
         if classes.size < 2:
             raise ValueError(
-                f"{single_class_message(classes)}: a classifier needs at least two classes"
+                f"{single_class_message(classes)}: a classifier needs at least two classes; pass rows of"
+                " another class too"
             )
         self.classes_, self.n_classes_ = classes, classes.size
         weight = weight if weight.size else np.ones(labels.size)
@@ -112,13 +115,20 @@ class StagewiseClassifier(VoteClassifier):
             self._reset(encoder)
         train, validation, checksum = self._parts(table, class_numbers(labels, classes), weight)
         state = self.__dict__.pop("_stopping_state", None)
-        start = start_of_run(self, self._vote if continuing else None, state, checksum, tol=0.0)
+        start = start_of_run(
+            self,
+            self._vote if continuing else None,
+            state,
+            checksum,
+            patience=self.n_iter_no_change,
+            tol=0.0,
+        )
         if start.resumed is not None:
             # Continue all rounds that were tried, not only those that the model kept.
             self._vote, self._kept = start.terms, list(start.resumed.kept)
         earlier = EarlierRounds(self._vote, self._kept, self._is_finished) if continuing else None
         stepper = vote_stepper(
-            self._algorithm(), self._learner_options(), train, validation, earlier
+            self._algorithm(), self._learner_builder(), train, validation, earlier
         )
         self._vote, self._decision = stepper.terms, stepper.decision
         self._kept = stepper.records = list(self._kept)
@@ -146,11 +156,17 @@ class StagewiseClassifier(VoteClassifier):
 
         if not self.early_stopping:
             return LabelledRows(table, numbers, weight / weight.sum()), None, None
-        kept, held = split_rows(numbers.size, self.validation_fraction, self._seed, numbers)
-        return part(kept), part(held), fingerprint(held, numbers[held], weight[held])
+        training_rows, validation_rows = split_rows(
+            numbers.size, self.validation_fraction, self._seed, numbers
+        )
+        return (
+            part(training_rows),
+            part(validation_rows),
+            fingerprint(validation_rows, numbers[validation_rows], weight[validation_rows]),
+        )
 
-    def _learner_options(self) -> LearnerOptions:
-        return LearnerOptions(
+    def _learner_builder(self) -> LearnerBuilder:
+        return LearnerBuilder(
             estimator=self.estimator,
             encoder=self._encoder,
             classes=self.classes_,
@@ -281,7 +297,7 @@ class StagewiseClassifier(VoteClassifier):
 
 
 def is_adaboost_mh(model: Any) -> bool:
-    """Whether the model is AdaBoost.MH: learners predict -1 or +1 for each pair of row and class."""
+    """Whether the model is AdaBoost.MH: weak learners predict -1 or +1 for each pair of row and class."""
     return (
         isinstance(model, StagewiseClassifier) and model.n_classes_ > 2 and model._scheme() == "mh"
     )
@@ -304,9 +320,9 @@ _CHECKS: dict[str, Check] = {
 
 
 class AdaBoostClassifier(StagewiseClassifier):
-    """AdaBoost, for any learner, with native stumps by default.
+    """AdaBoost classifier, with decision stumps or any scikit-learn estimator.
 
-    Every round fits a learner h with weights w of the rows, gives it the weight α in the vote, and
+    Every round fits a weak learner h with weights w of the rows, gives it the weight α in the vote, and
     increases the weights of the rows that it misclassifies:
 
         ε = Σ w [h(x) ≠ y],   α = ½ ln((1 - ε) / ε),   w ← w exp(-α y h(x)) / Z,   Z = 2 √(ε (1 - ε))
@@ -314,47 +330,49 @@ class AdaBoostClassifier(StagewiseClassifier):
     The vote is f(x) = Σ α h(x), and its sign is the predicted class. The probability of the second class is
     1 / (1 + exp(-2f)). The training error is at most Π Z.
 
-    Differences from scikit-learn's class of the same name: learners get weights with mean 1, not sum 1
-    (with the latter an SVC learns nothing); a learner without errors wins the vote; `decision_function`
-    is f itself, not 2f / Σα.
+    Differences from scikit-learn's class of the same name: weak learners get weights with mean 1, not sum 1
+    (with the latter an SVC learns nothing); a weak learner without errors wins the vote;
+    `decision_function` is f itself, not 2f / Σα.
+
+    Guide: docs/adaboost.md
 
     Parameters
     ----------
     estimator : estimator or None, default=None
-        The learner. None: a stump of the native core, the best threshold on one column. A
+        The weak learner. None: a stump of the native core, the best threshold on one column. A
         `bosquet.DecisionTreeClassifier` is grown by the core too, on columns that are prepared once. Any
         other scikit-learn classifier is cloned and fitted. A regressor is fitted to -1 and +1, and its
         predictions are clipped to [-1, 1] (`variant` "discrete", "mada") or used unchanged ("gentle",
         "logit").
     n_estimators : int, default=50
-        Largest number of rounds. There are fewer if a learner is perfect (ε = 0: its α would be infinite,
-        so it gets a weight that outvotes all others) or no better than chance (ε >= ½).
+        Largest number of rounds. There are fewer if a weak learner is perfect (ε = 0: its α would be
+        infinite, so it gets a weight that outvotes all others) or no better than chance (ε >= ½).
     learning_rate : float, default=1.0
         Shrinkage: the factor of α.
     variant : {"discrete", "real", "gentle", "logit", "mada"}, default="discrete"
-        "discrete" as above; "real" adds ½ ln(p / (1 - p)) of a learner's probabilities; "gentle" adds
+        "discrete" as above; "real" adds ½ ln(p / (1 - p)) of a weak learner's probabilities; "gentle" adds
         a least-squares fit to y, and is less sensitive to outliers; "logit" takes Newton steps on the
         binomial likelihood (LogitBoost); "mada" is discrete with weights that never exceed their initial
         values (MadaBoost).
     reweight : {"weights", "resample"}, default="weights"
-        Pass the weights to the learner, or draw a bootstrap sample with them; ε is always the weighted
-        error over all rows. Learners without `sample_weight` always get samples, with a warning. A sample
-        whose learner has no edge is drawn again, up to ten times.
+        Pass the weights to the weak learner, or draw a bootstrap sample with them; ε is always the weighted
+        error over all rows. Weak learners without `sample_weight` always get samples, with a warning. A
+        sample whose weak learner has no edge is drawn again, up to ten times.
     multiclass : {"samme", "mh", "one-vs-rest", "one-vs-one", "ecoc"}, default="samme"
-        Several classes: learners that predict one of K classes, better than chance if ε < 1 - 1/K
+        Several classes: weak learners that predict one of K classes, better than chance if ε < 1 - 1/K
         (SAMME); a sign for each class, with one distribution over pairs of row and class (AdaBoost.MH); or
         two-class problems by a code: each class against the rest, each pair of classes, error-correcting
         codes, all decoded by the exponential loss. SAMME is defined for the discrete variant: with "mada"
         "mh" is used instead, and with "real", "gentle" and "logit" "one-vs-rest", which for steps of 1 is
-        AdaBoost.MH with one learner per class.
+        AdaBoost.MH with one weak learner per class.
     sampling : {None, "under"}, default=None
         "under": each round undersamples every class to the size of the rarest (RUSBoost).
     split : {"exact", "histogram"}, default="exact"
-        Native learners: thresholds between any two values, or between bins of columns.
+        Native weak learners: thresholds between any two values, or between bins of columns.
     max_bins : int, default=255
-        Largest number of bins of a column for split="histogram".
+        Maximum number of bins of a column for split="histogram".
     categorical_features : "from_dtype", list of names or indices, mask, or None, default="from_dtype"
-        For native learners: columns whose values are categories. "from_dtype": those of a category or
+        For native weak learners: columns whose values are categories. "from_dtype": those of a category or
         string type.
     early_stopping : bool, default=False
         Whether to split off a validation set, and keep the number of rounds with the smallest error on it.
@@ -372,15 +390,15 @@ class AdaBoostClassifier(StagewiseClassifier):
     verbose : int, default=0
         1: a progress bar.
     n_jobs : int or None, default=None
-        Number of threads of native learners. None: all. The model is the same for any number.
+        Number of threads of native weak learners. None: all. The model is the same for any number.
     random_state : int, RandomState or None, default=None
-        Seed of samples, the validation set, codes, and random learners.
+        Seed of samples, the validation set, codes, and random weak learners.
 
     Attributes
     ----------
     classes_ : array
         The classes, sorted.
-    estimators_ : list of learners; an array (rounds, columns) if a round has several.
+    estimators_ : list of weak learners; an array (rounds, columns) if a round has several.
     estimator_weights_ : array
         Their weights in scikit-learn's convention: ln((1 - ε) / ε), twice the α above, times the learning
         rate; for SAMME plus ln(K - 1); for real, gentle and logit the factor of h.
@@ -389,10 +407,10 @@ class AdaBoostClassifier(StagewiseClassifier):
     certificate_ : Certificate
         ε, edge, α and Z of each round, bounds on the error, margins of the training rows.
     feature_importances_ : array
-        Mean over the learners, weighted by their votes.
+        Mean over the weak learners, weighted by their votes.
     stopped_because_ : str
-        Why the rounds ended: all were made, a learner without mistakes (ε = 0) or without an edge
-        (ε >= ½), early stopping, a callback. There is a warning if the learner was the reason.
+        Why the rounds ended: all were made, a weak learner without mistakes (ε = 0) or without an edge
+        (ε >= ½), early stopping, a callback. There is a warning if the weak learner was the reason.
     train_score_, validation_score_ : arrays
         The error rate after each round, on the training rows and on the validation set, including rounds
         after the best one that early stopping removed. NaN in rounds without a validation set.
@@ -401,6 +419,11 @@ class AdaBoostClassifier(StagewiseClassifier):
     n_estimators_ : int
         Number of rounds.
     n_features_in_, feature_names_in_ : as in scikit-learn.
+
+    See Also
+    --------
+    AnyBoostClassifier : The same loop for any loss of the margin.
+    GradientBoostingClassifier : Boosting by gradients of a loss, often more accurate.
 
     Examples
     --------
@@ -508,14 +531,14 @@ class AdaBoostClassifier(StagewiseClassifier):
     @property
     @reads_fit_snapshot
     def estimator_weights_(self) -> np.ndarray:
-        """Weights of the learners in scikit-learn's convention: twice α if the variant has α."""
+        """Weights of the weak learners in scikit-learn's convention: twice α if the variant has α."""
         halves = not np.isnan(np.atleast_1d(self._by_round("alpha"))).all()
         return self._by_round("scale", 2.0 if halves else 1.0)
 
     @property
     @reads_fit_snapshot
     def estimator_errors_(self) -> np.ndarray:
-        """Weighted error ε of each learner."""
+        """Weighted error ε of each weak learner."""
         return self._by_round("error")
 
     @property

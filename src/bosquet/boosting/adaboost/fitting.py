@@ -101,8 +101,8 @@ class Algorithm:
 
 
 @dataclass(frozen=True)
-class LearnerOptions:
-    """The weak learner of a fit and its options, for one table after the other."""
+class LearnerBuilder:
+    """Builds the weak learner of a fit, for one table after the other."""
 
     estimator: Any
     encoder: TableEncoder
@@ -154,13 +154,13 @@ class EarlierRounds:
 
 def vote_stepper(
     algorithm: Algorithm,
-    options: LearnerOptions,
+    builder: LearnerBuilder,
     train: LabelledRows,
     validation: LabelledRows | None,
     earlier: EarlierRounds | None = None,
 ) -> VoteStepper:
     """The stepper of a fit: a learner, a variant and a vote, with one loop or one per column of a code."""
-    plan = _LoopPlan(algorithm, options, train, earlier)
+    plan = _LoopPlan(algorithm, builder, train, earlier)
     decision: Decision
     if algorithm.scheme == "two":
         decision = TwoClassDecision(algorithm.loss)
@@ -169,7 +169,7 @@ def vote_stepper(
         decision = VoteDecision(1.0 if algorithm.scheme == "samme" else 2.0)
         vote, loops = plan.several_classes()
     else:
-        matrix = code_matrix(algorithm.scheme, options.classes.size, options.seed)
+        matrix = code_matrix(algorithm.scheme, builder.classes.size, builder.seed)
         decision = CodeDecision(matrix, algorithm.loss)
         vote, loops = plan.columns_of_code(matrix)
     return VoteStepper(
@@ -183,31 +183,31 @@ class _LoopPlan:
     def __init__(
         self,
         algorithm: Algorithm,
-        options: LearnerOptions,
+        builder: LearnerBuilder,
         train: LabelledRows,
         earlier: EarlierRounds | None,
     ):
-        self.algorithm, self.options = algorithm, options
+        self.algorithm, self.builder = algorithm, builder
         self.train, self.earlier = train, earlier
         self.rows = train.numbers.size
-        self.threads = effective_threads(options.n_jobs)
+        self.threads = effective_threads(builder.n_jobs)
         self.vc_dim: float | None = None  # of the learner, once it is made
 
     def two_classes(self) -> tuple[Vote, Loops]:
-        train, options = self.train, self.options
+        train, builder = self.train, self.builder
         variant = self.algorithm.two_classes(2.0 * train.numbers - 1, train.share, self.rows)
-        learner = self._learner(train.table, variant, train.numbers, labels=options.classes)
+        learner = self._learner(train.table, variant, train.numbers, labels=builder.classes)
         vote, sums = self._vote(learner, variant, 1)
         f = None if sums is None else sums[:, 0].copy()
         return vote, [self._loop(learner, variant, vote, f, 0)]
 
     def several_classes(self) -> tuple[Vote, Loops]:
-        train, options = self.train, self.options
+        train, builder = self.train, self.builder
         assert self.algorithm.several_classes is not None
         variant = self.algorithm.several_classes(train.numbers, train.share)
-        n_classes = options.classes.size
+        n_classes = builder.classes.size
         learner = self._learner(
-            train.table, variant, train.numbers, n_classes=n_classes, labels=options.classes
+            train.table, variant, train.numbers, n_classes=n_classes, labels=builder.classes
         )
         at_once = not isinstance(learner, OnePerClass)
         vote, sums = self._vote(learner, variant, n_classes, at_once)
@@ -230,7 +230,7 @@ class _LoopPlan:
             if learner is None or not has_all_rows:
                 table = train.table
                 if not has_all_rows:
-                    table = some_rows(self.options.estimator, table, rows)
+                    table = some_rows(self.builder.estimator, table, rows)
                 learner = self._learner(table, variant, y > 0)
             if vote is None:
                 vote, sums = self._vote(learner, variant, matrix.shape[1])
@@ -238,13 +238,13 @@ class _LoopPlan:
                 loops.append(iter(()))  # one class only: nothing to learn
                 continue
             f = None if sums is None else sums[rows, column].copy()
-            column_learner = self.options.with_own_draws(learner, column, y)
+            column_learner = self.builder.with_own_draws(learner, column, y)
             loops.append(self._loop(column_learner, variant, vote, f, column))
         assert vote is not None
         return vote, loops
 
     def _learner(self, table: Any, variant: Any, numbers: np.ndarray, **classes: Any) -> Any:
-        learner = self.options.learner(table, variant.output_kind, numbers, **classes)
+        learner = self.builder.learner(table, variant.output_kind, numbers, **classes)
         self.vc_dim = learner.vc_dim
         return learner
 
@@ -253,7 +253,7 @@ class _LoopPlan:
     ) -> tuple[Vote, np.ndarray | None]:
         """The vote, and its sums on the training rows if it has rounds of an earlier fit."""
         if self.earlier is None:
-            encoder, as_vote = self.options.encoder, variant.as_vote
+            encoder, as_vote = self.builder.encoder, variant.as_vote
             vote = new_vote(learner, encoder, outputs=outputs, as_vote=as_vote, at_once=at_once)
             return vote, None
         # A copy, so that a fit that fails does not change the fitted model.

@@ -49,7 +49,7 @@ CHECKS: dict[str, Check] = {
 
 
 class LPBoostClassifier(VoteClassifier):
-    r"""LPBoost: the vote with the largest soft margin over all hypotheses of a learner.
+    r"""LPBoost: the vote with the largest soft margin over all hypotheses of a weak learner.
 
     The weights :math:`a_j \ge 0`, :math:`\sum_j a_j = 1`, of the vote solve
 
@@ -63,29 +63,31 @@ class LPBoostClassifier(VoteClassifier):
     .. math:: \min_d \max_j \; \sum_i d_i y_i h_j(x_i).
 
     There are too many hypotheses to enumerate. So the program starts with none, and each round fits the
-    learner under d. If the weighted agreement of its hypothesis,
+    weak learner under d. If the weighted agreement of its hypothesis,
     :math:`\sum_i d_i y_i h(x_i) = 1 - 2 \varepsilon`, is no larger than the value of the vote, no
     hypothesis is missing and the vote is optimal; otherwise it is added and the program is solved
     again (HiGHS). All weights change in every round, and many become 0: the vote is short.
 
+    Guide: docs/robust-boosting.md
+
     Parameters
     ----------
     estimator : classifier or regressor, default=None
-        The learner; None is a native stump, of which the core finds the best one exactly. Another
+        The weak learner; None is a native stump, of which the core finds the best one exactly. Another weak
         learner may not find its best hypothesis: the rounds may then end too early, and no bound on the
         value of other votes is known.
     n_estimators : int, default=500
-        Largest number of rounds. There is a warning if the gap is then still larger than `tol`.
+        Maximum number of rounds. There is a warning if the gap is then still larger than `tol`.
     nu : float in [0, 1], default=0.1
         The share of rows that may have a smaller margin.
     tol : float, default=1e-6
         The rounds end if the gap is at most `tol`.
     split : {"exact", "histogram"}, default="exact"
-        Native learners: thresholds between any two values, or between bins of columns.
+        Native weak learners: thresholds between any two values, or between bins of columns.
     max_bins : int, default=255
-        Largest number of bins of a column for split="histogram".
+        Maximum number of bins of a column for split="histogram".
     categorical_features : "from_dtype", None, or array-like, default="from_dtype"
-        For native learners.
+        For native weak learners.
     callbacks : list of callables, default=None
         Called after each round with a `RoundInfo` (losses are error rates); a callback that returns True
         stops the fit.
@@ -94,7 +96,7 @@ class LPBoostClassifier(VoteClassifier):
     n_jobs : int or None, default=None
         Number of threads; None: all. The model is the same for any number.
     random_state : int, RandomState or None, default=None
-        Seed of random learners.
+        Seed of random weak learners.
 
     Attributes
     ----------
@@ -107,11 +109,12 @@ class LPBoostClassifier(VoteClassifier):
         The weighted agreement of the hypothesis fitted under `row_distribution_`.
     upper_bound_ : float or None
         An upper bound on the value of all votes of stumps: for native stumps `agreement_` is the largest
-        agreement under that distribution. None for another learner, which may not find its best hypothesis.
+        agreement under that distribution. None for another weak learner, which may not find its best
+        hypothesis.
     gap_ : float or None
         `upper_bound_` - `value_`; at most `tol` if the rounds converged. None if `upper_bound_` is.
     row_distribution_ : array of shape (n_samples,)
-        For native stumps the d of `upper_bound_`; for another learner the d of the last program, under
+        For native stumps the d of `upper_bound_`; for another weak learner the d of the last program, under
         which the agreement of every hypothesis found is at most `value_`. ``save`` does not write it,
         because it belongs to the training rows; a pickle contains it.
     estimators_ : list
@@ -129,6 +132,11 @@ class LPBoostClassifier(VoteClassifier):
     certificate_ : Certificate
         `alphas` are the final weights; `errors` are those of the hypotheses under the distributions to
         which they were fitted.
+
+    See Also
+    --------
+    BrownBoostClassifier : Boosting that gives up on rows that stay misclassified.
+    AdaBoostClassifier : Boosting by the exponential loss.
 
     Examples
     --------
@@ -234,7 +242,7 @@ class LPBoostClassifier(VoteClassifier):
         is_exact = rows.learner.finds_optimum
         agreement, distribution = search.smallest if is_exact else search.last
         self.agreement_ = agreement
-        self.row_distribution_ = rows.spread(distribution)
+        self.row_distribution_ = rows.to_all_rows(distribution)
         self.upper_bound_ = agreement if is_exact else None
         self.gap_ = max(0.0, agreement - search.solution.value) if is_exact else None
 
@@ -245,8 +253,9 @@ class LPBoostClassifier(VoteClassifier):
             problem = (
                 f"the learner still finds hypotheses that increase the value {self.value_:.4g}"
             )
+        rounds = "1 round" if self.n_iter_ == 1 else f"{self.n_iter_} rounds"
         warn_user(
-            f"LPBoost has not converged after {self.n_iter_} rounds: {problem}; increase n_estimators or tol",
+            f"LPBoost has not converged after {rounds}: {problem}; increase n_estimators or tol",
             ConvergenceWarning,
         )
 
@@ -303,7 +312,7 @@ class ColumnGeneration:
         return (margins < 0) | ((margins == 0) & (self.rows.y > 0))
 
     def check_last_program(self) -> None:
-        """Fit the learner under the distribution of the last program, which may close the gap."""
+        """Fit the weak learner under the distribution of the last program, which may close the gap."""
         if self.is_closed:
             return
         self._fit_under(self.distribution, self.n_rounds)
@@ -421,7 +430,7 @@ def soft_margin(margins: np.ndarray, caps: np.ndarray) -> tuple[float, float]:
     this sum reaches 1. It is computed from the vote, and so does not depend on the accuracy of the solver.
     """
     order = np.argsort(margins, kind="stable")
-    held = np.cumsum(caps[order])
-    place = min(int(np.searchsorted(held, 1 - 1e-12)), margins.size - 1)
+    cumulative_weight = np.cumsum(caps[order])
+    place = min(int(np.searchsorted(cumulative_weight, 1 - 1e-12)), margins.size - 1)
     rho = float(margins[order[place]])
     return rho, rho - float(caps @ np.maximum(rho - margins, 0.0))

@@ -27,7 +27,7 @@ from bosquet._sklearn import (
 from bosquet._targets import check_finite_target, check_same_length, warn_of_column_vector
 from bosquet._warnings import warn_user
 from bosquet.boosting._inputs import check_learner, shaped
-from bosquet.boosting.adaboost._base import with_weight
+from bosquet.boosting.adaboost._base import drop_zero_weight_rows
 from bosquet.boosting.adaboost._learner_factory import (
     count_rows,
     is_native,
@@ -80,36 +80,38 @@ class AdaBoostRegressor(AsSequence, SaveMixin, RegressorMixin, BaseEstimator):
     r"""AdaBoost.R2: a weighted median of regressors, fitted to samples that favour badly predicted rows.
 
     Each round draws a bootstrap sample with probabilities p, at first equal (or the sample weights), and
-    fits a learner to it. Its losses :math:`l_i` on all rows, the largest loss L and the mean loss
+    fits a weak learner to it. Its losses :math:`l_i` on all rows, the largest loss L and the mean loss
     :math:`\hat\varepsilon = \sum_i p_i l_i` give
 
     .. math:: \beta = \frac{\hat\varepsilon}{L - \hat\varepsilon}, \qquad
               p_i \leftarrow p_i\, \beta^{1 - l_i / L} \Big/ \text{sum}, \qquad
               \text{weight } \ln(1 / \beta).
 
-    The prediction is the weighted median (or mean) of the learners' predictions. A learner with
+    The prediction is the weighted median (or mean) of the weak learners' predictions. A weak learner with
     :math:`\hat\varepsilon \ge L / 2` would have a negative weight: it is discarded, and the rounds stop
-    or start again from the initial weights. A learner without any error is the only one of the model.
+    or start again from the initial weights. A weak learner without any error is the only one of the model.
 
     The loss is divided by its largest value. scikit-learn divides the error by the largest error first and
     computes the loss of the quotient. For the linear and the square loss both are the same (up to the rows
     drawn). For the exponential loss scikit-learn's losses are at most 1 - 1/e, so that the weights differ
     less and its rounds stop later.
 
+    Guide: docs/adaboost.md
+
     Parameters
     ----------
     estimator : regressor, default=None
-        The learner: any regressor with scikit-learn's fit and predict. None is
+        The weak learner: any regressor with scikit-learn's fit and predict. None is
         ``DecisionTreeRegressor(max_depth=3)``. Bosquet's trees are grown by the core on columns that
         are coded once; the weight of a row is the number of times that it was drawn.
     n_estimators : int, default=50
-        Largest number of rounds. There are fewer learners if the rounds stop or start again.
+        Largest number of rounds. There are fewer weak learners if the rounds stop or start again.
     learning_rate : float, default=1.0
-        Shrinkage: the factor of the learners' weights and of the exponent of beta.
+        Shrinkage: the factor of the weak learners' weights and of the exponent of beta.
     loss : {"linear", "square", "exponential"}, default="linear"
         :math:`|e|`, :math:`e^2` or :math:`1 - e^{-|e| / u}` of the error :math:`e = y - h(x)`.
     combine : {"median", "mean"}, default="median"
-        Predict the weighted median or the weighted mean of the learners' predictions.
+        Predict the weighted median or the weighted mean of the weak learners' predictions.
     on_large_error : {"stop", "restart"}, default="stop"
         What to do if the mean loss is at least half of the largest. Discarded rounds count towards
         `n_estimators`.
@@ -117,34 +119,39 @@ class AdaBoostRegressor(AsSequence, SaveMixin, RegressorMixin, BaseEstimator):
         u of the exponential loss, the scale of a large error; "std" is the standard deviation of y, so
         that the model does not depend on the unit of y.
     split : {"exact", "histogram"}, default="exact"
-        Native learners: thresholds between any two values, or between bins of columns.
+        Native weak learners: thresholds between any two values, or between bins of columns.
     max_bins : int, default=255
-        Largest number of bins of a column for split="histogram".
+        Maximum number of bins of a column for split="histogram".
     categorical_features : "from_dtype", None, or array-like, default="from_dtype"
         For Bosquet's trees.
     n_jobs : int or None, default=None
         Number of threads for growing trees and predicting; None: all. The model is the same for any
         number.
     random_state : int, RandomState or None, default=None
-        Seed of the samples and of random learners.
+        Seed of the samples and of random weak learners.
 
     Attributes
     ----------
     estimators_ : list
-        The learners.
+        The weak learners.
     estimator_weights_ : array of shape (n_learners,)
         ln(1 / beta), times the learning rate.
     estimator_errors_ : array of shape (n_learners,)
-        :math:`\hat\varepsilon / L`, each below 1/2 unless the model is a single learner.
+        :math:`\hat\varepsilon / L`, each below 1/2 unless the model is a single weak learner.
     restarts_ : list of int
-        Rounds, counted from 1, whose learner was discarded with ``on_large_error="restart"``.
+        Rounds, counted from 1, whose weak learner was discarded with ``on_large_error="restart"``.
     n_iter_ : int
         Number of rounds.
     stopped_because_ : str
         Why the rounds ended, usually by a mean loss that is too large. There is a warning if fewer than a
-        tenth of `n_estimators` were made, or if the model is a single learner.
+        tenth of `n_estimators` were made, or if the model is a single weak learner.
     feature_importances_ : array of shape (n_features,)
-        Mean importance over the learners, with their weights, if the learners have importances.
+        Mean importance over the weak learners, with their weights, if the weak learners have importances.
+
+    See Also
+    --------
+    AdaBoostClassifier : AdaBoost for classes.
+    GradientBoostingRegressor : Boosting by gradients of a loss, often more accurate.
 
     Examples
     --------
@@ -202,13 +209,13 @@ class AdaBoostRegressor(AsSequence, SaveMixin, RegressorMixin, BaseEstimator):
     def fit(
         self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> AdaBoostRegressor:
-        """Fit the learners.
+        """Fit the weak learners.
 
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
             For Bosquet's trees a NumPy array, pandas or polars frame, Arrow table, SciPy sparse matrix or
-            nested lists. Other learners are given X unchanged.
+            nested lists. Other weak learners are given X unchanged.
         y : array of shape (n_samples,)
         sample_weight : array of shape (n_samples,), optional
             Initial p, up to its sum. Rows of weight 0 are dropped.
@@ -234,7 +241,7 @@ class AdaBoostRegressor(AsSequence, SaveMixin, RegressorMixin, BaseEstimator):
             owner=type(self).__name__,
         )
         target = _one_target(y, count_rows(template, table), type(self).__name__)
-        table, target, weight, _ = with_weight(template, table, target, sample_weight)
+        table, target, weight, _ = drop_zero_weight_rows(template, table, target, sample_weight)
         learner = weak_learner(
             template,
             table,
@@ -295,7 +302,7 @@ class AdaBoostRegressor(AsSequence, SaveMixin, RegressorMixin, BaseEstimator):
     def predict(self, X: TableLike) -> np.ndarray:
         """Predict the target of each row of X.
 
-        This is the weighted median (or mean) of the learners' predictions.
+        This is the weighted median (or mean) of the weak learners' predictions.
 
         Parameters
         ----------
@@ -311,7 +318,7 @@ class AdaBoostRegressor(AsSequence, SaveMixin, RegressorMixin, BaseEstimator):
 
     @reads_fit_snapshot
     def staged_predict(self, X: TableLike) -> Iterator[np.ndarray]:
-        """Yield the target of each row of X, as predicted by the first 1, 2, ... learners.
+        """Yield the target of each row of X, as predicted by the first 1, 2, ... weak learners.
 
         Parameters
         ----------
@@ -335,7 +342,7 @@ class AdaBoostRegressor(AsSequence, SaveMixin, RegressorMixin, BaseEstimator):
     def staged_score(
         self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> Iterator[float]:
-        """Yield R² of the first 1, 2, ... learners.
+        """Yield R² of the first 1, 2, ... weak learners.
 
         Parameters
         ----------
@@ -367,7 +374,7 @@ class AdaBoostRegressor(AsSequence, SaveMixin, RegressorMixin, BaseEstimator):
     @property
     @reads_fit_snapshot
     def estimators_(self) -> Sequence[Any]:
-        """The learners."""
+        """The weak learners."""
         check_is_fitted(self, "_vote")
         if isinstance(self._vote, LearnerVote):
             return [voter.learner for voter in self._vote.voters]
@@ -377,7 +384,7 @@ class AdaBoostRegressor(AsSequence, SaveMixin, RegressorMixin, BaseEstimator):
     @property
     @reads_fit_snapshot
     def feature_importances_(self) -> np.ndarray:
-        """Mean importance over the learners, with their weights."""
+        """Mean importance over the weak learners, with their weights."""
         check_is_fitted(self, "_vote")
         if isinstance(self._vote, TreeVote):
             sums = _core.importance_by_tree(self._vote.ensemble, "gain")

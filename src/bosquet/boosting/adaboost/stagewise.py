@@ -44,7 +44,7 @@ CHANCE = 1e-10
 # depend on the number of rows, so that a row of weight 2 is still equivalent to two rows.
 ERROR_OF_A_PERFECT_LEARNER = 1e-4
 # LogitBoost: lower bound of the weights, upper bound of the working responses.
-LEAST_WEIGHT, LARGEST_RESPONSE = 2.0**-51, 4.0
+MIN_WEIGHT, LARGEST_RESPONSE = 2.0**-51, 4.0
 LARGEST_EXPONENT = 700.0
 
 
@@ -354,7 +354,7 @@ class Logit(Gentle):
 
     def weights(self, f: np.ndarray) -> Weights | None:
         p = expit(2 * self.y * f)
-        w = self.share * np.maximum(p * (1 - p), LEAST_WEIGHT)
+        w = self.share * np.maximum(p * (1 - p), MIN_WEIGHT)
         return Weights(w / w.sum(), self.log_mean_exponential(f))
 
 

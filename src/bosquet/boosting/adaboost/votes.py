@@ -33,7 +33,7 @@ AsVote = Callable[[np.ndarray], np.ndarray]
 
 # Up to this number of classes an error-correcting code contains all possible columns; random codes would
 # have about as many.
-MOST_FOR_ALL_COLUMNS = 5
+MAX_FOR_ALL_COLUMNS = 5
 # Number of random codes from which the best is chosen.
 CODES_TRIED = 1000
 
@@ -207,7 +207,7 @@ def code_matrix(kind: str, n_classes: int, seed: int = 0) -> np.ndarray:
         return (2 * np.eye(n_classes) - 1).astype(np.int8)
     if kind == "one-vs-one":
         return _all_pairs(n_classes)
-    if n_classes <= MOST_FOR_ALL_COLUMNS:
+    if n_classes <= MAX_FOR_ALL_COLUMNS:
         return _every_column(n_classes)
     return _random_code(n_classes, seed)
 

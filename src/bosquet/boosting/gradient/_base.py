@@ -10,10 +10,10 @@ import numpy as np
 from bosquet._explain_mixin import ExplainMixin
 from bosquet._fitted import (
     SaveMixin,
-    publishes_fit_atomically,
     reads_fit_snapshot,
     set_feature_attributes,
 )
+from bosquet._parameters import is_splitter
 from bosquet._sklearn import (
     BaseEstimator,
     accepts_missing,
@@ -26,8 +26,16 @@ from bosquet._sklearn import (
 from bosquet._state.tree_sums import shared_equally
 from bosquet._targets import check_sample_weight
 from bosquet.boosting._inputs import shaped
-from bosquet.boosting.gradient._folds import FoldsStepper, fold_rows, given_folds
+from bosquet.boosting.gradient._automatic import TableShape, candidate_parameters
+from bosquet.boosting.gradient._folds import (
+    FoldsStepper,
+    RowPair,
+    boost_side_by_side,
+    fold_rows,
+    given_folds,
+)
 from bosquet.boosting.gradient._learners import LearnerStepper, LearnerTerms
+from bosquet.boosting.gradient._offsets import WithOffset, check_offset
 from bosquet.boosting.gradient._parameters import (
     check_continuing,
     check_folds,
@@ -61,11 +69,8 @@ if TYPE_CHECKING:
     from bosquet.losses import CustomLoss, NativeLoss
 
 
-# With at least this many rows, early_stopping="auto" splits off a validation set and stops early.
-AUTO_EARLY_STOPPING_ROWS = 1_000
-# The values of n_estimators="auto": with early stopping a limit that is hardly ever reached, without it the
-# default of scikit-learn.
-AUTO_ROUNDS_STOPPING, AUTO_ROUNDS = 1_000, 100
+# Below this number of rows, several runs are boosted side by side, each in one thread.
+ROWS_OF_PARALLEL_RUNS = 20_000
 # With more levels in some column, categorical_encoding="auto" uses target statistics.
 AUTO_TARGET_LEVELS = 255
 
@@ -77,44 +82,21 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
     _loss: NativeLoss | CustomLoss
     _encoder: TableEncoder
     _seed: int
+    parameters_: dict[str, Any]
     train_score_: np.ndarray
     validation_loss_: np.ndarray
     validation_score_: np.ndarray
     _validation_fingerprint: int | None  # of the validation set that the model was not trained on
 
     # ------------------------------------------------------------------ fitting
-    @publishes_fit_atomically
-    def fit(
+    def _fit(
         self,
         X: TableLike,
         y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        eval_set: EvalSet = None,
-    ) -> Self:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : table of shape (n_samples, n_features)
-            NumPy array, pandas or polars frame, Arrow table, SciPy sparse matrix or nested lists.
-            NaN, null and pd.NA are missing values.
-        y : array of shape (n_samples,), or (n_samples, n_targets) for several targets
-        sample_weight : array of shape (n_samples,), optional
-            A row of weight 2 is equivalent to two equal rows. `l2_regularization`, `min_child_weight`,
-            `min_split_gain` and `cat_l2` are compared with sums of weights, so weights of 1/n make them
-            n times as strong; pass ``sample_weight / np.mean(sample_weight)`` if only the ratios
-            matter. There is a warning if the mean is below 0.1 or above 100 and this has an effect.
-        eval_set : (X, y) or (X, y, sample_weight), optional
-            Validation set for the loss and for early stopping, instead of a part of X.
-
-        Returns
-        -------
-        self
-        """
-        return self._fit(X, y, sample_weight, eval_set)
-
-    def _fit(
-        self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None, eval_set: EvalSet
+        sample_weight: ArrayLike | None,
+        eval_set: EvalSet,
+        offset: ArrayLike | None,
+        exposure: ArrayLike | None = None,
     ) -> Self:
         check_parameters(self)
         continuing = self.warm_start and hasattr(self, "_terms")
@@ -122,19 +104,29 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
             check_continuing(self)
         encoder, columns = self._encode_training(X, continuing)
         target, n_samples = self._check_target(y, columns, continuing)
-        weights = scaled_weight(self, self._check_weight(sample_weight, target, n_samples), encoder)
         loss = self._loss if continuing else self._make_loss(target)
+        weight = self._check_weight(sample_weight, target, n_samples)
+        rows = int(np.count_nonzero(weight)) if weight.size else n_samples
+        shape = TableShape(rows, loss.outputs, hasattr(self, "classes_"))
+        earlier = getattr(self, "parameters_", None) if continuing else None
+        candidates = candidate_parameters(self, shape, eval_set is not None, earlier)
+        self.parameters_ = candidates[0]
+        weights = scaled_weight(self, weight, encoder)
         loss.check_targets(target)
+        given = Part(
+            columns, target, *weights, offset=check_offset(offset, exposure, loss, n_samples)
+        )
+        has_offset = offset is not None or exposure is not None
 
         # A warm start keeps the seed: the same random draws as in one longer fit, the same validation set.
         known = continuing and hasattr(self, "_seed")
         self._seed = self._seed if known else seed_from(self.random_state)
-        parts = self._parts(columns, target, weights, eval_set, encoder, loss, self._seed)
+        parts = self._parts(given, eval_set, encoder, loss, self._seed, has_offset)
         self._loss = loss
         set_feature_attributes(self, encoder)
-        if self.early_stopping == "cv":
+        if self.parameters_["early_stopping"] == "cv":
             check_folds(self, eval_set)
-            self._fit_by_folds(parts, n_samples, encoder)
+            self._fit_by_folds(parts, n_samples, encoder, candidates)
             return self
 
         start = start_of_run(
@@ -142,6 +134,7 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
             self._terms if continuing else None,
             self.__dict__.pop("_stopping_state", None),
             self._compute_validation_fingerprint(parts, n_samples, eval_set),
+            patience=self.parameters_["n_iter_no_change"],
             tol=self.tol,
             scoring=None if self.scoring == "loss" else self.scoring,
             is_split_off=parts.held_rows is not None,
@@ -155,9 +148,9 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
         run_rounds(
             stepper,
             model=self,
-            n_rounds=self._rounds(start.stopping is not None),
+            n_rounds=self.parameters_["n_estimators"],
             stopping=start.stopping,
-            score=self._scorer(X, y, eval_set, parts.held_rows) if start.stopping else None,
+            score=self._scorer(X, y, eval_set, parts) if start.stopping else None,
             callbacks=self.callbacks,
             verbose=bool(self.verbose),
             history=start.history,
@@ -166,16 +159,38 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
         self._store_losses(start.history)
         return self
 
-    def _fit_by_folds(self, parts: Parts, n_samples: int, encoder: TableEncoder) -> None:
-        """Choose the number of rounds by cross-validation, then fit to all rows."""
-        threads = effective_threads(self.n_jobs)
+    def _fit_by_folds(
+        self, parts: Parts, n_samples: int, encoder: TableEncoder, candidates: list[dict[str, Any]]
+    ) -> None:
+        """Choose parameters and the number of rounds by cross-validation, then fit to all rows."""
         rows = parts.everything
         strata = self._strata(rows.target)
-        if hasattr(self.cv, "split"):
+        if is_splitter(self.cv):
             y = rows.target[0] if strata is None else strata
             folds = given_folds(self.cv, y, n_samples, parts.counting)
         else:
             folds = fold_rows(rows.rows, self.cv, self._seed, strata)
+        best, best_loss = None, np.inf
+        for candidate in candidates:
+            self.parameters_ = candidate
+            history = self._cross_validate(rows, folds, encoder)
+            loss = min(history.validation_loss)
+            if best is None or loss < best_loss:
+                best, best_loss = (candidate, history), loss
+            if history.stopped_by == "callback":
+                break
+        assert best is not None
+        self.parameters_, history = best
+        stepper = self._boost(rows, None, history.best_round or 1)
+        self._validation_fingerprint = None
+        self._terms = self._mean_with_other_runs(stepper.terms, rows)
+        self.timings_ = stepper.timings()
+        self._store_losses(history)
+
+    def _cross_validate(
+        self, rows: Part, folds: list[RowPair], encoder: TableEncoder
+    ) -> LoopResult:
+        """The mean losses of the folds after each round, until they no longer fall."""
         steppers, weights = [], []
         for train, held in folds:
             validation = self._take(rows, held)
@@ -194,39 +209,41 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
         self._terms = steppers[0].terms  # a callback may save the model
         self._store_losses(history)
         run_rounds(
-            FoldsStepper(steppers, weights, threads),
+            FoldsStepper(steppers, weights, effective_threads(self.n_jobs)),
             model=self,
-            n_rounds=self._rounds(stopping=True),
-            stopping=EarlyStopping(self.n_iter_no_change, self.tol),
+            n_rounds=self.parameters_["n_estimators"],
+            stopping=EarlyStopping(self.parameters_["n_iter_no_change"], self.tol),
             score=None,
             callbacks=self.callbacks,
             verbose=bool(self.verbose),
             history=history,
         )
-        del steppers
-        stepper = self._boost(rows, None, history.best_round or 1)
-        self._validation_fingerprint = None
-        self._terms = self._mean_with_other_runs(stepper.terms, rows)
-        self.timings_ = stepper.timings()
-        self._store_losses(history)
+        return history
 
     def _mean_with_other_runs(self, terms: Any, rows: Part) -> Any:
         """The mean of this run and of the other `n_runs` - 1, which have other seeds."""
-        if self.n_runs == 1:
+        seeds = seeds_of_runs(self._seed, self.parameters_["n_runs"])[1:]
+        if not seeds:
             return terms
-        others = [
-            self._boost(rows, None, terms.n_rounds, seed).terms
-            for seed in seeds_of_runs(self._seed, self.n_runs)[1:]
-        ]
-        return mean_of_runs([terms, *others])
+        threads = effective_threads(self.n_jobs)
+        if rows.rows < ROWS_OF_PARALLEL_RUNS:
+            others = [
+                self._make_stepper(rows, None, self._loss, self._encoder, seed, None, threads=1)
+                for seed in seeds
+            ]
+            boost_side_by_side(others, terms.n_rounds, threads)
+        else:  # one after the other, each with all threads: the bins of one run are in memory at a time
+            others = [self._boost(rows, None, terms.n_rounds, seed) for seed in seeds]
+        return mean_of_runs([terms, *(other.terms for other in others)])
 
     def _compute_validation_fingerprint(
         self, parts: Parts, n_samples: int, eval_set: EvalSet
     ) -> int | None:
         """The fingerprint of the validation set that early stopping uses; None without early stopping."""
-        if parts.validation is None or not self._stops_early(n_samples, eval_set):
+        if parts.validation is None or not self._stops_early():
             return None
-        return fingerprint(parts.held_rows, parts.validation.target, parts.validation.weight)
+        held = parts.validation
+        return fingerprint(parts.held_rows, held.target, held.weight, held.offset)
 
     def _finish(self, stepper: Any, start: RunStart, parts: Parts, previous: Any) -> None:
         """The model: truncated to the best round, or fitted again to all rows; the mean of several runs."""
@@ -276,14 +293,16 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
             encoder, columns = self._encode_all_levels(X)
         else:
             categorical = self.categorical_features if native else "from_dtype"
-            encoder, columns = TableEncoder.fit(X, categorical_features=categorical, owner=owner)
+            encoder, columns = TableEncoder.fit_encode(
+                X, categorical_features=categorical, owner=owner
+            )
         # A learner of another kind is given X unchanged; only its shape and names are stored.
         return encoder, columns if native else shaped(X)
 
     def _encode_all_levels(self, X: Any) -> tuple[TableEncoder, Any]:
         """An encoder for target statistics, or the ordinary one if they are not used."""
         owner, categorical = type(self).__name__, self.categorical_features
-        encoder, columns = TableEncoder.fit(
+        encoder, columns = TableEncoder.fit_encode(
             X, categorical_features=categorical, max_categories=None, owner=owner
         )
         levels = max(encoder.categories)
@@ -299,29 +318,20 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
     ) -> np.ndarray:
         return check_sample_weight(sample_weight, n_rows, keep_scale=True)
 
-    def _stops_early(self, rows: int, eval_set: EvalSet) -> bool:
-        if self.early_stopping == "auto":
-            return eval_set is not None or rows >= AUTO_EARLY_STOPPING_ROWS
-        return bool(self.early_stopping)
-
-    def _rounds(self, stopping: bool) -> int:
-        if self.n_estimators != "auto":
-            return int(self.n_estimators)
-        return AUTO_ROUNDS_STOPPING if stopping else AUTO_ROUNDS
+    def _stops_early(self) -> bool:
+        """Whether the loss on a validation set decides the number of rounds."""
+        return self.parameters_["early_stopping"] is True
 
     def _parts(
         self,
-        columns: Columns,
-        target: np.ndarray,
-        weights: tuple[np.ndarray, float],
+        given: Part,
         eval_set: EvalSet,
         encoder: TableEncoder,
         loss: Any,
         seed: int,
+        has_offset: bool,
     ) -> Parts:
-        native = self.estimator is None
-        weight, unit = weights
-        given = Part(columns, target, weight, unit)
+        native, weight = self.estimator is None, given.weight
         # A row of weight 0 has no effect, not even on min_samples_leaf.
         counting = np.flatnonzero(weight) if weight.size and (weight == 0).any() else None
         everything = given if counting is None else self._take(given, counting)
@@ -332,9 +342,10 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
                 self._encode_target,
                 loss,
                 type(self).__name__,
+                has_offset,
             )
             return Parts(everything, everything, validation, None, counting)
-        if self.early_stopping == "cv" or not self._stops_early(everything.rows, None):
+        if not self._stops_early():
             return Parts(everything, everything, None, None, counting)
         kept, held = split_rows(
             everything.rows, self.validation_fraction, seed, self._strata(everything.target)
@@ -348,7 +359,8 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
         take = take_rows if self.estimator is None else rows_of
         weight = part.weight[rows] if part.weight.size else part.weight
         target = np.ascontiguousarray(part.target[:, rows])
-        return Part(take(part.columns, rows), target, weight, part.unit)
+        offset = None if part.offset is None else np.ascontiguousarray(part.offset[:, rows])
+        return Part(take(part.columns, rows), target, weight, part.unit, offset)
 
     def _make_stepper(
         self,
@@ -369,8 +381,8 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
                 loss,
                 terms,
                 estimator=self.estimator,
-                learning_rate=self.learning_rate,
-                subsample=self.subsample,
+                learning_rate=self.parameters_["learning_rate"],
+                subsample=self.parameters_["subsample"],
                 seed=seed + (terms.n_rounds if terms else 0),
             )
         threads = threads or effective_threads(self.n_jobs)
@@ -418,6 +430,7 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
 
     def _options(self, encoder: TableEncoder, loss: Any, seed: int, unit: float) -> dict[str, Any]:
         """The core's options, from the parameters; `unit` is the factor that scaled the weights."""
+        used = self.parameters_
         n, names = encoder.n_features, encoder.feature_names
         monotone = monotone_directions(self.monotonic_cst, n, names)
         for feature, direction in enumerate(monotone):
@@ -432,32 +445,30 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
             )
         return {
             "depth_wise": self.growth == "depth",
-            "max_leaf_nodes": self.max_leaf_nodes or 65_535,
+            "max_leaf_nodes": used["max_leaf_nodes"] or 65_535,
             "max_depth": self.max_depth or 0,
-            "min_samples_leaf": self.min_samples_leaf,
+            "min_samples_leaf": used["min_samples_leaf"],
             "min_child_weight": unit * self.min_child_weight,
-            "l2_regularization": unit * self.l2_regularization,
+            "l2_regularization": unit * used["l2_regularization"],
             "min_split_gain": unit * self.min_split_gain,
             "max_delta_step": float(self.max_delta_step),
-            "category_smoothing": float(self.cat_smooth),
-            "category_l2": unit * self.cat_l2,
+            "category_smoothing": float(used["cat_smooth"]),
+            "category_l2": unit * used["cat_l2"],
             "max_category_threshold": self.max_cat_threshold,
-            "min_samples_category": self.min_samples_category,
+            "min_samples_category": used["min_samples_category"],
             "features_by_tree": feature_share(self.max_features_per_tree, n),
             "features_by_level": feature_share(self.max_features_per_level, n),
-            "features_by_node": feature_share(self.max_features, n),
+            "features_by_node": feature_share(used["max_features"], n),
             "monotone": monotone,
             "interactions": interaction_groups(self.interaction_cst, n, names),
-            "learning_rate": float(self.learning_rate),
-            "subsample": float(self.subsample),
+            "learning_rate": float(used["learning_rate"]),
+            "subsample": float(used["subsample"]),
             "gradient_sampling": self.sampling == "gradient",
             "newton": self.step == "newton" and loss.curved,
             "seed": seed,
         }
 
-    def _scorer(
-        self, X: TableLike, y: ArrayLike, eval_set: EvalSet, validation_rows: np.ndarray | None
-    ) -> Any:
+    def _scorer(self, X: TableLike, y: ArrayLike, eval_set: EvalSet, parts: Parts) -> Any:
         """A function that returns the score on the validation set; None to monitor the loss."""
         if self.scoring in (None, "loss"):
             return None
@@ -467,9 +478,13 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
         if eval_set is not None:
             held_X, held_y = eval_set[0], eval_set[1]
         else:
-            assert validation_rows is not None
-            held_X, held_y = rows_of(X, validation_rows), rows_of(np.asarray(y), validation_rows)
-        return lambda: float(scorer(self, held_X, held_y))
+            held = parts.held_rows
+            assert held is not None
+            held_X, held_y = rows_of(X, held), rows_of(np.asarray(y), held)
+        assert parts.validation is not None
+        offset = parts.validation.offset
+        model = self if offset is None else WithOffset(self, offset)
+        return lambda: float(scorer(model, held_X, held_y))
 
     # --------------------------------------------------------------- predicting
     @property
@@ -483,14 +498,23 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
         """Number of rounds in the model, under the name of scikit-learn's GradientBoosting."""
         return self.n_iter_
 
-    def _raw(self, X: TableLike, first: int = 0, last: int | None = None) -> np.ndarray:
+    def _raw(
+        self, X: TableLike, offset: ArrayLike | None = None, exposure: ArrayLike | None = None
+    ) -> np.ndarray:
+        """Raw predictions (rows, outputs), with the offset."""
         check_is_fitted(self, "_terms")
         columns = self._encoder.transform(X, owner=type(self).__name__)
         if isinstance(self._terms, LearnerTerms):
-            return self._terms.raw(shaped(X), 1, first, last)
-        return self._terms.raw(columns, effective_threads(self.n_jobs), first, last)
+            raw = self._terms.raw(shaped(X), 1)
+        else:
+            raw = self._terms.raw(columns, effective_threads(self.n_jobs))
+        added = check_offset(offset, exposure, self._loss, raw.shape[0])
+        return raw if added is None else raw + added.T
 
-    def _staged_raw(self, X: TableLike) -> Iterator[np.ndarray]:
+    def _staged_raw(
+        self, X: TableLike, offset: ArrayLike | None = None, exposure: ArrayLike | None = None
+    ) -> Iterator[np.ndarray]:
+        """Raw predictions after each round, with the offset."""
         check_is_fitted(self, "_terms")
         columns = self._encoder.transform(X, owner=type(self).__name__)
         threads = effective_threads(self.n_jobs)
@@ -502,11 +526,14 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
                 if round_ == 0:
                     columns = self._terms.tree_columns(columns, threads)
                 raw = raw + self._terms.raw_of_trees(columns, threads, round_, round_ + 1)
+            if round_ == 0:
+                added = check_offset(offset, exposure, self._loss, raw.shape[0])
+                raw = raw if added is None else raw + added.T
             yield raw
 
     @reads_fit_snapshot
     def predictor(self) -> Predictor:
-        """A light callable for services: takes an array, returns an array, without input checks.
+        """Return a fast prediction function without input checks, for one or several rows.
 
         Returns
         -------

@@ -1,10 +1,11 @@
-"""The number of rounds by cross-validation: the models of all folds are boosted side by side."""
+"""Several models boosted side by side: the folds of a cross-validation, and the runs of a mean."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +15,8 @@ if TYPE_CHECKING:
 
 RowPair = tuple[np.ndarray, np.ndarray]  # training rows, validation rows
 
-# Rounds that a fold runs before it waits for the others: enough to hide the cost of starting a task.
+# Rounds that a model runs before it waits for the others: enough to hide the cost of starting a task, and few
+# enough that Ctrl-C stops a fit soon.
 BLOCK_ROUNDS = 16
 
 
@@ -35,9 +37,9 @@ def fold_rows(rows: int, folds: int, seed: int, strata: np.ndarray | None) -> li
 
 
 def given_folds(
-    splitter: Splitter, y: np.ndarray, rows: int, counting: np.ndarray | None
+    cv: Splitter | Sequence[RowPair], y: np.ndarray, rows: int, counting: np.ndarray | None
 ) -> list[RowPair]:
-    """Training and validation rows of each split of a table.
+    """Training and validation rows of each split of a table, by a splitter or a list of splits.
 
     Only the `counting` rows of the table are used (None: all); `y` and the result refer to them.
     """
@@ -47,15 +49,32 @@ def given_folds(
     table_y = np.zeros(rows, y.dtype)
     table_y[counting] = y
     folds: list[RowPair] = []
-    for split in splitter.split(np.empty((rows, 0)), table_y):
-        train, held = (number[part][number[part] >= 0] for part in split)
+    splits = cv if isinstance(cv, list | tuple) else cv.split(np.empty((rows, 0)), table_y)
+    for split in splits:
+        train, held = (_numbers_of(part, number, len(folds)) for part in split)
         if not train.size or not held.size:
             raise ValueError(
                 f"split {len(folds)} of cv has {train.size} training rows and {held.size} validation rows"
                 " with a positive weight; both must have at least one"
             )
-        folds.append((np.sort(train), np.sort(held)))
+        folds.append((train, held))
+    if not folds:
+        raise ValueError("cv has no splits; pass at least one")
     return folds
+
+
+def _numbers_of(rows: Any, number: np.ndarray, split: int) -> np.ndarray:
+    """The numbers of the given rows of the table, ascending, without those that are -1."""
+    indices = np.asarray(rows)
+    if indices.dtype.kind not in "iu" or (
+        indices.size and not 0 <= indices.min() <= indices.max() < number.size
+    ):
+        raise ValueError(
+            f"split {split} of cv contains rows that are not in X; pass row numbers from 0 to"
+            f" {number.size - 1}"
+        )
+    found = number[indices]
+    return np.sort(found[found >= 0])
 
 
 @dataclass
@@ -75,7 +94,7 @@ class FoldsStepper:
     def __init__(self, steppers: Sequence[Any], weights: Sequence[float], threads: int):
         self.steppers = list(steppers)
         self.weights = np.array(weights) / np.sum(weights)
-        self.threads = min(threads, len(self.steppers))
+        self.threads = threads
         self.terms = RoundCounter()
         self._losses: list[tuple[float, float]] = []  # of training and validation, after each round
 
@@ -85,11 +104,7 @@ class FoldsStepper:
         self.terms.n_rounds += 1
 
     def _run_block(self) -> None:
-        if self.threads > 1:
-            with ThreadPoolExecutor(self.threads) as pool:
-                by_fold = list(pool.map(_boost_block, self.steppers))
-        else:
-            by_fold = [_boost_block(stepper) for stepper in self.steppers]
+        by_fold = _side_by_side(_boost_block, self.steppers, self.threads)
         means = np.einsum("f,frl->rl", self.weights, np.array(by_fold))
         self._losses += [(float(train), float(validation)) for train, validation in means]
 
@@ -106,3 +121,24 @@ def _boost_block(stepper: Any) -> list[tuple[float, float]]:
         stepper.step()
         losses.append((stepper.train_loss(), stepper.validation_loss()))
     return losses
+
+
+def boost_side_by_side(steppers: Sequence[Any], n_rounds: int, threads: int) -> None:
+    """Add rounds to several models until each has `n_rounds`; each model runs in one thread at a time."""
+    for end in range(BLOCK_ROUNDS, n_rounds + BLOCK_ROUNDS, BLOCK_ROUNDS):
+        boost_block = partial(_boost_until, min(end, n_rounds))
+        _side_by_side(boost_block, steppers, threads)
+
+
+def _boost_until(n_rounds: int, stepper: Any) -> None:
+    while stepper.terms.n_rounds < n_rounds:
+        stepper.step()
+
+
+def _side_by_side(task: Callable[[Any], Any], models: Sequence[Any], threads: int) -> list[Any]:
+    """The results of a task for each model, in order."""
+    threads = min(threads, len(models))
+    if threads == 1:
+        return [task(model) for model in models]
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(task, models))

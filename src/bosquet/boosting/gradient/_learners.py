@@ -80,12 +80,13 @@ class LearnerStepper:
         self.random = np.random.RandomState(seed)
         self.takes_weight = has_fit_parameter(estimator, "sample_weight")
         if terms is None:
-            terms = LearnerTerms(np.asarray(loss.best_constants(train.target, train.weight)))
+            base = loss.best_constants(train.target, train.weight, train.offset)
+            terms = LearnerTerms(np.asarray(base))
         self.terms = terms
-        self.raw = np.ascontiguousarray(terms.raw(train.columns, 1).T)
+        self.raw = train.with_offset(terms.raw(train.columns, 1).T)
         loss.compare_derivatives(train.target, self.raw)
         self.validation_raw = (
-            np.ascontiguousarray(terms.raw(validation.columns, 1).T) if validation else None
+            validation.with_offset(terms.raw(validation.columns, 1).T) if validation else None
         )
 
     def step(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bosquet._parameters import (
+    MAX_COUNT,
     Check,
     boolean,
     choice,
@@ -18,6 +19,8 @@ from bosquet._parameters import (
 )
 from bosquet._parameters import check_parameters as check_against
 from bosquet._parameters import resolve_max_features as count_features
+from bosquet.boosting._inputs import check_learner
+from bosquet.boosting.gradient._automatic import QUALITIES
 
 if TYPE_CHECKING:
     from bosquet.boosting.gradient._base import BaseGradientBoosting
@@ -35,39 +38,51 @@ __all__ = [
 ]
 
 _PARAMETERS_DOC = """
-    learning_rate : float, default=0.05
+    quality : {"fast", "default", "best"}, default="default"
+        How much time the parameters that are "auto" may spend on accuracy. "fast": one model with fixed
+        values. "default": rules that follow the table (below). "best": smaller steps, twice as many runs,
+        and cross-validation on larger tables; several times as slow. `parameters_` has the values that a fit
+        used, and docs/defaults.md the rules and what they gain. A parameter that is set keeps its value. If
+        `n_estimators` is set, or with `warm_start` or `estimator`, the values are those of "fast".
+    learning_rate : float or "auto", default="auto"
         Shrinkage ν: the factor by which each tree is multiplied. A smaller value needs more rounds and
-        usually gives a lower loss.
+        usually gives a lower loss. "auto": 0.05, or 0.03 with quality="best".
     n_estimators : int or "auto", default="auto"
-        Number of rounds; with early stopping, the largest number. "auto": 1000 with early stopping, 100
-        without.
-    n_runs : int, default=1
+        Number of rounds; with early stopping, the maximum number. "auto": 1000 or 3000 with early stopping,
+        100 without.
+    n_runs : int or "auto", default="auto"
         Number of boosted models with different random draws of columns and rows. The prediction is the mean
         of their raw scores. With a convex loss, the loss of this mean is at most the mean loss of the runs;
         on small tables it is about 1 % lower. The number of trees and the time are `n_runs` times as large.
         The runs differ only if `max_features` or `subsample` is below 1. Losses and timings are those of the
-        first run.
-    max_leaf_nodes : int or None, default=31
-        Largest number of leaves of a tree. None: no limit (then set `max_depth`).
+        first run. "auto": 5 for small tables, 3 for medium ones, 1 for large ones and with quality="fast".
+        With rows times outputs as the size, small is below 10,000 and medium below 150,000.
+    max_leaf_nodes : int, None or "auto", default="auto"
+        Maximum number of leaves of a tree. None: no limit (then set `max_depth`). "auto": 31; on small tables
+        cross-validation chooses among three sets of values of `max_leaf_nodes`, `min_samples_leaf`,
+        `max_features`, `subsample` and `l2_regularization`.
     max_depth : int or None, default=None
         Largest depth of a tree, in splits. None: no limit.
-    min_samples_leaf : int, default=20
-        Smallest number of rows in a leaf, counted exactly.
+    min_samples_leaf : int or "auto", default="auto"
+        Minimum number of rows in a leaf, counted exactly. "auto": 20 for large tables and quality="fast", 1
+        to 5 otherwise.
     min_child_weight : float, default=1e-3
-        Smallest sum of hessians in a leaf.
-    l2_regularization : float, default=1
-        λ in the leaf weight -G/(H + λ).
+        Minimum sum of Hessians in a leaf.
+    l2_regularization : float or "auto", default="auto"
+        λ in the leaf weight -G/(H + λ). "auto": 1, or 3 to 5 for small tables with classes.
     min_split_gain : float, default=0
         Smallest gain β of a split; gains are ½[G_L²/(H_L+λ) + G_R²/(H_R+λ) - G²/(H+λ)] - β.
     max_delta_step : float, default=0
         Largest value of a leaf before shrinkage; 0: no limit.
-    subsample : float, default=1.0
-        Fraction of the rows on which the trees of a round are grown, drawn without replacement.
+    subsample : float or "auto", default="auto"
+        Fraction of the rows on which the trees of a round are grown, drawn without replacement. "auto": 1, or
+        0.5 to 0.8 for small tables.
     sampling : {"uniform", "gradient"}, default="uniform"
         How `subsample` draws rows: all with the same probability, or rows with large gradients with a
         higher one, weighted so that sums stay unbiased (leaf values are then computed from all rows).
-    max_features : int, float, "sqrt", "log2" or None, default=0.5
-        Number or fraction of features drawn for each node; None: all of them.
+    max_features : int, float, "sqrt", "log2", None or "auto", default="auto"
+        Number or fraction of features drawn for each node; None: all of them. "auto": 0.5; for small tables
+        cross-validation chooses.
     max_features_per_level, max_features_per_tree : int, float, "sqrt", "log2" or None, default=None
         Features drawn for each level and each tree, from which those of a node are drawn.
     growth : {"best", "depth"}, default="best"
@@ -77,7 +92,7 @@ _PARAMETERS_DOC = """
         pseudo-residuals, and in each leaf the exact minimiser of the loss. Losses without useful
         curvature (absolute, quantile, Huber) always use the latter.
     max_bins : int, default=255
-        Largest number of bins of a quantitative feature.
+        Maximum number of bins of a quantitative feature.
     categorical_features : "from_dtype", list of names or indices, mask, or None, default="from_dtype"
         Columns whose values are categories. "from_dtype": those of a category or string type. Ordered
         categories are split by their order unless they are listed here.
@@ -87,15 +102,16 @@ _PARAMETERS_DOC = """
         the level, in training over the rows of other random folds, and the number of these rows. Columns of
         at most 255 levels are split on sets as well. "auto": "target" if some column has more than 255
         levels.
-    cat_smooth : float, default=10
-        Number of rows, with gradient 0 and the mean hessian of the node, that are added to each level before
-        the levels are sorted by their mean gradient.
-    cat_l2 : float, default=10
-        Value added to λ in splits on a categorical feature.
+    cat_smooth : float or "auto", default="auto"
+        Number of rows, with gradient 0 and the mean Hessian of the node, that are added to each level before
+        the levels are sorted by their mean gradient. "auto": 10, or 2 for small tables.
+    cat_l2 : float or "auto", default="auto"
+        Value added to λ in splits on a categorical feature. "auto": 10, or 2 for small tables.
     max_cat_threshold : int, default=32
-        Largest number of levels on the smaller side of a categorical split.
-    min_samples_category : int, default=30
-        Smallest number of rows of a level that is sorted on its own. Rarer levels stay together.
+        Maximum number of levels on the smaller side of a categorical split.
+    min_samples_category : int or "auto", default="auto"
+        Minimum number of rows of a level that is sorted on its own. Rarer levels stay together. "auto": 30,
+        or 5 for small tables.
     monotonic_cst : array of -1, 0, 1, or dict {feature: direction}, default=None
         Features in which the prediction must not decrease (1) or increase (-1).
     interaction_cst : list of sets of features, "pairwise", "no_interactions" or None, default=None
@@ -105,18 +121,20 @@ _PARAMETERS_DOC = """
         the pseudo-residuals and added with a step ≥ 0 from a line search. The parameters of native trees
         are then ignored.
     early_stopping : "auto", "cv" or bool, default="auto"
-        Stop when the loss on a validation set no longer decreases. "auto": True with an `eval_set` or with
-        1,000 rows or more. "cv": the number of rounds with the smallest loss in cross-validation; the folds
-        are boosted side by side, and the model is then fitted to all rows. This takes about `cv` times as
-        long, and is more accurate than one validation set on tables of a few hundred or thousand rows. A
-        callback receives the mean losses of the folds and the model of the first fold.
-    cv : int or splitter of scikit-learn, default=5
-        Number of folds of early_stopping="cv", which are stratified by class, or a splitter such as
-        TimeSeriesSplit.
+        Stop when the loss on a validation set no longer decreases. "auto": "cv" for small tables, True with
+        an `eval_set` or 1,000 rows or more. "cv": the number of rounds with the smallest loss in
+        cross-validation; the folds are boosted side by side, and the model is then fitted to all rows. This
+        takes about `cv` times as long, and is more accurate than one validation set on tables of a few
+        hundred or thousand rows. A callback receives the mean losses of the folds and the model of the first
+        fold, for each of the sets of values that are compared.
+    cv : int, splitter of scikit-learn or list of splits, default=5
+        Number of folds of early_stopping="cv", which are stratified by class; or a splitter such as
+        TimeSeriesSplit; or a list of (training rows, validation rows).
     validation_fraction : float, default=0.1
         Fraction of the rows that `fit` uses as a validation set if there is no `eval_set`.
-    n_iter_no_change : int, default={patience}
+    n_iter_no_change : int or "auto", default="auto"
         Number of rounds without improvement before stopping; the model is truncated to the best round.
+        "auto": 40, or 100 for medium tables and with quality="best".
     refit : bool, default=True
         Whether to fit again on all rows after early stopping, with the best number of rounds. False keeps
         the model fitted to the training set, in half the time.
@@ -142,6 +160,8 @@ _PARAMETERS_DOC = """
 """
 
 _ATTRIBUTES_DOC = """
+    parameters_ : dict
+        The values that the fit used for the parameters that accept "auto".
     n_iter_ : int
         Number of rounds in the model.
     train_score_ : array
@@ -164,41 +184,40 @@ _ATTRIBUTES_DOC = """
 def with_common_docs(cls: type) -> type:
     """Insert the shared parameters and attributes into the docstring of a class."""
     doc = cls.__doc__ or ""
-    doc = doc.replace(
-        "    {parameters}\n", _PARAMETERS_DOC.replace("{patience}", "40").lstrip("\n")
-    )
+    doc = doc.replace("    {parameters}\n", _PARAMETERS_DOC.lstrip("\n"))
     cls.__doc__ = doc.replace("    {attributes}\n", _ATTRIBUTES_DOC.lstrip("\n"))
     return cls
 
 
 CHECKS: dict[str, Check] = {
-    "learning_rate": number(0, open_low=True),
+    "quality": choice(*QUALITIES),
+    "learning_rate": or_auto(number(0, open_low=True)),
     "n_estimators": or_auto(integer(1)),
-    "n_runs": integer(1),
-    "max_leaf_nodes": integer(2, 65535, none=True),
-    "max_depth": integer(1, none=True),
-    "min_samples_leaf": integer(1),
+    "n_runs": or_auto(integer(1)),
+    "max_leaf_nodes": or_auto(integer(2, 65535, none=True)),
+    "max_depth": integer(1, MAX_COUNT, none=True),
+    "min_samples_leaf": or_auto(integer(1, MAX_COUNT)),
     "min_child_weight": number(0),
-    "l2_regularization": number(0),
+    "l2_regularization": or_auto(number(0)),
     "min_split_gain": number(0),
     "max_delta_step": number(0),
     "max_bins": integer(2, 255),
-    "subsample": number(0, 1, open_low=True),
+    "subsample": or_auto(number(0, 1, open_low=True)),
     "sampling": choice("uniform", "gradient"),
-    "max_features": number_of_features(),
+    "max_features": or_auto(number_of_features()),
     "max_features_per_level": number_of_features(),
     "max_features_per_tree": number_of_features(),
     "growth": choice("best", "depth"),
     "step": choice("newton", "gradient"),
     "categorical_encoding": choice("auto", "levels", "target"),
-    "cat_smooth": number(0),
-    "cat_l2": number(0),
-    "max_cat_threshold": integer(1),
-    "min_samples_category": integer(0),
+    "cat_smooth": or_auto(number(0)),
+    "cat_l2": or_auto(number(0)),
+    "max_cat_threshold": integer(1, MAX_COUNT),
+    "min_samples_category": or_auto(integer(0, MAX_COUNT)),
     "early_stopping": choice("auto", "cv", True, False),
     "cv": folds(),
     "validation_fraction": number(0, 1, open_low=True, open_high=True),
-    "n_iter_no_change": integer(1),
+    "n_iter_no_change": or_auto(integer(1)),
     "refit": boolean(),
     "tol": number(0),
     "warm_start": boolean(),
@@ -214,7 +233,8 @@ CHECKS: dict[str, Check] = {
 def check_parameters(estimator: BaseGradientBoosting) -> None:
     """Raise a ValueError that names the first parameter out of its range."""
     check_against(estimator, CHECKS)
-    if estimator.n_runs > 1:
+    check_learner(estimator.estimator)
+    if estimator.n_runs not in ("auto", 1):
         _check_runs(estimator)
 
 
@@ -277,11 +297,14 @@ def interaction_groups(
     """
     if constraint is None:
         return []
-    if isinstance(constraint, str):
-        if constraint == "no_interactions":
-            return [[f] for f in range(n_features)]
-        if constraint == "pairwise":
-            return [[a, b] for a in range(n_features) for b in range(a, n_features)]
+    if isinstance(constraint, str) and constraint == "no_interactions":
+        return [[f] for f in range(n_features)]
+    if isinstance(constraint, str) and constraint == "pairwise":
+        return [[a, b] for a in range(n_features) for b in range(a, n_features)]
+    kinds = (list, tuple, set, frozenset)
+    if not isinstance(constraint, kinds) or not all(
+        isinstance(group, kinds) for group in constraint
+    ):
         raise ValueError(
             f"interaction_cst={constraint!r} is not valid: interaction_cst must be a list of sets of"
             " features, 'pairwise', 'no_interactions' or None"

@@ -12,6 +12,7 @@ from bosquet._row_labels import warn_of_row_order_mismatch
 from bosquet._targets import check_same_length, check_sample_weight
 from bosquet._weights import power_of_two, warn_of_rescaling, warn_of_scale
 from bosquet.boosting._inputs import shaped
+from bosquet.boosting.gradient._offsets import check_offset
 from bosquet.data import TableEncoder, n_rows
 
 if TYPE_CHECKING:
@@ -28,17 +29,23 @@ LEAST_SHARE = 0.05
 class Part:
     """Encoded columns with targets of shape (targets, rows) and weights (empty: all 1).
 
-    `unit` is the factor by which the weights were scaled, so that they fit single precision.
+    `unit` is the factor by which the weights were scaled, so that they fit single precision. `offset` is
+    added to the raw predictions, (outputs, rows); None: no offset.
     """
 
     columns: Any
     target: np.ndarray
     weight: np.ndarray
     unit: float = 1.0
+    offset: np.ndarray | None = None
 
     @property
     def rows(self) -> int:
         return self.target.shape[1]
+
+    def with_offset(self, raw: np.ndarray) -> np.ndarray:
+        """Raw predictions (outputs, rows) plus the offset, as a contiguous array."""
+        return np.ascontiguousarray(raw if self.offset is None else raw + self.offset)
 
 
 @dataclass
@@ -62,20 +69,33 @@ def part_of_eval_set(
     encode_target: Callable[[Any], np.ndarray],
     loss: Any,
     owner: str,
+    needs_offset: bool,
 ) -> Part:
-    """The validation set that the caller passed as `eval_set`."""
+    """The validation set that the caller passed as `eval_set`.
+
+    `needs_offset` is whether the training rows have an offset: the loss would be wrong without one here.
+    """
     if isinstance(eval_set, list) and len(eval_set) == 1 and isinstance(eval_set[0], tuple):
         eval_set = eval_set[0]
-    if not isinstance(eval_set, tuple) or len(eval_set) not in (2, 3):
-        raise ValueError("eval_set must be a tuple (X, y) or (X, y, sample_weight)")
-    X, y = eval_set[0], eval_set[1]
+    if not isinstance(eval_set, tuple) or len(eval_set) not in (2, 3, 4):
+        raise ValueError(
+            "eval_set must be a tuple (X, y), (X, y, sample_weight) or (X, y, sample_weight, offset)"
+        )
+    X, y, given_weight, given_offset = (*eval_set, None, None)[:4]
+    if needs_offset and given_offset is None:
+        raise ValueError(
+            "eval_set has no offset, but offset or exposure was passed for X; pass eval_set=(X, y,"
+            " sample_weight, offset), with sample_weight=None for equal weights and the logarithm of an"
+            " exposure as its offset"
+        )
     warn_of_row_order_mismatch(("X of eval_set", "y of eval_set"), eval_set)
     target = encode_target(y)
     loss.check_targets(target)
     columns: Any = shaped(X) if encoder is None else encoder.transform(X, owner=owner)
     check_same_length(target.shape[1], columns.shape[0] if encoder is None else n_rows(columns))
-    weight = check_sample_weight(eval_set[2] if len(eval_set) == 3 else None, target.shape[1])
-    return Part(columns, target, weight)
+    weight = check_sample_weight(given_weight, target.shape[1])
+    offset = check_offset(given_offset, None, loss, target.shape[1], "eval_set[3]")
+    return Part(columns, target, weight, offset=offset)
 
 
 def scaled_weight(
@@ -92,7 +112,7 @@ def scaled_weight(
         warn_of_rescaling(factor, weight)
         return weight * factor, factor
     parameters = _in_units_of_weight(model, encoder)
-    warn_of_scale(weight, parameters, least=LEAST_SHARE * model.min_samples_leaf)
+    warn_of_scale(weight, parameters, least=LEAST_SHARE * model.parameters_["min_samples_leaf"])
     factor = power_of_two(weight, WEIGHT_RANGE)
     if factor > 1 and any(parameters.values()):
         factor = 1.0
@@ -104,4 +124,4 @@ def _in_units_of_weight(model: Any, encoder: TableEncoder) -> dict[str, float]:
     names = ["l2_regularization", "min_child_weight", "min_split_gain"]
     if any(encoder.categories):
         names.append("cat_l2")
-    return {name: float(getattr(model, name)) for name in names}
+    return {name: float(model.parameters_.get(name, getattr(model, name))) for name in names}

@@ -21,8 +21,8 @@ from bosquet._state.fields import (
 from bosquet._state.kinds import ModelKind
 from bosquet._state.labels import labels_state, read_classes
 from bosquet._state.tree_sums import TreeSum
-from bosquet.boosting._inputs import check_learner
-from bosquet.boosting.gradient._parameters import check_parameters
+from bosquet.boosting.gradient._automatic import AUTOMATIC, is_auto
+from bosquet.boosting.gradient._parameters import CHECKS, check_parameters
 from bosquet.boosting.gradient._statistics_state import read_statistics, statistics_state
 from bosquet.boosting.gradient._trees import TreeTerms
 from bosquet.data import UNSEEN, TableEncoder
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
 def _check(model: BaseGradientBoosting) -> None:
     check_parameters(model)
-    check_learner(model.estimator)
 
 
 def _to_state(model: BaseGradientBoosting) -> tuple[Ensemble, State]:
@@ -57,6 +56,7 @@ def _to_state(model: BaseGradientBoosting) -> tuple[Ensemble, State]:
         "validation_score": to_json_numbers(model.validation_score_),
         "validation_loss": to_json_numbers(model.validation_loss_),
         "runs": model._terms.runs,
+        "fit_parameters": model.parameters_,
         **({} if statistics is None else {"target_statistics": statistics_state(statistics)}),
     }
 
@@ -86,6 +86,7 @@ def _from_state(model: BaseGradientBoosting, trees: Ensemble, state: State) -> A
     model.validation_score_ = read_numbers(state, "validation_score", allow_non_finite=True)
     field = "validation_loss" if "validation_loss" in state else "validation_score"
     model.validation_loss_ = read_numbers(state, field, allow_non_finite=True)
+    model.parameters_ = _read_fit_parameters(state)
     model.timings_ = {}
     return model
 
@@ -101,6 +102,20 @@ def _set_columns(
     encoder.unseen_code = UNSEEN
     set_feature_attributes(model, encoder)
     return read_statistics(read_object(state, "target_statistics"), encoder.categories, trees)
+
+
+def _read_fit_parameters(state: State) -> dict[str, Any]:
+    """Read the values that the fit used for the parameters that accept "auto"."""
+    values = read_object(state, "fit_parameters")
+    if list(values) != sorted(AUTOMATIC):
+        raise invalid_field(
+            "fit_parameters", list(values), f"the keys {', '.join(sorted(AUTOMATIC))}"
+        )
+    for name, value in values.items():
+        accepts, wanted = CHECKS[name]
+        if is_auto(value) or not accepts(value):
+            raise invalid_field(f"fit_parameters.{name}", value, wanted)
+    return values
 
 
 # The number of outputs is compared with that of the trees before the loss is built, so that a file cannot
@@ -138,8 +153,9 @@ def _read_loss_parameters(state: State, name: str) -> list[float]:
             raise invalid_field("parameters", parameters, f"an empty list for loss={name!r}")
         return parameters
     low, high = interval
-    if not parameters or not all(low < value < high for value in parameters):
-        wanted = f"a list of numbers in ({low:g}, {high:g}) for loss={name!r}"
+    inside = all(low < value < high for value in parameters)
+    if not parameters or not inside or len(set(parameters)) < len(parameters):
+        wanted = f"a list of distinct numbers in ({low:g}, {high:g}) for loss={name!r}"
         raise invalid_field("parameters", parameters, wanted)
     return parameters
 
@@ -157,7 +173,9 @@ def _trees(model: Any) -> TreeSum | None:
 
 
 def _has_identity_link(loss: Any, n_outputs: int) -> bool:
-    raw = np.linspace(-2, 2, 5)[:, None] + np.zeros(n_outputs)
+    # Signs that alternate between the outputs are not sorted: several levels are no linear response.
+    signs = np.where(np.arange(n_outputs) % 2, -1.0, 1.0)
+    raw = np.linspace(-2, 2, 5)[:, None] * signs
     return np.array_equal(loss.inverse_link(raw), raw)
 
 

@@ -140,7 +140,8 @@ class TreeStepper:
 
     def _start(self, terms: TreeTerms | None, threads: int, categories: list[int]) -> None:
         if terms is None:
-            base = self.loss.best_constants(self.train.target, self.train.weight)
+            train = self.train
+            base = self.loss.best_constants(train.target, train.weight, train.offset)
             ensemble = _core.Ensemble(
                 len(categories), self.loss.outputs, [float(b) for b in base], categories
             )
@@ -148,13 +149,14 @@ class TreeStepper:
                 ensemble, statistics=self.statistics.statistics if self.statistics else None
             )
         self.terms = terms
-        if terms.n_rounds == 0:
+        parts = [part for part in (self.train, self.validation) if part is not None]
+        if terms.n_rounds == 0 and all(part.offset is None for part in parts):
             self.fit.start_from(terms.ensemble.base)
         else:
             held = None
             if self.validation is not None:
-                held = np.ascontiguousarray(terms.raw(self.validation.columns, threads).T)
-            self.fit.start(np.ascontiguousarray(self._train_raw(threads).T), held)
+                held = self.validation.with_offset(terms.raw(self.validation.columns, threads).T)
+            self.fit.start(self.train.with_offset(self._train_raw(threads).T), held)
         if isinstance(self.loss, CustomLoss):
             self.loss.compare_derivatives(self.train.target, self.fit.raw())
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from bosquet._fitted import reads_fit_snapshot
+from bosquet._fitted import publishes_fit_atomically, reads_fit_snapshot
 from bosquet._sklearn import ClassifierMixin, RegressorMixin, check_is_fitted
 from bosquet._targets import (
     apply_class_weight,
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         CategoricalFeatures,
         ClassWeight,
         Estimator,
+        EvalSet,
         MonotoneConstraint,
         RandomState,
         Splitter,
@@ -47,8 +48,10 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
     """Gradient boosting for classification.
 
     The model is a sum of trees, F = F₀ + ν Σ T_t, fitted one after the other. Each tree is fitted to the
-    gradient g and the hessian h of the loss at the current F, with leaf values -G/(H + λ). A round adds
+    gradient g and the Hessian h of the loss at the current F, with leaf values -G/(H + λ). A round adds
     one tree for two classes, and one tree per class for more.
+
+    Guide: docs/gradient-boosting.md
 
     Parameters
     ----------
@@ -64,6 +67,11 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
     classes_ : array
         The classes, sorted.
     {attributes}
+
+    See Also
+    --------
+    RandomForestClassifier : Trees on bootstrap samples, with an out-of-bag error.
+    AdaBoostClassifier : Boosting by weights of the rows, with error bounds.
 
     Examples
     --------
@@ -86,19 +94,20 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         self,
         loss: object = "log_loss",
         *,
-        learning_rate: float = 0.05,
+        quality: str = "default",
+        learning_rate: float | str = "auto",
         n_estimators: int | str = "auto",
-        n_runs: int = 1,
-        max_leaf_nodes: int | None = 31,
+        n_runs: int | str = "auto",
+        max_leaf_nodes: int | str | None = "auto",
         max_depth: int | None = None,
-        min_samples_leaf: int = 20,
+        min_samples_leaf: int | str = "auto",
         min_child_weight: float = 1e-3,
-        l2_regularization: float = 1.0,
+        l2_regularization: float | str = "auto",
         min_split_gain: float = 0.0,
         max_delta_step: float = 0.0,
-        subsample: float = 1.0,
+        subsample: float | str = "auto",
         sampling: str = "uniform",
-        max_features: float | str | None = 0.5,
+        max_features: float | str | None = "auto",
         max_features_per_level: float | str | None = None,
         max_features_per_tree: float | str | None = None,
         growth: str = "best",
@@ -106,17 +115,17 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         max_bins: int = 255,
         categorical_features: CategoricalFeatures = "from_dtype",
         categorical_encoding: str = "auto",
-        cat_smooth: float = 10.0,
-        cat_l2: float = 10.0,
+        cat_smooth: float | str = "auto",
+        cat_l2: float | str = "auto",
         max_cat_threshold: int = 32,
-        min_samples_category: int = 30,
+        min_samples_category: int | str = "auto",
         monotonic_cst: MonotoneConstraint = None,
         interaction_cst: str | Sequence[Collection[int | str]] | None = None,
         estimator: Estimator | None = None,
         early_stopping: bool | str = "auto",
-        cv: int | Splitter = 5,
+        cv: int | Splitter | list[tuple[np.ndarray, np.ndarray]] = 5,
         validation_fraction: float = 0.1,
-        n_iter_no_change: int = 40,
+        n_iter_no_change: int | str = "auto",
         refit: bool = True,
         tol: float = 1e-7,
         scoring: str | Callable[..., float] | None = None,
@@ -128,6 +137,7 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         random_state: RandomState = None,
     ):
         self.loss = loss
+        self.quality = quality
         self.learning_rate = learning_rate
         self.n_estimators = n_estimators
         self.n_runs = n_runs
@@ -169,6 +179,42 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
+    @publishes_fit_atomically
+    def fit(
+        self,
+        X: TableLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        eval_set: EvalSet = None,
+        *,
+        offset: ArrayLike | None = None,
+    ) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+            NumPy array, pandas or polars frame, Arrow table, SciPy sparse matrix or nested lists.
+            NaN, null and pd.NA are missing values.
+        y : array of shape (n_samples,)
+        sample_weight : array of shape (n_samples,), optional
+            A row of weight 2 is equivalent to two equal rows. `l2_regularization`, `min_child_weight`,
+            `min_split_gain` and `cat_l2` are compared with sums of weights, so weights of 1/n make them
+            n times as strong; pass ``sample_weight / np.mean(sample_weight)`` if only the ratios
+            matter. There is a warning if the mean is below 0.1 or above 100 and this has an effect.
+        eval_set : (X, y), (X, y, sample_weight) or (X, y, sample_weight, offset), optional
+            Validation set for the loss and for early stopping, instead of a part of X. Its sample_weight may
+            be None.
+        offset : array of shape (n_samples,), or (n_samples, n_classes) for more than two classes, optional
+            Known term of the raw prediction of each row, which the trees are added to: log-odds for
+            loss="log_loss".
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y, sample_weight, eval_set, offset)
+
     def _check_target(
         self, y: ArrayLike, columns: Columns, continuing: bool
     ) -> tuple[np.ndarray, int]:
@@ -178,7 +224,8 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
             self.classes_ = unique_classes(labels)
         if self.classes_.size < 2:
             raise ValueError(
-                f"{single_class_message(self.classes_)}: a classifier needs at least two classes"
+                f"{single_class_message(self.classes_)}: a classifier needs at least two classes; pass rows"
+                " of another class too"
             )
         return self._encode_target(labels), labels.size
 
@@ -202,56 +249,64 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         return target[0].astype(np.intp)
 
     @reads_fit_snapshot
-    def decision_function(self, X: TableLike) -> np.ndarray:
+    def decision_function(self, X: TableLike, *, offset: ArrayLike | None = None) -> np.ndarray:
         """Compute the raw predictions, before the link function.
 
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
+        offset : array of shape (n_samples,) or (n_samples, n_classes), optional
+            Added to the raw predictions, as in `fit`.
 
         Returns
         -------
         array of shape (n_samples,) for two classes, (n_samples, n_classes) for more
         """
-        raw = self._raw(X)
+        raw = self._raw(X, offset)
         return raw[:, 0] if raw.shape[1] == 1 else raw
 
     @reads_fit_snapshot
-    def predict_proba(self, X: TableLike) -> np.ndarray:
+    def predict_proba(self, X: TableLike, *, offset: ArrayLike | None = None) -> np.ndarray:
         """Predict the probability of each class.
 
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
+        offset : array of shape (n_samples,) or (n_samples, n_classes), optional
+            Added to the raw predictions, as in `fit`.
 
         Returns
         -------
         array of shape (n_samples, n_classes)
             The columns are in the order of `classes_`.
         """
-        return self._probabilities(self._raw(X))
+        return self._probabilities(self._raw(X, offset))
 
     @reads_fit_snapshot
-    def predict(self, X: TableLike) -> np.ndarray:
+    def predict(self, X: TableLike, *, offset: ArrayLike | None = None) -> np.ndarray:
         """Predict the class of each row of X: the most probable class.
 
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
+        offset : array of shape (n_samples,) or (n_samples, n_classes), optional
+            Added to the raw predictions, as in `fit`.
 
         Returns
         -------
         array of shape (n_samples,)
         """
-        return self._most_probable(self._raw(X))
+        return self._most_probable(self._raw(X, offset))
 
     @reads_fit_snapshot
-    def predict_log_proba(self, X: TableLike) -> np.ndarray:
+    def predict_log_proba(self, X: TableLike, *, offset: ArrayLike | None = None) -> np.ndarray:
         """Predict the logarithm of the probability of each class.
 
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
+        offset : array of shape (n_samples,) or (n_samples, n_classes), optional
+            Added to the raw predictions, as in `fit`.
 
         Returns
         -------
@@ -259,52 +314,92 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
             The columns are in the order of `classes_`.
         """
         with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
+            return np.log(self.predict_proba(X, offset=offset))
 
     @reads_fit_snapshot
-    def staged_decision_function(self, X: TableLike) -> Iterator[np.ndarray]:
+    def staged_decision_function(
+        self, X: TableLike, *, offset: ArrayLike | None = None
+    ) -> Iterator[np.ndarray]:
         """Yield the raw predictions after each round.
 
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
+        offset : array of shape (n_samples,) or (n_samples, n_classes), optional
+            Added to the raw predictions, as in `fit`.
 
         Yields
         ------
         array of shape (n_samples,) for two classes, (n_samples, n_classes) for more
         """
-        for raw in self._staged_raw(X):
+        for raw in self._staged_raw(X, offset):
             yield raw[:, 0] if raw.shape[1] == 1 else raw
 
     @reads_fit_snapshot
-    def staged_predict_proba(self, X: TableLike) -> Iterator[np.ndarray]:
+    def staged_predict_proba(
+        self, X: TableLike, *, offset: ArrayLike | None = None
+    ) -> Iterator[np.ndarray]:
         """Yield the probability of each class after each round.
 
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
+        offset : array of shape (n_samples,) or (n_samples, n_classes), optional
+            Added to the raw predictions, as in `fit`.
 
         Yields
         ------
         array of shape (n_samples, n_classes)
         """
-        for raw in self._staged_raw(X):
+        for raw in self._staged_raw(X, offset):
             yield self._probabilities(raw)
 
     @reads_fit_snapshot
-    def staged_predict(self, X: TableLike) -> Iterator[np.ndarray]:
+    def staged_predict(
+        self, X: TableLike, *, offset: ArrayLike | None = None
+    ) -> Iterator[np.ndarray]:
         """Yield the class of each row of X after each round.
 
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
+        offset : array of shape (n_samples,) or (n_samples, n_classes), optional
+            Added to the raw predictions, as in `fit`.
 
         Yields
         ------
         array of shape (n_samples,)
         """
-        for raw in self._staged_raw(X):
+        for raw in self._staged_raw(X, offset):
             yield self._most_probable(raw)
+
+    @reads_fit_snapshot
+    def score(
+        self,
+        X: TableLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        offset: ArrayLike | None = None,
+    ) -> float:
+        """Compute the accuracy, the share of rows whose class is predicted.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+        sample_weight : array of shape (n_samples,), optional
+        offset : array of shape (n_samples,) or (n_samples, n_classes), optional
+            Added to the raw predictions, as in `fit`.
+
+        Returns
+        -------
+        float
+        """
+        from sklearn.metrics import accuracy_score
+
+        predicted = self.predict(X, offset=offset)
+        return float(accuracy_score(y, predicted, sample_weight=sample_weight))
 
     def _probabilities(self, raw: np.ndarray) -> np.ndarray:
         return self._loss.inverse_link(raw)
@@ -319,7 +414,9 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
     """Gradient boosting for regression, with one target or several.
 
     The model is a sum of trees, F = F₀ + ν Σ T_t, fitted one after the other. Each tree is fitted to the
-    gradient g and the hessian h of the loss at the current F, with leaf values -G/(H + λ).
+    gradient g and the Hessian h of the loss at the current F, with leaf values -G/(H + λ).
+
+    Guide: docs/gradient-boosting.md
 
     Parameters
     ----------
@@ -329,10 +426,11 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         ``value(y, raw)``: see `bosquet.losses.CustomLoss`.
     {parameters}
     quantile : float or list of floats, default=0.5
-        Level of loss="quantile"; with several levels, predictions have a column for each.
+        Level of loss="quantile". With several levels, predictions have a column for each, in the given
+        order, and never cross: those of a row are sorted (monotone rearrangement).
     expectile : float or list of floats, default=0.5
-        Level q of loss="expectile", q (y - f)² where f < y and (1 - q)(y - f)² where f > y; with several
-        levels, predictions have a column for each. 0.5 is the mean.
+        Level q of loss="expectile", q (y - f)² where f < y and (1 - q)(y - f)² where f > y. 0.5 is the
+        mean. Several levels are predicted as for `quantile`.
     alpha : float, default=0.9
         For loss="huber": the fraction of residuals in the squared part of the loss. Its boundary is set in
         each round to this quantile of the absolute residuals.
@@ -343,8 +441,14 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
     ----------
     {attributes}
 
+    See Also
+    --------
+    RandomForestRegressor : Trees on bootstrap samples, with an out-of-bag error.
+    ConformalModel : Prediction intervals with guaranteed coverage.
+
     Examples
     --------
+    >>> import numpy as np
     >>> from sklearn.datasets import load_diabetes
     >>> from sklearn.model_selection import train_test_split
     >>> from bosquet import GradientBoostingRegressor
@@ -360,29 +464,40 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
     >>> band.fit(X_train, y_train).predict(X_test).shape
     (111, 3)
 
+    Counts with an exposure, 1 year for half of the rows and 2 years for the others:
+
+    >>> years = np.where(np.arange(len(y_train)) % 2 == 0, 1, 2)
+    >>> counts = GradientBoostingRegressor("poisson", n_estimators=20)
+    >>> rates = counts.fit(X_train, years * y_train, exposure=years).predict(X_test)
+    >>> bool(np.allclose(counts.predict(X_test, exposure=2), 2 * rates))
+    True
+
     References
     ----------
     Friedman, "Greedy function approximation: a gradient boosting machine", Annals of Statistics 2001.
     Chen and Guestrin, "XGBoost: a scalable tree boosting system", KDD 2016.
+    Chernozhukov, Fernandez-Val and Galichon, "Quantile and probability curves without crossing",
+    Econometrica 2010.
     """
 
     def __init__(
         self,
         loss: object = "squared_error",
         *,
-        learning_rate: float = 0.05,
+        quality: str = "default",
+        learning_rate: float | str = "auto",
         n_estimators: int | str = "auto",
-        n_runs: int = 1,
-        max_leaf_nodes: int | None = 31,
+        n_runs: int | str = "auto",
+        max_leaf_nodes: int | str | None = "auto",
         max_depth: int | None = None,
-        min_samples_leaf: int = 20,
+        min_samples_leaf: int | str = "auto",
         min_child_weight: float = 1e-3,
-        l2_regularization: float = 1.0,
+        l2_regularization: float | str = "auto",
         min_split_gain: float = 0.0,
         max_delta_step: float = 0.0,
-        subsample: float = 1.0,
+        subsample: float | str = "auto",
         sampling: str = "uniform",
-        max_features: float | str | None = 0.5,
+        max_features: float | str | None = "auto",
         max_features_per_level: float | str | None = None,
         max_features_per_tree: float | str | None = None,
         growth: str = "best",
@@ -390,10 +505,10 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         max_bins: int = 255,
         categorical_features: CategoricalFeatures = "from_dtype",
         categorical_encoding: str = "auto",
-        cat_smooth: float = 10.0,
-        cat_l2: float = 10.0,
+        cat_smooth: float | str = "auto",
+        cat_l2: float | str = "auto",
         max_cat_threshold: int = 32,
-        min_samples_category: int = 30,
+        min_samples_category: int | str = "auto",
         monotonic_cst: MonotoneConstraint = None,
         interaction_cst: str | Sequence[Collection[int | str]] | None = None,
         estimator: Estimator | None = None,
@@ -402,9 +517,9 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         alpha: float = 0.9,
         tweedie_power: float = 1.5,
         early_stopping: bool | str = "auto",
-        cv: int | Splitter = 5,
+        cv: int | Splitter | list[tuple[np.ndarray, np.ndarray]] = 5,
         validation_fraction: float = 0.1,
-        n_iter_no_change: int = 40,
+        n_iter_no_change: int | str = "auto",
         refit: bool = True,
         tol: float = 1e-7,
         scoring: str | Callable[..., float] | None = None,
@@ -415,6 +530,7 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         random_state: RandomState = None,
     ):
         self.loss = loss
+        self.quality = quality
         self.learning_rate = learning_rate
         self.n_estimators = n_estimators
         self.n_runs = n_runs
@@ -459,6 +575,47 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
+    @publishes_fit_atomically
+    def fit(
+        self,
+        X: TableLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        eval_set: EvalSet = None,
+        *,
+        offset: ArrayLike | None = None,
+        exposure: ArrayLike | None = None,
+    ) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+            NumPy array, pandas or polars frame, Arrow table, SciPy sparse matrix or nested lists.
+            NaN, null and pd.NA are missing values.
+        y : array of shape (n_samples,), or (n_samples, n_targets) for several targets
+        sample_weight : array of shape (n_samples,), optional
+            A row of weight 2 is equivalent to two equal rows. `l2_regularization`, `min_child_weight`,
+            `min_split_gain` and `cat_l2` are compared with sums of weights, so weights of 1/n make them
+            n times as strong; pass ``sample_weight / np.mean(sample_weight)`` if only the ratios
+            matter. There is a warning if the mean is below 0.1 or above 100 and this has an effect.
+        eval_set : (X, y), (X, y, sample_weight) or (X, y, sample_weight, offset), optional
+            Validation set for the loss and for early stopping, instead of a part of X. Its sample_weight may
+            be None. The offset of an exposure is its logarithm.
+        offset : array of shape (n_samples,) or (n_samples, n_outputs), optional
+            Known term of the raw prediction of each row, which the trees are added to: on the scale of y, or
+            of the logarithm of its mean for "poisson", "gamma" and "tweedie".
+        exposure : array of shape (n_samples,) or (n_samples, n_outputs), optional
+            For "poisson", "gamma" and "tweedie": positive numbers such as years at risk, to which the mean
+            of y is proportional. The same as the offset ``np.log(exposure)``. The model predicts y per
+            unit of exposure unless `predict` is given an exposure.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y, sample_weight, eval_set, offset, exposure)
+
     def _check_target(
         self, y: ArrayLike, columns: Columns, continuing: bool
     ) -> tuple[np.ndarray, int]:
@@ -486,37 +643,89 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         )
 
     @reads_fit_snapshot
-    def predict(self, X: TableLike) -> np.ndarray:
+    def predict(
+        self,
+        X: TableLike,
+        *,
+        offset: ArrayLike | None = None,
+        exposure: ArrayLike | None = None,
+    ) -> np.ndarray:
         """Predict the target of each row of X.
 
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
+        offset : array of shape (n_samples,) or (n_samples, n_outputs), optional
+            Added to the raw predictions, as in `fit`.
+        exposure : array of shape (n_samples,) or (n_samples, n_outputs), optional
+            Factor of the predictions of "poisson", "gamma" and "tweedie". Without it the prediction is that
+            of one unit of exposure.
 
         Returns
         -------
         array of shape (n_samples,) or (n_samples, n_outputs)
-            With several targets or quantile levels, one column for each.
+            With several targets, or levels of quantiles or expectiles, one column for each. The levels of a
+            row are sorted: they never cross.
         """
-        return self._predictions(self._raw(X))
+        return self._predictions(self._raw(X, offset, exposure))
 
     @reads_fit_snapshot
-    def staged_predict(self, X: TableLike) -> Iterator[np.ndarray]:
+    def staged_predict(
+        self,
+        X: TableLike,
+        *,
+        offset: ArrayLike | None = None,
+        exposure: ArrayLike | None = None,
+    ) -> Iterator[np.ndarray]:
         """Yield the target of each row of X after each round.
 
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
+        offset : array of shape (n_samples,) or (n_samples, n_outputs), optional
+            Added to the raw predictions, as in `fit`.
+        exposure : array of shape (n_samples,) or (n_samples, n_outputs), optional
+            Factor of the predictions of "poisson", "gamma" and "tweedie". Without it the prediction is that
+            of one unit of exposure.
 
         Yields
         ------
         array of shape (n_samples,) or (n_samples, n_outputs)
         """
-        for raw in self._staged_raw(X):
+        for raw in self._staged_raw(X, offset, exposure):
             yield self._predictions(raw)
 
     def _statistic_targets(self, target: np.ndarray) -> np.ndarray:
         return quantile_ranks(target)
+
+    @reads_fit_snapshot
+    def score(
+        self,
+        X: TableLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        offset: ArrayLike | None = None,
+        exposure: ArrayLike | None = None,
+    ) -> float:
+        """Compute R², the share of the variance of y that is predicted.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+        y : array of shape (n_samples,) or (n_samples, n_outputs)
+        sample_weight : array of shape (n_samples,), optional
+        offset, exposure : arrays, optional
+            As in `predict`.
+
+        Returns
+        -------
+        float
+        """
+        from sklearn.metrics import r2_score
+
+        predicted = self.predict(X, offset=offset, exposure=exposure)
+        return float(r2_score(y, predicted, sample_weight=sample_weight))
 
     def _predictions(self, raw: np.ndarray) -> np.ndarray:
         check_is_fitted(self, "_terms")

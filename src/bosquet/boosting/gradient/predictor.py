@@ -36,18 +36,22 @@ class Predictor:
         self._predict = terms.ensemble.predict_rows
         self._core_loss = loss.core if isinstance(loss, NativeLoss) else None
 
-    def __call__(self, X: np.ndarray) -> np.ndarray:
+    def __call__(self, X: np.ndarray, offset: np.ndarray | float | None = None) -> np.ndarray:
         """Probabilities (rows, classes) of a classifier, predictions of a regressor.
 
-        For a single row of shape (n_features,) the result has no row axis.
+        For a single row of shape (n_features,) the result has no row axis. An `offset` is added to the raw
+        predictions: a number, or an array of shape (rows, 1) or (rows, outputs).
         """
         table = X
         if self.terms.statistics is not None:
             columns = self.terms.statistics.tree_columns(list(np.atleast_2d(X).T))
             table = np.column_stack(columns)
-        result = self._predict(table, self._core_loss)
-        if self._core_loss is None:
-            result = self.loss.inverse_link(result)
+        if offset is not None:
+            result = self.loss.inverse_link(self._predict(table, None) + offset)
+        else:
+            result = self._predict(table, self._core_loss)
+            if self._core_loss is None:
+                result = self.loss.inverse_link(result)
         if result.shape[1] == 1:
             result = result[:, 0]
         return result[0] if X.ndim == 1 else result

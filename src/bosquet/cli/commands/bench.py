@@ -43,13 +43,20 @@ def arguments(parser: ArgumentParser) -> None:
         type=positive_int,
         default=100,
         metavar="N",
-        help="boosting rounds (default: 100)",
+        help="number of boosting rounds (default: 100)",
     )
     parser.add_argument(
-        "--turns", type=positive_int, default=3, metavar="N", help="fits per library (default: 3)"
+        "--turns",
+        type=positive_int,
+        default=3,
+        metavar="N",
+        help="number of fits per library; the fastest counts (default: 3)",
     )
     parser.add_argument(
-        "--jobs", type=positive_int, metavar="N", help="threads (default: all cores)"
+        "--jobs",
+        type=positive_int,
+        metavar="N",
+        help="number of threads (default: one per processor core)",
     )
 
 

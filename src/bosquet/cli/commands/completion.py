@@ -22,7 +22,7 @@ SHELLS = ("bash", "zsh", "fish")
 
 
 def arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("shell", choices=SHELLS)
+    parser.add_argument("shell", choices=SHELLS, help="shell to print the script for")
 
 
 def run(arguments: Namespace) -> None:

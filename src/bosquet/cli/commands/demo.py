@@ -81,10 +81,10 @@ _TARGETS = {"tumours": "diagnosis", "wines": "grower", "diabetes": "progression"
 
 def _salaries(seed: int) -> tuple[Any, str, Any, str]:
     from bosquet.datasets import Salaries
-    from bosquet.tables.errors import load_pandas
+    from bosquet.tables.errors import import_pandas
 
     generator = Salaries()
     X, y = generator.sample(2000, random_state=seed)
-    frame = load_pandas().DataFrame(X, columns=["age", "studies"])
+    frame = import_pandas().DataFrame(X, columns=["age", "studies"])
     frame["high"] = y
     return frame, "high", generator, "simulated salaries"

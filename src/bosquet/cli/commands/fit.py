@@ -83,7 +83,7 @@ def run(arguments: Namespace) -> None:
     y = table.target.y
     score: dict[str, float] = {}
     if arguments.holdout:
-        score = held_out_scores(arguments, table)
+        score = scores_on_test_set(arguments, table)
     model = estimator_of(arguments, table.target.is_classes)
     start = time.perf_counter()
     model.fit(table.X, y)
@@ -151,7 +151,7 @@ def _parameter(text: str) -> tuple[str, Any]:
         return name.strip(), value
 
 
-def held_out_scores(arguments: Namespace, table: Any) -> dict[str, float]:
+def scores_on_test_set(arguments: Namespace, table: Any) -> dict[str, float]:
     """Return the scores on a test set of a model fitted to the other rows."""
     from sklearn.model_selection import train_test_split
 

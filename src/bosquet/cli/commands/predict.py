@@ -52,7 +52,7 @@ def arguments(parser: ArgumentParser) -> None:
         type=comma_separated,
         default=[],
         metavar="COLUMNS",
-        help="columns of the table to copy to the output",
+        help="comma-separated columns of the table to copy to the output",
     )
     parser.add_argument(
         "--escape-formulas",

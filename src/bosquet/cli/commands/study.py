@@ -52,8 +52,8 @@ exit codes:
      failed or were not reached
 """
 METHODS_HELP = (
-    "comma-separated methods to try, for example linear,cart,gradient-boosting; docs/methods.md lists"
-    " the names (default: all)"
+    "comma-separated methods to try, for example linear,cart,gradient-boosting; an"
+    " unknown name prints the list of all (default: all)"
 )
 REPEATS_HELP = "maximum number of train/test splits (default: 10; 5 with --budget none)"
 SCHEMES = ("cv", "validation", "oob", "bootstrap", "aic", "bic")
@@ -106,11 +106,14 @@ def _study_arguments(group: Any) -> None:
     )
     positive_argument(
         group,
-        "positive class of precision and recall, with two classes (default: the rarer class)",
+        "positive class of precision, recall and F1, if the target has two classes (default: the rarer one)",
     )
     group.add_argument("--repeats", type=positive_int, metavar="N", help=REPEATS_HELP)
     group.add_argument(
-        "--jobs", type=int, metavar="N", help="number of parallel fits (default: one per processor)"
+        "--jobs",
+        type=positive_int,
+        metavar="N",
+        help="number of parallel fits (default: one per processor)",
     )
 
 
@@ -133,9 +136,16 @@ def _design_arguments(group: argparse._ArgumentGroup) -> None:
         metavar="COLUMN",
         help="exposure of each count, for example days: methods that accept an offset fit the rate",
     )
-    group.add_argument("--offset", metavar="COLUMN", help="offset: the logarithm of an exposure")
     group.add_argument(
-        "--split", metavar="COLUMN", help="fixed split: the words train and test, or fold numbers"
+        "--offset",
+        metavar="COLUMN",
+        help="column added to the logarithm of the predicted count, usually log(exposure); not with"
+        " --exposure",
+    )
+    group.add_argument(
+        "--split",
+        metavar="COLUMN",
+        help="fixed split of the rows: the words train and test (and optionally validation), or fold numbers",
     )
     group.add_argument(
         "--test",
@@ -234,7 +244,8 @@ def budget_seconds(text: str) -> float | None:
         return None if text.lower() == "none" else seconds_of(_plain_number(text))
     except ValueError:
         raise UserError(
-            f"--budget {text} is not a time; pass a time such as 90s, 2m or 1h30m, or none for no limit"
+            f"--budget {text} is not valid; pass a time above 0 such as 90s, 2m or 1h30m, or none for no"
+            " limit"
         ) from None
 
 

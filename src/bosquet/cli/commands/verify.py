@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 NAME = "verify"
 HELP = "check a model file"
 DESCRIPTION = (
-    "Check a model file: its length and checksum, its description and every node of every tree. Then"
+    "Check a model file: its length and checksum, its metadata and every node of every tree. Then"
     " write the model again and compare the bytes. With a key, check the signature too. The exit code is 2"
     " for a file that is damaged, truncated, not signed with the key or not a model file."
 )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bosquet.study.compare.verdict import (
-    MOST_NAMED,
+    MAX_NAMED,
     best_of,
     is_tied,
     is_worse,
@@ -17,7 +17,7 @@ from bosquet.study.compare.verdict import (
     without_score,
 )
 from bosquet.study.methods.method import BASELINE, BAYES_RULE, INCUMBENT
-from bosquet.study.metrics.formatting import format_score
+from bosquet.study.metrics.formatting import format_score, in_sentence
 from bosquet.study.metrics.metric import Metric
 from bosquet.study.record import MethodRecord, Verdict
 
@@ -45,7 +45,7 @@ class Choice:
 
 def readability(method: MethodRecord) -> int:
     """Return 2 for a readable model, 1 for a partly readable one, 0 for others."""
-    return _GRADES.get(str(method["card"]["readable"][0]).lower(), 0)
+    return _GRADES.get(str(method["properties"]["readable"][0]).lower(), 0)
 
 
 def choose(
@@ -98,7 +98,7 @@ def _on_fewer_rows(
     """Return the choice if the best score is that of a method with fewer training rows: it is not tested."""
     lead = scored[0]
     why = (
-        f"{lead['title']} has the best score ({metric.title} {format_score(_mean(lead))}), although it was"
+        f"{lead['title']} has the best score ({_score(lead, metric)}), although it was"
         f" trained on only {lead['rows_used']:,} rows. Of the methods trained on all {best['rows_used']:,}"
         f" rows, the best is {best['title']} ({format_score(_mean(best))}). Methods with different training"
         f" rows are not tested against each other.{_not_compared(scored, best, verdict)}"
@@ -175,9 +175,14 @@ def _mean(method: MethodRecord) -> float:
     return method["mean"]
 
 
-def spread(method: MethodRecord) -> float | None:
+def score_deviation(method: MethodRecord) -> float | None:
     """Return the standard deviation of the scores over the splits, or None."""
     return float(np.std(method["scores"], ddof=1)) if len(method["scores"]) > 1 else None
+
+
+def _score(method: MethodRecord, metric: Metric) -> str:
+    """Return the metric and the mean score, for use inside a sentence."""
+    return f"{in_sentence(metric.title)} {format_score(_mean(method))}"
 
 
 def _why(
@@ -188,7 +193,7 @@ def _why(
     scored: list[MethodRecord],
     metric: Metric,
 ) -> str:
-    score = f"{metric.title} {format_score(_mean(chosen))}"
+    score = _score(chosen, metric)
     splits = len(chosen["scores"])
     over = f" over {splits} splits" if splits > 1 else " on the test rows"
     if chosen is best:
@@ -230,20 +235,25 @@ def _without_gain(
     chosen: MethodRecord, scored: list[MethodRecord], verdict: Verdict, metric: Metric
 ) -> str:
     """Return the reasons if no method is significantly better than the constant; "" otherwise."""
-    score = f"{metric.title} {format_score(_mean(chosen))}"
+    score = _score(chosen, metric)
     others = [m for m in scored if m["name"] != BASELINE]
     if verdict["kind"] == "model":
         return ""
     if verdict["kind"] == "inconclusive":
+        none = "The only other method with a score is not"
+        if len(others) != 1:
+            none = f"Of the {len(others)} other methods with a score, none is"
         return (
-            f"No conclusion: {unfinished(verdict)}. Of the {len(others)} other methods with a score, none is"
-            f" significantly better than the constant; the best is {chosen['title']} ({score})."
-            " Increase the budget or run fewer methods."
+            f"No conclusion: {unfinished(verdict)}. {none} significantly better than the constant; the best"
+            f" is {chosen['title']} ({score}). Increase the budget or run fewer methods."
         )
     if chosen["name"] == BASELINE:
+        all_run = "the only other method that suits the table was run"
+        if len(others) != 1:
+            all_run = f"all {len(others)} other methods that suit the table were run"
         return (
-            f"No method is better than the constant ({score}), and all {len(others)} methods that suit the"
-            " table were run: the columns do not help to predict the target."
+            f"No method is better than the constant ({score}), and {all_run}: the columns do not help to"
+            " predict the target."
         )
     return (
         f"{chosen['title']} has the best score ({score}), but it is not significantly better than the"
@@ -274,7 +284,7 @@ def _not_compared(scored: list[MethodRecord], best: MethodRecord, verdict: Verdi
     lacking = [m["title"] for m in scored if m is not best and m["difference"] is None]
     fewer = [m["title"] for m in scored if m is not best and m["subsampled"]]
     if fewer:
-        parts.append(f"{len(fewer)} trained on fewer rows ({', '.join(fewer[:MOST_NAMED])})")
+        parts.append(f"{len(fewer)} trained on fewer rows ({', '.join(fewer[:MAX_NAMED])})")
     if lacking:
         parts.append(f"{len(lacking)} with too few splits ({', '.join(lacking)})")
     text = f" Not compared: {'; '.join(parts)}." if parts else ""
@@ -284,12 +294,12 @@ def _not_compared(scored: list[MethodRecord], best: MethodRecord, verdict: Verdi
 
 
 def _stability(chosen: MethodRecord, scored: list[MethodRecord]) -> str:
-    spread_of_chosen = spread(chosen)
+    deviation_of_chosen = score_deviation(chosen)
     rivals = [m for m in scored if m is not chosen and m["name"] != BASELINE]
-    others = [s for m in rivals if (s := spread(m)) is not None]
-    if spread_of_chosen is None or not others:
+    others = [s for m in rivals if (s := score_deviation(m)) is not None]
+    if deviation_of_chosen is None or not others:
         return ""
-    steadier = sum(other < spread_of_chosen for other in others)
+    steadier = sum(other < deviation_of_chosen for other in others)
     if steadier == 0:
         return " and the smallest standard deviation over splits"
     if steadier > len(others) / 2:

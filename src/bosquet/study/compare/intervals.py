@@ -31,11 +31,11 @@ from bosquet.study.table.design_splits import MIN_BLOCKS
 CONFIDENCE = 0.95
 # With two splits the corrected interval has one degree of freedom and a half width of 12.7 standard errors,
 # with three splits 4.3: hardly any difference would be significant.
-FEWEST_SPLITS = 5
+MIN_SPLITS = 5
 DRAWS = 400
-FEWEST_DRAWS = 200
-# Rows times draws that are stored as one byte each.
-MOST_COUNTS = 8_000_000
+MIN_DRAWS = 200
+# Maximum number of rows times draws: they are stored as one byte each.
+MAX_COUNTS = 8_000_000
 
 
 def corrected_interval(
@@ -176,7 +176,7 @@ class BootstrapDraws:
         """Draw rows, or whole groups, with replacement; a draw has as many as the test rows have."""
         random = np.random.default_rng(seed)
         n = len(y)
-        draws = min(DRAWS, max(FEWEST_DRAWS, MOST_COUNTS // n))
+        draws = min(DRAWS, max(MIN_DRAWS, MAX_COUNTS // n))
         counts = np.empty((draws, n), dtype=np.uint8)
         unit = np.arange(n) if group is None else np.unique(group, return_inverse=True)[1]
         units = int(unit.max()) + 1
@@ -235,7 +235,7 @@ def interval_of(
     within: tuple[float, float] = (-math.inf, math.inf),
 ) -> list[float] | None:
     """Return the confidence interval of the mean score of a method, clipped to the range of the metric."""
-    if len(scores) >= FEWEST_SPLITS:
+    if len(scores) >= MIN_SPLITS:
         interval = corrected_interval(scores, n_train=n_train, n_test=n_test)
     elif drawn is None:
         return None

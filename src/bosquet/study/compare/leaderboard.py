@@ -5,11 +5,11 @@ from __future__ import annotations
 import html
 from typing import Any
 
+from bosquet._optional import import_pandas
 from bosquet._text_table import text_table
 from bosquet.study.exploration.alarms import alarms
 from bosquet.study.metrics.formatting import format_score
 from bosquet.study.record import MethodRecord, Record
-from bosquet.study.table.frames import pandas_or_error
 
 
 def leaderboard(record: Record) -> Any:
@@ -19,7 +19,7 @@ def leaderboard(record: Record) -> Any:
     `difference_low`, `difference_high` and whether it is `distinguishable`; all other metrics; `splits`,
     `rows`, `fit_seconds`, `predict_microseconds`, `setting`, `status`, `message`.
     """
-    pandas = pandas_or_error()
+    pandas = import_pandas("Study")
     rows = [_row(record, method) for method in record["methods"]]
     names = pandas.Index([method["name"] for method in record["methods"]], name="method")
     return pandas.DataFrame(rows, index=names)

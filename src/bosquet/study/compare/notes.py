@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bosquet.study.compare.intervals import FEWEST_SPLITS
+from bosquet.study.compare.intervals import MIN_SPLITS
 from bosquet.study.methods.method import Method
 from bosquet.study.record import MethodRecord
 from bosquet.study.run.schedule import Schedule
@@ -32,10 +32,10 @@ def notes_on_comparison(
             f" score with 95 % confidence if it differs from the {len(schedule.splits)} blocks of this"
             " study as these differ from each other. With fewer than 3 blocks there is no interval."
         )
-    elif len(schedule.splits) < FEWEST_SPLITS:
+    elif len(schedule.splits) < MIN_SPLITS:
         notes.append(
             "Confidence intervals come from a bootstrap of the test rows of the first split. There are"
-            f" fewer than {FEWEST_SPLITS} splits, so the intervals do not include the variation over"
+            f" fewer than {MIN_SPLITS} splits, so the intervals do not include the variation over"
             " training sets."
         )
     default = [method.title for method in methods if _ignores_tune_by(method, schedule)]

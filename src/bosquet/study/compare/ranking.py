@@ -8,7 +8,7 @@ import numpy as np
 
 from bosquet.study.compare.intervals import (
     CONFIDENCE,
-    FEWEST_SPLITS,
+    MIN_SPLITS,
     BootstrapDraws,
     difference_over_splits,
     differences_over_rows,
@@ -67,11 +67,11 @@ def _row(method: Method, outcomes: list[Outcome]) -> MethodRecord:
         "metrics": _means(done),
         "fit_seconds": first.fit_seconds,
         "predict_microseconds": first.predict_microseconds,
-        "card": method.card,
+        "properties": method.properties,
         "details": first.details,
     }
-    if first.held_out is not None:
-        row["test"] = first.held_out
+    if first.evaluation is not None:
+        row["test"] = first.evaluation
     return row
 
 
@@ -127,7 +127,7 @@ def _compare(
     few splits for an interval has neither.
     """
     train, test = len(schedule.splits[0].train), len(schedule.splits[0].test)
-    over_splits = len(schedule.splits) >= FEWEST_SPLITS
+    over_splits = len(schedule.splits) >= MIN_SPLITS
     drawn = {} if over_splits else _draws(schedule, methods, scored)
     for row in scored:
         row["interval"] = interval_of(
@@ -147,7 +147,7 @@ def _compare(
     rivals = [row for row in rivals if not row["subsampled"]]
     pairs = {row["name"]: _pair_scores(schedule, methods, row, best) for row in rivals if best}
     if over_splits:
-        rivals = [row for row in rivals if len(pairs[row["name"]][0]) >= FEWEST_SPLITS]
+        rivals = [row for row in rivals if len(pairs[row["name"]][0]) >= MIN_SPLITS]
         for row in rivals:
             row["difference"] = difference_over_splits(
                 *pairs[row["name"]], n_train=train, n_test=test, comparisons=len(rivals)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from bosquet.study.methods.method import BASELINE, BAYES_RULE
 from bosquet.study.record import MethodRecord, Verdict
 
-MOST_NAMED = 4
+MAX_NAMED = 4
 
 
 def best_of(methods: Sequence[MethodRecord]) -> MethodRecord | None:
@@ -96,6 +96,6 @@ def unfinished(verdict: Verdict) -> str:
     parts = []
     for reason, names in reasons:
         if names:
-            shown = ", ".join(names[:MOST_NAMED]) + (", ..." if len(names) > MOST_NAMED else "")
+            shown = ", ".join(names[:MAX_NAMED]) + (", ..." if len(names) > MAX_NAMED else "")
             parts.append(f"{len(names)} {reason} ({shown})")
     return "; ".join(parts)

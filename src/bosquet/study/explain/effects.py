@@ -16,12 +16,12 @@ from bosquet.study.record import DependenceRecord
 from bosquet.study.table.frames import take
 
 # Largest number of columns to permute; if there are more, those most related to the predictions.
-MOST_PERMUTED = 64
-ROWS, REPEATS, FEWEST_ROWS, FEWEST_CALLS = 2000, 3, 100, 12
+MAX_PERMUTED = 64
+ROWS, REPEATS, MIN_ROWS, MIN_CALLS = 2000, 3, 100, 12
 # Largest number of values in a table that the model predicts at once.
-MOST_VALUES = 10_000_000
+MAX_VALUES = 10_000_000
 SHOWN = 6  # columns with a dependence plot
-CURVE_ROWS, GRID, MOST_LEVELS = 200, 25, 30
+CURVE_ROWS, GRID, MAX_LEVELS = 200, 25, 30
 
 
 def importances(
@@ -42,10 +42,10 @@ def importances(
     row allows. With weights the score is weighted, and rows are drawn for the permuted column in proportion
     to their weights. The column `left_out` is not a feature.
     """
-    rows = min(ROWS, len(y), max(MOST_VALUES // X.shape[1], FEWEST_ROWS))
+    rows = min(ROWS, len(y), max(MAX_VALUES // X.shape[1], MIN_ROWS))
     if seconds is not None:
-        afford = int(seconds * 1e6 / (max(microseconds, 1.0) * min(X.shape[1] + 1, MOST_PERMUTED)))
-        rows = int(np.clip(afford, min(FEWEST_ROWS, rows), rows))
+        afford = int(seconds * 1e6 / (max(microseconds, 1.0) * min(X.shape[1] + 1, MAX_PERMUTED)))
+        rows = int(np.clip(afford, min(MIN_ROWS, rows), rows))
     random = np.random.default_rng(seed)
     chosen = np.sort(random.permutation(len(y))[:rows])
     sample, truth = take(X, chosen).copy(), y[chosen]
@@ -54,11 +54,11 @@ def importances(
     # A call has a fixed cost besides the cost per row, so one call is timed.
     began = time.perf_counter()
     unpermuted = metric.score(truth, predictions_for(model, sample, metric), chosen_weight)
-    calls = MOST_PERMUTED * REPEATS
+    calls = MAX_PERMUTED * REPEATS
     if seconds is not None:
         one_call = max(time.perf_counter() - began, 1e-6)
-        calls = int(np.clip(seconds / one_call, FEWEST_CALLS, calls))
-    columns = _most_related(model, sample, metric, min(calls, MOST_PERMUTED), left_out)
+        calls = int(np.clip(seconds / one_call, MIN_CALLS, calls))
+    columns = _most_related(model, sample, metric, min(calls, MAX_PERMUTED), left_out)
     repeats = int(np.clip(calls // len(columns), 1, REPEATS))
     losses = np.empty((repeats, len(columns)))
     for k, name in enumerate(columns):
@@ -160,7 +160,7 @@ def dependences(
 
     Each curve is the mean prediction, with the 10 % and 90 % quantiles of the curves of single rows.
     """
-    most = max(MOST_VALUES // (X.shape[1] * GRID), 20)
+    most = max(MAX_VALUES // (X.shape[1] * GRID), 20)
     rows = np.sort(np.random.default_rng(seed).permutation(len(X))[: min(CURVE_ROWS, most)])
     sample = take(X, rows)
     some_weight = None if weight is None else weight[rows]
@@ -224,7 +224,7 @@ def _points(column: Any) -> Any:
 
     if not is_numeric_dtype(column.dtype):
         counts = column.value_counts()
-        levels = counts[counts > 0].index[:MOST_LEVELS].tolist()
+        levels = counts[counts > 0].index[:MAX_LEVELS].tolist()
         if getattr(column.dtype, "ordered", False):
             levels.sort(key=column.cat.categories.tolist().index)
         return levels

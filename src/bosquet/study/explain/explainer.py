@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from bosquet.study.compare.choice import Choice
-from bosquet.study.explain.calibration import (
+from bosquet.study.explain.diagnostics import (
     calibration_on,
     certificate_of,
     coverage_on,

@@ -12,8 +12,8 @@ from bosquet.study.record import ExplainedRow, Reason
 from bosquet.study.table.frames import take
 
 WORST, OUTLIERS, TYPICAL = 10, 6, 4
-MOST_REASONS = 8
-MOST_VALUES = 40
+MAX_REASONS = 8
+MAX_VALUES = 40
 Kind = Literal["worst", "outlier", "typical"]
 
 
@@ -40,8 +40,8 @@ def notable_rows(
     rows = np.array([row for row, _ in picked], dtype=int)
     outputs = None if metric.needs == "number" else predictions[rows].argmax(axis=1)
     explanations = explain_rows(model, take(X, rows), outputs, background, order, seed)
-    shown = [name for name in order if name in X.columns][:MOST_VALUES]
-    shown = shown or [str(name) for name in X.columns[:MOST_VALUES]]
+    shown = [name for name in order if name in X.columns][:MAX_VALUES]
+    shown = shown or [str(name) for name in X.columns[:MAX_VALUES]]
     result: list[ExplainedRow] = []
     for k, (row, kind) in enumerate(picked):
         values = {str(name): _text(X[name].iloc[row]) for name in shown}
@@ -69,10 +69,10 @@ def _largest_effects(names: list[str], effects: np.ndarray, X: Any, row: int) ->
     columns.sort(key=lambda column: -abs(effects[column]))
     reasons: list[Reason] = [
         {"feature": names[c], "value": _value_of(X, names[c], row), "effect": float(effects[c])}
-        for c in columns[:MOST_REASONS]
+        for c in columns[:MAX_REASONS]
     ]
     rest = float(effects.sum()) - sum(reason["effect"] for reason in reasons)
-    if len(columns) > MOST_REASONS or any(name == OTHERS for name in names):
+    if len(columns) > MAX_REASONS or any(name == OTHERS for name in names):
         reasons.append({"feature": OTHERS, "value": "", "effect": rest})
     return reasons
 

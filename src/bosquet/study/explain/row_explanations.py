@@ -13,9 +13,9 @@ from bosquet.explain import explain
 # Number of sampled column orders per row, in pairs of an order and its reverse.
 DRAWS = 16
 # Largest number of values in a table that is predicted at once; wide tables use fewer orders.
-MOST_VALUES = 10_000_000
+MAX_VALUES = 10_000_000
 # If there are more columns, the least important ones are treated as one.
-MOST_COLUMNS = 24
+MAX_COLUMNS = 24
 OTHERS = "(all others)"  # the script of the report uses the same name
 
 
@@ -55,12 +55,12 @@ def explain_rows(
         The columns, most important first.
     seed : int
     most_columns : int or None, default=None
-        Number of columns with a value of their own if values are sampled; None is `MOST_COLUMNS`.
+        Number of columns with a value of their own if values are sampled; None is `MAX_COLUMNS`.
     """
     exact = _explain_trees(model, X, outputs)
     if exact is not None:
         return exact
-    return _sample(model, X, outputs, background, order, seed, most_columns or MOST_COLUMNS)
+    return _sample(model, X, outputs, background, order, seed, most_columns or MAX_COLUMNS)
 
 
 def _explain_trees(model: Any, X: Any, outputs: np.ndarray | None) -> RowExplanations | None:
@@ -107,7 +107,7 @@ def _sample(
     random = np.random.default_rng(seed)
     groups = _groups([str(name) for name in X.columns], order, most_columns)
     n, steps = len(X), len(groups) + 1
-    half = int(np.clip(MOST_VALUES // (2 * n * steps * X.shape[1]), 1, DRAWS // 2))
+    half = int(np.clip(MAX_VALUES // (2 * n * steps * X.shape[1]), 1, DRAWS // 2))
     draws = 2 * half
     orders = np.array([[random.permutation(len(groups)) for _ in range(half)] for _ in range(n)])
     orders = np.concatenate([orders, orders[:, :, ::-1]], axis=1)  # (rows, draws, groups)

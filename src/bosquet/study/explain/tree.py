@@ -10,11 +10,11 @@ from bosquet.explain import surrogate_tree
 from bosquet.study.record import TreeNode
 from bosquet.study.table.frames import take
 from bosquet.trees import DecisionTreeClassifier, DecisionTreeRegressor
-from bosquet.trees.reading import split_table
+from bosquet.trees.export import split_table
 
-MOST_ROWS = 10_000
+MAX_ROWS = 10_000
 LEAVES = 12
-MOST_LEAVES = 200
+MAX_LEAVES = 200
 WIDE = 200
 
 
@@ -26,7 +26,7 @@ def tree_to_draw(
         n = model.get_n_leaves()
         tree = model.tree_
         title = f"The chosen tree, {n} {'leaf' if n == 1 else 'leaves'}"
-        if n > MOST_LEAVES:
+        if n > MAX_LEAVES:
             tree = _upper_levels(model)
             title += f", shown to depth {int(tree.depth)}"
         return node_of(tree, _rules(model, tree)), title
@@ -36,7 +36,7 @@ def tree_to_draw(
 def _surrogate(
     model: Any, X: Any, y: np.ndarray, important: list[str], seed: int
 ) -> tuple[TreeNode | None, str]:
-    rows = np.sort(np.random.default_rng(seed).permutation(len(X))[:MOST_ROWS])
+    rows = np.sort(np.random.default_rng(seed).permutation(len(X))[:MAX_ROWS])
     sample = take(X, rows)
     predictor: Any = model
     if (
@@ -75,7 +75,7 @@ def _upper_levels(model: Any) -> Any:
     """Return the upper levels of a tree that is too large to draw."""
     tree = model.tree_
     depth = 1
-    while np.count_nonzero(tree.depths <= depth + 1) < 2 * MOST_LEAVES and depth < tree.depth:
+    while np.count_nonzero(tree.depths <= depth + 1) < 2 * MAX_LEAVES and depth < tree.depth:
         depth += 1
     return tree.pruned_at(np.flatnonzero(tree.depths == depth))
 

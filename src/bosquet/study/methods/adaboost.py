@@ -126,7 +126,7 @@ METHODS = [
         parameter="rounds",
         log=True,
         candidates=_candidates,
-        card={
+        properties={
             "readable": ("partly", "with stumps, a sum of one function per column"),
             "score_or_interval": (
                 "partly",

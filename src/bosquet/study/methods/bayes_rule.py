@@ -8,10 +8,10 @@ import numpy as np
 
 from bosquet._targets import class_numbers
 from bosquet.study.methods.method import BAYES_RULE, Candidate, Method
-from bosquet.study.record import Card, Task
+from bosquet.study.record import MethodProperties, Task
 from bosquet.study.table.target import StudyTarget
 
-BAYES_RULE_CARD: Card = {
+BAYES_RULE_PROPERTIES: MethodProperties = {
     "readable": ("yes", "it is the distribution of the data"),
     "score_or_interval": ("yes", "true probabilities or means"),
     "consistent": ("yes", "nothing is estimated"),
@@ -72,7 +72,7 @@ def bayes_rule_method(rule: BayesRule, tasks: frozenset[Task]) -> Method:
         parameter="",
         log=False,
         candidates=lambda shape: [Candidate(0.0, "", {}, lambda seed: rule)],
-        card=BAYES_RULE_CARD,
+        properties=BAYES_RULE_PROPERTIES,
     )
 
 

@@ -47,9 +47,9 @@ class TuningTask:
     one_se: bool
     seed: int
     train: np.ndarray  # indices of the training rows, the same for all candidates
-    held: np.ndarray  # indices of the validation rows
+    validation: np.ndarray  # indices of the validation rows
     # Score of predictions for the validation rows, and its standard error (None for too few rows).
-    score_held: Callable[[np.ndarray], tuple[float, float | None]]
+    score_validation: Callable[[np.ndarray], tuple[float, float | None]]
     # Whether the time limit is reached; boosting then stops and keeps the rounds fitted so far.
     is_over: Callable[[], bool] = lambda: False
 
@@ -65,7 +65,7 @@ class SelfTuningResult:
     score_title: str
     candidate: Candidate
     score: float  # validation score by the study's metric, which compares candidates
-    spread: float | None  # standard error of the score
+    standard_error: float | None  # of the score
     estimator: Any = None  # already fitted to all rows, or None
     fitted: Any = None  # fitted to the training rows
     unseen: ValidationPredictions | None = None  # predictions for the validation rows

@@ -44,7 +44,7 @@ def _tune(classes: bool, least: int, task: TuningTask) -> SelfTuningResult:
     make = partial(_make, classes, chosen)
     tree = fit_by_design(make(task.seed), task.rows, task.seed)
     table = tree.pruning_table_
-    errors, spreads, title = _as_scores(table, measure, task.metric)
+    errors, standard_errors, title = _as_scores(table, measure, task.metric)
     points: list[CurvePoint] = []
     for line in reversed(_lines(table)):
         leaves = int(table.leaves[line])
@@ -54,7 +54,7 @@ def _tune(classes: bool, least: int, task: TuningTask) -> SelfTuningResult:
                 "label": f"{leaves} leaves" if leaves > 1 else "1 leaf",
                 "setting": {"leaves": leaves, "ccp_alpha": float(table.ccp_alphas[line])},
                 "score": float(errors[line]),
-                "spread": float(spreads[line]),
+                "standard_error": float(standard_errors[line]),
                 "chosen": line == table.chosen,
             }
         )
@@ -76,18 +76,18 @@ def _from_setting(classes: bool, setting: dict[str, Any]) -> Candidate | None:
 
 def _as_scores(table: Any, measure: str | None, metric: Any) -> tuple[np.ndarray, np.ndarray, str]:
     """Return the errors of the pruning table, as values of the study's metric if they determine it."""
-    errors, spreads = table.errors, table.standard_errors
+    errors, standard_errors = table.errors, table.standard_errors
     if measure == "deviance":  # deviance is twice the log loss
-        return errors / 2, spreads / 2, "Log loss"
+        return errors / 2, standard_errors / 2, "Log loss"
     if measure == "misclassified":
         if metric.name == "accuracy":
-            return 1 - errors, spreads, metric.title
-        return errors, spreads, "Error rate"
+            return 1 - errors, standard_errors, metric.title
+        return errors, standard_errors, "Error rate"
     if metric.name == "rmse":
         root = np.sqrt(errors)
         slope = np.divide(0.5, root, out=np.zeros_like(root), where=root > 0)
-        return root, spreads * slope, metric.title
-    return errors, spreads, "Mean squared error"
+        return root, standard_errors * slope, metric.title
+    return errors, standard_errors, "Mean squared error"
 
 
 def _lines(table: Any) -> list[int]:
@@ -136,7 +136,7 @@ METHODS = [
         parameter="leaves",
         log=True,
         candidates=_candidates,
-        card={
+        properties={
             "readable": ("yes", "a few questions"),
             "score_or_interval": ("partly", "class proportions or standard deviation of a leaf"),
             "consistent": ("partly", "if leaves shrink while their row counts grow; unstable"),

@@ -47,7 +47,7 @@ METHODS = [
         parameter="",
         log=False,
         candidates=_candidates,
-        card={
+        properties={
             "readable": ("yes", "one number"),
             "score_or_interval": ("partly", "class proportions, the same for all rows"),
             "consistent": ("no", "it ignores the features"),

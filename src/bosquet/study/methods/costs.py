@@ -27,7 +27,7 @@ class FitCost:
     most: int | None = None  # maximum number of rows, because of memory
 
     def __call__(self, shape: TableShape, seconds: float) -> int:
-        """Return the largest number of rows that one fit can use in this time, at least a few hundred."""
+        """Return the maximum number of rows that one fit can use in this time, at least a few hundred."""
         spare = max(seconds - self.fixed, 0.0)
         rows = 1000 * (spare / self._slope(shape)) ** (1 / self.rows)
         rows = min(rows, shape.n_rows, self.most or shape.n_rows)

@@ -1,4 +1,4 @@
-"""Discriminant analysis: nearest barycentre, linear, quadratic and with kernel density estimates."""
+"""Discriminant analysis: nearest centroid, linear, quadratic and with kernel density estimates."""
 
 from __future__ import annotations
 
@@ -146,21 +146,19 @@ def _details(fitted: Any) -> dict[str, Any]:
     return {
         "columns": len(names),
         "classes": len(model.classes_),
-        "columns with the most distant barycentres": {
-            str(names[i]): float(between[i]) for i in top
-        },
+        "columns with the most distant centroids": {str(names[i]): float(between[i]) for i in top},
     }
 
 
 METHODS = [
     Method(
-        name="nearest-barycentre",
-        title="Nearest barycentre",
+        name="nearest-centroid",
+        title="Nearest centroid",
         tasks=CLASSES,
-        parameter="1 / (1 + shrinkage of the barycentres)",
+        parameter="1 / (1 + shrinkage of the centroids)",
         log=False,
         candidates=_barycentres,
-        card={
+        properties={
             "readable": ("yes", "one centre per class"),
             "score_or_interval": (
                 "partly",
@@ -182,8 +180,8 @@ METHODS = [
         parameter="1 - shrinkage of the covariance",
         log=False,
         candidates=_linear,
-        card={
-            "readable": ("partly", "weights of a linear frontier"),
+        properties={
+            "readable": ("partly", "weights of a linear decision boundary"),
             "score_or_interval": ("yes", "probabilities under its Gaussian model"),
             "consistent": ("no", "unless classes are Gaussian with one covariance"),
             "minimax": ("no", "efficient in its Gaussian model only"),
@@ -202,8 +200,8 @@ METHODS = [
         parameter="1 - shrinkage of the covariances",
         log=False,
         candidates=_quadratic,
-        card={
-            "readable": ("no", "quadratic frontiers in all columns"),
+        properties={
+            "readable": ("no", "quadratic decision boundaries in all columns"),
             "score_or_interval": (
                 "yes",
                 "probabilities under its Gaussian model, often overconfident",
@@ -225,7 +223,7 @@ METHODS = [
         parameter="1 / bandwidth of the kernels",
         log=True,
         candidates=_kernels,
-        card={
+        properties={
             "readable": ("no", "a sum over all rows"),
             "score_or_interval": ("yes", "probabilities from densities, poor in many columns"),
             "consistent": ("yes", "if the bandwidth vanishes slowly enough"),

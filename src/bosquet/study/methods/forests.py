@@ -68,13 +68,20 @@ def columns_drawn(columns: int, classes: bool) -> list[int]:
     return sorted(wanted)
 
 
+def forest_label(drawn: int, columns: int, least: int) -> str:
+    """Return the label of a candidate: the columns drawn per node and the minimum number of rows per leaf."""
+    of = "1 column" if columns == 1 else f"{columns} columns"
+    rows = "1 row" if least == 1 else f"{least} rows"
+    return f"{drawn} of {of}, at least {rows} per leaf"
+
+
 def _forest(shape: TableShape) -> Sequence[Candidate]:
     classes = shape.task != "regression"
     leaves = (10, 3, 1) if shape.n_rows >= 1000 else (5, 1)
     return [
         Candidate(
             complexity=q,
-            label=f"{q} of {shape.n_numbers + shape.n_categories} columns, at least {least} rows per leaf",
+            label=forest_label(q, shape.n_numbers + shape.n_categories, least),
             setting={"n_estimators": TREES, "max_features": q, "min_samples_leaf": least},
             make=partial(_make_forest, classes, q, least, None, TREES),
         )
@@ -90,7 +97,7 @@ def _extra_trees(shape: TableShape) -> Sequence[Candidate]:
     return [
         Candidate(
             complexity=q,
-            label=f"{q} of {columns} columns, at least {least} rows per leaf",
+            label=forest_label(q, columns, least),
             setting={"n_estimators": TREES, "max_features": q, "min_samples_leaf": least},
             make=partial(_make_extra_trees, classes, q, least, TREES),
         )
@@ -115,7 +122,7 @@ METHODS = [
         parameter="leaves per tree",
         log=True,
         candidates=_bagged,
-        card={
+        properties={
             "readable": ("no", "a hundred trees"),
             "score_or_interval": ("yes", "votes, out-of-bag error, jackknife standard errors"),
             "consistent": ("partly", "if its trees are, or if bags are small compared with n"),
@@ -137,7 +144,7 @@ METHODS = [
         parameter="columns drawn per node",
         log=False,
         candidates=_forest,
-        card={
+        properties={
             "readable": ("no", "a hundred trees; importances help"),
             "score_or_interval": ("yes", "votes, quantiles, jackknife standard errors"),
             "consistent": ("partly", "proved for subsampled trees and additive targets"),
@@ -159,7 +166,7 @@ METHODS = [
         parameter="columns drawn per node",
         log=False,
         candidates=_extra_trees,
-        card={
+        properties={
             "readable": ("no", "a hundred trees"),
             "score_or_interval": ("yes", "votes; jackknife standard errors with bootstrap samples"),
             "consistent": ("partly", "proved if splits ignore the target"),

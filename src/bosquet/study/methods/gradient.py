@@ -21,7 +21,7 @@ from bosquet.study.methods.costs import FitCost
 from bosquet.study.methods.method import INCUMBENT, Candidate, Method, TableShape
 from bosquet.study.methods.offsets import OffsetModel, rate_model, with_offset
 from bosquet.study.metrics.metric import RARE, predictions_for
-from bosquet.study.record import Card, CurvePoint
+from bosquet.study.record import CurvePoint, MethodProperties
 from bosquet.study.table.offset import OffsetColumn
 
 # With fewer rows, a validation set is too small for early stopping, and cross-validation is cheap.
@@ -234,8 +234,10 @@ def _tune(
 ) -> SelfTuningResult:
     """Boost until the loss on the validation set no longer falls; the losses per round are the curve."""
     model = _with_early_stopping(classes, trees, offset, task.seed, patience)
-    train, held = task.rows.take(task.train), task.rows.take(task.held)
-    eval_set = (held.X, held.y) if held.weight is None else (held.X, held.y, held.weight)
+    train, validation = task.rows.take(task.train), task.rows.take(task.validation)
+    eval_set: tuple[Any, ...] = (validation.X, validation.y)
+    if validation.weight is not None:
+        eval_set = (*eval_set, validation.weight)
     given: dict[str, Any] = {"sample_weight": train.weight, "eval_set": eval_set}
     stopper = TimeLimitStopper(task.is_over)
     if isinstance(model, OffsetModel):
@@ -243,8 +245,8 @@ def _tune(
     else:
         model.set_params(callbacks=[stopper]).fit(train.X, train.y, **given)
         model.set_params(callbacks=None)
-    predictions = predictions_for(model, held.X, task.metric)
-    score, spread = task.score_held(predictions)
+    predictions = predictions_for(model, validation.X, task.metric)
+    score, standard_error = task.score_validation(predictions)
     stopped = int(rate_model(model).n_iter_)
     # The optimal number of rounds grows about in proportion to the number of rows.
     rounds = stopped if stopper.reached else round(stopped * len(task.rows) / len(train))
@@ -258,15 +260,17 @@ def _tune(
             "label": f"{done} rounds, {trees.label()}",
             "setting": {**setting, "n_estimators": done},
             "score": float(losses[done - 1]),
-            "spread": spread if done == stopped and title == task.metric.title else None,
+            "standard_error": standard_error
+            if done == stopped and title == task.metric.title
+            else None,
             "chosen": done == stopped,
         }
         for done in _rounds_shown(len(losses), stopped)
     ]
     return SelfTuningResult(
         points, "rounds", True, "validation rows", title,
-        Candidate(rounds, label, setting, make), score, spread,
-        fitted=model, unseen=ValidationPredictions(predictions, held.y, held.weight),
+        Candidate(rounds, label, setting, make), score, standard_error,
+        fitted=model, unseen=ValidationPredictions(predictions, validation.y, validation.weight),
         finished=not stopper.reached,
     )  # fmt: skip
 
@@ -322,7 +326,7 @@ def _details(fitted: Any) -> dict[str, Any]:
     }
 
 
-_CARD: Card = {
+_PROPERTIES: MethodProperties = {
     "readable": ("no", "hundreds of trees; Shapley values help"),
     "score_or_interval": ("yes", "probabilities; quantiles with the quantile loss"),
     "consistent": ("partly", "with early stopping and large enough trees"),
@@ -341,7 +345,7 @@ def _method(name: str, title: str, candidates: Any) -> Method:
         parameter="rounds",
         log=True,
         candidates=candidates,
-        card=_CARD,
+        properties=_PROPERTIES,
         rows_affordable=COST,
         details=_details,
         takes_offset=True,

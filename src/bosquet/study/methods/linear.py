@@ -95,7 +95,7 @@ METHODS = [
         parameter="1 / penalty per row",
         log=True,
         candidates=_ridges,
-        card={
+        properties={
             "readable": ("yes", "one slope per column"),
             "score_or_interval": ("partly", "intervals if errors are Gaussian"),
             "consistent": ("no", "unless the regression function is linear"),
@@ -115,7 +115,7 @@ METHODS = [
         parameter="1 / penalty per row",
         log=True,
         candidates=_poissons,
-        card={
+        properties={
             "readable": ("yes", "exp(coefficient) multiplies the mean"),
             "score_or_interval": ("partly", "intervals if counts are Poisson"),
             "consistent": ("no", "unless the log of the mean is linear"),

@@ -75,7 +75,7 @@ METHODS = [
         parameter="C, inverse of the ridge penalty",
         log=True,
         candidates=_candidates,
-        card={
+        properties={
             "readable": ("yes", "exp(coefficient) is an odds ratio"),
             "score_or_interval": ("yes", "probabilities, usually well calibrated"),
             "consistent": ("no", "unless log-odds are linear"),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from bosquet.study.record import Card, Task
+from bosquet.study.record import MethodProperties, Task
 from bosquet.study.table.offset import OffsetColumn
 
 # Names of methods with a special role: the same prediction for all rows, the Bayes rule of simulated data,
@@ -73,7 +73,7 @@ class Method:
     parameter: str  # label of the complexity axis
     log: bool  # whether the complexity axis is logarithmic
     candidates: Callable[[TableShape], Sequence[Candidate]]
-    card: Card
+    properties: MethodProperties
     by: str = "cv"  # default way of tuning: cv, validation, oob, bootstrap, aic or bic
     likelihood: bool = False  # whether its fits have a likelihood, for AIC and BIC
     rows_affordable: Callable[[TableShape, float], int] = all_rows

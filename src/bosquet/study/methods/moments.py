@@ -43,12 +43,16 @@ class Barycentres(NearestCentroid):
         deviation = np.sqrt(squares / max(n - classes, 1))
         if not deviation.any() and (means == means[0]).all():
             raise ValueError(
-                "every column of X is constant, so all barycentres are equal; pass at least one column that"
+                "every column of X is constant, so all centroids are equal; pass at least one column that"
                 " varies"
             )
         if not deviation.all():
             constant = int((deviation == 0).sum())
-            warnings.warn(f"{constant} column(s) are constant within each class", stacklevel=2)
+            columns = "1 column is" if constant == 1 else f"{constant} columns are"
+            warnings.warn(
+                f"{columns} constant within each class; check whether the target determines them",
+                stacklevel=2,
+            )
         centre = counts @ means / n
         width = np.sqrt(1 / counts - 1 / n)[:, None] * (deviation + np.median(deviation))
         distances = (means - centre) / width

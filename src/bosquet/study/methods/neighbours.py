@@ -85,7 +85,7 @@ METHODS = [
         parameter="neighbours k",
         log=True,
         candidates=_candidates,
-        card={
+        properties={
             "readable": ("partly", "shows the nearest rows, but no rule"),
             "score_or_interval": ("partly", "vote proportions, coarse for small k"),
             "consistent": (

@@ -31,8 +31,8 @@ class _WarnsOfFewRows:
         count = count_weights(self)
         if X.shape[0] < ROWS_PER_WEIGHT * count:
             warnings.warn(
-                f"{X.shape[0]:,} rows for {count:,} weights; a network should have at least"
-                f" {ROWS_PER_WEIGHT} rows per weight",
+                f"the network has {count:,} weights, but only {X.shape[0]:,} training rows, fewer than"
+                f" {ROWS_PER_WEIGHT} per weight; use more rows or a smaller network",
                 UserWarning,
                 stacklevel=2,
             )
@@ -178,7 +178,7 @@ METHODS = [
         parameter="weights of the network",
         log=True,
         candidates=_candidates,
-        card={
+        properties={
             "readable": ("no", "weights are not interpretable"),
             "score_or_interval": ("partly", "probabilities, often overconfident"),
             "consistent": ("partly", "if units grow with n and training finds the best weights"),

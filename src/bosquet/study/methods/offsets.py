@@ -1,6 +1,7 @@
 r"""Models of counts with an exposure: they fit rates and multiply them by the exposure of each row.
 
-With an exposure t, the Poisson log-likelihood of a count y of mean :math:`t e^f` is
+Gradient boosting takes the exposure itself. For the other models: with an exposure t, the Poisson
+log-likelihood of a count y of mean :math:`t e^f` is
 
 .. math:: y (\ln t + f) - t e^f = t \left(\frac{y}{t} f - e^f\right) + \text{const} ,
 
@@ -16,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from bosquet._sklearn import BaseEstimator, RegressorMixin, clone
+from bosquet._sklearn import BaseEstimator, RegressorMixin, clone, has_fit_parameter
 from bosquet.study.methods.pipelines import fit_weighted
 from bosquet.study.table.offset import OffsetColumn
 
@@ -58,15 +59,17 @@ class OffsetModel(RegressorMixin, BaseEstimator):
         eval_set: Any = None,
         callbacks: Any = None,
     ) -> OffsetModel:
-        """Fit the rates, weighted by exposure; `eval_set` and `callbacks` are for gradient boosting."""
-        features, rate, weight = self._rates(X, y, sample_weight)
+        """Fit the rates; `eval_set` and `callbacks` are for gradient boosting."""
         model = clone(self.regressor)
-        if eval_set is None:
-            fit_weighted(model, features, rate, weight)
-        else:
+        if has_fit_parameter(model, "exposure"):
+            features, y, weight, offset = self._counts(X, y, sample_weight)
+            if eval_set is not None:
+                eval_set = self._counts(*eval_set)
             model.set_params(callbacks=callbacks)
-            model.fit(features, rate, sample_weight=weight, eval_set=self._rates(*eval_set))
+            model.fit(features, y, sample_weight=weight, offset=offset, eval_set=eval_set)
             model.set_params(callbacks=None)
+        else:
+            fit_weighted(model, *self._rates(X, y, sample_weight))
         self.regressor_ = model
         return self
 
@@ -81,7 +84,12 @@ class OffsetModel(RegressorMixin, BaseEstimator):
         for rate in self.regressor_.staged_predict(self.column.features(X)):
             yield exposure * np.ravel(rate)
 
+    def _counts(self, X: Any, y: Any, weight: Any = None) -> tuple[Any, Any, Any, np.ndarray]:
+        """Features, counts, weights and offsets: what gradient boosting takes, also as `eval_set`."""
+        return self.column.features(X), y, weight, np.log(self.column.exposure(X))
+
     def _rates(self, X: Any, y: Any, weight: Any = None) -> tuple[Any, np.ndarray, np.ndarray]:
+        """Features, rates and weights, for models that take no exposure."""
         exposure = self.column.exposure(X)
         weights = exposure if weight is None else exposure * np.asarray(weight, dtype=float)
         return self.column.features(X), np.asarray(y, dtype=float) / exposure, weights

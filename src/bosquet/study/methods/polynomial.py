@@ -260,7 +260,7 @@ METHODS = [
         parameter="degree",
         log=False,
         candidates=_candidates,
-        card={
+        properties={
             "readable": ("partly", "one curve per column for low degrees"),
             "score_or_interval": ("partly", "intervals if errors are Gaussian"),
             "consistent": ("partly", "if the degree grows slowly with n, with products"),

@@ -11,7 +11,7 @@ from bosquet.boosting import AdaBoostClassifier
 from bosquet.study.methods.adaboost import vote_details
 from bosquet.study.methods.candidates import Staged
 from bosquet.study.methods.costs import FitCost
-from bosquet.study.methods.forests import columns_drawn
+from bosquet.study.methods.forests import columns_drawn, forest_label
 from bosquet.study.methods.gradient import staged_predictions
 from bosquet.study.methods.method import Candidate, Method, TableShape
 from bosquet.study.metrics.metric import RARE
@@ -33,7 +33,7 @@ def _bags(shape: TableShape) -> Sequence[Candidate]:
     return [
         Candidate(
             complexity=q,
-            label=f"{q} of {columns} columns, at least {least} rows per leaf",
+            label=forest_label(q, columns, least),
             setting={"n_estimators": LEARNERS, "max_features": q, "min_samples_leaf": least},
             make=partial(_make_bagging, q, least),
         )
@@ -88,7 +88,7 @@ METHODS = [
         parameter="columns drawn per node",
         log=False,
         candidates=_bags,
-        card={
+        properties={
             "readable": ("no", "a hundred trees"),
             "score_or_interval": ("partly", "votes, as if classes were equally frequent"),
             "consistent": ("partly", "for the balanced error, if its trees are"),
@@ -109,7 +109,7 @@ METHODS = [
         parameter="rounds",
         log=True,
         candidates=_rusboosts,
-        card={
+        properties={
             "readable": ("no", "a vote of many trees"),
             "score_or_interval": ("partly", "margins; overconfident probabilities"),
             "consistent": ("no", "not proved with undersampling"),

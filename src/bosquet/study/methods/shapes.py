@@ -13,7 +13,7 @@ from bosquet.study.record import Task
 
 def table_shape(X: Any, y: Any, task: Task) -> TableShape:
     """Return the properties of the training rows on which candidates depend."""
-    encoder, columns = TableEncoder.fit(X, owner="table_shape")
+    encoder, columns = TableEncoder.fit_encode(X, owner="table_shape")
     target = np.asarray(y)
     classes, rarest, counts = 1, 1.0, False
     if task == "regression":

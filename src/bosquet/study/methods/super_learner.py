@@ -127,7 +127,7 @@ METHODS = [
         parameter="learners",
         log=False,
         candidates=_candidates,
-        card={
+        properties={
             "readable": ("no", "a mixture of models"),
             "score_or_interval": ("yes", "a mixture of probabilities"),
             "consistent": ("partly", "if one of its learners is"),

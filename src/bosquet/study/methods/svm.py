@@ -11,7 +11,7 @@ from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances
 from sklearn.multiclass import OneVsOneClassifier, OutputCodeClassifier
 from sklearn.svm import SVC, SVR, LinearSVC, LinearSVR
 
-from bosquet.study.methods._svm_cards import CARDS
+from bosquet.study.methods._svm_properties import PROPERTIES
 from bosquet.study.methods.costs import FitCost
 from bosquet.study.methods.method import Candidate, Method, TableShape
 from bosquet.study.methods.pipelines import ScaledTarget, model_of, prepared
@@ -38,7 +38,7 @@ class LinearSVM(LinearSVC):
     """LinearSVC of scikit-learn (squared hinge loss), which also counts its support vectors.
 
     `n_support_vectors_` is the number of rows inside the margin or misclassified, y f(x) < 1, on which the
-    frontier depends. With several classes, a row counts if it is a support vector of any of them.
+    decision boundary depends. With several classes, a row counts if it is a support vector of any of them.
     """
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LinearSVM:
@@ -283,7 +283,7 @@ def _method(kernel: str, regression: bool) -> Method:
         parameter="C, cost of a row inside the margin",
         log=True,
         candidates=candidates,
-        card=CARDS[kernel],
+        properties=PROPERTIES[kernel],
         rows_affordable=_FITS[kernel],
         details=_details,
         why_unsuited=_why_unsuited,

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from bosquet._sklearn import scorer_parts
+from bosquet._suggestions import with_article
 from bosquet._targets import class_numbers
 from bosquet.study.metrics.metric import Metric, MetricError, Needs, metrics_of
 from bosquet.study.record import Task
@@ -196,8 +197,8 @@ def _call(
     try:
         score = float(returned)
     except (TypeError, ValueError) as error:
-        kind = type(returned).__name__
-        raise MetricError(f"metric={name} returned a {kind}; it must return one number") from error
+        kind = with_article(type(returned).__name__)
+        raise MetricError(f"metric={name} returned {kind}; it must return one number") from error
     if not math.isfinite(score):
         raise MetricError(
             f"metric={name} returned {score} on {len(y):,} rows; it must return a finite number for all"

@@ -347,7 +347,7 @@ def metric_named(
     name = _ALIASES.get(name, name)
     if name not in known:
         raise ValueError(
-            f"metric={name!r} is not a metric for a {task} task; known metrics: {', '.join(known)}"
+            f"metric={name!r} is not a metric for a {task} task; available: {', '.join(known)}"
             + _suggestion(name, known)
         )
     title, higher, needs, formula, losses = known[name]

@@ -28,7 +28,7 @@ _SCRIPTS = (
     "theme",
     "leaderboard",
     "complexity",
-    "held_out",
+    "evaluation",
     "threshold",
     "confusion",
     "regression",
@@ -39,10 +39,10 @@ _SCRIPTS = (
     "rows",
     "columns",
     "exploration",
-    "qualities",
+    "properties",
     "page",
 )
-MOST_ALARMS = 4
+MAX_ALARMS = 4
 # Runs before the first paint, so that a page with the dark theme does not flash white.
 _THEME_FIRST = (
     'try{const t=localStorage.getItem("bosquet-theme");'
@@ -158,10 +158,10 @@ def _alarms(record: Record) -> str:
     if not findings:
         return ""
     items = "".join(
-        f"<li>{text(shortened(finding['message'], 300))}</li>" for finding in findings[:MOST_ALARMS]
+        f"<li>{text(shortened(finding['message'], 300))}</li>" for finding in findings[:MAX_ALARMS]
     )
-    if len(findings) > MOST_ALARMS:
-        items += f"<li>{counted(len(findings) - MOST_ALARMS, 'more warning')} of this kind.</li>"
+    if len(findings) > MAX_ALARMS:
+        items += f"<li>{counted(len(findings) - MAX_ALARMS, 'more warning')} of this kind.</li>"
     return (
         '<div class="alarms" role="note"><h2>Warnings about the data</h2>'
         f'<ul>{items}</ul><p><a href="#data">All findings about the data</a></p></div>'

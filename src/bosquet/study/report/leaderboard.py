@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from bosquet.study.compare.verdict import is_tied, is_worse
+from bosquet.study.metrics.formatting import in_sentence
 from bosquet.study.record import MethodRecord, Record
 from bosquet.study.report.embedding import text
 from bosquet.study.report.selection import (
@@ -21,7 +22,6 @@ from bosquet.study.report.wording import (
     count,
     decimal,
     duration,
-    in_sentence,
     known,
     microseconds,
     places_for,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bosquet.study.compare.verdict import is_worse, unfinished, without_score
 from bosquet.study.exploration.alarms import leaking_columns
+from bosquet.study.metrics.formatting import in_sentence
 from bosquet.study.record import MethodRecord, Record
 from bosquet.study.report.selection import (
     baseline,
@@ -20,7 +21,6 @@ from bosquet.study.report.wording import (
     count,
     counted,
     decimal,
-    in_sentence,
     known,
     listed,
     places_for,

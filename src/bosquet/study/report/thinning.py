@@ -7,14 +7,14 @@ from typing import Any
 
 from bosquet.study.record import Record
 
-MOST_COLUMNS = 400
-MOST_POINTS = 400
-MOST_ROWS = 200
-MOST_VALUES = 60  # of one row
-MOST_CORRELATED = 40
-MOST_NODES = 1500
-MOST_LEVELS = 60
-MOST_IMPORTANCES = 500
+MAX_COLUMNS = 400
+MAX_POINTS = 400
+MAX_ROWS = 200
+MAX_VALUES = 60  # of one row
+MAX_CORRELATED = 40
+MAX_NODES = 1500
+MAX_LEVELS = 60
+MAX_IMPORTANCES = 500
 
 
 def thin_record(record: Record) -> tuple[Record, list[str]]:
@@ -34,7 +34,7 @@ def thin_record(record: Record) -> tuple[Record, list[str]]:
         if test.get("thresholds"):
             test["thresholds"] = _evenly(test["thresholds"])
         if test.get("scatter"):
-            test["scatter"] = _evenly(test["scatter"], 2 * MOST_POINTS)
+            test["scatter"] = _evenly(test["scatter"], 2 * MAX_POINTS)
         if test:
             method["test"] = test
     if page["chosen"]:
@@ -45,38 +45,38 @@ def thin_record(record: Record) -> tuple[Record, list[str]]:
 
 def _thin_exploration(exploration: dict[str, Any], notes: list[str]) -> None:
     columns = exploration["columns"]
-    if len(columns) > MOST_COLUMNS:
+    if len(columns) > MAX_COLUMNS:
         suspected = {c for f in exploration["warnings"] for c in f["columns"][:10]}
         ranked = sorted(
             columns, key=lambda c: (c["name"] not in suspected, -(c["relation"] or 0.0))
-        )[:MOST_COLUMNS]
+        )[:MAX_COLUMNS]
         kept = {id(c) for c in ranked}
         exploration["columns"] = [c for c in columns if id(c) in kept]
         notes.append(
-            f"This report shows {MOST_COLUMNS} of {len(columns):,} columns, those most related to the target."
+            f"This report shows {MAX_COLUMNS} of {len(columns):,} columns, those most related to the target."
         )
     for finding in exploration["warnings"]:
         finding["columns"] = finding["columns"][:30]
     related = exploration["correlations"]
-    if related and len(related.get("names", [])) > MOST_CORRELATED:
-        related["names"] = related["names"][:MOST_CORRELATED]
-        related["matrix"] = [row[:MOST_CORRELATED] for row in related["matrix"][:MOST_CORRELATED]]
+    if related and len(related.get("names", [])) > MAX_CORRELATED:
+        related["names"] = related["names"][:MAX_CORRELATED]
+        related["matrix"] = [row[:MAX_CORRELATED] for row in related["matrix"][:MAX_CORRELATED]]
 
 
 def _thin_chosen(chosen: dict[str, Any], notes: list[str]) -> None:
     importances = chosen["importances"]
-    if len(importances) > MOST_IMPORTANCES:
-        chosen["importances"] = importances[:MOST_IMPORTANCES]
+    if len(importances) > MAX_IMPORTANCES:
+        chosen["importances"] = importances[:MAX_IMPORTANCES]
         notes.append(
-            f"This report shows the {MOST_IMPORTANCES} largest of {len(importances):,} importances."
+            f"This report shows the {MAX_IMPORTANCES} largest of {len(importances):,} importances."
         )
-    chosen["rows"] = chosen["rows"][:MOST_ROWS]
+    chosen["rows"] = chosen["rows"][:MAX_ROWS]
     for row in chosen["rows"]:
-        row["reasons"] = row["reasons"][:MOST_VALUES]
-        if len(row["values"]) > MOST_VALUES:
+        row["reasons"] = row["reasons"][:MAX_VALUES]
+        if len(row["values"]) > MAX_VALUES:
             first = [r["feature"] for r in row["reasons"]] + list(row["values"])
             names = list(dict.fromkeys(name for name in first if name in row["values"]))
-            row["values"] = {name: row["values"][name] for name in names[:MOST_VALUES]}
+            row["values"] = {name: row["values"][name] for name in names[:MAX_VALUES]}
     certificate = chosen["certificate"]
     if certificate:
         for key, values in certificate.items():
@@ -84,7 +84,7 @@ def _thin_chosen(chosen: dict[str, Any], notes: list[str]) -> None:
                 certificate[key] = _evenly(values)
 
 
-def _evenly(points: list[Any], most: int = MOST_POINTS) -> list[Any]:
+def _evenly(points: list[Any], most: int = MAX_POINTS) -> list[Any]:
     """Return at most `most` of the points, evenly spaced, with the first and the last."""
     if len(points) <= most:
         return points
@@ -98,8 +98,8 @@ def _upper_part(tree: dict[str, Any]) -> tuple[dict[str, Any], bool]:
     The tree is copied level by level, not recursively: its depth may exceed the recursion limit of Python.
     """
     root = {**tree, "children": []}
-    level, remaining, cut = [(root, tree)], MOST_NODES - 1, False
-    for _ in range(MOST_LEVELS):
+    level, remaining, cut = [(root, tree)], MAX_NODES - 1, False
+    for _ in range(MAX_LEVELS):
         below: list[tuple[dict[str, Any], dict[str, Any]]] = []
         for copied, node in level:
             if len(node["children"]) > remaining:

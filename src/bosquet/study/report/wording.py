@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from bosquet.study.metrics.formatting import in_sentence
 from bosquet.study.record import MethodRecord, MetricRecord
 
 NOTHING = "–"
-# Words that keep their capital in a sentence.
-_NAMES = frozenset(("Bayes", "Brier", "Gaussian", "Laplacian", "Matthews", "Poisson"))
 
 
 def known(value: float | None) -> bool:
@@ -82,19 +81,6 @@ def listed(names: Sequence[str], most: int = 4) -> str:
     if len(shown) < 2:
         return "".join(shown)
     return f"{', '.join(shown[:-1])} and {shown[-1]}"
-
-
-def without_comma(title: str) -> str:
-    """Return a title without a comma, for lists: 'SVM (linear)' for 'SVM, linear'."""
-    first, comma, rest = title.partition(", ")
-    return f"{first} ({rest})" if comma else title
-
-
-def in_sentence(title: str) -> str:
-    """Return a title for use inside a sentence: 'log loss', but 'RMSE', 'AdaBoost' and 'Brier score'."""
-    first = title.split(" ", 1)[0]
-    ordinary = (first[1:].islower() or len(first) == 1) and first not in _NAMES
-    return without_comma(title[:1].lower() + title[1:] if ordinary else title)
 
 
 def averaged(title: str, splits: int) -> str:

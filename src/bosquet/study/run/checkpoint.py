@@ -19,7 +19,7 @@ import numpy as np
 from bosquet.study.run.clock import format_seconds
 from bosquet.study.run.outcomes import Outcome
 
-VERSION = 6
+VERSION = 7
 _NOT_A_CHECKPOINT = (
     "checkpoint={!r} is not a checkpoint of a study; pass another path or delete the file"
 )
@@ -98,7 +98,10 @@ class Checkpoint:
             self._append(self.heading)
             return
         except OSError as error:
-            raise ValueError(f"checkpoint={path!r} cannot be read: {error.strerror}") from error
+            raise ValueError(
+                f"checkpoint={path!r} cannot be read: {error.strerror or error}; check the permissions, or"
+                " pass another path"
+            ) from error
         complete = lines[:-1]  # text after the last line break is an incomplete line
         if not complete:
             if lines[-1] and not b'{"bosquet study"'.startswith(lines[-1][:16]):
@@ -173,7 +176,8 @@ class Checkpoint:
         except OSError as error:
             self._undo(before)
             raise ValueError(
-                f"checkpoint={self.path!r} cannot be written: {error.strerror or error}"
+                f"checkpoint={self.path!r} cannot be written: {error.strerror or error}; check the"
+                " permissions, or pass another path"
             ) from error
         self._last = hashed
 

@@ -13,7 +13,7 @@ from bosquet.study.methods.method import INCUMBENT, Method
 _TIME_WEIGHTS = {
     "constant": 0.5,
     INCUMBENT: 4.0,
-    "nearest-barycentre": 1.0,
+    "nearest-centroid": 1.0,
     "lda": 1.0,
     "linear": 1.0,
     "logistic": 1.0,

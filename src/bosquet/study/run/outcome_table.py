@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from bosquet.study.methods.method import BAYES_RULE, Method
 from bosquet.study.metrics.metric import Metric
 from bosquet.study.run.checkpoint import Checkpoint
-from bosquet.study.run.outcomes import How, Outcome
+from bosquet.study.run.outcomes import Outcome, TuningScope
 from bosquet.study.table.splits import StudySplit
 
 
@@ -45,10 +45,10 @@ class OutcomeTable:
                 best = method, outcome
         return best
 
-    def latest_seconds(self, method: Method, how: How) -> float | None:
+    def latest_seconds(self, method: Method, scope: TuningScope) -> float | None:
         """Return the seconds of a method in the last further round that tuned it like this, or None."""
         for split in reversed(self.splits[1:]):
             outcome = self.checkpoint.get(split.number, method.name)
-            if outcome is not None and outcome.how == how:
+            if outcome is not None and outcome.scope == scope:
                 return outcome.seconds
         return None

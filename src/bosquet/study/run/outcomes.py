@@ -9,11 +9,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from bosquet.study.record import CurveRecord, HeldOut, Status, to_json_types
+from bosquet.study.record import CurveRecord, EvaluationRecord, Status, to_json_types
 
-# How a method was tuned on a split: over all its candidates ("all"), over the candidates next to the choice
-# of the first split ("near"), or not at all, with the choice of the first split ("same").
-How = Literal["all", "near", "same"]
+# The candidates over which a method is tuned on a split:
+# - "all": all its candidates;
+# - "near": the candidates next to the choice of the first split;
+# - "same": none, the choice of the first split is used.
+TuningScope = Literal["all", "near", "same"]
 
 
 @dataclass
@@ -24,7 +26,7 @@ class Outcome:
     split: int
     status: Status
     message: str = ""
-    how: How = "all"
+    scope: TuningScope = "all"
     rows_used: int = 0
     subsampled: bool = False
     setting: dict[str, Any] = field(default_factory=dict)
@@ -40,7 +42,7 @@ class Outcome:
     details: dict[str, Any] = field(default_factory=dict)
     threshold: float | None = None
     finished: bool = True  # False if the time limit ended its rounds or its final fit early
-    held_out: HeldOut | None = None
+    evaluation: EvaluationRecord | None = None
     predictions: np.ndarray | None = None  # for the test rows of the first split, float32
 
     def to_json(self) -> dict[str, Any]:

@@ -88,7 +88,7 @@ def _tuned(outcome: Outcome) -> str:
         "near": ", tuned near the hyper-parameters of split 1",
         "same": ", with the hyper-parameters of split 1",
     }
-    return texts.get(outcome.how, "")
+    return texts.get(outcome.scope, "")
 
 
 def _setting(outcome: Outcome) -> str:

@@ -1,4 +1,4 @@
-"""Predicted seconds of a further round, by how its methods are tuned."""
+"""Predicted seconds of a further round, by the scope of its tuning."""
 
 from __future__ import annotations
 
@@ -9,28 +9,31 @@ from bosquet.study.methods.candidates import adjacent_candidates
 from bosquet.study.methods.method import Method, TableShape
 from bosquet.study.run.final_model import TIME_MARGIN
 from bosquet.study.run.outcome_table import OutcomeTable
-from bosquet.study.run.outcomes import How, Outcome
+from bosquet.study.run.outcomes import Outcome, TuningScope
 
 
 def round_seconds(
-    active: Sequence[tuple[Method, Outcome]], how: How, outcomes: OutcomeTable, shape: TableShape
+    active: Sequence[tuple[Method, Outcome]],
+    scope: TuningScope,
+    outcomes: OutcomeTable,
+    shape: TableShape,
 ) -> float:
     """Return the predicted seconds of a round of methods, given with their outcomes on the first split."""
     total = 0.0
     for method, first in active:
-        latest = outcomes.latest_seconds(method, how)
-        total += method_seconds(method, first, how, shape) if latest is None else latest
+        latest = outcomes.latest_seconds(method, scope)
+        total += method_seconds(method, first, scope, shape) if latest is None else latest
     return total
 
 
-def method_seconds(method: Method, first: Outcome, how: How, shape: TableShape) -> float:
+def method_seconds(method: Method, first: Outcome, scope: TuningScope, shape: TableShape) -> float:
     """Return the predicted seconds of a method that was not yet tuned like this."""
     scoring = first.decision_seconds + first.scoring_seconds
-    if how == "all":
+    if scope == "all":
         return first.fit_seconds + scoring
     # The margin is for a busy machine, and because `one_fit_seconds` may be a mean over candidates.
     one_fit = min(first.fit_seconds, TIME_MARGIN * first.one_fit_seconds)
-    if how == "same":  # the threshold of the first split is used too
+    if scope == "same":  # the threshold of the first split is used too
         return first.scoring_seconds + one_fit
     if method.combines:
         return scoring + first.fit_seconds

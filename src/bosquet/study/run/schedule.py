@@ -17,7 +17,7 @@ from bosquet.study.run.clock import StudyClock, format_seconds
 from bosquet.study.run.combining import combining_seconds, with_combined_candidates
 from bosquet.study.run.context import StudyContext
 from bosquet.study.run.outcome_table import OutcomeTable
-from bosquet.study.run.outcomes import How, Outcome
+from bosquet.study.run.outcomes import Outcome, TuningScope
 from bosquet.study.run.round_times import round_seconds
 from bosquet.study.run.time_division import END_OF_ROUNDS, TimeDivision
 from bosquet.study.run.time_prediction import FitTimeModel
@@ -35,7 +35,7 @@ ROUNDS_WANTED = 4
 # seconds are inexact, and the time of a discarded round is lost.
 FAR_TOO_LONG = 1.5
 # Least soft limit in a further round, in seconds: very fast methods would otherwise be cut short by chance.
-LEAST_SOFT_LIMIT = 0.2
+MIN_SOFT_LIMIT = 0.2
 # Number of fits that tuning on a subsample of a large table should have time for.
 FITS_ON_SUBSAMPLE = 4
 NO_TIME = "no time was left for it"
@@ -76,13 +76,13 @@ class Schedule:
     def run(self) -> None:
         """Run as many rounds as time allows."""
         self._first_round()
-        used: How = "all"
+        used: TuningScope = "all"
         most = self.context.splits.most
         for number in range(1, self.repeats if most is None else min(self.repeats, most)):
-            how = self._how(number, used)
-            if how is None or not self._further_round(number, how):
+            scope = self._next_scope(number, used)
+            if scope is None or not self._further_round(number, scope):
                 break
-            used = how
+            used = scope
         self._note_rounds(used)
 
     def outcomes(self, method: Method) -> list[Outcome]:
@@ -175,29 +175,29 @@ class Schedule:
         return outcome
 
     # ------------------------------------------------------------- further rounds
-    def _further_round(self, number: int, how: How) -> bool:
+    def _further_round(self, number: int, scope: TuningScope) -> bool:
         """Run a further round of all methods; return False if time ran out and the round was discarded."""
         split = self.context.splits.split(number)
         active = self._repeated_methods()
         for position, (method, first) in enumerate(active):
             if (number, method.name) in self.checkpoint:
                 continue
-            if self.clock.timed and self._is_too_long(active[position:], how):
+            if self.clock.timed and self._is_too_long(active[position:], scope):
                 self.checkpoint.drop_round(number)
                 return False
-            soft = max(first.seconds, LEAST_SOFT_LIMIT) if self.clock.timed else None
+            soft = max(first.seconds, MIN_SOFT_LIMIT) if self.clock.timed else None
             ready = self.combine(method, split, soft, first)
             outcome, _ = run_trial(
-                self.context, ready, split, limits=TimeLimits(soft), how=how, first=first
+                self.context, ready, split, limits=TimeLimits(soft), scope=scope, first=first
             )
             self.report(method, self._store(outcome), len(active) - position - 1)
         self.splits.append(split)
         return True
 
-    def _is_too_long(self, rest: Sequence[tuple[Method, Outcome]], how: How) -> bool:
+    def _is_too_long(self, rest: Sequence[tuple[Method, Outcome]], scope: TuningScope) -> bool:
         """Return whether the rest of a round cannot be finished in time."""
         left = self.clock.left(END_OF_ROUNDS)
-        return self._round_seconds(rest, how) > FAR_TOO_LONG * left
+        return self._round_seconds(rest, scope) > FAR_TOO_LONG * left
 
     def _repeated_methods(self) -> list[tuple[Method, Outcome]]:
         """Return the methods of further rounds.
@@ -218,8 +218,8 @@ class Schedule:
             or (best is not None and first.score is not None and better(first.score, best))
         ]
 
-    def _how(self, number: int, so_far: How) -> How | None:
-        """Return how the next rounds tune, with no more candidates than so far; None if there is no time."""
+    def _next_scope(self, number: int, so_far: TuningScope) -> TuningScope | None:
+        """Return the scope of the next rounds, at most the scope so far; None if there is no time."""
         active = self._repeated_methods()
         if not active:
             return None
@@ -227,16 +227,16 @@ class Schedule:
             return "all"
         wanted = min(ROUNDS_WANTED, self.repeats - 1) - (number - 1)
         left = self.division.left_for_rounds()
-        ways: tuple[How, ...] = ("all", "near", "same")
-        for how in ways[ways.index(so_far) :]:
-            if left >= max(wanted, 1) * self._round_seconds(active, how):
-                return how
+        scopes: tuple[TuningScope, ...] = ("all", "near", "same")
+        for scope in scopes[scopes.index(so_far) :]:
+            if left >= max(wanted, 1) * self._round_seconds(active, scope):
+                return scope
         return "same" if left >= self._round_seconds(active, "same") else None
 
-    def _round_seconds(self, active: Sequence[tuple[Method, Outcome]], how: How) -> float:
-        return round_seconds(active, how, self.outcome_table, self.context.shape)
+    def _round_seconds(self, active: Sequence[tuple[Method, Outcome]], scope: TuningScope) -> float:
+        return round_seconds(active, scope, self.outcome_table, self.context.shape)
 
-    def _note_rounds(self, how: How) -> None:
+    def _note_rounds(self, scope: TuningScope) -> None:
         n = len(self.splits)
         if n < self.repeats:
             self.notes.append(
@@ -244,12 +244,12 @@ class Schedule:
                 if n > 1
                 else "There was time for one split only."
             )
-        if how == "near":
+        if scope == "near":
             self.notes.append(
                 "From the second split on, methods were tuned only over the hyper-parameters chosen on the"
                 " first split and their neighbours."
             )
-        elif how == "same":
+        elif scope == "same":
             self.notes.append(
                 "From the second split on, methods kept the hyper-parameters chosen on the first split. Test"
                 " rows of these splits were training rows of the first one, so the scores are slightly"

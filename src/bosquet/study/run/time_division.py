@@ -24,22 +24,22 @@ EXPLAINING_SHARE = 0.05
 LATE_SHARE = 1 / 3
 # No further method is started if less than this share of the budget is left: it would have time for hardly
 # any candidate.
-LEAST_SHARE = 0.02
+MIN_SHARE = 0.02
 # Share of the budget for gradient boosting with default hyper-parameters. No study should end with a worse
 # model, so it runs before the others and may use nearly all of the first round.
 INCUMBENT_SHARE = 0.45
 # Largest share of the budget for combinations of methods, so that time is left for further rounds.
-MOST_FOR_COMBINING = 0.08
+MAX_FOR_COMBINING = 0.08
 # On large tables a method is stopped if it takes this many times its soft limit, and more than this share of
 # the budget: predicted durations are inexact, and a fit that is stopped may leave no model.
 FAR_OVER, LARGEST_SHARE = 3.0, 0.06
 # On large tables no method may use more than this share of the time left, because others are waiting.
-MOST_OF_LEFT = 1 / 2
+MAX_SHARE_OF_LEFT = 1 / 2
 WIDE = 500  # columns after one-hot encoding, from which on a table is large for any number of rows
 # Overruns of shorter methods (seconds) are mostly overhead and are not measured. Larger overruns are clipped
 # to this factor, and each measurement has this weight in the moving average: one slow method should not
 # take the time of all others.
-MEASURABLE, MOST_OVERRUN, OVERRUN_WEIGHT = 0.5, 4.0, 1 / 4
+MEASURABLE, MAX_OVERRUN, OVERRUN_WEIGHT = 0.5, 4.0, 1 / 4
 
 
 class TimeDivision:
@@ -72,19 +72,19 @@ class TimeDivision:
     def is_late(self) -> bool:
         """Return whether too little time is left for the rounds to start a further method."""
         budget = self.clock.budget
-        return budget is not None and self.left_for_rounds() < LEAST_SHARE * budget
+        return budget is not None and self.left_for_rounds() < MIN_SHARE * budget
 
     def first_round_is_over(self) -> bool:
         """Return whether too little of the first round is left to start a method on a subsample."""
         budget = self.clock.budget
-        return budget is not None and self.clock.left(END_OF_FIRST_ROUND) < LEAST_SHARE * budget
+        return budget is not None and self.clock.left(END_OF_FIRST_ROUND) < MIN_SHARE * budget
 
     def allows(self, method: Method, seconds: float) -> bool:
         """Return whether a fit of `seconds` is within the method's share and leaves time for others."""
         if self.clock.budget is None:
             return True
         most = self._largest_share(method) * self.clock.budget
-        return seconds <= min(most, MOST_OF_LEFT * self.left_for_rounds())
+        return seconds <= min(most, MAX_SHARE_OF_LEFT * self.left_for_rounds())
 
     def limits(self, waiting: Sequence[Method]) -> TimeLimits:
         """Return the limits of the first waiting method."""
@@ -102,7 +102,7 @@ class TimeDivision:
         share = time_weight(method) / (time_weight(method) + sum(map(time_weight, suited)))
         left = max(self.clock.left(END_OF_FIRST_ROUND), LATE_SHARE * self.left_for_rounds())
         seconds = max(left, 0.0) * share / self.overrun
-        return min(seconds, MOST_FOR_COMBINING * budget) if method.combines else seconds
+        return min(seconds, MAX_FOR_COMBINING * budget) if method.combines else seconds
 
     def _hard_limit(self, method: Method, soft: float | None) -> float | None:
         """Return the hard limit of a method, or None.
@@ -116,7 +116,7 @@ class TimeDivision:
         if method.name == INCUMBENT:
             return soft
         generous = max(FAR_OVER * soft, self._largest_share(method) * budget)
-        return max(min(generous, MOST_OF_LEFT * self.left_for_rounds()), LEAST_SHARE * budget)
+        return max(min(generous, MAX_SHARE_OF_LEFT * self.left_for_rounds()), MIN_SHARE * budget)
 
     def _largest_share(self, method: Method) -> float:
         """Return the largest share of the budget that a method may use."""
@@ -128,5 +128,5 @@ class TimeDivision:
         # On large tables the duration of a method is predicted before it is started.
         measured = outcome.status == "done" and outcome.seconds > MEASURABLE
         if soft and measured and not self.chooses_rows:
-            ratio = min(max(outcome.seconds / soft, 1.0), MOST_OVERRUN)
+            ratio = min(max(outcome.seconds / soft, 1.0), MAX_OVERRUN)
             self.overrun += OVERRUN_WEIGHT * (ratio - self.overrun)

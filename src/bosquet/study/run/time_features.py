@@ -18,7 +18,7 @@ import numpy as np
 
 from bosquet.boosting import GradientBoostingClassifier, GradientBoostingRegressor
 from bosquet.study.methods.design_fits import fit_by_design
-from bosquet.study.metrics.formatting import format_score
+from bosquet.study.metrics.formatting import format_score, in_sentence
 from bosquet.study.metrics.metric import Metric, predictions_for
 from bosquet.study.run.scoring import scores_of
 from bosquet.study.table.design_splits import Splits
@@ -31,7 +31,7 @@ from bosquet.tables.dates import ELAPSED
 
 # The comparison takes a few seconds: few rounds and, on large tables, a sample of rows evenly spaced in time.
 ROUNDS = 100
-MOST_VALUES, FEWEST_ROWS = 400_000, 2_000
+MAX_VALUES, MIN_ROWS = 400_000, 2_000
 
 
 def choose_time_features(
@@ -62,7 +62,7 @@ def choose_time_features(
     scores = [format_score(float(np.mean(part))) for part in (without, with_time)]
     note = (
         f"{', '.join(times)}: not used as a feature, because later blocks of time are predicted better"
-        f" without it ({metric.title} {scores[0]} without, {scores[1]} with)"
+        f" without it ({in_sentence(metric.title)} {scores[0]} without, {scores[1]} with)"
     )
     return _without(table, times), note
 
@@ -87,7 +87,7 @@ def _some_rows(table: StudyTable) -> np.ndarray:
     time = table.design.time
     assert time is not None
     outputs = len(table.target.classes) if table.target.is_classes else 1
-    most = max(FEWEST_ROWS, MOST_VALUES // (table.X.shape[1] * max(outputs - 1, 1)))
+    most = max(MIN_ROWS, MAX_VALUES // (table.X.shape[1] * max(outputs - 1, 1)))
     if len(time) <= most:
         return np.arange(len(time))
     order = np.argsort(time, kind="stable")

@@ -20,9 +20,9 @@ from bosquet.study.methods.method import Candidate, Method, TableShape
 from bosquet.study.metrics.metric import MetricError
 from bosquet.study.record import CurveRecord, to_json_types
 from bosquet.study.run.context import StudyContext
-from bosquet.study.run.held_out_curves import held_out_record
+from bosquet.study.run.evaluation_curves import evaluation_record
 from bosquet.study.run.machine import release_memory
-from bosquet.study.run.outcomes import How, Outcome
+from bosquet.study.run.outcomes import Outcome, TuningScope
 from bosquet.study.run.scoring import predict_in_blocks, scores_of
 from bosquet.study.run.training_rows import fewest_rows, training_rows
 from bosquet.study.table.design import FOLDS
@@ -39,7 +39,7 @@ from bosquet.study.tuning.thresholds import (
     out_of_sample_predictions,
 )
 from bosquet.study.tuning.time_limits import NO_LIMITS, TimeLimits
-from bosquet.study.tuning.validation import FEWEST_BAGS
+from bosquet.study.tuning.validation import MIN_BAGS
 
 LONGEST_MESSAGE = 300  # characters
 # Shares of the hard limit for choosing the threshold and for scoring the test rows. They are granted even if
@@ -53,7 +53,7 @@ def run_trial(
     split: StudySplit,
     *,
     limits: TimeLimits = NO_LIMITS,
-    how: How = "all",
+    scope: TuningScope = "all",
     first: Outcome | None = None,
     n_rows: int | None = None,
 ) -> tuple[Outcome, Any]:
@@ -65,15 +65,15 @@ def run_trial(
     Parameters
     ----------
     limits : TimeLimits, default=NO_LIMITS
-    how : {"all", "near", "same"}, default="all"
-        How the method is tuned, see `How`.
+    scope : {"all", "near", "same"}, default="all"
+        Which candidates are tried, see `TuningScope`.
     first : Outcome or None, default=None
         The outcome on the first split, for further splits.
     n_rows : int or None, default=None
         Number of training rows. By default the method determines how many it can afford.
     """
     began = time.perf_counter()
-    trial = Trial(context, method, split, limits, how, first)
+    trial = Trial(context, method, split, limits, scope, first)
     outcome, estimator = trial.outcome, None
     with warnings.catch_warnings(record=True) as raised:
         warnings.simplefilter("always")
@@ -116,12 +116,12 @@ class Trial:
     method: Method
     split: StudySplit
     limits: TimeLimits
-    how: How
+    scope: TuningScope
     first: Outcome | None
     outcome: Outcome = field(init=False)
 
     def __post_init__(self) -> None:
-        self.outcome = Outcome(self.method.name, self.split.number, "failed", how=self.how)
+        self.outcome = Outcome(self.method.name, self.split.number, "failed", scope=self.scope)
 
     def run(self, n_rows: int | None = None) -> Any:
         """Run all steps and return the fitted estimator; None if the method is unsuited."""
@@ -157,13 +157,13 @@ class Trial:
         """Choose a candidate and fit it to the given rows."""
         context, method = self.context, self.method
         seed = seed_of(context.random_state, "fit", method.name, self.split.number)
-        if self.first is not None and self.how == "same":
+        if self.first is not None and self.scope == "same":
             known = context.candidates.get(method.name)
             candidate = known or candidate_with(method, shape, self.first.setting)
             if candidate is not None:
                 return self._fit_untuned(candidate, rows, seed)
         candidates = list(method.candidates(shape))
-        if self.first is not None and self.how == "near":
+        if self.first is not None and self.scope == "near":
             candidates = adjacent_candidates(candidates, self.first.setting)
         return self._tune(candidates, rows, shape, seed)
 
@@ -207,7 +207,7 @@ class Trial:
         context, metric, first = self.context, self.context.metric, self.first
         if not context.target.is_classes or not needs_threshold(metric, context.target.is_rare):
             return default_decision(metric)
-        if first is not None and self.how == "same" and first.threshold is not None:
+        if first is not None and self.scope == "same" and first.threshold is not None:
             return Decision(metric.classes, metric.positive, first.threshold, metric.costs)
         seed = seed_of(context.random_state, "threshold", self.split.number)
         hard = self.limits.hard
@@ -234,7 +234,11 @@ class Trial:
         predictions = predict_in_blocks(estimator, test.X, context.metric)
         outcome.predict_microseconds = (time.perf_counter() - began) / len(test) * 1e6
         if not np.isfinite(predictions).all():
-            raise ValueError("predictions for the test rows contain NaN or infinity")
+            wrong = int((~np.isfinite(predictions.reshape(len(test), -1)).all(axis=1)).sum())
+            raise ValueError(
+                f"the predictions for {wrong:,} of {len(test):,} test rows are NaN or infinite; the method"
+                " must predict finite numbers"
+            )
         # In single precision, as the checkpoint stores them: scores and later bootstrap intervals are of the
         # same predictions.
         predictions = predictions.astype(np.float32)
@@ -242,7 +246,7 @@ class Trial:
         outcome.score = outcome.metrics[context.metric.name]
         if self.split.number == 0:
             outcome.predictions = predictions
-            outcome.held_out = held_out_record(
+            outcome.evaluation = evaluation_record(
                 test.y, predictions.astype(float), context.metric, decision, test.weight
             )
 
@@ -251,7 +255,7 @@ def _n_fits(curve: CurveRecord | None) -> int:
     """Return the approximate number of fits behind a validation curve."""
     if curve is None:
         return 1
-    per_point = FOLDS if "fold" in curve["by"] else FEWEST_BAGS if "bootstrap" in curve["by"] else 1
+    per_point = FOLDS if "fold" in curve["by"] else MIN_BAGS if "bootstrap" in curve["by"] else 1
     return len(curve["points"]) * per_point
 
 

@@ -332,8 +332,8 @@ def _read_split(series: Any, where: str) -> np.ndarray:
         return np.asarray(order[known.codes])
     shown = ", ".join(repr(text[:20]) for text in texts[:3])
     raise ValueError(
-        f"{where} must hold the words train and test (and optionally validation), or 2 to {MAX_FOLD_NUMBERS}"
-        f" distinct fold numbers; got {shown}"
+        f"{where} must contain the words train and test (and optionally validation), or 2 to"
+        f" {MAX_FOLD_NUMBERS} distinct fold numbers; got {shown}"
     )
 
 

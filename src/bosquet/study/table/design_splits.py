@@ -69,8 +69,8 @@ class Splits:
             train, test = time_split(design.time, number, design.group)
             return StudySplit(number, train, test)
         if design.split is not None:
-            held = design.split == number
-            return StudySplit(number, np.flatnonzero(~held), np.flatnonzero(held))
+            is_test = design.split == number
+            return StudySplit(number, np.flatnonzero(~is_test), np.flatnonzero(is_test))
         if design.group is not None:
             seed = seed_of(self.random_state, "split", number)
             train, test = group_split(design.group, self.y, seed, stratify=self.stratify)
@@ -127,10 +127,10 @@ def _before_and_within(
     time: np.ndarray, group: np.ndarray | None, first: float, last: float
 ) -> RowPair:
     """Return the rows before a block whose groups are not in it, and the rows of the block."""
-    before, held = time < first, (time >= first) & (time <= last)
+    before, within = time < first, (time >= first) & (time <= last)
     if group is not None:
-        before &= ~np.isin(group, group[held])
-    return np.flatnonzero(before), np.flatnonzero(held)
+        before &= ~np.isin(group, group[within])
+    return np.flatnonzero(before), np.flatnonzero(within)
 
 
 def _forward_folds(design: Design, blocks: list[tuple[float, float]]) -> list[RowPair]:
@@ -166,11 +166,11 @@ def group_split(group: np.ndarray, y: np.ndarray, seed: int, *, stratify: bool) 
         # At least one group remains for training.
         count = int(np.abs(filled[:-1] - wanted).argmin()) + 1
         taken[order[:count]] = True
-        held = taken[codes]
-        deviation = abs(held.sum() - wanted) / len(group)
-        deviation += float((np.abs(truth[held].mean(axis=0) - truth.mean(axis=0)) / scale).max())
+        is_test = taken[codes]
+        deviation = abs(is_test.sum() - wanted) / len(group)
+        deviation += float((np.abs(truth[is_test].mean(axis=0) - truth.mean(axis=0)) / scale).max())
         if best is None or deviation < best[0]:
-            best = deviation, held
+            best = deviation, is_test
     assert best is not None
     return np.flatnonzero(~best[1]), np.flatnonzero(best[1])
 

@@ -6,17 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from bosquet._optional import import_optional
-
-
-def pandas_or_error() -> Any:
-    """Import pandas; raise an ImportError with the install command if it is missing."""
-    return import_optional("pandas", "Study", "bosquet[study]")
+from bosquet._optional import import_pandas
 
 
 def row_label_note(index: Any) -> str:
     """Return a sentence that explains how the rows of a table are numbered or named."""
-    pandas = pandas_or_error()
+    pandas = import_pandas("Study")
     if not isinstance(index, pandas.RangeIndex):
         return "Rows are named by the index of the table."
     if index.start == 1:

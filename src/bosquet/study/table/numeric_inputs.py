@@ -3,7 +3,7 @@
 Trees accept a table with categories and missing values. The other methods receive the matrix made by
 `NumericInputs`: scaled numbers, imputed missing values with indicator columns, one-hot encoded categories.
 
-The plans of `bosquet.tables` say how raw columns are read, once for the whole table. The encodings of this
+The plans of `bosquet.tables` define how raw columns are read, once for the whole table. The encodings of this
 module belong to one fit: means, scales and the levels that are frequent enough are learned from its training
 rows alone, because the validation and test rows must not influence a fit.
 
@@ -183,7 +183,7 @@ class NumericInputs(TransformerMixin, BaseEstimator):
     # ------------------------------------------------------------------ learning
     def _learn(self, X: Any, y: Any) -> Columns:
         check_parameters(self, _CHECKS)
-        encoder, columns = TableEncoder.fit(X, owner=type(self).__name__)
+        encoder, columns = TableEncoder.fit_encode(X, owner=type(self).__name__)
         set_feature_attributes(self, encoder)
         self._numbers: list[NumberEncoding] = []
         self._levels: list[LevelEncoding] = []

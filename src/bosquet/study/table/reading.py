@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from bosquet._optional import import_pandas
 from bosquet._suggestions import hint
 from bosquet.study.table.design import Design, read_design
-from bosquet.study.table.frames import pandas_or_error, row_label_note
+from bosquet.study.table.frames import row_label_note
 from bosquet.study.table.target import StudyTarget, read_target
 from bosquet.tables import TableTidier
 from bosquet.tables.delimited import same_named_columns
@@ -111,7 +112,7 @@ def _drop_zero_weights(
     features: Any, series: Any, design: dict[str, Any]
 ) -> tuple[Any, Any, dict[str, Any], list[str]]:
     """Drop rows of weight 0, so that they have no effect at all, and return a note about them."""
-    pandas = pandas_or_error()
+    pandas = import_pandas("Study")
     weight = design.get("weight")
     if isinstance(weight, str):
         names = [str(name) for name in features.columns]
@@ -163,7 +164,7 @@ def _refuse_too_wide(columns: int) -> None:
 
 def _separate_target(frame: Any, target: Any) -> tuple[Any, Any, str]:
     """Return the features, the target and the name of the target."""
-    pandas = pandas_or_error()
+    pandas = import_pandas("Study")
     if target is None:
         raise ValueError("no target was passed; use fit(table, 'name of a column') or fit(X, y)")
     if isinstance(target, str):

@@ -115,8 +115,7 @@ def _read_target(series: Any, name: str, task: str) -> StudyTarget:
     if len(values) < MIN_ROWS:
         rows = "1 row" if len(values) == 1 else f"{len(values)} rows"
         raise ValueError(
-            f"the table has {rows} with a value of {name!r}; training and test set need at least"
-            f" {MIN_ROWS} rows"
+            f"the table has {rows} with a value of {name!r}, but at least {MIN_ROWS} are needed; add rows"
         )
     distinct, counts = np.unique(values, return_counts=True)
     if len(distinct) == 1:
@@ -151,9 +150,11 @@ def _classes(
     alone = classes[counts == 1]
     if len(alone):
         shown = ", ".join(repr(str(label)) for label in alone[:3])
+        number = "1 class" if len(alone) == 1 else f"{len(alone):,} classes"
         raise ValueError(
-            f"class {shown}{', ...' if len(alone) > 3 else ''} of {name!r} has only one row, which cannot be"
-            " in both training and test set; drop the class or merge it with another"
+            f"{name!r} has {number} with a single row ({shown}{', ...' if len(alone) > 3 else ''}), but every"
+            " class needs at least two; drop these rows, merge the classes, or pass task='regression' for a"
+            " numeric target"
         )
     if task == "binary" and len(classes) != 2:
         raise ValueError(

@@ -150,10 +150,10 @@ class CandidateSearch:
 
     def choose_self_tuned(self, by: str) -> Tuned:
         """Choose among candidates that find their own complexity, by their scores on the validation set."""
-        train, held = validation_rows(self.rows, self.metric, self.seed)
+        train, validation = validation_rows(self.rows, self.metric, self.seed)
         task = TuningTask(
             self.rows, self.metric, by, self.options.folds, self.options.rule == "1se", self.seed,
-            train, held, self._score_of(held), self.timer.is_over,
+            train, validation, self._score_of(validation), self.timer.is_over,
         )  # fmt: skip
         results: list[SelfTuningResult] = []  # of the evaluated candidates
         for candidate in self.candidates:
@@ -171,7 +171,7 @@ class CandidateSearch:
             result: SelfTuningResult = attempt.value
             evaluation = CandidateEvaluation(
                 result.score,
-                result.spread,
+                result.standard_error,
                 result.estimator,
                 result.fitted,
                 result.unseen,
@@ -188,14 +188,16 @@ class CandidateSearch:
         curve = _curve(best.parameter, best.log, best.by, best.score_title, best.points)
         return self._fit_chosen(best.candidate, curve, chosen.evaluation, chosen.warned)
 
-    def _score_of(self, held: np.ndarray) -> Callable[[np.ndarray], tuple[float, float | None]]:
-        """Return a function that scores predictions for the rows `held`, with the standard error."""
-        y, weight = self.rows.y[held], self.rows.weight
-        weight = None if weight is None else weight[held]
+    def _score_of(
+        self, validation: np.ndarray
+    ) -> Callable[[np.ndarray], tuple[float, float | None]]:
+        """Return a function that scores predictions for the rows `validation`, with the standard error."""
+        y, weight = self.rows.y[validation], self.rows.weight
+        weight = None if weight is None else weight[validation]
 
         def score(predictions: np.ndarray) -> tuple[float, float | None]:
             evaluation = evaluate_predictions(self.metric, y, predictions, weight, self.seed)
-            return evaluation.score, evaluation.spread
+            return evaluation.score, evaluation.standard_error
 
         return score
 
@@ -285,9 +287,9 @@ class CandidateSearch:
         best = self.evaluated[int(scores.argmax())]
         ranked = [self.evaluated[k] for k in np.argsort(-scores, kind="stable")]
         self.ranking = [(entry.candidate, entry.evaluation.without_fit()) for entry in ranked]
-        if self.options.rule == "best" or best.evaluation.spread is None:
+        if self.options.rule == "best" or best.evaluation.standard_error is None:
             return best
-        within = scores >= scores.max() - best.evaluation.spread
+        within = scores >= scores.max() - best.evaluation.standard_error
         close = [entry for entry, is_close in zip(self.evaluated, within, strict=True) if is_close]
         return min(close, key=lambda entry: entry.candidate.complexity)
 
@@ -364,7 +366,7 @@ def _envelope(
             "label": entry.candidate.label,
             "setting": dict(entry.candidate.setting),
             "score": float(entry.evaluation.score),
-            "spread": entry.evaluation.spread,
+            "standard_error": entry.evaluation.standard_error,
             "chosen": entry is chosen,
         }
         for complexity, entry in sorted(best.items(), key=lambda pair: pair[0])

@@ -21,13 +21,13 @@ from bosquet.study.table.splits import subsample
 from bosquet.study.tuning.candidate_search import Tuned
 from bosquet.study.tuning.options import TuningOptions
 from bosquet.study.tuning.stopping import OutOfTime
-from bosquet.study.tuning.time_limits import LEAST_SECONDS, FitTimer, TimeLimits
+from bosquet.study.tuning.time_limits import MIN_SECONDS, FitTimer, TimeLimits
 from bosquet.study.tuning.tuner import tune
 from bosquet.study.tuning.validation import CandidateEvaluation, is_classification
 
 # The subsample has an eighth of the rows, at least 10,000. Halving saves no time if the table has less than
 # twice as many rows, or if the method has fewer than three candidates that do not share a fit.
-SHARE_OF_ROWS, FEWEST_ROWS, FEWEST_CANDIDATES = 1 / 8, 10_000, 3
+SHARE_OF_ROWS, MIN_ROWS, MIN_CANDIDATES = 1 / 8, 10_000, 3
 SHARE_OF_TIME = 0.4  # of the hard limit; the rest is for the fits to all rows
 KEPT_SHARE = 1 / 3  # of the candidates, at least two
 # A method with fewer candidates is fitted to a subsample first if the hard limit is less than this multiple
@@ -92,11 +92,11 @@ class Halving:
         """Tune on a subsample and return the best candidates; None if a subsample would not help."""
         groups = groups_of(candidates)
         share = math.ceil(SHARE_OF_ROWS * len(self.rows))
-        enough_rows = len(self.rows) >= 2 * max(FEWEST_ROWS, share)
-        halves = len(groups) >= FEWEST_CANDIDATES and enough_rows
+        enough_rows = len(self.rows) >= 2 * max(MIN_ROWS, share)
+        halves = len(groups) >= MIN_CANDIDATES and enough_rows
         if not halves and not self._may_be_stopped(candidates, hard_limit):
             return None
-        size = max(FEWEST_ROWS if halves else self.fewest, share)
+        size = max(MIN_ROWS if halves else self.fewest, share)
         if len(self.rows) < 2 * size:
             return None
         timer = FitTimer.start(TimeLimits(hard=hard_limit))
@@ -107,7 +107,7 @@ class Halving:
             except OutOfTime:  # all rows would take even longer: use the time left for fewer rows
                 if self.fewest < size:
                     with suppress(OutOfTime):
-                        left = max(timer.left() or 0.0, LEAST_SECONDS)
+                        left = max(timer.left() or 0.0, MIN_SECONDS)
                         tuned = self._on_rows(self.fewest, candidates, left)
                         return SubsampleResult([], hard_limit, "", tuned, self.fewest)
         if tuned is None or (halves and not tuned.ranking):
@@ -169,7 +169,11 @@ def _best_groups(
     more rows complex candidates improve most.
     """
     best = ranking[0][1]
-    close = [entry for entry in ranking if abs(entry[1].score - best.score) <= (best.spread or 0.0)]
+    close = [
+        entry
+        for entry in ranking
+        if abs(entry[1].score - best.score) <= (best.standard_error or 0.0)
+    ]
     close = sorted(close, key=lambda entry: -entry[0].complexity)
     ranks = {id(entry[0]): rank for rank, entry in enumerate([*close, *ranking[len(close) :]])}
     known = [group for group in groups if any(id(candidate) in ranks for candidate in group)]

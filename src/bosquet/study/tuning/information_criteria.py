@@ -19,7 +19,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression, PoissonRe
 from bosquet._targets import class_numbers
 from bosquet.study.methods.pipelines import model_of
 
-MOST_COEFFICIENTS = 2000
+MAX_COEFFICIENTS = 2000
 
 
 def information_criterion(
@@ -88,9 +88,9 @@ def _products(design: Any, weight: np.ndarray) -> np.ndarray:
 
 
 def _check_n_coefficients(n: int) -> None:
-    if n > MOST_COEFFICIENTS:
+    if n > MAX_COEFFICIENTS:
         raise ValueError(
-            f"AIC and BIC support at most {MOST_COEFFICIENTS} coefficients, but the model has {n};"
+            f"AIC and BIC support at most {MAX_COEFFICIENTS} coefficients, but the model has {n};"
             " tune it by 'cv'"
         )
 

@@ -134,17 +134,17 @@ def out_of_sample_predictions(
     rows: TableRows,
     metric: Metric,
     seed: int,
-    held: ValidationPredictions | None = None,
+    validation: ValidationPredictions | None = None,
 ) -> ValidationPredictions:
     """Return probabilities of training rows from models that were not fitted to these rows.
 
-    `held` are the predictions for the validation set. They are used if it has enough rows of the rarer class,
-    which saves further fits.
+    `validation` are the predictions for the validation set. They are used if it has enough rows of the
+    rarer class, which saves further fits.
     """
     unseen = stored_predictions(fitted, rows, metric)
-    if unseen is None and held is not None:
-        events = int((class_numbers(held.y, metric.classes) == metric.positive).sum())
-        unseen = held if min(events, len(held.y) - events) >= ENOUGH_EVENTS else None
+    if unseen is None and validation is not None:
+        events = int((class_numbers(validation.y, metric.classes) == metric.positive).sum())
+        unseen = validation if min(events, len(validation.y) - events) >= ENOUGH_EVENTS else None
     return unseen or out_of_fold_predictions(candidate, rows, metric, seed)
 
 

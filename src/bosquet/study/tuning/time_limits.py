@@ -25,7 +25,7 @@ from dataclasses import dataclass
 # Share of the hard limit after which a fit that checks the time ends with what it has.
 EARLY_END = 0.85
 # What is left of a limit that is used up: a method may still start one fit, which soon ends or is stopped.
-LEAST_SECONDS = 0.01
+MIN_SECONDS = 0.01
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class TimeLimits:
 
 
 def _remaining(limit: float | None, seconds: float) -> float | None:
-    return None if limit is None else max(limit - seconds, LEAST_SECONDS)
+    return None if limit is None else max(limit - seconds, MIN_SECONDS)
 
 
 NO_LIMITS = TimeLimits()

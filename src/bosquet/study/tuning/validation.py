@@ -27,7 +27,7 @@ LARGE = 5_000
 # Share of the rows in the validation set, and groups of the jackknife standard error of its score.
 VALIDATION_SHARE, JACKKNIFE_GROUPS = 0.2, 10
 # With fewer bootstrap samples too many rows are in all of them and never out-of-bag.
-FEWEST_BAGS = 10
+MIN_BAGS = 10
 # The .632 of Efron's estimate: the expected share of distinct rows in a bootstrap sample, 1 - 1/e.
 DISTINCT_SHARE = 1 - np.exp(-1)
 
@@ -39,8 +39,8 @@ class CandidateEvaluation:
     Attributes
     ----------
     score : float
-    spread : float or None
-        The standard error of the score, if the scheme has one.
+    standard_error : float or None
+        Of the score, if the scheme has one.
     estimator : fitted to all rows, if the scheme makes such a fit; else None
     fitted : fitted to the rows outside the validation set, or None
         It is kept if the time limit stops the fit to all rows.
@@ -51,7 +51,7 @@ class CandidateEvaluation:
     """
 
     score: float
-    spread: float | None = None
+    standard_error: float | None = None
     estimator: Any = None
     fitted: Any = None
     unseen: ValidationPredictions | None = None
@@ -117,17 +117,19 @@ class CrossValidation(ValidationScheme):
         return [(train, test) for train, test in splits if len(test)]
 
     def evaluate(self, group: Sequence[Candidate], task: Any) -> list[CandidateEvaluation]:
-        train, held = (self.rows.take(indices) for indices in task)
+        train, validation = (self.rows.take(indices) for indices in task)
         fitted, _ = self.fit(group[-1], train)  # not kept: the final fit is to all rows
         return [
-            CandidateEvaluation(self.metric.score(held.y, predictions, held.weight))
-            for predictions in self.predictions(group, fitted, held.X)
+            CandidateEvaluation(self.metric.score(validation.y, predictions, validation.weight))
+            for predictions in self.predictions(group, fitted, validation.X)
         ]
 
     def combine(self, parts: Sequence[CandidateEvaluation]) -> CandidateEvaluation:
         scores = np.array([part.score for part in parts])
-        spread = scores.std(ddof=1) / np.sqrt(len(scores)) if len(scores) > 1 else None
-        return CandidateEvaluation(float(scores.mean()), None if spread is None else float(spread))
+        standard_error = scores.std(ddof=1) / np.sqrt(len(scores)) if len(scores) > 1 else None
+        return CandidateEvaluation(
+            float(scores.mean()), None if standard_error is None else float(standard_error)
+        )
 
 
 class HoldoutValidation(ValidationScheme):
@@ -139,14 +141,16 @@ class HoldoutValidation(ValidationScheme):
         return [validation_rows(self.rows, self.metric, self.seed)]
 
     def evaluate(self, group: Sequence[Candidate], task: Any) -> list[CandidateEvaluation]:
-        train, held = (self.rows.take(indices) for indices in task)
+        train, validation = (self.rows.take(indices) for indices in task)
         fitted, _ = self.fit(group[-1], train)
         evaluations = [
             replace(
-                evaluate_predictions(self.metric, held.y, predictions, held.weight, self.seed),
-                unseen=ValidationPredictions(predictions, held.y, held.weight),
+                evaluate_predictions(
+                    self.metric, validation.y, predictions, validation.weight, self.seed
+                ),
+                unseen=ValidationPredictions(predictions, validation.y, validation.weight),
             )
-            for predictions in self.predictions(group, fitted, held.X)
+            for predictions in self.predictions(group, fitted, validation.X)
         ]
         # With `make_trial` a cheaper estimator was fitted in place of the candidate; it cannot be kept.
         is_candidate = getattr(group[-1], "make_trial", None) is None
@@ -185,7 +189,7 @@ class BootstrapValidation(ValidationScheme):
     title = "bootstrap (.632)"
 
     def tasks(self) -> Sequence[Any]:
-        bags = max(FEWEST_BAGS, self.folds)
+        bags = max(MIN_BAGS, self.folds)
         return [None, *draw_bags(len(self.rows), bags, self.seed)]
 
     def evaluate(self, group: Sequence[Candidate], task: Any) -> list[CandidateEvaluation]:
@@ -214,10 +218,16 @@ class BootstrapValidation(ValidationScheme):
         training, *others = parts
         oob = np.array([part.score for part in others if not np.isnan(part.score)])
         if not len(oob):
-            return replace(training, spread=None)
+            return replace(training, standard_error=None)
         score = DISTINCT_SHARE * float(oob.mean()) + (1 - DISTINCT_SHARE) * training.score
-        spread = DISTINCT_SHARE * oob.std(ddof=1) / np.sqrt(len(oob)) if len(oob) > 1 else None
-        return replace(training, score=score, spread=None if spread is None else float(spread))
+        standard_error = (
+            DISTINCT_SHARE * oob.std(ddof=1) / np.sqrt(len(oob)) if len(oob) > 1 else None
+        )
+        return replace(
+            training,
+            score=score,
+            standard_error=None if standard_error is None else float(standard_error),
+        )
 
 
 class _InformationCriterion(ValidationScheme):

@@ -40,11 +40,11 @@ function complexityChart(method) {
     const best = better(...here.map((point) => point.score));
     return here.find((point) => point.score === best);
   });
-  const spread = (point) => (known(point.spread) ? point.spread : 0);
+  const standardError = (point) => (known(point.standard_error) ? point.standard_error : 0);
   const places = placesFor(points.map((point) => point.score));
   const pointText = (point) => `${point.label}\n${curve.score} ${decimal(point.score, places)}`
-    + (known(point.spread) ? ` ± ${decimal(point.spread, places)}` : "") + (point.chosen ? "\nchosen" : "");
-  const domain = curveDomain(points, spread, better === Math.max);
+    + (known(point.standard_error) ? ` ± ${decimal(point.standard_error, places)}` : "") + (point.chosen ? "\nchosen" : "");
+  const domain = curveDomain(points, standardError, better === Math.max);
   const far = points.filter((point) => point.score < domain[0] || point.score > domain[1]).length;
   return chart({
     title: method.title,
@@ -55,10 +55,10 @@ function complexityChart(method) {
       ticks: placed ? undefined : points.map((point) => [point.at, point.label]) },
     y: { domain, title: curve.score, pad: 0.05 },
     marks: ({ add, x, y }) => {
-      if (line.length > 1 && line.some((point) => spread(point) > 0)) {
+      if (line.length > 1 && line.some((point) => standardError(point) > 0)) {
         add("path", { class: "band f-blue", d: bandBetween(
-          line.map((point) => [x(point.at), y(inside(y, point.score - spread(point)))]),
-          line.map((point) => [x(point.at), y(inside(y, point.score + spread(point)))])) });
+          line.map((point) => [x(point.at), y(inside(y, point.score - standardError(point)))]),
+          line.map((point) => [x(point.at), y(inside(y, point.score + standardError(point)))])) });
       }
       add("path", { class: "line c-blue", d: pathThrough(line.map((point) => [x(point.at), heightAt(y, point)])) });
       for (const point of points) {
@@ -71,7 +71,7 @@ function complexityChart(method) {
         words: pointText(point) + (outsideAxis(y, point) ? "\noutside the axis" : "") }));
     },
     table: () => ({ columns: [curve.parameter, curve.score, "standard error", "chosen"],
-      rows: points.map((point) => [point.label, decimal(point.score, places), decimal(point.spread, places),
+      rows: points.map((point) => [point.label, decimal(point.score, places), decimal(point.standard_error, places),
         point.chosen ? "yes" : ""]) }),
   });
 }
@@ -82,7 +82,7 @@ const outsideAxis = (scale, point) => inside(scale, point.score) !== point.score
 
 /* The range of the vertical axis: all scores, and the bands up to half of the range of scores. Candidates that are many
    times worse than the best would flatten the curve; unless they are the majority, they are drawn at the edge. */
-function curveDomain(points, spread, highIsBetter) {
+function curveDomain(points, standardError, highIsBetter) {
   const scores = points.map((point) => point.score);
   const best = (highIsBetter ? Math.max : Math.min)(...scores);
   const near = scores.filter((score) => Math.abs(score - best) <= 2 * Math.abs(best));
@@ -94,5 +94,5 @@ function curveDomain(points, spread, highIsBetter) {
   const [low, high] = extent(scores);
   const margin = Math.max((high - low) / 2, Math.abs(high) * 0.002);
   return extent(points.flatMap((point) => [
-    Math.max(point.score - spread(point), low - margin), Math.min(point.score + spread(point), high + margin)]));
+    Math.max(point.score - standardError(point), low - margin), Math.min(point.score + standardError(point), high + margin)]));
 }

@@ -36,7 +36,7 @@ function start() {
   guarded(openLeaderboard, "leaderboard");
   const parts = [
     [complexitySection, "complexity"],
-    [heldOutSection, "test"],
+    [evaluationSection, "test"],
     [regressionSection, "test"],
     [decisionSection, "decisions"],
     [driversSection, "drivers"],
@@ -44,7 +44,7 @@ function start() {
     [treeSection, "tree"],
     [rowsSection, "rows"],
     [explorationSection, "data"],
-    [qualitiesSection, "qualities"],
+    [propertiesSection, "properties"],
   ].map(([build, name]) => guarded(build, name)).filter(Boolean);
   document.getElementById("figures").append(...parts.map((part) => part.element));
   navigation([{ id: "leaderboard", nav: "Leaderboard" }, ...parts.filter((part) => part.nav),

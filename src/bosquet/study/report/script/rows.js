@@ -1,7 +1,7 @@
 // Single test rows: largest errors, outliers and typical rows, with the Shapley values of their predictions.
 
 const KINDS = { worst: "Largest errors", outlier: "Outliers", typical: "Typical rows" };
-const MOST_REASONS = 12;
+const MAX_REASONS = 12;
 const OTHERS = "(all others)";
 
 function rowsSection() {
@@ -98,7 +98,7 @@ function rowDetail(row) {
 function stepsOf(row) {
   const reasons = row.reasons.filter((reason) => known(reason.effect) && reason.effect !== 0);
   const own = reasons.filter((reason) => reason.feature !== OTHERS);
-  const shown = own.length > MOST_REASONS ? own.slice(0, MOST_REASONS - 1) : own;
+  const shown = own.length > MAX_REASONS ? own.slice(0, MAX_REASONS - 1) : own;
   const rest = reasons.filter((reason) => !shown.includes(reason));
   const steps = shown.map((reason) => ({ words: `${reason.feature} = ${reason.value}`, effect: reason.effect }));
   if (rest.length) steps.push({ words: "all other columns", effect: sum(rest.map((reason) => reason.effect)) });

@@ -1,0 +1,164 @@
+"""The values of parameters that are "auto": rules of the rows, the outputs and the task.
+
+docs/defaults.md states what the rules were chosen on, and what they gained.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from bosquet.boosting.gradient._base import BaseGradientBoosting
+
+QUALITIES = ("fast", "default", "best")
+# The parameters that accept "auto".
+AUTOMATIC = (
+    "learning_rate", "n_estimators", "n_runs", "max_leaf_nodes", "min_samples_leaf", "l2_regularization",
+    "subsample", "max_features", "cat_smooth", "cat_l2", "min_samples_category", "early_stopping",
+    "n_iter_no_change",
+)  # fmt: skip
+# A warm start may stop in another way than the fit that it continues.
+_STOPPING = ("n_estimators", "early_stopping", "n_iter_no_change")
+
+# Limits of the number of rows times outputs, by quality. Below the first, a validation set would be too
+# small, and cross-validation is cheap. Below the second, several runs are cheap.
+_SMALL_WORK = {"default": 10_000, "best": 50_000}
+_MEDIUM_WORK = {"default": 150_000, "best": 500_000}
+# Fewer rows are too few for folds.
+_MIN_ROWS_OF_FOLDS = 10
+# Where cross-validation is not used, a validation set is split off from this many rows on.
+_VALIDATION_SET_ROWS = 1_000
+_ROUNDS_WITHOUT_STOPPING = 100
+
+Values = dict[str, Any]
+
+# quality="fast", and tables that are large.
+_PLAIN: Values = {
+    "learning_rate": 0.05, "n_runs": 1, "max_leaf_nodes": 31, "min_samples_leaf": 20,
+    "l2_regularization": 1.0, "subsample": 1.0, "max_features": 0.5, "cat_smooth": 10.0,
+    "cat_l2": 10.0, "min_samples_category": 30,
+}  # fmt: skip
+_MEDIUM: Values = _PLAIN | {"n_runs": 3, "min_samples_leaf": 5}
+# Small tables overfit less as a mean of runs that draw half of the rows.
+_SMALL: Values = _PLAIN | {
+    "n_runs": 5, "cat_smooth": 2.0, "cat_l2": 2.0, "min_samples_category": 5, "min_samples_leaf": 5,
+}  # fmt: skip
+# Cross-validation chooses one of these: large trees on few random features, for many weak features; small
+# trees on all features, for smooth functions and for interactions of few features; or in between.
+_SMALL_CLASSIFIERS: list[Values] = [
+    {
+        "max_features": "sqrt", "max_leaf_nodes": 31, "min_samples_leaf": 1, "l2_regularization": 5.0,
+        "subsample": 0.5,
+    },
+    {"max_features": None, "max_leaf_nodes": 8, "l2_regularization": 3.0, "subsample": 0.5},
+    {"max_features": 0.5, "max_leaf_nodes": 31, "l2_regularization": 3.0, "subsample": 0.8},
+]  # fmt: skip
+_SMALL_REGRESSORS: list[Values] = [
+    {"max_features": None, "max_leaf_nodes": 6, "subsample": 0.5},
+    {"max_features": 0.5, "max_leaf_nodes": 31, "subsample": 0.8},
+    {"max_features": None, "max_leaf_nodes": 12, "min_samples_leaf": 2, "subsample": 0.7},
+]
+# quality="best": smaller steps, and the mean of more runs.
+_BEST_RATE, _BEST_RUNS = 0.03, 2
+
+
+@dataclass(frozen=True)
+class TableShape:
+    """What the rules depend on: rows with a positive weight, trees per round, whether y has classes."""
+
+    rows: int
+    outputs: int
+    is_classification: bool
+
+    @property
+    def work(self) -> int:
+        """A measure of the time of a round."""
+        return self.rows * self.outputs
+
+
+def is_auto(value: object) -> bool:
+    """Whether a parameter is "auto"."""
+    return isinstance(value, str) and value == "auto"
+
+
+def candidate_parameters(
+    model: BaseGradientBoosting,
+    shape: TableShape,
+    has_eval_set: bool,
+    earlier: Values | None = None,
+) -> list[Values]:
+    """The values of the parameters `AUTOMATIC`; several sets of them if cross-validation chooses one.
+
+    A warm start continues trees with the values of the `earlier` fit.
+    """
+    given = _given_values(model)
+    # A caller who sets the number of rounds expects as many trees.
+    is_plain = model.estimator is not None or model.warm_start or "n_estimators" in given
+    quality = "fast" if is_plain else model.quality
+    stopping = given.get("early_stopping")
+    if stopping is None:
+        # Cross-validation monitors the loss, and its models are not trained on all rows.
+        allows_folds = model.scoring in (None, "loss") and model.refit
+        stopping = True if has_eval_set else _early_stopping(quality, shape, allows_folds)
+    rounds = _rounds(quality, shape, stopping)
+    if earlier is not None:
+        kept = {name: value for name, value in earlier.items() if name not in _STOPPING}
+        return [_sorted({**rounds, **kept, "early_stopping": stopping, **given})]
+    candidates: list[Values] = []
+    for family in _families(quality, shape, stopping):
+        values = _sorted({**rounds, **family, "early_stopping": stopping, **given})
+        if values not in candidates:
+            candidates.append(values)
+    return candidates
+
+
+def _sorted(values: Values) -> Values:
+    return {name: values[name] for name in sorted(values)}
+
+
+def _given_values(model: BaseGradientBoosting) -> Values:
+    """The parameters that are not "auto", as plain Python values."""
+    values = {name: getattr(model, name) for name in sorted(AUTOMATIC)}
+    plain = {name: v.item() if isinstance(v, np.generic) else v for name, v in values.items()}
+    return {name: value for name, value in plain.items() if not is_auto(value)}
+
+
+def _is_small(quality: str, shape: TableShape) -> bool:
+    return quality != "fast" and shape.work < _SMALL_WORK[quality]
+
+
+def _is_medium(quality: str, shape: TableShape) -> bool:
+    return quality != "fast" and _SMALL_WORK[quality] <= shape.work < _MEDIUM_WORK[quality]
+
+
+def _early_stopping(quality: str, shape: TableShape, allows_folds: bool) -> bool | str:
+    if _is_small(quality, shape) and allows_folds and shape.rows >= _MIN_ROWS_OF_FOLDS:
+        return "cv"
+    return shape.rows >= _VALIDATION_SET_ROWS
+
+
+def _rounds(quality: str, shape: TableShape, stopping: bool | str) -> Values:
+    """The largest number of rounds, and the number without improvement after which the rounds end."""
+    if not stopping:
+        return {"n_estimators": _ROUNDS_WITHOUT_STOPPING, "n_iter_no_change": 40}
+    if _is_medium(quality, shape) or quality == "best":
+        return {"n_estimators": 3_000, "n_iter_no_change": 100}
+    return {"n_estimators": 1_000, "n_iter_no_change": 40}
+
+
+def _families(quality: str, shape: TableShape, stopping: bool | str) -> list[Values]:
+    """The sets of values of the trees among which cross-validation chooses; one without it."""
+    if _is_small(quality, shape) and stopping == "cv":
+        families = _SMALL_CLASSIFIERS if shape.is_classification else _SMALL_REGRESSORS
+        families = [_SMALL | family for family in families]
+    else:
+        families = [_MEDIUM if _is_medium(quality, shape) else _PLAIN]
+    if quality == "best":
+        return [
+            family | {"learning_rate": _BEST_RATE, "n_runs": _BEST_RUNS * family["n_runs"]}
+            for family in families
+        ]
+    return families
