@@ -275,7 +275,9 @@ def test_recommendations_have_a_small_simple_regret():
     assert simple_regret(average, means) <= full.bound_.max() / 4000 + 0.03
     with pytest.raises(ValueError, match="how="):
         full.recommend("other")
-    with pytest.raises(ValueError, match=r"must both have shape \(n_experts,\)"):
+    with pytest.raises(
+        ValueError, match=r"pass one weight and one loss per expert, shape \(n_experts,\)"
+    ):
         simple_regret([1.0], means)
 
 

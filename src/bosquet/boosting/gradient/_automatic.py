@@ -67,11 +67,22 @@ _BEST_RATE, _BEST_RUNS = 0.03, 2
 
 @dataclass(frozen=True)
 class TableShape:
-    """What the rules depend on: rows with a positive weight, trees per round, whether y has classes."""
+    """What the rules depend on: rows with a positive weight, trees per round, the shares of the classes."""
 
     rows: int
     outputs: int
-    is_classification: bool
+    class_shares: np.ndarray | None  # None: regression
+
+    @property
+    def is_classification(self) -> bool:
+        return self.class_shares is not None
+
+    @property
+    def curvature(self) -> float:
+        """The mean Hessian of the log loss at the class shares, relative to two equal classes."""
+        if self.class_shares is None:
+            return 1.0
+        return 4 * float(np.mean(self.class_shares * (1 - self.class_shares)))
 
     @property
     def work(self) -> int:
@@ -154,6 +165,9 @@ def _families(quality: str, shape: TableShape, stopping: bool | str) -> list[Val
     if _is_small(quality, shape) and stopping == "cv":
         families = _SMALL_CLASSIFIERS if shape.is_classification else _SMALL_REGRESSORS
         families = [_SMALL | family for family in families]
+        # The penalty is compared with sums of Hessians, which are small if a class is rare.
+        for family in families:
+            family["l2_regularization"] *= shape.curvature
     else:
         families = [_MEDIUM if _is_medium(quality, shape) else _PLAIN]
     if quality == "best":

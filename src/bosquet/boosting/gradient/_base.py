@@ -107,7 +107,7 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
         loss = self._loss if continuing else self._make_loss(target)
         weight = self._check_weight(sample_weight, target, n_samples)
         rows = int(np.count_nonzero(weight)) if weight.size else n_samples
-        shape = TableShape(rows, loss.outputs, hasattr(self, "classes_"))
+        shape = TableShape(rows, loss.outputs, self._class_shares(target, weight))
         earlier = getattr(self, "parameters_", None) if continuing else None
         candidates = candidate_parameters(self, shape, eval_set is not None, earlier)
         self.parameters_ = candidates[0]
@@ -317,6 +317,14 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
         self, sample_weight: ArrayLike | None, target: np.ndarray, n_rows: int
     ) -> np.ndarray:
         return check_sample_weight(sample_weight, n_rows, keep_scale=True)
+
+    def _class_shares(self, target: np.ndarray, weight: np.ndarray) -> np.ndarray | None:
+        """The share of each class in the weight of all rows; None without classes."""
+        numbers = self._strata(target)
+        if numbers is None:
+            return None
+        counts = np.bincount(numbers, weights=weight if weight.size else None)
+        return counts / counts.sum()
 
     def _stops_early(self) -> bool:
         """Whether the loss on a validation set decides the number of rounds."""

@@ -318,11 +318,12 @@ def _rounds_shown(done: int, chosen: int) -> list[int]:
 
 def _details(fitted: Any) -> dict[str, Any]:
     fitted = rate_model(fitted)
+    used = fitted.parameters_
     return {
         "rounds": int(fitted.n_iter_),
-        **({"runs": int(fitted.n_runs)} if fitted.n_runs > 1 else {}),
-        "leaves per tree": int(fitted.max_leaf_nodes),
-        "learning rate": float(fitted.learning_rate),
+        **({"runs": int(used["n_runs"])} if used["n_runs"] > 1 else {}),
+        "leaves per tree": int(used["max_leaf_nodes"]),
+        "learning rate": float(used["learning_rate"]),
     }
 
 
