@@ -15,6 +15,7 @@
 #include "data/table.hpp"
 
 void bind_data(nanobind::module_& module);
+void bind_target_statistics(nanobind::module_& module);
 void bind_losses(nanobind::module_& module);
 void bind_trees(nanobind::module_& module);
 void bind_boosting(nanobind::module_& module);

@@ -75,6 +75,16 @@ class Fit {
         validation_ = sample_of(std::move(matrix), std::move(target), std::move(weight));
     }
 
+    void add_version(std::shared_ptr<BinnedMatrix> matrix) {
+        InUse guard(in_use_, kName);
+        if (matrix->rows() != train_.sample->rows() ||
+            matrix->layout().features != train_.sample->matrix().layout().features)
+            throw InputError(
+                "matrix must have the rows and the bins of the matrix that the fit was created "
+                "with");
+        train_.sample->add_version(std::move(matrix));
+    }
+
     void start(DoubleMatrix raw, std::optional<DoubleMatrix> validation_raw) {
         InUse guard(in_use_, kName);
         check_raw(*train_.sample, raw);
@@ -271,6 +281,10 @@ void bind_boosting(nb::module_& module) {
              nb::arg("loss"), nb::arg("options"), nb::arg("isa"), nb::arg("threads"))
         .def("set_validation", &Fit::set_validation, nb::arg("matrix"), nb::arg("target"),
              nb::arg("weight"), "Set the validation set, binned with the same bins.")
+        .def("add_version", &Fit::add_version, nb::arg("matrix"),
+             "Add another version of the training rows, with the same bins. The version that the "
+             "fit "
+             "was created with gives the leaf values; the others give the splits, in turn.")
         .def("start", &Fit::start, nb::arg("raw"), nb::arg("validation_raw").none() = nb::none(),
              "Start from raw predictions of shape (n_outputs, n_rows).")
         .def("start_from", &Fit::start_from, nb::arg("constants"),

@@ -21,7 +21,8 @@ namespace {
 using Doubles = nb::ndarray<nb::numpy, double>;
 
 nb::tuple explain_rows(const Ensemble& ensemble, nb::object data, nb::object background,
-                       bool interactions, int threads, const std::string& isa) {
+                       bool interactions, int threads, const std::string& isa,
+                       const std::vector<std::uint32_t>& players) {
     HeldTable table = table_of(data), background_table;
     check_columns(ensemble, table.columns.size());
     ShapOptions options;
@@ -35,8 +36,17 @@ nb::tuple explain_rows(const Ensemble& ensemble, nb::object data, nb::object bac
     options.interactions = interactions;
     options.threads = std::max(1, threads);
     options.isa = parse_isa(isa);
-    std::vector<std::size_t> shape{table.rows, ensemble.features};
-    if (interactions) shape.push_back(ensemble.features);
+    std::size_t count = ensemble.features;
+    if (!players.empty()) {
+        check_length(players.size(), ensemble.features, "players", "feature");
+        // No more players than features, so that the result is not larger than without them.
+        for (std::uint32_t player : players) check_index(player, ensemble.features, "player");
+        options.player_of = players;
+        count = options.players =
+            std::size_t{*std::max_element(players.begin(), players.end())} + 1;
+    }
+    std::vector<std::size_t> shape{table.rows, count};
+    if (interactions) shape.push_back(count);
     shape.push_back(ensemble.outputs);
     double *out, *base;
     Doubles values = new_array<double>(shape, &out);
@@ -133,9 +143,12 @@ void bind_explain(nb::module_& module) {
     module.def("shap_values", explain_rows, nb::arg("ensemble"), nb::arg("data"),
                nb::arg("background").none() = nb::none(), nb::arg("interactions") = false,
                nb::arg("threads") = 1, nb::arg("isa") = "auto",
-               "Return the Shapley values of the raw predictions, shape (n_rows, n_features, "
-               "n_outputs) or with interactions (n_rows, n_features, n_features, n_outputs), and "
-               "the base values, shape (n_outputs,).");
+               nb::arg("players") = std::vector<std::uint32_t>{},
+               "Return the Shapley values of the raw predictions, shape (n_rows, n_players, "
+               "n_outputs) or with interactions (n_rows, n_players, n_players, n_outputs), and "
+               "the base values, shape (n_outputs,). `players` holds the player of each feature; "
+               "features of one player are known or unknown together. Without it every feature is "
+               "a player.");
     module.def("conditional_predictions", predict_on_grids, nb::arg("ensemble"), nb::arg("data"),
                nb::arg("features"), nb::arg("grids"), nb::arg("threads") = 1,
                "Return raw predictions of shape (n_rows, n_points, n_outputs), where n_points "

@@ -40,6 +40,7 @@ NB_MODULE(_core, module) {
         "Return the best instruction set of this processor, which isa='auto' selects.");
     bind_shutdown();
     bind_data(module);
+    bind_target_statistics(module);
     bind_losses(module);
     bind_trees(module);
     bind_boosting(module);

@@ -105,6 +105,7 @@ GradientScale Booster::quantise(const GradientPair* pairs) {
 void Booster::round(Ensemble& ensemble, std::span<const GradientPair> given,
                     const LeafValues& leaf_values, Sample* validation) {
     std::size_t rows = train_->rows();
+    choose_version();
     compute_gradients(given);
     bool sampled = options_.subsample < 1;
     if (sampled) {
@@ -157,14 +158,21 @@ void Booster::round(Ensemble& ensemble, std::span<const GradientPair> given,
     timings_.growing = grower_.timings();
 }
 
+// With several versions of the training rows, version 0 gives the leaf of each row, and the others
+// take turns in finding the splits. A split that fits the noise of one version then gets the values
+// that it deserves in another.
+void Booster::choose_version() {
+    std::size_t others = train_->versions() - 1;
+    if (others > 0) grower_.set_matrix(train_->matrix(1 + rounds_ % others));
+}
+
 // Stores for each row its leaf, so that later loops read the rows in order.
 void Booster::assign_leaves(const GrownTree& grown) {
     leaf_of_node_.assign(grown.tree.nodes.size(), 0);
     for (std::size_t leaf = 0; leaf < grown.leaves.size(); ++leaf)
         leaf_of_node_[grown.leaves[leaf].node] = static_cast<std::uint16_t>(leaf);
     std::size_t rows = train_->rows();
-    bool sampled = options_.subsample < 1;
-    if (sampled) {
+    if (options_.subsample < 1 || train_->versions() > 1) {
         Router router(grown, train_->matrix(), leaf_of_node_, isa_);
         team_->run(block_count(rows), [&](std::size_t index, int) {
             router.route(block(rows, index), leaf_of_row_.data());
@@ -287,9 +295,15 @@ std::vector<double> Booster::exact_values(GrownTree& grown, std::uint32_t output
 // biased.
 std::vector<std::vector<std::uint32_t>> Booster::leaf_members(const GrownTree& grown) const {
     std::vector<std::vector<std::uint32_t>> members(grown.leaves.size());
-    if (options_.subsample < 1 && options_.gradient_sampling) {
-        for (std::size_t row = 0; row < train_->rows(); ++row)
-            members[leaf_of_row_[row]].push_back(static_cast<std::uint32_t>(row));
+    bool sampled = options_.subsample < 1, by_gradient = sampled && options_.gradient_sampling;
+    bool routed = train_->versions() > 1;  // the leaves of the rows are not those of growing
+    auto add = [&](std::uint32_t row) { members[leaf_of_row_[row]].push_back(row); };
+    if (by_gradient || (routed && !sampled)) {
+        for (std::size_t row = 0; row < train_->rows(); ++row) add(static_cast<std::uint32_t>(row));
+        return members;
+    }
+    if (routed) {
+        for (std::uint32_t row : sampler_.rows()) add(row);
         return members;
     }
     for (std::size_t leaf = 0; leaf < members.size(); ++leaf) {

@@ -58,6 +58,7 @@ class Booster {
     const Timings& timings() const { return timings_; }
 
   private:
+    void choose_version();
     void compute_gradients(std::span<const GradientPair> given);
     GradientSums sum_pairs(const GradientPair* pairs) const;
     GradientScale quantise(const GradientPair* pairs);

@@ -8,11 +8,15 @@ namespace bosquet {
 
 Sample::Sample(std::shared_ptr<const BinnedMatrix> matrix, std::span<const double> target,
                std::span<const double> weight, std::uint32_t outputs)
-    : matrix_(std::move(matrix)),
+    : versions_{std::move(matrix)},
       target_(target),
       weight_(weight),
-      raw_(matrix_->rows() * outputs) {
+      raw_(versions_[0]->rows() * outputs) {
     std::fill(raw_.begin(), raw_.end(), 0.0);
+}
+
+void Sample::add_version(std::shared_ptr<const BinnedMatrix> matrix) {
+    versions_.push_back(std::move(matrix));
 }
 
 LossData Sample::data() const {

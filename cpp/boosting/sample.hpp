@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "base/buffer.hpp"
 #include "data/binned.hpp"
@@ -19,8 +20,11 @@ class Sample {
     Sample(std::shared_ptr<const BinnedMatrix> matrix, std::span<const double> target,
            std::span<const double> weight, std::uint32_t outputs);
 
-    std::size_t rows() const { return matrix_->rows(); }
-    const BinnedMatrix& matrix() const { return *matrix_; }
+    std::size_t rows() const { return versions_[0]->rows(); }
+    // Adds another version of the rows: the same layout, other values in some columns.
+    void add_version(std::shared_ptr<const BinnedMatrix> matrix);
+    std::size_t versions() const { return versions_.size(); }
+    const BinnedMatrix& matrix(std::size_t version = 0) const { return *versions_[version]; }
     LossData data() const;
     double* raw(std::uint32_t output) { return raw_.data() + output * rows(); }
     const double* raw(std::uint32_t output) const { return raw_.data() + output * rows(); }
@@ -29,7 +33,7 @@ class Sample {
     double total_weight() const;
 
   private:
-    std::shared_ptr<const BinnedMatrix> matrix_;
+    std::vector<std::shared_ptr<const BinnedMatrix>> versions_;
     std::span<const double> target_;
     std::span<const double> weight_;
     Buffer<double> raw_;

@@ -33,8 +33,8 @@ struct PathFeature {
 
 struct ShapSplit {
     double threshold;
-    std::uint32_t value_line;  // line of the rows' values: 2 · slot + (missing values go left)
-    std::uint32_t slot;        // index of the feature among those that the ensemble uses
+    std::uint32_t value_line;  // line of the rows' values: 2 · feature + (missing values go left)
+    std::uint32_t slot;        // index of the player of the feature among those used
     std::int32_t child[2];     // index of a split, or -1 - index of a leaf
     std::uint32_t before;      // level of the previous edge on the same feature; 0: none
     std::uint32_t path_begin;  // the other features on the path to the split

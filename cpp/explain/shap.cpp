@@ -74,10 +74,12 @@ class ShapComputation {
 
     std::size_t lines() const { return 2 * used_.count(); }
     std::size_t outputs() const { return ensemble_->outputs; }
-    std::size_t sums_size() const { return used_.count() * outputs() * kShapRows; }
-    std::size_t pairs_size() const {
-        return options_->interactions ? used_.count() * sums_size() : 0;
+    std::size_t slots() const { return used_.players.size(); }
+    std::size_t players() const {
+        return options_->player_of.empty() ? ensemble_->features : options_->players;
     }
+    std::size_t sums_size() const { return slots() * outputs() * kShapRows; }
+    std::size_t pairs_size() const { return options_->interactions ? slots() * sums_size() : 0; }
 
     const Ensemble* ensemble_;
     const Table* rows_;
@@ -99,7 +101,7 @@ ShapComputation::ShapComputation(const Ensemble& ensemble, const Table& rows,
       rows_(&rows),
       options_(&options),
       kernels_(&select_shap_kernels(options.isa)),
-      used_(ensemble) {
+      used_(ensemble, options.player_of) {
     trees_.reserve(ensemble.trees.size());
     std::size_t edges = 0;  // total over all trees
     bool whole = true;      // whether every tree is processed at all points at once
@@ -183,11 +185,11 @@ void ShapComputation::add_tree(std::size_t tree, const ShapTree& view, std::size
         double* sums = work.sums.data() + g * sums_size();
         double* pairs = options_->interactions ? work.pairs.data() + g * pairs_size() : nullptr;
         if (!ensemble_->vector_leaves) {
-            sums += output * used_.count() * kShapRows;
-            if (pairs != nullptr) pairs += output * used_.count() * used_.count() * kShapRows;
+            sums += output * slots() * kShapRows;
+            if (pairs != nullptr) pairs += output * slots() * slots() * kShapRows;
         }
         kernels_->add_tree(view, work.values.data() + g * lines() * kShapRows, work.walk.data(),
-                           sums, pairs, used_.count());
+                           sums, pairs, slots());
     }
 }
 
@@ -223,7 +225,7 @@ void ShapComputation::explain_block(Range rows, Workspace& work, double* out) co
 }
 
 void ShapComputation::write_values(Range rows, const Workspace& work, double* out) const {
-    std::size_t slots = used_.count(), width = ensemble_->features * outputs();
+    std::size_t slots = this->slots(), width = players() * outputs();
     double scale = background_rows_ > 0 ? 1.0 / static_cast<double>(background_rows_) : 1.0;
     for (std::size_t i = 0; i < rows.size(); ++i) {
         double* destination = out + (rows.begin + i) * width;
@@ -232,14 +234,14 @@ void ShapComputation::write_values(Range rows, const Workspace& work, double* ou
         for (std::size_t s = 0; s < slots; ++s)
             for (std::size_t k = 0; k < outputs(); ++k) {
                 std::size_t line = ensemble_->vector_leaves ? s * outputs() + k : k * slots + s;
-                destination[used_.features[s] * outputs() + k] = scale * source[line * kShapRows];
+                destination[used_.players[s] * outputs() + k] = scale * source[line * kShapRows];
             }
     }
 }
 
 void ShapComputation::write_pairs(Range rows, const Workspace& work, double* out) const {
-    std::size_t slots = used_.count(), features = ensemble_->features;
-    std::size_t width = features * features * outputs();
+    std::size_t slots = this->slots(), all = players();
+    std::size_t width = all * all * outputs();
     double scale = background_rows_ > 0 ? 1.0 / static_cast<double>(background_rows_) : 1.0;
     for (std::size_t i = 0; i < rows.size(); ++i) {
         double* destination = out + (rows.begin + i) * width;
@@ -247,7 +249,7 @@ void ShapComputation::write_pairs(Range rows, const Workspace& work, double* out
         const double* sums = work.sums.data() + i / kShapRows * sums_size() + i % kShapRows;
         const double* pairs = work.pairs.data() + i / kShapRows * pairs_size() + i % kShapRows;
         auto entry = [&](std::size_t a, std::size_t b, std::size_t k) -> double& {
-            return destination[(used_.features[a] * features + used_.features[b]) * outputs() + k];
+            return destination[(used_.players[a] * all + used_.players[b]) * outputs() + k];
         };
         for (std::size_t k = 0; k < outputs(); ++k)
             for (std::size_t a = 0; a < slots; ++a) {
@@ -302,13 +304,13 @@ std::vector<BackgroundCases> ShapComputation::cases_from(std::size_t first) cons
 void ShapComputation::add_leaves(Range rows, std::size_t first,
                                  const std::vector<BackgroundCases>& cases,
                                  BackgroundCases::Workspace& work, double* out) const {
-    std::size_t slots = used_.count(), width = ensemble_->features * outputs();
+    std::size_t slots = this->slots(), width = players() * outputs();
     std::vector<double> values(rows.size() * lines()), sums(rows.size() * slots * outputs());
     double column[BackgroundCases::kRows];
-    for (std::size_t s = 0; s < slots; ++s) {
-        read_column(rows_->columns[used_.features[s]], rows.begin, rows.size(), column);
+    for (std::size_t f = 0; f < used_.count(); ++f) {
+        read_column(rows_->columns[used_.features[f]], rows.begin, rows.size(), column);
         for (std::size_t i = 0; i < rows.size(); ++i)
-            put_walked(values.data() + i * lines(), s, column[i]);
+            put_walked(values.data() + i * lines(), f, column[i]);
     }
     if (first == 0) std::fill_n(out + rows.begin * width, rows.size() * width, 0.0);
     auto for_each_sum = [&](auto&& act) {
@@ -316,7 +318,7 @@ void ShapComputation::add_leaves(Range rows, std::size_t first,
             for (std::size_t s = 0; s < slots; ++s)
                 for (std::size_t k = 0; k < outputs(); ++k)
                     act(sums[(i * slots + s) * outputs() + k],
-                        out[(rows.begin + i) * width + used_.features[s] * outputs() + k]);
+                        out[(rows.begin + i) * width + used_.players[s] * outputs() + k]);
     };
     if (first > 0) for_each_sum([](double& sum, double& kept) { sum = kept; });
     for (std::size_t t = 0; t < cases.size(); ++t)

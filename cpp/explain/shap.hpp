@@ -5,6 +5,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <span>
 
 #include "base/isa.hpp"
 #include "data/table.hpp"
@@ -18,13 +20,17 @@ struct ShapOptions {
     // (interventional).
     const Table* background = nullptr;
     bool interactions = false;
+    // The player of each feature; features of one player are known or unknown together. Empty:
+    // every feature is a player of its own.
+    std::span<const std::uint32_t> player_of = {};
+    std::size_t players = 0;  // the number of players, if player_of is not empty
     int threads = 1;
     Isa isa = Isa::baseline;
 };
 
-// out[row][feature][output], or with interactions out[row][feature][feature][output]: each of the
-// two entries of a pair holds half of their interaction, and the diagonal the rest of the value of
-// the feature. base[output]: the prediction if no feature is known.
+// out[row][player][output], or with interactions out[row][player][player][output]: each of the two
+// entries of a pair holds half of their interaction, and the diagonal the rest of the value of the
+// player. base[output]: the prediction if no feature is known.
 void shap_values(const Ensemble& ensemble, const Table& rows, const ShapOptions& options,
                  double* out, double* base);
 

@@ -10,7 +10,8 @@ constexpr std::int64_t kNoEdge = -1;
 
 }  // namespace
 
-UsedFeatures::UsedFeatures(const Ensemble& ensemble) : slot_of(ensemble.features) {
+UsedFeatures::UsedFeatures(const Ensemble& ensemble, std::span<const std::uint32_t> player_of)
+    : slot_of(ensemble.features), player_slot_of(ensemble.features) {
     std::vector<bool> used(ensemble.features);
     for (const Tree& tree : ensemble.trees)
         for (const Node& node : tree.nodes)
@@ -19,7 +20,15 @@ UsedFeatures::UsedFeatures(const Ensemble& ensemble) : slot_of(ensemble.features
         if (used[f]) {
             slot_of[f] = static_cast<std::uint32_t>(features.size());
             features.push_back(f);
+            players.push_back(player_of.empty() ? f : player_of[f]);
         }
+    std::sort(players.begin(), players.end());
+    players.erase(std::unique(players.begin(), players.end()), players.end());
+    for (std::uint32_t f : features) {
+        auto found =
+            std::lower_bound(players.begin(), players.end(), player_of.empty() ? f : player_of[f]);
+        player_slot_of[f] = static_cast<std::uint32_t>(found - players.begin());
+    }
 }
 
 // The edges from the root to a node, with the last edge on each feature.
@@ -65,7 +74,7 @@ TreeShape::TreeShape(const Ensemble& ensemble, const Tree& tree, const UsedFeatu
         std::int64_t edge;
     };
     std::vector<Step> stack{{0, 0, 0, kNoEdge}};
-    Path path(used.count());
+    Path path(used.players.size());
     while (!stack.empty()) {
         Step step = stack.back();
         stack.pop_back();
@@ -80,8 +89,8 @@ TreeShape::TreeShape(const Ensemble& ensemble, const Tree& tree, const UsedFeatu
             continue;
         }
         if (step.edge != kNoEdge) path.go_to(step.level, step.slot, step.edge);
-        std::uint32_t slot = used.slot_of[node.feature()];
-        add_split(ensemble, tree, node, slot);
+        std::uint32_t slot = used.player_slot_of[node.feature()];
+        add_split(ensemble, tree, node, used);
         record_path(path, pairs);
         for (std::uint32_t side : {1u, 0u})
             stack.push_back(
@@ -96,11 +105,11 @@ void TreeShape::add_leaf(std::span<const double> values) {
 }
 
 void TreeShape::add_split(const Ensemble& ensemble, const Tree& tree, const Node& node,
-                          std::uint32_t slot) {
+                          const UsedFeatures& used) {
     ShapSplit split{};
-    split.slot = slot;
+    split.slot = used.player_slot_of[node.feature()];
     split.missing_left = node.missing_left();
-    split.value_line = 2 * slot + split.missing_left;
+    split.value_line = 2 * used.slot_of[node.feature()] + split.missing_left;
     if (node.categorical()) {
         split.categories = std::max(1u, ensemble.categories[node.feature()]);
         split.set_begin = static_cast<std::uint32_t>(sets_.size());

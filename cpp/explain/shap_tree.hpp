@@ -13,11 +13,16 @@
 
 namespace bosquet {
 
-// The features that an ensemble uses, in ascending order, and the index (slot) of each among them.
+// The features that an ensemble uses and the players of the game whose Shapley values are computed,
+// in ascending order, and the index (slot) of each among them. A player has one feature or several,
+// which are known or unknown together.
 struct UsedFeatures {
-    explicit UsedFeatures(const Ensemble& ensemble);
+    // `player_of` holds the player of each feature; empty: every feature is a player.
+    UsedFeatures(const Ensemble& ensemble, std::span<const std::uint32_t> player_of);
     std::vector<std::uint32_t> features;
     std::vector<std::uint32_t> slot_of;  // by feature; undefined for features that are not used
+    std::vector<std::uint32_t> players;
+    std::vector<std::uint32_t> player_slot_of;  // by feature; likewise
     std::size_t count() const { return features.size(); }
 };
 
@@ -33,7 +38,7 @@ class TreeShape {
     std::size_t leaves() const { return leaves_.size() / values_; }
     std::uint32_t points() const { return static_cast<std::uint32_t>(rule_.points.size()); }
     std::uint32_t levels() const { return levels_; }
-    // The largest number of different features on a path.
+    // The largest number of different players on a path.
     std::size_t path_features() const { return path_features_; }
     std::uint32_t values() const { return values_; }
     const ShapSplit& split(std::size_t i) const { return splits_[i]; }
@@ -64,7 +69,7 @@ class TreeShape {
     class Path;
     void add_leaf(std::span<const double> values);
     void add_split(const Ensemble& ensemble, const Tree& tree, const Node& node,
-                   std::uint32_t slot);
+                   const UsedFeatures& used);
     void record_path(const Path& path, bool pairs);
 
     std::vector<ShapSplit> splits_;

@@ -94,6 +94,12 @@ GrowTimings Grower::timings() const {
 
 Grower::~Grower() = default;
 
+void Grower::set_matrix(const BinnedMatrix& matrix) {
+    matrix_ = &matrix;
+    finder_.set_matrix(matrix);
+    histograms_.set_matrix(matrix);
+}
+
 Grower::GrowingNode* Grower::new_node() {
     if (nodes_used_ == nodes_.size()) nodes_.push_back(std::make_unique<GrowingNode>());
     GrowingNode* node = nodes_[nodes_used_++].get();

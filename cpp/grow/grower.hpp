@@ -43,6 +43,9 @@ class Grower {
            const GrowOptions& options, Isa isa, Team& team);
     ~Grower();
 
+    // Uses another matrix with the same rows, bins and layout.
+    void set_matrix(const BinnedMatrix& matrix);
+
     // `sample` holds the rows to grow on, ascending; empty means all rows. `key` seeds the draws of
     // features.
     GrownTree grow(const Packed* gradients, const GradientScale& scale,

@@ -15,6 +15,9 @@ class HistogramBuilder {
   public:
     HistogramBuilder(const BinnedMatrix& matrix, const GrowKernels& kernels, int workers);
 
+    // Uses another matrix with the same layout.
+    void set_matrix(const BinnedMatrix& matrix) { matrix_ = &matrix; }
+
     // Returns a buffer for one histogram, which belongs to the builder; its contents are undefined.
     Packed* acquire();
     // Takes back a buffer; does nothing for nullptr.

@@ -51,6 +51,8 @@ class SplitFinder {
         : matrix_(&matrix), options_(&options), kernels_(&kernels) {}
 
     void set_scale(const GradientScale& scale);
+    // Uses another matrix with the same layout.
+    void set_matrix(const BinnedMatrix& matrix) { matrix_ = &matrix; }
 
     SplitRequest request(RowSet rows, const Packed* histogram, Packed total,
                          const ValueBounds& bounds) const;

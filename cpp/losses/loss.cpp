@@ -293,6 +293,7 @@ void Loss::scale_classes(const LossData& data, std::vector<double>& constants) c
 
 double Loss::minimiser(const LossData& data, std::span<const std::uint32_t> rows,
                        std::uint32_t output) const {
+    if (rows.empty()) return 0;
     std::vector<Point> points;
     points.reserve(rows.size());
     const double* y = target_of(data, output);

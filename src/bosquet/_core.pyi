@@ -54,6 +54,36 @@ class BinnedMatrix:
 def bin_table(data: object, bins: Bins, isa: str, threads: int) -> BinnedMatrix:
     """Replace the values of a table by the numbers of their bins."""
 
+def number_levels(data: object, columns: Sequence[int], levels: Sequence[int]) -> tuple:
+    """
+    Number the combinations of levels of some columns that occur. Return the number of each row and the keys of the combinations, ascending.
+    """
+
+def held_out_statistics(numbers: list, levels: Sequence[int], target: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], prior: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], strength: float, folds: int, seed: int, version: int, threads: int = 1) -> NDArray[numpy.float32]:
+    """
+    Return, for each group and row, the mean targets of the rows of the same level in other random folds, and their weight, shape (n_groups * (n_targets + 1), n_rows). The prior means count as rows of weight `strength`.
+    """
+
+def held_out_gains(numbers: list, levels: Sequence[int], target: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], prior: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], strength: float, folds: int, seed: int, version: int, threads: int = 1) -> NDArray[numpy.float64]:
+    """
+    Return how well these means of each group predict the target: the decrease of the squared error by the best multiple, divided by the variance of the target.
+    """
+
+class TargetTables:
+    """
+    Tables of values by combination of levels, from which the columns of new rows are derived.
+    """
+
+    def __init__(self, columns: Sequence[Sequence[int]], levels: Sequence[Sequence[int]], keys: list, values: list, unknown: list) -> None: ...
+
+    @property
+    def n_columns(self) -> int: ...
+
+    def derive(self, data: object, threads: int = 1) -> NDArray[numpy.float32]:
+        """
+        Return the derived columns of the rows of a table, shape (n_columns, n_rows).
+        """
+
 def all_losses() -> list:
     """
     Return the declarations of all losses, one dict per loss: its name, the accepted targets (any, non_negative, positive, two_classes), the scale of its raw predictions (target, unitless), the open interval of its parameter or None, and what boosting may assume about it.
@@ -186,6 +216,11 @@ class Fit:
 
     def set_validation(self, matrix: BinnedMatrix, target: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """Set the validation set, binned with the same bins."""
+
+    def add_version(self, matrix: BinnedMatrix) -> None:
+        """
+        Add another version of the training rows, with the same bins. The version that the fit was created with gives the leaf values; the others give the splits, in turn.
+        """
 
     def start(self, raw: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], validation_raw: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None) -> None:
         """Start from raw predictions of shape (n_outputs, n_rows)."""
@@ -492,9 +527,9 @@ class ExpertMixture:
     def restore(self, fields: dict) -> None:
         """Set the state that state() returned."""
 
-def shap_values(ensemble: Ensemble, data: object, background: object | None = None, interactions: bool = False, threads: int = 1, isa: str = 'auto') -> tuple:
+def shap_values(ensemble: Ensemble, data: object, background: object | None = None, interactions: bool = False, threads: int = 1, isa: str = 'auto', players: Sequence[int] = []) -> tuple:
     """
-    Return the Shapley values of the raw predictions, shape (n_rows, n_features, n_outputs) or with interactions (n_rows, n_features, n_features, n_outputs), and the base values, shape (n_outputs,).
+    Return the Shapley values of the raw predictions, shape (n_rows, n_players, n_outputs) or with interactions (n_rows, n_players, n_players, n_outputs), and the base values, shape (n_outputs,). `players` holds the player of each feature; features of one player are known or unknown together. Without it every feature is a player.
     """
 
 def conditional_predictions(ensemble: Ensemble, data: object, features: Sequence[int], grids: Sequence[Sequence[float]], threads: int = 1) -> NDArray[numpy.float64]:

@@ -112,6 +112,7 @@ class GoodCalls:
         self.windows = random.integers(0, 256, size=(12, 8, 6), dtype=np.uint8)
         self.calls: list[Call] = []
         self._data_and_loss()
+        self._target_statistics()
         self._boosting()
         self._cart()
         self._trees()
@@ -161,6 +162,29 @@ class GoodCalls:
         call("Loss.best_constants", self.softmax, labels, NO_WEIGHTS)
         call("Loss.best_constants", self.softmax, labels, NO_WEIGHTS, scores + 0.1)
 
+    def _target_statistics(self) -> None:
+        call, levels = self.call, self.categories[2]
+        numbers, keys = call("number_levels", self.X, [2], [levels])
+        call("number_levels", [self.columns[2], self.classes], [0, 1], [levels, 3])
+        given = (
+            [numbers],
+            [keys.size],
+            self.y[None].copy(),
+            self.weight,
+            np.array([0.5]),
+            1.0,
+            3,
+            7,
+            0,
+            2,
+        )
+        call("held_out_statistics", *given)
+        call("held_out_gains", *given)
+        values, unknown = np.ones((keys.size, 2), np.float32), np.zeros((1, 2), np.float32)
+        tables = call("TargetTables.__init__", [[2]], [[levels]], [keys], [values], [unknown])
+        call("TargetTables.n_columns", tables)
+        call("TargetTables.derive", tables, self.X, 2)
+
     def _boosting(self) -> None:
         call, target = self.call, self.y[None].copy()
         self.ensemble = call("Ensemble.__init__", 3, 1, [0.5], self.categories)
@@ -177,6 +201,7 @@ class GoodCalls:
             "auto",
             2,
         )
+        call("Fit.add_version", fit, self.matrix)
         call("Fit.set_validation", fit, self.matrix, target, NO_WEIGHTS)
         call("Fit.start", fit, np.zeros((1, self.rows)), np.zeros((1, self.rows)))
         call("Fit.start_from", fit, np.array([0.5]))
@@ -373,6 +398,7 @@ class GoodCalls:
         model = self.several
         call("shap_values", model, data[:5], None, True, 2, "auto")
         call("shap_values", model, data[:5], data[:3])
+        call("shap_values", model, data[:5], data[:3], True, 1, "auto", [0, 1, 0])
         grids = [[-1.0, 0.0, 1.0], [0.5]]
         call("conditional_predictions", model, data, [0, 1], grids, 2)
         call("mean_predictions", model, data, [0, 1], grids, np.full(self.rows, 1 / self.rows), 1)

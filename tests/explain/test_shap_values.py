@@ -414,3 +414,34 @@ def arrays_of(frame):
         np.zeros(len(order)),
         nodes["count"].to_numpy(float).copy(),
     )
+
+
+@pytest.mark.parametrize("with_background", [False, True])
+def test_features_of_one_player_are_known_together(with_background):
+    random = np.random.default_rng(4)
+    X = random.normal(size=(300, 5))
+    model = GradientBoostingRegressor(n_estimators=3, max_leaf_nodes=12, early_stopping=False)
+    model.fit(X, X[:, 0] * X[:, 1] + X[:, 2] * X[:, 3] + X[:, 4])
+    ensemble, players = model._terms.ensemble, [0, 1, 0, 2, 1]
+    background = X[:4] if with_background else None
+    values, base = _core.shap_values(ensemble, X[10:13], background, False, 1, "auto", players)
+    pairs, _ = _core.shap_values(ensemble, X[10:13], background, True, 1, "auto", players)
+    trees = [ensemble.tree_arrays(t) for t in range(ensemble.n_trees)]
+    for i, row in enumerate(X[10:13]):
+
+        def game(known, row=row):
+            features = frozenset(f for f in range(5) if players[f] in known)
+            games = (
+                interventional_game(tree, row, X[:4])
+                if with_background
+                else path_dependent_game(tree, row)
+                for tree in trees
+            )
+            return sum(game(features) for game in games)
+
+        np.testing.assert_allclose(values[i, :, 0], shapley_values(game, 3).ravel(), atol=1e-9)
+        expected = shapley_interactions(game, 3).reshape(3, 3)
+        np.testing.assert_allclose(pairs[i, :, :, 0], expected, atol=1e-9)
+    np.testing.assert_allclose(
+        base + values.sum(axis=1), ensemble.predict_raw(X[10:13], 0, ensemble.n_trees), atol=1e-9
+    )

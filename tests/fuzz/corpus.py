@@ -56,6 +56,18 @@ class Samples:
         self.positive = np.exp(self.numbers).round(3)
         self.letters = rng.choice(["u", "v", "w"], ROWS)
 
+        self.pair_classes = np.where(rng.permutation(ROWS) < 3, "b", np.array(["a", "b"])[self.two])
+
+    def pairs(self) -> Any:
+        """Two columns of categories whose combination decides the class."""
+        import pandas as pd
+
+        first = np.arange(ROWS) // 2 % 3
+        second = (first + (self.pair_classes == "b")) % 2
+        return pd.DataFrame(
+            {"first": first.astype(str), "second": second.astype(str), "x": self.X[:, 0]}
+        )
+
     def pandas(self) -> Any:
         import pandas as pd
 
@@ -113,6 +125,13 @@ def gradient_boosting(s: Samples) -> dict[str, Any]:
         "pandas": classes(class_weight="balanced", **few).fit(s.pandas(), s.three),
         "stopped early": classes(n_estimators=8, early_stopping=True, validation_fraction=0.3).fit(
             s.X, s.two
+        ),
+        "target statistics": classes(categorical_encoding="target").fit(s.pandas(), s.two),
+        "target statistics of numbers": numbers(categorical_encoding="target").fit(
+            s.pandas(), s.numbers, sample_weight=s.positive
+        ),
+        "target statistics of combinations": classes(categorical_encoding="target").fit(
+            s.pairs(), s.pair_classes
         ),
     }
 

@@ -2,16 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from bosquet._core import Ensemble
 
+if TYPE_CHECKING:
+    from bosquet.data import Columns
+
 
 def _identity(raw: np.ndarray) -> np.ndarray:
     return raw
+
+
+class DerivedColumns(Protocol):
+    """Columns of the trees that are computed from the encoded columns of the table."""
+
+    @property
+    def sources(self) -> Sequence[tuple[int, ...]]:
+        """For each column of the trees, the encoded columns from which it is computed."""
+
+    def tree_columns(self, columns: Columns, threads: int = 1) -> Columns:
+        """The columns of the trees."""
+
+
+def shared_equally(
+    values: np.ndarray, sources: Sequence[tuple[int, ...]], n_features: int, axis: int = -1
+) -> np.ndarray:
+    """Values of the columns of trees as values of encoded columns: a column divides its value equally.
+
+    >>> shared_equally(np.array([1.0, 4.0]), [(0,), (0, 2)], 3)
+    array([3., 0., 2.])
+    """
+    values = np.moveaxis(values, axis, 0)
+    result = np.zeros((n_features, *values.shape[1:]))
+    for value, columns in zip(values, sources, strict=True):
+        for column in columns:
+            result[column] += value / len(columns)
+    return np.moveaxis(result, 0, axis)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +62,8 @@ class TreeSum:
         Whether the mean of responses is the response of the mean.
     has_surrogates : bool, default=False
         Whether missing values follow surrogate splits, which the core ignores.
+    derived : DerivedColumns or None, default=None
+        The columns of the trees, if they are not the encoded columns.
     """
 
     ensemble: Ensemble
@@ -38,6 +71,7 @@ class TreeSum:
     response: Callable[[np.ndarray], np.ndarray] = _identity
     linear: bool = True
     has_surrogates: bool = False
+    derived: DerivedColumns | None = None
 
     @property
     def scale(self) -> float:

@@ -2,6 +2,6 @@
 
 from .arrow_tables import decode_dictionaries
 from .columns import Columns, n_rows, take_rows
-from .encoder import TableEncoder
+from .encoder import UNSEEN, TableEncoder
 
-__all__ = ["Columns", "TableEncoder", "decode_dictionaries", "n_rows", "take_rows"]
+__all__ = ["UNSEEN", "Columns", "TableEncoder", "decode_dictionaries", "n_rows", "take_rows"]

@@ -25,6 +25,12 @@ _FLOAT32 = np.dtype(np.float32)
 _FLOAT64 = np.dtype(np.float64)
 _STATE_KEYS = {"feature_names", "named_by_hand", "levels"}
 
+# Number of levels of a column that get a code each, unless the caller asks for another number.
+MAX_CATEGORIES = 4095
+UNSEEN = (
+    -2
+)  # code of a level that did not occur in training, if the encoder distinguishes such levels
+
 
 class TableEncoder:
     """Fitted description of the columns of a table: their names, which are categorical, and their levels.
@@ -64,6 +70,8 @@ class TableEncoder:
         For each column its levels in the order of their codes, or None if it is quantitative.
     categories : list of int
         For each column the number of its levels; 0 if it is quantitative or ordinal, or has no levels.
+    unseen_code : int, default=-1
+        The code of levels that did not occur in training: that of missing values, or `UNSEEN`.
 
     Examples
     --------
@@ -98,6 +106,7 @@ class TableEncoder:
         self.categories = [
             0 if known is None or known.ordinal else len(known.ordered) for known in levels
         ]
+        self.unseen_code = -1
         self._levels = levels
         self._named_by_hand = named_by_hand
         self._quantitative = all(known is None for known in levels)
@@ -113,7 +122,7 @@ class TableEncoder:
         *,
         categorical_features: CategoricalFeatures = FROM_DTYPE,
         feature_names: Sequence[str] | None = None,
-        max_categories: int = 4095,
+        max_categories: int | None = MAX_CATEGORIES,
         owner: str = "TableEncoder",
     ) -> tuple[TableEncoder, Columns]:
         """Fit an encoder to X and return it with the encoded columns.
@@ -129,8 +138,9 @@ class TableEncoder:
             a selected column of numbers are its values.
         feature_names : sequence of str, optional
             Names for the columns of a table that has no column names.
-        max_categories : int, default=4095
-            Maximum number of levels per column that get a code, in [1, 65535].
+        max_categories : int or None, default=4095
+            Maximum number of levels per column that get a code, in [1, 65535]; None: all levels, which may be
+            more than trees can split on.
         owner : str
             Name of the estimator in error messages.
         """
@@ -195,7 +205,7 @@ class TableEncoder:
             if known is None:
                 columns.append(numeric_values(column, where, in_training=False))
             else:
-                columns.append(known.encode(_as_coded(column), where))
+                columns.append(known.encode(_as_coded(column), where, self.unseen_code))
         return columns
 
     def _check(self, table: Table, owner: str) -> None:
@@ -217,10 +227,11 @@ class TableEncoder:
         }
 
     @classmethod
-    def from_state(cls, state: object) -> TableEncoder:
+    def from_state(cls, state: object, max_levels: int | None = MAX_LEVELS) -> TableEncoder:
         """Build the encoder from the result of `to_state`; raise ValueError for an invalid state.
 
-        Unknown keys, which a later version may have added, are ignored.
+        A column may have at most `max_levels` levels (None: any number). Unknown keys, which a later version
+        may have added, are ignored.
         """
         if not isinstance(state, dict) or not set(state) >= _STATE_KEYS:
             raise ValueError(
@@ -246,13 +257,17 @@ class TableEncoder:
                 " there are feature names"
             )
         levels = [
-            None if part is None else Levels.from_state(part, column_label(index, names))
+            None
+            if part is None
+            else Levels.from_state(part, column_label(index, names), max_levels)
             for index, part in enumerate(parts)
         ]
         return cls(levels, None if names is None else list(names), by_hand)
 
 
 def _check_max_categories(most: object) -> None:
+    if most is None:
+        return
     if isinstance(most, bool) or not isinstance(most, (int, np.integer)):
         raise TypeError(
             f"max_categories={most!r} is not valid: max_categories must be an integer in [1, {MAX_LEVELS}]"
@@ -263,7 +278,7 @@ def _check_max_categories(most: object) -> None:
         )
 
 
-def _levels_of(column: Column, chosen: bool | None, max_categories: int) -> Levels | None:
+def _levels_of(column: Column, chosen: bool | None, max_categories: int | None) -> Levels | None:
     """Return the levels of a categorical or ordinal column, None for a quantitative one.
 
     `chosen` is whether `categorical_features` lists the column, None if its type decides.

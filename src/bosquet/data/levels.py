@@ -34,14 +34,16 @@ class Levels:
         self._code_of = {level: code for code, level in enumerate(ordered)}
 
     @classmethod
-    def learn(cls, coded: CodedColumn, max_categories: int) -> Levels:
-        """Return the levels that occur, at most `max_categories`: the most frequent ones."""
+    def learn(cls, coded: CodedColumn, max_categories: int | None) -> Levels:
+        """Return the levels that occur, at most `max_categories` (None: all): the most frequent ones."""
         shifted = coded.codes.astype(np.intp) + 1  # -1 is missing
         counts = np.bincount(shifted, minlength=len(coded.levels) + 1)[1:]
         occurring = np.flatnonzero(counts)
         levels = [coded.levels[index] for index in occurring.tolist()]
         levels, counts = _merged(levels, counts[occurring])
-        kept = _most_frequent(levels, counts, max_categories)
+        kept = levels
+        if max_categories is not None:
+            kept = _most_frequent(levels, counts, max_categories)
         canonical = [level for level in map(canonical_level, kept) if level is not None]
         return cls(_in_order(canonical))
 
@@ -51,8 +53,8 @@ class Levels:
         canonical = [level for level in map(canonical_level, coded.levels) if level is not None]
         return cls(list(dict.fromkeys(canonical)), ordinal=True)
 
-    def encode(self, coded: CodedColumn, where: str) -> np.ndarray:
-        """Return the code of the level of each row as int32; -1 if it is missing, rare or unseen.
+    def encode(self, coded: CodedColumn, where: str, unseen: int = -1) -> np.ndarray:
+        """Return the code of the level of each row as int32; -1 if it is missing, `unseen` if unknown.
 
         Codes of ordinal levels are quantities: float64, with NaN instead of -1. If there are no levels, the
         result is all NaN, like a numeric column without values.
@@ -64,9 +66,14 @@ class Levels:
             coded = _used_only(coded)
             codes, levels = coded.codes, coded.levels
         if _equal_as_they_are(levels):
-            looked_up = [self._code_of.get(level, -1) for level in levels]
+            looked_up = [self._code_of.get(level, unseen) for level in levels]
+            if unseen != -1:  # NaN != NaN
+                looked_up = [
+                    -1 if level is None or level != level else code
+                    for level, code in zip(levels, looked_up, strict=True)
+                ]
         else:
-            looked_up = [self._look_up(level) for level in levels]
+            looked_up = [self._look_up(level, unseen) for level in levels]
         if max(looked_up, default=-1) < 0:
             self._check_kind(coded, where)
         looked_up.append(-1)  # the last entry, which the code -1 selects
@@ -76,9 +83,9 @@ class Levels:
             return ranks[codes]
         return np.array(looked_up, dtype=np.int32)[codes]
 
-    def _look_up(self, level: object) -> int:
+    def _look_up(self, level: object, unseen: int) -> int:
         canonical = canonical_level(level)
-        return -1 if canonical is None else self._code_of.get(canonical, -1)
+        return -1 if canonical is None else self._code_of.get(canonical, unseen)
 
     def _check_kind(self, coded: CodedColumn, where: str) -> None:
         """Raise a ValueError if the column has numbers but had only text in training, or the reverse.
@@ -114,8 +121,11 @@ class Levels:
         return state
 
     @classmethod
-    def from_state(cls, state: object, where: str) -> Levels:
-        """Build levels from the result of `to_state`, with full checks: the file may come from any source."""
+    def from_state(cls, state: object, where: str, most: int | None = MAX_LEVELS) -> Levels:
+        """Build levels from the result of `to_state`, with full checks: the file may come from any source.
+
+        At most `most` levels are accepted (None: any number).
+        """
         if not isinstance(state, dict) or not set(state) >= {"numbers", "texts"}:
             raise ValueError(
                 f"the levels of {where} must be an object with the keys 'numbers' and 'texts'"
@@ -144,10 +154,8 @@ class Levels:
                     f"'order' of the levels of {where} must be a permutation of 0 to {len(ascending) - 1}"
                 )
             return cls([ascending[index] for index in order], ordinal=True)
-        if len(ascending) > MAX_LEVELS:
-            raise ValueError(
-                f"{where} has {len(ascending)} levels; at most {MAX_LEVELS} are supported"
-            )
+        if most is not None and len(ascending) > most:
+            raise ValueError(f"{where} has {len(ascending)} levels; at most {most} are supported")
         return cls(ascending)
 
 

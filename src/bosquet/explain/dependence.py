@@ -307,14 +307,15 @@ class GridEvaluator:
         assert self.trees is not None
         trees = self.trees
         columns = list(dict.fromkeys(columns))
-        data = trees.columns(self.X, type(self.model).__name__)
+        data = trees.tree_columns(trees.columns(self.X, type(self.model).__name__))
+        features = [trees.tree_feature(f, "method='trees'") for f in columns]
         points = sum(grids[f].size for f in columns)
         rows = n_rows(data)
         ends = np.cumsum([grids[f].size for f in columns])[:-1]
         grid_points = [grids[f].tolist() for f in columns]
         if not self.keep_rows and (self.kind == "raw" or trees.linear):
             raw = trees.scale * _core.mean_predictions(
-                trees.ensemble, data, columns, grid_points, self.weight, trees.threads
+                trees.ensemble, data, features, grid_points, self.weight, trees.threads
             )
             averages = np.split(self._to_scale(raw), ends, axis=0)
             return {f: (mean, None) for f, mean in zip(columns, averages, strict=True)}
@@ -324,7 +325,7 @@ class GridEvaluator:
             chunk = np.arange(begin, min(begin + step, rows))
             chunk_data = data if chunk.size == rows else take_rows(data, chunk)
             raw = _core.conditional_predictions(
-                trees.ensemble, chunk_data, columns, grid_points, trees.threads
+                trees.ensemble, chunk_data, features, grid_points, trees.threads
             )
             if trees.scale != 1:
                 raw *= trees.scale
@@ -398,8 +399,9 @@ def _recursion(
         )
     codes = [_codes(trees, X, f, grids[f]) for f in columns]
     points = np.stack(np.meshgrid(*codes, indexing="ij"), axis=-1).reshape(-1, len(columns))
+    features = [trees.tree_feature(f, "method='recursion'") for f in columns]
     raw = trees.scale * _core.expected_predictions(
-        trees.ensemble, list(columns), np.ascontiguousarray(points, dtype=float)
+        trees.ensemble, features, np.ascontiguousarray(points, dtype=float)
     )
     average = raw.reshape(*(grids[f].size for f in columns), -1)
     names = column_names(X)

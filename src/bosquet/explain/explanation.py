@@ -8,6 +8,7 @@ import numpy as np
 
 from bosquet import _core
 from bosquet._optional import import_optional
+from bosquet._state.tree_sums import shared_equally
 from bosquet.data import n_rows
 from bosquet.explain.tree_models import TreeModel, tree_model_or_error
 
@@ -197,9 +198,9 @@ def explain_trees(model: Any, X: Any, background: Any, interactions: bool) -> Ex
         background_columns = trees.columns(_row_as_table(background), owner)
         if n_rows(background_columns) == 0:
             raise ValueError("background has no rows; pass at least one row")
-    values, base = _core.shap_values(
-        trees.ensemble, columns, background_columns, interactions, trees.threads
-    )
+    values: np.ndarray
+    base: Any
+    values, base = _shap_values(trees, columns, background_columns, interactions)
     values *= trees.scale
     base *= trees.scale
     if trees.ensemble.n_outputs == 1:
@@ -212,6 +213,31 @@ def explain_trees(model: Any, X: Any, background: Any, interactions: bool) -> Ex
         trees.output_names,
         interactions,
     )
+
+
+def _shap_values(
+    trees: TreeModel, columns: Any, background: Any, interactions: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """Shapley values of the encoded columns, (rows, columns, outputs), and the base values.
+
+    The columns of the trees that are computed from the same encoded columns are one player: they are known or
+    unknown together. The value of a player with several encoded columns is divided equally among them.
+    """
+    if trees.derived is None:
+        return _core.shap_values(trees.ensemble, columns, background, interactions, trees.threads)
+    sources = list(dict.fromkeys(trees.derived.sources))
+    number = {source: player for player, source in enumerate(sources)}
+    values, base = _core.shap_values(
+        trees.ensemble,
+        trees.tree_columns(columns),
+        None if background is None else trees.tree_columns(background),
+        interactions,
+        trees.threads,
+        players=[number[source] for source in trees.derived.sources],
+    )
+    for axis in (1, 2) if interactions else (1,):
+        values = shared_equally(values, sources, trees.encoder.n_features, axis)
+    return values, base
 
 
 def _row_as_table(background: Any) -> Any:
@@ -231,8 +257,9 @@ def decoded_data(trees: TreeModel, columns: Any) -> np.ndarray:
         if levels is None:
             data[:, f] = np.asarray(column)
         else:
-            # The code of a missing value is NaN for ordered categories, -1 for others.
+            # The code of a missing value is NaN for ordered categories, -1 for others; -2 is unseen.
             codes = np.nan_to_num(np.asarray(column, dtype=float), nan=-1).astype(np.intp)
+            codes = np.maximum(codes, -1)
             by_code = np.array([*levels, None], dtype=object)  # index -1 is the last entry, None
             data[:, f] = by_code[codes]
     return data

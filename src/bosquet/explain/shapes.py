@@ -171,6 +171,11 @@ def shape_functions(model: Any, X: Any = None) -> ShapeFunctions:
     effects with the functional ANOVA", AISTATS 2020.
     """
     trees = tree_model_or_error(model, "shape_functions")
+    if trees.derived is not None:
+        raise ValueError(
+            "shape_functions does not support target statistics of categorical columns; fit the model with"
+            " categorical_encoding='levels', or use explain"
+        )
     ensemble = trees.ensemble
     arrays = [ensemble.tree_arrays(t) for t in range(ensemble.n_trees)]
     shapes = ShapeFunctions(

@@ -41,9 +41,27 @@ class TreeModel(TreeSum):
                     )
         return columns
 
+    def tree_columns(self, columns: Any) -> Any:
+        """The columns of the trees, from encoded columns."""
+        return columns if self.derived is None else self.derived.tree_columns(columns, self.threads)
+
+    def tree_feature(self, column: int, function: str) -> int:
+        """The column of the trees that is an encoded column; raises ValueError if others depend on it."""
+        if self.derived is None:
+            return column
+        features = [f for f, sources in enumerate(self.derived.sources) if column in sources]
+        if len(features) != 1:
+            raise ValueError(
+                f"{function} does not support column {self.feature_names[column]!r}, from which target"
+                " statistics were computed; use another method, or fit the model with"
+                " categorical_encoding='levels'"
+            )
+        return features[0]
+
     def raw(self, columns: Any) -> np.ndarray:
         """Raw predictions (rows, outputs)."""
         trees = self.ensemble.n_trees
+        columns = self.tree_columns(columns)
         return self.scale * self.ensemble.predict_raw(columns, 0, trees, self.threads)
 
 

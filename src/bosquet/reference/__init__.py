@@ -6,6 +6,7 @@ small data: both must give the same bin edges, splits and leaf values. No other 
 
 - `losses`: values of the losses, their two derivatives and the constants that minimise them;
 - `binning`: bin edges of a column, and the bin of a value;
+- `target_statistics`: mean targets of the levels of categorical columns, over the rows before each row;
 - `draws`: counter-based random numbers, for sampling rows and features;
 - `gradient_trees`: quantised gradients, histograms, the best split of a node, growing a tree;
 - `gradient_boosting`: leaf values and the stagewise loop over trees;

@@ -23,6 +23,7 @@ from bosquet._sklearn import (
     seed_from,
     tags_of,
 )
+from bosquet._state.tree_sums import shared_equally
 from bosquet._targets import check_sample_weight
 from bosquet.boosting._inputs import shaped
 from bosquet.boosting.gradient._automatic import TableShape, candidate_parameters
@@ -39,11 +40,13 @@ from bosquet.boosting.gradient._parameters import (
     check_continuing,
     check_folds,
     check_parameters,
+    derive_constraints,
     feature_share,
     interaction_groups,
     monotone_directions,
 )
 from bosquet.boosting.gradient._rows import Part, Parts, part_of_eval_set, scaled_weight
+from bosquet.boosting.gradient._target_statistics import TrainingStatistics
 from bosquet.boosting.gradient._trees import TreeStepper, TreeTerms, mean_of_runs
 from bosquet.boosting.gradient.predictor import Predictor
 from bosquet.boosting.rounds import (
@@ -55,7 +58,7 @@ from bosquet.boosting.rounds import (
     split_rows,
     start_of_run,
 )
-from bosquet.data import TableEncoder, n_rows, take_rows
+from bosquet.data import UNSEEN, TableEncoder, n_rows, take_rows
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -68,6 +71,8 @@ if TYPE_CHECKING:
 
 # Below this number of rows, several runs are boosted side by side, each in one thread.
 ROWS_OF_PARALLEL_RUNS = 20_000
+# With more levels in some column, categorical_encoding="auto" uses target statistics.
+AUTO_TARGET_LEVELS = 255
 
 
 class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
@@ -284,6 +289,8 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
         owner, native = type(self).__name__, self.estimator is None
         if continuing:
             encoder, columns = self._encoder, self._encoder.transform(X, owner=owner)
+        elif native and self.categorical_encoding != "levels":
+            encoder, columns = self._encode_all_levels(X)
         else:
             categorical = self.categorical_features if native else "from_dtype"
             encoder, columns = TableEncoder.fit_encode(
@@ -291,6 +298,17 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
             )
         # A learner of another kind is given X unchanged; only its shape and names are stored.
         return encoder, columns if native else shaped(X)
+
+    def _encode_all_levels(self, X: Any) -> tuple[TableEncoder, Any]:
+        """An encoder for target statistics, or the ordinary one if they are not used."""
+        owner, categorical = type(self).__name__, self.categorical_features
+        encoder, columns = TableEncoder.fit_encode(
+            X, categorical_features=categorical, max_categories=None, owner=owner
+        )
+        levels = max(encoder.categories)
+        if levels > 0 and (self.categorical_encoding == "target" or levels > AUTO_TARGET_LEVELS):
+            encoder.unseen_code = UNSEEN
+        return encoder, columns
 
     def _row_count(self, columns: Any) -> int:
         return n_rows(columns) if self.estimator is None else columns.shape[0]
@@ -375,19 +393,48 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
                 subsample=self.parameters_["subsample"],
                 seed=seed + (terms.n_rounds if terms else 0),
             )
+        threads = threads or effective_threads(self.n_jobs)
+        statistics = self._training_statistics(train, encoder, terms, threads)
+        options = self._options(encoder, loss, seed, train.unit)
+        if statistics is not None:
+            derive_constraints(options, statistics.statistics.sources)
         return TreeStepper(
             train,
             validation,
             loss,
             terms,
-            categories=encoder.categories,
-            options={
-                **self._options(encoder, loss, seed, train.unit),
-                "first_round": terms.n_rounds if terms else 0,
-            },
+            categories=(
+                statistics.statistics.tree_categories if statistics else encoder.categories
+            ),
+            options={**options, "first_round": terms.n_rounds if terms else 0},
             max_bins=self.max_bins,
-            threads=threads or effective_threads(self.n_jobs),
+            threads=threads,
+            statistics=statistics,
         )
+
+    def _training_statistics(
+        self, train: Part, encoder: TableEncoder, terms: TreeTerms | None, threads: int
+    ) -> TrainingStatistics | None:
+        """The target statistics of the training rows; None if the trees split on levels only."""
+        known = terms.statistics if terms else None
+        if encoder.unseen_code != UNSEEN:
+            return None
+        # The seed is that of the fit, so that the trees of all runs have the same columns.
+        found = TrainingStatistics(
+            train,
+            self._statistic_targets(train.target),
+            encoder.categories,
+            seed=self._seed,
+            threads=threads,
+            groups=[group.columns for group in known.groups] if known else None,
+        )
+        if known is not None and not known.same_tables(found.statistics):
+            raise ValueError(
+                "warm_start=True needs the rows of the first fit if categorical_encoding='target' was"
+                " used, because the trees split on statistics of these rows; pass the same rows, or fit"
+                " with warm_start=False"
+            )
+        return found
 
     def _options(self, encoder: TableEncoder, loss: Any, seed: int, unit: float) -> dict[str, Any]:
         """The core's options, from the parameters; `unit` is the factor that scaled the weights."""
@@ -478,11 +525,15 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
         """Raw predictions after each round, with the offset."""
         check_is_fitted(self, "_terms")
         columns = self._encoder.transform(X, owner=type(self).__name__)
-        data = shaped(X) if isinstance(self._terms, LearnerTerms) else columns
         threads = effective_threads(self.n_jobs)
         raw: Any = 0.0
         for round_ in range(self._terms.n_rounds):
-            raw = raw + self._terms.raw(data, threads, round_, round_ + 1)
+            if isinstance(self._terms, LearnerTerms):
+                raw = raw + self._terms.raw(shaped(X), threads, round_, round_ + 1)
+            else:
+                if round_ == 0:
+                    columns = self._terms.tree_columns(columns, threads)
+                raw = raw + self._terms.raw_of_trees(columns, threads, round_, round_ + 1)
             if round_ == 0:
                 added = check_offset(offset, exposure, self._loss, raw.shape[0])
                 raw = raw if added is None else raw + added.T
@@ -558,6 +609,8 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
                 "a model with estimator=... has no native trees; use importance('permutation', X, y)"
             )
         sums = self._terms.ensemble.importance(kind)
+        if self._terms.statistics is not None:
+            sums = shared_equally(sums, self._terms.statistics.sources, self.n_features_in_)
         total = sums.sum()
         return sums / total if total > 0 else sums
 
@@ -583,6 +636,9 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
         raise NotImplementedError
 
     def _encode_target(self, y: ArrayLike) -> np.ndarray:
+        raise NotImplementedError
+
+    def _statistic_targets(self, target: np.ndarray) -> np.ndarray:
         raise NotImplementedError
 
     def _strata(self, target: np.ndarray) -> np.ndarray | None:

@@ -30,6 +30,7 @@ __all__ = [
     "check_continuing",
     "check_folds",
     "check_parameters",
+    "derive_constraints",
     "feature_share",
     "interaction_groups",
     "monotone_directions",
@@ -95,6 +96,12 @@ _PARAMETERS_DOC = """
     categorical_features : "from_dtype", list of names or indices, mask, or None, default="from_dtype"
         Columns whose values are categories. "from_dtype": those of a category or string type. Ordered
         categories are split by their order unless they are listed here.
+    categorical_encoding : {"auto", "levels", "target"}, default="auto"
+        "levels": splits on sets of levels. "target": splits on columns that are derived from those of more
+        than 255 levels (from all if there are none), and from pairs with such a column: the mean target of
+        the level, in training over the rows of other random folds, and the number of these rows. Columns of
+        at most 255 levels are split on sets as well. "auto": "target" if some column has more than 255
+        levels.
     cat_smooth : float or "auto", default="auto"
         Number of rows, with gradient 0 and the mean Hessian of the node, that are added to each level before
         the levels are sorted by their mean gradient. "auto": 10, or 2 for small tables.
@@ -202,6 +209,7 @@ CHECKS: dict[str, Check] = {
     "max_features_per_tree": number_of_features(),
     "growth": choice("best", "depth"),
     "step": choice("newton", "gradient"),
+    "categorical_encoding": choice("auto", "levels", "target"),
     "cat_smooth": or_auto(number(0)),
     "cat_l2": or_auto(number(0)),
     "max_cat_threshold": integer(1, MAX_COUNT),
@@ -307,3 +315,17 @@ def interaction_groups(
     ]
     rest = sorted(set(range(n_features)) - {f for group in groups for f in group})
     return [group for group in [*groups, rest] if group]
+
+
+def derive_constraints(options: dict[str, Any], sources: list[tuple[int, ...]]) -> None:
+    """Convert the options of the core on features from encoded columns to the columns of the trees.
+
+    A column that is derived from several encoded columns may interact where all of them may. Derived columns
+    have no direction, like the categorical columns from which they are derived.
+    """
+    if options["monotone"]:
+        options["monotone"] = [options["monotone"][columns[0]] for columns in sources]
+    options["interactions"] = [
+        [f for f, columns in enumerate(sources) if set(columns) <= set(group)]
+        for group in options["interactions"]
+    ]

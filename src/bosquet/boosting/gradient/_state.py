@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bosquet._core import Ensemble, ModelFileError
+from bosquet._fitted import set_feature_attributes
 from bosquet._state.columns import check_leaf_sums, set_encoder
 from bosquet._state.fields import (
     invalid_field,
     read_choice,
+    read_field,
     read_integer,
     read_numbers,
     read_object,
@@ -21,13 +23,16 @@ from bosquet._state.labels import labels_state, read_classes
 from bosquet._state.tree_sums import TreeSum
 from bosquet.boosting.gradient._automatic import AUTOMATIC, is_auto
 from bosquet.boosting.gradient._parameters import CHECKS, check_parameters
+from bosquet.boosting.gradient._statistics_state import read_statistics, statistics_state
 from bosquet.boosting.gradient._trees import TreeTerms
+from bosquet.data import UNSEEN, TableEncoder
 from bosquet.losses import NativeLoss, classification_loss, regression_loss
 from bosquet.losses.native import CLASSIFICATION, REGRESSION, TRAITS
 
 if TYPE_CHECKING:
     from bosquet._types import State
     from bosquet.boosting.gradient._base import BaseGradientBoosting
+    from bosquet.boosting.gradient._target_statistics import TargetStatistics
 
 
 def _check(model: BaseGradientBoosting) -> None:
@@ -42,6 +47,7 @@ def _to_state(model: BaseGradientBoosting) -> tuple[Ensemble, State]:
         )
     if not isinstance(model._loss, NativeLoss):
         raise ValueError("a custom loss cannot be stored in a model file; use pickle or joblib")
+    statistics = model._terms.statistics
     return model._terms.ensemble, {
         "encoder": model._encoder.to_state(),
         "loss": model._loss.to_state(),
@@ -51,6 +57,7 @@ def _to_state(model: BaseGradientBoosting) -> tuple[Ensemble, State]:
         "validation_loss": to_json_numbers(model.validation_loss_),
         "runs": model._terms.runs,
         "fit_parameters": model.parameters_,
+        **({} if statistics is None else {"target_statistics": statistics_state(statistics)}),
     }
 
 
@@ -61,7 +68,7 @@ def _from_state(model: BaseGradientBoosting, trees: Ensemble, state: State) -> A
             " boosting have one number per leaf"
         )
     check_leaf_sums(trees)
-    set_encoder(model, state, trees)
+    statistics = _set_columns(model, state, trees)
     if type(model).__name__.endswith("Classifier"):
         model.classes_ = read_classes(state["classes"])
         model._loss = _read_classification_loss(
@@ -69,7 +76,7 @@ def _from_state(model: BaseGradientBoosting, trees: Ensemble, state: State) -> A
         )
     else:
         model._loss = _read_regression_loss(read_object(state, "loss"), trees)
-    model._terms = TreeTerms(trees, read_integer(state, "runs", 1))
+    model._terms = TreeTerms(trees, read_integer(state, "runs", 1), statistics)
     if trees.n_trees % model._terms.trees_per_round:
         raise ModelFileError(
             f"invalid model file: the file has {trees.n_trees} trees, which is not a multiple of"
@@ -82,6 +89,19 @@ def _from_state(model: BaseGradientBoosting, trees: Ensemble, state: State) -> A
     model.parameters_ = _read_fit_parameters(state)
     model.timings_ = {}
     return model
+
+
+def _set_columns(
+    model: BaseGradientBoosting, state: State, trees: Ensemble
+) -> TargetStatistics | None:
+    """Set the encoder of a model; return its target statistics, None without them."""
+    if "target_statistics" not in state:
+        set_encoder(model, state, trees)
+        return None
+    encoder = TableEncoder.from_state(read_field(state, "encoder"), max_levels=None)
+    encoder.unseen_code = UNSEEN
+    set_feature_attributes(model, encoder)
+    return read_statistics(read_object(state, "target_statistics"), encoder.categories, trees)
 
 
 def _read_fit_parameters(state: State) -> dict[str, Any]:
@@ -147,6 +167,7 @@ def _trees(model: Any) -> TreeSum | None:
     return TreeSum(
         ensemble=ensemble,
         response=loss.inverse_link,
+        derived=model._terms.statistics,
         linear=not hasattr(model, "classes_") and _has_identity_link(loss, ensemble.n_outputs),
     )
 

@@ -12,6 +12,7 @@ from bosquet import _core
 from bosquet._instruction_set import instruction_set
 from bosquet.boosting._inputs import threads_for
 from bosquet.boosting.gradient._rows import Part
+from bosquet.boosting.gradient._target_statistics import TargetStatistics, TrainingStatistics
 from bosquet.losses import CustomLoss, NativeLoss
 from bosquet.trees.copying import add_copy
 from bosquet.trees.growing import EDGE_ROWS
@@ -21,11 +22,20 @@ if TYPE_CHECKING:
 
 
 class TreeTerms:
-    """Trees of the core, over encoded columns; with several runs, the trees of all runs round by round."""
+    """Trees of the core, over encoded columns; with several runs, the trees of all runs round by round.
 
-    def __init__(self, ensemble: _core.Ensemble, runs: int = 1):
+    With `statistics`, the columns of the trees are computed from the encoded columns.
+    """
+
+    def __init__(
+        self,
+        ensemble: _core.Ensemble,
+        runs: int = 1,
+        statistics: TargetStatistics | None = None,
+    ):
         self.ensemble = ensemble
         self.runs = runs
+        self.statistics = statistics
 
     @property
     def trees_per_round(self) -> int:
@@ -39,12 +49,24 @@ class TreeTerms:
         self.ensemble.truncate(n_rounds * self.trees_per_round)
 
     def copy(self) -> TreeTerms:
-        return TreeTerms(self.ensemble.copy(), self.runs)
+        return TreeTerms(self.ensemble.copy(), self.runs, self.statistics)
+
+    def tree_columns(self, columns: Columns, threads: int = 1) -> Columns:
+        """The columns of the trees, from encoded columns."""
+        if self.statistics is None:
+            return columns
+        return self.statistics.tree_columns(columns, threads)
 
     def raw(
         self, columns: Columns, threads: int, first: int = 0, last: int | None = None
     ) -> np.ndarray:
         """Raw predictions (rows, outputs) of rounds [first, last); the constants belong to round 0."""
+        return self.raw_of_trees(self.tree_columns(columns, threads), threads, first, last)
+
+    def raw_of_trees(
+        self, columns: Columns, threads: int, first: int = 0, last: int | None = None
+    ) -> np.ndarray:
+        """The same from the columns of the trees."""
         each = self.trees_per_round
         last = self.n_rounds if last is None else last
         return self.ensemble.predict_raw(columns, first * each, last * each, threads)
@@ -67,7 +89,7 @@ def mean_of_runs(runs: Sequence[TreeTerms]) -> TreeTerms:
         for ensemble in ensembles:
             for tree in range(round_ * each, (round_ + 1) * each):
                 add_copy(mean, ensemble, tree, 1 / len(runs))
-    return TreeTerms(mean, len(runs))
+    return TreeTerms(mean, len(runs), runs[0].statistics)
 
 
 class TreeStepper:
@@ -84,23 +106,32 @@ class TreeStepper:
         options: dict[str, Any],
         max_bins: int,
         threads: int,
+        statistics: TrainingStatistics | None = None,
     ):
         started = time.perf_counter()
         threads = threads_for(train.rows, len(categories), threads)
         seed, isa = options["seed"], instruction_set()
+        self.statistics, self.seed = statistics, seed
+        columns = self._version(train, 0)
         bins = _core.learn_bins(
-            train.columns, categories, train.weight, max_bins, EDGE_ROWS, seed, threads
+            columns, categories, train.weight, max_bins, EDGE_ROWS, seed, threads
         )
-        matrix = _core.bin_table(train.columns, bins, isa, threads)
+        matrix = _core.bin_table(columns, bins, isa, threads)
         self.loss = loss
         self.core_loss = core_loss(loss)
         self.fit = _core.Fit(
             matrix, bins, train.target, train.weight, self.core_loss, options, isa, threads
         )
-        del matrix
+        del matrix, columns
+        for version in range(1, statistics.versions if statistics else 1):
+            table = _core.bin_table(self._version(train, version), bins, isa, threads)
+            self.fit.add_version(table)
         self.validation = validation
         if validation is not None:
-            held = _core.bin_table(validation.columns, bins, isa, threads)
+            columns = validation.columns
+            if statistics is not None:
+                columns = statistics.statistics.tree_columns(columns, threads)
+            held = _core.bin_table(columns, bins, isa, threads)
             self.fit.set_validation(held, validation.target, validation.weight)
         self.train = train
         self.newton = options["newton"]
@@ -114,19 +145,32 @@ class TreeStepper:
             ensemble = _core.Ensemble(
                 len(categories), self.loss.outputs, [float(b) for b in base], categories
             )
-            terms = TreeTerms(ensemble)
+            terms = TreeTerms(
+                ensemble, statistics=self.statistics.statistics if self.statistics else None
+            )
         self.terms = terms
         parts = [part for part in (self.train, self.validation) if part is not None]
         if terms.n_rounds == 0 and all(part.offset is None for part in parts):
             self.fit.start_from(terms.ensemble.base)
         else:
-
-            def raw(part: Part) -> np.ndarray:
-                return part.with_offset(terms.raw(part.columns, threads).T)
-
-            self.fit.start(raw(self.train), raw(self.validation) if self.validation else None)
+            held = None
+            if self.validation is not None:
+                held = self.validation.with_offset(terms.raw(self.validation.columns, threads).T)
+            self.fit.start(self.train.with_offset(self._train_raw(threads).T), held)
         if isinstance(self.loss, CustomLoss):
             self.loss.compare_derivatives(self.train.target, self.fit.raw())
+
+    def _version(self, train: Part, version: int) -> Columns:
+        """The columns of the trees for the training rows, in one of the versions of the statistics."""
+        if self.statistics is None:
+            return train.columns
+        return self.statistics.tree_columns(self.seed, version)
+
+    def _train_raw(self, threads: int) -> np.ndarray:
+        """The raw predictions of the training rows that the rounds so far have seen."""
+        if self.statistics is None:
+            return self.terms.raw(self.train.columns, threads)
+        return self.terms.raw_of_trees(self._version(self.train, 0), threads)
 
     def step(self) -> None:
         if isinstance(self.loss, NativeLoss):

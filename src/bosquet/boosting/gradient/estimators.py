@@ -21,6 +21,7 @@ from bosquet._targets import (
 )
 from bosquet.boosting.gradient._base import BaseGradientBoosting
 from bosquet.boosting.gradient._parameters import with_common_docs
+from bosquet.boosting.gradient._target_statistics import class_indicators, quantile_ranks
 from bosquet.losses import classification_loss, regression_loss
 
 if TYPE_CHECKING:
@@ -113,6 +114,7 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         step: str = "newton",
         max_bins: int = 255,
         categorical_features: CategoricalFeatures = "from_dtype",
+        categorical_encoding: str = "auto",
         cat_smooth: float | str = "auto",
         cat_l2: float | str = "auto",
         max_cat_threshold: int = 32,
@@ -155,6 +157,7 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         self.step = step
         self.max_bins = max_bins
         self.categorical_features = categorical_features
+        self.categorical_encoding = categorical_encoding
         self.cat_smooth = cat_smooth
         self.cat_l2 = cat_l2
         self.max_cat_threshold = max_cat_threshold
@@ -238,6 +241,9 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
 
     def _make_loss(self, target: np.ndarray) -> NativeLoss | CustomLoss:
         return classification_loss(self.loss, self.classes_.size)
+
+    def _statistic_targets(self, target: np.ndarray) -> np.ndarray:
+        return class_indicators(target, self.classes_.size)
 
     def _strata(self, target: np.ndarray) -> np.ndarray:
         return target[0].astype(np.intp)
@@ -498,6 +504,7 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         step: str = "newton",
         max_bins: int = 255,
         categorical_features: CategoricalFeatures = "from_dtype",
+        categorical_encoding: str = "auto",
         cat_smooth: float | str = "auto",
         cat_l2: float | str = "auto",
         max_cat_threshold: int = 32,
@@ -543,6 +550,7 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         self.step = step
         self.max_bins = max_bins
         self.categorical_features = categorical_features
+        self.categorical_encoding = categorical_encoding
         self.cat_smooth = cat_smooth
         self.cat_l2 = cat_l2
         self.max_cat_threshold = max_cat_threshold
@@ -686,6 +694,9 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         """
         for raw in self._staged_raw(X, offset, exposure):
             yield self._predictions(raw)
+
+    def _statistic_targets(self, target: np.ndarray) -> np.ndarray:
+        return quantile_ranks(target)
 
     @reads_fit_snapshot
     def score(

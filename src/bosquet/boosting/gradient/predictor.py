@@ -42,10 +42,14 @@ class Predictor:
         For a single row of shape (n_features,) the result has no row axis. An `offset` is added to the raw
         predictions: a number, or an array of shape (rows, 1) or (rows, outputs).
         """
+        table = X
+        if self.terms.statistics is not None:
+            columns = self.terms.statistics.tree_columns(list(np.atleast_2d(X).T))
+            table = np.column_stack(columns)
         if offset is not None:
-            result = self.loss.inverse_link(self._predict(X, None) + offset)
+            result = self.loss.inverse_link(self._predict(table, None) + offset)
         else:
-            result = self._predict(X, self._core_loss)
+            result = self._predict(table, self._core_loss)
             if self._core_loss is None:
                 result = self.loss.inverse_link(result)
         if result.shape[1] == 1:
