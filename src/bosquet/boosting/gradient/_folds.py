@@ -49,7 +49,7 @@ def given_folds(
     table_y = np.zeros(rows, y.dtype)
     table_y[counting] = y
     folds: list[RowPair] = []
-    splits = cv if isinstance(cv, list | tuple) else cv.split(np.empty((rows, 0)), table_y)
+    splits = cv.split(np.empty((rows, 0)), table_y) if hasattr(cv, "split") else cv
     for split in splits:
         train, held = (_numbers_of(part, number, len(folds)) for part in split)
         if not train.size or not held.size:

@@ -82,7 +82,7 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
     >>> X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
     >>> model = GradientBoostingClassifier(random_state=0).fit(X_train, y_train)
     >>> print(f"{model.score(X_test, y_test):.2f}")
-    0.98
+    0.99
 
     References
     ----------
