@@ -107,7 +107,7 @@ class Stepper(Protocol):
 
 
 @dataclass
-class LoopResult:
+class LossHistory:
     """The losses of each round, the best round, and what stopped the loop.
 
     Entry t of each list belongs to round t + 1. The lists of the validation set are empty if there never
@@ -129,9 +129,9 @@ class LoopResult:
                 trace += [nan] * (before - len(trace))
                 trace.append(nan if value is None else value)
 
-    def copy(self) -> LoopResult:
+    def copy(self) -> LossHistory:
         """A result with copies of the lists, to which a warm start appends."""
-        return LoopResult(
+        return LossHistory(
             list(self.train_loss), list(self.validation_loss), list(self.validation_score)
         )
 
@@ -149,7 +149,7 @@ def run_rounds(
     score: Callable[[], float] | None,
     callbacks: Iterable[Callback] | None,
     verbose: bool,
-    history: LoopResult,
+    history: LossHistory,
 ) -> None:
     """Add terms until there are `n_rounds` or the fit is stopped; the losses are appended to `history`.
 
@@ -230,7 +230,7 @@ class StoppingState:
     """
 
     terms: Any
-    history: LoopResult
+    history: LossHistory
     stopping: EarlyStopping
     fingerprint: int
     scoring: str | Callable[..., float] | None = None
@@ -243,7 +243,7 @@ class RunStart:
     """Where the rounds of a fit begin: the terms so far, their losses, the state of early stopping."""
 
     terms: Any
-    history: LoopResult
+    history: LossHistory
     stopping: EarlyStopping | None
     fingerprint: int | None
     scoring: str | Callable[..., float] | None = None
@@ -269,12 +269,12 @@ def fingerprint(*arrays: np.ndarray | None) -> int:
     return checksum
 
 
-def losses_so_far(model: Any, rounds: int) -> LoopResult:
+def losses_so_far(model: Any, rounds: int) -> LossHistory:
     """The losses of the first `rounds` rounds of a fitted model."""
     train_loss = list(model.train_score_[:rounds])
     scores = list(getattr(model, "validation_score_", ())[:rounds])
     validation_loss = list(getattr(model, "validation_loss_", scores)[:rounds])
-    return LoopResult(train_loss, validation_loss, scores)
+    return LossHistory(train_loss, validation_loss, scores)
 
 
 def start_of_run(
@@ -303,7 +303,7 @@ def start_of_run(
         since = 0 if start is None else start.n_rounds
         stopping = EarlyStopping(patience, tol, since)
     if start is None:
-        return RunStart(None, LoopResult(), stopping, validation_fingerprint, scoring)
+        return RunStart(None, LossHistory(), stopping, validation_fingerprint, scoring)
     if resumed is None or stopping is None:
         if (
             stopping is not None

@@ -30,7 +30,7 @@ from bosquet.boosting.adaboost.certificate import Certificate, certificate_of_ro
 from bosquet.boosting.adaboost.fitting import LabelledRows, RoundRecord, VoteStepper
 from bosquet.boosting.adaboost.stagewise import VARIANTS, boost
 from bosquet.boosting.adaboost.votes import TwoClassDecision
-from bosquet.boosting.rounds import LoopResult, run_rounds
+from bosquet.boosting.rounds import LossHistory, run_rounds
 from bosquet.losses import margin_loss
 from bosquet.vision.features import KINDS, HaarFeatures, check_window, haar_features
 from bosquet.vision.haar_stumps import FittedVote, HaarLearner, HaarVote
@@ -255,7 +255,7 @@ class HaarBoostClassifier(SaveMixin, ClassifierMixin, BaseEstimator):
             threads=threads,
             vc_dim=learner.vc_dim,
         )
-        history = LoopResult()
+        history = LossHistory()
         run_rounds(
             stepper,
             model=self,

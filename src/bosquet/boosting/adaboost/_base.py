@@ -44,7 +44,7 @@ from bosquet.boosting.adaboost._learner_factory import (
 from bosquet.boosting.adaboost._voters import AsSequence, NativeVoter, importances_of
 from bosquet.boosting.adaboost._weak_learners import WeakLearner
 from bosquet.boosting.adaboost.votes import LearnerVote, TreeVote
-from bosquet.boosting.rounds import LoopResult, run_rounds
+from bosquet.boosting.rounds import LossHistory, run_rounds
 from bosquet.data import TableEncoder
 
 if TYPE_CHECKING:
@@ -67,14 +67,14 @@ CHECKS: dict[str, Check] = {
 class SignedRows:
     """The rows of a fit to two classes: signs, weights that sum to 1, and a weak learner on their table.
 
-    `counting` are the numbers of these rows in X if rows of weight 0 were dropped, None otherwise.
+    `weighted_rows` are the numbers of these rows in X if rows of weight 0 were dropped, None otherwise.
     """
 
     y: np.ndarray
     share: np.ndarray
     learner: WeakLearner
     is_native: bool
-    counting: np.ndarray | None
+    weighted_rows: np.ndarray | None
     n_given: int
 
     def vc_dim(self, has_signs: bool) -> tuple[float | None, dict[str, str]]:
@@ -85,10 +85,10 @@ class SignedRows:
 
     def to_all_rows(self, values: np.ndarray) -> np.ndarray:
         """One value for each row of X, 0 for the dropped ones."""
-        if self.counting is None:
+        if self.weighted_rows is None:
             return values
         every = np.zeros(self.n_given)
-        every[self.counting] = values
+        every[self.weighted_rows] = values
         return every
 
 
@@ -149,11 +149,11 @@ class VoteClassifier(AsSequence, SaveMixin, ExplainMixin, ClassifierMixin, BaseE
         labels = labels_of(self, table, y)
         self.classes_ = _two_classes(labels, type(self).__name__)
         n_given = labels.size
-        table, labels, weight, counting = drop_zero_weight_rows(
+        table, labels, weight, weighted_rows = drop_zero_weight_rows(
             self.estimator, table, labels, sample_weight
         )
         signs = 2.0 * class_numbers(labels, self.classes_) - 1
-        if counting is not None and (signs == signs[0]).all():
+        if weighted_rows is not None and (signs == signs[0]).all():
             raise ValueError(
                 "all rows with a sample_weight above 0 have the same class; two classes are needed"
             )
@@ -172,9 +172,9 @@ class VoteClassifier(AsSequence, SaveMixin, ExplainMixin, ClassifierMixin, BaseE
         self.estimator_ = self.estimator
         self._vote = new_vote(learner, encoder)
         set_feature_attributes(self, encoder)
-        return SignedRows(signs, share, learner, is_native(self.estimator), counting, n_given)
+        return SignedRows(signs, share, learner, is_native(self.estimator), weighted_rows, n_given)
 
-    def _run(self, stepper: Any, history: LoopResult, stopping: Any = None) -> None:
+    def _run(self, stepper: Any, history: LossHistory, stopping: Any = None) -> None:
         """Run the rounds, with progress bar and callbacks."""
         run_rounds(
             stepper,
@@ -350,9 +350,9 @@ def drop_zero_weight_rows(
     weight = check_sample_weight(sample_weight, target.size)
     if not weight.size or weight.all():
         return table, target, weight, None
-    counting = np.flatnonzero(weight)
-    table = some_rows(estimator, table, counting)
-    return table, target[counting], weight[counting], counting
+    weighted_rows = np.flatnonzero(weight)
+    table = some_rows(estimator, table, weighted_rows)
+    return table, target[weighted_rows], weight[weighted_rows], weighted_rows
 
 
 def _two_classes(labels: np.ndarray, owner: str) -> np.ndarray:

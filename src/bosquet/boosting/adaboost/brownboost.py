@@ -33,7 +33,7 @@ from bosquet.boosting.adaboost.stagewise import (
 )
 from bosquet.boosting.adaboost.votes import TwoClassDecision
 from bosquet.boosting.endings import Ending, all_rounds, by_callback, next_round
-from bosquet.boosting.rounds import LoopResult
+from bosquet.boosting.rounds import LossHistory
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -275,7 +275,7 @@ class BrownBoostClassifier(VoteClassifier):
         variant = Brownian(rows.y, rows.share, c, float(self.least_edge))
         self.c_ = c  # set before the rounds: callbacks may ask for probabilities
         stepper = BrownBoostStepper(rows, variant, self._vote)
-        history = LoopResult()
+        history = LossHistory()
         self._run(stepper, history)
         self.time_left_ = max(0.0, variant.time_left)
         self.times_, self.potential_ = np.asarray(variant.times), np.asarray(stepper.potentials)
@@ -310,7 +310,7 @@ class BrownBoostClassifier(VoteClassifier):
             },
         )
 
-    def _report_ending(self, stepper: BrownBoostStepper, history: LoopResult) -> None:
+    def _report_ending(self, stepper: BrownBoostStepper, history: LossHistory) -> None:
         if self.time_left_ == 0:
             self.stopped_because_ = "no time is left"
             return

@@ -36,7 +36,7 @@ from bosquet.boosting.endings import (
     warn_of_ending,
 )
 from bosquet.boosting.rounds import (
-    LoopResult,
+    LossHistory,
     RunStart,
     fingerprint,
     split_rows,
@@ -113,7 +113,9 @@ class StagewiseClassifier(VoteClassifier):
         weight = weight if weight.size else np.ones(labels.size)
         if not continuing:
             self._reset(encoder)
-        train, validation, checksum = self._parts(table, class_numbers(labels, classes), weight)
+        train, validation, checksum = self._split_fit_rows(
+            table, class_numbers(labels, classes), weight
+        )
         state = self.__dict__.pop("_stopping_state", None)
         start = start_of_run(
             self,
@@ -145,7 +147,7 @@ class StagewiseClassifier(VoteClassifier):
         self._kept, self._is_finished = [], False
         set_feature_attributes(self, encoder)
 
-    def _parts(
+    def _split_fit_rows(
         self, table: Any, numbers: np.ndarray, weight: np.ndarray
     ) -> tuple[LabelledRows, LabelledRows | None, int | None]:
         """The training set and, with early stopping, the validation set and its fingerprint."""
@@ -211,7 +213,7 @@ class StagewiseClassifier(VoteClassifier):
         if history.validation_loss:
             self.validation_score_ = np.asarray(history.validation_loss)
 
-    def _ending(self, stepper: VoteStepper, history: LoopResult) -> Ending:
+    def _ending(self, stepper: VoteStepper, history: LossHistory) -> Ending:
         if stepper.is_finished:
             return ending_of_all(stepper.endings)
         if history.stopped_by == "callback":

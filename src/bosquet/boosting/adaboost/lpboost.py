@@ -28,7 +28,7 @@ from bosquet.boosting.adaboost.certificate import Certificate
 from bosquet.boosting.adaboost.stagewise import CHANCE, no_edge, weighted_error
 from bosquet.boosting.adaboost.votes import SignDecision
 from bosquet.boosting.endings import all_rounds, by_callback
-from bosquet.boosting.rounds import LoopResult
+from bosquet.boosting.rounds import LossHistory
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -208,7 +208,7 @@ class LPBoostClassifier(VoteClassifier):
         search = ColumnGeneration(rows, float(self.nu), float(self.tol))
         if self.callbacks:  # which may predict with the model so far
             search.after_each = self._store_vote
-        history = LoopResult()
+        history = LossHistory()
         self._run(search, history)
         search.check_last_program()
         self._store_vote(search)

@@ -45,13 +45,13 @@ from bosquet.boosting.gradient._parameters import (
     interaction_groups,
     monotone_directions,
 )
-from bosquet.boosting.gradient._rows import Part, Parts, part_of_eval_set, scaled_weight
+from bosquet.boosting.gradient._rows import EncodedRows, FitRows, rows_of_eval_set, scaled_weight
 from bosquet.boosting.gradient._target_statistics import TrainingStatistics
 from bosquet.boosting.gradient._trees import TreeStepper, TreeTerms, mean_of_runs
 from bosquet.boosting.gradient.predictor import Predictor
 from bosquet.boosting.rounds import (
     EarlyStopping,
-    LoopResult,
+    LossHistory,
     RunStart,
     fingerprint,
     run_rounds,
@@ -113,7 +113,7 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
         self.parameters_ = candidates[0]
         weights = scaled_weight(self, weight, encoder)
         loss.check_targets(target)
-        given = Part(
+        given = EncodedRows(
             columns, target, *weights, offset=check_offset(offset, exposure, loss, n_samples)
         )
         has_offset = offset is not None or exposure is not None
@@ -121,7 +121,7 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
         # A warm start keeps the seed: the same random draws as in one longer fit, the same validation set.
         known = continuing and hasattr(self, "_seed")
         self._seed = self._seed if known else seed_from(self.random_state)
-        parts = self._parts(given, eval_set, encoder, loss, self._seed, has_offset)
+        parts = self._split_fit_rows(given, eval_set, encoder, loss, self._seed, has_offset)
         self._loss = loss
         set_feature_attributes(self, encoder)
         if self.parameters_["early_stopping"] == "cv":
@@ -137,7 +137,7 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
             patience=self.parameters_["n_iter_no_change"],
             tol=self.tol,
             scoring=None if self.scoring == "loss" else self.scoring,
-            is_split_off=parts.held_rows is not None,
+            is_split_off=parts.validation_rows is not None,
         )
         stepper = self._make_stepper(
             parts.train, parts.validation, loss, encoder, self._seed, start.terms
@@ -160,14 +160,18 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
         return self
 
     def _fit_by_folds(
-        self, parts: Parts, n_samples: int, encoder: TableEncoder, candidates: list[dict[str, Any]]
+        self,
+        parts: FitRows,
+        n_samples: int,
+        encoder: TableEncoder,
+        candidates: list[dict[str, Any]],
     ) -> None:
         """Choose parameters and the number of rounds by cross-validation, then fit to all rows."""
-        rows = parts.everything
+        rows = parts.all_rows
         strata = self._strata(rows.target)
         if is_splitter(self.cv):
             y = rows.target[0] if strata is None else strata
-            folds = given_folds(self.cv, y, n_samples, parts.counting)
+            folds = given_folds(self.cv, y, n_samples, parts.weighted_rows)
         else:
             folds = fold_rows(rows.rows, self.cv, self._seed, strata)
         best, best_loss = None, np.inf
@@ -188,8 +192,8 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
         self._store_losses(history)
 
     def _cross_validate(
-        self, rows: Part, folds: list[RowPair], encoder: TableEncoder
-    ) -> LoopResult:
+        self, rows: EncodedRows, folds: list[RowPair], encoder: TableEncoder
+    ) -> LossHistory:
         """The mean losses of the folds after each round, until they no longer fall."""
         steppers, weights = [], []
         for train, held in folds:
@@ -205,7 +209,7 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
             )
             steppers.append(stepper)
             weights.append(validation.weight.sum() if validation.weight.size else held.size)
-        history = LoopResult()
+        history = LossHistory()
         self._terms = steppers[0].terms  # a callback may save the model
         self._store_losses(history)
         run_rounds(
@@ -220,7 +224,7 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
         )
         return history
 
-    def _mean_with_other_runs(self, terms: Any, rows: Part) -> Any:
+    def _mean_with_other_runs(self, terms: Any, rows: EncodedRows) -> Any:
         """The mean of this run and of the other `n_runs` - 1, which have other seeds."""
         seeds = seeds_of_runs(self._seed, self.parameters_["n_runs"])[1:]
         if not seeds:
@@ -237,21 +241,21 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
         return mean_of_runs([terms, *(other.terms for other in others)])
 
     def _compute_validation_fingerprint(
-        self, parts: Parts, n_samples: int, eval_set: EvalSet
+        self, parts: FitRows, n_samples: int, eval_set: EvalSet
     ) -> int | None:
         """The fingerprint of the validation set that early stopping uses; None without early stopping."""
         if parts.validation is None or not self._stops_early():
             return None
         held = parts.validation
-        return fingerprint(parts.held_rows, held.target, held.weight, held.offset)
+        return fingerprint(parts.validation_rows, held.target, held.weight, held.offset)
 
-    def _finish(self, stepper: Any, start: RunStart, parts: Parts, previous: Any) -> None:
+    def _finish(self, stepper: Any, start: RunStart, parts: FitRows, previous: Any) -> None:
         """The model: truncated to the best round, or fitted again to all rows; the mean of several runs."""
         rows, tried, best = parts.train, stepper.terms, start.history.best_round
-        refits = best is not None and self.refit and parts.held_rows is not None
+        refits = best is not None and self.refit and parts.validation_rows is not None
         if best is not None and refits:
             refitted = start.terms if start.resumed is None else start.resumed.refitted
-            rows = parts.everything
+            rows = parts.all_rows
             stepper = self._boost(rows, refitted, best)
         elif best is not None:
             stepper.terms = tried.copy() if self.warm_start else tried
@@ -264,12 +268,12 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
         self._terms = self._mean_with_other_runs(stepper.terms, rows)
         self.timings_ = stepper.timings()
 
-    def _store_losses(self, history: LoopResult) -> None:
+    def _store_losses(self, history: LossHistory) -> None:
         self.train_score_ = np.array(history.train_loss)
         self.validation_loss_ = np.array(history.validation_loss)
         self.validation_score_ = np.array(history.validation_score)
 
-    def _boost(self, rows: Part, start: Any, n_rounds: int, seed: int | None = None) -> Any:
+    def _boost(self, rows: EncodedRows, start: Any, n_rounds: int, seed: int | None = None) -> Any:
         """A stepper after `n_rounds` rounds on `rows`, without a validation set."""
         seed = self._seed if seed is None else seed
         stepper = self._make_stepper(rows, None, self._loss, self._encoder, seed, start)
@@ -281,7 +285,7 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
             score=None,
             callbacks=None,
             verbose=bool(self.verbose),
-            history=LoopResult(),
+            history=LossHistory(),
         )
         return stepper
 
@@ -330,21 +334,21 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
         """Whether the loss on a validation set decides the number of rounds."""
         return self.parameters_["early_stopping"] is True
 
-    def _parts(
+    def _split_fit_rows(
         self,
-        given: Part,
+        given: EncodedRows,
         eval_set: EvalSet,
         encoder: TableEncoder,
         loss: Any,
         seed: int,
         has_offset: bool,
-    ) -> Parts:
+    ) -> FitRows:
         native, weight = self.estimator is None, given.weight
         # A row of weight 0 has no effect, not even on min_samples_leaf.
-        counting = np.flatnonzero(weight) if weight.size and (weight == 0).any() else None
-        everything = given if counting is None else self._take(given, counting)
+        weighted_rows = np.flatnonzero(weight) if weight.size and (weight == 0).any() else None
+        all_rows = given if weighted_rows is None else self._take(given, weighted_rows)
         if eval_set is not None:
-            validation = part_of_eval_set(
+            validation = rows_of_eval_set(
                 eval_set,
                 encoder if native else None,
                 self._encode_target,
@@ -352,28 +356,30 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
                 type(self).__name__,
                 has_offset,
             )
-            return Parts(everything, everything, validation, None, counting)
+            return FitRows(all_rows, all_rows, validation, None, weighted_rows)
         if not self._stops_early():
-            return Parts(everything, everything, None, None, counting)
+            return FitRows(all_rows, all_rows, None, None, weighted_rows)
         kept, held = split_rows(
-            everything.rows, self.validation_fraction, seed, self._strata(everything.target)
+            all_rows.rows, self.validation_fraction, seed, self._strata(all_rows.target)
         )
-        if counting is not None:
-            kept, held = counting[kept], counting[held]
-        return Parts(everything, self._take(given, kept), self._take(given, held), held, counting)
+        if weighted_rows is not None:
+            kept, held = weighted_rows[kept], weighted_rows[held]
+        return FitRows(
+            all_rows, self._take(given, kept), self._take(given, held), held, weighted_rows
+        )
 
-    def _take(self, part: Part, rows: np.ndarray) -> Part:
+    def _take(self, part: EncodedRows, rows: np.ndarray) -> EncodedRows:
         """The given rows of a part."""
         take = take_rows if self.estimator is None else rows_of
         weight = part.weight[rows] if part.weight.size else part.weight
         target = np.ascontiguousarray(part.target[:, rows])
         offset = None if part.offset is None else np.ascontiguousarray(part.offset[:, rows])
-        return Part(take(part.columns, rows), target, weight, part.unit, offset)
+        return EncodedRows(take(part.columns, rows), target, weight, part.unit, offset)
 
     def _make_stepper(
         self,
-        train: Part,
-        validation: Part | None,
+        train: EncodedRows,
+        validation: EncodedRows | None,
         loss: Any,
         encoder: TableEncoder,
         seed: int,
@@ -413,7 +419,7 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
         )
 
     def _training_statistics(
-        self, train: Part, encoder: TableEncoder, terms: TreeTerms | None, threads: int
+        self, train: EncodedRows, encoder: TableEncoder, terms: TreeTerms | None, threads: int
     ) -> TrainingStatistics | None:
         """The target statistics of the training rows; None if the trees split on levels only."""
         known = terms.statistics if terms else None
@@ -476,7 +482,7 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
             "seed": seed,
         }
 
-    def _scorer(self, X: TableLike, y: ArrayLike, eval_set: EvalSet, parts: Parts) -> Any:
+    def _scorer(self, X: TableLike, y: ArrayLike, eval_set: EvalSet, parts: FitRows) -> Any:
         """A function that returns the score on the validation set; None to monitor the loss."""
         if self.scoring in (None, "loss"):
             return None
@@ -486,7 +492,7 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
         if eval_set is not None:
             held_X, held_y = eval_set[0], eval_set[1]
         else:
-            held = parts.held_rows
+            held = parts.validation_rows
             assert held is not None
             held_X, held_y = rows_of(X, held), rows_of(np.asarray(y), held)
         assert parts.validation is not None

@@ -37,27 +37,27 @@ def fold_rows(rows: int, folds: int, seed: int, strata: np.ndarray | None) -> li
 
 
 def given_folds(
-    cv: Splitter | Sequence[RowPair], y: np.ndarray, rows: int, counting: np.ndarray | None
+    cv: Splitter | Sequence[RowPair], y: np.ndarray, rows: int, weighted_rows: np.ndarray | None
 ) -> list[RowPair]:
     """Training and validation rows of each split of a table, by a splitter or a list of splits.
 
-    Only the `counting` rows of the table are used (None: all); `y` and the result refer to them.
+    Only the `weighted_rows` of the table are used (None: all); `y` and the result refer to them.
     """
-    counting = np.arange(rows) if counting is None else counting
+    weighted_rows = np.arange(rows) if weighted_rows is None else weighted_rows
     number = np.full(rows, -1)
-    number[counting] = np.arange(counting.size)
+    number[weighted_rows] = np.arange(weighted_rows.size)
     table_y = np.zeros(rows, y.dtype)
-    table_y[counting] = y
+    table_y[weighted_rows] = y
     folds: list[RowPair] = []
     splits = cv.split(np.empty((rows, 0)), table_y) if hasattr(cv, "split") else cv
     for split in splits:
-        train, held = (_numbers_of(part, number, len(folds)) for part in split)
-        if not train.size or not held.size:
+        train, validation = (_numbers_of(part, number, len(folds)) for part in split)
+        if not train.size or not validation.size:
             raise ValueError(
-                f"split {len(folds)} of cv has {train.size} training rows and {held.size} validation rows"
-                " with a positive weight; both must have at least one"
+                f"split {len(folds)} of cv has {train.size} training rows and {validation.size} validation"
+                " rows with a positive weight; both must have at least one"
             )
-        folds.append((train, held))
+        folds.append((train, validation))
     if not folds:
         raise ValueError("cv has no splits; pass at least one")
     return folds

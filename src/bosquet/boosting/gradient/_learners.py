@@ -8,7 +8,7 @@ import numpy as np
 
 from bosquet._sklearn import has_fit_parameter, rows_of, seeded_clone
 from bosquet.boosting._inputs import error_of_round, predicted_numbers
-from bosquet.boosting.gradient._rows import Part
+from bosquet.boosting.gradient._rows import EncodedRows
 
 if TYPE_CHECKING:
     from bosquet._types import Estimator
@@ -63,8 +63,8 @@ class LearnerStepper:
 
     def __init__(
         self,
-        train: Part,
-        validation: Part | None,
+        train: EncodedRows,
+        validation: EncodedRows | None,
         loss: Any,
         terms: LearnerTerms | None,
         *,

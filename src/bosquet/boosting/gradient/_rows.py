@@ -26,7 +26,7 @@ LEAST_SHARE = 0.05
 
 
 @dataclass
-class Part:
+class EncodedRows:
     """Encoded columns with targets of shape (targets, rows) and weights (empty: all 1).
 
     `unit` is the factor by which the weights were scaled, so that they fit single precision. `offset` is
@@ -49,28 +49,28 @@ class Part:
 
 
 @dataclass
-class Parts:
+class FitRows:
     """All rows of a fit, the training set and the validation set.
 
-    `held_rows` are the numbers of the validation rows in X, None if they do not come from X. `counting` are
-    the rows of X with a positive weight, None if all are.
+    `validation_rows` are the numbers of the validation rows in X, None if they do not come from X.
+    `weighted_rows` are the rows of X with a positive weight, None if all are.
     """
 
-    everything: Part
-    train: Part
-    validation: Part | None
-    held_rows: np.ndarray | None
-    counting: np.ndarray | None = None
+    all_rows: EncodedRows
+    train: EncodedRows
+    validation: EncodedRows | None
+    validation_rows: np.ndarray | None
+    weighted_rows: np.ndarray | None = None
 
 
-def part_of_eval_set(
+def rows_of_eval_set(
     eval_set: EvalSet,
     encoder: TableEncoder | None,
     encode_target: Callable[[Any], np.ndarray],
     loss: Any,
     owner: str,
     needs_offset: bool,
-) -> Part:
+) -> EncodedRows:
     """The validation set that the caller passed as `eval_set`.
 
     `needs_offset` is whether the training rows have an offset: the loss would be wrong without one here.
@@ -95,7 +95,7 @@ def part_of_eval_set(
     check_same_length(target.shape[1], columns.shape[0] if encoder is None else n_rows(columns))
     weight = check_sample_weight(given_weight, target.shape[1])
     offset = check_offset(given_offset, None, loss, target.shape[1], "eval_set[3]")
-    return Part(columns, target, weight, offset=offset)
+    return EncodedRows(columns, target, weight, offset=offset)
 
 
 def scaled_weight(

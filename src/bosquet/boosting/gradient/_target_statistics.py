@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bosquet import _core
-from bosquet.boosting.gradient._rows import Part
+from bosquet.boosting.gradient._rows import EncodedRows
 from bosquet.data import take_rows
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ class TrainingStatistics:
 
     def __init__(
         self,
-        rows: Part,
+        rows: EncodedRows,
         target: np.ndarray,
         categories: Sequence[int],
         *,

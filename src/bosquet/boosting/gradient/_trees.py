@@ -11,7 +11,7 @@ import numpy as np
 from bosquet import _core
 from bosquet._instruction_set import instruction_set
 from bosquet.boosting._inputs import threads_for
-from bosquet.boosting.gradient._rows import Part
+from bosquet.boosting.gradient._rows import EncodedRows
 from bosquet.boosting.gradient._target_statistics import TargetStatistics, TrainingStatistics
 from bosquet.losses import CustomLoss, NativeLoss
 from bosquet.trees.copying import add_copy
@@ -97,8 +97,8 @@ class TreeStepper:
 
     def __init__(
         self,
-        train: Part,
-        validation: Part | None,
+        train: EncodedRows,
+        validation: EncodedRows | None,
         loss: Any,
         terms: TreeTerms | None,
         *,
@@ -160,7 +160,7 @@ class TreeStepper:
         if isinstance(self.loss, CustomLoss):
             self.loss.compare_derivatives(self.train.target, self.fit.raw())
 
-    def _version(self, train: Part, version: int) -> Columns:
+    def _version(self, train: EncodedRows, version: int) -> Columns:
         """The columns of the trees for the training rows, in one of the versions of the statistics."""
         if self.statistics is None:
             return train.columns
