@@ -5,13 +5,13 @@ import pytest
 from sklearn.linear_model import Ridge
 
 from bosquet import GradientBoostingClassifier, GradientBoostingRegressor, load
-from bosquet.boosting.gradient._automatic import AUTOMATIC, TableShape, candidate_parameters
+from bosquet.boosting.gradient._automatic import AUTOMATIC, TrainingShape, candidate_parameters
 
 REGRESSION, CLASSES = None, np.array([0.5, 0.5])
 
 
 def chosen(model, rows, shares=REGRESSION, outputs=1, has_eval_set=False):
-    return candidate_parameters(model, TableShape(rows, outputs, shares), has_eval_set)
+    return candidate_parameters(model, TrainingShape(rows, outputs, shares), has_eval_set)
 
 
 def table(rows=120, seed=0):

@@ -66,7 +66,7 @@ _BEST_RATE, _BEST_RUNS = 0.03, 2
 
 
 @dataclass(frozen=True)
-class TableShape:
+class TrainingShape:
     """What the rules depend on: rows with a positive weight, trees per round, the shares of the classes."""
 
     rows: int
@@ -97,7 +97,7 @@ def is_auto(value: object) -> bool:
 
 def candidate_parameters(
     model: BaseGradientBoosting,
-    shape: TableShape,
+    shape: TrainingShape,
     has_eval_set: bool,
     earlier: Values | None = None,
 ) -> list[Values]:
@@ -137,21 +137,21 @@ def _given_values(model: BaseGradientBoosting) -> Values:
     return {name: value for name, value in plain.items() if not is_auto(value)}
 
 
-def _is_small(quality: str, shape: TableShape) -> bool:
+def _is_small(quality: str, shape: TrainingShape) -> bool:
     return quality != "fast" and shape.work < _SMALL_WORK[quality]
 
 
-def _is_medium(quality: str, shape: TableShape) -> bool:
+def _is_medium(quality: str, shape: TrainingShape) -> bool:
     return quality != "fast" and _SMALL_WORK[quality] <= shape.work < _MEDIUM_WORK[quality]
 
 
-def _early_stopping(quality: str, shape: TableShape, allows_folds: bool) -> bool | str:
+def _early_stopping(quality: str, shape: TrainingShape, allows_folds: bool) -> bool | str:
     if _is_small(quality, shape) and allows_folds and shape.rows >= _MIN_ROWS_OF_FOLDS:
         return "cv"
     return shape.rows >= _VALIDATION_SET_ROWS
 
 
-def _rounds(quality: str, shape: TableShape, stopping: bool | str) -> Values:
+def _rounds(quality: str, shape: TrainingShape, stopping: bool | str) -> Values:
     """The largest number of rounds, and the number without improvement after which the rounds end."""
     if not stopping:
         return {"n_estimators": _ROUNDS_WITHOUT_STOPPING, "n_iter_no_change": 40}
@@ -160,7 +160,7 @@ def _rounds(quality: str, shape: TableShape, stopping: bool | str) -> Values:
     return {"n_estimators": 1_000, "n_iter_no_change": 40}
 
 
-def _families(quality: str, shape: TableShape, stopping: bool | str) -> list[Values]:
+def _families(quality: str, shape: TrainingShape, stopping: bool | str) -> list[Values]:
     """The sets of values of the trees among which cross-validation chooses; one without it."""
     if _is_small(quality, shape) and stopping == "cv":
         families = _SMALL_CLASSIFIERS if shape.is_classification else _SMALL_REGRESSORS

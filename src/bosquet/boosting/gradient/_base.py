@@ -26,7 +26,7 @@ from bosquet._sklearn import (
 from bosquet._state.tree_sums import shared_equally
 from bosquet._targets import check_sample_weight
 from bosquet.boosting._inputs import shaped
-from bosquet.boosting.gradient._automatic import TableShape, candidate_parameters
+from bosquet.boosting.gradient._automatic import TrainingShape, candidate_parameters
 from bosquet.boosting.gradient._folds import (
     FoldsStepper,
     RowPair,
@@ -107,13 +107,13 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
         loss = self._loss if continuing else self._make_loss(target)
         weight = self._check_weight(sample_weight, target, n_samples)
         rows = int(np.count_nonzero(weight)) if weight.size else n_samples
-        shape = TableShape(rows, loss.outputs, self._class_shares(target, weight))
+        shape = TrainingShape(rows, loss.outputs, self._class_shares(target, weight))
         earlier = getattr(self, "parameters_", None) if continuing else None
         candidates = candidate_parameters(self, shape, eval_set is not None, earlier)
         self.parameters_ = candidates[0]
         weights = scaled_weight(self, weight, encoder)
         loss.check_targets(target)
-        given = EncodedRows(
+        all_rows = EncodedRows(
             columns, target, *weights, offset=check_offset(offset, exposure, loss, n_samples)
         )
         has_offset = offset is not None or exposure is not None
@@ -121,28 +121,39 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
         # A warm start keeps the seed: the same random draws as in one longer fit, the same validation set.
         known = continuing and hasattr(self, "_seed")
         self._seed = self._seed if known else seed_from(self.random_state)
-        parts = self._split_fit_rows(given, eval_set, encoder, loss, self._seed, has_offset)
+        fit_rows = self._split_fit_rows(all_rows, eval_set, encoder, loss, self._seed, has_offset)
         self._loss = loss
         set_feature_attributes(self, encoder)
         if self.parameters_["early_stopping"] == "cv":
             check_folds(self, eval_set)
-            self._fit_by_folds(parts, n_samples, encoder, candidates)
-            return self
+            self._fit_by_folds(fit_rows, n_samples, encoder, candidates)
+        else:
+            score = self._scorer(X, y, eval_set, fit_rows) if self._stops_early() else None
+            self._fit_by_validation_set(fit_rows, encoder, continuing, score)
+        return self
 
+    def _fit_by_validation_set(
+        self,
+        fit_rows: FitRows,
+        encoder: TableEncoder,
+        continuing: bool,
+        score: Callable[[], float] | None,
+    ) -> None:
+        """Boost until the validation set stops the rounds, or for a given number of rounds."""
+        previous = self._terms if continuing else None
         start = start_of_run(
             self,
-            self._terms if continuing else None,
+            previous,
             self.__dict__.pop("_stopping_state", None),
-            self._compute_validation_fingerprint(parts, n_samples, eval_set),
+            self._compute_validation_fingerprint(fit_rows),
             patience=self.parameters_["n_iter_no_change"],
             tol=self.tol,
             scoring=None if self.scoring == "loss" else self.scoring,
-            is_split_off=parts.validation_rows is not None,
+            is_split_off=fit_rows.validation_rows is not None,
         )
         stepper = self._make_stepper(
-            parts.train, parts.validation, loss, encoder, self._seed, start.terms
+            fit_rows.train, fit_rows.validation, self._loss, encoder, self._seed, start.terms
         )
-        previous = self._terms if continuing else None
         self._terms = stepper.terms
         self._store_losses(start.history)  # a callback may save the model
         run_rounds(
@@ -150,28 +161,27 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
             model=self,
             n_rounds=self.parameters_["n_estimators"],
             stopping=start.stopping,
-            score=self._scorer(X, y, eval_set, parts) if start.stopping else None,
+            score=score if start.stopping else None,
             callbacks=self.callbacks,
             verbose=bool(self.verbose),
             history=start.history,
         )
-        self._finish(stepper, start, parts, previous)
+        self._finish(stepper, start, fit_rows, previous)
         self._store_losses(start.history)
-        return self
 
     def _fit_by_folds(
         self,
-        parts: FitRows,
+        fit_rows: FitRows,
         n_samples: int,
         encoder: TableEncoder,
         candidates: list[dict[str, Any]],
     ) -> None:
         """Choose parameters and the number of rounds by cross-validation, then fit to all rows."""
-        rows = parts.all_rows
+        rows = fit_rows.all_rows
         strata = self._strata(rows.target)
         if is_splitter(self.cv):
             y = rows.target[0] if strata is None else strata
-            folds = given_folds(self.cv, y, n_samples, parts.weighted_rows)
+            folds = given_folds(self.cv, y, n_samples, fit_rows.weighted_rows)
         else:
             folds = fold_rows(rows.rows, self.cv, self._seed, strata)
         best, best_loss = None, np.inf
@@ -196,8 +206,8 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
     ) -> LossHistory:
         """The mean losses of the folds after each round, until they no longer fall."""
         steppers, weights = [], []
-        for train, held in folds:
-            validation = self._take(rows, held)
+        for train, validation_rows in folds:
+            validation = self._take(rows, validation_rows)
             stepper = self._make_stepper(
                 self._take(rows, train),
                 validation,
@@ -208,7 +218,7 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
                 threads=1,
             )
             steppers.append(stepper)
-            weights.append(validation.weight.sum() if validation.weight.size else held.size)
+            weights.append(validation.weight.sum() if validation.weight.size else validation.rows)
         history = LossHistory()
         self._terms = steppers[0].terms  # a callback may save the model
         self._store_losses(history)
@@ -240,22 +250,22 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
             others = [self._boost(rows, None, terms.n_rounds, seed) for seed in seeds]
         return mean_of_runs([terms, *(other.terms for other in others)])
 
-    def _compute_validation_fingerprint(
-        self, parts: FitRows, n_samples: int, eval_set: EvalSet
-    ) -> int | None:
+    def _compute_validation_fingerprint(self, fit_rows: FitRows) -> int | None:
         """The fingerprint of the validation set that early stopping uses; None without early stopping."""
-        if parts.validation is None or not self._stops_early():
+        if fit_rows.validation is None or not self._stops_early():
             return None
-        held = parts.validation
-        return fingerprint(parts.validation_rows, held.target, held.weight, held.offset)
+        validation = fit_rows.validation
+        return fingerprint(
+            fit_rows.validation_rows, validation.target, validation.weight, validation.offset
+        )
 
-    def _finish(self, stepper: Any, start: RunStart, parts: FitRows, previous: Any) -> None:
+    def _finish(self, stepper: Any, start: RunStart, fit_rows: FitRows, previous: Any) -> None:
         """The model: truncated to the best round, or fitted again to all rows; the mean of several runs."""
-        rows, tried, best = parts.train, stepper.terms, start.history.best_round
-        refits = best is not None and self.refit and parts.validation_rows is not None
+        rows, tried, best = fit_rows.train, stepper.terms, start.history.best_round
+        refits = best is not None and self.refit and fit_rows.validation_rows is not None
         if best is not None and refits:
             refitted = start.terms if start.resumed is None else start.resumed.refitted
-            rows = parts.all_rows
+            rows = fit_rows.all_rows
             stepper = self._boost(rows, refitted, best)
         elif best is not None:
             stepper.terms = tried.copy() if self.warm_start else tried
@@ -359,13 +369,17 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
             return FitRows(all_rows, all_rows, validation, None, weighted_rows)
         if not self._stops_early():
             return FitRows(all_rows, all_rows, None, None, weighted_rows)
-        kept, held = split_rows(
+        train, validation_rows = split_rows(
             all_rows.rows, self.validation_fraction, seed, self._strata(all_rows.target)
         )
         if weighted_rows is not None:
-            kept, held = weighted_rows[kept], weighted_rows[held]
+            train, validation_rows = weighted_rows[train], weighted_rows[validation_rows]
         return FitRows(
-            all_rows, self._take(given, kept), self._take(given, held), held, weighted_rows
+            all_rows,
+            self._take(given, train),
+            self._take(given, validation_rows),
+            validation_rows,
+            weighted_rows,
         )
 
     def _take(self, part: EncodedRows, rows: np.ndarray) -> EncodedRows:
@@ -482,7 +496,7 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
             "seed": seed,
         }
 
-    def _scorer(self, X: TableLike, y: ArrayLike, eval_set: EvalSet, parts: FitRows) -> Any:
+    def _scorer(self, X: TableLike, y: ArrayLike, eval_set: EvalSet, fit_rows: FitRows) -> Any:
         """A function that returns the score on the validation set; None to monitor the loss."""
         if self.scoring in (None, "loss"):
             return None
@@ -490,15 +504,15 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
 
         scorer = check_scoring(self, self.scoring)
         if eval_set is not None:
-            held_X, held_y = eval_set[0], eval_set[1]
+            validation_X, validation_y = eval_set[0], eval_set[1]
         else:
-            held = parts.validation_rows
-            assert held is not None
-            held_X, held_y = rows_of(X, held), rows_of(np.asarray(y), held)
-        assert parts.validation is not None
-        offset = parts.validation.offset
+            rows = fit_rows.validation_rows
+            assert rows is not None
+            validation_X, validation_y = rows_of(X, rows), rows_of(np.asarray(y), rows)
+        assert fit_rows.validation is not None
+        offset = fit_rows.validation.offset
         model = self if offset is None else WithOffset(self, offset)
-        return lambda: float(scorer(model, held_X, held_y))
+        return lambda: float(scorer(model, validation_X, validation_y))
 
     # --------------------------------------------------------------- predicting
     @property

@@ -40,10 +40,10 @@ __all__ = [
 _PARAMETERS_DOC = """
     quality : {"fast", "default", "best"}, default="default"
         How much time the parameters that are "auto" may spend on accuracy. "fast": one model with fixed
-        values. "default": rules that follow the table (below). "best": smaller steps, twice as many runs,
-        and cross-validation on larger tables; several times as slow. `parameters_` has the values that a fit
-        used, and docs/defaults.md the rules and what they gain. A parameter that is set keeps its value. If
-        `n_estimators` is set, or with `warm_start` or `estimator`, the values are those of "fast".
+        values. "default": rules of the number of rows and classes (below). "best": smaller steps, twice as
+        many runs, and cross-validation on larger tables; several times as slow. `parameters_` has the values
+        that a fit used, and docs/defaults.md the rules and what they gain. A parameter that is set keeps its
+        value. If `n_estimators` is set, or with `warm_start` or `estimator`, the values are those of "fast".
     learning_rate : float or "auto", default="auto"
         Shrinkage ν: the factor by which each tree is multiplied. A smaller value needs more rounds and
         usually gives a lower loss. "auto": 0.05, or 0.03 with quality="best".

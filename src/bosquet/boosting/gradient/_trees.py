@@ -131,8 +131,8 @@ class TreeStepper:
             columns = validation.columns
             if statistics is not None:
                 columns = statistics.statistics.tree_columns(columns, threads)
-            held = _core.bin_table(columns, bins, isa, threads)
-            self.fit.set_validation(held, validation.target, validation.weight)
+            validation_matrix = _core.bin_table(columns, bins, isa, threads)
+            self.fit.set_validation(validation_matrix, validation.target, validation.weight)
         self.train = train
         self.newton = options["newton"]
         self.binning_seconds = time.perf_counter() - started
@@ -153,10 +153,12 @@ class TreeStepper:
         if terms.n_rounds == 0 and all(part.offset is None for part in parts):
             self.fit.start_from(terms.ensemble.base)
         else:
-            held = None
+            validation_raw = None
             if self.validation is not None:
-                held = self.validation.with_offset(terms.raw(self.validation.columns, threads).T)
-            self.fit.start(self.train.with_offset(self._train_raw(threads).T), held)
+                validation_raw = self.validation.with_offset(
+                    terms.raw(self.validation.columns, threads).T
+                )
+            self.fit.start(self.train.with_offset(self._train_raw(threads).T), validation_raw)
         if isinstance(self.loss, CustomLoss):
             self.loss.compare_derivatives(self.train.target, self.fit.raw())
 
