@@ -16,6 +16,7 @@
 #include "bind/long_call.hpp"
 #include "bind/vectors.hpp"
 #include "stump/blocks.hpp"
+#include "stump/class_signs.hpp"
 #include "stump/classes.hpp"
 #include "stump/quantised.hpp"
 #include "stump/rounds.hpp"

@@ -43,14 +43,14 @@ class FeatureSearch {
         buckets_.resize(scale_.count + 1);
     }
 
-    // `bar` is a gain that another feature has reached.
-    BlockSplit<Criterion> search(const Column& column, typename Criterion::Gain bar) {
+    // `gain_to_reach` is a gain that another feature has reached.
+    BlockSplit<Criterion> search(const Column& column, typename Criterion::Gain gain_to_reach) {
         read_column(column, 0, values_.size(), values_.data());
         fill_buckets();
         BlockSplit<Criterion> split{{criterion_.constant_gain()}};
         search_between_buckets(split);
-        if (find_promising(std::max(bar, split.gain))) search_inside_buckets(split);
-        if (split.found && split.gain >= bar) describe(split);
+        if (find_promising(std::max(gain_to_reach, split.gain))) search_inside_buckets(split);
+        if (split.found && split.gain >= gain_to_reach) describe(split);
         return split;
     }
 
@@ -68,8 +68,10 @@ class FeatureSearch {
             by_sign_[2 * bucket_of_[i] + (response < 0)] += response;
         }
         for (std::size_t b = 0; b < buckets_.size(); ++b) {
-            std::int64_t up = by_sign_[2 * b], down = -by_sign_[2 * b + 1];
-            buckets_[b] = {{up - down, up + down}, up, down};
+            std::int64_t positive_sum = by_sign_[2 * b], negative_sum = -by_sign_[2 * b + 1];
+            buckets_[b] = {{positive_sum - negative_sum, positive_sum + negative_sum},
+                           positive_sum,
+                           negative_sum};
         }
         if (rows_.weight == nullptr) return;
         for (BinSums& bucket : buckets_) bucket.all.weight = 0;
@@ -87,7 +89,7 @@ class FeatureSearch {
         }
     }
 
-    bool find_promising(typename Criterion::Gain bar) {
+    bool find_promising(typename Criterion::Gain gain_to_reach) {
         promising_.assign(buckets_.size(), 0);
         bool any = false;
         StumpSums left;
@@ -97,7 +99,7 @@ class FeatureSearch {
             // Splits inside a bucket without weight are as good as the split before it. Only with
             // missing values on the left there may be no such split.
             if (buckets_[b].all.weight == 0 && !has_missing_) continue;
-            promising_[b] = may_reach(box, has_missing_, missing(), criterion_, bar);
+            promising_[b] = may_reach(box, has_missing_, missing(), criterion_, gain_to_reach);
             any = any || promising_[b];
         }
         return any;

@@ -42,30 +42,31 @@ void for_each_bin(const StumpTable& table, std::uint32_t feature, Visit visit) {
 }
 
 // Searches inside the bins of an ordered column: bound(bin) is an upper bound of the gains of
-// splits inside a bin, scan(bin) evaluates all of them. `bar` is the gain of another column. The
-// position of a split between bins is converted to a number of rows.
+// splits inside a bin, scan(bin) evaluates all of them. `gain_to_reach` is the gain of another
+// column. The position of a split between bins is converted to a number of rows.
 template <class Bound, class Scan>
-void search_inside(const OrderedColumn& column, std::int64_t bar, IntegerSplit& best, Bound bound,
-                   Scan scan) {
+void search_inside(const OrderedColumn& column, std::int64_t gain_to_reach, IntegerSplit& best,
+                   Bound bound, Scan scan) {
     if (best.found) best.place.position = column.starts[best.place.position];
     for (std::uint32_t bin = 1; bin < column.starts.size(); ++bin)
         // Reaching the best gain is enough, because the threshold may be lower.
-        if (bound(bin) >= std::max(bar, best.gain)) scan(bin);
+        if (bound(bin) >= std::max(gain_to_reach, best.gain)) scan(bin);
 }
 
-// Searches every feature with search(feature, bar, split, worker), where `bar` is the gain of a
-// split of another feature. Returns the best split; among equal ones that of the lowest feature.
+// Searches every feature with search(feature, gain_to_reach, split, worker), where `gain_to_reach`
+// is the gain of a split of another feature. Returns the best split; among equal ones that of the
+// lowest feature.
 template <class Search>
 IntegerSplit best_split(const StumpTable& table, Team& team, std::int64_t constant_gain,
                         Search search) {
     const std::vector<std::uint32_t>& features = table.binned().layout().active;
     std::vector<IntegerSplit> splits(features.size());
-    std::vector<std::int64_t> bars(team.size(), constant_gain);
+    std::vector<std::int64_t> gains_to_reach(team.size(), constant_gain);
     team.run(features.size(), [&](std::size_t i, int worker) {
         splits[i].gain = constant_gain;
         splits[i].place.feature = features[i];
-        search(features[i], bars[worker], splits[i], worker);
-        bars[worker] = std::max(bars[worker], splits[i].gain);
+        search(features[i], gains_to_reach[worker], splits[i], worker);
+        gains_to_reach[worker] = std::max(gains_to_reach[worker], splits[i].gain);
     });
     IntegerSplit best;
     best.gain = constant_gain;

@@ -19,7 +19,7 @@ class ClassSearch {
                 std::uint32_t classes, const Buffer<std::int64_t>& weight, const Sums& total)
         : table_(table), target_(target), classes_(classes), weight_(weight), total_(total) {}
 
-    void search(std::uint32_t feature, std::int64_t bar, IntegerSplit& best) {
+    void search(std::uint32_t feature, std::int64_t gain_to_reach, IntegerSplit& best) {
         std::uint32_t bins = table_.bins(feature).bins();
         by_bin_.assign(std::size_t{bins} * classes_, 0);
         for_each_bin(table_, feature, [&](std::size_t bin, std::size_t row) {
@@ -30,7 +30,8 @@ class ClassSearch {
             return;
         }
         search_bins(bins, table_.has_missing(feature), best);
-        if (const OrderedColumn* column = table_.ordered(feature)) search_rows(*column, bar, best);
+        if (const OrderedColumn* column = table_.ordered(feature))
+            search_rows(*column, gain_to_reach, best);
     }
 
   private:
@@ -81,7 +82,8 @@ class ClassSearch {
 
     // If some of a bin's rows go left, no class has more weight on the left than with all of them,
     // and none has more on the right than with none of them.
-    void search_rows(const OrderedColumn& column, std::int64_t bar, IntegerSplit& best) const {
+    void search_rows(const OrderedColumn& column, std::int64_t gain_to_reach,
+                     IntegerSplit& best) const {
         bool has_missing = column.order.has_missing();
         Sums left(classes_);
         auto upper_bound = [&](std::uint32_t bin, const std::int64_t* missing) {
@@ -109,7 +111,7 @@ class ClassSearch {
                 if (has_missing) best.consider(gain(running, of_bin(0)), i + 1, true);
             }
         };
-        search_inside(column, bar, best, bound, scan);
+        search_inside(column, gain_to_reach, best, bound, scan);
     }
 
     const StumpTable& table_;
@@ -149,9 +151,10 @@ Stump best_of_classes(const StumpTable& table, Team& team, std::span<const std::
     std::int64_t constant_gain = *std::max_element(total.begin(), total.end());
     std::vector<ClassSearch> searches(team.size(),
                                       ClassSearch(table, target, classes, units, total));
-    IntegerSplit best = best_split(table, team, constant_gain,
-                                   [&](std::uint32_t f, std::int64_t bar, IntegerSplit& split,
-                                       int worker) { searches[worker].search(f, bar, split); });
+    IntegerSplit best =
+        best_split(table, team, constant_gain,
+                   [&](std::uint32_t f, std::int64_t gain_to_reach, IntegerSplit& split,
+                       int worker) { searches[worker].search(f, gain_to_reach, split); });
     Stump stump;
     stump.rows = stump.left_rows = static_cast<double>(table.rows());
     stump.criterion_value = static_cast<double>(all - best.gain) / per_one;

@@ -34,13 +34,15 @@ struct StumpSums {
 
 // The possible sums of a left side that contains some of the rows of a segment.
 struct SumBox {
-    StumpSums low;          // sums before the segment
-    std::int64_t up = 0;    // sum of the positive responses in the segment
-    std::int64_t down = 0;  // absolute sum of the negative responses
+    StumpSums low;                  // sums before the segment
+    std::int64_t positive_sum = 0;  // sum of the positive responses in the segment
+    std::int64_t negative_sum = 0;  // absolute sum of the negative responses
     std::int64_t weight = 0;
 
-    StumpSums high() const { return {low.response + up - down, low.weight + weight}; }
-    SumBox with(StumpSums more) const { return {low + more, up, down, weight}; }
+    StumpSums high() const {
+        return {low.response + positive_sum - negative_sum, low.weight + weight};
+    }
+    SumBox with(StumpSums more) const { return {low + more, positive_sum, negative_sum, weight}; }
 };
 
 // A bound of all relative rounding errors of a gain.
@@ -61,8 +63,8 @@ struct ErrorCriterion {
     }
     bool falls_short(StumpSums left, Gain gain) const { return (*this)(left) < gain; }
     bool may_reach(const SumBox& box, Gain gain) const {
-        return !falls_short({box.low.response + box.up, 0}, gain) ||
-               !falls_short({box.low.response - box.down, 0}, gain);
+        return !falls_short({box.low.response + box.positive_sum, 0}, gain) ||
+               !falls_short({box.low.response - box.negative_sum, 0}, gain);
     }
 
     StumpSums total;
@@ -90,8 +92,8 @@ struct ExponentialCriterion {
     }
     // The corners: no row of the segment, all rows, and all rows of one class.
     bool may_reach(const SumBox& box, Gain gain) const {
-        return !falls_short(box.low + StumpSums{box.up, box.up}, gain) ||
-               !falls_short(box.low + StumpSums{-box.down, box.down}, gain) ||
+        return !falls_short(box.low + StumpSums{box.positive_sum, box.positive_sum}, gain) ||
+               !falls_short(box.low + StumpSums{-box.negative_sum, box.negative_sum}, gain) ||
                !falls_short(box.low, gain) || !falls_short(box.high(), gain);
     }
 
@@ -123,7 +125,8 @@ struct SquaredCriterion {
     bool may_reach(const SumBox& box, Gain gain) const {
         std::int64_t min_weight = box.low.weight, max_weight = box.low.weight + box.weight;
         if (min_weight <= 0 || max_weight >= total.weight) return true;
-        for (std::int64_t response : {box.low.response - box.down, box.low.response + box.up})
+        for (std::int64_t response :
+             {box.low.response - box.negative_sum, box.low.response + box.positive_sum})
             for (std::int64_t weight : {min_weight, max_weight})
                 if (!is_below(response, weight, kSlack, gain)) return true;
         return false;

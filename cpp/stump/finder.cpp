@@ -190,8 +190,11 @@ void StumpFinder::read_bins(std::uint32_t feature, std::vector<BinSums>& bins) c
     const std::int64_t* weight =
         content_ == BinContent::with_weights ? all.sums[2].data() + place.histogram : nullptr;
     for (std::uint32_t bin = 0; bin < place.bins; ++bin) {
-        std::int64_t up = positive[bin], down = -negative[bin];
-        bins[bin] = {{up - down, weight != nullptr ? weight[bin] : up + down}, up, down};
+        std::int64_t positive_sum = positive[bin], negative_sum = -negative[bin];
+        bins[bin] = {{positive_sum - negative_sum,
+                      weight != nullptr ? weight[bin] : positive_sum + negative_sum},
+                     positive_sum,
+                     negative_sum};
     }
 }
 
@@ -231,20 +234,21 @@ void StumpFinder::search_rows(const Criterion& criterion,
                               std::vector<FoundSplit<Criterion>>& splits) {
     const std::vector<OrderedColumn>& ordered = table_.ordered();
     if (ordered.empty()) return;
-    auto bar = criterion.constant_gain();
-    for (const FoundSplit<Criterion>& split : splits) bar = std::max(bar, split.gain);
+    auto gain_to_reach = criterion.constant_gain();
+    for (const FoundSplit<Criterion>& split : splits)
+        gain_to_reach = std::max(gain_to_reach, split.gain);
     std::vector<const OrderedColumn*> columns;
     for (const OrderedColumn& column : ordered) columns.push_back(&column);
     std::sort(columns.begin(), columns.end(), [&](const auto* a, const auto* b) {
         return splits[a->feature].gain > splits[b->feature].gain;
     });
     RowSums rows{response_.data(), content_ == BinContent::with_weights ? weight_.data() : nullptr};
-    std::vector<typename Criterion::Gain> bars(team_.size(), bar);
+    std::vector<typename Criterion::Gain> gains_to_reach(team_.size(), gain_to_reach);
     team_.run(columns.size(), [&](std::size_t task, int worker) {
         std::uint32_t feature = columns[task]->feature;
         std::vector<BinSums> bins;
         read_bins(feature, bins);
-        scan_ordered<Criterion>(*columns[task], bins, bars[worker], rows, criterion,
+        scan_ordered<Criterion>(*columns[task], bins, gains_to_reach[worker], rows, criterion,
                                 splits[feature]);
     });
 }

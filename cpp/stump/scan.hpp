@@ -28,10 +28,10 @@ struct RowSums {
 // The sums of a bin.
 struct BinSums {
     StumpSums all;
-    std::int64_t up = 0;    // sum of the positive responses
-    std::int64_t down = 0;  // absolute sum of the negative responses
+    std::int64_t positive_sum = 0;  // sum of the positive responses
+    std::int64_t negative_sum = 0;  // absolute sum of the negative responses
 
-    SumBox box(StumpSums low) const { return {low, up, down, all.weight}; }
+    SumBox box(StumpSums low) const { return {low, positive_sum, negative_sum, all.weight}; }
 };
 
 // Bins are counted from 1; bin 0 holds the missing values. A position is a number of bins.
@@ -102,19 +102,19 @@ std::vector<std::uint32_t> left_levels(std::span<const BinSums> bins,
     return chosen;
 }
 
-// Whether a split with some of the rows of a box on the left can reach the gain `bar`.
+// Whether a split with some of the rows of a box on the left can reach `gain_to_reach`.
 template <class Criterion>
 bool may_reach(const SumBox& box, bool has_missing, StumpSums missing, const Criterion& criterion,
-               typename Criterion::Gain bar) {
-    return criterion.may_reach(box, bar) ||
-           (has_missing && criterion.may_reach(box.with(missing), bar));
+               typename Criterion::Gain gain_to_reach) {
+    return criterion.may_reach(box, gain_to_reach) ||
+           (has_missing && criterion.may_reach(box.with(missing), gain_to_reach));
 }
 
 // Searches the splits inside a bin of an ordered column, segment by segment, where they may reach
-// the bar. A position is a number of rows. `left` holds the sums of the bins before it.
+// `gain_to_reach`. A position is a number of rows. `left` holds the sums of the bins before it.
 template <class Criterion>
 void scan_inside(const OrderedColumn& column, std::size_t bin, StumpSums left, StumpSums missing,
-                 RowSums rows, const Criterion& criterion, typename Criterion::Gain bar,
+                 RowSums rows, const Criterion& criterion, typename Criterion::Gain gain_to_reach,
                  FoundSplit<Criterion>& best) {
     constexpr std::uint32_t kSegmentRows = 16;
     bool has_missing = column.order.has_missing();
@@ -126,11 +126,11 @@ void scan_inside(const OrderedColumn& column, std::size_t bin, StumpSums left, S
         SumBox box{left, 0, 0, 0};
         for (std::uint32_t i = begin; i < end; ++i) {
             StumpSums sums = rows.of(row_at(i));
-            box.up += std::max<std::int64_t>(sums.response, 0);
-            box.down += std::max<std::int64_t>(-sums.response, 0);
+            box.positive_sum += std::max<std::int64_t>(sums.response, 0);
+            box.negative_sum += std::max<std::int64_t>(-sums.response, 0);
             box.weight += sums.weight;
         }
-        bool promising = may_reach(box, has_missing, missing, criterion, bar);
+        bool promising = may_reach(box, has_missing, missing, criterion, gain_to_reach);
         for (std::uint32_t i = begin; promising && i < end; ++i) {
             left = left + rows.of(row_at(i));
             if (!(column.order.rows[i] & RowOrder::kLast)) continue;
@@ -141,22 +141,22 @@ void scan_inside(const OrderedColumn& column, std::size_t bin, StumpSums left, S
     }
 }
 
-// Searches those bins of an ordered column row by row that may contain a split that reaches the
-// bar. The position of `best`, a number of bins, is converted to a number of rows. The bar
-// increases with the gains found.
+// Searches those bins of an ordered column row by row that may contain a split that reaches
+// `gain_to_reach`. The position of `best`, a number of bins, is converted to a number of rows.
+// `gain_to_reach` increases with the gains found.
 template <class Criterion>
 void scan_ordered(const OrderedColumn& column, std::span<const BinSums> bins,
-                  typename Criterion::Gain& bar, RowSums rows, const Criterion& criterion,
+                  typename Criterion::Gain& gain_to_reach, RowSums rows, const Criterion& criterion,
                   FoundSplit<Criterion>& best) {
     if (best.found) best.position = column.starts[best.position];
     StumpSums left, missing = bins[0].all;
     for (std::size_t bin = 1; bin < bins.size(); ++bin) {
         SumBox box = bins[bin].box(left);
-        // Reaching the bar is enough, because the threshold may be lower than that of the best
-        // split.
-        if (may_reach(box, column.order.has_missing(), missing, criterion, bar)) {
-            scan_inside(column, bin, left, missing, rows, criterion, bar, best);
-            bar = std::max(bar, best.gain);
+        // Reaching `gain_to_reach` is enough, because the threshold may be lower than that of the
+        // best split.
+        if (may_reach(box, column.order.has_missing(), missing, criterion, gain_to_reach)) {
+            scan_inside(column, bin, left, missing, rows, criterion, gain_to_reach, best);
+            gain_to_reach = std::max(gain_to_reach, best.gain);
         }
         left = box.high();
     }

@@ -59,9 +59,9 @@ StumpCriterion kind_of(const SquaredCriterion&) { return StumpCriterion::squared
 // The gain is convex in the weights of the two classes on the left, so that its maximum is where
 // each class has none or all of the segment on the left.
 template <class Criterion>
-bool may_reach(const Criterion& criterion, StumpSums before, std::int64_t up, std::int64_t down,
-               typename Criterion::Gain gain) {
-    StumpSums positive{up, up}, negative{-down, down};
+bool may_reach(const Criterion& criterion, StumpSums before, std::int64_t positive_sum,
+               std::int64_t negative_sum, typename Criterion::Gain gain) {
+    StumpSums positive{positive_sum, positive_sum}, negative{-negative_sum, negative_sum};
     return !corner_falls_short(criterion, before + positive, gain) ||
            !corner_falls_short(criterion, before + negative, gain) ||
            !corner_falls_short(criterion, before, gain) ||
@@ -139,14 +139,15 @@ class HaarSearch::FeatureSearch {
         }
     }
 
-    bool find_promising(typename Criterion::Gain bar) {
+    bool find_promising(typename Criterion::Gain gain_to_reach) {
         bool any = false;
         StumpSums left;
         for (std::size_t code = 0; code < code_count_; ++code) {
-            std::int64_t up = sums_[0][code], down = sums_[1][code];
+            std::int64_t positive_sum = sums_[0][code], negative_sum = sums_[1][code];
             promising_[code] = 0;
-            if (up + down == 0) continue;
-            promising_[code] = may_reach(criterion_, left, up, down, bar);
+            if (positive_sum + negative_sum == 0) continue;
+            promising_[code] =
+                may_reach(criterion_, left, positive_sum, negative_sum, gain_to_reach);
             any = any || promising_[code];
             left = left + of(code);
         }

@@ -128,13 +128,14 @@ struct CumulativeWeights {
     double positives = 0, negatives = 0;
     std::size_t codes;
 
-    CumulativeWeights(const std::int64_t* up, const std::int64_t* down, std::size_t count)
+    CumulativeWeights(const std::int64_t* positive_sums, const std::int64_t* negative_sums,
+                      std::size_t count)
         : codes(count) {
         for (std::size_t code = 0; code < codes; ++code) {
             positive[code] = positives;
             negative[code] = negatives;
-            positives += static_cast<double>(up[code]);
-            negatives += static_cast<double>(down[code]);
+            positives += static_cast<double>(positive_sums[code]);
+            negatives += static_cast<double>(negative_sums[code]);
         }
         positive[codes] = positives;
         negative[codes] = negatives;
@@ -167,9 +168,9 @@ inline double maximum(const CumulativeWeights& below, Term term) {
     return all;
 }
 
-bool may_reach(const std::int64_t* up, const std::int64_t* down, std::size_t codes,
-               StumpCriterion criterion, double bar) {
-    CumulativeWeights below(up, down, codes);
+bool may_reach(const std::int64_t* positive_sums, const std::int64_t* negative_sums,
+               std::size_t codes, StumpCriterion criterion, double gain_to_reach) {
+    CumulativeWeights below(positive_sums, negative_sums, codes);
     double positives = below.positives, negatives = below.negatives;
     double all = positives + negatives, slack = all * kRounding;
     if (criterion == StumpCriterion::error) {
@@ -179,7 +180,7 @@ bool may_reach(const std::int64_t* up, const std::int64_t* down, std::size_t cod
         double low = -maximum(below, [](double p, double n) { return n - p; });
         auto gain = [&](double s) { return __builtin_fabs(s) + __builtin_fabs(total - s); };
         double reached = gain(high) > gain(low) ? gain(high) : gain(low);
-        return reached + 4 * slack >= bar;
+        return reached + 4 * slack >= gain_to_reach;
     }
     if (criterion == StumpCriterion::exponential) {
         // Rounding may make a product of weights negative.
@@ -192,14 +193,14 @@ bool may_reach(const std::int64_t* up, const std::int64_t* down, std::size_t cod
         });
         // A weight that rounding turned into 0 was at most all * 2^-40, its root at most all *
         // 2^-20.
-        return reached + all * 0x1p-19 >= bar;
+        return reached + all * 0x1p-19 >= gain_to_reach;
     }
-    // The condition is t^2 / (left right) >= bar. If nothing is on the left, t consists of slack
-    // only. A side with less than an eighth of bar's share of the weight cannot reach it, since |t|
-    // is at most twice its weight. Therefore t is much larger than slack wherever the bar is
-    // reached.
-    if (bar < 0x1p-30) return true;
-    double mean = (positives - negatives) / all, certain = bar * (1 - kRounding);
+    // The condition is t^2 / (left right) >= gain_to_reach. If nothing is on the left, t consists
+    // of slack only. A side with less than an eighth of gain_to_reach's share of the weight cannot
+    // reach it, since |t| is at most twice its weight. Therefore t is much larger than slack
+    // wherever `gain_to_reach` is reached.
+    if (gain_to_reach < 0x1p-30) return true;
+    double mean = (positives - negatives) / all, certain = gain_to_reach * (1 - kRounding);
     return maximum(below, [&](double p, double n) {
                double left = p + n, t = __builtin_fabs(p - n - mean * left) + slack;
                return t * t - certain * left * (all - left);

@@ -45,11 +45,11 @@ struct HaarTrainingKernels {
     // `count` + 1 entries.
     std::size_t (*find)(const std::uint8_t* codes, std::size_t count, std::uint8_t code,
                         std::uint32_t* rows);
-    // Whether a split between two codes or inside one may reach the gain `bar`, from the weights of
-    // each class by code. The number of codes is a multiple of eight. The result is never false if
-    // a split reaches it.
+    // Whether a split between two codes or inside one may reach `gain_to_reach`, from the
+    // weights of each class by code. The number of codes is a multiple of eight. The result is
+    // never false if a split reaches it.
     bool (*may_reach)(const std::int64_t* positive, const std::int64_t* negative, std::size_t codes,
-                      StumpCriterion criterion, double bar);
+                      StumpCriterion criterion, double gain_to_reach);
 };
 BOSQUET_DECLARE_KERNELS(HaarTrainingKernels, haar_training_kernels)
 

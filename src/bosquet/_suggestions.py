@@ -50,8 +50,8 @@ def nearest(given: str, known: Iterable[str]) -> str | None:
             return best[1]
     containing = [name for name in names if len(wanted) >= MIN_SUBSTRING and wanted in _bare(name)]
     by_initials = [name for name in names if len(wanted) > 1 and _initials(name) == wanted]
-    found = containing or by_initials
-    return found[0] if len(found) == 1 else None
+    candidates = containing or by_initials
+    return candidates[0] if len(candidates) == 1 else None
 
 
 def hint(given: str, known: Iterable[str], shown: int = MAX_SHOWN) -> str:

@@ -21,7 +21,7 @@ def fitted(model, X, y):
 
 @pytest.mark.parametrize("voting", ["soft", "hard"])
 @pytest.mark.parametrize("n_estimators", [4, 25])
-def test_classifiers(voting, n_estimators, three_classes):
+def test_bagged_classifiers_agree_with_the_reference(voting, n_estimators, three_classes):
     X, y = three_classes
     X, y = X[:60], y[:60]
     model = BaggingClassifier(
@@ -56,7 +56,7 @@ def test_classifiers(voting, n_estimators, three_classes):
 
 
 @pytest.mark.parametrize("max_samples", [1.0, 0.5])
-def test_regressors(max_samples, regression):
+def test_bagged_regressors_agree_with_the_reference(max_samples, regression):
     X, y = regression
     X, y = X[:50], y[:50]
     model = BaggingRegressor(

@@ -99,7 +99,7 @@ def test_too_few_learners_for_the_rows_give_a_warning():
         model.jackknife_standard_errors(X[:200])
 
 
-def test_it_needs_a_bootstrap_and_enough_learners(regression):
+def test_the_jackknife_needs_a_bootstrap_and_enough_learners(regression):
     X, y = regression
     without = BaggingRegressor(bootstrap=False, max_samples=0.5, random_state=0).fit(X, y)
     with pytest.raises(ValueError, match="bootstrap=True"):

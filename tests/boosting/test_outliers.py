@@ -68,7 +68,7 @@ def test_the_score_of_adaboost_is_the_mean_weight():
     np.testing.assert_allclose(outlier_scores(model, X, y), by_hand)
 
 
-def test_several_classes():
+def test_the_largest_scores_among_several_classes_are_mostly_of_flipped_labels():
     random = np.random.default_rng(0)
     X = random.normal(size=(400, 3))
     truth = np.digitize(X[:, 0], [-0.5, 0.5])

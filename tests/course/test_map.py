@@ -80,7 +80,7 @@ def test_formulas_can_be_drawn(item):
 
 
 @each_item
-def test_its_functions_can_be_imported(item):
+def test_functions_of_an_item_can_be_imported(item):
     for name in item["functions"]:
         assert callable(imported(name)), name
 
@@ -98,12 +98,12 @@ def names_on_the_api_page():
 
 
 @each_item
-def test_its_functions_are_on_the_api_page(item):
+def test_functions_of_an_item_are_on_the_api_page(item):
     assert set(item["functions"]) <= names_on_the_api_page()
 
 
 @each_item
-def test_its_tests_exist(item):
+def test_tests_of_an_item_exist(item):
     for test in item["tests"]:
         path, _, name = test.partition("::")
         assert (ROOT / path).is_file(), path
@@ -111,14 +111,14 @@ def test_its_tests_exist(item):
 
 
 @each_item
-def test_its_guide_has_the_section(item):
+def test_the_guide_of_an_item_has_the_section(item):
     path, _, anchor = item["page"].partition("#")
     assert (DOCS / path).is_file(), path
     assert not anchor or anchor in course_map.headings(DOCS / path), item["page"]
 
 
 @each_item
-def test_its_picture_exists(item):
+def test_the_picture_of_an_item_exists(item):
     name = item["picture"]
     file = DOCS / name if name.startswith("img/") else ROOT / course_map.example_of(name)
     assert file.is_file(), name

@@ -76,7 +76,7 @@ def check_out_of_bag(model, counts, votes, y, loss):
 
 @pytest.mark.parametrize("voting", ["soft", "hard"])
 @pytest.mark.parametrize(("q", "max_samples"), [(1, None), (2, None), (5, 40)])
-def test_classifiers(voting, q, max_samples):
+def test_forests_of_classifiers_agree_with_the_reference(voting, q, max_samples):
     X, y = classes()
     model = RandomForestClassifier(
         TREES, max_features=q, max_samples=max_samples, voting=voting, split="exact",
@@ -94,7 +94,7 @@ def test_classifiers(voting, q, max_samples):
 
 
 @pytest.mark.parametrize("q", [1, 3])
-def test_regressors(q):
+def test_forests_of_regressors_agree_with_the_reference(q):
     X, y = numbers()
     model = RandomForestRegressor(
         TREES, max_features=q, min_samples_leaf=10, split="exact", oob_score=True, random_state=0

@@ -126,7 +126,7 @@ def _line() -> Any:
     return Ridge()
 
 
-def _play(model: Any, data: Rows) -> Any:
+def _fit_mixture(model: Any, data: Rows) -> Any:
     return model.fit(data.X, data.numbers)
 
 
@@ -134,7 +134,7 @@ def _play_more(model: Any, data: Rows) -> Any:
     return model.partial_fit(data.X, data.numbers)
 
 
-def _ask_mixture(model: Any, data: Rows) -> list[Any]:
+def _mixture_outputs(model: Any, data: Rows) -> list[Any]:
     return [model.predict(data.X)]
 
 
@@ -162,7 +162,7 @@ def _ask_cascade(model: Any, data: Rows) -> list[Any]:
     return [model.cascade_.passes(data.images), [stage.hit_rate for stage in model.stages_]]
 
 
-def _watch(model: Any, data: Rows) -> Any:
+def _update_detector(model: Any, data: Rows) -> Any:
     model.update(0.0)
     return model
 
@@ -234,9 +234,9 @@ FAMILIES = {
         classifier("brownboost", lambda: bosquet.BrownBoostClassifier(), "predict_proba"),
         classifier("lpboost", lambda: bosquet.LPBoostClassifier(n_estimators=8)),
         regressor("adaboost-r2", lambda: bosquet.AdaBoostRegressor(random_state=0)),
-        Family("mixture", lambda: bosquet.Mixture("boa"), _play, _ask_mixture),
-        Family("mixture-partial-fit", lambda: bosquet.Mixture("boa"), _play_more, _ask_mixture),
-        Family("mixture-stream", lambda: bosquet.Mixture("boa"), _stream, _ask_mixture),
+        Family("mixture", lambda: bosquet.Mixture("boa"), _fit_mixture, _mixture_outputs),
+        Family("mixture-partial-fit", lambda: bosquet.Mixture("boa"), _play_more, _mixture_outputs),
+        Family("mixture-stream", lambda: bosquet.Mixture("boa"), _stream, _mixture_outputs),
         classifier(
             "super-learner",
             lambda: bosquet.SuperLearnerClassifier(_bayes_and_tree(), cv=3, random_state=0),
@@ -307,7 +307,7 @@ FAMILIES = {
             _train,
             _ask_cascade,
         ),
-        Family("page-hinkley", lambda: streams.PageHinkley(0.1), _watch, _ask_detector),
-        Family("adaptive-window", streams.AdaptiveWindow, _watch, _ask_detector),
+        Family("page-hinkley", lambda: streams.PageHinkley(0.1), _update_detector, _ask_detector),
+        Family("adaptive-window", streams.AdaptiveWindow, _update_detector, _ask_detector),
     ]
 }

@@ -93,7 +93,7 @@ def test_the_checksum_is_crc_64_xz() -> None:
         assert _core.checksum(data[:size]) == checksum(data[:size])
 
 
-def test_metadata_survives() -> None:
+def test_metadata_is_equal_after_loading() -> None:
     model, _ = _core.read_model(small_file())
     metadata = {
         "names": ["plain", "été", "日本", '\x00\n"\\', "\ud800 unpaired", ""],

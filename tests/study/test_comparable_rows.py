@@ -168,7 +168,7 @@ def test_a_leader_on_fewer_rows_that_beats_the_constant_is_a_model():
 @pytest.fixture
 def large(monkeypatch):
     """Treat every table as large."""
-    monkeypatch.setattr(time_division, "SMALL_TABLE", 1)
+    monkeypatch.setattr(time_division, "SMALL_TABLE_VALUES", 1)
 
 
 def test_methods_that_cannot_use_all_rows_come_last_and_reduce_no_other_method(large):

@@ -29,7 +29,7 @@ def both(fitted, X, y, theirs):
     assert information_criterion(fitted, X, y, kind="bic") == pytest.approx(bic, rel=1e-5)
 
 
-def test_least_squares(rows):
+def test_criteria_of_least_squares_agree_with_statsmodels(rows):
     X, signal, random = rows
     y = signal + random.normal(size=len(X))
     theirs = statsmodels.OLS(y, statsmodels.add_constant(X)).fit()
@@ -40,14 +40,14 @@ def test_least_squares(rows):
     )
 
 
-def test_logistic_regression(rows):
+def test_criteria_of_logistic_regression_agree_with_statsmodels(rows):
     X, signal, random = rows
     y = np.where(signal + random.logistic(size=len(X)) > 0, "yes", "no")
     theirs = statsmodels.Logit(y == "yes", statsmodels.add_constant(X)).fit(disp=0)
     both(LogisticRegression(C=1e9, tol=1e-8).fit(X, y), X, y, theirs)
 
 
-def test_logistic_regression_of_several_classes(rows):
+def test_criteria_of_logistic_regression_of_several_classes_agree_with_statsmodels(rows):
     X, signal, random = rows
     y = np.digitize(signal + random.logistic(size=len(X)), [-1, 1])
     theirs = statsmodels.MNLogit(y, statsmodels.add_constant(X)).fit(disp=0)
@@ -64,7 +64,7 @@ def test_sparse_rows_have_the_criteria_of_dense_ones(rows, model):
     assert thin == pytest.approx(information_criterion(fitted, X, y))
 
 
-def test_poisson_regression(rows):
+def test_criteria_of_poisson_regression_agree_with_statsmodels(rows):
     X, signal, random = rows
     y = random.poisson(np.exp(signal))
     theirs = statsmodels.GLM(

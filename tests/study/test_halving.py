@@ -118,7 +118,7 @@ def test_boosting_and_other_methods_that_keep_their_rounds_need_no_subsample():
 
 
 def test_a_study_of_a_large_table_finds_the_best_candidate_in_time_for_few(monkeypatch):
-    monkeypatch.setattr(time_division, "SMALL_TABLE", 1)
+    monkeypatch.setattr(time_division, "SMALL_TABLE_VALUES", 1)
     X, y = table()
     # A fit to all 6,400 training rows takes 0.3 s: six candidates and the last fit would take 2 s.
     study = Study(methods=[noted()], budget=30, verbose=0, repeats=1).fit(X.assign(y=y), "y")
@@ -130,7 +130,7 @@ def test_a_study_of_a_large_table_finds_the_best_candidate_in_time_for_few(monke
 
 
 def test_without_a_budget_nothing_is_halved(monkeypatch):
-    monkeypatch.setattr(time_division, "SMALL_TABLE", 1)
+    monkeypatch.setattr(time_division, "SMALL_TABLE_VALUES", 1)
     X, y = table(2000)
     study = Study(methods=[noted()], budget=None, verbose=0, repeats=1).fit(X.assign(y=y), "y")
     assert study.table_.loc["noted", "message"] == ""

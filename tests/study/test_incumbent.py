@@ -39,7 +39,7 @@ def test_on_few_rows_it_has_the_default_parameters_of_the_library():
 
 
 def test_with_a_budget_it_has_its_own_share_of_time_and_all_rows(monkeypatch):
-    monkeypatch.setattr(time_division, "SMALL_TABLE", 1)
+    monkeypatch.setattr(time_division, "SMALL_TABLE_VALUES", 1)
     monkeypatch.setattr(gradient, "MAX_ROUNDS", 10**6)
     monkeypatch.setattr(gradient, "DEFAULT_PATIENCE", 10**6)
     table = waves(7000)

@@ -11,15 +11,15 @@ from sklearn.linear_model import LinearRegression
 from stand_ins import method
 
 from bosquet import Study
-from bosquet.study.run.machine import SMALL_TABLE, limited_resources
+from bosquet.study.run.machine import SMALL_TABLE_VALUES, limited_resources
 from bosquet.study.tuning.fit_attempts import try_all
 from bosquet.study.tuning.stopping import stopped_after
 
 
 def test_members_of_an_ensemble_are_fitted_in_parallel_if_tables_are_small():
-    with limited_resources(SMALL_TABLE - 1, 2):
+    with limited_resources(SMALL_TABLE_VALUES - 1, 2):
         assert effective_n_jobs(None) == 2
-    with limited_resources(SMALL_TABLE, 2):
+    with limited_resources(SMALL_TABLE_VALUES, 2):
         assert effective_n_jobs(None) == 1
     assert effective_n_jobs(None) == 1
 

@@ -170,7 +170,7 @@ def test_a_method_that_is_stopped_in_its_last_fit_keeps_its_validation_model():
 
 
 def test_a_study_keeps_the_best_candidate_of_a_method_that_is_stopped(monkeypatch):
-    monkeypatch.setattr(time_division, "SMALL_TABLE", 1)
+    monkeypatch.setattr(time_division, "SMALL_TABLE_VALUES", 1)
     slow = method("slow", lambda shape, rows, seed: SlowOnManyRows(rows), (0, 10**6, 1))
     X, y = numbers(7000, 2)
     began = time.monotonic()
@@ -186,7 +186,7 @@ def test_a_study_keeps_the_best_candidate_of_a_method_that_is_stopped(monkeypatc
 def test_a_method_whose_fits_to_all_rows_are_stopped_keeps_its_fit_to_a_subsample(
     monkeypatch, values
 ):
-    monkeypatch.setattr(time_division, "SMALL_TABLE", 1)
+    monkeypatch.setattr(time_division, "SMALL_TABLE_VALUES", 1)
     monkeypatch.setattr(_halving, "MIN_ROWS", 2000)
     slow = method("slow", lambda shape, value, seed: SlowOnManyRows(2000), values)
     slow = replace(slow, rows_affordable=FitCost(0.5))

@@ -46,7 +46,7 @@ def test_training_errors_and_margins_are_those_of_the_staged_model(rows, stumps)
     np.testing.assert_allclose(found.margins, expected, atol=1e-12)
 
 
-def test_it_agrees_with_the_reference_on_the_predictions_of_the_learners(rows, stumps):
+def test_a_certificate_agrees_with_the_reference_on_the_predictions_of_the_learners(rows, stumps):
     X, y = rows
     predictions = np.array([np.where(h.predict(X) == "yes", 1.0, -1.0) for h in stumps.estimators_])
     expected = reference.certificate(

@@ -156,12 +156,12 @@ def read_numbers(
     With `allow_non_finite`, null is read as NaN, and "inf" and "-inf" as the infinities.
     """
     values = read_list(state, name, length)
-    found = _finite(values, low, high)
-    if found is None and allow_non_finite:
-        found = _non_finite(values, low, high)
-    if found is None:
+    numbers = _finite(values, low, high)
+    if numbers is None and allow_non_finite:
+        numbers = _non_finite(values, low, high)
+    if numbers is None:
         raise invalid_field(name, values, f"a list of numbers in [{low:g}, {high:g}]")
-    return found
+    return numbers
 
 
 def read_matrix(
@@ -200,11 +200,11 @@ def _finite(values: list[Any], low: float, high: float) -> np.ndarray | None:
     if not set(map(type, values)) <= _NUMBERS:
         return None
     try:
-        found = np.array(values, dtype=float)
+        numbers = np.array(values, dtype=float)
     except OverflowError:  # an integer that is too large for float64
         return None
-    inside = (found >= low) & (found <= high)
-    return found if inside.all() else None
+    inside = (numbers >= low) & (numbers <= high)
+    return numbers if inside.all() else None
 
 
 def _non_finite(values: list[Any], low: float, high: float) -> np.ndarray | None:

@@ -72,8 +72,8 @@ def column_kinds(model: Any) -> dict[int, str]:
         return {}
     encoder = kind.encoder(model)
     if encoder is not None:
-        found = {index: _column_kind(levels) for index, levels in enumerate(encoder.levels)}
-        return {index: column for index, column in found.items() if column is not None}
+        kinds = {index: _column_kind(levels) for index, levels in enumerate(encoder.levels)}
+        return {index: column for index, column in kinds.items() if column is not None}
     agreed: dict[int, str] = {}
     for member, columns in kind.members(model):
         for index, column in column_kinds(member).items():

@@ -9,12 +9,12 @@ from bosquet._state.fields import read_numbers, to_json_numbers
 
 def out_of_bag_state(model: Any, names: tuple[str, ...]) -> dict[str, Any]:
     """Return the out-of-bag errors of a model and their curve over the number of members, if it has them."""
-    found = {
+    state = {
         name: to_json_numbers([getattr(model, name)]) for name in names if hasattr(model, name)
     }
     if hasattr(model, "oob_curve_"):
-        found["oob_curve_"] = to_json_numbers(model.oob_curve_)
-    return found
+        state["oob_curve_"] = to_json_numbers(model.oob_curve_)
+    return state
 
 
 def set_out_of_bag(model: Any, state: dict[str, Any], names: tuple[str, ...]) -> None:

@@ -140,10 +140,10 @@ def _bagged_from_state(model: Any, members: list[Any], state: State) -> Any:
 def _features(state: State, n_features: int) -> np.ndarray | None:
     if state is None:
         return None
-    found = read_integers({"features": state}, "features", 0, n_features - 1)
-    if not found:
+    indices = read_integers({"features": state}, "features", 0, n_features - 1)
+    if not indices:
         raise ModelFileError("invalid model file: an entry of 'features' is empty")
-    return np.asarray(found, dtype=np.intp)
+    return np.asarray(indices, dtype=np.intp)
 
 
 class _Constants:
@@ -171,12 +171,12 @@ class _Constants:
 
 def _common_n_outputs(members: list[Any]) -> int:
     """Return the number of targets of all members; raise ModelFileError if it differs."""
-    found = {n_outputs(member) for member in members}
-    if len(found) != 1:
+    counts = {n_outputs(member) for member in members}
+    if len(counts) != 1:
         raise ModelFileError(
-            f"invalid model file: the members differ in their number of targets: {sorted(found)}"
+            f"invalid model file: the members differ in their number of targets: {sorted(counts)}"
         )
-    return found.pop()
+    return counts.pop()
 
 
 # ------------------------------------------------------------------------------------------ voting
@@ -189,8 +189,8 @@ def _check_voting(model: Any) -> None:
 def _voting_to_state(model: Any) -> tuple[Members, dict[str, Any]]:
     fitted = model.named_estimators_
     dropped = [isinstance(member, str) for member in fitted.values()]
-    kept = [name for name, gone in zip(fitted, dropped, strict=True) if not gone]
-    members = [(f"the learner {name!r}", fitted[name]) for name in kept]
+    names = [name for name, gone in zip(fitted, dropped, strict=True) if not gone]
+    members = [(f"the learner {name!r}", fitted[name]) for name in names]
     return members, _common_state(model) | {"names": list(fitted), "dropped": dropped}
 
 

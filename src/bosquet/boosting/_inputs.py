@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 # Tables with fewer values are processed by one thread: a step is shorter than waking a second thread.
-SMALL_TABLE = 100_000
+MIN_VALUES_FOR_THREADS = 100_000
 
 
 def threads_for(rows: int, columns: int, threads: int) -> int:
     """Return 1 for a small table, otherwise `threads`."""
-    return 1 if rows * columns < SMALL_TABLE else threads
+    return 1 if rows * columns < MIN_VALUES_FOR_THREADS else threads
 
 
 def shaped(X: TableLike) -> Any:

@@ -34,8 +34,8 @@ def _suggestion(message: str) -> str:
     """Return a suggestion of the most similar choice for an invalid one, or ""."""
     from bosquet._suggestions import nearest
 
-    found = _CHOICE.search(message)
-    near = found and nearest(found[1], [one.strip(" '") for one in found[2].split(",")])
+    match = _CHOICE.search(message)
+    near = match and nearest(match[1], [choice.strip(" '") for choice in match[2].split(",")])
     return f"; did you mean {near!r}?" if near else ""
 
 
@@ -51,16 +51,16 @@ def join_negative_values(words: Sequence[str]) -> list[str]:
     >>> join_negative_values(["study", "a.csv", "--budget", "-5s", "-q"])
     ['study', 'a.csv', '--budget=-5s', '-q']
     """
-    found: list[str] = []
+    joined: list[str] = []
     for word in words:
         after_option = (
-            found and found[-1].startswith("--") and "=" not in found[-1] and len(found[-1]) > 2
+            joined and joined[-1].startswith("--") and "=" not in joined[-1] and len(joined[-1]) > 2
         )
         if after_option and _NEGATIVE.match(word):
-            found[-1] += f"={word}"
+            joined[-1] += f"={word}"
         else:
-            found.append(word)
-    return found
+            joined.append(word)
+    return joined
 
 
 def refuse_unknown_options(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:

@@ -31,24 +31,26 @@ def open_table(X: TableLike, owner: str) -> Table:
 
 
 def _detect(X: Any, owner: str) -> Table:
-    if _is_a(X, "pandas", "DataFrame"):
+    if _is_instance_of(X, "pandas", "DataFrame"):
         from .pandas_frames import table_from_pandas
 
         return table_from_pandas(X)
-    if _is_a(X, "polars", "DataFrame"):
+    if _is_instance_of(X, "polars", "DataFrame"):
         from .polars_frames import table_from_polars
 
         return table_from_polars(X)
-    if _is_a(X, "polars", "LazyFrame"):
+    if _is_instance_of(X, "polars", "LazyFrame"):
         raise TypeError("X is a polars LazyFrame; pass X.collect()")
     for module, name in (("pandas", "Series"), ("polars", "Series"), ("pyarrow", "ChunkedArray")):
-        if _is_a(X, module, name):
+        if _is_instance_of(X, module, name):
             raise _one_dimensional(f"{module}.{name}", "X.to_frame()" if name == "Series" else "")
-    if _is_a(X, "scipy.sparse", "spmatrix") or _is_a(X, "scipy.sparse", "sparray"):
+    if _is_instance_of(X, "scipy.sparse", "spmatrix") or _is_instance_of(
+        X, "scipy.sparse", "sparray"
+    ):
         if X.ndim != 2:
             raise _wrong_dimension(X.ndim, owner)
         return table_from_sparse(X)
-    if hasattr(X, "__arrow_c_stream__") or _is_a(X, "pyarrow", "RecordBatch"):
+    if hasattr(X, "__arrow_c_stream__") or _is_instance_of(X, "pyarrow", "RecordBatch"):
         from .arrow_tables import table_from_arrow
 
         return table_from_arrow(X)
@@ -65,7 +67,7 @@ def _detect(X: Any, owner: str) -> Table:
     return table_from_array(array)
 
 
-def _is_a(X: object, module: str, name: str) -> bool:
+def _is_instance_of(X: object, module: str, name: str) -> bool:
     kind = getattr(sys.modules.get(module), name, None)
     return kind is not None and isinstance(X, kind)
 

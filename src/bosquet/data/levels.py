@@ -93,11 +93,11 @@ class Levels:
         This is a mistake of the caller. Without the error, the column would be treated as missing in all
         rows.
         """
-        found = [canonical_level(level) for level in _used_only(coded).levels]
-        now = {isinstance(level, str) for level in found if level is not None}
+        levels = [canonical_level(level) for level in _used_only(coded).levels]
+        now = {isinstance(level, str) for level in levels if level is not None}
         then = {isinstance(level, str) for level in self.ordered}
         if now and now.isdisjoint(then):
-            example = next(level for level in found if level is not None)
+            example = next(level for level in levels if level is not None)
             kinds = ("numbers", "text")
             raise ValueError(
                 f"{where} had {kinds[then.pop()]} such as {self.ordered[0]!r} in training, but now has "

@@ -20,10 +20,10 @@ def feature_names_from(labels: Sequence[Hashable] | None) -> list[str] | None:
         if not any(texts):
             return None
         if not all(texts):
-            found = sorted(kind.__name__ for kind in kinds)
+            type_names = sorted(kind.__name__ for kind in kinds)
             raise TypeError(
                 "Feature names are only supported if all input features have string names, but X has"
-                f" column names of types {found}. Convert them with X.columns = X.columns.astype(str)"
+                f" column names of types {type_names}. Convert them with X.columns = X.columns.astype(str)"
             )
     names = [str(label) for label in labels]
     if len(set(names)) < len(names):

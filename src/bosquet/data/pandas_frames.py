@@ -36,7 +36,7 @@ def table_from_pandas(frame: DataFrame) -> Table:
 
     def column(index: int) -> Column:
         if not series:
-            series.extend(one for _, one in frame.items())
+            series.extend(frame_column for _, frame_column in frame.items())
         return _read(series[index], column_label(index, names))
 
     return Table(

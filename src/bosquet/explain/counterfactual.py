@@ -166,16 +166,16 @@ def _one_row(row: Any, X: Any) -> Any:
 
 def _next_beam(candidates: list[dict[int, int]], order: np.ndarray) -> list[dict[int, int]]:
     """The first candidates in this order, at most four with the same set of features."""
-    kept: list[dict[int, int]] = []
+    beam: list[dict[int, int]] = []
     counts: dict[frozenset[int], int] = {}
     for i in order:
         key = frozenset(candidates[i])
         if counts.get(key, 0) < 4:
             counts[key] = counts.get(key, 0) + 1
-            kept.append(candidates[i])
-        if len(kept) == BEAM_WIDTH:
+            beam.append(candidates[i])
+        if len(beam) == BEAM_WIDTH:
             break
-    return kept
+    return beam
 
 
 class _CounterfactualSearch:

@@ -286,7 +286,9 @@ def _drop_column_importance(
     baseline = cross_val_score(clone(model), X, y, scoring=scoring, cv=cv)
     samples = []
     for group in groups:
-        kept = without_columns(len(names), group.columns)
-        scores = cross_val_score(clone(model), columns_of(X, kept), y, scoring=scoring, cv=cv)
+        remaining_columns = without_columns(len(names), group.columns)
+        scores = cross_val_score(
+            clone(model), columns_of(X, remaining_columns), y, scoring=scoring, cv=cv
+        )
         samples.append(baseline - scores)
     return _summary("drop-column", groups, np.column_stack(samples))

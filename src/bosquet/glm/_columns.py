@@ -129,10 +129,10 @@ class ColumnDesign:
 
     def without(self, removed: set[str]) -> ColumnDesign:
         """Return the design without some terms."""
-        kept = [feature for feature in self.chosen if self.names[feature] not in removed]
+        features = [feature for feature in self.chosen if self.names[feature] not in removed]
         intercept = self.intercept and INTERCEPT not in removed
-        levels = {feature: codes for feature, codes in self.levels.items() if feature in kept}
-        smaller = ColumnDesign(self.encoder, kept, intercept, levels)
+        levels = {feature: codes for feature, codes in self.levels.items() if feature in features}
+        smaller = ColumnDesign(self.encoder, features, intercept, levels)
         return smaller._with_training_rows(self._training)
 
     def sum_coded(self) -> tuple[np.ndarray, list[tuple[int, ...]]]:

@@ -69,9 +69,9 @@ def design_state(design: Any) -> State:
 
 
 def _as_objects(values: list[Any]) -> np.ndarray:
-    found = np.empty(len(values), dtype=object)
-    found[:] = values
-    return found
+    objects = np.empty(len(values), dtype=object)
+    objects[:] = values
+    return objects
 
 
 def design_from(state: State, model: Any) -> Any:
@@ -106,9 +106,9 @@ def _columns_from(state: State, model: Any) -> Any:
                 " columns"
             )
         if codes is not None:
-            found = read_integers({"levels": codes}, "levels", 0, categories - 1)
-            levels[feature] = np.array(found, dtype=np.int32)
-            if not found or (np.diff(levels[feature]) <= 0).any():
+            used_codes = read_integers({"levels": codes}, "levels", 0, categories - 1)
+            levels[feature] = np.array(used_codes, dtype=np.int32)
+            if not used_codes or (np.diff(levels[feature]) <= 0).any():
                 raise ModelFileError(
                     "invalid model file: the levels of a column must be in ascending order, and at least one"
                 )

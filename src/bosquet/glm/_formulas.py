@@ -136,9 +136,9 @@ class FormulaDesign:
 
     def without(self, removed: set[str]) -> FormulaDesign:
         """Return the design without some terms, coded as in a formula without them."""
-        kept = [term.name for term in self.terms if term.factors and term.name not in removed]
+        term_names = [term.name for term in self.terms if term.factors and term.name not in removed]
         intercept = self._built.has_intercept() and INTERCEPT not in removed
-        return FormulaDesign(_formula_text(kept, intercept), self.frame, self.engine)
+        return FormulaDesign(_formula_text(term_names, intercept), self.frame, self.engine)
 
     def sum_coded(self) -> tuple[np.ndarray, list[tuple[int, ...]]]:
         """Return the matrix with factors coded to sum to zero, and the columns of each of `terms` in it."""

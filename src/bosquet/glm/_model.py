@@ -265,8 +265,8 @@ class FormulaModel(SaveMixin, BaseEstimator):
             statistic = wald_statistic(self._fitted, indices)
         else:
             self._check_has_rows("a likelihood-ratio test")
-            kept = [c for c in range(len(design.columns)) if c not in columns]
-            statistic = self._deviance_increase(design.matrix[:, kept])
+            other_columns = [c for c in range(len(design.columns)) if c not in columns]
+            statistic = self._deviance_increase(design.matrix[:, other_columns])
         df = indices.size
         statistic, df_residual = self._scale_statistic(statistic, df, self._fitted, kind)
         p_value = upper_tail(statistic, df, df_residual)

@@ -46,17 +46,17 @@ def find_terms(
     if not names:
         raise ValueError("terms is empty; name at least one term to test")
     by_name = {term.name: term for term in terms}
-    found: list[Term] = []
+    selected_terms: list[Term] = []
     indices: set[int] = set()
     for name in names:
         if name in by_name:
-            found.append(by_name[name])
+            selected_terms.append(by_name[name])
             indices.update(by_name[name].columns)
         elif name in columns:
             indices.add(list(columns).index(name))
         else:
             raise ValueError(_unknown_term_message(name, [*by_name, *columns]))
-    return found, indices
+    return selected_terms, indices
 
 
 def _unknown_term_message(name: Any, known: Sequence[str]) -> str:

@@ -186,13 +186,13 @@ def _is_newer(version: str, than: str = bosquet.__version__) -> bool:
 
 
 def _version_numbers(version: str) -> tuple[int, ...]:
-    found = re.match(r"(\d{1,6})\.(\d{1,6})(?:\.(\d{1,6}))?", version)
-    if found is None:
+    match = re.match(r"(\d{1,6})\.(\d{1,6})(?:\.(\d{1,6}))?", version)
+    if match is None:
         raise ModelFileError(
             f"invalid model file: 'bosquet' is {version[:40]!r}; it must be a version such as"
             f" {bosquet.__version__!r}"
         )
-    return tuple(int(number or 0) for number in found.groups())
+    return tuple(int(number or 0) for number in match.groups())
 
 
 def _build(content: Any, metadata: dict[str, Any], nested: int) -> Any:

@@ -264,7 +264,7 @@ def error_curve(
     if (X_test is None) != (y_test is None):
         raise ValueError("only one of X_test and y_test was passed; pass both X_test and y_test")
     ax = new_axes(ax)
-    training, found = _training_errors(model, X, y)
+    training, bound_certificate = _training_errors(model, X, y)
     learners = np.arange(1, training.size + 1)
     dots = {"marker": "o", "markersize": 4} if learners.size < 12 else {}
     ax.plot(learners, training, color=BLUE, linewidth=1.6, label="training", **dots)
@@ -273,11 +273,11 @@ def error_curve(
         test = np.fromiter(_errors_on(model, X_test, y_test), dtype=float)
         ax.plot(learners, test, color=ORANGE, linewidth=1.6, label="test", **dots)
         top = max(top, float(test.max()))
-    if found is not None and bounds:
+    if bound_certificate is not None and bounds:
         headroom = 1.6  # makes a part of the bounds visible
     top = headroom * top if is_regressor(model) else min(1.0, headroom * top)
-    if found is not None and bounds:
-        _draw_visible_bounds(ax, found, top)
+    if bound_certificate is not None and bounds:
+        _draw_visible_bounds(ax, bound_certificate, top)
     ax.set(xlabel="learners", xlim=(1, max(2, training.size)), ylim=(0, top or 1.0))
     if training.size >= _MANY_ROUNDS:
         ax.set_xscale("log")
@@ -314,8 +314,8 @@ def _is_boosted(model: Any) -> bool:
 def _training_errors(model: Any, X: TableLike, y: ArrayLike) -> tuple[np.ndarray, Any]:
     if not _is_boosted(model):
         return np.fromiter(_errors_on(model, X, y), dtype=float), None
-    found = certificate_of(model, X, y)
-    return found.training_errors, found
+    model_certificate = certificate_of(model, X, y)
+    return model_certificate.training_errors, model_certificate
 
 
 def _errors_on(model: Any, X: TableLike, y: ArrayLike) -> Iterator[float]:

@@ -294,17 +294,17 @@ def dependence(
             figure.delaxes(spare)
         axes = axes.flat[: len(found)]
     axes = np.atleast_1d(axes)
-    for ax, one in zip(axes, found, strict=True):
-        average = one.average
-        several = average.ndim > len(one.grid)
+    for ax, panel_dependence in zip(axes, found, strict=True):
+        average = panel_dependence.average
+        several = average.ndim > len(panel_dependence.grid)
         average = average[..., output] if several else average
-        if len(one.grid) == 2:
-            _surface(ax, one, average)
+        if len(panel_dependence.grid) == 2:
+            _surface(ax, panel_dependence, average)
         else:
-            curves = one.individual
+            curves = panel_dependence.individual
             if curves is not None and several:
                 curves = curves[..., output]
-            _curve(ax, one, average, curves, max_curves)
+            _curve(ax, panel_dependence, average, curves, max_curves)
     return axes
 
 

@@ -72,19 +72,21 @@ def importances(*found: Any, max_display: int = 15, axes: Any = None) -> Any:
             1, len(found), sharey=True, figsize=(3.2 * len(found) + 1, height), layout="constrained"
         )
     axes = np.atleast_1d(axes)
-    for ax, one in zip(axes, found, strict=True):
-        top = one.mean.max(initial=0.0)
-        spread = 100 * one.std / top if top > 0 else one.std
+    for ax, importance in zip(axes, found, strict=True):
+        top = importance.mean.max(initial=0.0)
+        spread = 100 * importance.std / top if top > 0 else importance.std
         ax.barh(
             np.arange(order.size),
-            one.scaled[order],
+            importance.scaled[order],
             xerr=np.nan_to_num(spread[order]),
             color=BLUE,
             error_kw={"ecolor": GREY, "elinewidth": 1},
         )
-        ax.set_yticks(np.arange(order.size), [one.feature_names[f] for f in order])
+        ax.set_yticks(np.arange(order.size), [importance.feature_names[f] for f in order])
         ax.set(
-            title=one.kind, xlabel="importance, largest = 100", xlim=(min(0, one.scaled.min()), 112)
+            title=importance.kind,
+            xlabel="importance, largest = 100",
+            xlim=(min(0, importance.scaled.min()), 112),
         )
         ax.spines[["top", "right"]].set_visible(False)
     return axes

@@ -115,19 +115,23 @@ def svm_margin(
     points = np.asarray(X, dtype=float)
     if points.ndim != 2 or points.shape[1] != 2:
         raise ValueError(f"X has shape {points.shape}; pass two columns")
-    found = margin_of(model, X, y)
+    margin_summary = margin_of(model, X, y)
     ax = new_axes(ax, (5.5, 4.5))
     sides, grid = _grid(points, resolution)
     values = np.asarray(model.decision_function(grid)).reshape(resolution, resolution)
     classes = np.asarray(model.classes_)
     _draw_classes(ax, points, np.asarray(y) == classes[1], classes)
-    rings = points[found.support]
+    rings = points[margin_summary.support]
     ax.scatter(*rings.T, s=90, facecolors="none", edgecolors=INK, linewidths=1, zorder=4,
-               label=f"{found.support.size} support vectors")  # fmt: skip
+               label=f"{margin_summary.support.size} support vectors")  # fmt: skip
     ax.contour(*sides, values, levels=[-1, 0, 1], colors=INK, linestyles=["--", "-", "--"],
                linewidths=[1, 1.6, 1])  # fmt: skip
-    wrong = f", {found.n_errors} wrong" if found.n_errors else ""
-    width = "no margin" if found.margin is None else f"margin 2/‖w‖ = {found.margin:.3g}"
+    wrong = f", {margin_summary.n_errors} wrong" if margin_summary.n_errors else ""
+    width = (
+        "no margin"
+        if margin_summary.margin is None
+        else f"margin 2/‖w‖ = {margin_summary.margin:.3g}"
+    )
     ax.set_title(width + wrong, fontsize="medium")
     ax.set(xlabel=names[0], ylabel=names[1])
     ax.legend(framealpha=0.8, fontsize="small")

@@ -187,14 +187,16 @@ _STYLES = {
 def _all_losses() -> dict[str, Callable[[np.ndarray], np.ndarray]]:
     """The losses in the order of the legend, scaled to be 1 at margin 0."""
     at_zero = np.zeros(1)
-    found = dict(_COMPARED)
+    margin_losses = dict(_COMPARED)
     for name, kind in MARGIN_LOSSES.items():
         loss = kind()
-        found[name.replace("_", " ")] = functools.partial(
+        margin_losses[name.replace("_", " ")] = functools.partial(
             _scaled, loss, float(loss.value(at_zero)[0])
         )
-    known = [name for name in _STYLES if name in found]
-    return {name: found[name] for name in [*known, *sorted(set(found) - set(known))]}
+    known = [name for name in _STYLES if name in margin_losses]
+    return {
+        name: margin_losses[name] for name in [*known, *sorted(set(margin_losses) - set(known))]
+    }
 
 
 def _scaled(loss: Any, unit: float, margin: np.ndarray) -> np.ndarray:

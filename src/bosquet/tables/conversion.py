@@ -110,15 +110,15 @@ def _numbers(plan: ColumnPlan, series: Any) -> tuple[list[Any], str]:
     texts = texts_of(known.levels)
     if {text.lower() for text in texts} <= {"true", "false"}:
         return [truth_values(known, texts)], ""
-    found = numbers_among(texts, plan.decimal)
-    wrong = [texts[place] for place in np.flatnonzero(np.isnan(found)).tolist()]
+    numbers = numbers_among(texts, plan.decimal)
+    wrong = [texts[place] for place in np.flatnonzero(np.isnan(numbers)).tolist()]
     if texts and len(wrong) == len(texts):
         raise TableError(
             f"column {plan.name!r} was numeric in training, but now has text such as {wrong[0][:30]!r}; pass"
             " numbers"
         )
     note = f"not numeric, treated as missing: {some_texts(wrong)}" if wrong else ""
-    return [_finite(known.to_rows(found))], note
+    return [_finite(known.to_rows(numbers))], note
 
 
 def object_dates(known: Factorized) -> np.ndarray:

@@ -79,9 +79,9 @@ def date_format(levels: Sequence[str]) -> tuple[str, bool] | None:
     >>> date_format(["31/01/2020", "02/03/2020"]), date_format(["01/02/2020"]), date_format(["1.5", "x"])
     (('%d/%m/%Y', False), ('%m/%d/%Y', True), None)
     """
-    some = list(levels[:_SAMPLED])
+    sample = list(levels[:_SAMPLED])
     for shape, formats in _SHAPES:
-        if not some or not all(shape.fullmatch(level) for level in some):
+        if not sample or not all(shape.fullmatch(level) for level in sample):
             continue
         fitting = [f for f in formats if not np.isnat(parsed_dates(levels, f)).any()]
         if fitting:

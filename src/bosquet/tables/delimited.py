@@ -39,7 +39,7 @@ def read_delimited(
 ) -> tuple[Any, dict[str, Any]]:
     """Return the frame of a text file, and a description of its detected format."""
     pd = import_pandas()
-    text, found = utf8_bytes(data, name, encoding)
+    text, used_encoding = utf8_bytes(data, name, encoding)
     head = text[:_HEAD].decode("utf-8", errors="ignore")
     if not head.strip():
         raise TableError(f"{name} is empty; it must contain a table")
@@ -68,7 +68,7 @@ def read_delimited(
     ):
         frame = frame.iloc[:, :-1]  # every row ends with a delimiter
     about = {
-        "encoding": found,
+        "encoding": used_encoding,
         "delimiter": layout.delimiter,
         "decimal": decimal,
         "header": layout.names is not None,
@@ -284,8 +284,8 @@ def _to_array(column: Any, decimal: str) -> Any:
         if truth.null_count == 0:
             return truth.to_numpy(zero_copy_only=False)
         return pd.array(truth.to_pylist(), dtype="boolean")
-    some = levels[:_LEVELS_CHECKED].to_pylist()
-    all_text = not any(map(looks_numeric, some))
+    sample = levels[:_LEVELS_CHECKED].to_pylist()
+    all_text = not any(map(looks_numeric, sample))
     if all_text and len(levels) <= _KEPT_AS_CATEGORIES * len(values):
         return coded.to_pandas()
     return values.to_pandas()

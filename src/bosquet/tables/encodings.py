@@ -15,31 +15,31 @@ _LAYOUT = frozenset("\t\n\r\f\v\x1a")
 
 def utf8_bytes(data: bytes, name: str, encoding: str | None = None) -> tuple[bytes, str]:
     """Return `data` as UTF-8 without a byte order mark, and its original encoding."""
-    found = encoding or encoding_of(data)
-    if found == "utf-8":
+    used_encoding = encoding or encoding_of(data)
+    if used_encoding == "utf-8":
         text = data
-    elif found == "utf-8-sig":
+    elif used_encoding == "utf-8-sig":
         text = data.removeprefix(codecs.BOM_UTF8)
     else:
         try:
-            text = data.decode(found).removeprefix("\ufeff").encode("utf-8")
+            text = data.decode(used_encoding).removeprefix("\ufeff").encode("utf-8")
         except LookupError:
             raise TableError(
-                f"{name}: the encoding {found!r} is unknown; use a name such as utf-8 or cp1252"
+                f"{name}: the encoding {used_encoding!r} is unknown; use a name such as utf-8 or cp1252"
             ) from None
         except UnicodeError as error:
             raise TableError(
-                f"{name} is not encoded in {found}: {error}; pass its encoding, or save it as UTF-8"
+                f"{name} is not encoded in {used_encoding}: {error}; pass its encoding, or save it as UTF-8"
             ) from None
-    marked = found == "utf-8-sig"  # a byte order mark does not prove that the rest is UTF-8
-    if (marked or (encoding is not None and found == "utf-8")) and not _is_utf8(text):
+    marked = used_encoding == "utf-8-sig"  # a byte order mark does not prove that the rest is UTF-8
+    if (marked or (encoding is not None and used_encoding == "utf-8")) and not _is_utf8(text):
         advice = "save it again as UTF-8" if encoding is None else "omit the encoding to detect it"
-        raise TableError(f"{name} is not encoded in {found}; {advice}")
+        raise TableError(f"{name} is not encoded in {used_encoding}; {advice}")
     if _is_binary(text):
         raise TableError(
             f"{name} has binary data of an unknown format; use CSV, Parquet, Arrow or Feather"
         )
-    return text, found
+    return text, used_encoding
 
 
 def encoding_of(data: bytes) -> str:

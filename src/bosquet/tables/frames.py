@@ -69,9 +69,9 @@ def _through_narwhals(X: Any) -> Any:
         return None
     if isinstance(frame, narwhals.LazyFrame):
         frame = frame.collect()
-    found = frame.to_pandas()
+    pandas_frame = frame.to_pandas()
     # Older versions of polars convert an Enum to a categorical column that is not ordered.
     for name, dtype in frame.schema.items():
-        if dtype == narwhals.Enum and not found[name].cat.ordered:
-            found[name] = found[name].cat.as_ordered()
-    return found
+        if dtype == narwhals.Enum and not pandas_frame[name].cat.ordered:
+            pandas_frame[name] = pandas_frame[name].cat.as_ordered()
+    return pandas_frame

@@ -130,9 +130,9 @@ def _plan_numbers(
     if note:
         return plan, note
     if whole and values.dtype.kind in "iu" and values.size >= MIN_ROWS:
-        found = _identifies(name, values, unique_rows)
-        if found:
-            return _left_out(name, "identifier"), f"{found}; left out"
+        reason = _identifies(name, values, unique_rows)
+        if reason:
+            return _left_out(name, "identifier"), f"{reason}; left out"
     if values.dtype.kind == "f" and np.isinf(values).any():
         return plan, "infinite values are treated as missing"
     return plan, ""
@@ -193,15 +193,15 @@ def _plan_levels(name: str, known: Factorized, given: bool) -> tuple[ColumnPlan,
 def _plan_texts(name: str, known: Factorized, texts: Sequence[str]) -> tuple[ColumnPlan, str]:
     """Plan a column of text, all or nearly all of which may be numbers."""
     decimal = decimal_mark(texts[:1000])
-    found = numbers_among(texts, decimal)
-    right = ~np.isnan(found)
+    numbers = numbers_among(texts, decimal)
+    right = ~np.isnan(numbers)
     if right.all():
-        return _plan_numbers(name, known.to_rows(found), whole=False, decimal=decimal)
+        return _plan_numbers(name, known.to_rows(numbers), whole=False, decimal=decimal)
     share = known.counts[right].sum() / max(known.counts.sum(), 1)
     # A single word that repeats among numbers marks missing values; nothing is lost by reading it as missing.
     one_word = share >= MOSTLY_ONE_WORD and len(texts) - right.sum() == 1
     if (share >= MOSTLY or one_word) and right.sum() > FEW_LEVELS:
-        plan, note = _plan_numbers(name, known.to_rows(found), False, decimal)
+        plan, note = _plan_numbers(name, known.to_rows(numbers), False, decimal)
         wrong = [texts[place] for place in np.flatnonzero(~right).tolist()]
         return plan, note or f"numbers, except {some_texts(wrong)}, read as missing"
     mixed = "mixed numbers and text, read as a category" if share > MIXED else ""

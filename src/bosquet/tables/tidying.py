@@ -260,29 +260,29 @@ class TableTidier:
         pd = import_pandas()
         names, _ = distinct_names([str(name) for name in frame.columns])
         frame = _without_attrs(frame)
-        found = {name: place for place, name in enumerate(names)}
+        places = {name: place for place, name in enumerate(names)}
         wanted = [plan.name for plan in self.plans if plan.used]
-        absent = [name for name in wanted if name not in found]
+        absent = [name for name in wanted if name not in places]
         if absent:
-            one = "column" if len(absent) == 1 else "columns"
+            noun = "column" if len(absent) == 1 else "columns"
             advice = (
-                f"add the {one}"
+                f"add the {noun}"
                 if len(absent) < len(wanted)
                 else "pass rows with column names, as a data frame or a list of dicts"
             )
             raise TableError(
-                f"the table lacks the {one} {_listed(absent)} of the training table; {advice}"
+                f"the table lacks the {noun} {_listed(absent)} of the training table; {advice}"
             )
         plain = is_plain_number(frame)
         together = [
-            plan for plan in self.plans if plan.kind == "number" and plain[found[plan.name]]
+            plan for plan in self.plans if plan.kind == "number" and plain[places[plan.name]]
         ]
         arrays: dict[str, Any] = {}
         noted = []
         alone = {plan.name for plan in self.plans} - {plan.name for plan in together}
         for plan in self.plans:
             if plan.used and plan.name in alone:
-                columns, note = convert(plan, frame.iloc[:, found[plan.name]])
+                columns, note = convert(plan, frame.iloc[:, places[plan.name]])
                 arrays.update(zip(plan.outputs, columns, strict=True))
                 if note:
                     noted.append((plan.name, note))
@@ -290,7 +290,7 @@ class TableTidier:
         if together:
             names_together = [plan.name for plan in together]
             block = numeric_block(
-                frame, np.array([found[n] for n in names_together]), names_together
+                frame, np.array([places[n] for n in names_together]), names_together
             )
             features = pd.concat([block, features], axis=1) if arrays else block
             features = features[self.feature_names]

@@ -51,9 +51,9 @@ class Stumps:
 
     def best(self, signs: np.ndarray) -> tuple[float, SignStump]:
         """Return the largest Σ signs_i h(x_i) and the first stump that attains it, constants first."""
-        found = self.best_of_each(signs)
-        value, stump = found[0]
-        for size, other in found[1:]:
+        stumps = self.best_of_each(signs)
+        value, stump = stumps[0]
+        for size, other in stumps[1:]:
             # A difference of the size of rounding errors is a tie, which the earlier stump wins.
             if size > value * (1 + 1e-12):
                 value, stump = size, other
@@ -67,7 +67,7 @@ class Stumps:
         negative -(S - 2 P_k).
         """
         total = float(signs.sum())
-        found = [(abs(total), SignStump(-1, np.inf, 1 if total >= 0 else -1))]
+        stumps = [(abs(total), SignStump(-1, np.inf, 1 if total >= 0 else -1))]
         gains = total - 2 * np.cumsum(signs[self.order[:, :-1]], axis=1)
         sizes = np.where(self.cuts, np.abs(gains), -1.0)
         for feature in np.flatnonzero(self.cuts.any(axis=1)):
@@ -77,5 +77,5 @@ class Stumps:
             threshold = float(middle if middle < high else low)
             sign = 1 if gains[feature, place] > 0 else -1
             stump = SignStump(int(feature), threshold, sign)
-            found.append((float(sizes[feature, place]), stump))
-        return found
+            stumps.append((float(sizes[feature, place]), stump))
+        return stumps

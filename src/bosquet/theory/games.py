@@ -187,7 +187,7 @@ def _mixed_strategies(payoff: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         q, p = _mixed_strategies(-payoff.T)
         return p, q
     # max v with (p' M)_j >= v, written as min -v with v - (p' M)_j <= 0.
-    found = linprog(
+    solution = linprog(
         np.concatenate([np.zeros(rows), [-1.0]]),
         np.hstack([-scaled.T, np.ones((columns, 1))]),
         np.zeros(columns),
@@ -196,9 +196,9 @@ def _mixed_strategies(payoff: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         [(0, None)] * rows + [(None, None)],
         method="highs",
     )
-    if not found.success:
-        raise RuntimeError(f"the linear program of the game was not solved: {found.message}")
-    return _distribution(found.x[:rows]), _distribution(-found.ineqlin.marginals)
+    if not solution.success:
+        raise RuntimeError(f"the linear program of the game was not solved: {solution.message}")
+    return _distribution(solution.x[:rows]), _distribution(-solution.ineqlin.marginals)
 
 
 def _distribution(shares: np.ndarray) -> np.ndarray:

@@ -217,11 +217,12 @@ def _sums_over_ancestors(
     rows, node = np.arange(len(leaf)), leaf
     while len(rows):
         ever_leaf = path.step_of_node[node] < until[node]
-        some, at = rows[ever_leaf], node[ever_leaf]
-        if len(some):
-            losses = np.asarray(loss(y[some], tree.value[at]), dtype=float)
+        leaf_rows, at = rows[ever_leaf], node[ever_leaf]
+        if len(leaf_rows):
+            losses = np.asarray(loss(y[leaf_rows], tree.value[at]), dtype=float)
             amounts = np.stack(
-                [w[some] * losses, w[some] ** 2 * losses, (w[some] * losses) ** 2], axis=1
+                [w[leaf_rows] * losses, w[leaf_rows] ** 2 * losses, (w[leaf_rows] * losses) ** 2],
+                axis=1,
             )
             np.add.at(change, path.step_of_node[at], amounts)
             np.subtract.at(change, until[at], amounts)

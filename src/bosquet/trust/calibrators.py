@@ -201,13 +201,13 @@ class BetaCalibrator(_LogisticCalibrator):
 
     def fit(self, score: np.ndarray, outcome: np.ndarray, weight: np.ndarray) -> BetaCalibrator:
         terms, target = self._terms(score), smoothed(outcome, weight)
-        kept = [0, 1]
+        term_indices = [0, 1]
         slopes, intercept = logistic_fit(terms, target, weight)
-        while kept and slopes.min() < 0:
-            kept.pop(int(slopes.argmin()))
-            slopes, intercept = logistic_fit(terms[:, kept], target, weight)
+        while term_indices and slopes.min() < 0:
+            term_indices.pop(int(slopes.argmin()))
+            slopes, intercept = logistic_fit(terms[:, term_indices], target, weight)
         self.coefficients_, self.intercept_ = np.zeros(2), intercept
-        self.coefficients_[kept] = slopes
+        self.coefficients_[term_indices] = slopes
         return self
 
 

@@ -59,7 +59,7 @@ def _to_state(model: Any) -> tuple[Ensemble, State]:
         "leaves": vote.leaves.tolist(),
         "mean_image": model.mean_image_.tolist(),
         "rounds": {
-            name: to_json_numbers([getattr(kept, name)[0] for kept in model._kept])
+            name: to_json_numbers([getattr(round_, name)[0] for round_ in model._kept])
             for name in _ROUND_FIELDS
         },
         "train_score": to_json_numbers(model.train_score_),
@@ -121,10 +121,10 @@ def _vote_from(state: State, window: tuple[int, int]) -> Any:
 
 def _rectangles_from(state: State) -> np.ndarray:
     """Read three rectangles of four integers."""
-    found = read_matrix({"rectangles": state}, "rectangles", (3, 4), low=-(2**30), high=2**30)
-    if (found != np.floor(found)).any():
+    rectangles = read_matrix({"rectangles": state}, "rectangles", (3, 4), low=-(2**30), high=2**30)
+    if (rectangles != np.floor(rectangles)).any():
         raise ModelFileError("invalid model file: 'rectangles' must contain integers")
-    return found
+    return rectangles
 
 
 def _rounds_from(state: State, training_errors: np.ndarray) -> list[Any]:

@@ -117,9 +117,9 @@ def _parse(content: Any) -> tuple[dict[str, str], list[TrainedStage], Cascade]:
         raise TypeError("training, stages and cascade must be an object, a list and a string")
     expected = get_type_hints(TrainedStage)
     for stage in stages:
-        found = {name: type(value) for name, value in dict(stage).items()}
-        if found != expected:
-            raise TypeError(f"a stage has fields {found}, expected {expected}")
+        types = {name: type(value) for name, value in dict(stage).items()}
+        if types != expected:
+            raise TypeError(f"a stage has fields {types}, expected {expected}")
     cascade = cascade_from_xml(text.encode())
     if len(stages) != len(cascade.stages):
         raise CascadeFileError(

@@ -140,16 +140,16 @@ def detect(
     options = scan_options(scale_factor, min_size, max_size, n_jobs)
     if min_depth is not None:
         options["min_depth"] = int(min_depth)
-    found = cascade._native.detect(pixels, int(min_neighbors), TOLERANCE, options, cut)
-    return Detections(*found)
+    windows = cascade._native.detect(pixels, int(min_neighbors), TOLERANCE, options, cut)
+    return Detections(*windows)
 
 
 def grouped(windows: Detections, min_neighbors: int) -> Detections:
     """Merge overlapping windows into one detection each, if a group has more than `min_neighbors` windows."""
-    found = _core.group_windows(
+    groups = _core.group_windows(
         windows.boxes, windows.depth, windows.score, int(min_neighbors), TOLERANCE
     )
-    return Detections(*found)
+    return Detections(*groups)
 
 
 def depths(

@@ -161,12 +161,12 @@ def _image_files(paths: str | os.PathLike[str] | Iterable[ImageLike]) -> Iterabl
         raise ValueError(
             f"{str(folder)!r} is not a folder; pass a folder of images, or a list of paths"
         )
-    found = sorted(file for file in folder.iterdir() if file.suffix.lower() in FILES)
-    if not found:
+    files = sorted(file for file in folder.iterdir() if file.suffix.lower() in FILES)
+    if not files:
         raise ValueError(
             f"the folder {str(folder)!r} has no image files ({', '.join(sorted(FILES))})"
         )
-    return found
+    return files
 
 
 def readable(images: Iterable[ImageLike]) -> Iterator[np.ndarray | None]:

@@ -109,10 +109,10 @@ def _parse(data: bytes) -> ElementTree.Element:
 
 
 def _child(element: ElementTree.Element, tag: str) -> ElementTree.Element:
-    found = element.find(tag)
-    if found is None:
+    child = element.find(tag)
+    if child is None:
         raise CascadeFileError(f"<{element.tag}> has no <{tag}>")
-    return found
+    return child
 
 
 def _words(element: ElementTree.Element) -> list[str]:

@@ -42,7 +42,7 @@ def small(kind, loss, **more):
 @pytest.mark.parametrize(
     "loss", ["log_loss", "exponential", "squared_hinge", LogOdds(), ScaledOdds()]
 )
-def test_two_classes(table, loss, dtype):
+def test_a_predictor_returns_the_probabilities_of_two_classes(table, loss, dtype):
     X, y = table[0].astype(dtype), (table[1] > 0).astype(int)
     model = small(GradientBoostingClassifier, loss).fit(X, y)
     predictor = model.predictor()
@@ -53,7 +53,7 @@ def test_two_classes(table, loss, dtype):
     np.testing.assert_array_equal(predictor(X[3]), expected[3])
 
 
-def test_many_classes(table):
+def test_a_predictor_returns_the_probabilities_of_many_classes(table):
     X, y = table
     labels = np.digitize(y, [-1, 0, 1])
     model = small(GradientBoostingClassifier, "log_loss").fit(X, labels)
@@ -64,7 +64,7 @@ def test_many_classes(table):
 
 
 @pytest.mark.parametrize("loss", ["squared_error", "poisson", "gamma", "absolute_error"])
-def test_numbers(table, loss):
+def test_a_predictor_returns_the_predictions_of_a_regressor(table, loss):
     X, y = table
     model = small(GradientBoostingRegressor, loss).fit(X, np.abs(y) + 0.1)
     predictor, expected = model.predictor(), model.predict(X)
@@ -73,7 +73,7 @@ def test_numbers(table, loss):
     assert predictor(X[3]) == expected[3]
 
 
-def test_several_quantiles(table):
+def test_a_predictor_returns_a_column_per_quantile(table):
     X, y = table
     model = small(GradientBoostingRegressor, "quantile", quantile=[0.1, 0.9]).fit(X, y)
     predictor, expected = model.predictor(), model.predict(X)

@@ -41,7 +41,7 @@ from bosquet.boosting.adaboost._learner_factory import (
     some_rows,
     weak_learner,
 )
-from bosquet.boosting.adaboost._voters import AsSequence, NativeVoter, importances_of
+from bosquet.boosting.adaboost._voters import LearnerSequenceMixin, NativeVoter, importances_of
 from bosquet.boosting.adaboost._weak_learners import WeakLearner
 from bosquet.boosting.adaboost.votes import LearnerVote, TreeVote
 from bosquet.boosting.rounds import LossHistory, run_rounds
@@ -92,7 +92,7 @@ class SignedRows:
         return every
 
 
-class VoteClassifier(AsSequence, SaveMixin, ExplainMixin, ClassifierMixin, BaseEstimator):
+class VoteClassifier(LearnerSequenceMixin, SaveMixin, ExplainMixin, ClassifierMixin, BaseEstimator):
     """Base class of classifiers that are a weighted vote; the subclasses fit it.
 
     A subclass has `_fit`, and `_decision`, which turns the sums of the vote into classes.

@@ -71,11 +71,11 @@ class NativeVoter:
     def __repr__(self) -> str:
         leaves = int((self.arrays["feature"] < 0).sum())
         if leaves == 1:
-            return f"Stump(always {self._at(0)})"
+            return f"Stump(always {self._leaf_text(0)})"
         if leaves > 2:
             return f"Tree({leaves} leaves, first split {self._rule()})"
         left = int(self.arrays["left"][0])
-        return f"Stump({self._rule()}: {self._at(left)}, else {self._at(left + 1)})"
+        return f"Stump({self._rule()}: {self._leaf_text(left)}, else {self._leaf_text(left + 1)})"
 
     def _rule(self) -> str:
         """The condition of the root for the left child."""
@@ -89,7 +89,7 @@ class NativeVoter:
         shown = ", ".join(str(levels[code]) for code in chosen[:4])
         return f"{name} in {{{shown}{', ...' if len(chosen) > 4 else ''}}}"
 
-    def _at(self, node: int) -> str:
+    def _leaf_text(self, node: int) -> str:
         """The output of a leaf: a number, the class that it votes for, or a number for each class."""
         value = np.atleast_1d(self.arrays["value"][node])
         if value.size == 1:
@@ -113,7 +113,7 @@ class NativeRegressor(NativeVoter):
         return self.decision_function(X)
 
 
-class AsSequence:
+class LearnerSequenceMixin:
     """Mixin that makes a fitted vote a sequence of its learners: ``len(model)``, ``model[0]``, iteration."""
 
     estimators_: Any
@@ -150,7 +150,9 @@ def importances_of(vote: Any, weights: np.ndarray, learner: Estimator) -> np.nda
     return sums / sums.sum() if sums.sum() > 0 else sums
 
 
-def each_tree(ensemble: _core.Ensemble, columns: Columns, threads: int) -> Iterator[np.ndarray]:
+def predictions_by_tree(
+    ensemble: _core.Ensemble, columns: Columns, threads: int
+) -> Iterator[np.ndarray]:
     """Predictions of each tree, shape (rows, trees), in blocks of rows."""
     values = [ensemble.tree_arrays(t)["value"].reshape(-1) for t in range(ensemble.n_trees)]
     rows, size = n_rows(columns), max(1, VALUES_AT_A_TIME // len(values))

@@ -43,7 +43,11 @@ from bosquet.boosting.adaboost._mean_loss import (
     weighted_mean,
     weighted_median,
 )
-from bosquet.boosting.adaboost._voters import AsSequence, NativeRegressor, each_tree
+from bosquet.boosting.adaboost._voters import (
+    LearnerSequenceMixin,
+    NativeRegressor,
+    predictions_by_tree,
+)
 from bosquet.boosting.adaboost.votes import LearnerVote, TreeVote
 from bosquet.boosting.endings import warn_of_ending
 from bosquet.data import TableEncoder
@@ -76,7 +80,7 @@ CHECKS: dict[str, Check] = {
 }
 
 
-class AdaBoostRegressor(AsSequence, SaveMixin, RegressorMixin, BaseEstimator):
+class AdaBoostRegressor(LearnerSequenceMixin, SaveMixin, RegressorMixin, BaseEstimator):
     r"""AdaBoost.R2: a weighted median of regressors, fitted to samples that favour badly predicted rows.
 
     Each round draws a bootstrap sample with probabilities p, at first equal (or the sample weights), and
@@ -365,7 +369,7 @@ class AdaBoostRegressor(AsSequence, SaveMixin, RegressorMixin, BaseEstimator):
         columns = self._encoder.transform(X, owner=type(self).__name__)
         vote = self._vote
         if isinstance(vote, TreeVote):
-            yield from each_tree(vote.ensemble, columns, effective_threads(self.n_jobs))
+            yield from predictions_by_tree(vote.ensemble, columns, effective_threads(self.n_jobs))
             return
         table = shaped(X)
         yield np.column_stack([vote.raw(table, 1, t, t + 1)[:, 0] for t in range(vote.n_rounds)])

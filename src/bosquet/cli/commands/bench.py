@@ -136,13 +136,13 @@ def installed(rounds: int, threads: int) -> dict[str, tuple[Any, dict[str, Any]]
         "XGBoost": ("xgboost", "XGBClassifier", extreme),
         "CatBoost": ("catboost", "CatBoostClassifier", cat),
     }
-    found = {}
+    libraries = {}
     for name, (module, cls, settings) in wanted.items():
         try:
-            found[name] = getattr(importlib.import_module(module), cls), settings
+            libraries[name] = getattr(importlib.import_module(module), cls), settings
         except ImportError:
             continue
-    return found
+    return libraries
 
 
 def table(found: dict[str, Any]) -> str:

@@ -81,14 +81,14 @@ def bash(words: dict[str, Any]) -> str:
     for name, command in words.items():
         for option in command["options"]:
             if option["choices"]:
-                patterns = "|".join(f'"{name} {one}"' for one in option["names"])
+                patterns = "|".join(f'"{name} {flag}"' for flag in option["names"])
                 choices = " ".join(option["choices"])
                 lines.append(
                     f'    {patterns}) COMPREPLY=($(compgen -W "{choices}" -- "$word")); return;;'
                 )
     lines += ["  esac", '  case "${COMP_WORDS[1]}" in']
     for name, command in words.items():
-        options = " ".join(one for option in command["options"] for one in option["names"])
+        options = " ".join(flag for option in command["options"] for flag in option["names"])
         given = " ".join(command["words"])
         lines.append(f'    {name}) local options="{options}" given="{given}";;')
     lines += [
@@ -116,7 +116,7 @@ def zsh(words: dict[str, Any]) -> str:
     for name, command in words.items():
         lines.append(f"    {name}) _arguments \\")
         for option in command["options"]:
-            for one in option["names"]:
+            for flag in option["names"]:
                 text = option["help"].replace("[", "(").replace("]", ")").replace(":", ",")
                 takes = ""
                 if option["takes"]:
@@ -125,7 +125,7 @@ def zsh(words: dict[str, Any]) -> str:
                         if option["choices"]
                         else ":value:_files"
                     )
-                lines.append("      " + _quoted(f"{one}[{text}]{takes}") + " \\")
+                lines.append("      " + _quoted(f"{flag}[{text}]{takes}") + " \\")
         given = f"({' '.join(command['words'])})" if command["words"] else "_files"
         lines.append(f"      '*:file:{given}';;")
     lines += [
@@ -146,8 +146,8 @@ def fish(words: dict[str, Any]) -> str:
         seen = "-n " + _quoted(f"__fish_seen_subcommand_from {name}")
         for option in command["options"]:
             flags = " ".join(
-                f"-l {one[2:]}" if one.startswith("--") else f"-s {one[1:]}"
-                for one in option["names"]
+                f"-l {flag[2:]}" if flag.startswith("--") else f"-s {flag[1:]}"
+                for flag in option["names"]
             )
             choices = f" -xa {_quoted(' '.join(option['choices']))}" if option["choices"] else ""
             needs = " -r" if option["takes"] and not choices else ""

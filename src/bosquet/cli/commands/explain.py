@@ -106,15 +106,15 @@ def _ranking(
         pass  # not a model of trees
     width = min(table.shape[1], DRAWN_COLUMNS)
     rows = int(np.clip(DRAWN_VALUES // (2 * width * table.shape[1]), 1, DRAWN_ROWS))
-    some = table.sample(min(rows, len(table)), random_state=0)
+    sample = table.sample(min(rows, len(table)), random_state=0)
     places = None
     if model.is_classifier:
-        places = np.asarray(model.model.predict_proba(some)).argmax(axis=1)
-    found = _effects(model, some, places, frame)
-    values = np.abs(found.effects).mean(axis=0)
+        places = np.asarray(model.model.predict_proba(sample)).argmax(axis=1)
+    explanation = _effects(model, sample, places, frame)
+    values = np.abs(explanation.effects).mean(axis=0)
     order = np.argsort(-values, kind="stable")
-    ranking = [(found.names[place], float(values[place])) for place in order]
-    return ranking, len(some), ", estimated by sampling"
+    ranking = [(explanation.names[place], float(values[place])) for place in order]
+    return ranking, len(sample), ", estimated by sampling"
 
 
 def _effects(model: Any, rows: Any, places: Any, frame: DataFrame) -> Any:
@@ -131,8 +131,8 @@ def _one_row(arguments: Namespace, model: Any, frame: DataFrame) -> None:
 
     from bosquet.study.metrics.formatting import format_score
 
-    one = frame.iloc[[arguments.row - 1]]
-    table, predicted = model.features(one), model.predict(one)[0]
+    row = frame.iloc[[arguments.row - 1]]
+    table, predicted = model.features(row), model.predict(row)[0]
     what, place = model.target or "the prediction", None
     if model.is_classifier:
         labels = [str(label) for label in model.classes_]
@@ -145,13 +145,15 @@ def _one_row(arguments: Namespace, model: Any, frame: DataFrame) -> None:
         raise UserError(
             f"--class {arguments.label}: the model predicts a number, not classes; remove --class"
         )
-    found = _effects(model, table, place, frame)
-    effects, base = found.effects[0], float(found.base[0])
+    explanation = _effects(model, table, place, frame)
+    effects, base = explanation.effects[0], float(explanation.base[0])
     order = np.argsort(-np.abs(effects), kind="stable")
     reasons = [
         {
-            "feature": found.names[f],
-            "value": _shown(table[found.names[f]].iloc[0]) if found.names[f] in table else "",
+            "feature": explanation.names[f],
+            "value": _shown(table[explanation.names[f]].iloc[0])
+            if explanation.names[f] in table
+            else "",
             "effect": float(effects[f]),
         }
         for f in order

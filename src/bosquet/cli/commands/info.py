@@ -85,15 +85,15 @@ def machine() -> dict[str, Any]:
 
 
 def _machine(arguments: Namespace) -> None:
-    found = machine()
+    description = machine()
     rows = [
         [key.replace("_", " "), str(value)]
-        for key, value in found.items()
+        for key, value in description.items()
         if not isinstance(value, dict)
     ]
     for group in ("packages", "peers"):
-        rows += [[name, version or "not installed"] for name, version in found[group].items()]
-    print_result(arguments, found, "\n".join(text_table(rows, left=(0, 1))))
+        rows += [[name, version or "not installed"] for name, version in description[group].items()]
+    print_result(arguments, description, "\n".join(text_table(rows, left=(0, 1))))
 
 
 # ------------------------------------------------------------------------------------------- model

@@ -129,11 +129,11 @@ def _sample(rows: int, target: ExploredTarget, random: np.random.Generator) -> n
         return np.arange(rows)
     if not target.is_classes:
         return np.sort(random.choice(rows, MAX_ROWS, replace=False))
-    kept = random.choice(rows, MAX_ROWS, replace=False)
+    sampled = random.choice(rows, MAX_ROWS, replace=False)
     rarest = np.flatnonzero(target.counts[target.codes] < 0.01 * rows)
     if rarest.size:
-        kept = np.union1d(kept, random.permutation(rarest)[: MAX_ROWS // 10])
-    return np.sort(kept)
+        sampled = np.union1d(sampled, random.permutation(rarest)[: MAX_ROWS // 10])
+    return np.sort(sampled)
 
 
 def _leaks(

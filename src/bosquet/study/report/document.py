@@ -187,12 +187,13 @@ def _procedure(record: Record) -> list[str]:
         f"{counted(test, 'test row')}{share}. The hyper-parameters of each method were tuned on the training "
         "rows; the tuned methods were then scored on the test rows. All methods were run on the same splits, "
         "so that differences are paired.",
-        f"{_how_intervals(record)} {_simultaneous(record)} A difference whose interval contains 0 is not "
-        "significant. The curves and confusion matrices above show the test rows of the first split only.",
+        f"{_interval_method_text(record)} {_simultaneous(record)} A difference whose interval contains 0 is "
+        "not significant. The curves and confusion matrices above show the test rows of the first split "
+        "only.",
     ]
 
 
-def _how_intervals(record: Record) -> str:
+def _interval_method_text(record: Record) -> str:
     if is_by_time(record):
         return (
             "The interval of a score is a prediction interval for the next block of time, computed from the "

@@ -12,7 +12,7 @@ from bosquet._sklearn import effective_threads
 
 # Below this number of values the threads of a matrix product cost more time than they save, especially if
 # other processes use the same processors. Folds are then fitted in parallel instead.
-SMALL_TABLE = 1_000_000
+SMALL_TABLE_VALUES = 1_000_000
 # Megabytes that scikit-learn may use for a block of distances; its default of 1 GB is too much here.
 WORKING_MEMORY = 64
 
@@ -28,7 +28,7 @@ def limited_resources(n_values: int, fits: int | None = 1) -> Iterator[None]:
     from sklearn import config_context
     from threadpoolctl import threadpool_limits
 
-    small = n_values < SMALL_TABLE
+    small = n_values < SMALL_TABLE_VALUES
     limits: Any = {"blas": 1} if small else {}
     parallel = parallel_config("threading", n_jobs=fits) if small else nullcontext()
     with threadpool_limits(limits), config_context(working_memory=WORKING_MEMORY), parallel:

@@ -8,7 +8,7 @@ from bosquet.study.methods.method import INCUMBENT, Method
 from bosquet.study.run.clock import StudyClock
 from bosquet.study.run.context import StudyContext
 from bosquet.study.run.final_model import seconds_for_rows
-from bosquet.study.run.machine import SMALL_TABLE
+from bosquet.study.run.machine import SMALL_TABLE_VALUES
 from bosquet.study.run.order import time_weight
 from bosquet.study.run.outcome_table import OutcomeTable
 from bosquet.study.run.outcomes import Outcome
@@ -56,7 +56,9 @@ class TimeDivision:
         On smaller tables each method determines by a trial fit how many rows it can afford, usually all.
         """
         shape = self.context.shape
-        large = shape.n_rows * shape.n_indicators >= SMALL_TABLE or shape.n_indicators >= WIDE
+        large = (
+            shape.n_rows * shape.n_indicators >= SMALL_TABLE_VALUES or shape.n_indicators >= WIDE
+        )
         return large and self.clock.timed
 
     def left_for_rounds(self) -> float:

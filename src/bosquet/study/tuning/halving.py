@@ -114,10 +114,10 @@ class Halving:
             return None
         note = ""
         if halves:
-            kept = _best_groups(groups, tuned.ranking)
-            best = f"the best {len(kept)} of {len(groups)}"
+            best_groups = _best_groups(groups, tuned.ranking)
+            best = f"the best {len(best_groups)} of {len(groups)}"
             note = f"candidates were compared on {size:,} rows, and {best} on all rows"
-            candidates = [candidate for group in kept for candidate in group]
+            candidates = [candidate for group in best_groups for candidate in group]
         return SubsampleResult(candidates, timer.elapsed, note, tuned, size)
 
     def _on_all_rows(self, candidates: list[Candidate], limits: TimeLimits) -> Tuned:

@@ -1,10 +1,11 @@
+#include "stump/class_signs.hpp"
+
 #include <algorithm>
 #include <cstdint>
 #include <vector>
 
 #include "base/error.hpp"
 #include "stump/candidate.hpp"
-#include "stump/classes.hpp"
 #include "stump/criteria.hpp"
 #include "stump/units.hpp"
 
@@ -27,7 +28,7 @@ class SignSearch {
                const Sums& total)
         : table_(table), classes_(classes), response_(response), total_(total), left_(classes) {}
 
-    void search(std::uint32_t feature, std::int64_t bar, IntegerSplit& best) {
+    void search(std::uint32_t feature, std::int64_t gain_to_reach, IntegerSplit& best) {
         std::fill(left_.begin(), left_.end(), std::int64_t{0});
         std::uint32_t bins = table_.bins(feature).bins();
         const OrderedColumn* column = table_.ordered(feature);
@@ -42,7 +43,7 @@ class SignSearch {
             return;
         }
         search_bins(bins, table_.has_missing(feature), best);
-        if (column != nullptr) search_rows(*column, bar, best);
+        if (column != nullptr) search_rows(*column, gain_to_reach, best);
     }
 
   private:
@@ -90,7 +91,7 @@ class SignSearch {
         return sum;
     }
 
-    void search_rows(const OrderedColumn& column, std::int64_t bar, IntegerSplit& best) {
+    void search_rows(const OrderedColumn& column, std::int64_t gain_to_reach, IntegerSplit& best) {
         bool has_missing = column.order.has_missing();
         std::fill(left_.begin(), left_.end(), std::int64_t{0});
         auto bound_of = [&](std::uint32_t bin) {
@@ -109,7 +110,7 @@ class SignSearch {
             }
             left_ = before;
         };
-        search_inside(column, bar, best, bound_of, scan);
+        search_inside(column, gain_to_reach, best, bound_of, scan);
     }
 
     // `goes_left` has one entry per bin; bin 0 holds missing values.
@@ -203,9 +204,10 @@ Stump best_of_signs(const StumpTable& table, Team& team, std::span<const double>
         }
     std::int64_t constant_gain = sum_of_magnitudes(total);
     std::vector<SignSearch> searches(team.size(), SignSearch(table, classes, response, total));
-    IntegerSplit best = best_split(table, team, constant_gain,
-                                   [&](std::uint32_t f, std::int64_t bar, IntegerSplit& split,
-                                       int worker) { searches[worker].search(f, bar, split); });
+    IntegerSplit best =
+        best_split(table, team, constant_gain,
+                   [&](std::uint32_t f, std::int64_t gain_to_reach, IntegerSplit& split,
+                       int worker) { searches[worker].search(f, gain_to_reach, split); });
     Stump stump;
     stump.rows = stump.left_rows = static_cast<double>(rows);
     stump.criterion_value = static_cast<double>(all - best.gain) / 2 / per_one;
