@@ -1,6 +1,6 @@
 """
 Properties of the methods: an overview
-=====================================
+======================================
 
     python examples/plot_properties.py
 
