@@ -33,8 +33,8 @@ class BucketSearch {
     // false if this search does not apply: values are missing, or all are in one bucket.
     bool best(const CodedColumn& column, const NodeRows<Item>& node, std::span<const double> all,
               double floor, CartSplit& split) {
-        all_w_ = all[0];
-        all_s_ = all[1];
+        total_weight_ = all[0];
+        total_sum_ = all[1];
         shift_ = 0;
         while ((column.codes - 1) >> shift_ >= kBuckets) ++shift_;
         if (!fill(column, node) || !gather_buckets()) return false;
@@ -92,8 +92,8 @@ class BucketSearch {
     std::size_t best_boundary(double& best_proxy_gain) const {
         std::size_t best = 0;
         for (std::size_t i = 1; i < count_; ++i) {
-            double proxy_gain =
-                sums_.children_proxy_gain(buckets_[i].start_w, buckets_[i].start_s, all_w_, all_s_);
+            double proxy_gain = sums_.children_proxy_gain(buckets_[i].start_w, buckets_[i].start_s,
+                                                          total_weight_, total_sum_);
             if (!std::isfinite(proxy_gain)) continue;  // almost no weight on one side
             if (proxy_gain > best_proxy_gain || (proxy_gain == best_proxy_gain && best == 0)) {
                 best_proxy_gain = proxy_gain;
@@ -129,10 +129,12 @@ class BucketSearch {
         }
     }
 
-    double corner(double w, double s) const { return side(w, s) + side(all_w_ - w, all_s_ - s); }
+    double corner(double w, double s) const {
+        return side(w, s) + side(total_weight_ - w, total_sum_ - s);
+    }
 
     double side(double w, double s) const {
-        if (w > kRounding * all_w_) return sums_.node_proxy_gain(w, s);
+        if (w > kRounding * total_weight_) return sums_.node_proxy_gain(w, s);
         // Almost no weight: for classes its proxy gain is 0, for numbers it is unbounded.
         return Sums::kClasses ? 0.0 : std::numeric_limits<double>::infinity();
     }
@@ -174,7 +176,7 @@ class BucketSearch {
 
     void consider(const CodedColumn& column, double w, double s, std::uint32_t below,
                   std::uint32_t above, CartSplit& split) const {
-        double proxy_gain = sums_.children_proxy_gain(w, s, all_w_, all_s_);
+        double proxy_gain = sums_.children_proxy_gain(w, s, total_weight_, total_sum_);
         if (!(proxy_gain > split.gain) || !std::isfinite(proxy_gain)) return;
         split.gain = proxy_gain;
         split.last = below;
@@ -182,7 +184,7 @@ class BucketSearch {
     }
 
     const Sums sums_;
-    double all_w_ = 0, all_s_ = 0;
+    double total_weight_ = 0, total_sum_ = 0;
     int shift_ = 0;
     double table_[kBuckets][3];
     Bucket buckets_[kBuckets];

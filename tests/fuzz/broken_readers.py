@@ -76,5 +76,5 @@ def print_findings(faults: dict[str, Callable[[], None]]) -> None:
 
 if __name__ == "__main__":
     print_findings(FAULTS)
-    pool.HANG = 1.0
+    pool.CASE_TIME_LIMIT = 1.0
     print_findings({"hang": hang})

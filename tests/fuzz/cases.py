@@ -133,6 +133,7 @@ def _place_of(error: BaseException) -> str:
     """Return the innermost function of the library, or of the checks if the library returned."""
     frames: list[Any] = traceback.extract_tb(error.__traceback__)
     for frame in reversed(frames):
-        if "/bosquet/" in frame.filename:
-            return f"{frame.filename.split('/bosquet/', 1)[1]} {frame.name}"
+        # The clone itself may be in a folder named bosquet.
+        if "/src/bosquet/" in frame.filename or "/site-packages/bosquet/" in frame.filename:
+            return f"{frame.filename.rsplit('/bosquet/', 1)[1]} {frame.name}"
     return frames[-1].name if frames else "?"

@@ -20,7 +20,7 @@ from typing import Any
 from cases import Case, Finding, Kind, order_of, run_case
 from limits import Meter, confine
 
-HANG = 60.0  # time limit of a case in seconds; then its worker is killed
+CASE_TIME_LIMIT = 60.0  # time limit of a case in seconds; then its worker is killed
 CASES_PER_WORKER = 20_000  # then a new process replaces the worker, so that leaks do not accumulate
 OUTCOMES = ("rejected", "loaded", "finding")
 _AGAIN = 75  # exit code of a worker that has to be replaced
@@ -123,7 +123,7 @@ class Pool:
 
     def _look_after(self, worker: Worker, end: float, most: int) -> Iterator[Finding]:
         yield from self._received(worker)
-        hangs = worker.slot.now()[1] > HANG
+        hangs = worker.slot.now()[1] > CASE_TIME_LIMIT
         if worker.process.is_alive() and not hangs:
             return
         if hangs:

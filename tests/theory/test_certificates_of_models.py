@@ -10,7 +10,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from bosquet.boosting import Certificate
-from bosquet.boosting.adaboost.bounds import vc_dim_of_stumps, vc_dim_of_trees
+from bosquet.boosting.adaboost.bounds import tree_vc_bound, vc_dim_of_stumps
 from bosquet.reference import certificate as reference
 from bosquet.theory import certificate
 
@@ -108,7 +108,7 @@ def test_several_classes_have_errors_and_margins_but_no_product():
 def test_trees_have_a_dimension_and_other_learners_only_a_given_one(rows):
     X, y = rows
     trees = AdaBoostClassifier(DecisionTreeClassifier(max_leaf_nodes=4), n_estimators=5).fit(X, y)
-    assert certificate(trees, X, y).vc_dim == vc_dim_of_trees(3, 6)
+    assert certificate(trees, X, y).vc_dim == tree_vc_bound(3, 6)
     machine = AdaBoostClassifier(SVC(C=100), n_estimators=2).fit(X, y)
     assert certificate(machine, X, y).vc_bound().value is None
     assert certificate(machine, X, y, vc_dim=7).vc_bound().at["d"] == 7

@@ -226,7 +226,7 @@ class StoppingState:
     fingerprint : identifies the validation set (see `fingerprint`).
     scoring : the metric that was monitored.
     refitted : the model that was fitted again to all rows, None without one.
-    kept : the records of the rounds of a vote.
+    round_records : the records of the rounds of a vote.
     """
 
     terms: Any
@@ -235,7 +235,7 @@ class StoppingState:
     fingerprint: int
     scoring: str | Callable[..., float] | None = None
     refitted: Any = None
-    kept: list[Any] = field(default_factory=list)
+    round_records: list[Any] = field(default_factory=list)
 
 
 @dataclass
@@ -250,13 +250,19 @@ class RunStart:
     resumed: StoppingState | None = None
 
     def state_after(
-        self, terms: Any, refitted: Any = None, kept: list[Any] | None = None
+        self, terms: Any, refitted: Any = None, round_records: list[Any] | None = None
     ) -> StoppingState | None:
         """The state that the next warm start needs; None without early stopping."""
         if self.stopping is None or self.fingerprint is None:
             return None
         return StoppingState(
-            terms, self.history, self.stopping, self.fingerprint, self.scoring, refitted, kept or []
+            terms,
+            self.history,
+            self.stopping,
+            self.fingerprint,
+            self.scoring,
+            refitted,
+            round_records or [],
         )
 
 

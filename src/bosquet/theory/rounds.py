@@ -11,7 +11,7 @@ from scipy.sparse import issparse
 
 from bosquet._sklearn import check_is_fitted
 from bosquet._targets import check_labels, class_numbers
-from bosquet.boosting.adaboost.bounds import vc_dim_of, vc_dim_of_trees
+from bosquet.boosting.adaboost.bounds import tree_vc_bound, vc_dim_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -130,4 +130,4 @@ def vc_dim_of_learner(model: Any) -> float | None:
     if from_parameters is not None:
         return from_parameters
     splits = max(int(learner.tree_.n_leaves) - 1 for learner in model.estimators_)
-    return vc_dim_of_trees(max(splits, 1), model.n_features_in_)
+    return tree_vc_bound(max(splits, 1), model.n_features_in_)

@@ -10,7 +10,7 @@ import numpy as np
 
 from bosquet._parameters import check_value, integer
 from bosquet.boosting.adaboost import bounds
-from bosquet.boosting.adaboost.bounds import vc_dim_of_vote
+from bosquet.boosting.adaboost.bounds import vote_vc_bound
 from bosquet.theory.sample_sizes import Bound, within_floats
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def vc_dim_of_trees(
         return vc_dim_of_stumps(n_features)
     is_full = max_depth is not None
     return Bound(
-        int(bounds.vc_dim_of_trees(splits, n_features, full=is_full)),
+        int(bounds.tree_vc_bound(splits, n_features, full=is_full)),
         "Upper bound on the VC dimension of trees",
         "largest m with S (nm)^N 2^(N+1) ≥ 2^m",
         {"features": n_features, **given},
@@ -140,7 +140,7 @@ def vc_dim_of_votes(n_estimators: int, vc_dim: int) -> Bound:
     for name, value in (("n_estimators", n_estimators), ("vc_dim", vc_dim)):
         check_value(name, value, (integer(3)[0], least))
     return Bound(
-        vc_dim_of_vote(n_estimators, vc_dim),
+        vote_vc_bound(n_estimators, vc_dim),
         "Upper bound on the VC dimension of votes",
         "T(d + 1)(3 ln(T(d + 1)) + 2)",
         {"rules": n_estimators, "VC dimension of a rule": vc_dim},

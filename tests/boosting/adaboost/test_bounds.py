@@ -46,8 +46,8 @@ def test_stumps_on_a_line_shatter_two_points():
 
 def test_the_dimension_of_a_vote_follows_the_formula_with_numbers_of_at_least_3():
     terms = 10 * (5 + 1)
-    assert bounds.vc_dim_of_vote(10, 5) == pytest.approx(terms * (3 * math.log(terms) + 2))
-    assert bounds.vc_dim_of_vote(1, 2) == bounds.vc_dim_of_vote(3, 3)
+    assert bounds.vote_vc_bound(10, 5) == pytest.approx(terms * (3 * math.log(terms) + 2))
+    assert bounds.vote_vc_bound(1, 2) == bounds.vote_vc_bound(3, 3)
 
 
 @pytest.mark.parametrize(("T", "d"), [(1, 2), (2, 5), (50, 2), (50, 7)])

@@ -137,7 +137,7 @@ def test_a_stump_of_several_classes_prints_its_prediction_for_each():
 
 
 # ---------------------------------------------------------------------- stopping reasons
-def ends(model, X, y, reason, warns):
+def fit_and_check_ending(model, X, y, reason, warns):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model.fit(X, y)
@@ -154,14 +154,14 @@ def ends(model, X, y, reason, warns):
 
 
 def test_a_fit_with_all_rounds_gives_no_warning():
-    ends(AdaBoostClassifier(), X, Y, "all rounds were run (50)", False)
-    ends(AdaBoostRegressor(n_estimators=1), X, Y, "all rounds were run (1)", False)
+    fit_and_check_ending(AdaBoostClassifier(), X, Y, "all rounds were run (50)", False)
+    fit_and_check_ending(AdaBoostRegressor(n_estimators=1), X, Y, "all rounds were run (1)", False)
 
 
 @pytest.mark.parametrize("learner", [None, TheirTree(), DecisionTreeClassifier()])
 def test_a_learner_without_errors_is_reported(learner):
     separable = np.c_[Y + 0.1 * X[:, 0] / np.abs(X).max(), X]
-    model = ends(
+    model = fit_and_check_ending(
         AdaBoostClassifier(learner), separable, Y, "round 1 makes no mistake (ε = 0)", True
     )
     assert len(model) == 1
@@ -185,41 +185,47 @@ def test_a_learner_that_loses_its_edge_is_reported_with_its_error():
             predictions = super().predict(X)
             return np.full(len(X), self.classes_[1]) if self.blind_ else predictions
 
-    model = ends(AdaBoostClassifier(Once(max_depth=1)), corners, y, "round 2 is no better", True)
+    model = fit_and_check_ending(
+        AdaBoostClassifier(Once(max_depth=1)), corners, y, "round 2 is no better", True
+    )
     assert len(model) == 1
     assert "ε = 0.5" in model.stopped_because_
 
 
 def test_stops_by_callbacks_validation_and_zero_loss_are_reported_without_a_warning():
     stop = [lambda info: info.iteration == 4]
-    ends(
+    fit_and_check_ending(
         AdaBoostClassifier(callbacks=stop), X, Y, "a callback stopped the fit after round 4", False
     )
     early = AdaBoostClassifier(n_estimators=500, early_stopping=True, random_state=0)
-    ends(early, X, Y, "did not decrease for 20 rounds", False)
+    fit_and_check_ending(early, X, Y, "did not decrease for 20 rounds", False)
     separable = np.c_[Y * 2.0 + X[:, 0] / 9]
-    ends(AnyBoostClassifier("squared_hinge"), separable, Y, "no row has a weight above 0", False)
+    fit_and_check_ending(
+        AnyBoostClassifier("squared_hinge"), separable, Y, "no row has a weight above 0", False
+    )
 
 
 def test_a_code_ends_with_all_its_columns():
     iris, species = load_iris(return_X_y=True)
     model = AdaBoostClassifier(TheirTree(), multiclass="one-vs-rest")
-    ends(model, iris, species, "all columns of the code", True)
+    fit_and_check_ending(model, iris, species, "all columns of the code", True)
 
 
 def test_the_stopping_reason_is_kept_when_a_finished_model_is_continued(tmp_path):
     model = AdaBoostClassifier(TheirTree(), warm_start=True)
-    ends(model, X, Y, "makes no mistake", True)
+    fit_and_check_ending(model, X, Y, "makes no mistake", True)
     model.n_estimators = 60
-    ends(model, X, Y, "makes no mistake", False)
-    native = ends(AdaBoostClassifier(n_estimators=3), X, Y, "all rounds were run (3)", False)
+    fit_and_check_ending(model, X, Y, "makes no mistake", False)
+    native = fit_and_check_ending(
+        AdaBoostClassifier(n_estimators=3), X, Y, "all rounds were run (3)", False
+    )
     native.save(tmp_path / "model.bosquet")
     assert bosquet.load(tmp_path / "model.bosquet").stopped_because_ == native.stopped_because_
 
 
 def test_the_stopping_reason_of_a_regressor_is_reported_with_a_warning_after_few_rounds():
     stump = DecisionTreeRegressor(max_depth=1)
-    ends(AdaBoostRegressor(stump, 20, random_state=0), X, Y, "not below 0.5", False)
+    fit_and_check_ending(AdaBoostRegressor(stump, 20, random_state=0), X, Y, "not below 0.5", False)
     with pytest.warns(ConvergenceWarning, match=r"3 of 50 rounds: the mean loss .*deeper.*restart"):
         AdaBoostRegressor(stump, 50, random_state=0).fit(X, Y)
     with pytest.warns(ConvergenceWarning, match="makes no mistake"):
@@ -227,13 +233,17 @@ def test_the_stopping_reason_of_a_regressor_is_reported_with_a_warning_after_few
 
 
 def test_the_stopping_reason_of_brownboost_and_lpboost_is_reported(tmp_path):
-    model = ends(BrownBoostClassifier(target_error=0.3), X, Y, "no time is left", False)
+    model = fit_and_check_ending(
+        BrownBoostClassifier(target_error=0.3), X, Y, "no time is left", False
+    )
     with pytest.warns(ConvergenceWarning, match="of the time is left"):
         cut = BrownBoostClassifier(n_estimators=2, target_error=0.05).fit(X, Y)
     assert cut.stopped_because_ == "all rounds were run (2)"
-    ends(LPBoostClassifier(nu=0.3), X, Y, "no vote is better by more than tol=1e-06", False)
+    fit_and_check_ending(
+        LPBoostClassifier(nu=0.3), X, Y, "no vote is better by more than tol=1e-06", False
+    )
     of_trees = LPBoostClassifier(DecisionTreeClassifier(max_depth=2), nu=0.3)
-    ends(of_trees, X, Y, "the learner finds no better vote", False)
+    fit_and_check_ending(of_trees, X, Y, "the learner finds no better vote", False)
     model.save(tmp_path / "model.bosquet")
     assert bosquet.load(tmp_path / "model.bosquet").stopped_because_ == "no time is left"
 

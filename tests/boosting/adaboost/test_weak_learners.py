@@ -14,7 +14,7 @@ from bosquet import DecisionTreeClassifier, DecisionTreeRegressor
 from bosquet.boosting.adaboost._foreign_learners import seeded_clone
 from bosquet.boosting.adaboost._learner_factory import is_native, new_vote, open_table, weak_learner
 from bosquet.boosting.adaboost._weak_learners import Reweighting
-from bosquet.boosting.adaboost.bounds import vc_dim_of_stumps, vc_dim_of_trees
+from bosquet.boosting.adaboost.bounds import tree_vc_bound, vc_dim_of_stumps
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(80, 3)).round(1)
@@ -160,6 +160,6 @@ def test_the_bound_on_the_capacity_of_stumps_is_met_on_few_features():
 
 
 def test_larger_trees_have_larger_capacity():
-    sizes = [vc_dim_of_trees(splits, 10) for splits in (1, 3, 7, 15)]
+    sizes = [tree_vc_bound(splits, 10) for splits in (1, 3, 7, 15)]
     assert sizes == sorted(sizes)
-    assert vc_dim_of_trees(1, 10) >= vc_dim_of_stumps(10)
+    assert tree_vc_bound(1, 10) >= vc_dim_of_stumps(10)

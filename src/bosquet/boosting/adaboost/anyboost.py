@@ -17,7 +17,7 @@ from bosquet.boosting.adaboost._weak_learners import WeakLearner
 from bosquet.boosting.adaboost.classifier import CHECKS, StagewiseClassifier
 from bosquet.boosting.adaboost.fitting import Algorithm
 from bosquet.boosting.adaboost.stagewise import (
-    CHANCE,
+    EDGE_TOLERANCE,
     ERROR_OF_A_PERFECT_LEARNER,
     Loop,
     TwoClasses,
@@ -241,7 +241,7 @@ class Descent(TwoClasses):
         error = weighted_error(agreement, w)
         if self.loss.name == "exponential" and self.how == "exact" and (np.abs(vote) == 1).all():
             return adaboost_step(error, size, self.learning_rate)
-        if not float(w @ agreement) > CHANCE:
+        if not float(w @ agreement) > EDGE_TOLERANCE:
             return None
         if self.how not in ("exact", "line_search"):
             return self._step_of(self.learning_rate * float(self.how), vote, error)
@@ -272,7 +272,7 @@ def descend(
     f = variant.zero_vote() if f is None else f
     if variant.loss.starts_from_adaboost and first < START_ROUNDS:
         exponential = Descent(
-            variant.y, variant.share, variant.learning_rate, variant.rows, loss=Exponential()
+            variant.y, variant.share, variant.learning_rate, variant.n_rows, loss=Exponential()
         )
         start = boost(learner, exponential, vote, f=f, first=first, size=size)
         for round_ in itertools.islice(start, START_ROUNDS - first):

@@ -102,14 +102,14 @@ def vc_dim_of_stumps(n_features: int) -> float:
     return float(v)
 
 
-def vc_dim_of_trees(n_splits: int, n_features: int, *, full: bool = False) -> float:
+def tree_vc_bound(n_splits: int, n_features: int, *, full: bool = False) -> float:
     """Upper bound: the largest v with 2^v <= S (d v)^s 2^(s + 1), for s splits and d features.
 
     The labels that a tree gives to v points are determined by its shape, a feature and one of v thresholds at
     each split, and a label at each of the s + 1 leaves. There are S = C(2s, s) / (s + 1) shapes (a Catalan
     number), one if the tree is `full`. For one split it is the dimension of stumps.
 
-    >>> vc_dim_of_trees(3, 10), vc_dim_of_trees(7, 10), vc_dim_of_trees(7, 10, full=True)
+    >>> tree_vc_bound(3, 10), tree_vc_bound(7, 10), tree_vc_bound(7, 10, full=True)
     (31.0, 84.0, 74.0)
     """
     if n_splits == 1:
@@ -138,13 +138,13 @@ def vc_dim_of(tree: Any, n_features: int) -> float | None:
     leaves = [tree.max_leaf_nodes] if getattr(tree, "max_leaf_nodes", None) else []
     if getattr(tree, "max_nodes", None):
         leaves.append((tree.max_nodes + 1) // 2)
-    dimensions = [vc_dim_of_trees(max(1, most - 1), n_features) for most in leaves]
+    dimensions = [tree_vc_bound(max(1, most - 1), n_features) for most in leaves]
     if tree.max_depth is not None and tree.max_depth < DEEPEST:
-        dimensions.append(vc_dim_of_trees(max(1, 2**tree.max_depth - 1), n_features, full=True))
+        dimensions.append(tree_vc_bound(max(1, 2**tree.max_depth - 1), n_features, full=True))
     return min(dimensions, default=None)
 
 
-def vc_dim_of_vote(n_rounds: int, vc_dim: float) -> float:
+def vote_vc_bound(n_rounds: int, vc_dim: float) -> float:
     """VC dimension of votes of T learners of VC dimension d: at most T(d+1)(3 ln(T(d+1)) + 2).
 
     The proof needs T ≥ 3 and d ≥ 3. Smaller values are replaced by 3: a class of smaller dimension has no
@@ -156,8 +156,8 @@ def vc_dim_of_vote(n_rounds: int, vc_dim: float) -> float:
 
     Examples
     --------
-    >>> from bosquet.boosting.adaboost.bounds import vc_dim_of_vote
-    >>> round(vc_dim_of_vote(100, 3))
+    >>> from bosquet.boosting.adaboost.bounds import vote_vc_bound
+    >>> round(vote_vc_bound(100, 3))
     7990
     """
     terms = max(n_rounds, MIN_VOTE_SIZE) * (max(vc_dim, MIN_VOTE_SIZE) + 1)
@@ -174,7 +174,7 @@ def vc_bound(
     √(2 ln 2) = 1.18 for any D, and the bound is vacuous.
     """
     delta = check_delta(delta)
-    dimension = vc_dim_of_vote(n_rounds, vc_dim)
+    dimension = vote_vc_bound(n_rounds, vc_dim)
     given = {"T": n_rounds, "d": vc_dim}
     used = {name: max(number, MIN_VOTE_SIZE) for name, number in given.items()}
     changed = [f"{name} = {number:g}" for name, number in given.items() if number < used[name]]

@@ -24,7 +24,7 @@ from bosquet.boosting.adaboost._brownian import (
 )
 from bosquet.boosting.adaboost.certificate import Certificate
 from bosquet.boosting.adaboost.stagewise import (
-    CHANCE,
+    EDGE_TOLERANCE,
     BoostingRound,
     TwoClasses,
     VoteStep,
@@ -72,8 +72,8 @@ class Brownian(TwoClasses):
     def step(self, vote: np.ndarray, w: np.ndarray, f: np.ndarray, size: float) -> VoteStep | None:
         agreement = self.y * vote
         edge = float((w * agreement).sum())
-        if not edge > self.least_edge + CHANCE:
-            if not self.times and edge > CHANCE:
+        if not edge > self.least_edge + EDGE_TOLERANCE:
+            if not self.times and edge > EDGE_TOLERANCE:
                 raise ValueError(
                     f"least_edge={self.least_edge:g} is too large: the edge of the first hypothesis is only"
                     f" {edge:.6g}; pass a smaller least_edge"

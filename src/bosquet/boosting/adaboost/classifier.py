@@ -127,7 +127,7 @@ class StagewiseClassifier(VoteClassifier):
         )
         if start.resumed is not None:
             # Continue all rounds that were tried, not only those that the model kept.
-            self._vote, self._kept = start.terms, list(start.resumed.kept)
+            self._vote, self._kept = start.terms, list(start.resumed.round_records)
         earlier = EarlierRounds(self._vote, self._kept, self._is_finished) if continuing else None
         stepper = vote_stepper(
             self._algorithm(), self._learner_builder(), train, validation, earlier
@@ -188,7 +188,9 @@ class StagewiseClassifier(VoteClassifier):
         best = history.best_round
         self._validation_fingerprint = start.fingerprint
         if self.warm_start:
-            self._stopping_state = start.state_after(self._vote.copy(), kept=list(self._kept))
+            self._stopping_state = start.state_after(
+                self._vote.copy(), round_records=list(self._kept)
+            )
         if best is not None and best < self._vote.n_rounds:
             self._vote.truncate(best)
             del self._kept[best:]

@@ -25,7 +25,7 @@ from bosquet.boosting.adaboost._weak_learners import (
     WeakLearner,
 )
 from bosquet.boosting.adaboost.stagewise import (
-    CHANCE,
+    EDGE_TOLERANCE,
     BoostingRound,
     Loop,
     TwoClasses,
@@ -33,7 +33,7 @@ from bosquet.boosting.adaboost.stagewise import (
     WorseThanChance,
     adaboost_step,
     boost,
-    no_edge,
+    no_edge_error,
 )
 from bosquet.boosting.adaboost.votes import (
     CodeDecision,
@@ -400,15 +400,19 @@ def stump_rounds(learner: StumpLearner, name: str, variant: TwoClasses, vote: Tr
                 yield _perfect_round(result["stump"], core, variant, vote, size)
                 return without_mistake(t + 1)
             if t == 0:
-                raise no_edge(result["error"], variant.chance)
+                raise no_edge_error(result["error"], variant.chance)
             return without_edge(t + 1, result["error"], variant.chance)
         largest = float(np.abs(result["stump"].values).max())
-        no_gain = result["error"] >= 0.5 - CHANCE if name in HAS_ALPHA else largest <= CHANCE
+        no_gain = (
+            result["error"] >= 0.5 - EDGE_TOLERANCE
+            if name in HAS_ALPHA
+            else largest <= EDGE_TOLERANCE
+        )
         # Votes of 0 have the wrong sign for one class, but the error of their values is ½.
         error = result["error"] if name in HAS_ALPHA else 0.5
         if no_gain:
             if t == 0:
-                raise no_edge(error, variant.chance)
+                raise no_edge_error(error, variant.chance)
             if vote.trees_per_round == 1:
                 vote.truncate(vote.n_rounds - 1)
                 return without_edge(t + 1, error, variant.chance)

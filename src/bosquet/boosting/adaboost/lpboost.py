@@ -25,7 +25,7 @@ from bosquet._warnings import warn_user
 from bosquet.boosting.adaboost._base import CHECKS as COMMON
 from bosquet.boosting.adaboost._base import SignedRows, VoteClassifier
 from bosquet.boosting.adaboost.certificate import Certificate
-from bosquet.boosting.adaboost.stagewise import CHANCE, no_edge, weighted_error
+from bosquet.boosting.adaboost.stagewise import EDGE_TOLERANCE, no_edge_error, weighted_error
 from bosquet.boosting.adaboost.votes import SignDecision
 from bosquet.boosting.endings import all_rounds, by_callback
 from bosquet.boosting.rounds import LossHistory
@@ -288,8 +288,8 @@ class ColumnGeneration:
         t, distribution = self.n_rounds, self.distribution
         h, outputs, agreement = self._fit_under(distribution, t)
         self.agreements.append(agreement)
-        if t == 0 and agreement <= CHANCE:
-            raise no_edge((1 - agreement) / 2, 0.5)
+        if t == 0 and agreement <= EDGE_TOLERANCE:
+            raise no_edge_error((1 - agreement) / 2, 0.5)
         if t > 0 and agreement <= self.solution.value + self.tol:
             self.values.append(self.solution.value)
             self.is_closed = True

@@ -39,7 +39,7 @@ from bosquet.boosting.adaboost.votes import IDENTITY, AsVote, CentredVotes, Half
 from bosquet.boosting.endings import NO_WEIGHT_LEFT, Ending, without_edge, without_mistake
 
 # An edge no larger than this is a rounding error.
-CHANCE = 1e-10
+EDGE_TOLERANCE = 1e-10
 # A learner without errors gets the sum of all steps before it plus the α of this error. The value does not
 # depend on the number of rows, so that a row of weight 2 is still equivalent to two rows.
 ERROR_OF_A_PERFECT_LEARNER = 1e-4
@@ -185,11 +185,11 @@ def better_than_chance(
         if step is not None:
             return h, votes, step
     if t == 0:
-        raise no_edge(variant.rejected_error(votes, w, f), variant.chance)
+        raise no_edge_error(variant.rejected_error(votes, w, f), variant.chance)
     return h, votes, None
 
 
-def no_edge(error: float, chance: float) -> WorseThanChance:
+def no_edge_error(error: float, chance: float) -> WorseThanChance:
     exception = WorseThanChance(
         f"the learner is no better than chance: at round 1 its weighted error is ε = {error:.6g}, and"
         f" guessing has {chance:.6g}; boosting needs a learner with an edge, for example a deeper tree"
@@ -222,7 +222,7 @@ class TwoClasses:
         rows: int | None = None,
     ):
         self.y = y
-        self.rows = rows or y.shape[-1]  # of the whole fit; y may hold some of its rows only
+        self.n_rows = rows or y.shape[-1]  # of the whole fit; y may hold some of its rows only
         self.share = weight / weight.sum()
         self.learning_rate = learning_rate
 
@@ -315,11 +315,11 @@ class Real(RealValued):
 
     def __init__(self, *args: Any, **options: Any):
         super().__init__(*args, **options)
-        self.as_vote = self.half_log_odds = HalfLogOdds(self.rows)
+        self.as_vote = self.half_log_odds = HalfLogOdds(self.n_rows)
 
     def step(self, vote: np.ndarray, w: np.ndarray, f: np.ndarray, size: float) -> VoteStep | None:
         largest = float(np.abs(vote).max())
-        if largest <= CHANCE or not self.agreement(vote, w, f) > 0:
+        if largest <= EDGE_TOLERANCE or not self.agreement(vote, w, f) > 0:
             return None
         error = self.error_of(vote, w)
         is_perfect = float((self.y * vote).min()) >= self.half_log_odds.largest
@@ -338,7 +338,7 @@ class Gentle(RealValued):
 
     def step(self, vote: np.ndarray, w: np.ndarray, f: np.ndarray, size: float) -> VoteStep | None:
         largest = float(np.abs(vote).max())
-        if largest <= CHANCE or not self.agreement(vote, w, f) > 0:
+        if largest <= EDGE_TOLERANCE or not self.agreement(vote, w, f) > 0:
             return None
         scale = self.learning_rate * self.factor
         return VoteStep(scale, scale * largest, None, None)
@@ -372,7 +372,7 @@ class Samme:
         self.learning_rate = learning_rate
         self.chance = 1 - 1 / n_classes
         self.as_vote = CentredVotes(n_classes)
-        self.rows = np.arange(classes.size)
+        self.row_indices = np.arange(classes.size)
 
     def zero_vote(self) -> np.ndarray:
         return np.zeros((self.n_classes, self.classes.size))
@@ -381,11 +381,11 @@ class Samme:
         return self.classes
 
     def weights(self, f: np.ndarray) -> Weights | None:
-        weights_of_pairs = exponential_weights(self.log_share - f[self.classes, self.rows])
+        weights_of_pairs = exponential_weights(self.log_share - f[self.classes, self.row_indices])
         return Weights(weights_of_pairs.distribution, None)
 
     def error_of(self, vote: np.ndarray, w: np.ndarray) -> float:
-        return float(w[vote[self.classes, self.rows] < 0].sum())
+        return float(w[vote[self.classes, self.row_indices] < 0].sum())
 
     def rejected_error(self, vote: np.ndarray, w: np.ndarray, f: np.ndarray) -> float:
         return self.error_of(vote, w)
@@ -396,7 +396,7 @@ class Samme:
     def step(self, vote: np.ndarray, w: np.ndarray, f: np.ndarray, size: float) -> VoteStep | None:
         error = self.error_of(vote, w)
         more = math.log(self.n_classes - 1)
-        if error >= self.chance - CHANCE:
+        if error >= self.chance - EDGE_TOLERANCE:
             return None
         if error == 0:
             scale = size + math.log(1 / ERROR_OF_A_PERFECT_LEARNER - 1) + more
@@ -417,7 +417,7 @@ def adaboost_step(error: float, size: float, learning_rate: float) -> VoteStep |
     None if ε >= ½. If ε = 0, α would be infinite; it becomes larger than all steps before it together, so
     that the perfect learner wins the vote, and is not multiplied by the learning rate.
     """
-    if error >= 0.5 - CHANCE:
+    if error >= 0.5 - EDGE_TOLERANCE:
         return None
     if error <= 0:
         alpha = size + math.log(1 / ERROR_OF_A_PERFECT_LEARNER - 1) / 2

@@ -30,7 +30,7 @@ MAX_LOSS_OF_ALTERNATIVE = 0.1
 # Share of its gain that a method trained on fewer rows must be ahead of the best method trained on all rows.
 MAX_LOSS_TO_FEWER_ROWS = 0.02
 _GRADES = {"yes": 2, "partly": 1, "no": 0}
-PROPER = "log_loss"  # the metric of the quality of probabilities
+PROBABILITY_METRIC = "log_loss"  # the metric of the quality of probabilities
 
 
 @dataclass(frozen=True)
@@ -155,9 +155,9 @@ def _has_poor_probabilities(
 ) -> bool:
     """Return whether the log loss of a method is worse than that of the constant."""
     constant = _constant(scored)
-    if constant is None or not any(metric.name == PROPER for metric in metrics):
+    if constant is None or not any(metric.name == PROBABILITY_METRIC for metric in metrics):
         return False
-    loss, constant_loss = (m["metrics"].get(PROPER) for m in (method, constant))
+    loss, constant_loss = (m["metrics"].get(PROBABILITY_METRIC) for m in (method, constant))
     return loss is not None and constant_loss is not None and loss > constant_loss
 
 
