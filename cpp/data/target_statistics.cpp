@@ -101,7 +101,7 @@ LevelIndex::LevelIndex(std::vector<std::uint64_t> keys) : keys_(std::move(keys))
 
 std::uint32_t LevelIndex::find(std::uint64_t key) const {
     std::uint64_t range = key >> shift_;
-    if (range + 1 >= begin_.size()) return kUnknownLevel;
+    if (range >= begin_.size() - 1) return kUnknownLevel;  // range + 1 can overflow
     auto end = keys_.begin() + begin_[range + 1];
     auto found = std::lower_bound(keys_.begin() + begin_[range], end, key);
     if (found == end || *found != key) return kUnknownLevel;

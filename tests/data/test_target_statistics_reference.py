@@ -113,3 +113,12 @@ def test_a_column_without_relation_to_the_target_has_no_gain():
 def test_a_group_with_too_many_combinations_is_an_error(columns):
     with pytest.raises(ValueError, match="more than 2\\*\\*63 combinations"):
         _core.number_levels(columns, [0, 2, 2], [2**30, 2**30, 2**30])
+
+
+@pytest.mark.parametrize("levels", [1, 2, 3, 1000])
+def test_a_code_that_is_no_level_has_the_values_of_unknown_combinations(levels):
+    keys = np.arange(1, levels + 1, dtype=np.uint64)
+    values = np.arange(levels, dtype=np.float32)[:, None]
+    tables = _core.TargetTables([[0]], [[levels]], [keys], [values], [np.float32([[-7]])])
+    codes = np.array([[0.0], [levels - 1], [levels], [1e300], [-2.0]])
+    assert tables.derive(codes).tolist() == [[0, levels - 1, -7, -7, -7]]
