@@ -6,6 +6,7 @@ from choice_rows import RMSE, best, row
 from stand_ins import linear, method
 
 from bosquet import GradientBoostingRegressor, Study
+from bosquet.boosting.gradient.automatic import TrainingShape, values_with_validation_set
 from bosquet.study.compare.choice import choose
 from bosquet.study.methods import METHODS, gradient
 from bosquet.study.methods.method import INCUMBENT
@@ -41,7 +42,10 @@ def test_on_few_rows_it_has_the_default_parameters_of_the_library():
 def test_with_a_budget_it_has_its_own_share_of_time_and_all_rows(monkeypatch):
     monkeypatch.setattr(time_division, "SMALL_TABLE_VALUES", 1)
     monkeypatch.setattr(gradient, "MAX_ROUNDS", 10**6)
-    monkeypatch.setattr(gradient, "DEFAULT_PATIENCE", 10**6)
+    values = values_with_validation_set(TrainingShape(7000, 1, None))
+    monkeypatch.setattr(
+        gradient, "values_with_validation_set", lambda shape: values | {"n_iter_no_change": 10**6}
+    )
     table = waves(7000)
     study = Study(methods=[INCUMBENT, linear()], budget=6, verbose=0, repeats=1).fit(table, "y")
     first = next(m for m in study.record_["methods"] if m["name"] == INCUMBENT)

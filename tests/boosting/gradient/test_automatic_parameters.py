@@ -5,7 +5,7 @@ import pytest
 from sklearn.linear_model import Ridge
 
 from bosquet import GradientBoostingClassifier, GradientBoostingRegressor, load
-from bosquet.boosting.gradient._automatic import AUTOMATIC, TrainingShape, candidate_parameters
+from bosquet.boosting.gradient.automatic import AUTOMATIC, TrainingShape, candidate_parameters
 
 REGRESSION, CLASSES = None, np.array([0.5, 0.5])
 

@@ -26,10 +26,8 @@ from bosquet._sklearn import (
 from bosquet._state.tree_sums import shared_equally
 from bosquet._targets import check_sample_weight
 from bosquet.boosting._inputs import shaped
-from bosquet.boosting.gradient._automatic import TrainingShape, candidate_parameters
 from bosquet.boosting.gradient._folds import (
     FoldsStepper,
-    RowPair,
     boost_side_by_side,
     fold_rows,
     given_folds,
@@ -48,6 +46,7 @@ from bosquet.boosting.gradient._parameters import (
 from bosquet.boosting.gradient._rows import EncodedRows, FitRows, rows_of_eval_set, scaled_weight
 from bosquet.boosting.gradient._target_statistics import TrainingStatistics
 from bosquet.boosting.gradient._trees import TreeStepper, TreeTerms, mean_of_runs
+from bosquet.boosting.gradient.automatic import TrainingShape, candidate_parameters
 from bosquet.boosting.gradient.predictor import Predictor
 from bosquet.boosting.rounds import (
     EarlyStopping,
@@ -161,7 +160,7 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
             model=self,
             n_rounds=self.parameters_["n_estimators"],
             stopping=start.stopping,
-            score=score if start.stopping else None,
+            score=score,
             callbacks=self.callbacks,
             verbose=bool(self.verbose),
             history=start.history,
@@ -184,10 +183,13 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
             folds = given_folds(self.cv, y, n_samples, fit_rows.weighted_rows)
         else:
             folds = fold_rows(rows.rows, self.cv, self._seed, strata)
+        row_pairs = [
+            (self._take(rows, train), self._take(rows, held_out)) for train, held_out in folds
+        ]
         best, best_loss = None, np.inf
         for candidate in candidates:
             self.parameters_ = candidate
-            history = self._cross_validate(rows, folds, encoder)
+            history = self._cross_validate(row_pairs, encoder)
             loss = min(history.validation_loss)
             if best is None or loss < best_loss:
                 best, best_loss = (candidate, history), loss
@@ -202,23 +204,17 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
         self._store_losses(history)
 
     def _cross_validate(
-        self, rows: EncodedRows, folds: list[RowPair], encoder: TableEncoder
+        self, folds: list[tuple[EncodedRows, EncodedRows]], encoder: TableEncoder
     ) -> LossHistory:
-        """The mean losses of the folds after each round, until they no longer fall."""
-        steppers, weights = [], []
-        for train, validation_rows in folds:
-            validation = self._take(rows, validation_rows)
-            stepper = self._make_stepper(
-                self._take(rows, train),
-                validation,
-                self._loss,
-                encoder,
-                self._seed,
-                None,
-                threads=1,
-            )
-            steppers.append(stepper)
-            weights.append(validation.weight.sum() if validation.weight.size else validation.rows)
+        """The mean losses of the folds (training and validation rows), until they no longer fall."""
+        steppers = [
+            self._make_stepper(train, validation, self._loss, encoder, self._seed, None, threads=1)
+            for train, validation in folds
+        ]
+        weights = [
+            validation.weight.sum() if validation.weight.size else validation.rows
+            for _, validation in folds
+        ]
         history = LossHistory()
         self._terms = steppers[0].terms  # a callback may save the model
         self._store_losses(history)

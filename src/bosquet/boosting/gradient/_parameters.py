@@ -20,7 +20,7 @@ from bosquet._parameters import (
 from bosquet._parameters import check_parameters as check_against
 from bosquet._parameters import resolve_max_features as count_features
 from bosquet.boosting._inputs import check_learner
-from bosquet.boosting.gradient._automatic import QUALITIES
+from bosquet.boosting.gradient.automatic import QUALITIES
 
 if TYPE_CHECKING:
     from bosquet.boosting.gradient._base import BaseGradientBoosting

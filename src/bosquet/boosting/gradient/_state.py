@@ -21,10 +21,10 @@ from bosquet._state.fields import (
 from bosquet._state.kinds import ModelKind
 from bosquet._state.labels import labels_state, read_classes
 from bosquet._state.tree_sums import TreeSum
-from bosquet.boosting.gradient._automatic import AUTOMATIC, is_auto
 from bosquet.boosting.gradient._parameters import CHECKS, check_parameters
 from bosquet.boosting.gradient._statistics_state import read_statistics, statistics_state
 from bosquet.boosting.gradient._trees import TreeTerms
+from bosquet.boosting.gradient.automatic import AUTOMATIC, is_auto
 from bosquet.data import UNSEEN, TableEncoder
 from bosquet.losses import NativeLoss, classification_loss, regression_loss
 from bosquet.losses.native import CLASSIFICATION, REGRESSION, TRAITS

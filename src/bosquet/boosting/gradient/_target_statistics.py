@@ -44,7 +44,7 @@ MAX_SET_LEVELS = 255
 MAX_PAIRS = 30
 MAX_PAIRED_COLUMNS = 10
 # Smallest gain of a pair; that of a column without any relation to the target is larger in 1 of 700 cases.
-LEAST_GAIN = 9.0
+MIN_GAIN = 9.0
 # Number of rows, evenly spaced, on which groups are compared.
 MEASURED_ROWS = 100_000
 # With more targets (classes), there are no pairs.
@@ -246,7 +246,7 @@ def choose_groups(gains: Gains, categories: Sequence[int], n_targets: int) -> li
         # A pair without further levels is the same as one of its columns. Two pairs with equal numbers are
         # the same if one of their columns is a copy of another.
         is_new = levels > max(size for _, size in parts) and (gain, levels) not in different
-        if is_new and gain > LEAST_GAIN:
+        if is_new and gain > MIN_GAIN:
             different.add((gain, levels))
             excess[pair] = gain - max(part for part, _ in parts)
     ranked: list[Group] = sorted(excess, key=lambda pair: (-excess[pair], pair))

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bosquet.boosting import GradientBoostingClassifier, GradientBoostingRegressor
+from bosquet.boosting.gradient.automatic import TrainingShape, values_with_validation_set
 from bosquet.study.methods.candidates import (
     SelfTuned,
     SelfTuningResult,
@@ -33,10 +34,8 @@ MAX_ROUNDS, MAX_POINTS = 2_000, 60
 # For small tables the model is the mean of a few runs, which has about 1 % less loss at little cost.
 RUNS = 3
 # Small trees improve so little per round that the loss may not fall for many rounds.
-PATIENCE, DEFAULT_PATIENCE = 120, 100
+PATIENCE = 120
 LEARNING_RATE = 0.05
-# From this number of rows times trees per round, the defaults of the library have 20 rows per leaf, else 5.
-LARGE_WORK = 150_000
 COST = FitCost(0.025, columns=0.7, classes=0.8, fixed=0.03, encoded=False)
 LARGE_TREES_FROM, MANY_COLUMNS = 1_000, 20
 # Each node draws a half or a quarter of the columns, if that is at least two. For small tables, some
@@ -194,14 +193,15 @@ def _defaults(shape: TableShape) -> Sequence[Candidate]:
             )
         ]
     trees_per_round = shape.n_classes if shape.n_classes > 2 else 1
-    trees = TreeSettings(31, 5 if shape.n_rows * trees_per_round < LARGE_WORK else 20)
+    values = values_with_validation_set(TrainingShape(shape.n_rows, trees_per_round, None))
+    trees = TreeSettings.of(values)
     return [
         SelfTuned(
             complexity=trees.leaves,
             label=trees.label(),
             setting=trees.setting(),
             make=partial(_with_early_stopping, classes, trees, shape.offset),
-            tune=partial(_tune, classes, trees, shape.offset, patience=DEFAULT_PATIENCE),
+            tune=partial(_tune, classes, trees, shape.offset, patience=values["n_iter_no_change"]),
             from_setting=partial(_from_setting, classes, shape.offset),
             keeps_rounds=True,
         )

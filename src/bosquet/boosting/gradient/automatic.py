@@ -126,6 +126,11 @@ def candidate_parameters(
     return candidates
 
 
+def values_with_validation_set(shape: TrainingShape) -> Values:
+    """The values of the defaults if a validation set decides the number of rounds."""
+    return _rounds("default", shape, True) | _families("default", shape, True)[0]
+
+
 def _sorted(values: Values) -> Values:
     return {name: values[name] for name in sorted(values)}
 
