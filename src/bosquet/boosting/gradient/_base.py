@@ -1,8 +1,8 @@
-"""Base class of the gradient boosting classifier and regressor: fitting and predicting."""
+"""Base class of the gradient boosting classifier and regressor: fitting."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -10,29 +10,27 @@ import numpy as np
 from bosquet._explain_mixin import ExplainMixin
 from bosquet._fitted import (
     SaveMixin,
-    reads_fit_snapshot,
     set_feature_attributes,
 )
 from bosquet._parameters import is_splitter
 from bosquet._sklearn import (
     BaseEstimator,
     accepts_missing,
-    check_is_fitted,
     effective_threads,
     rows_of,
     seed_from,
     tags_of,
 )
-from bosquet._state.tree_sums import shared_equally
 from bosquet._targets import check_sample_weight
 from bosquet.boosting._inputs import shaped
+from bosquet.boosting.gradient._boosted_sum import BoostedSum
 from bosquet.boosting.gradient._folds import (
     FoldsStepper,
     boost_side_by_side,
     fold_rows,
     given_folds,
 )
-from bosquet.boosting.gradient._learners import LearnerStepper, LearnerTerms
+from bosquet.boosting.gradient._learners import LearnerStepper
 from bosquet.boosting.gradient._offsets import WithOffset, check_offset
 from bosquet.boosting.gradient._parameters import (
     check_continuing,
@@ -47,7 +45,6 @@ from bosquet.boosting.gradient._rows import EncodedRows, FitRows, rows_of_eval_s
 from bosquet.boosting.gradient._target_statistics import TrainingStatistics
 from bosquet.boosting.gradient._trees import TreeStepper, TreeTerms, mean_of_runs
 from bosquet.boosting.gradient.automatic import TrainingShape, candidate_parameters
-from bosquet.boosting.gradient.predictor import Predictor
 from bosquet.boosting.rounds import (
     EarlyStopping,
     LossHistory,
@@ -63,7 +60,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from bosquet._sklearn import Tags
-    from bosquet._types import EvalSet, RandomState, TableLike
+    from bosquet._types import EvalSet, TableLike
     from bosquet.data import Columns
     from bosquet.losses import CustomLoss, NativeLoss
 
@@ -74,12 +71,9 @@ ROWS_OF_PARALLEL_RUNS = 20_000
 AUTO_TARGET_LEVELS = 255
 
 
-class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
-    """Fitting and predicting; the subclasses encode the target and choose the loss."""
+class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
+    """Fitting; the subclasses encode the target and choose the loss."""
 
-    _terms: Any  # TreeTerms or LearnerTerms: the model as a sum
-    _loss: NativeLoss | CustomLoss
-    _encoder: TableEncoder
     _seed: int
     parameters_: dict[str, Any]
     train_score_: np.ndarray
@@ -509,126 +503,6 @@ class BaseGradientBoosting(SaveMixin, ExplainMixin, BaseEstimator):
         offset = fit_rows.validation.offset
         model = self if offset is None else WithOffset(self, offset)
         return lambda: float(scorer(model, validation_X, validation_y))
-
-    # --------------------------------------------------------------- predicting
-    @property
-    def n_iter_(self) -> int:
-        """Number of rounds in the model; below `n_estimators` after early stopping."""
-        check_is_fitted(self, "_terms")
-        return self._terms.n_rounds
-
-    @property
-    def n_estimators_(self) -> int:
-        """Number of rounds in the model, under the name of scikit-learn's GradientBoosting."""
-        return self.n_iter_
-
-    def _raw(
-        self, X: TableLike, offset: ArrayLike | None = None, exposure: ArrayLike | None = None
-    ) -> np.ndarray:
-        """Raw predictions (rows, outputs), with the offset."""
-        check_is_fitted(self, "_terms")
-        columns = self._encoder.transform(X, owner=type(self).__name__)
-        if isinstance(self._terms, LearnerTerms):
-            raw = self._terms.raw(shaped(X), 1)
-        else:
-            raw = self._terms.raw(columns, effective_threads(self.n_jobs))
-        added = check_offset(offset, exposure, self._loss, raw.shape[0])
-        return raw if added is None else raw + added.T
-
-    def _staged_raw(
-        self, X: TableLike, offset: ArrayLike | None = None, exposure: ArrayLike | None = None
-    ) -> Iterator[np.ndarray]:
-        """Raw predictions after each round, with the offset."""
-        check_is_fitted(self, "_terms")
-        columns = self._encoder.transform(X, owner=type(self).__name__)
-        threads = effective_threads(self.n_jobs)
-        raw: Any = 0.0
-        for round_ in range(self._terms.n_rounds):
-            if isinstance(self._terms, LearnerTerms):
-                raw = raw + self._terms.raw(shaped(X), threads, round_, round_ + 1)
-            else:
-                if round_ == 0:
-                    columns = self._terms.tree_columns(columns, threads)
-                raw = raw + self._terms.raw_of_trees(columns, threads, round_, round_ + 1)
-            if round_ == 0:
-                added = check_offset(offset, exposure, self._loss, raw.shape[0])
-                raw = raw if added is None else raw + added.T
-            yield raw
-
-    @reads_fit_snapshot
-    def predictor(self) -> Predictor:
-        """Return a fast prediction function without input checks, for one or several rows.
-
-        Returns
-        -------
-        Predictor
-            ``p(X)`` takes a float array of shape (n_features,) or (rows, n_features), in the
-            order of the training columns and with categories as their codes, and returns
-            probabilities (classifier) or predictions (regressor).
-        """
-        check_is_fitted(self, "_terms")
-        if not isinstance(self._terms, TreeTerms):
-            raise ValueError(
-                "predictor() needs native trees, but this model was fitted with estimator=...; use predict"
-            )
-        return Predictor(self._terms, self._loss, self._encoder)
-
-    # ---------------------------------------------------------------- importance
-    @property
-    @reads_fit_snapshot
-    def feature_importances_(self) -> np.ndarray:
-        """Share of the total gain of the splits on each feature; sums to 1."""
-        return self.importance("gain")
-
-    @reads_fit_snapshot
-    def importance(
-        self,
-        kind: str = "gain",
-        X: TableLike | None = None,
-        y: ArrayLike | None = None,
-        *,
-        n_repeats: int = 5,
-        scoring: str | Callable[..., float] | None = None,
-        random_state: RandomState = None,
-    ) -> np.ndarray:
-        """The importance of each feature.
-
-        Parameters
-        ----------
-        kind : "gain", "split" or "permutation"
-            Share of the gain, share of the number of splits, or the mean decrease of the score on
-            (X, y) when the feature's values are shuffled.
-        X, y : rows for "permutation", preferably not those of the training set.
-        n_repeats, scoring, random_state : as in ``sklearn.inspection.permutation_importance``.
-
-        Returns
-        -------
-        array of shape (n_features,)
-        """
-        check_is_fitted(self, "_terms")
-        if kind == "permutation":
-            if X is None or y is None:
-                raise ValueError(
-                    "importance('permutation') needs X and y; pass rows with their targets"
-                )
-            from sklearn.inspection import permutation_importance
-
-            return permutation_importance(
-                self, X, y, n_repeats=n_repeats, scoring=scoring, random_state=random_state
-            ).importances_mean
-        if kind not in ("gain", "split"):
-            raise ValueError(
-                f"kind={kind!r} is not valid: kind must be 'gain', 'split' or 'permutation'"
-            )
-        if not isinstance(self._terms, TreeTerms):
-            raise AttributeError(
-                "a model with estimator=... has no native trees; use importance('permutation', X, y)"
-            )
-        sums = self._terms.ensemble.importance(kind)
-        if self._terms.statistics is not None:
-            sums = shared_equally(sums, self._terms.statistics.sources, self.n_features_in_)
-        total = sums.sum()
-        return sums / total if total > 0 else sums
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_terms")
