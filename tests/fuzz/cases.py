@@ -93,7 +93,7 @@ KINDS = {
 
 
 def order_of(kinds: list[Kind]) -> list[str]:
-    """Yield the kinds of consecutive cases, repeatedly."""
+    """Return the names of the kinds of consecutive cases; after the last one they start again."""
     return [kind.name for kind in kinds for _ in range(kind.weight)]
 
 

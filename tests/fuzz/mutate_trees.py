@@ -187,7 +187,7 @@ def change_all_of_a_role(tokens: list[Token], rng: Random) -> None:
 
 
 def sort_lists(tokens: list[Token], rng: Random) -> None:
-    """Insert a threshold or listed number such that the list stays in ascending order."""
+    """Change a threshold or listed number and sort the list, so that it stays in ascending order."""
     role = rng.choice(("threshold", "listed number"))
     places = _of_role(tokens, role)
     if not places:
