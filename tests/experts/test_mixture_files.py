@@ -13,7 +13,7 @@ import bosquet
 from bosquet import Mixture, _core
 from bosquet.experts import FTRL, ExponentialWeights, FixedShare, RangeWarning
 from bosquet.experts.rules import RULES
-from bosquet.io import ModelFileError, load_bytes, model_bytes, model_from_bytes
+from bosquet.io import ModelFileError, model_bytes, model_from_bytes, unpack_trees
 
 RULES_TO_SAVE = [
     *RULES,
@@ -116,7 +116,7 @@ def test_mixtures_that_a_file_cannot_hold_raise_errors():
 
 # --------------------------------------------------------------------- hostile files
 def parts(mixture):
-    ensemble, metadata = load_bytes(model_bytes(mixture))
+    ensemble, metadata = unpack_trees(model_bytes(mixture))
     return ensemble, metadata
 
 
@@ -206,7 +206,7 @@ def test_infinity_and_nan_are_rejected(sound):
 def test_a_mixture_with_trees_is_rejected(sound):
     model = bosquet.GradientBoostingRegressor(n_estimators=2, min_samples_leaf=1)
     model.fit([[0.0], [1.0]], [0.0, 1.0])
-    with_trees, _ = load_bytes(model_bytes(model))
+    with_trees, _ = unpack_trees(model_bytes(model))
     with pytest.raises(ModelFileError, match="the file contains trees"):
         model_from_bytes(forged(with_trees, sound[1]))
 

@@ -17,7 +17,7 @@ from sklearn.tree import DecisionTreeRegressor
 import bosquet
 from bosquet import SuperLearnerClassifier, SuperLearnerRegressor
 from bosquet.io import ModelFileError, model_from_bytes
-from bosquet.io.container import load_parts, save_parts
+from bosquet.io.container import pack_members, unpack_members
 
 
 def regression(rows=200, seed=0):
@@ -358,10 +358,10 @@ def test_an_invalid_file_of_a_super_learner_is_rejected(kind, key, value, tmp_pa
     if kind == "numbers" and key == "classes":
         pytest.skip("numbers have no classes")
     _, _, path = saved(kind, tmp_path)
-    parts, metadata = load_parts(path.read_bytes())
+    parts, metadata = unpack_members(path.read_bytes())
     metadata[key] = value
     with pytest.raises(ModelFileError):
-        model_from_bytes(save_parts(parts, metadata))
+        model_from_bytes(pack_members(parts, metadata))
 
 
 def test_learners_of_other_libraries_are_not_saved():

@@ -26,7 +26,7 @@ from bosquet import (
 from bosquet.glm._estimates import is_symmetric, symmetric
 from bosquet.glm._generalised import INVERSE_LINKS
 from bosquet.io import model_bytes, model_from_bytes
-from bosquet.io.container import load_bytes, load_parts, save_bytes, save_parts
+from bosquet.io.container import pack_members, pack_trees, unpack_members, unpack_trees
 
 USED = ["age", "dose", "sex", "clinic", "noise"]
 
@@ -259,9 +259,9 @@ def test_a_formula_that_is_not_an_expression_of_columns_is_not_written(
 
 # ----------------------------------------------------------------------------------- invalid files
 def changed(model, change):
-    trees, metadata = load_bytes(model_bytes(model))
+    trees, metadata = unpack_trees(model_bytes(model))
     change(metadata)
-    return save_bytes(trees, metadata)
+    return pack_trees(trees, metadata)
 
 
 def put(*path):
@@ -369,10 +369,10 @@ def test_code_does_not_hide_in_the_parameters_of_a_wrapper(patients):
     data = model_bytes(bags)
     loaded = model_from_bytes(data)
     np.testing.assert_array_equal(loaded.predict_proba(X), bags.predict_proba(X))
-    parts, metadata = load_parts(data)
+    parts, metadata = unpack_members(data)
     metadata["parameters"]["estimator"]["estimator"]["parameters"]["formula"] = "open('x')"
     with pytest.raises(ModelFileError, match="code that a model file cannot store"):
-        model_from_bytes(save_parts(parts, metadata))
+        model_from_bytes(pack_members(parts, metadata))
 
 
 # ----------------------------------------------------------------------------------- other features

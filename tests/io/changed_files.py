@@ -6,20 +6,20 @@ import copy
 from collections.abc import Iterator
 from typing import Any
 
-from bosquet.io import load_bytes, save_bytes
-from bosquet.io.container import load_parts, save_parts
+from bosquet.io import pack_trees, unpack_trees
+from bosquet.io.container import pack_members, unpack_members
 
 
 def metadata_of(data: bytes) -> dict[str, Any]:
-    return (load_parts(data) or load_bytes(data))[1]
+    return (unpack_members(data) or unpack_trees(data))[1]
 
 
 def with_metadata(data: bytes, metadata: dict[str, Any]) -> bytes:
     """Return the same trees or members with different metadata."""
-    parts = load_parts(data)
+    parts = unpack_members(data)
     if parts is not None:
-        return save_parts(parts[0], metadata)
-    return save_bytes(load_bytes(data)[0], metadata)
+        return pack_members(parts[0], metadata)
+    return pack_trees(unpack_trees(data)[0], metadata)
 
 
 def changed(data: bytes, *path: Any, to: Any) -> bytes:

@@ -19,7 +19,7 @@ from handmade import VECTOR_LEAVES, sealed
 from mutations import forest_file, grown_file, mutations, small_file
 
 from bosquet import _core
-from bosquet.io import ModelFileError, load_bytes
+from bosquet.io import ModelFileError, unpack_trees
 
 
 def use(model: _core.Ensemble, rng: np.random.Generator) -> None:
@@ -58,7 +58,7 @@ def main(seed: int, count: int) -> None:
             # The header is tested elsewhere; here only the sections change.
             data = sealed(file[:32] + data[32:], _core.checksum)
             try:
-                model, _ = load_bytes(data)
+                model, _ = unpack_trees(data)
             except ModelFileError:
                 rejected += 1
             else:

@@ -31,7 +31,7 @@ from bosquet import (
     _core,
 )
 from bosquet.io import ModelFileError, model_bytes, model_from_bytes
-from bosquet.io.container import load_parts, save_parts
+from bosquet.io.container import pack_members, unpack_members
 
 X = np.random.default_rng(0).normal(size=(64, 3))
 TREE = DecisionTreeClassifier(max_depth=1)
@@ -117,7 +117,7 @@ def many_draws(size: int) -> bytes:
     from bosquet import ConformalModel, RandomForestRegressor
 
     data = model_bytes(ConformalModel(RandomForestRegressor(3, max_depth=1), "oob").fit(X, X[:, 0]))
-    parts, metadata = load_parts(data)  # type: ignore[misc]
+    parts, metadata = unpack_members(data)  # type: ignore[misc]
     rows = size // 8
     trees = (varint(0) + b"\0" + np.zeros(1).tobytes() + b"\1") * rows
     head = varint(8) + varint(3) + varint(1) + bytes(8) + bytes(3) + bytes(3)
@@ -125,7 +125,7 @@ def many_draws(size: int) -> bytes:
     part = file_with(inner, head + varint(rows) + trees)
     metadata["residual"] = [0] * rows
     metadata["held_out"] = {"n_rows": rows, "rows": None}
-    return save_parts([part], metadata)
+    return pack_members([part], metadata)
 
 
 def empty_lists(size: int) -> bytes:

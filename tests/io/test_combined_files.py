@@ -27,7 +27,7 @@ from bosquet import (
     _core,
 )
 from bosquet.io import ModelFileError, model_bytes, model_from_bytes
-from bosquet.io.container import load_parts, save_parts
+from bosquet.io.container import pack_members, unpack_members
 
 X, y = load_iris(return_X_y=True)
 LABELS = np.array(["setosa", "versicolor", "virginica"])[y]
@@ -191,14 +191,14 @@ def voting() -> bytes:
 
 
 def changed(file: bytes, *path: Any, to: Any) -> bytes:
-    found = load_parts(file)
+    found = unpack_members(file)
     assert found is not None
     parts, metadata = found
     inner: Any = metadata
     for key in path[:-1]:
         inner = inner[key]
     inner[path[-1]] = to
-    return save_parts(parts, metadata)
+    return pack_members(parts, metadata)
 
 
 @pytest.mark.parametrize(
@@ -271,31 +271,31 @@ def test_members_must_be_consistent() -> None:
     one = DecisionTreeRegressor(max_depth=1).fit(X, y)
     two = DecisionTreeRegressor(max_depth=1).fit(X, X[:, :2])
     model = VotingRegressor([("a", one), ("b", one)]).fit(X, y)
-    found = load_parts(model_bytes(model))
+    found = unpack_members(model_bytes(model))
     assert found is not None
     with pytest.raises(ModelFileError, match="number of targets"):
-        model_from_bytes(save_parts([model_bytes(one), model_bytes(two)], found[1]))
+        model_from_bytes(pack_members([model_bytes(one), model_bytes(two)], found[1]))
     classes = model_bytes(small_tree().fit(X, y))
     with pytest.raises(ModelFileError, match="cannot be a member"):
-        model_from_bytes(save_parts([model_bytes(one), classes], found[1]))
+        model_from_bytes(pack_members([model_bytes(one), classes], found[1]))
     with pytest.raises(ModelFileError, match="must be the number of members"):
-        model_from_bytes(save_parts([model_bytes(one)], found[1]))
+        model_from_bytes(pack_members([model_bytes(one)], found[1]))
 
 
 def test_parts_nested_too_deeply_are_rejected() -> None:
     model = VotingClassifier([("inner", small_tree())]).fit(X, y)
     file = model_bytes(model)
-    metadata = load_parts(file)[1]  # type: ignore[index]
+    metadata = unpack_members(file)[1]  # type: ignore[index]
     for _ in range(2):
-        file = save_parts([file], metadata)
+        file = pack_members([file], metadata)
     assert model_from_bytes(file).predict(X).shape == (150,)
     with pytest.raises(ModelFileError, match="nested more than"):
-        model_from_bytes(save_parts([file], metadata))
+        model_from_bytes(pack_members([file], metadata))
 
 
 def test_a_file_of_parts_made_by_hand_is_read() -> None:
     tree = model_bytes(DecisionTreeRegressor(max_depth=1).fit(X, y))
-    written = save_parts([tree, tree], {"a": 1})
+    written = pack_members([tree, tree], {"a": 1})
     assert file_of((b"META", b'{"a":1}'), (b"PART", tree), (b"PART", tree)) == written
     assert _core.holds_parts(written)
     assert not _core.holds_parts(tree)

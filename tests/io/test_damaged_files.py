@@ -12,7 +12,7 @@ from handmade import sealed
 from mutations import SMALL_FILES, forest_file, grown_file, mutations, small_file
 
 from bosquet import _core
-from bosquet.io import ModelFileError, load_bytes
+from bosquet.io import ModelFileError, unpack_trees
 
 
 @pytest.fixture(params=SMALL_FILES)
@@ -21,10 +21,10 @@ def file(request: pytest.FixtureRequest) -> bytes:
 
 
 def test_a_truncated_file_is_rejected(file: bytes) -> None:
-    load_bytes(file)
+    unpack_trees(file)
     for length in range(len(file)):
         with pytest.raises(ModelFileError):
-            load_bytes(file[:length])
+            unpack_trees(file[:length])
 
 
 def test_a_truncated_section_is_rejected_even_with_a_valid_checksum(file: bytes) -> None:
@@ -32,7 +32,7 @@ def test_a_truncated_section_is_rejected_even_with_a_valid_checksum(file: bytes)
     for length in range(tree_at + 12, len(file)):
         cut = file[: tree_at + 4] + struct.pack("<Q", length - tree_at - 12)
         with pytest.raises(ModelFileError):
-            load_bytes(sealed(cut + file[tree_at + 12 : length], _core.checksum))
+            unpack_trees(sealed(cut + file[tree_at + 12 : length], _core.checksum))
 
 
 def test_a_file_with_one_flipped_bit_is_rejected(file: bytes) -> None:
@@ -40,14 +40,14 @@ def test_a_file_with_one_flipped_bit_is_rejected(file: bytes) -> None:
         data = bytearray(file)
         data[bit // 8] ^= 1 << bit % 8
         with pytest.raises(ModelFileError):
-            load_bytes(bytes(data))
+            unpack_trees(bytes(data))
 
 
 def test_a_file_with_an_extra_byte_is_rejected(file: bytes) -> None:
     for at in range(len(file) + 1):
         for byte in (b"\x00", b"\xff"):
             with pytest.raises(ModelFileError):
-                load_bytes(file[:at] + byte + file[at:])
+                unpack_trees(file[:at] + byte + file[at:])
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -56,20 +56,20 @@ def test_thousands_of_damaged_files_are_rejected(seed: int) -> None:
     for file, other in zip(files, files[1:] + files[:1], strict=True):
         for data in mutations(file, other, seed, 800):
             with pytest.raises(ModelFileError):
-                load_bytes(data)
+                unpack_trees(data)
 
 
 def test_other_files_are_distinguished_from_damaged_ones() -> None:
     with pytest.raises(ModelFileError, match="not a Bosquet model file"):
-        load_bytes(b"PK\x03\x04 something else entirely")
+        unpack_trees(b"PK\x03\x04 something else entirely")
     with pytest.raises(ModelFileError, match="not a Bosquet model file"):
-        load_bytes(b"")
+        unpack_trees(b"")
     with pytest.raises(ModelFileError, match="damaged"):
-        load_bytes(small_file()[:-1] + b"!")
+        unpack_trees(small_file()[:-1] + b"!")
     with pytest.raises(
         ModelFileError, match=r"has \d+ bytes, but its header gives \d+; copy the file again"
     ):
-        load_bytes(small_file()[:-1])
+        unpack_trees(small_file()[:-1])
 
 
 _LOAD_WITH_2_GB = """
@@ -99,7 +99,7 @@ def test_a_file_of_another_format_is_rejected_with_the_reason() -> None:
     for version, reason in ((5, "newer version"), (3, "never released"), (0, "never released")):
         other = file[:8] + struct.pack("<I", version) + file[12:]
         with pytest.raises(ModelFileError, match=rf"format {version}.*{reason}"):
-            load_bytes(sealed(other))
+            unpack_trees(sealed(other))
 
 
 def test_an_error_of_a_file_is_a_value_error() -> None:

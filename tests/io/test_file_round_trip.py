@@ -12,7 +12,7 @@ from random_trees import random_tree
 
 import bosquet
 from bosquet import _core
-from bosquet.io import ModelFileError, load_bytes, model_bytes, model_from_bytes, save_bytes
+from bosquet.io import ModelFileError, model_bytes, model_from_bytes, pack_trees, unpack_trees
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_predictions_have_the_same_bits_after_loading() -> None:
     ).astype(float)
     X[rng.random(X.shape) < 0.1] = np.nan
     model, _ = _core.read_model(grown_file())
-    again, _ = load_bytes(save_bytes(model, {}))
+    again, _ = unpack_trees(pack_trees(model, {}))
     raw = model.predict_raw(X, 0, model.n_trees)
     assert np.array_equal(raw, again.predict_raw(X, 0, again.n_trees))
     assert np.array_equal(raw, again.predict_plain(X))
@@ -101,27 +101,27 @@ def test_metadata_is_equal_after_loading() -> None:
         "nothing": None,
         "nested": {"b": [], "a": {}},
     }
-    _, again = load_bytes(save_bytes(model, metadata))
+    _, again = unpack_trees(pack_trees(model, metadata))
     assert again == metadata
     assert list(again["nested"]) == ["b", "a"]
 
 
 @pytest.mark.parametrize("kind", [bytearray, memoryview])
 def test_any_buffer_can_be_loaded(kind: type) -> None:
-    assert load_bytes(kind(small_file()))[1] == json.loads(METADATA)
+    assert unpack_trees(kind(small_file()))[1] == json.loads(METADATA)
     with pytest.raises(TypeError):
-        load_bytes(5)  # type: ignore[arg-type]
+        unpack_trees(5)  # type: ignore[arg-type]
 
 
 def test_values_that_json_lacks_are_rejected_before_writing() -> None:
     model, _ = _core.read_model(small_file())
     for value in (float("nan"), float("inf")):
         with pytest.raises(ValueError, match="JSON"):
-            save_bytes(model, {"x": value})
+            pack_trees(model, {"x": value})
     with pytest.raises(TypeError):
-        save_bytes(model, {"x": object()})
+        pack_trees(model, {"x": object()})
     with pytest.raises(TypeError, match="dict"):
-        save_bytes(model, [1])  # type: ignore[arg-type]
+        pack_trees(model, [1])  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_values_that_json_lacks_are_rejected_before_writing() -> None:
 def test_metadata_that_is_not_strict_json_is_rejected(text: bytes, message: str) -> None:
     model, _ = _core.read_model(small_file())
     with pytest.raises(ModelFileError, match=message):
-        load_bytes(_core.write_model(model, text))
+        unpack_trees(_core.write_model(model, text))
 
 
 def test_vector_leaves_survive_a_file() -> None:
@@ -161,10 +161,10 @@ def test_vector_leaves_survive_a_file() -> None:
 
 def test_a_boosted_model_does_not_take_trees_of_vector_leaves() -> None:
     model = bosquet.GradientBoostingRegressor(n_estimators=2).fit([[0.0], [1.0]], [0.0, 1.0])
-    _, metadata = load_bytes(model_bytes(model))
+    _, metadata = unpack_trees(model_bytes(model))
     forest = _core.Ensemble(1, 1, [0.0], [0], vector_leaves=True)
     with pytest.raises(ModelFileError, match="one number per output"):
-        model_from_bytes(save_bytes(forest, metadata))
+        model_from_bytes(pack_trees(forest, metadata))
 
 
 def test_a_forest_of_pure_leaves_takes_at_most_eight_bytes_per_node() -> None:

@@ -30,7 +30,7 @@ from bosquet import (
 )
 from bosquet._parameters import NotStored
 from bosquet.experts import ExponentialWeights
-from bosquet.io import load_bytes, model_bytes, model_from_bytes
+from bosquet.io import model_bytes, model_from_bytes, unpack_trees
 from bosquet.io.parameters import ReadContext, Unstorable, decode_value, encode_value
 
 X, y = load_iris(return_X_y=True)
@@ -248,7 +248,7 @@ def test_deeply_nested_metadata_is_rejected_in_writing_and_reading() -> None:
     model = RandomForestClassifier(2).fit(X, y).set_params(categorical_features=deep)
     with pytest.raises(ValueError, match="nested more than 64 levels deep"):
         model_bytes(model)
-    trees, metadata = load_bytes(model_bytes(model.set_params(categorical_features="MARK")))
+    trees, metadata = unpack_trees(model_bytes(model.set_params(categorical_features="MARK")))
     text = json.dumps(metadata)
     for depth in (65, 450, 100_000):
         deep_text = text.replace('"MARK"', "[" * depth + "]" * depth)

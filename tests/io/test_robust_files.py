@@ -14,7 +14,7 @@ from bosquet import (
     DecisionTreeRegressor,
     LPBoostClassifier,
 )
-from bosquet.io import ModelFileError, load_bytes, model_bytes, model_from_bytes, save_bytes
+from bosquet.io import ModelFileError, model_bytes, model_from_bytes, pack_trees, unpack_trees
 
 MODELS = [
     BrownBoostClassifier(n_estimators=6),
@@ -60,7 +60,7 @@ def places(node, path=()):
 @pytest.mark.parametrize("wrong", [None, -1, "text", [], {}, [1, 2], 1e300], ids=repr)
 def test_a_changed_value_is_rejected_or_harmless(file, wrong):
     X, data = file
-    trees, metadata = load_bytes(data)
+    trees, metadata = unpack_trees(data)
     for path in list(places(metadata))[1:]:
         broken = copy.deepcopy(metadata)
         inner = broken
@@ -68,7 +68,7 @@ def test_a_changed_value_is_rejected_or_harmless(file, wrong):
             inner = inner[key]
         inner[path[-1]] = wrong
         try:
-            model = model_from_bytes(save_bytes(trees, broken))
+            model = model_from_bytes(pack_trees(trees, broken))
         except ModelFileError:
             continue
         with np.errstate(all="ignore"):
@@ -77,19 +77,19 @@ def test_a_changed_value_is_rejected_or_harmless(file, wrong):
 
 @pytest.mark.parametrize("field", ["arrays", "encoder", "classes", "learner", "numbers", "rounds"])
 def test_the_error_names_a_missing_field(file, field):
-    trees, metadata = load_bytes(file[1])
+    trees, metadata = unpack_trees(file[1])
     if field == "classes" and metadata["classes"] is None:
         return
     del metadata[field]
     with pytest.raises(ModelFileError, match=f"has no '{field}'"):
-        model_from_bytes(save_bytes(trees, metadata))
+        model_from_bytes(pack_trees(trees, metadata))
 
 
 def test_weights_must_match_the_trees(file):
-    trees, metadata = load_bytes(file[1])
+    trees, metadata = unpack_trees(file[1])
     right = metadata["arrays"]["estimator_weights_"]
     for weights in ([*right, 1.0], [*right[:-1], 0.0], []):
         broken = json.loads(json.dumps(metadata))
         broken["arrays"]["estimator_weights_"] = weights
         with pytest.raises(ModelFileError, match="'estimator_weights_' must contain"):
-            model_from_bytes(save_bytes(trees, broken))
+            model_from_bytes(pack_trees(trees, broken))

@@ -33,8 +33,8 @@ from bosquet import (
     _core,
 )
 from bosquet.glm import LinearModel
-from bosquet.io import load_bytes, model_bytes, model_from_bytes
-from bosquet.io.container import load_parts, save_parts
+from bosquet.io import model_bytes, model_from_bytes, unpack_trees
+from bosquet.io.container import pack_members, unpack_members
 from bosquet.tables import TableModel
 from bosquet.tables.tidying import TableTidier
 
@@ -161,23 +161,23 @@ def test_members_that_disagree_on_a_text_column_are_rejected() -> None:
         )
         for t in (texts, numbers)
     )
-    parts, metadata = load_parts(model_bytes(first))
-    others, _ = load_parts(model_bytes(second))
-    assert model_from_bytes(save_parts(parts, metadata)) is not None
+    parts, metadata = unpack_members(model_bytes(first))
+    others, _ = unpack_members(model_bytes(second))
+    assert model_from_bytes(pack_members(parts, metadata)) is not None
     with pytest.raises(ModelFileError, match="column 1 is text for one member"):
-        model_from_bytes(save_parts([parts[0], others[1]], metadata))
+        model_from_bytes(pack_members([parts[0], others[1]], metadata))
 
 
 def test_a_tidier_that_returns_numbers_for_a_text_column_is_rejected() -> None:
     frame = pd.DataFrame({"colour": ["u", "v"] * 10, "size": np.arange(20.0)})
     tidier = TableTidier().fit(frame)
     tree = DecisionTreeRegressor(max_depth=1).fit(tidier.transform(frame), np.arange(20.0))
-    parts, metadata = load_parts(model_bytes(TableModel(tree, tidier)))
+    parts, metadata = unpack_members(model_bytes(TableModel(tree, tidier)))
     metadata["table"]["columns"][0] = {"name": "colour", "kind": "number"}
     with pytest.raises(
         ModelFileError, match="numbers for the column 'colour', but the model needs text"
     ):
-        model_from_bytes(save_parts(parts, metadata))
+        model_from_bytes(pack_members(parts, metadata))
 
 
 def test_an_unpaired_surrogate_in_a_regression_model_is_rejected() -> None:
@@ -354,28 +354,28 @@ def test_metadata_with_a_missing_key_is_rejected(files: dict[str, bytes], name: 
 
 
 def test_inconsistent_members_are_rejected(files: dict[str, bytes]) -> None:
-    parts, metadata = load_parts(files["numbers"])  # type: ignore[misc]
+    parts, metadata = unpack_members(files["numbers"])  # type: ignore[misc]
     two = model_bytes(DecisionTreeRegressor(max_depth=1).fit(X, X[:, :2]))
-    quantiles = load_parts(files["conformal"])
+    quantiles = unpack_members(files["conformal"])
     for part in (files["forest"], files["ridge"], files["boosted"]):
         with pytest.raises(ModelFileError):
-            model_from_bytes(save_parts([part], metadata))
-    model_from_bytes(save_parts([two], metadata))  # one member, of two targets
+            model_from_bytes(pack_members([part], metadata))
+    model_from_bytes(pack_members([two], metadata))  # one member, of two targets
     with pytest.raises(ModelFileError, match="1 number"):
-        model_from_bytes(save_parts([two], quantiles[1]))  # type: ignore[index]
+        model_from_bytes(pack_members([two], quantiles[1]))  # type: ignore[index]
     with pytest.raises(ModelFileError):
-        model_from_bytes(save_parts([*parts, *parts], metadata))
+        model_from_bytes(pack_members([*parts, *parts], metadata))
     with pytest.raises(ModelFileError):
-        model_from_bytes(save_parts([], metadata))
+        model_from_bytes(pack_members([], metadata))
 
 
 def test_trees_cannot_replace_members_nor_members_trees(files: dict[str, bytes]) -> None:
-    parts, of_parts = load_parts(files["numbers"])  # type: ignore[misc]
-    trees, of_trees = load_bytes(files["forest"])
+    parts, of_parts = unpack_members(files["numbers"])  # type: ignore[misc]
+    trees, of_trees = unpack_trees(files["forest"])
     with pytest.raises(ModelFileError, match="must contain trees"):
-        model_from_bytes(save_parts(parts, of_trees))
+        model_from_bytes(pack_members(parts, of_trees))
     with pytest.raises(ModelFileError, match="must contain member models"):
-        model_from_bytes(bosquet.io.save_bytes(trees, of_parts))
+        model_from_bytes(bosquet.io.pack_trees(trees, of_parts))
 
 
 def test_feature_names_must_equal_those_of_the_members() -> None:
@@ -402,11 +402,11 @@ def test_bags_of_a_large_model_are_compared_at_the_first_prediction(
 ) -> None:
     # A seed of bags cannot be checked without drawing them, which takes rows times trees.
     monkeypatch.setattr("bosquet.trust._state._MAX_DRAWS", 100)
-    parts, metadata = load_parts(files["out of bag"])  # type: ignore[misc]
+    parts, metadata = unpack_members(files["out of bag"])  # type: ignore[misc]
     keys = metadata_of(parts[0])["keys"]
-    model = model_from_bytes(save_parts([changed(parts[0], "keys", to=keys[::-1])], metadata))
+    model = model_from_bytes(pack_members([changed(parts[0], "keys", to=keys[::-1])], metadata))
     model.predict_interval(X)
-    wrong = save_parts([changed(parts[0], "keys", to=[keys[0]] * len(keys))], metadata)
+    wrong = pack_members([changed(parts[0], "keys", to=[keys[0]] * len(keys))], metadata)
     model = model_from_bytes(wrong)
     assert np.isfinite(model.predict(X)).all()
     with pytest.raises(ValueError, match="are not the calibration rows"):
@@ -435,7 +435,7 @@ def test_a_member_of_another_class_than_the_wrapped_model_is_rejected() -> None:
         bosquet.ConformalModel(tree, "cv+", random_state=0),
         BaggingClassifier(tree, 2, random_state=0),
     ):
-        parts, metadata = load_parts(model_bytes(model.fit(X, TWO)))
+        parts, metadata = unpack_members(model_bytes(model.fit(X, TWO)))
         with pytest.raises(ModelFileError, match="a member is a RandomForestClassifier"):
-            model_from_bytes(save_parts([*parts[:-1], stranger], metadata))
+            model_from_bytes(pack_members([*parts[:-1], stranger], metadata))
     model_from_bytes(model_bytes(CalibratedModel(forest, cv=2).fit(X, TWO)))

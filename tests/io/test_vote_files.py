@@ -10,7 +10,7 @@ from sklearn.svm import SVC
 
 import bosquet
 from bosquet import AdaBoostClassifier, AnyBoostClassifier, DecisionTreeClassifier, ModelFileError
-from bosquet.io import load_bytes, model_bytes, model_from_bytes, save_bytes
+from bosquet.io import model_bytes, model_from_bytes, pack_trees, unpack_trees
 
 TWO = make_classification(200, 5, random_state=0)
 THREE = load_iris(return_X_y=True)
@@ -69,10 +69,10 @@ def test_a_vote_is_equal_after_loading(name, tmp_path):
 )
 def test_an_impossible_certificate_is_rejected(spoiled):
     X, y = TWO
-    ensemble, metadata = load_bytes(model_bytes(AdaBoostClassifier(n_estimators=3).fit(X, y)))
+    ensemble, metadata = unpack_trees(model_bytes(AdaBoostClassifier(n_estimators=3).fit(X, y)))
     metadata["certificate"] |= spoiled
     with pytest.raises(ModelFileError):
-        model_from_bytes(save_bytes(ensemble, metadata))
+        model_from_bytes(pack_trees(ensemble, metadata))
 
 
 def test_a_perfect_first_round_has_a_certificate_in_its_file():
@@ -149,8 +149,8 @@ WRONG = {
 @pytest.mark.parametrize("name", list(WRONG))
 def test_inconsistent_metadata_is_rejected(name):
     model, (X, y) = MODELS["code"]
-    ensemble, metadata = load_bytes(model_bytes(model.fit(X, y)))
+    ensemble, metadata = unpack_trees(model_bytes(model.fit(X, y)))
     metadata = json.loads(json.dumps(metadata))
     WRONG[name](metadata)
     with pytest.raises(ModelFileError):
-        model_from_bytes(save_bytes(ensemble, metadata))
+        model_from_bytes(pack_trees(ensemble, metadata))

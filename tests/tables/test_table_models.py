@@ -8,7 +8,7 @@ import pytest
 
 import bosquet
 from bosquet.io import ModelFileError, model_bytes, model_from_bytes
-from bosquet.io.container import load_parts, save_parts
+from bosquet.io.container import pack_members, unpack_members
 from bosquet.tables import TableModel, tidy
 
 
@@ -99,7 +99,7 @@ def test_an_invalid_table_raises_and_the_error_lists_the_accepted_types(fitted, 
 
 
 def test_damaged_plans_are_rejected(fitted):
-    parts, metadata = load_parts(model_bytes(fitted))
+    parts, metadata = unpack_members(model_bytes(fitted))
     plan = metadata["table"]
     wrong = [
         {},
@@ -110,10 +110,10 @@ def test_damaged_plans_are_rejected(fitted):
     ]
     for one in wrong:
         with pytest.raises(ModelFileError):
-            model_from_bytes(save_parts(parts, one))
+            model_from_bytes(pack_members(parts, one))
     with pytest.raises(ModelFileError, match="one inner model"):
-        model_from_bytes(save_parts(parts * 2, metadata))
-    inside = save_parts([model_bytes(fitted)], metadata)
+        model_from_bytes(pack_members(parts * 2, metadata))
+    inside = pack_members([model_bytes(fitted)], metadata)
     with pytest.raises(ModelFileError, match="cannot be a member"):
         model_from_bytes(inside)
 

@@ -16,7 +16,7 @@ from bosquet import (
     RandomForestClassifier,
 )
 from bosquet.io import ModelFileError, model_bytes, model_from_bytes
-from bosquet.io.container import load_bytes, save_bytes
+from bosquet.io.container import pack_trees, unpack_trees
 from bosquet.reference.cart import grow
 
 SIZES = np.array(["large", "medium", "small"])
@@ -210,11 +210,11 @@ def test_a_tree_of_several_targets_can_be_exported():
 def test_a_file_with_inconsistent_classes_raises():
     X, y = data()
     for model in (DecisionTreeClassifier(max_depth=2), RandomForestClassifier(2)):
-        ensemble, metadata = load_bytes(model_bytes(model.fit(X, y)))
+        ensemble, metadata = unpack_trees(model_bytes(model.fit(X, y)))
         two, three = metadata["classes"]
         for classes in ([three, three], [two], two, [two, {**three, "values": []}], [], None):
             with pytest.raises(ModelFileError):
-                model_from_bytes(save_bytes(ensemble, {**metadata, "classes": classes}))
+                model_from_bytes(pack_trees(ensemble, {**metadata, "classes": classes}))
 
 
 def test_multilabel_targets_can_be_scored():

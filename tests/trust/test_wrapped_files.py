@@ -19,7 +19,7 @@ from bosquet import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from bosquet.io.container import load_parts, save_parts
+from bosquet.io.container import pack_members, unpack_members
 from bosquet.io.models import model_bytes, model_from_bytes
 
 BOOSTED = GradientBoostingRegressor(n_estimators=5, random_state=0)
@@ -112,8 +112,8 @@ def test_models_of_other_libraries_cannot_be_saved(numbers, two_classes, tmp_pat
 
 
 def tampered(model, **changes):
-    parts, metadata = load_parts(model_bytes(model))
-    return save_parts(parts, json.loads(json.dumps(metadata)) | changes)
+    parts, metadata = unpack_members(model_bytes(model))
+    return pack_members(parts, json.loads(json.dumps(metadata)) | changes)
 
 
 def test_inconsistent_metadata_raise(numbers, two_classes):

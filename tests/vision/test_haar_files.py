@@ -7,7 +7,7 @@ import pytest
 from haar_images import bars
 
 import bosquet
-from bosquet.io import ModelFileError, load_bytes, model_bytes, model_from_bytes, save_bytes
+from bosquet.io import ModelFileError, model_bytes, model_from_bytes, pack_trees, unpack_trees
 from bosquet.vision import HaarBoostClassifier
 
 
@@ -54,7 +54,7 @@ def paths(node, path=()):
 @pytest.mark.parametrize("wrong", [None, -1, "text", [], {}, [1, 2], 1e300, True, 10**30], ids=repr)
 def test_a_wrong_value_anywhere_raises_or_is_harmless(saved, wrong):
     model, images = saved
-    ensemble, metadata = load_bytes(model_bytes(model))
+    ensemble, metadata = unpack_trees(model_bytes(model))
     for path in paths(metadata):
         if not path:
             continue
@@ -64,7 +64,7 @@ def test_a_wrong_value_anywhere_raises_or_is_harmless(saved, wrong):
             node = node[key]
         node[path[-1]] = wrong
         try:
-            read = model_from_bytes(save_bytes(ensemble, changed))
+            read = model_from_bytes(pack_trees(ensemble, changed))
         except ModelFileError:
             continue
         if path[0] != "classes":  # which may be anything that two labels can be
@@ -72,7 +72,7 @@ def test_a_wrong_value_anywhere_raises_or_is_harmless(saved, wrong):
 
 
 def test_a_rectangle_outside_the_window_raises(saved):
-    ensemble, metadata = load_bytes(model_bytes(saved[0]))
+    ensemble, metadata = unpack_trees(model_bytes(saved[0]))
     metadata["rectangles"][2][0] = [5, 5, 5, 5]
     with pytest.raises(ModelFileError, match="rectangle 0 of feature 2 is not inside the window"):
-        model_from_bytes(save_bytes(ensemble, metadata))
+        model_from_bytes(pack_trees(ensemble, metadata))

@@ -1,15 +1,15 @@
 """Writing and reading of model files, whose format is described in docs/format.md."""
 
 from bosquet._core import ModelFileError
-from bosquet.io.container import load_bytes, save_bytes
+from bosquet.io.container import pack_trees, unpack_trees
 from bosquet.io.models import load, model_bytes, model_from_bytes, save_model
 
 __all__ = [
     "ModelFileError",
     "load",
-    "load_bytes",
     "model_bytes",
     "model_from_bytes",
-    "save_bytes",
+    "pack_trees",
     "save_model",
+    "unpack_trees",
 ]

@@ -22,7 +22,7 @@ MAX_METADATA_BYTES = 1 << 28
 MAX_METADATA_DEPTH = 64
 
 
-def save_bytes(ensemble: _core.Ensemble, metadata: State) -> bytes:
+def pack_trees(ensemble: _core.Ensemble, metadata: State) -> bytes:
     """Return a model file as bytes, which depend on the ensemble and the metadata only.
 
     Parameters
@@ -35,18 +35,18 @@ def save_bytes(ensemble: _core.Ensemble, metadata: State) -> bytes:
     return _core.write_model(ensemble, _text(metadata))
 
 
-def save_parts(parts: list[bytes], metadata: State) -> bytes:
+def pack_members(members: list[bytes], metadata: State) -> bytes:
     """Return the model file of a composite model, whose members are given as model files."""
-    return _core.write_parts(parts, _text(metadata))
+    return _core.write_parts(members, _text(metadata))
 
 
-def load_parts(data: bytes) -> tuple[list[bytes], dict[str, Any]] | None:
+def unpack_members(data: bytes) -> tuple[list[bytes], dict[str, Any]] | None:
     """Return the members and the metadata of a composite model, None for any other model file."""
     data = data if isinstance(data, bytes) else bytes(memoryview(data))
     if not _core.holds_parts(data):
         return None
-    parts, text = _core.read_parts(data)
-    return parts, _parse(text)
+    members, text = _core.read_parts(data)
+    return members, _parse(text)
 
 
 def _text(metadata: State) -> bytes:
@@ -67,7 +67,7 @@ def _text(metadata: State) -> bytes:
     return data
 
 
-def load_bytes(data: bytes) -> tuple[_core.Ensemble, dict[str, Any]]:
+def unpack_trees(data: bytes) -> tuple[_core.Ensemble, dict[str, Any]]:
     """Return the ensemble and the metadata of a model file; raise ModelFileError for invalid bytes.
 
     Parameters

@@ -17,7 +17,7 @@ from bosquet._state.kinds import Content, ModelKind, class_by_name, kind_by_name
 from bosquet._state.members import column_kinds
 from bosquet._suggestions import with_article
 from bosquet._warnings import warn_user
-from bosquet.io.container import load_bytes, load_parts, save_bytes, save_parts
+from bosquet.io.container import pack_members, pack_trees, unpack_members, unpack_trees
 from bosquet.io.parameters import (
     ReadContext,
     build_estimator,
@@ -108,14 +108,14 @@ def model_bytes(estimator: object, nested: int = 0) -> bytes:
         check_is_fitted(estimator)
     content, state = kind.to_state(estimator)
     if isinstance(content, Ensemble):
-        return save_bytes(content, _metadata(kind, estimator, content, state))
+        return pack_trees(content, _metadata(kind, estimator, content, state))
     if nested == MAX_NESTING:
         raise ValueError(
             f"it is nested in more than {MAX_NESTING - 1} other models, which a model file does not"
             " support; use pickle or joblib"
         )
-    parts = [_part(label, member, nested) for label, member in content]
-    return save_parts(parts, _metadata(kind, estimator, content, state))
+    member_files = [_part(label, member, nested) for label, member in content]
+    return pack_members(member_files, _metadata(kind, estimator, content, state))
 
 
 def _part(label: str, member: Any, nested: int) -> bytes:
@@ -158,15 +158,15 @@ def model_from_bytes(data: bytes, nested: int = 0) -> Any:
 def writer_version(data: bytes) -> str:
     """Return the version of Bosquet that wrote a model file."""
     data = strip_signature(data, None)
-    _, metadata = load_parts(data) or load_bytes(data)
+    _, metadata = unpack_members(data) or unpack_trees(data)
     return read_text(metadata, "bosquet")
 
 
 def _read(data: bytes, nested: int) -> Any:
-    found = load_parts(data)
-    content, metadata = load_bytes(data) if found is None else found
+    composite = unpack_members(data)
+    content, metadata = unpack_trees(data) if composite is None else composite
     version = read_text(metadata, "bosquet")
-    if found is not None and nested == MAX_NESTING:
+    if composite is not None and nested == MAX_NESTING:
         raise ModelFileError(
             f"invalid model file: models are nested more than {MAX_NESTING} levels deep"
         )
@@ -218,7 +218,7 @@ def _build(content: Any, metadata: dict[str, Any], nested: int) -> Any:
             f" {'member models' if kind.has_members else 'trees'}"
         )
     if isinstance(content, list):
-        content = [model_from_bytes(part, nested + 1) for part in content]
+        content = [model_from_bytes(member_file, nested + 1) for member_file in content]
     version = read_text(metadata, "bosquet")
     context = ReadContext(_is_newer(version), content if isinstance(content, list) else [])
     model: Any = None

@@ -68,12 +68,12 @@ def parameters_state(estimator: Estimator, members: Sequence[object] = ()) -> di
     """
     state: dict[str, Any] = {}
     stored: dict[str, Any] = {}
-    required, parts = _required(type(estimator)), {id(m): n for n, m in enumerate(members)}
+    required, member_index = _required(type(estimator)), {id(m): n for n, m in enumerate(members)}
     for name, value in estimator.get_params(deep=False).items():
         if name in MACHINE_PARAMETERS:
             continue
         try:
-            state[name] = encode_value(value, parts)
+            state[name] = encode_value(value, member_index)
         except Unstorable as error:
             if name in required:
                 raise ValueError(
@@ -87,10 +87,10 @@ def parameters_state(estimator: Estimator, members: Sequence[object] = ()) -> di
     return state
 
 
-def encode_value(value: object, parts: Mapping[int, int] = MappingProxyType({})) -> Any:
+def encode_value(value: object, member_index: Mapping[int, int] = MappingProxyType({})) -> Any:
     """Convert a value to JSON values; raise Unstorable if a model file cannot store it.
 
-    `parts` are the indices of the member models in the file, by their `id`.
+    `member_index` are the indices of the member models in the file, by their `id`.
     """
     if isinstance(value, np.generic):
         value = value.item()
@@ -107,12 +107,12 @@ def encode_value(value: object, parts: Mapping[int, int] = MappingProxyType({}))
         return number if math.isfinite(number) else {"float": str(number)}
     if isinstance(value, NotStored):
         return {"not stored": value.kind}
-    return _encoded_container(value, parts)
+    return _encoded_container(value, member_index)
 
 
-def _encoded_container(value: Any, parts: Mapping[int, int]) -> Any:
+def _encoded_container(value: Any, member_index: Mapping[int, int]) -> Any:
     def each(values: Any) -> list[Any]:
-        return [encode_value(one, parts) for one in values]
+        return [encode_value(one, member_index) for one in values]
 
     if isinstance(value, list):
         return each(value)
@@ -126,11 +126,13 @@ def _encoded_container(value: Any, parts: Mapping[int, int]) -> Any:
             raise Unstorable(value, f"{value} has more than {MAX_RANGE_LENGTH:,} elements")
         return {"range": each((value.start, value.stop, value.step))}
     if isinstance(value, dict):
-        return {"dict": [[_as_key(key), encode_value(one, parts)] for key, one in value.items()]}
+        return {
+            "dict": [[_as_key(key), encode_value(one, member_index)] for key, one in value.items()]
+        }
     if hasattr(value, "__array__"):  # an array, or a column or table that converts to one
         return _encoded_array(np.asarray(value))
-    if id(value) in parts:
-        return {"part": parts[id(value)]}
+    if id(value) in member_index:
+        return {"part": member_index[id(value)]}
     return {"estimator": _encoded_estimator(value)}
 
 
@@ -170,13 +172,13 @@ def build_estimator(
     cls: Any, state: dict[str, Any], context: ReadContext
 ) -> tuple[Any, dict[str, NotStored]]:
     """Return an estimator with these parameters, checked as by `fit`, and those that were not stored."""
-    known = _defaults(cls)
+    defaults = _defaults(cls)
     parameters: dict[str, Any] = {}
     missing: dict[str, NotStored] = {}
     for name, value in state.items():
-        if name not in known and context.is_newer:
+        if name not in defaults and context.is_newer:
             context.unknown.append(f"{cls.__name__}.{name}")
-        elif name not in known or name in MACHINE_PARAMETERS:
+        elif name not in defaults or name in MACHINE_PARAMETERS:
             raise ModelFileError(
                 f"invalid model file: 'parameters' contains {name!r}, which is not a parameter of"
                 f" {cls.__name__} that a file may set"
@@ -247,13 +249,13 @@ def _dict(content: Any, context: ReadContext) -> dict[Any, Any]:
 
 def _range(content: Any, context: ReadContext) -> range:
     start, stop, step = read_integers({"range": content}, "range", -(2**63), 2**63, length=3)
-    found = range(start, stop, step)
+    values = range(start, stop, step)
     # Checks convert a range to an array, whose size is not bounded by the size of the file.
-    if _is_long(found):
+    if _is_long(values):
         raise ModelFileError(
             f"invalid model file: a range among the parameters has more than {MAX_RANGE_LENGTH:,} elements"
         )
-    return found
+    return values
 
 
 def _is_long(numbers: range) -> bool:
@@ -317,8 +319,8 @@ _TAGS: dict[str, Callable[[Any, ReadContext], Any]] = {
 @cache
 def _defaults(cls: Any) -> dict[str, Any]:
     """Return the parameters of a class with their defaults, `Parameter.empty` for those without."""
-    given = signature(cls.__init__).parameters.values()
-    return {p.name: p.default for p in given if p.name != "self"}
+    parameters = signature(cls.__init__).parameters.values()
+    return {p.name: p.default for p in parameters if p.name != "self"}
 
 
 def _required(cls: Any) -> list[str]:
