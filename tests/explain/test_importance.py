@@ -39,8 +39,8 @@ def test_every_measure_scales_the_largest_to_100_and_ranks_noise_last(data, mode
     # Splits on noise count as much as others.
     assert found.ranking()[0][0] == "both" or kind == "split"
     assert found.mean[2] < found.mean[0]
-    assert found.std.shape == found.scaled_std.shape == (3,)
-    assert (found.std[np.isfinite(found.std)] >= 0).all()
+    assert found.standard_error.shape == found.scaled_standard_error.shape == (3,)
+    assert (found.standard_error[np.isfinite(found.standard_error)] >= 0).all()
 
 
 def test_the_gain_of_a_group_is_the_sum_of_its_columns(data, model):
@@ -90,7 +90,7 @@ def test_shap_importance_is_summed_over_classes(data):
 
 def test_a_single_tree_has_no_standard_error(data):
     tree = DecisionTreeRegressor(max_depth=3).fit(*data)
-    assert np.isnan(importance(tree, kind="gain").std).all()
+    assert np.isnan(importance(tree, kind="gain").standard_error).all()
 
 
 @pytest.mark.parametrize(

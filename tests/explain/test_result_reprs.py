@@ -47,7 +47,7 @@ def test_importances_list_the_first_features_and_the_number_of_others(breast):
         caption, head, first, *_, last = lines_of(found)
         assert caption.startswith("Importance by ")
         assert caption.endswith(" of 30 features")
-        assert head.split() == ["feature", "scaled", "mean", "std"]
+        assert head.split() == ["feature", "scaled", "mean", "standard_error"]
         name, scaled = found.ranking()[0]
         assert first.startswith(f"  {name} ")
         assert f"{scaled:.4g}" in first.split()
@@ -108,9 +108,9 @@ def test_shape_functions_list_the_largest_range_first(stumps):
     shapes = shape_functions(model, X)
     caption, head, first, *_ = lines_of(shapes)
     assert caption.startswith(f"Shape functions of {len(shapes.single)} features, centred")
-    assert head.split() == ["function", "spread"]
-    assert first.startswith("  " + next(iter(shapes.strength())))
-    assert dict(zip(*shapes.columns().values(), strict=True)) == shapes.strength()
+    assert head.split() == ["function", "range"]
+    assert first.startswith("  " + next(iter(shapes.ranges())))
+    assert dict(zip(*shapes.columns().values(), strict=True)) == shapes.ranges()
 
 
 def test_reprs_of_a_surrogate_and_a_counterfactual(breast):

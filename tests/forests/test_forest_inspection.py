@@ -46,7 +46,7 @@ def test_every_importance_finds_the_relevant_features(two_relevant_features, kin
     # Permutation importance of irrelevant features is 0 within its standard error.
     if kind == "permutation":
         noise = [0, 1, 3, 5]
-        assert (np.abs(found.mean[noise]) < 4 * found.std[noise] + 0.01).all()
+        assert (np.abs(found.mean[noise]) < 4 * found.standard_error[noise] + 0.01).all()
         assert found.per_class.shape == (2, 6)
 
 

@@ -62,9 +62,12 @@ class Dependence:
 
     def __repr__(self) -> str:
         points = " x ".join(str(values.size) for values in self.grid)
-        parts = [f"{points} points", f"from {self.average.min():.4g} to {self.average.max():.4g}"]
+        properties = [
+            f"{points} points",
+            f"from {self.average.min():.4g} to {self.average.max():.4g}",
+        ]
         if self.average.ndim > len(self.grid):
-            parts.append(f"{self.average.shape[-1]} outputs")
+            properties.append(f"{self.average.shape[-1]} outputs")
         if self.individual is not None:
-            parts.append(f"curves of {len(self.individual)} rows")
-        return f"Dependence of the {self.kind} on {' and '.join(self.features)}: {', '.join(parts)}"
+            properties.append(f"curves of {len(self.individual)} rows")
+        return f"Dependence of the {self.kind} on {' and '.join(self.features)}: {', '.join(properties)}"

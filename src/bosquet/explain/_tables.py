@@ -98,8 +98,8 @@ def with_rows(X: Any, columns: Sequence[int], rows: np.ndarray) -> Any:
         return X
     names = [X.columns[column] for column in columns]
     if hasattr(X, "iloc"):
-        taken = {name: X[name].iloc[rows].set_axis(X.index) for name in names}
-        return X.assign(**taken)
+        replaced = {name: X[name].iloc[rows].set_axis(X.index) for name in names}
+        return X.assign(**replaced)
     return X.with_columns([X[name][rows] for name in names])
 
 

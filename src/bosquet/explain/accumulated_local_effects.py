@@ -124,8 +124,8 @@ def _bin_means(values: np.ndarray, row_bin: np.ndarray, counts: np.ndarray) -> n
 def _level_effects(
     evaluator: GridEvaluator, X: Any, column: int, values: np.ndarray, bins: int
 ) -> tuple[list[np.ndarray], np.ndarray]:
-    known = np.array([value is not None and value == value for value in values])
-    levels = sorted(set(values[known]), key=str)
+    is_known = np.array([value is not None and value == value for value in values])
+    levels = sorted(set(values[is_known]), key=str)
     if len(levels) < 2:
         raise ValueError(
             f"feature {evaluator.names[column]!r} has fewer than two levels in X; its effect needs at least"
@@ -134,8 +134,8 @@ def _level_effects(
     order = _order_of_levels(X, column, values, levels)
     levels = [levels[i] for i in order]
     first = {level: int(np.flatnonzero(values == level)[0]) for level in levels}
-    number = np.array([levels.index(v) if k else -1 for v, k in zip(values, known, strict=True)])
-    total, counts = 0.0, np.bincount(number[known], minlength=len(levels))
+    number = np.array([levels.index(v) if k else -1 for v, k in zip(values, is_known, strict=True)])
+    total, counts = 0.0, np.bincount(number[is_known], minlength=len(levels))
     effects = []
     for k, level in enumerate(levels):
         if k:

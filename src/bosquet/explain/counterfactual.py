@@ -188,15 +188,15 @@ class _CounterfactualSearch:
         self.before = model.predict(row)[0]
         count = X.shape[1]
         self.values = [column_values(X, f) for f in range(count)]
-        self.own = [column_values(row, f)[0] for f in range(count)]
+        self.row_values = [column_values(row, f)[0] for f in range(count)]
         self.sources = [self._sources(f, grid) for f in range(count)]
         self.spread = [self._spread(f) for f in range(count)]
 
     def _check_wanted(self, wanted: Any) -> Any:
         if self.is_classifier:
-            known = self.model.classes_.tolist()
-            if wanted is not None and wanted not in known:
-                raise ValueError(f"wanted={wanted!r} is not one of the classes {known}")
+            classes = self.model.classes_.tolist()
+            if wanted is not None and wanted not in classes:
+                raise ValueError(f"wanted={wanted!r} is not one of the classes {classes}")
             return wanted
         if wanted is None:
             raise ValueError(
@@ -223,7 +223,7 @@ class _CounterfactualSearch:
             ordered = finite[np.argsort(values[finite], kind="stable")]
             ranks = np.unique(np.linspace(0, ordered.size - 1, grid).round().astype(int))
             rows = ordered[ranks].tolist()
-        return np.array([r for r in rows if values[r] != self.own[column]], dtype=int)
+        return np.array([r for r in rows if values[r] != self.row_values[column]], dtype=int)
 
     def _spread(self, column: int) -> float:
         values = self.values[column]
@@ -239,7 +239,7 @@ class _CounterfactualSearch:
         return sum(self._step(column, self.values[column][r]) for column, r in change.items())
 
     def _step(self, column: int, value: Any) -> float:
-        old = self.own[column]
+        old = self.row_values[column]
         if self.values[column].dtype == object or old != old:
             return 1.0
         return abs(float(value) - float(old)) / self.spread[column]
@@ -307,7 +307,7 @@ class _CounterfactualSearch:
             table = self._bisect(table, column)
         values = {column: column_values(table, column)[0] for column in change}
         return Counterfactual(
-            {names[f]: (_to_python(self.own[f]), _to_python(values[f])) for f in change},
+            {names[f]: (_to_python(self.row_values[f]), _to_python(values[f])) for f in change},
             table,
             float(sum(self._step(f, value) for f, value in values.items())),
             _to_python(self.before),
@@ -316,7 +316,7 @@ class _CounterfactualSearch:
 
     def _bisect(self, table: Any, column: int) -> Any:
         """Move a number as close to its old value as the wanted prediction allows."""
-        old = self.own[column]
+        old = self.row_values[column]
         if self.values[column].dtype == object or old != old:
             return table
         far, near = float(column_values(table, column)[0]), float(old)

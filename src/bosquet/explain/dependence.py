@@ -215,8 +215,8 @@ def make_grid(
     values = column_values(X, column)
     if values.dtype == object:
         present = {value for value in values if value is not None and value == value}
-        known = ordered_levels(X, column) or sorted(present, key=str)
-        levels = [level for level in known if level in present]
+        all_levels = ordered_levels(X, column) or sorted(present, key=str)
+        levels = [level for level in all_levels if level in present]
         if not isinstance(grid, int | np.integer):
             levels = [level for level in grid if level in levels]
         return np.array(levels, dtype=object)
@@ -320,7 +320,7 @@ class GridEvaluator:
             averages = np.split(self._to_scale(raw), ends, axis=0)
             return {f: (mean, None) for f, mean in zip(columns, averages, strict=True)}
         step = max(1, MAX_PREDICTIONS_IN_MEMORY // (points * trees.ensemble.n_outputs))
-        total, kept = None, []
+        total, chunks = None, []
         for begin in range(0, rows, step):
             chunk = np.arange(begin, min(begin + step, rows))
             chunk_data = data if chunk.size == rows else take_rows(data, chunk)
@@ -333,11 +333,11 @@ class GridEvaluator:
             weighted = np.tensordot(self.weight[chunk], scaled, axes=1)
             total = weighted if total is None else total + weighted
             if self.keep_rows:
-                kept.append(scaled)
+                chunks.append(scaled)
         assert total is not None
         averages = np.split(total, ends, axis=0)
         curves = (
-            np.split(np.concatenate(kept), ends, axis=1)
+            np.split(np.concatenate(chunks), ends, axis=1)
             if self.keep_rows
             else [None] * len(columns)
         )

@@ -33,14 +33,14 @@ class Importance(TabularResult):
         The measure.
     mean : array of shape (n_groups,)
         Importances in the unit of the measure.
-    std : array of shape (n_groups,)
+    standard_error : array of shape (n_groups,)
         Standard errors of `mean`; NaN if the mean is of one number.
     names : list of str
     """
 
     kind: str
     mean: np.ndarray
-    std: np.ndarray
+    standard_error: np.ndarray
     names: list[str]
 
     @property
@@ -54,9 +54,9 @@ class Importance(TabularResult):
         return self.mean * self._factor
 
     @property
-    def scaled_std(self) -> np.ndarray:
-        """`std` on the same scale."""
-        return self.std * self._factor
+    def scaled_standard_error(self) -> np.ndarray:
+        """`standard_error` on the same scale."""
+        return self.standard_error * self._factor
 
     @property
     def _factor(self) -> float:
@@ -70,7 +70,7 @@ class Importance(TabularResult):
 
     def columns(self) -> dict[str, Any]:
         """Columns of the table: feature, scaled importance, mean and standard error, in descending order."""
-        return ranked_columns(self.names, self.scaled, self.mean, self.std)
+        return ranked_columns(self.names, self.scaled, self.mean, self.standard_error)
 
     def _caption(self) -> str:
         return f"Importance by {self.kind} of {len(self.names)} features"
@@ -123,7 +123,7 @@ def importance(
     Returns
     -------
     Importance
-        With `.mean`, `.std`, `.scaled` (the largest is 100) and `.ranking()`.
+        With `.mean`, `.standard_error`, `.scaled` (the largest is 100) and `.ranking()`.
 
     Examples
     --------
@@ -253,7 +253,9 @@ def _permutation_importance(
         is_seed = isinstance(random_state, Integral)
         seed = int(random_state) if is_seed else seed_from(random_state)
         result = model.importance("permutation", X, y, random_state=seed)
-        return Importance(result.kind, result.mean, result.std, [group.name for group in groups])
+        return Importance(
+            result.kind, result.mean, result.standard_error, [group.name for group in groups]
+        )
     score = _score(model, scoring)
     random = check_random_state(random_state)
     baseline = score(X, y)

@@ -112,7 +112,7 @@ class ShapeFunctions(TabularResult):
 
         return shapes(self, **options)
 
-    def strength(self) -> dict[str, float]:
+    def ranges(self) -> dict[str, float]:
         """Range (maximum minus minimum) of each function over its cells, in descending order."""
         sizes = {self.cells[f].name: float(np.ptp(v, axis=0).max()) for f, v in self.single.items()}
         for (f, g), values in self.pairs.items():
@@ -122,8 +122,8 @@ class ShapeFunctions(TabularResult):
 
     def columns(self) -> dict[str, Any]:
         """Columns of the table: feature or pair of each function and its range, in descending order."""
-        strength = self.strength()
-        return {"function": list(strength), "spread": list(strength.values())}
+        ranges = self.ranges()
+        return {"function": list(ranges), "range": list(ranges.values())}
 
     def _caption(self) -> str:
         pairs = f" and {len(self.pairs)} pairs" if self.pairs else ""
@@ -162,7 +162,7 @@ def shape_functions(model: Any, X: Any = None) -> ShapeFunctions:
     >>> shapes = shape_functions(model, X)
     >>> bool(abs(shapes.predict(X)[:, 0] - model.predict(X)).max() < 1e-9)
     True
-    >>> list(shapes.strength())[:2]
+    >>> list(shapes.ranges())[:2]
     ['bmi', 's5']
 
     References

@@ -116,7 +116,7 @@ def output_names(outputs: int, classes: Any) -> list[str] | None:
     if classes is None:
         return None if outputs == 1 else [f"target {k}" for k in range(outputs)]
     if isinstance(classes, list):
-        names = [f"target {t}: {name}" for t, some in enumerate(classes) for name in some]
+        names = [f"target {t}: {name}" for t, labels in enumerate(classes) for name in labels]
     else:
         names = [str(name) for name in classes]
     if outputs == 1:

@@ -277,16 +277,16 @@ class BaseForest(ForestInspection, SaveMixin, ExplainMixin, BaseEstimator):
 
         Returns the columns and the targets of these rows, and their numbers (None: all rows).
         """
-        kept = None
+        kept_rows = None
         if self._kept_rows is not None and len(truth) > self._kept_rows.max(initial=0):
-            kept = self._kept_rows
-            columns, truth = take_rows(columns, kept), truth[kept]
+            kept_rows = self._kept_rows
+            columns, truth = take_rows(columns, kept_rows), truth[kept_rows]
         if len(truth) != self.n_samples_fit_:
             raise ValueError(
                 f"X has {len(truth)} rows, but the forest was fitted to {self.n_samples_fit_};"
                 " pass the training data"
             )
-        return columns, truth, kept
+        return columns, truth, kept_rows
 
     def _key(self, tree: int) -> int:
         return (self._seed + (tree + 1) * KEY_STEP) % 2**64

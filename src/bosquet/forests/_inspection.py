@@ -83,8 +83,7 @@ class ForestInspection:
         Returns
         -------
         ForestImportance
-            With `.mean`, `.std` (standard error of the mean over the trees) and `.scaled` (the largest is
-            100).
+            With `.mean`, `.standard_error` (of the mean over the trees) and `.scaled` (the largest is 100).
         """
         check_is_fitted(self, "_ensemble")
         return forest_importance(self, kind, X, y, **options)

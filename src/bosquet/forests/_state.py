@@ -34,13 +34,13 @@ def _to_state(model: BaseForest) -> tuple[Ensemble, State]:
             "a forest with keep_rows=True contains training rows, which a model file cannot store;"
             " use pickle or joblib"
         )
-    kept = model._kept_rows
+    kept_rows = model._kept_rows
     return model._ensemble, common_state(model) | {
         "keys": list(model._keys),
         "seed": int(model._seed),
         "draws": int(model._draws),
         "merged_rows": [int(rows) for rows in getattr(model, "merged_rows_", [])],
-        "kept_rows": None if kept is None else kept.tolist(),
+        "kept_rows": None if kept_rows is None else kept_rows.tolist(),
         "out_of_bag": out_of_bag_state(model, _OOB_NUMBERS),
     }
 

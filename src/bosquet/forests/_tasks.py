@@ -55,13 +55,13 @@ class BaseForestClassifier(ClassifierMixin, BaseForest):
         check_same_length(len(labels), rows)
         if not continuing:
             self.classes_ = find_classes(labels)
-        several = isinstance(self.classes_, list)
+        has_several_targets = isinstance(self.classes_, list)
         if isinstance(self.classes_, list):
             self.n_outputs_ = len(self.classes_)
             self.n_classes_ = [classes.size for classes in self.classes_]
         else:
             self.n_outputs_, self.n_classes_ = 1, self.classes_.size
-        if several and self._balances_bags():
+        if has_several_targets and self._balances_bags():
             raise ValueError(
                 f"class_weight='balanced_subsample' needs one target, but y has {self.n_outputs_};"
                 " use 'balanced'"

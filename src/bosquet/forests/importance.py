@@ -49,7 +49,7 @@ class ForestImportance(TabularResult):
         The measure of importance.
     mean : array of shape (n_features,)
         The importances.
-    std : array of shape (n_features,)
+    standard_error : array of shape (n_features,)
         Standard error of `mean` over the trees.
     feature_names : list of str
     per_class : array of shape (n_classes, n_features), or None
@@ -60,7 +60,7 @@ class ForestImportance(TabularResult):
 
     kind: str
     mean: np.ndarray
-    std: np.ndarray
+    standard_error: np.ndarray
     feature_names: list[str]
     per_class: np.ndarray | None = None
     per_row: np.ndarray | None = None
@@ -77,15 +77,15 @@ class ForestImportance(TabularResult):
         return [(self.feature_names[f], float(self.scaled[f])) for f in order]
 
     def columns(self) -> dict[str, Any]:
-        """Return the columns of the printed table: feature, scaled, mean and std, most important first."""
-        return ranked_columns(self.feature_names, self.scaled, self.mean, self.std)
+        """Return feature, scaled, mean and standard_error, the columns of the table, by importance."""
+        return ranked_columns(self.feature_names, self.scaled, self.mean, self.standard_error)
 
     def _caption(self) -> str:
         return f"Importance by {self.kind} of {len(self.feature_names)} features"
 
 
 def ranked_columns(
-    names: list[str], scaled: np.ndarray, mean: np.ndarray, std: np.ndarray
+    names: list[str], scaled: np.ndarray, mean: np.ndarray, standard_error: np.ndarray
 ) -> dict[str, Any]:
     """Return the columns of a table of importances, most important first."""
     order = np.argsort(-mean, kind="stable")
@@ -93,7 +93,7 @@ def ranked_columns(
         "feature": [names[f] for f in order],
         "scaled": scaled[order],
         "mean": mean[order],
-        "std": std[order],
+        "standard_error": standard_error[order],
     }
 
 
@@ -180,15 +180,15 @@ def permutation_importance(
             f" {' or '.join(map(repr, allowed))}"
         )
     n_given = len(truth)
-    columns, truth, kept = forest._training_rows(columns, truth)
+    columns, truth, kept_rows = forest._training_rows(columns, truth)
     permuted = _PermutedVotes(forest, columns, random_state)
     if measure == "margin":
         result = _margin_importance(permuted, truth, per_row)
     else:
         result = _tree_importance(permuted, truth, measure, per_row)
-    if kept is not None and result.per_row is not None:
+    if kept_rows is not None and result.per_row is not None:
         all_rows = np.full((n_given, result.per_row.shape[1]), np.nan)
-        all_rows[kept] = result.per_row
+        all_rows[kept_rows] = result.per_row
         result.per_row = all_rows
     return result
 
@@ -209,7 +209,7 @@ class _PermutedVotes:
         )
         return rows, features, leaves
 
-    def each(self) -> Any:
+    def iterate_trees(self) -> Any:
         """Yield the out-of-bag rows, the features used and the votes of each tree.
 
         The votes have shape (1 + features, rows, outputs); the first entry is without permutation.
@@ -235,10 +235,10 @@ def _margins(votes: np.ndarray, truth: np.ndarray) -> np.ndarray:
     """
     shares = votes / np.maximum(votes.sum(axis=-1, keepdims=True), 1e-300)
     rows = np.arange(truth.size)
-    own = shares[..., rows, truth]
-    others = shares.copy()
-    others[..., rows, truth] = -1
-    return own - others.max(axis=-1)
+    true_shares = shares[..., rows, truth]
+    other_shares = shares.copy()
+    other_shares[..., rows, truth] = -1
+    return true_shares - other_shares.max(axis=-1)
 
 
 def _margin_importance(
@@ -254,7 +254,7 @@ def _margin_importance(
         votes = np.zeros((permuted.rows, n_classes))
         # Changes of the votes when a feature is permuted.
         change = np.zeros((chunk.size, permuted.rows, n_classes))
-        for tree, (rows, features, tree_votes) in enumerate(permuted.each()):
+        for tree, (rows, features, tree_votes) in enumerate(permuted.iterate_trees()):
             votes[rows] += tree_votes[0]
             seen[rows] = True
             margin = _margins(tree_votes[0], truth[rows]).mean() if begin == 0 else 0.0
@@ -291,7 +291,7 @@ def _tree_importance(
     by_tree = np.zeros((permuted.trees, permuted.n_features))
     by_row = np.zeros((permuted.rows, permuted.n_features))
     counts = np.zeros(permuted.rows)
-    for tree, (rows, features, tree_votes) in enumerate(permuted.each()):
+    for tree, (rows, features, tree_votes) in enumerate(permuted.iterate_trees()):
         if not rows.size:
             continue
         losses = [losses_of(votes, truth[rows]) for votes in tree_votes]

@@ -64,27 +64,27 @@ def merge_forests(forests: Iterable[Forest]) -> Forest:
     ----------
     Breiman, "Pasting small votes for classification in large databases and on-line", Machine Learning 1999.
     """
-    parts = list(forests)
-    if not parts:
+    to_merge = list(forests)
+    if not to_merge:
         raise ValueError("forests is empty; pass at least one fitted forest")
-    for number, forest in enumerate(parts):
-        _check_compatible(parts[0], forest, number)
-    first = parts[0]
-    merged = clone(first).set_params(n_estimators=sum(len(forest) for forest in parts))
+    for number, forest in enumerate(to_merge):
+        _check_compatible(to_merge[0], forest, number)
+    first = to_merge[0]
+    merged = clone(first).set_params(n_estimators=sum(len(forest) for forest in to_merge))
     set_feature_attributes(merged, first._encoder)
     for name in ("classes_", "n_classes_", "n_outputs_"):
         if hasattr(first, name):
             setattr(merged, name, getattr(first, name))
     merged._ensemble = first._ensemble.copy()
-    for forest in parts[1:]:
+    for forest in to_merge[1:]:
         for tree in range(len(forest)):
             add_copy(merged._ensemble, forest._ensemble, tree)
-    merged._keys = [key for forest in parts for key in forest._keys]
+    merged._keys = [key for forest in to_merge for key in forest._keys]
     merged._seed, merged._draws, merged._kept_rows = first._seed, first._draws, None
-    merged.n_samples_fit_ = sum(forest.n_samples_fit_ for forest in parts)
+    merged.n_samples_fit_ = sum(forest.n_samples_fit_ for forest in to_merge)
     merged.merged_rows_ = [
         rows
-        for forest in parts
+        for forest in to_merge
         for rows in getattr(forest, "merged_rows_", [forest.n_samples_fit_])
     ]
     merged._hard_vote_ensemble = None
@@ -225,11 +225,11 @@ def _check_compatible(first: Any, forest: BaseForest, number: int) -> None:
             f"forests[{number}] was fitted to other columns or categories than forests[0]; use fit_in_parts,"
             " which uses the columns of the first part for all parts"
         )
-    own, others = getattr(first, "classes_", None), getattr(forest, "classes_", None)
-    if not _same_classes(own, others):
+    first_classes, classes = getattr(first, "classes_", None), getattr(forest, "classes_", None)
+    if not _same_classes(first_classes, classes):
         raise ValueError(
-            f"forests[{number}] has the classes {others}, but forests[0] has {own}; use fit_in_parts with"
-            " classes="
+            f"forests[{number}] has the classes {classes}, but forests[0] has {first_classes}; use"
+            " fit_in_parts with classes="
         )
     if forest._ensemble.n_outputs != first._ensemble.n_outputs:
         raise ValueError(
@@ -238,9 +238,9 @@ def _check_compatible(first: Any, forest: BaseForest, number: int) -> None:
         )
 
 
-def _same_classes(own: Any, others: Any) -> bool:
-    if isinstance(own, list):
-        return len(own) == len(others) and all(map(_same_classes, own, others))
-    if own is None:
+def _same_classes(first: Any, second: Any) -> bool:
+    if isinstance(first, list):
+        return len(first) == len(second) and all(map(_same_classes, first, second))
+    if first is None:
         return True
-    return np.array_equal(own, others)
+    return np.array_equal(first, second)

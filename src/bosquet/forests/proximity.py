@@ -38,8 +38,8 @@ def outlier_scores(leaves: np.ndarray, codes: np.ndarray) -> np.ndarray:
     scores = np.zeros(len(codes))
     for code in np.unique(codes):
         rows = np.flatnonzero(codes == code)
-        own = leaves[rows]
-        indicators, _ = _both_indicators(own, own)
+        class_leaves = leaves[rows]
+        indicators, _ = _both_indicators(class_leaves, class_leaves)
         raw = np.empty(rows.size)
         # Blocks of rows limit the memory for pairs of rows that share a leaf.
         for begin in range(0, rows.size, 1024):

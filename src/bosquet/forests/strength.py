@@ -37,10 +37,10 @@ def strength_and_correlation(forest: BaseForest, X: TableLike, y: ArrayLike) -> 
     has_votes = counts > 0
     shares = votes / np.maximum(counts, 1)[:, None]
     all_rows = np.arange(truth.size)
-    others = shares.copy()
-    others[all_rows, truth] = -1
-    rival = others.argmax(axis=1)
-    margin = shares[all_rows, truth] - others[all_rows, rival]
+    other_shares = shares.copy()
+    other_shares[all_rows, truth] = -1
+    rival = other_shares.argmax(axis=1)
+    margin = shares[all_rows, truth] - other_shares[all_rows, rival]
     strength = float(margin[has_votes].mean())
     # The raw margin of a tree is 1 if it votes for the true class, -1 if it votes for the rival (the
     # other class with the most votes), and 0 otherwise.

@@ -74,7 +74,7 @@ def importances(*found: Any, max_display: int = 15, axes: Any = None) -> Any:
     axes = np.atleast_1d(axes)
     for ax, importance in zip(axes, found, strict=True):
         top = importance.mean.max(initial=0.0)
-        spread = 100 * importance.std / top if top > 0 else importance.std
+        spread = 100 * importance.standard_error / top if top > 0 else importance.standard_error
         ax.barh(
             np.arange(order.size),
             importance.scaled[order],
