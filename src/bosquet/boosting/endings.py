@@ -57,13 +57,13 @@ NO_WEIGHT_LEFT = Ending(
 
 def ending_of_all(endings: Iterable[Ending | None]) -> Ending:
     """The ending of several loops that run side by side, one for each column of a code."""
-    known = [ending for ending in endings if ending is not None]
-    if not known:  # a warm start of a model whose loops had ended
+    known_endings = [ending for ending in endings if ending is not None]
+    if not known_endings:  # a warm start of a model whose loops had ended
         return Ending("the rounds had already ended in an earlier fit")
-    reasons = list(dict.fromkeys(ending.reason for ending in known))
-    advice = next((ending.advice for ending in known if ending.advice), "")
-    if len(known) == 1:
-        return known[0]
+    reasons = list(dict.fromkeys(ending.reason for ending in known_endings))
+    advice = next((ending.advice for ending in known_endings if ending.advice), "")
+    if len(known_endings) == 1:
+        return known_endings[0]
     return Ending(f"the loops of all columns of the code ended; {reasons[-1]}", advice)
 
 

@@ -76,9 +76,9 @@ def outlier_scores(
     ----------
     Freund and Schapire, "Experiments with a new boosting algorithm", ICML 1996, section 4.
     """
-    ok, wanted = choice("loss", "margin")
+    ok, accepted = choice("loss", "margin")
     if not ok(by):
-        raise ValueError(f"by={by!r} is not valid: by must be {wanted}")
+        raise ValueError(f"by={by!r} is not valid: by must be {accepted}")
     if not is_classifier(model):
         raise TypeError(
             f"{type(model).__name__} is not a classifier; outlier_scores needs a boosted classifier"
@@ -86,16 +86,16 @@ def outlier_scores(
     check_is_fitted(model)
     numbers = class_numbers(check_labels(y), model.classes_)
     if by == "margin":
-        return _shares(1 - _margins(model, X, numbers))
+        return _multiples_of_mean(1 - _margins(model, X, numbers))
     total, rounds = np.zeros(numbers.size), 0
     for losses in _losses_by_round(model, X, numbers):
         check_same_length(numbers.size, losses.size)
-        total += _shares(losses)
+        total += _multiples_of_mean(losses)
         rounds += 1
     return total / rounds
 
 
-def _shares(losses: np.ndarray) -> np.ndarray:
+def _multiples_of_mean(losses: np.ndarray) -> np.ndarray:
     """Losses as multiples of their mean; all 1 if the losses are 0."""
     mean = losses.mean()
     return losses / mean if mean > 0 else np.ones_like(losses)
@@ -104,8 +104,8 @@ def _shares(losses: np.ndarray) -> np.ndarray:
 def _losses_by_round(model: Any, X: TableLike, numbers: np.ndarray) -> Iterator[np.ndarray]:
     """The loss of each row after each round, for the loss of the model."""
     if isinstance(model, BrownBoostClassifier):
-        left = model.c_ - np.cumsum(model.times_)
-        for f, time_left in zip(model.staged_decision_function(X), left, strict=True):
+        times_left = model.c_ - np.cumsum(model.times_)
+        for f, time_left in zip(model.staged_decision_function(X), times_left, strict=True):
             yield potential_of_rows((2 * numbers - 1) * f, max(0.0, time_left), model.c_)
     elif isinstance(model, LPBoostClassifier):
         yield 1 - _margins(model, X, numbers)
@@ -114,9 +114,9 @@ def _losses_by_round(model: Any, X: TableLike, numbers: np.ndarray) -> Iterator[
             yield _losses_of_vote(model, decision, numbers)
     elif hasattr(model, "staged_predict_proba"):
         rows = np.arange(numbers.size)
-        for shares in model.staged_predict_proba(X):
-            check_same_length(numbers.size, shares.shape[0])
-            yield -np.log(np.maximum(shares[rows, numbers], np.finfo(float).tiny))
+        for probabilities in model.staged_predict_proba(X):
+            check_same_length(numbers.size, probabilities.shape[0])
+            yield -np.log(np.maximum(probabilities[rows, numbers], np.finfo(float).tiny))
     else:
         raise TypeError(
             f"{type(model).__name__} has no staged_predict_proba, which outlier_scores needs; use by='margin'"
@@ -141,9 +141,9 @@ def _margins(model: Any, X: TableLike, numbers: np.ndarray) -> np.ndarray:
         f = model.decision_function(X)
         check_same_length(numbers.size, f.size)
         return np.clip((2 * numbers - 1) * f / size, -1, 1)
-    shares = model.predict_proba(X)
-    check_same_length(numbers.size, shares.shape[0])
-    return lead_of_own_class(shares, numbers)
+    probabilities = model.predict_proba(X)
+    check_same_length(numbers.size, probabilities.shape[0])
+    return lead_of_own_class(probabilities, numbers)
 
 
 def weights_in_round(
@@ -162,8 +162,8 @@ def weights_in_round(
     array of shape (rows,); for AdaBoost.MH, with weights of pairs of row and class, (rows, classes)
     """
     if isinstance(model, BrownBoostClassifier):
-        left = float(model.c_ - model.times_[:t].sum())
-        return row_weights(target * vote, left, model.c_, share)
+        time_left = float(model.c_ - model.times_[:t].sum())
+        return row_weights(target * vote, time_left, model.c_, share)
     if not isinstance(model, StagewiseClassifier):
         return None
     algorithm = model._algorithm()

@@ -59,7 +59,7 @@ def _to_state(model: Any) -> tuple[Ensemble, State]:
         "leaves": vote.leaves.tolist(),
         "mean_image": model.mean_image_.tolist(),
         "rounds": {
-            name: to_json_numbers([getattr(round_, name)[0] for round_ in model._kept])
+            name: to_json_numbers([getattr(round_, name)[0] for round_ in model._round_records])
             for name in _ROUND_FIELDS
         },
         "train_score": to_json_numbers(model.train_score_),
@@ -85,7 +85,7 @@ def _from_state(model: Any, trees: Ensemble, state: State) -> Any:
     model._vote = _vote_from(state, model.window_)
     rounds = model._vote.n_rounds
     model.train_score_ = read_numbers(state, "train_score", rounds, allow_non_finite=True)
-    model._kept = _rounds_from(read_object(state, "rounds"), model.train_score_)
+    model._round_records = _rounds_from(read_object(state, "rounds"), model.train_score_)
     return model
 
 

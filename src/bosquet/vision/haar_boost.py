@@ -148,7 +148,7 @@ class HaarBoostClassifier(SaveMixin, ClassifierMixin, BaseEstimator):
     """
 
     _vote: FittedVote
-    _kept: list[RoundRecord]
+    _round_records: list[RoundRecord]
     classes_: np.ndarray
     certificate_: Certificate
 
@@ -214,8 +214,12 @@ class HaarBoostClassifier(SaveMixin, ClassifierMixin, BaseEstimator):
         check_same_length(labels.size, len(images))
         weight = check_sample_weight(sample_weight, len(images))
         if weight.size and not weight.all():
-            kept = np.flatnonzero(weight)
-            images, labels, weight = images[kept], labels[kept], weight[kept]
+            weighted_rows = np.flatnonzero(weight)
+            images, labels, weight = (
+                images[weighted_rows],
+                labels[weighted_rows],
+                weight[weighted_rows],
+            )
         self.classes_ = _two_classes(labels)
         self._grey = GreyScale.learn(images)
         windows = self._grey.convert(images)
@@ -266,7 +270,7 @@ class HaarBoostClassifier(SaveMixin, ClassifierMixin, BaseEstimator):
             verbose=bool(self.verbose),
             history=history,
         )
-        self._kept, self._vote = stepper.records, vote.fitted()
+        self._round_records, self._vote = stepper.records, vote.fitted()
         self.certificate_ = certificate_of_rounds(
             stepper.records,
             train,
@@ -460,15 +464,15 @@ class HaarBoostClassifier(SaveMixin, ClassifierMixin, BaseEstimator):
     def estimator_weights_(self) -> np.ndarray:
         """Weights of the rounds on scikit-learn's scale, which is 2α if the variant has an α."""
         check_is_fitted(self, "_vote")
-        alphas = np.array([kept.alpha[0] for kept in self._kept])
-        scales = np.array([kept.scale[0] for kept in self._kept])
+        alphas = np.array([record.alpha[0] for record in self._round_records])
+        scales = np.array([record.scale[0] for record in self._round_records])
         return scales if np.isnan(alphas).any() else 2 * scales
 
     @property
     def estimator_errors_(self) -> np.ndarray:
         """ε of each round; NaN for the gentle variant."""
         check_is_fitted(self, "_vote")
-        return np.array([kept.error[0] for kept in self._kept])
+        return np.array([record.error[0] for record in self._round_records])
 
     @reads_fit_snapshot
     def plot(self, first: int = 6, axes: Any = None) -> Any:

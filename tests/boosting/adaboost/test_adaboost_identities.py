@@ -94,7 +94,7 @@ def test_the_bounds_of_the_edges_lie_above_the_product(problem):
     except WorseThanChance:
         return
     edges = 0.5 - model.estimator_errors_
-    product = np.cumprod([kept.normaliser[0] for kept in model._kept])
+    product = np.cumprod([record.normaliser[0] for record in model._round_records])
     by_edges = np.exp(-2 * np.cumsum(edges**2))
     least = np.exp(-2 * edges.min() ** 2 * np.arange(1, edges.size + 1))
     assert (model.train_score_ <= product + 1e-9).all()
@@ -120,7 +120,7 @@ def test_the_rounds_of_the_core_are_those_of_the_reference(problem, variant, lea
     np.testing.assert_allclose(model.decision_function(X), last, rtol=1e-6, atol=1e-6)
     both = min(len(rounds), model.n_estimators_)
     theirs = [found.normaliser for found in rounds]
-    ours = [kept.normaliser[0] for kept in model._kept]
+    ours = [record.normaliser[0] for record in model._round_records]
     np.testing.assert_allclose(ours[:both], theirs[:both], rtol=1e-6)
     # When steps are smaller than rounding errors, either implementation may stop first.
     np.testing.assert_allclose(ours[both:] + theirs[both:], 1, rtol=1e-9)

@@ -289,25 +289,25 @@ class VoteClassifier(LearnerSequenceMixin, SaveMixin, ExplainMixin, ClassifierMi
         check_is_fitted(self, "_vote")
         if isinstance(self._vote, LearnerVote):
             voters: list[Any] = [voter.learner for voter in self._vote.voters]
-            each = self._vote.voters_per_round
+            voters_per_round = self._vote.voters_per_round
         else:
-            each = self._vote.trees_per_round
+            voters_per_round = self._vote.trees_per_round
             voters = [
                 NativeVoter(self._vote.ensemble, t, scale, self._encoder, self._voted_classes())
-                for t, scale in enumerate(self._scales(each))
+                for t, scale in enumerate(self._scales(voters_per_round))
             ]
-        if each == 1:
+        if voters_per_round == 1:
             return voters
-        table = np.empty((len(voters) // each, each), dtype=object)
-        table[:] = np.array([*voters, None], dtype=object)[:-1].reshape(-1, each)
+        table = np.empty((len(voters) // voters_per_round, voters_per_round), dtype=object)
+        table[:] = np.array([*voters, None], dtype=object)[:-1].reshape(-1, voters_per_round)
         return table
 
     def _voted_classes(self) -> np.ndarray:
         """The classes between which a single learner decides."""
         return self.classes_
 
-    def _scales(self, each: int) -> np.ndarray:
-        """The factor of each learner, if a round has `each` of them."""
+    def _scales(self, learners_per_round: int) -> np.ndarray:
+        """The factor of each learner, if a round has `learners_per_round` of them."""
         return self.estimator_weights_
 
     @property
@@ -315,8 +315,8 @@ class VoteClassifier(LearnerSequenceMixin, SaveMixin, ExplainMixin, ClassifierMi
     def feature_importances_(self) -> np.ndarray:
         """Mean over the weak learners, weighted by their votes, of the share of the gain by feature."""
         check_is_fitted(self, "_vote")
-        each = getattr(self._vote, "trees_per_round", 1)
-        return importances_of(self._vote, self._scales(each), self.estimator_)
+        trees_per_round = getattr(self._vote, "trees_per_round", 1)
+        return importances_of(self._vote, self._scales(trees_per_round), self.estimator_)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_vote")

@@ -70,48 +70,50 @@ class PotentialCurve:
         share: np.ndarray,
     ):
         self.agreement, self.share = agreement, share
-        self.root = math.sqrt(c)
-        self.start = (margins + time_left) / self.root
+        self.sqrt_c = math.sqrt(c)
+        self.start = (margins + time_left) / self.sqrt_c
         self.level = _mean(share, erfc(self.start))
-        self.fastest = float(np.abs(agreement).max())
+        self.largest_agreement = float(np.abs(agreement).max())
         self.time_left = time_left
 
-    def places(self, alpha: float, t: float) -> np.ndarray:
+    def scaled_margins(self, alpha: float, t: float) -> np.ndarray:
         """(r + alpha u + s - t) / sqrt(c) of each row."""
-        return self.start + (alpha * self.agreement - t) / self.root
+        return self.start + (alpha * self.agreement - t) / self.sqrt_c
 
     def time_at(self, alpha: float, near: float, reach: float, accuracy: float = 1e-15) -> float:
         """The t of this alpha, which lies within `reach` of `near`."""
         low, high, t = near - reach, near + reach, near
         for _ in range(200):
-            z = self.places(alpha, t)
+            z = self.scaled_margins(alpha, t)
             excess = _mean(self.share, erfc(z)) - self.level
             low, high = (low, t) if excess > 0 else (t, high)
-            slope = 2 / (math.sqrt(math.pi) * self.root) * _mean(self.share, np.exp(-z * z))
+            slope = 2 / (math.sqrt(math.pi) * self.sqrt_c) * _mean(self.share, np.exp(-z * z))
             better = t - excess / slope if slope > 0 else math.inf
             if not low <= better <= high:
                 better = (low + high) / 2
-            if abs(excess) <= 1e-15 * self.level or abs(better - t) <= accuracy * self.root:
+            if abs(excess) <= 1e-15 * self.level or abs(better - t) <= accuracy * self.sqrt_c:
                 return better
             t = better
         return t
 
     def edge_at(self, alpha: float, t: float) -> float:
-        weights = self.weights_at(self.places(alpha, t))
+        weights = self.weights_at(self.scaled_margins(alpha, t))
         return _mean(weights, self.agreement) / float(weights.sum())
 
     def weights_at(self, z: np.ndarray) -> np.ndarray:
         squares = z * z
         return self.share * np.exp(squares.min() - squares)
 
-    def top_from(self, alpha: float, t: float, least_edge: float) -> tuple[float, float] | None:
+    def point_with_edge(
+        self, alpha: float, t: float, least_edge: float
+    ) -> tuple[float, float] | None:
         """The point at which the edge is `least_edge`, by Newton's method; None if it does not converge.
 
         Each step solves the linearised equations of the potential and of the edge for (alpha, t).
         """
         u = self.agreement
         for _ in range(20):
-            z = self.places(alpha, t)
+            z = self.scaled_margins(alpha, t)
             v = self.share * np.exp(-z * z)
             excess = _mean(self.share, erfc(z)) - self.level
             over = u - least_edge
@@ -123,12 +125,12 @@ class PotentialCurve:
             determinant = potential_by[0] * edge_by[1] - potential_by[1] * edge_by[0]
             if determinant == 0 or not math.isfinite(determinant):
                 return None
-            d_alpha = self.root * (missing * potential_by[1] - excess * edge_by[1]) / determinant
-            d_time = self.root * (excess * edge_by[0] - missing * potential_by[0]) / determinant
-            if max(abs(d_alpha), abs(d_time)) > self.root:
+            d_alpha = self.sqrt_c * (missing * potential_by[1] - excess * edge_by[1]) / determinant
+            d_time = self.sqrt_c * (excess * edge_by[0] - missing * potential_by[0]) / determinant
+            if max(abs(d_alpha), abs(d_time)) > self.sqrt_c:
                 return None
             alpha, t = alpha + d_alpha, t + d_time
-            if max(abs(d_alpha), abs(d_time)) <= 1e-12 * self.root:
+            if max(abs(d_alpha), abs(d_time)) <= 1e-12 * self.sqrt_c:
                 return alpha, t
         return None
 
@@ -136,10 +138,10 @@ class PotentialCurve:
 def take_step(curve: PotentialCurve, least_edge: float) -> BrownianStep:
     """Follow the curve until the edge is `least_edge` or no time is left."""
     alpha = t = 0.0
-    size = STEP * curve.root
+    size = STEP * curve.sqrt_c
     for _ in range(MAX_STEPS):
         # Along the curve |dt/dalpha| is at most the largest |agreement|.
-        further = curve.time_at(alpha + size, t, size * curve.fastest, 1e-6)
+        further = curve.time_at(alpha + size, t, size * curve.largest_agreement, 1e-6)
         if _remains(curve, alpha + size, further, least_edge) <= 0:
             return _end_within(curve, alpha, t, size, least_edge)
         alpha, t = alpha + size, further
@@ -151,20 +153,20 @@ def take_step(curve: PotentialCurve, least_edge: float) -> BrownianStep:
 
 def _remains(curve: PotentialCurve, alpha: float, t: float, least_edge: float) -> float:
     """Positive as long as both edge and time are left."""
-    return min(curve.edge_at(alpha, t) - least_edge, (curve.time_left - t) / curve.root)
+    return min(curve.edge_at(alpha, t) - least_edge, (curve.time_left - t) / curve.sqrt_c)
 
 
 def _end_within(
     curve: PotentialCurve, alpha: float, t: float, size: float, least_edge: float
 ) -> BrownianStep:
     """The end of the round, which lies between alpha and alpha + size."""
-    top = curve.top_from(alpha, t, least_edge)
-    if top is not None and alpha <= top[0] <= alpha + size and top[1] < curve.time_left:
-        end = curve.time_at(top[0], top[1], size * curve.fastest)
-        return BrownianStep(top[0], end, curve.edge_at(top[0], end))
+    point = curve.point_with_edge(alpha, t, least_edge)
+    if point is not None and alpha <= point[0] <= alpha + size and point[1] < curve.time_left:
+        end = curve.time_at(point[0], point[1], size * curve.largest_agreement)
+        return BrownianStep(point[0], end, curve.edge_at(point[0], end))
 
     def time(further: float) -> float:
-        return curve.time_at(alpha + further, t, 2 * size * curve.fastest)
+        return curve.time_at(alpha + further, t, 2 * size * curve.largest_agreement)
 
     def remains(further: float) -> float:
         return _remains(curve, alpha + further, time(further), least_edge)
@@ -177,7 +179,7 @@ def _end_within(
             return BrownianStep(alpha, time(0.0), curve.edge_at(alpha, time(0.0)))
     further = brentq(remains, low, high, xtol=1e-14, rtol=1e-14)
     end = time(further)
-    if curve.time_left - end <= 1e-12 * curve.root:
+    if curve.time_left - end <= 1e-12 * curve.sqrt_c:
         end = curve.time_left  # the remaining time becomes exactly 0
     return BrownianStep(alpha + further, end, curve.edge_at(alpha + further, end))
 

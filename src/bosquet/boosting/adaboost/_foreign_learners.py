@@ -68,25 +68,29 @@ class LabelAdapter:
 
     def _probabilities(self, learner: Any, X: Any) -> np.ndarray:
         """One column per label; 0 for labels that were not in the learner's sample."""
-        given = np.asarray(learner.predict_proba(X), dtype=float)
-        known = np.asarray(getattr(learner, "classes_", self.labels))
-        if given.shape != (X.shape[0], known.size) or not np.isin(known, self.labels).all():
+        probabilities = np.asarray(learner.predict_proba(X), dtype=float)
+        learner_classes = np.asarray(getattr(learner, "classes_", self.labels))
+        if (
+            probabilities.shape != (X.shape[0], learner_classes.size)
+            or not np.isin(learner_classes, self.labels).all()
+        ):
             raise ValueError(
-                f"predict_proba returned shape {given.shape} for {X.shape[0]} rows and the classes"
-                f" {first_names(known)}; it must return one row per row of X and one column per class of y"
+                f"predict_proba returned shape {probabilities.shape} for {X.shape[0]} rows and the classes"
+                f" {first_names(learner_classes)}; it must return one row per row of X and one column per"
+                " class of y"
             )
-        check_finite(given, "predict_proba")
-        if (given < 0).any():
-            row = int(np.flatnonzero((given < 0).any(axis=1))[0])
+        check_finite(probabilities, "predict_proba")
+        if (probabilities < 0).any():
+            row = int(np.flatnonzero((probabilities < 0).any(axis=1))[0])
             raise ValueError(
-                f"predict_proba returned {given[row].tolist()} for row {row}; probabilities must not be"
-                " negative"
+                f"predict_proba returned {probabilities[row].tolist()} for row {row}; probabilities must not"
+                " be negative"
             )
-        if known.size == self.labels.size:
-            return given
-        shares = np.zeros((given.shape[0], self.labels.size))
-        shares[:, np.searchsorted(self.labels, known)] = given
-        return shares
+        if learner_classes.size == self.labels.size:
+            return probabilities
+        of_all_labels = np.zeros((probabilities.shape[0], self.labels.size))
+        of_all_labels[:, np.searchsorted(self.labels, learner_classes)] = probabilities
+        return of_all_labels
 
 
 class ForeignLearner:
@@ -137,23 +141,23 @@ class ForeignLearner:
         self, target: np.ndarray, weight: np.ndarray, round_: int, attempt: int = 0
     ) -> Estimator:
         self.round = round_
-        importance = self.reweighting(weight, round_, attempt)
+        row_weights = self.reweighting(weight, round_, attempt)
         random = np.random.RandomState([self.reweighting.seed, round_, attempt, 1])
         learner = seeded_clone(self.estimator, random)
         y = self.adapter.target(target)
         try:
-            return self._fit_learner(learner, y, importance)
+            return self._fit_learner(learner, y, row_weights)
         except Exception as error:
             raise error_of_round(error, learner, round_) from error
 
-    def _fit_learner(self, learner: Estimator, y: np.ndarray, importance: np.ndarray) -> Any:
+    def _fit_learner(self, learner: Estimator, y: np.ndarray, row_weights: np.ndarray) -> Any:
         if not self.reweighting.is_random and self.takes_weight:
-            return learner.fit(self.X, y, sample_weight=importance)
+            return learner.fit(self.X, y, sample_weight=row_weights)
         if self.takes_weight:
             # A row that was drawn k times is one row of weight k: the same fit, with fewer rows.
-            rows = np.flatnonzero(importance)
-            return self._fit_or_constant(learner, rows, y, sample_weight=importance[rows])
-        rows = np.repeat(np.arange(importance.size), importance.astype(np.intp))
+            rows = np.flatnonzero(row_weights)
+            return self._fit_or_constant(learner, rows, y, sample_weight=row_weights[rows])
+        rows = np.repeat(np.arange(row_weights.size), row_weights.astype(np.intp))
         return self._fit_or_constant(learner, rows, y)
 
     def _fit_or_constant(

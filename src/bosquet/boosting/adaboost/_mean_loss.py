@@ -141,6 +141,6 @@ def staged_medians(predictions: np.ndarray, weights: np.ndarray) -> Any:
 
 def _median_in_order(predictions: np.ndarray, order: np.ndarray, weights: np.ndarray) -> np.ndarray:
     cumulative_weight = np.cumsum(weights, axis=1)
-    place = (cumulative_weight >= 0.5 * cumulative_weight[:, -1:]).argmax(axis=1)
+    rank = (cumulative_weight >= 0.5 * cumulative_weight[:, -1:]).argmax(axis=1)
     rows = np.arange(predictions.shape[0])
-    return predictions[rows, order[rows, place]]
+    return predictions[rows, order[rows, rank]]

@@ -149,16 +149,16 @@ class TreeLearner:
     def fit(
         self, target: np.ndarray, weight: np.ndarray, round_: int, attempt: int = 0
     ) -> TreeRule:
-        importance = self.reweighting(weight, round_, attempt)
+        row_weights = self.reweighting(weight, round_, attempt)
         tree_target = self._target(target)
-        options = growing_options(self.template, self.encoder, float(importance.sum()))
-        grower = cart_fit(self.table, tree_target, importance, options, self.threads)
+        options = growing_options(self.template, self.encoder, float(row_weights.sum()))
+        grower = cart_fit(self.table, tree_target, row_weights, options, self.threads)
         key = self.reweighting.seed + (SAMPLES_TRIED * round_ + attempt + 1) * KEY_STEP
-        alone = empty_ensemble(self.encoder, tree_target)
-        grower.grow_one(key % 2**64).add_to(alone)
-        arrays = alone.tree_arrays(0)
+        single_tree = empty_ensemble(self.encoder, tree_target)
+        grower.grow_one(key % 2**64).add_to(single_tree)
+        arrays = single_tree.tree_arrays(0)
         value = arrays["value"].reshape(arrays["feature"].size, -1)
-        return TreeRule(alone, arrays, self._outputs(value))
+        return TreeRule(single_tree, arrays, self._outputs(value))
 
     def _target(self, target: np.ndarray) -> TreeTarget:
         if not self.classifier:
@@ -236,15 +236,15 @@ class BinnedTreeLearner(TreeLearner):
     def fit(
         self, target: np.ndarray, weight: np.ndarray, round_: int, attempt: int = 0
     ) -> GrownRule:
-        importance = self.reweighting(weight, round_, attempt)
+        row_weights = self.reweighting(weight, round_, attempt)
         pairs = np.empty((1, self.rows, 2), dtype=np.float32)
-        pairs[0, :, 0], pairs[0, :, 1] = -importance * target, importance
-        alone = _core.Ensemble(self.encoder.n_features, 1, [0.0], self.encoder.categories)
+        pairs[0, :, 0], pairs[0, :, 1] = -row_weights * target, row_weights
+        single_tree = _core.Ensemble(self.encoder.n_features, 1, [0.0], self.encoder.categories)
         self.engine.start_from(np.zeros(1))
-        self.engine.round(alone, pairs)
-        arrays = alone.tree_arrays(0)
+        self.engine.round(single_tree, pairs)
+        arrays = single_tree.tree_arrays(0)
         leaf_outputs = self._outputs(arrays["value"][:, None])
-        return GrownRule(alone, arrays, leaf_outputs, self._outputs(self.engine.raw().T))
+        return GrownRule(single_tree, arrays, leaf_outputs, self._outputs(self.engine.raw().T))
 
     def _outputs(self, value: np.ndarray) -> np.ndarray:
         # A Newton step -Σg/Σh is the weighted mean of the target. The leaves of a classification tree hold

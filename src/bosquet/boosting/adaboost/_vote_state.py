@@ -99,10 +99,12 @@ def _to_state(model: Any) -> tuple[Ensemble, State]:
         "decision": _decision_state(model._decision),
         "as_vote": _as_vote_state(model._vote.as_vote),
         "rounds": {
-            name: to_json_numbers([getattr(record, name) for record in model._kept])
+            name: to_json_numbers([getattr(record, name) for record in model._round_records])
             for name in _ROUND_FIELDS
         },
-        "training_error": to_json_numbers([record.training_error for record in model._kept]),
+        "training_error": to_json_numbers(
+            [record.training_error for record in model._round_records]
+        ),
         "train_score": to_json_numbers(model.train_score_),
         "validation_score": to_json_numbers(getattr(model, "validation_score_", [])),
         "certificate": certificate_state(model.certificate_),
@@ -126,7 +128,7 @@ def _from_state(model: Any, trees: Ensemble, state: State) -> Any:
         read_object(state, "decision"), model.n_classes_, trees.n_outputs
     )
     model._vote = TreeVote(trees, _as_vote_from(read_object(state, "as_vote"), model.n_classes_))
-    model._kept = _rounds_from(state, model._vote)
+    model._round_records = _rounds_from(state, model._vote)
     model._seed = read_integer(state, "seed", 0, 2**32 - 1)
     model._is_finished = read_bool(state, "finished")
     model.certificate_ = certificate_from(read_field(state, "certificate"))
@@ -141,7 +143,7 @@ def _decision_state(decision: Any) -> State:
     if isinstance(decision, TwoClassDecision):
         return {"kind": "two", "loss": decision.loss.name}
     if isinstance(decision, VoteDecision):
-        return {"kind": "votes", "log_odds": float(decision.log_odds)}
+        return {"kind": "votes", "log_odds": float(decision.log_odds_factor)}
     return {"kind": "code", "loss": decision.loss.name, "matrix": decision.matrix.tolist()}
 
 

@@ -98,7 +98,7 @@ class NativeVoter:
             abs(value.sum()) < 1e-9
         ):  # a vote for one class that sums to 0 with those against the others
             return repr(self.classes_.tolist()[int(value.argmax())])
-        return "(" + ", ".join(f"{each:+.4g}" for each in value) + ")"
+        return "(" + ", ".join(f"{number:+.4g}" for number in value) + ")"
 
 
 class NativeRegressor(NativeVoter):
@@ -123,8 +123,8 @@ class LearnerSequenceMixin:
         check_is_fitted(self, "_vote")
         return self._vote.n_rounds
 
-    def __getitem__(self, place: int | slice) -> Any:
-        return self.estimators_[place]
+    def __getitem__(self, index: int | slice) -> Any:
+        return self.estimators_[index]
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.estimators_)

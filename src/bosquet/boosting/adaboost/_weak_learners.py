@@ -97,10 +97,10 @@ class Reweighting:
         random = np.random.RandomState([self.seed, round_, attempt])
         rows = weight.size
         if self.strata is not None:
-            kept = self._balanced(random)
-            weight, rows = np.where(kept, weight, 0.0), int(kept.sum())
+            is_drawn = self._balanced(random)
+            weight, rows = np.where(is_drawn, weight, 0.0), int(is_drawn.sum())
             if not weight.any():  # all kept rows have weight 0: give them equal weights
-                weight = kept.astype(float)
+                weight = is_drawn.astype(float)
         if not self.resample:
             return weight * (rows / weight.sum())
         return _times_drawn(weight, rows, random)
@@ -108,13 +108,13 @@ class Reweighting:
     def _balanced(self, random: np.random.RandomState) -> np.ndarray:
         """Mask of the kept rows: as many of each class as the smallest has, drawn without replacement."""
         assert self.strata is not None
-        kept = np.zeros(self.strata.size, dtype=bool)
+        is_drawn = np.zeros(self.strata.size, dtype=bool)
         counts = np.bincount(self.strata)
         smallest = counts[counts > 0].min()
         for number in np.flatnonzero(counts):
             members = np.flatnonzero(self.strata == number)
-            kept[random.permutation(members)[:smallest]] = True
-        return kept
+            is_drawn[random.permutation(members)[:smallest]] = True
+        return is_drawn
 
 
 @dataclass(frozen=True)
@@ -244,12 +244,12 @@ class StumpLearner:
             return self._rule(
                 self.search.best_of_signs(target, self._by_label(weight, round_, attempt))
             )
-        importance = self.reweighting(weight, round_, attempt)
+        row_weights = self.reweighting(weight, round_, attempt)
         if self.output_kind == "classes":
             numbers = np.ascontiguousarray(target, dtype=np.uint32)
-            return self._rule(self.search.best_of_classes(numbers, self.n_classes, importance))
+            return self._rule(self.search.best_of_classes(numbers, self.n_classes, row_weights))
         criterion = {"signs": "error", "probabilities": "exponential", "numbers": "squared"}
-        return self._rule(self.search.best(target, importance, criterion[self.output_kind]))
+        return self._rule(self.search.best(target, row_weights, criterion[self.output_kind]))
 
     def _by_label(self, weight: np.ndarray, round_: int, attempt: int) -> np.ndarray:
         """Weights (labels, rows): a row that was drawn k times contributes all its labels k times."""
@@ -276,13 +276,13 @@ class StumpLearner:
 
     def predict(self, hypothesis: StumpRule, X: TableLike) -> np.ndarray:
         width = hypothesis.stump.values.shape[1]
-        alone = _core.Ensemble(
+        single_stump = _core.Ensemble(
             self.encoder.n_features,
             width,
             [0.0] * width,
             self.encoder.categories,
             vector_leaves=width > 1,
         )
-        hypothesis.stump.add_to(alone, 1.0)
-        raw = alone.predict_raw(self.encoder.transform(X, owner=type(self).__name__), 0, 1)
+        hypothesis.stump.add_to(single_stump, 1.0)
+        raw = single_stump.predict_raw(self.encoder.transform(X, owner=type(self).__name__), 0, 1)
         return self._outputs(raw.T if width > 1 else raw[:, 0])

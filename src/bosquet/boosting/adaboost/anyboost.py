@@ -246,10 +246,12 @@ class Descent(TwoClasses):
         if self.how not in ("exact", "line_search"):
             return self._step_of(self.learning_rate * float(self.how), vote, error)
         line = LossAlongStep(self.loss, self.share, self.y * f, agreement)
-        most = size + math.log(1 / ERROR_OF_A_PERFECT_LEARNER - 1) / 2
-        if (agreement > 0).all() and line.slope(most) < 0:
+        perfect_step = size + math.log(1 / ERROR_OF_A_PERFECT_LEARNER - 1) / 2
+        if (agreement > 0).all() and line.slope(perfect_step) < 0:
             # Correct on all rows, and the loss decreases without end along it: see adaboost_step.
-            return VoteStep(most, most * float(np.abs(vote).max()), error, None, True)
+            return VoteStep(
+                perfect_step, perfect_step * float(np.abs(vote).max()), error, None, True
+            )
         alpha = line.minimiser() if self.how == "exact" else line.backtracking_step()
         if not alpha > 0:
             return None

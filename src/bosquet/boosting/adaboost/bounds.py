@@ -138,7 +138,7 @@ def vc_dim_of(tree: Any, n_features: int) -> float | None:
     leaves = [tree.max_leaf_nodes] if getattr(tree, "max_leaf_nodes", None) else []
     if getattr(tree, "max_nodes", None):
         leaves.append((tree.max_nodes + 1) // 2)
-    dimensions = [tree_vc_bound(max(1, most - 1), n_features) for most in leaves]
+    dimensions = [tree_vc_bound(max(1, max_leaves - 1), n_features) for max_leaves in leaves]
     if tree.max_depth is not None and tree.max_depth < DEEPEST:
         dimensions.append(tree_vc_bound(max(1, 2**tree.max_depth - 1), n_features, full=True))
     return min(dimensions, default=None)
@@ -175,9 +175,9 @@ def vc_bound(
     """
     delta = check_delta(delta)
     dimension = vote_vc_bound(n_rounds, vc_dim)
-    given = {"T": n_rounds, "d": vc_dim}
-    used = {name: max(number, MIN_VOTE_SIZE) for name, number in given.items()}
-    changed = [f"{name} = {number:g}" for name, number in given.items() if number < used[name]]
+    sizes = {"T": n_rounds, "d": vc_dim}
+    used = {name: max(number, MIN_VOTE_SIZE) for name, number in sizes.items()}
+    changed = [f"{name} = {number:g}" for name, number in sizes.items() if number < used[name]]
     note = f" [{' and '.join(changed)} replaced by {MIN_VOTE_SIZE}]" if changed else ""
     growth, formula = growth_term(dimension, n_rows, "D")
     value = training_error + growth + math.sqrt(math.log(1 / delta) / (2 * n_rows))
@@ -247,8 +247,8 @@ def finite_kth_margin_bound(
         return ErrorBound(value=None, reason="it needs more than 8 hypotheses", **names)
     ranks = np.arange(1, m + 1) if k is None else np.array([_check_rank(k, m)])
     theta = margins[ranks - 1]
-    kept = theta > math.sqrt(8 / size)
-    ranks, theta = ranks[kept], np.minimum(theta[kept], 1.0)
+    above_minimum = theta > math.sqrt(8 / size)
+    ranks, theta = ranks[above_minimum], np.minimum(theta[above_minimum], 1.0)
     if ranks.size == 0:
         return ErrorBound(
             value=None,

@@ -178,7 +178,7 @@ class Certificate:
             )
         training_errors = _column(training_errors, None, "training_errors")
         rounds = training_errors.size
-        given = {
+        columns = {
             name: None if value is None or name in reasons else _column(value, rounds, name)
             for name, value in (
                 ("errors", errors), ("alphas", alphas), ("normalisers", normalisers)
@@ -194,7 +194,7 @@ class Certificate:
         built = cls(
             variant=variant, n_rows=int(n_rows), training_errors=training_errors, margins=rows,
             row_weight=weight, vc_dim=None if "vc_dim" in reasons else vc_dim,
-            n_hypotheses=n_hypotheses, factor=float(factor), missing=reasons, **given,
+            n_hypotheses=n_hypotheses, factor=float(factor), missing=reasons, **columns,
         )  # fmt: skip
         object.__setattr__(built, "missing", _all_reasons(built, reasons))
         return built
@@ -249,8 +249,8 @@ class Certificate:
     def margin_distribution(self, theta: ArrayLike = 0.0) -> Any:
         """Share of rows with a margin of at most `theta`, which is a number or an array."""
         values, shares = self._sorted_margins()
-        place = np.searchsorted(values, np.asarray(theta, dtype=float), side="right")
-        share = np.concatenate([[0.0], shares])[place]
+        n_up_to_theta = np.searchsorted(values, np.asarray(theta, dtype=float), side="right")
+        share = np.concatenate([[0.0], shares])[n_up_to_theta]
         return float(share) if share.ndim == 0 else share
 
     def margin_quantiles(self, q: ArrayLike = (0, 0.05, 0.25, 0.5, 0.75, 1)) -> np.ndarray:
@@ -259,8 +259,8 @@ class Certificate:
         if ((q < 0) | (q > 1)).any():
             raise ValueError(f"q={q} is not valid: q must be in [0, 1]")
         values, shares = self._sorted_margins()
-        place = np.searchsorted(shares, q - TOLERANCE, side="left")
-        return values[np.minimum(place, values.size - 1)]
+        rank = np.searchsorted(shares, q - TOLERANCE, side="left")
+        return values[np.minimum(rank, values.size - 1)]
 
     def _sorted_margins(self) -> tuple[np.ndarray, np.ndarray]:
         """Margins of the rows with a weight above 0, ascending, and the cumulated share of the rows."""
@@ -379,8 +379,8 @@ class Certificate:
 def _column(values: ArrayLike | None, length: int | None, name: str) -> np.ndarray:
     array = np.array(values, dtype=float)
     if array.ndim != 1 or (length is not None and array.size != length):
-        wanted = "(rounds,)" if length is None else f"({length},)"
-        raise ValueError(f"{name} has shape {array.shape}; it must have shape {wanted}")
+        expected_shape = "(rounds,)" if length is None else f"({length},)"
+        raise ValueError(f"{name} has shape {array.shape}; it must have shape {expected_shape}")
     if np.isnan(array).any():
         row = int(np.flatnonzero(np.isnan(array))[0])
         raise ValueError(f"{name}[{row}] is NaN; pass numbers, or None for an unknown column")
@@ -392,9 +392,9 @@ def _at_most(low: np.ndarray, high: np.ndarray) -> bool:
     return bool((low <= high + TOLERANCE * (1 + np.abs(high))).all())
 
 
-def _all_reasons(certificate: Certificate, given: dict[str, str]) -> dict[str, str]:
+def _all_reasons(certificate: Certificate, given_reasons: dict[str, str]) -> dict[str, str]:
     """Reasons for everything that is missing, in the order of `NAMES`."""
-    reasons = dict(given)
+    reasons = dict(given_reasons)
     for name in ("errors", "alphas", "normalisers", "margins"):
         if getattr(certificate, name) is None:
             reasons.setdefault(name, f"{certificate.variant} does not have them")

@@ -43,9 +43,9 @@ _FORMULAS = {
 
 def report(certificate: Certificate) -> str:
     """The certificate as text: selected rounds, bounds, margins, and reasons for what is missing."""
-    parts = [_title(certificate), _rounds(certificate), _margins(certificate)]
-    parts += [_new_rows(certificate), _missing(certificate)]
-    return "\n\n".join(part for part in parts if part)
+    sections = [_title(certificate), _rounds(certificate), _margins(certificate)]
+    sections += [_new_rows(certificate), _missing(certificate)]
+    return "\n\n".join(section for section in sections if section)
 
 
 def _title(certificate: Certificate) -> str:

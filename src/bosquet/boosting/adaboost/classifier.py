@@ -71,7 +71,7 @@ class StagewiseClassifier(VoteClassifier):
 
     _vote: Vote
     _decision: Decision
-    _kept: list[RoundRecord]  # one per round
+    _round_records: list[RoundRecord]  # one per round
     _is_finished: bool  # whether the loops have ended
 
     # --------------------------------------------------------- for the subclasses
@@ -127,13 +127,17 @@ class StagewiseClassifier(VoteClassifier):
         )
         if start.resumed is not None:
             # Continue all rounds that were tried, not only those that the model kept.
-            self._vote, self._kept = start.terms, list(start.resumed.round_records)
-        earlier = EarlierRounds(self._vote, self._kept, self._is_finished) if continuing else None
+            self._vote, self._round_records = start.terms, list(start.resumed.round_records)
+        earlier = (
+            EarlierRounds(self._vote, self._round_records, self._is_finished)
+            if continuing
+            else None
+        )
         stepper = vote_stepper(
             self._algorithm(), self._learner_builder(), train, validation, earlier
         )
         self._vote, self._decision = stepper.terms, stepper.decision
-        self._kept = stepper.records = list(self._kept)
+        self._round_records = stepper.records = list(self._round_records)
         self._run(stepper, start.history, start.stopping)
         self._finish(stepper, start)
         return self
@@ -144,7 +148,7 @@ class StagewiseClassifier(VoteClassifier):
             self.__dict__.pop(name, None)
         self._seed = seed_from(self.random_state)
         self.estimator_ = self.estimator
-        self._kept, self._is_finished = [], False
+        self._round_records, self._is_finished = [], False
         set_feature_attributes(self, encoder)
 
     def _split_fit_rows(
@@ -189,11 +193,11 @@ class StagewiseClassifier(VoteClassifier):
         self._validation_fingerprint = start.fingerprint
         if self.warm_start:
             self._stopping_state = start.state_after(
-                self._vote.copy(), round_records=list(self._kept)
+                self._vote.copy(), round_records=list(self._round_records)
             )
         if best is not None and best < self._vote.n_rounds:
             self._vote.truncate(best)
-            del self._kept[best:]
+            del self._round_records[best:]
             scores = self._vote.raw(stepper.train.table, stepper.threads)
         self.certificate_ = certificate_of_rounds(
             stepper.records,
@@ -209,7 +213,7 @@ class StagewiseClassifier(VoteClassifier):
             not self._is_finished
         ):  # else no round was added, and the reason is still that of the last fit
             self.stopped_because_ = ending.reason
-            warn_of_ending(ending, len(self._kept), self.n_estimators)
+            warn_of_ending(ending, len(self._round_records), self.n_estimators)
         self._is_finished = stepper.is_finished
         self.train_score_ = np.asarray(history.train_loss)
         if history.validation_loss:
@@ -284,14 +288,16 @@ class StagewiseClassifier(VoteClassifier):
         single = self.n_classes_ == 2 or getattr(self._vote, "trees_per_round", 1) == 1
         return self.classes_ if single else np.array([-1, 1])
 
-    def _scales(self, each: int) -> np.ndarray:
-        scales = np.array([record.scale for record in self._kept])
-        return np.broadcast_to(scales, (len(self._kept), max(each, scales.shape[1]))).ravel()
+    def _scales(self, learners_per_round: int) -> np.ndarray:
+        scales = np.array([record.scale for record in self._round_records])
+        return np.broadcast_to(
+            scales, (len(self._round_records), max(learners_per_round, scales.shape[1]))
+        ).ravel()
 
     def _by_round(self, name: str, factor: float = 1.0) -> np.ndarray:
         """A field of the records, with shape (rounds,) or (rounds, columns)."""
         check_is_fitted(self, "_vote")
-        values = factor * np.array([getattr(record, name) for record in self._kept])
+        values = factor * np.array([getattr(record, name) for record in self._round_records])
         return values[:, 0] if values.shape[1] == 1 else values
 
     def __sklearn_tags__(self) -> Tags:
@@ -312,7 +318,7 @@ def code_margins(model: Any, X: Any, numbers: np.ndarray) -> np.ndarray | None:
     if not isinstance(model, StagewiseClassifier) or not isinstance(model._decision, CodeDecision):
         return None
     raw = model._vote.raw(model._table(X), effective_threads(model.n_jobs))
-    sizes = np.sum([record.size for record in model._kept], axis=0)
+    sizes = np.sum([record.size for record in model._round_records], axis=0)
     return model._decision.margins(raw, numbers, sizes)
 
 

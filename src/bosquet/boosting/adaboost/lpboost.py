@@ -431,6 +431,6 @@ def soft_margin(margins: np.ndarray, caps: np.ndarray) -> tuple[float, float]:
     """
     order = np.argsort(margins, kind="stable")
     cumulative_weight = np.cumsum(caps[order])
-    place = min(int(np.searchsorted(cumulative_weight, 1 - 1e-12)), margins.size - 1)
-    rho = float(margins[order[place]])
+    rank = min(int(np.searchsorted(cumulative_weight, 1 - 1e-12)), margins.size - 1)
+    rho = float(margins[order[rank]])
     return rho, rho - float(caps @ np.maximum(rho - margins, 0.0))

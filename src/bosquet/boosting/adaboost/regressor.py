@@ -317,8 +317,8 @@ class AdaBoostRegressor(LearnerSequenceMixin, SaveMixin, RegressorMixin, BaseEst
         array of shape (n_samples,)
         """
         combine = weighted_mean if self.combine == "mean" else weighted_median
-        parts = [combine(each, self.estimator_weights_) for each in self._each(X)]
-        return np.concatenate(parts)
+        combined = [combine(block, self.estimator_weights_) for block in self._prediction_blocks(X)]
+        return np.concatenate(combined)
 
     @reads_fit_snapshot
     def staged_predict(self, X: TableLike) -> Iterator[np.ndarray]:
@@ -333,13 +333,13 @@ class AdaBoostRegressor(LearnerSequenceMixin, SaveMixin, RegressorMixin, BaseEst
         array of shape (n_samples,)
         """
         weights = self.estimator_weights_
-        each = np.concatenate(list(self._each(X)))
+        predictions = np.concatenate(list(self._prediction_blocks(X)))
         if self.combine == "median":
-            yield from staged_medians(each, weights)
+            yield from staged_medians(predictions, weights)
             return
-        total = np.zeros(each.shape[0])
+        total = np.zeros(predictions.shape[0])
         for t, weight in enumerate(weights):
-            total = total + weight * each[:, t]
+            total = total + weight * predictions[:, t]
             yield total / weights[: t + 1].sum()
 
     @reads_fit_snapshot
@@ -363,7 +363,7 @@ class AdaBoostRegressor(LearnerSequenceMixin, SaveMixin, RegressorMixin, BaseEst
         for predicted in self.staged_predict(X):
             yield float(r2_score(y, predicted, sample_weight=sample_weight))
 
-    def _each(self, X: TableLike) -> Iterator[np.ndarray]:
+    def _prediction_blocks(self, X: TableLike) -> Iterator[np.ndarray]:
         """Predictions of each learner, shape (rows, learners), in blocks of rows."""
         check_is_fitted(self, "_vote")
         columns = self._encoder.transform(X, owner=type(self).__name__)
@@ -393,10 +393,10 @@ class AdaBoostRegressor(LearnerSequenceMixin, SaveMixin, RegressorMixin, BaseEst
         if isinstance(self._vote, TreeVote):
             sums = _core.importance_by_tree(self._vote.ensemble, "gain")
             totals = sums.sum(axis=1, keepdims=True)
-            each = np.divide(sums, totals, out=np.zeros_like(sums), where=totals > 0)
+            by_learner = np.divide(sums, totals, out=np.zeros_like(sums), where=totals > 0)
         else:
-            each = np.array([learner.feature_importances_ for learner in self.estimators_])
-        return self.estimator_weights_ @ each / self.estimator_weights_.sum()
+            by_learner = np.array([learner.feature_importances_ for learner in self.estimators_])
+        return self.estimator_weights_ @ by_learner / self.estimator_weights_.sum()
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_vote")

@@ -381,8 +381,8 @@ class Samme:
         return self.classes
 
     def weights(self, f: np.ndarray) -> Weights | None:
-        weights_of_pairs = exponential_weights(self.log_share - f[self.classes, self.row_indices])
-        return Weights(weights_of_pairs.distribution, None)
+        weights_of_rows = exponential_weights(self.log_share - f[self.classes, self.row_indices])
+        return Weights(weights_of_rows.distribution, None)
 
     def error_of(self, vote: np.ndarray, w: np.ndarray) -> float:
         return float(w[vote[self.classes, self.row_indices] < 0].sum())

@@ -105,18 +105,20 @@ class TreeVote:
 
     def add_nothing(self) -> None:
         outputs = self.ensemble.n_outputs if self.ensemble.vector_leaves else 1
-        none, no_leaf = np.zeros(1), np.full(1, -1, dtype=np.int32)
+        none, no_split = np.zeros(1), np.full(1, -1, dtype=np.int32)
         nothing = np.zeros((1, outputs))
         _core.add_tree(
-            self.ensemble, no_leaf, none, no_leaf, np.zeros(1, bool), [None], nothing, none, none
+            self.ensemble, no_split, none, no_split, np.zeros(1, bool), [None], nothing, none, none
         )
 
     def raw(
         self, X: TableLike, threads: int, first: int = 0, last: int | None = None
     ) -> np.ndarray:
         last = self.n_rounds if last is None else last
-        each = self.trees_per_round
-        return self.ensemble.predict_raw(X, first * each, last * each, threads)
+        trees_per_round = self.trees_per_round
+        return self.ensemble.predict_raw(
+            X, first * trees_per_round, last * trees_per_round, threads
+        )
 
     def truncate(self, n_rounds: int) -> None:
         self.ensemble.truncate(n_rounds * self.trees_per_round)
@@ -150,8 +152,8 @@ class LearnerVote:
         return len(self.voters) // self.voters_per_round
 
     def add(self, hypothesis: Any, scale: float) -> None:
-        several = hypothesis if isinstance(hypothesis, list) else [hypothesis]
-        self.voters.extend(Voter(scale, member) for member in several)
+        hypotheses = hypothesis if isinstance(hypothesis, list) else [hypothesis]
+        self.voters.extend(Voter(scale, member) for member in hypotheses)
 
     def add_nothing(self) -> None:
         self.voters.append(Voter(0.0, None))
@@ -159,24 +161,24 @@ class LearnerVote:
     def raw(self, X: Any, threads: int, first: int = 0, last: int | None = None) -> np.ndarray:
         last = self.n_rounds if last is None else last
         total = np.zeros((X.shape[0], self.outputs))
-        for place, added in self._iterate_votes(X, first, last):
-            total[:, place] += added
+        for output, added in self._iterate_votes(X, first, last):
+            total[:, output] += added
         return total
 
     def _iterate_votes(
         self, X: TableLike, first: int, last: int
     ) -> Iterator[tuple[Any, np.ndarray]]:
-        each = self.voters_per_round
-        for number in range(first * each, last * each):
+        voters_per_round = self.voters_per_round
+        for number in range(first * voters_per_round, last * voters_per_round):
             voter = self.voters[number]
             if voter.learner is None:
                 continue
             try:
                 outputs = self.adapter(voter.learner, X)
             except Exception as error:
-                raise error_of_round(error, voter.learner, number // each) from error
+                raise error_of_round(error, voter.learner, number // voters_per_round) from error
             added = voter.scale * self.as_vote(outputs)
-            yield (slice(None), added.T) if self.at_once else (number % each, added)
+            yield (slice(None), added.T) if self.at_once else (number % voters_per_round, added)
 
     def truncate(self, n_rounds: int) -> None:
         del self.voters[n_rounds * self.voters_per_round :]
@@ -224,22 +226,22 @@ def _every_column(n_classes: int) -> np.ndarray:
     """All 2^(K-1) - 1 ways to split the classes in two, with the first class always at -1."""
     numbers = np.arange(1, 2 ** (n_classes - 1))
     bits = numbers >> np.arange(n_classes - 1)[:, None] & 1
-    rest = np.where(bits == 1, 1, -1)
-    return np.vstack([np.full(numbers.size, -1), rest]).astype(np.int8)
+    other_classes = np.where(bits == 1, 1, -1)
+    return np.vstack([np.full(numbers.size, -1), other_classes]).astype(np.int8)
 
 
 def _random_code(n_classes: int, seed: int) -> np.ndarray:
     """The random code of 10 log2(K) columns with the largest distance between its two closest classes."""
     random = np.random.RandomState(seed)
     columns = math.ceil(10 * math.log2(n_classes))
-    best, distance = None, -1
+    best, best_distance = None, -1
     for _ in range(CODES_TRIED):
         matrix = (2 * random.randint(0, 2, (n_classes, columns)) - 1).astype(np.int8)
         if (np.abs(matrix.sum(axis=0, dtype=int)) == n_classes).any():
             continue  # a column that separates no classes
-        least = _least_distance(matrix)
-        if least > distance:
-            best, distance = matrix, least
+        distance = _least_distance(matrix)
+        if distance > best_distance:
+            best, best_distance = matrix, distance
     assert best is not None
     return best
 
@@ -289,23 +291,23 @@ class LargestScore:
 
 @dataclass(frozen=True)
 class VoteDecision(LargestScore):
-    """A sum of votes for each class; `log_odds` times a sum is on the scale of log-odds.
+    """A sum of votes for each class; `log_odds_factor` times a sum is on the scale of log-odds.
 
     The factor is 1 for SAMME. It is 2 for AdaBoost.MH, whose sums are half the log-odds of each class against
     the others.
     """
 
-    log_odds: float
+    log_odds_factor: float
 
     def decision(self, raw: np.ndarray) -> np.ndarray:
         return raw
 
     def probabilities(self, decision: np.ndarray) -> np.ndarray:
-        return softmax(self.log_odds * decision, axis=1)
+        return softmax(self.log_odds_factor * decision, axis=1)
 
     def margins(self, raw: np.ndarray, numbers: np.ndarray, sizes: np.ndarray) -> np.ndarray:
         """The vote for the true class minus the largest other one, divided by the largest possible vote."""
-        largest = self.log_odds * max(float(sizes.sum()), 1e-300)
+        largest = self.log_odds_factor * max(float(sizes.sum()), 1e-300)
         return lead_of_own_class(raw, numbers) / largest
 
 
@@ -337,8 +339,8 @@ class CodeDecision(LargestScore):
         column and the exponential loss the margin is y f / Σ|α|.
         """
         reach = np.array([-1.0, 1.0]) * max(float(sizes.max()), 1e-300)
-        most = -np.diff(np.log(np.maximum(self.loss.value(reach), np.finfo(float).tiny)))[0]
-        return lead_of_own_class(self.decision(raw), numbers) / max(most, 1e-300)
+        largest_gap = -np.diff(np.log(np.maximum(self.loss.value(reach), np.finfo(float).tiny)))[0]
+        return lead_of_own_class(self.decision(raw), numbers) / max(largest_gap, 1e-300)
 
 
 Decision = TwoClassDecision | VoteDecision | CodeDecision
@@ -348,6 +350,6 @@ def lead_of_own_class(scores: np.ndarray, numbers: np.ndarray) -> np.ndarray:
     """The score of each row's own class minus the largest score of the other classes."""
     rows = np.arange(numbers.size)
     own_score = scores[rows, numbers]
-    others = scores.copy()
-    others[rows, numbers] = -np.inf
-    return own_score - others.max(axis=1)
+    other_scores = scores.copy()
+    other_scores[rows, numbers] = -np.inf
+    return own_score - other_scores.max(axis=1)
