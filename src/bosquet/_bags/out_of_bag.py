@@ -31,24 +31,24 @@ class OutOfBagRecord:
 
     Parameters
     ----------
-    target : true target of each row, in the form that `losses` accepts.
+    target : true target of each row, in the form that `loss_function` accepts.
     weight : weight of each row; empty for equal weights. Rows of weight 0 do not enter the errors, and no
         warning is given if all learners drew them.
-    losses : function of votes (rows, columns) and targets that returns the loss of each row.
+    loss_function : function of votes (rows, columns) and targets that returns the loss of each row.
     """
 
     def __init__(
         self,
         target: np.ndarray,
         weight: np.ndarray,
-        losses: Callable[[np.ndarray, np.ndarray], np.ndarray],
+        loss_function: Callable[[np.ndarray, np.ndarray], np.ndarray],
     ):
         self.target = target
         self.weight = weight if weight.size else np.ones(len(target))
-        self.losses = losses
+        self.loss_function = loss_function
         self.votes: np.ndarray | None = None  # sums (rows, columns)
         self.voters = np.zeros(len(target), dtype=np.intp)
-        self.loss = np.zeros(len(target))
+        self.row_losses = np.zeros(len(target))
         self.learner_errors: list[float] = []
         self.curve: list[float] = []
 
@@ -61,7 +61,9 @@ class OutOfBagRecord:
         if votes is not None:
             self._count(rows, votes)
         self.learner_errors.append(self._learner_error(rows, votes))
-        self.curve.append(_weighted_mean(self.loss, np.where(self.voters > 0, self.weight, 0)))
+        self.curve.append(
+            _weighted_mean(self.row_losses, np.where(self.voters > 0, self.weight, 0))
+        )
 
     def _count(self, rows: np.ndarray, votes: np.ndarray) -> None:
         if self.votes is None:
@@ -69,12 +71,12 @@ class OutOfBagRecord:
         self.votes[rows] += votes
         self.voters[rows] += 1
         means = self.votes[rows] / self.voters[rows, None]
-        self.loss[rows] = self.losses(means, self.target[rows])
+        self.row_losses[rows] = self.loss_function(means, self.target[rows])
 
     def _learner_error(self, rows: np.ndarray, votes: np.ndarray | None) -> float:
         if votes is None:
             return float("nan")
-        return _weighted_mean(self.losses(votes, self.target[rows]), self.weight[rows])
+        return _weighted_mean(self.loss_function(votes, self.target[rows]), self.weight[rows])
 
     @property
     def error(self) -> float:
@@ -84,8 +86,8 @@ class OutOfBagRecord:
     @property
     def learner_error(self) -> float:
         """Mean error of a single learner on the rows that it did not draw."""
-        known = [error for error in self.learner_errors if not np.isnan(error)]
-        return float(np.mean(known)) if known else float("nan")
+        errors = [error for error in self.learner_errors if not np.isnan(error)]
+        return float(np.mean(errors)) if errors else float("nan")
 
     @property
     def standard_error(self) -> float:
@@ -94,7 +96,7 @@ class OutOfBagRecord:
         total = weight.sum()
         if not total > 0:
             return float("nan")
-        return float(np.sqrt(weight**2 @ (self.loss - self.error) ** 2) / total)
+        return float(np.sqrt(weight**2 @ (self.row_losses - self.error) ** 2) / total)
 
     def mean_votes(self, columns: int) -> np.ndarray:
         """Return the mean vote on each row; NaN for rows that all learners drew."""
@@ -109,11 +111,17 @@ class OutOfBagRecord:
         """Return the coefficient of determination of the mean votes, on the rows that have one."""
         from sklearn.metrics import r2_score
 
-        known = (self.voters > 0) & (self.weight > 0)
-        if known.sum() < 2:
+        is_scored = (self.voters > 0) & (self.weight > 0)
+        if is_scored.sum() < 2:
             return float("nan")
-        votes = self.mean_votes(self.target.shape[1])[known]
-        return float(r2_score(self.target[known], votes, sample_weight=self.weight[known]))
+        votes = self.mean_votes(self.target.shape[1])[is_scored]
+        return float(
+            r2_score(
+                self.target[is_scored],
+                votes,
+                sample_weight=self.weight[is_scored],
+            )
+        )
 
     def warn_of_rows_in_every_bag(self) -> None:
         """Warn about rows that have no out-of-bag vote because all learners drew them."""

@@ -39,11 +39,11 @@ def read_field(state: Any, name: str) -> Any:
     return state[name]
 
 
-def invalid_field(name: str, value: Any, wanted: str) -> ModelFileError:
+def invalid_field(name: str, value: Any, accepted: str) -> ModelFileError:
     """Return the error for a field with an invalid value."""
     shown = repr(value)
     shown = shown if len(shown) <= 60 else f"{shown[:57]}..."
-    return ModelFileError(f"invalid model file: {name!r} is {shown}; it must be {wanted}")
+    return ModelFileError(f"invalid model file: {name!r} is {shown}; it must be {accepted}")
 
 
 def check_no_lone_surrogates(state: Any) -> None:
@@ -208,16 +208,18 @@ def _finite(values: list[Any], low: float, high: float) -> np.ndarray | None:
 
 
 def _non_finite(values: list[Any], low: float, high: float) -> np.ndarray | None:
-    known = {None: math.nan, "inf": math.inf, "-inf": -math.inf}
+    non_finite = {None: math.nan, "inf": math.inf, "-inf": -math.inf}
     kinds = set(map(type, values))
     if not kinds <= {int, float, str, type(None)}:
         return None
-    if str in kinds and not {v for v in values if isinstance(v, str)} <= known.keys():
+    if str in kinds and not {v for v in values if isinstance(v, str)} <= non_finite.keys():
         return None
-    given = [v for v in values if v is not None and not isinstance(v, str)]
-    if _finite(given, low, high) is None:
+    finite = [v for v in values if v is not None and not isinstance(v, str)]
+    if _finite(finite, low, high) is None:
         return None
-    return np.array([known[v] if v is None or isinstance(v, str) else v for v in values], float)
+    return np.array(
+        [non_finite[v] if v is None or isinstance(v, str) else v for v in values], float
+    )
 
 
 def _plain(value: float) -> float | str | None:

@@ -30,7 +30,7 @@ def labels_state(labels: Any) -> Any:
     if labels is None:
         return None
     if isinstance(labels, list):
-        return [labels_state(some) for some in labels]
+        return [labels_state(labels_of_target) for labels_of_target in labels]
     kind, values = labels.dtype.kind, labels.tolist()
     name = {"U": "str", "O": "object"}.get(kind, labels.dtype.name)
     if name not in TYPES:
@@ -46,7 +46,7 @@ def labels_state(labels: Any) -> Any:
                     f"the label {value!r} of type {type(value).__name__} cannot be written to a model file;"
                     " labels must be text, booleans, or numbers of at most 64 bits"
                 )
-    if kind == "U" and not _even(values):
+    if kind == "U" and not _have_similar_lengths(values):
         name = "object"
     return {"type": name, "values": values}
 
@@ -59,7 +59,7 @@ def read_labels(state: Any) -> np.ndarray:
         raise ModelFileError(f"invalid model file: some labels are not of their type {name!r}")
     if not all(fits_64_bits(value) for value in values if isinstance(value, int)):
         raise ModelFileError("invalid model file: a label is an integer of more than 64 bits")
-    if name == "str" and not _even(values):
+    if name == "str" and not _have_similar_lengths(values):
         raise ModelFileError(
             "invalid model file: the lengths of the labels differ too much for type 'str'; they must be of"
             " type 'object'"
@@ -72,10 +72,10 @@ def read_labels(state: Any) -> np.ndarray:
 def read_classes(state: Any) -> np.ndarray:
     """Read the classes of a target: at least one label, in ascending order."""
     classes = read_labels(state)
-    known = classes.tolist()
-    if any(isinstance(label, float) and not math.isfinite(label) for label in known):
+    values = classes.tolist()
+    if any(isinstance(label, float) and not math.isfinite(label) for label in values):
         raise ModelFileError("invalid model file: a class label is NaN or infinite")
-    if not known or not all(low < high for low, high in pairwise(known)):
+    if not values or not all(low < high for low, high in pairwise(values)):
         raise ModelFileError(
             "invalid model file: the classes must be in ascending order, and at least one"
         )
@@ -91,6 +91,6 @@ def _dtype(name: str, values: list[Any]) -> Any:
     return f"U{max(map(len, values), default=1) or 1}" if name == "str" else np.dtype(name)
 
 
-def _even(values: list[str]) -> bool:
+def _have_similar_lengths(values: list[str]) -> bool:
     widest, total = max(map(len, values), default=0), sum(map(len, values))
     return len(values) * widest <= max(_SMALL, _MAX_WIDTH_RATIO * (total + len(values)))

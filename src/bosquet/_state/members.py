@@ -55,8 +55,8 @@ def check_same_class(members: list[Any], template: Any) -> None:
 
 def check_names(member: Any, names: np.ndarray | None) -> None:
     """Raise ModelFileError if a member has feature names that differ from the names of its columns."""
-    own = getattr(member, "feature_names_in_", None)
-    if own is not None and (names is None or list(own) != list(names)):
+    member_names = getattr(member, "feature_names_in_", None)
+    if member_names is not None and (names is None or list(member_names) != list(names)):
         raise ModelFileError(
             "invalid model file: the feature names of a member differ from the model's"
         )

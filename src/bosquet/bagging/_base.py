@@ -214,8 +214,8 @@ class BaseBagging(SaveMixin, ExplainMixin, BaseEstimator):
         """Return how many learners to fit next; 0 if there are enough."""
         have = len(self.estimators_)
         if self.n_estimators != "auto":
-            left = int(self.n_estimators) - have
-            return left if record is None else min(left, OOB_BATCH)
+            missing = int(self.n_estimators) - have
+            return missing if record is None else min(missing, OOB_BATCH)
         if record is None:
             return 0
         if record.curve and has_settled(

@@ -30,11 +30,11 @@ def check_learner(learner: Estimator, parameter: str, name: str | None = None) -
     if isinstance(learner, type) or not all(
         hasattr(learner, method) for method in ("fit", "predict", "get_params")
     ):
-        given = f"{parameter}={learner!r} is"
+        problem = f"{parameter}={learner!r} is"
         if name is not None:
-            given = f"{parameter} contains {learner!r} under the name {name!r}, which is"
+            problem = f"{parameter} contains {learner!r} under the name {name!r}, which is"
         raise TypeError(
-            f"{given} not an estimator; pass an instance (not a class) with fit, predict and get_params"
+            f"{problem} not an estimator; pass an instance (not a class) with fit, predict and get_params"
         )
 
 
@@ -130,7 +130,7 @@ class BagFitter:
         features = self.sampler.features(
             number, self.n_features, self.n_features_drawn, self.replace_features
         )
-        learner = seeded_clone(self.template, self.sampler.learner_seed(number))
+        learner = seeded_clone(self.template, self.sampler.learner_generator(number))
         learner = self._fit_to_bag(learner, number, select_columns(X, features), y, weight)
         votes = self.oob_votes(number, learner, features, X) if self.needs_oob else None
         return FittedLearner(learner, features, votes)

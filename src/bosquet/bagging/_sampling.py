@@ -18,7 +18,7 @@ _ROWS, _FEATURES, _LEARNER = range(3)
 
 
 @dataclass(frozen=True)
-class Group:
+class Stratum:
     """A group of rows (a stratum); each bag draws `size` rows from it.
 
     `members` are the rows of the group; None: all rows. `probability` is the probability of each member
@@ -48,7 +48,7 @@ class Group:
         }
 
     @classmethod
-    def from_state(cls, state: dict[str, Any], n_rows: int, replace: bool) -> Group:
+    def from_state(cls, state: dict[str, Any], n_rows: int, replace: bool) -> Stratum:
         n, size = state["n_members"], state["size"]
         if any(type(count) is not int or not 1 <= count < 2**32 for count in (n, size)):
             raise ValueError("n_members and size of a bag must be integers in [1, 2**32)")
@@ -90,18 +90,18 @@ class Sampler:
 
     seed: int
     n_rows: int
-    groups: tuple[Group, ...]
+    strata: tuple[Stratum, ...]
     replace: bool
 
     @property
     def leaves_rows_out(self) -> bool:
         """Whether there can be out-of-bag rows."""
-        return self.replace or any(group.size < group.n_members for group in self.groups)
+        return self.replace or any(stratum.size < stratum.n_members for stratum in self.strata)
 
     def rows(self, number: int) -> np.ndarray:
         """Return the rows that learner `number` draws, one entry per draw."""
         random = self._random(number, _ROWS)
-        drawn = [group.draw(random, self.replace) for group in self.groups]
+        drawn = [stratum.draw(random, self.replace) for stratum in self.strata]
         # Shuffle rows of different classes: some learners depend on the order of the rows.
         return drawn[0] if len(drawn) == 1 else random.permutation(np.concatenate(drawn))
 
@@ -116,9 +116,9 @@ class Sampler:
     def leave_one_out_factors(self) -> np.ndarray:
         """Return (n-1)/n for each row, with n the size of its group; 0 for rows that are never drawn."""
         factor = np.zeros(self.n_rows)
-        for group in self.groups:
-            members = slice(None) if group.members is None else group.members
-            factor[members] = (group.n_members - 1) / group.n_members
+        for stratum in self.strata:
+            members = slice(None) if stratum.members is None else stratum.members
+            factor[members] = (stratum.n_members - 1) / stratum.n_members
         return factor
 
     def features(self, number: int, n_features: int, size: int, replace: bool) -> np.ndarray | None:
@@ -130,7 +130,7 @@ class Sampler:
             return np.sort(random.randint(0, n_features, size=size))
         return np.sort(random.permutation(n_features)[:size])
 
-    def learner_seed(self, number: int) -> np.random.RandomState:
+    def learner_generator(self, number: int) -> np.random.RandomState:
         """Return the generator from which the random_state of the learner is drawn."""
         return self._random(number, _LEARNER)
 
@@ -140,7 +140,7 @@ class Sampler:
             "seed": self.seed,
             "n_rows": self.n_rows,
             "replace": self.replace,
-            "groups": [group.to_state() for group in self.groups],
+            "groups": [stratum.to_state() for stratum in self.strata],
         }
 
     @classmethod
@@ -153,10 +153,10 @@ class Sampler:
             raise ValueError(
                 "n_rows of the bags must be an integer in [1, 2**32), and replace a bool"
             )
-        groups = tuple(Group.from_state(group, n_rows, replace) for group in state["groups"])
-        if not groups:
+        strata = tuple(Stratum.from_state(stratum, n_rows, replace) for stratum in state["groups"])
+        if not strata:
             raise ValueError("groups is empty; at least one group of rows is required")
-        return cls(seed, n_rows, groups, replace)
+        return cls(seed, n_rows, strata, replace)
 
     def _random(self, number: int, stream: int) -> np.random.RandomState:
         return np.random.RandomState([self.seed, number, stream])
@@ -181,7 +181,7 @@ def plain_sampler(
     if by_weight:
         probability = weight[weight > 0] / weight.sum()
     size = resolve_count(max_samples, n, "max_samples", "rows of X")
-    return Sampler(seed, n_rows, (Group(n, size, members, probability),), replace)
+    return Sampler(seed, n_rows, (Stratum(n, size, members, probability),), replace)
 
 
 def balanced_sampler(
@@ -201,11 +201,11 @@ def balanced_sampler(
     classes = [np.flatnonzero((codes == k) & has_weight) for k in np.unique(codes[has_weight])]
     smallest = min(rows.size for rows in classes)
     size = resolve_count(max_samples, smallest, "max_samples", "rows of the smallest class")
-    groups = []
+    strata = []
     for rows in classes:
         probability = weight[rows] / weight[rows].sum() if by_weight else None
-        groups.append(Group(rows.size, size, rows, probability))
-    return Sampler(seed, codes.size, tuple(groups), replace)
+        strata.append(Stratum(rows.size, size, rows, probability))
+    return Sampler(seed, codes.size, tuple(strata), replace)
 
 
 def resolve_count(value: Any, n: int, name: str, of: str) -> int:

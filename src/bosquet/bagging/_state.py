@@ -183,13 +183,13 @@ def _common_n_outputs(members: list[Any]) -> int:
 def _check_voting(model: Any) -> None:
     check_parameters(model, VOTING_CHECKS)
     model._check_estimators()
-    model._kept_weights()
+    model._used_weights()
 
 
 def _voting_to_state(model: Any) -> tuple[Members, dict[str, Any]]:
     fitted = model.named_estimators_
     dropped = [isinstance(member, str) for member in fitted.values()]
-    names = [name for name, gone in zip(fitted, dropped, strict=True) if not gone]
+    names = [name for name, is_dropped in zip(fitted, dropped, strict=True) if not is_dropped]
     members = [(f"the learner {name!r}", fitted[name]) for name in names]
     return members, _common_state(model) | {"names": list(fitted), "dropped": dropped}
 
@@ -203,7 +203,7 @@ def _voting_from_state(model: Any, members: list[Any], state: dict[str, Any]) ->
             "invalid model file: the number of false entries in 'dropped' must be the number of members,"
             f" {len(members)}"
         )
-    if not members or len(model._kept_weights()) != len(members):
+    if not members or len(model._used_weights()) != len(members):
         raise ModelFileError(
             f"invalid model file: the number of weights must be the number of members, {len(members)}"
         )
@@ -216,8 +216,8 @@ def _voting_from_state(model: Any, members: list[Any], state: dict[str, Any]) ->
         _check_votes(model, members)
     remaining = iter(members)
     fitted = [
-        (name, "drop" if gone else next(remaining))
-        for name, gone in zip(names, dropped, strict=True)
+        (name, "drop" if is_dropped else next(remaining))
+        for name, is_dropped in zip(names, dropped, strict=True)
     ]
     model.named_estimators_ = Bunch(**dict(fitted))
     model.estimators_ = members
@@ -259,7 +259,7 @@ KINDS = {
         _check_voting,
         n_outputs=lambda model: n_outputs(model.estimators_[0]),
         members=lambda model: [(member, None) for member in model.estimators_],
-        weights=lambda model: model._kept_weights().tolist(),
+        weights=lambda model: model._used_weights().tolist(),
         has_members=True,
     )
     for task in ("Classifier", "Regressor")

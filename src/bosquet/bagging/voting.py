@@ -78,19 +78,19 @@ class BaseVoting(SaveMixin, ExplainMixin, BaseEstimator):
     def _fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> Self:
         check_parameters(self, CHECKS)
         self._check_estimators()
-        kept = self._kept()
-        self._kept_weights()  # raises for invalid weights before anything is fitted
-        X = validate_table(self, X, [learner for _, learner in kept], reset=True)
+        named_learners = self._used_learners()
+        self._used_weights()  # raises for invalid weights before anything is fitted
+        X = validate_table(self, X, [learner for _, learner in named_learners], reset=True)
         target = self._check_target(y)
         check_same_length(len(target), X.shape[0])
         weight = check_sample_weight(sample_weight, X.shape[0], scale_matters=True)
-        for name, learner in kept if weight.size else []:
+        for name, learner in named_learners if weight.size else []:
             if not has_fit_parameter(learner, "sample_weight"):
                 raise ValueError(
                     f"estimator {name!r}: {type(learner).__name__}.fit has no parameter sample_weight; remove"
                     " this estimator or do not pass sample_weight"
                 )
-        calls = [(clone(learner), X, target, weight) for _, learner in kept]
+        calls = [(clone(learner), X, target, weight) for _, learner in named_learners]
         self.estimators_ = in_parallel(
             _fit_learner, calls, n_jobs=self.n_jobs, verbose=self.verbose
         )
@@ -124,30 +124,30 @@ class BaseVoting(SaveMixin, ExplainMixin, BaseEstimator):
                     f"estimators has the name {name!r}, which conflicts with a parameter; use a name that is"
                     " not a constructor argument and does not contain '__'"
                 )
-        for name, learner in self._kept():
+        for name, learner in self._used_learners():
             check_learner(learner, "estimators", name)
-        if not self._kept():
+        if not self._used_learners():
             raise ValueError("all estimators are 'drop'; at least one estimator is required")
         self._check_votes()
 
     def _check_votes(self) -> None:
         """Raise a ValueError if a learner lacks the method that `voting` needs."""
 
-    def _kept(self) -> list[tuple[str, Estimator]]:
+    def _used_learners(self) -> list[tuple[str, Estimator]]:
         """Return the (name, estimator) pairs that are not dropped."""
         return [
             (name, learner) for name, learner in _pairs(self.estimators) if not _is_dropped(learner)
         ]
 
-    def _kept_weights(self) -> np.ndarray:
+    def _used_weights(self) -> np.ndarray:
         """Return the weights of the learners that are not dropped, with sum 1."""
         weights = check_weights(self.weights, len(self.estimators))
-        kept = np.array([not _is_dropped(learner) for _, learner in self.estimators])
-        if not weights[kept].any():
+        is_used = np.array([not _is_dropped(learner) for _, learner in self.estimators])
+        if not weights[is_used].any():
             raise ValueError(
                 "weights are zero for all estimators that are not dropped; at least one must be > 0"
             )
-        return weights[kept] / weights[kept].sum()
+        return weights[is_used] / weights[is_used].sum()
 
     def get_params(self, deep: bool = True) -> dict[str, object]:
         """Return the parameters; with `deep`, also the base estimators by name and their parameters."""
@@ -173,7 +173,7 @@ class BaseVoting(SaveMixin, ExplainMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        copy_input_tags(tags, [learner for _, learner in self._kept()])
+        copy_input_tags(tags, [learner for _, learner in self._used_learners()])
         return tags
 
     # --------------------------------------------------------------- predicting
@@ -299,7 +299,7 @@ class VotingClassifier(ClassifierMixin, BaseVoting):
 
     def _check_votes(self) -> None:
         needed = {"soft": "predict_proba", "real": "decision_function"}.get(self.voting)
-        for name, learner in self._kept() if needed else []:
+        for name, learner in self._used_learners() if needed else []:
             if not hasattr(learner, str(needed)):
                 raise ValueError(
                     f"voting={self.voting!r} needs {needed}, but estimator {name!r}"
@@ -319,7 +319,7 @@ class VotingClassifier(ClassifierMixin, BaseVoting):
 
     def _mean_votes(self, X: TableLike) -> np.ndarray:
         votes = self._learner_votes(X, self._vote())
-        return weighted_sum(self._kept_weights(), votes)
+        return weighted_sum(self._used_weights(), votes)
 
     def _vote(self) -> Callable[[Estimator, TableLike], np.ndarray]:
         check_is_fitted(self, "estimators_")
@@ -476,7 +476,7 @@ class VotingRegressor(RegressorMixin, BaseVoting):
         array of shape (n_samples,) or (n_samples, n_targets)
         """
         votes = self._learner_votes(X, RegressorVotes())
-        mean = weighted_sum(self._kept_weights(), votes)
+        mean = weighted_sum(self._used_weights(), votes)
         return mean[:, 0] if mean.shape[1] == 1 else mean
 
     @reads_fit_snapshot
@@ -493,6 +493,6 @@ class VotingRegressor(RegressorMixin, BaseVoting):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = all(
-            tags_of(learner).target_tags.multi_output for _, learner in self._kept()
+            tags_of(learner).target_tags.multi_output for _, learner in self._used_learners()
         )
         return tags

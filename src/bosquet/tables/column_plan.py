@@ -60,10 +60,12 @@ class ColumnPlan:
 
     def without_elapsed(self) -> ColumnPlan:
         """Return the plan without elapsed time, unless that is the only part."""
-        kept = [pair for pair in zip(self.parts, self.outputs, strict=False) if pair[0] != ELAPSED]
-        if self.kind != "date" or not kept:
+        other_parts = [
+            pair for pair in zip(self.parts, self.outputs, strict=False) if pair[0] != ELAPSED
+        ]
+        if self.kind != "date" or not other_parts:
             return self
-        parts, outputs = zip(*kept, strict=True)
+        parts, outputs = zip(*other_parts, strict=True)
         return replace(self, parts=parts, outputs=outputs)
 
     def to_state(self) -> dict[str, Any]:
@@ -93,12 +95,12 @@ class ColumnPlan:
             )
         lists = {}
         for key in ("parts", "levels", "outputs"):
-            given = state.get(key, [] if key != "outputs" or kind == "left out" else [name])
-            if not isinstance(given, list) or not all(isinstance(one, str) for one in given):
+            texts = state.get(key, [] if key != "outputs" or kind == "left out" else [name])
+            if not isinstance(texts, list) or not all(isinstance(one, str) for one in texts):
                 raise ValueError(
                     f"invalid plan of column {name!r}: {key} must be a list of strings"
                 )
-            lists[key] = tuple(given)
+            lists[key] = tuple(texts)
         plan = cls(
             name,
             kind,
@@ -107,13 +109,13 @@ class ColumnPlan:
             state.get("format"),
             **lists,
         )
-        parts = len(plan.parts) if kind == "date" else int(kind != "left out")
+        n_outputs = len(plan.parts) if kind == "date" else int(kind != "left out")
         if (
             plan.reason not in get_args(Reason)
             or plan.decimal not in (".", ",")
             or plan.format not in (None, *FORMATS)
             or not set(plan.parts) <= {*PARTS, *CYCLES, ELAPSED}
-            or len(plan.outputs) != parts
+            or len(plan.outputs) != n_outputs
             or len(set(plan.levels)) != len(plan.levels)
             or (plan.reason != "" and kind != "left out")
             or ((plan.format or plan.parts) and kind != "date")

@@ -73,22 +73,22 @@ def numbers_among(texts: Sequence[str], decimal: str) -> np.ndarray:
     numbers = np.full(len(texts), np.nan)
     if not any(map(looks_numeric, texts[:: max(1, len(texts) // _SAMPLED)])):
         return numbers
-    places = [place for place, text in enumerate(texts) if looks_numeric(text)]
-    some = [texts[place] for place in places]
-    together = numbers_of(pa.array(some, pa.string()), decimal) if some else None
+    indices = [index for index, text in enumerate(texts) if looks_numeric(text)]
+    numeric_texts = [texts[index] for index in indices]
+    together = numbers_of(pa.array(numeric_texts, pa.string()), decimal) if numeric_texts else None
     if together is not None:
-        numbers[places] = together.to_numpy(zero_copy_only=False)
-    elif len(some) <= _ONE_BY_ONE:
-        for place in places:
-            found = numbers_of(pa.array([texts[place]], pa.string()), decimal)
-            if found is not None and found[0].is_valid:
-                numbers[place] = found[0].as_py()
+        numbers[indices] = together.to_numpy(zero_copy_only=False)
+    elif len(numeric_texts) <= _ONE_BY_ONE:
+        for index in indices:
+            number = numbers_of(pa.array([texts[index]], pa.string()), decimal)
+            if number is not None and number[0].is_valid:
+                numbers[index] = number[0].as_py()
     return numbers
 
 
-def truth_values(known: Factorized, texts: Sequence[str]) -> np.ndarray:
+def truth_values(factor: Factorized, texts: Sequence[str]) -> np.ndarray:
     """Return 1 for "true" and 0 for "false", in any case, per row."""
-    return known.to_rows(np.array([float(text.lower() == "true") for text in texts]))
+    return factor.to_rows(np.array([float(text.lower() == "true") for text in texts]))
 
 
 def _numbers(plan: ColumnPlan, series: Any) -> tuple[list[Any], str]:
@@ -100,32 +100,32 @@ def _numbers(plan: ColumnPlan, series: Any) -> tuple[list[Any], str]:
     is_number = pd.api.types.is_numeric_dtype(dtype) or pd.api.types.is_timedelta64_dtype(dtype)
     if is_number and not isinstance(dtype, pd.CategoricalDtype):
         return [_finite(as_numbers(series))], ""
-    known = factorized(series)
-    if known is None:
+    factor = factorized(series)
+    if factor is None:
         raise TableError(
             f"column {plan.name!r} has nested values, but was numeric in training; pass numbers"
         )
-    if all_instances(known.levels, *NUMBERS):
-        return [_finite(known.to_rows(np.array([float(level) for level in known.levels])))], ""
-    texts = texts_of(known.levels)
+    if all_instances(factor.levels, *NUMBERS):
+        return [_finite(factor.to_rows(np.array([float(level) for level in factor.levels])))], ""
+    texts = texts_of(factor.levels)
     if {text.lower() for text in texts} <= {"true", "false"}:
-        return [truth_values(known, texts)], ""
+        return [truth_values(factor, texts)], ""
     numbers = numbers_among(texts, plan.decimal)
-    wrong = [texts[place] for place in np.flatnonzero(np.isnan(numbers)).tolist()]
+    wrong = [texts[index] for index in np.flatnonzero(np.isnan(numbers)).tolist()]
     if texts and len(wrong) == len(texts):
         raise TableError(
             f"column {plan.name!r} was numeric in training, but now has text such as {wrong[0][:30]!r}; pass"
             " numbers"
         )
     note = f"not numeric, treated as missing: {some_texts(wrong)}" if wrong else ""
-    return [_finite(known.to_rows(numbers))], note
+    return [_finite(factor.to_rows(numbers))], note
 
 
-def object_dates(known: Factorized) -> np.ndarray:
+def object_dates(factor: Factorized) -> np.ndarray:
     """Return a column of date objects as datetime64."""
     import pandas as pd
 
-    return known.to_rows(as_dates(pd.Series(known.levels, dtype=object)), np.datetime64("NaT"))
+    return factor.to_rows(as_dates(pd.Series(factor.levels, dtype=object)), np.datetime64("NaT"))
 
 
 def _dates(plan: ColumnPlan, series: Any) -> tuple[np.ndarray, str]:
@@ -134,41 +134,41 @@ def _dates(plan: ColumnPlan, series: Any) -> tuple[np.ndarray, str]:
     dtype = series.dtype
     if pd.api.types.is_datetime64_any_dtype(dtype) or isinstance(dtype, pd.PeriodDtype):
         return as_dates(series), ""
-    known = factorized(series)
-    if known is not None and all_instances(known.levels, *DATES):
-        return object_dates(known), ""
-    texts = [] if known is None else texts_of(known.levels)
+    factor = factorized(series)
+    if factor is not None and all_instances(factor.levels, *DATES):
+        return object_dates(factor), ""
+    texts = [] if factor is None else texts_of(factor.levels)
     dates = parsed_dates(texts, plan.format or ISO)
-    if known is None or (texts and np.isnat(dates).all()):
+    if factor is None or (texts and np.isnat(dates).all()):
         shown = f" such as {texts[0][:30]!r}" if texts else ""
         raise TableError(
             f"column {plan.name!r} had dates in training, but now has other values{shown}; pass dates in the"
             " same format"
         )
-    wrong = [texts[place] for place in np.flatnonzero(np.isnat(dates)).tolist()]
+    wrong = [texts[index] for index in np.flatnonzero(np.isnat(dates)).tolist()]
     note = (
         f"not in the date format of training, treated as missing: {some_texts(wrong)}"
         if wrong
         else ""
     )
-    return known.to_rows(dates, np.datetime64("NaT")), note
+    return factor.to_rows(dates, np.datetime64("NaT")), note
 
 
 def _categories(plan: ColumnPlan, series: Any) -> tuple[list[Any], str]:
     import pandas as pd
 
-    known = factorized(series)
-    if known is None:
+    factor = factorized(series)
+    if factor is None:
         raise TableError(
             f"column {plan.name!r} was a category in training, but now has lists or other nested"
             " values; pass text or numbers"
         )
-    texts = texts_of(known.levels)
+    texts = texts_of(factor.levels)
     levels = list(plan.levels) if plan.kind == "ordinal" else sorted(set(texts))
-    place = {level: code for code, level in enumerate(levels)}
-    new = np.array([*(place.get(text, -1) for text in texts), -1], dtype=np.intp)
+    code_of = {level: code for code, level in enumerate(levels)}
+    new = np.array([*(code_of.get(text, -1) for text in texts), -1], dtype=np.intp)
     coded = pd.Categorical.from_codes(
-        new[known.codes], categories=pd.Index(levels, dtype=object), ordered=plan.kind == "ordinal"
+        new[factor.codes], categories=pd.Index(levels, dtype=object), ordered=plan.kind == "ordinal"
     )
     return [coded], ""
 

@@ -158,15 +158,15 @@ def recurring_parts(dates: np.ndarray) -> list[str]:
     >>> recurring_parts(np.arange("2024-01-01", "2024-12-01", dtype="datetime64[D]"))
     ['day', 'weekday']
     """
-    known = dates[~np.isnat(dates)]
-    if not known.size:
+    present = dates[~np.isnat(dates)]
+    if not present.size:
         return []
-    span = (known.max() - known.min()) / np.timedelta64(1, "D")
+    span = (present.max() - present.min()) / np.timedelta64(1, "D")
     recur = [part for part, cycle in CYCLES.items() if span >= CYCLES_SPANNED * cycle]
-    return [part for part in recur if np.ptp(date_part(known, part)) > 0]
+    return [part for part in recur if np.ptp(date_part(present, part)) > 0]
 
 
 def varied_parts(dates: np.ndarray) -> list[str]:
     """Return the parts that are not the same for all dates."""
-    known = dates[~np.isnat(dates)]
-    return [part for part in PARTS if known.size and np.ptp(date_part(known, part)) > 0]
+    present = dates[~np.isnat(dates)]
+    return [part for part in PARTS if present.size and np.ptp(date_part(present, part)) > 0]

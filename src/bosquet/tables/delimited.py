@@ -88,7 +88,7 @@ class RepeatedNames(dict[str, list[str]]):
         return self
 
 
-def distinct_names(given: list[str]) -> tuple[list[str], RepeatedNames]:
+def distinct_names(header: list[str]) -> tuple[list[str], RepeatedNames]:
     """Return distinct column names and, for each repeated name, the new names of its columns.
 
     Examples
@@ -97,19 +97,19 @@ def distinct_names(given: list[str]) -> tuple[list[str], RepeatedNames]:
     >>> distinct_names(["a", "", "a"])
     (['a', 'column_2', 'a_2'], {'a': ['a', 'a_2']})
     """
-    blank = [f"column_{place}" for place in range(1, len(given) + 1)]
-    wanted = [str(name).strip() or blank[place] for place, name in enumerate(given)]
-    taken = set(wanted)
-    if len(taken) == len(wanted):
-        return wanted, RepeatedNames()
+    blank = [f"column_{index}" for index in range(1, len(header) + 1)]
+    stripped = [str(name).strip() or blank[index] for index, name in enumerate(header)]
+    used = set(stripped)
+    if len(used) == len(stripped):
+        return stripped, RepeatedNames()
     names: list[str] = []
     by_name: dict[str, list[str]] = {}
-    for name in wanted:
+    for name in stripped:
         renamed = by_name.setdefault(name, [])
         new, number = name, len(renamed) + 1
-        while renamed and new in taken:
+        while renamed and new in used:
             new, number = f"{name}_{number}", number + 1
-        taken.add(new)
+        used.add(new)
         renamed.append(new)
         names.append(new)
     return names, RepeatedNames({name: mine for name, mine in by_name.items() if len(mine) > 1})
@@ -154,14 +154,14 @@ def _parse(text: bytes, name: str, layout: Layout) -> list[Any]:
     head = text[:_HEAD].decode("utf-8", errors="ignore")
     start = len(head[: layout.before].encode("utf-8"))
     if layout.delimiter == BLANKS:
-        rest = collapse_blanks(text[start:].decode("utf-8"))
-        body = rest[layout.skipped :].encode("utf-8")
+        collapsed = collapse_blanks(text[start:].decode("utf-8"))
+        body = collapsed[layout.skipped :].encode("utf-8")
     else:
         start += len(head[layout.before : layout.before + layout.skipped].encode("utf-8"))
         body = text[start:]
     if layout.escape is None and body.count(layout.quote.encode()) % 2:
         _refuse_open_quote(text, name, layout)
-    names = [str(place) for place in range(layout.n_columns)]
+    names = [str(index) for index in range(layout.n_columns)]
     longest = max(len(layout.delimiter.join(row)) for row in layout.rows)
     try:
         table = arrow_csv.read_csv(
@@ -213,17 +213,17 @@ def _parse_error(text: bytes, name: str, layout: Layout, message: str = "") -> T
     if layout.delimiter == BLANKS:
         body = collapse_blanks(body)
     titles = len(layout.notes) > 0
-    wanted = len(layout.names) if layout.names is not None else layout.n_columns
+    expected_cells = len(layout.names) if layout.names is not None else layout.n_columns
     rows = csv_rows(io.StringIO(body, newline=""), layout.delimiter, layout.quote, layout.escape)
     line = 0
     try:
         for row in rows:
             first = line + 1
             line = rows.line_num
-            if row and len(row) != wanted and not (titles and len(row) == 1):
+            if row and len(row) != expected_cells and not (titles and len(row) == 1):
                 whose = "the header has" if layout.names is not None else "the other rows have"
                 return TableError(
-                    f"{name}, line {above + first}: {len(row)} {_cells(row)}, but {whose} {wanted}"
+                    f"{name}, line {above + first}: {len(row)} {_cells(row)}, but {whose} {expected_cells}"
                     f" (delimiter: {layout.delimiter_name}); correct the line or pass another delimiter"
                 )
     except csv.Error as error:
@@ -242,8 +242,8 @@ def _to_arrays(columns: list[Any], decimal: str) -> list[Any]:
     arrays: list[Any] = []
     for start in range(0, len(columns), _GROUP):
         group = columns[start : start + _GROUP]
-        found = _numbers_of_group(group, decimal)
-        arrays += [_to_array(column, decimal) for column in group] if found is None else found
+        numbers = _numbers_of_group(group, decimal)
+        arrays += [_to_array(column, decimal) for column in group] if numbers is None else numbers
     return arrays
 
 
@@ -253,10 +253,10 @@ def _numbers_of_group(group: list[Any], decimal: str) -> list[Any] | None:
     import pyarrow.compute as pc
 
     together = missing_to_null(pa.concat_arrays(group))
-    found = plain_numbers(together, decimal)
-    if found is None:
+    numbers = plain_numbers(together, decimal)
+    if numbers is None:
         return None
-    values = found.to_numpy(zero_copy_only=False).astype(float).reshape(len(group), -1)
+    values = numbers.to_numpy(zero_copy_only=False).astype(float).reshape(len(group), -1)
     is_whole = pc.match_substring_regex(together, r"^[+-]?\d{1,15}$")
     whole = (
         is_whole.fill_null(False).to_numpy(zero_copy_only=False).reshape(values.shape).all(axis=1)

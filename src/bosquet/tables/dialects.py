@@ -72,9 +72,9 @@ def layout_of(text: str, delimiter: str | None = None, header: bool | None = Non
     best: tuple[float, _Reading] | None = None
     for mark in DELIMITERS if delimiter is None else (delimiter,):
         for quote in _quotes(sample, mark):
-            found = _score_reading(sample, mark, quote)
-            if found is not None and (best is None or found[0] > best[0]):
-                best = found
+            scored = _score_reading(sample, mark, quote)
+            if scored is not None and (best is None or scored[0] > best[0]):
+                best = scored
     if delimiter is None and (best is None or best[1].width == 1):
         blanks = _score_reading(collapse_blanks(sample), BLANKS, '"')
         if blanks is not None and blanks[1].width > 1 and len({*map(len, blanks[1].rows)}) == 1:
@@ -115,18 +115,18 @@ def _sample(text: str) -> str:
 
 def _skip_preamble(sample: str) -> tuple[int, str | None]:
     """Return the length of blank lines and comments at the top, and the delimiter of a line "sep=;"."""
-    place, declared = 0, None
-    while place < len(sample):
-        end = sample.find("\n", place)
+    start, declared = 0, None
+    while start < len(sample):
+        end = sample.find("\n", start)
         end = len(sample) if end < 0 else end + 1
-        line = sample[place:end]
+        line = sample[start:end]
         separator = _SEPARATOR_LINE.fullmatch(line)
         if separator is not None and declared is None:
             declared = separator[1]
-        elif line.strip() and not (line.startswith("#") and _is_comment(sample, place, end)):
+        elif line.strip() and not (line.startswith("#") and _is_comment(sample, start, end)):
             break
-        place = end
-    return place, declared
+        start = end
+    return start, declared
 
 
 def _is_comment(sample: str, start: int, end: int) -> bool:
@@ -248,13 +248,17 @@ def _with_header(reading: _Reading, before: int, header: bool | None) -> Layout:
 def _is_header(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
     """Return whether the first row is a header: names are text, while values below are often not."""
     votes = 0
-    for place, name in enumerate(first[:_CELLS_PER_ROW]):
-        column = [row[place].strip() for row in below if place < len(row)]
+    for index, name in enumerate(first[:_CELLS_PER_ROW]):
+        column = [row[index].strip() for row in below if index < len(row)]
         kinds = Counter(kind_of(cell) for cell in column if cell not in _MISSING)
         kind = max(kinds, key=lambda k: kinds[k]) if kinds else "text"
         if kind != "text" and kinds[kind] >= 0.8 * kinds.total():
-            own = kind_of(name)
-            votes += 1 if own == "text" and name.strip() not in _MISSING else -(own == kind)
+            header_kind = kind_of(name)
+            votes += (
+                1
+                if header_kind == "text" and name.strip() not in _MISSING
+                else -(header_kind == kind)
+            )
         elif name.strip() in set(column):
             votes -= 1  # a value that repeats below
     if votes:

@@ -52,10 +52,10 @@ def factorized(series: Any) -> Factorized | None:
         occurs = np.bincount(codes[codes >= 0], minlength=len(levels)) > 0
     else:
         try:
-            codes, found = pd.factorize(series, use_na_sentinel=True)
+            codes, unique = pd.factorize(series, use_na_sentinel=True)
         except TypeError:
             return None
-        levels = found.tolist()
+        levels = unique.tolist()
         occurs = np.ones(len(levels), dtype=bool)
     kinds = set(map(type, levels))
     if any(issubclass(kind, bytes | list | dict | tuple | set | np.ndarray) for kind in kinds):
@@ -65,7 +65,7 @@ def factorized(series: Any) -> Factorized | None:
         different = set(levels)
         if len(different) == len(levels) and not different & _MISSING:
             return Factorized(codes.astype(np.intp), levels)  # unchanged, the common and fast case
-    places: dict[Any, int] = {}
+    code_of: dict[Any, int] = {}
     new = np.full(len(levels) + 1, -1, dtype=np.intp)
     for code, level in enumerate(levels):
         if isinstance(level, str):
@@ -75,8 +75,8 @@ def factorized(series: Any) -> Factorized | None:
             and not (isinstance(level, str) and level in _MISSING)
             and level is not None
         ):
-            new[code] = places.setdefault(level, len(places))
-    return Factorized(new[codes], list(places))
+            new[code] = code_of.setdefault(level, len(code_of))
+    return Factorized(new[codes], list(code_of))
 
 
 def texts_of(levels: list[Any]) -> list[str]:

@@ -122,8 +122,10 @@ class TableModel(SaveMixin):
         array of shape (n_samples,)
         """
         if self.costs is not None:
-            least: np.ndarray = self.classes_[least_costly(self.predict_proba(frame), self.costs)]
-            return least
+            cheapest_class: np.ndarray = self.classes_[
+                least_costly(self.predict_proba(frame), self.costs)
+            ]
+            return cheapest_class
         predictions: np.ndarray = self.model.predict(self.features(frame))
         return predictions
 

@@ -120,9 +120,9 @@ def numbers_of(values: Any, decimal: str = ".") -> Any:
         return whole
     for mark in (decimal, "," if decimal == "." else "."):
         for read in (plain_numbers, _formatted_numbers):
-            found = read(values, mark)
-            if found is not None:
-                return found
+            numbers = read(values, mark)
+            if numbers is not None:
+                return numbers
     return None
 
 

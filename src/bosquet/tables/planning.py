@@ -79,15 +79,15 @@ def plan_column(
         return _plan_numbers(name, as_numbers(series), whole=False)
     if pd.api.types.is_datetime64_any_dtype(dtype) or isinstance(dtype, pd.PeriodDtype):
         return _plan_dates(name, as_dates(series), None, "")
-    known = factorized(series)
-    if known is None or dtype.kind == "c":
+    factor = factorized(series)
+    if factor is None or dtype.kind == "c":
         return _left_out(name, "nested"), "lists or other nested values; left out"
-    if not known.levels:
+    if not factor.levels:
         return _left_out(name, "empty"), "empty; left out"
     if isinstance(dtype, pd.CategoricalDtype) and dtype.ordered:
         levels = tuple(dict.fromkeys(text_of(level) for level in dtype.categories))
         return ColumnPlan(name, "ordinal", levels=levels, outputs=(name,)), ""
-    return _plan_levels(name, known, isinstance(dtype, pd.CategoricalDtype))
+    return _plan_levels(name, factor, isinstance(dtype, pd.CategoricalDtype))
 
 
 def plan_over_time(plan: ColumnPlan, note: str, series: Any) -> tuple[ColumnPlan, str]:
@@ -111,10 +111,10 @@ def _left_out(name: str, reason: Reason) -> ColumnPlan:
 
 def _varied(plan: ColumnPlan, values: np.ndarray) -> tuple[ColumnPlan, str]:
     """Return the plan, unless the column is empty or constant."""
-    known = values[~np.isnan(values)] if values.dtype.kind == "f" else values
-    if not known.size:
+    present = values[~np.isnan(values)] if values.dtype.kind == "f" else values
+    if not present.size:
         return _left_out(plan.name, "empty"), "empty; left out"
-    if known.size == values.size and known.min() == known.max() and values.size > 1:
+    if present.size == values.size and present.min() == present.max() and values.size > 1:
         return _left_out(plan.name, "constant"), "constant; left out"
     return plan, ""
 
@@ -169,51 +169,55 @@ def _plan_dates(
     return ColumnPlan(name, "date", format=form, parts=parts, outputs=outputs), full_note
 
 
-def _plan_levels(name: str, known: Factorized, given: bool) -> tuple[ColumnPlan, str]:
-    """Plan a column of text or objects; a categorical one (`given`) stays so unless it has dates."""
-    if all_instances(known.levels, *DATES):
-        return _plan_dates(name, object_dates(known), None, "")
-    texts = texts_of(known.levels)
-    kinds = {issubclass(kind, str) for kind in set(map(type, known.levels))}
-    if kinds == {False} and all_instances(known.levels, *NUMBERS) and not given:
-        numbers = known.to_rows(np.array([float(level) for level in known.levels]))
+def _plan_levels(name: str, factor: Factorized, is_categorical: bool) -> tuple[ColumnPlan, str]:
+    """Plan a column of text or objects; a categorical one (`is_categorical`) stays so unless it has dates."""
+    if all_instances(factor.levels, *DATES):
+        return _plan_dates(name, object_dates(factor), None, "")
+    texts = texts_of(factor.levels)
+    kinds = {issubclass(kind, str) for kind in set(map(type, factor.levels))}
+    if kinds == {False} and all_instances(factor.levels, *NUMBERS) and not is_categorical:
+        numbers = factor.to_rows(np.array([float(level) for level in factor.levels]))
         return _plan_numbers(name, numbers, whole=False)
-    if len(texts) <= 8 and {text.lower() for text in texts} <= {"true", "false"} and not given:
-        return _varied(ColumnPlan(name, "boolean", outputs=(name,)), truth_values(known, texts))
+    if (
+        len(texts) <= 8
+        and {text.lower() for text in texts} <= {"true", "false"}
+        and not is_categorical
+    ):
+        return _varied(ColumnPlan(name, "boolean", outputs=(name,)), truth_values(factor, texts))
     form = date_format(texts) if kinds == {True} else None
     if form is not None:
         note = f"read as {form[0]}; another order of day and month is possible too"
-        dates = known.to_rows(parsed_dates(texts, form[0]), np.datetime64("NaT"))
+        dates = factor.to_rows(parsed_dates(texts, form[0]), np.datetime64("NaT"))
         return _plan_dates(name, dates, form[0], note if form[1] else "")
-    if given:
-        return _plan_categories(name, known, texts, "")
-    return _plan_texts(name, known, texts)
+    if is_categorical:
+        return _plan_categories(name, factor, texts, "")
+    return _plan_texts(name, factor, texts)
 
 
-def _plan_texts(name: str, known: Factorized, texts: Sequence[str]) -> tuple[ColumnPlan, str]:
+def _plan_texts(name: str, factor: Factorized, texts: Sequence[str]) -> tuple[ColumnPlan, str]:
     """Plan a column of text, all or nearly all of which may be numbers."""
     decimal = decimal_mark(texts[:1000])
     numbers = numbers_among(texts, decimal)
     right = ~np.isnan(numbers)
     if right.all():
-        return _plan_numbers(name, known.to_rows(numbers), whole=False, decimal=decimal)
-    share = known.counts[right].sum() / max(known.counts.sum(), 1)
+        return _plan_numbers(name, factor.to_rows(numbers), whole=False, decimal=decimal)
+    share = factor.counts[right].sum() / max(factor.counts.sum(), 1)
     # A single word that repeats among numbers marks missing values; nothing is lost by reading it as missing.
     one_word = share >= MOSTLY_ONE_WORD and len(texts) - right.sum() == 1
     if (share >= MOSTLY or one_word) and right.sum() > FEW_LEVELS:
-        plan, note = _plan_numbers(name, known.to_rows(numbers), False, decimal)
-        wrong = [texts[place] for place in np.flatnonzero(~right).tolist()]
+        plan, note = _plan_numbers(name, factor.to_rows(numbers), False, decimal)
+        wrong = [texts[index] for index in np.flatnonzero(~right).tolist()]
         return plan, note or f"numbers, except {some_texts(wrong)}, read as missing"
     mixed = "mixed numbers and text, read as a category" if share > MIXED else ""
-    return _plan_categories(name, known, texts, mixed)
+    return _plan_categories(name, factor, texts, mixed)
 
 
 def _plan_categories(
-    name: str, known: Factorized, texts: Sequence[str], note: str
+    name: str, factor: Factorized, texts: Sequence[str], note: str
 ) -> tuple[ColumnPlan, str]:
-    counts = known.counts
+    counts = factor.counts
     rows, distinct = int(counts.sum()), len(texts)
-    if distinct == 1 and rows == len(known.codes) and rows > 1:
+    if distinct == 1 and rows == len(factor.codes) and rows > 1:
         return _left_out(name, "constant"), "constant; left out"
     if distinct > max(FEW_LEVELS, rows / MIN_ROWS_PER_LEVEL):
         identifies = distinct >= MOSTLY * rows and not any(" " in text for text in texts[:1000])

@@ -142,17 +142,17 @@ def _decompressed(data: bytes, name: str) -> bytes:
         import zlib
 
         opened: Any = {"gzip": gzip.open, "bz2": bz2.open, "xz": lzma.open}[kind]
-        most = _MAX_DECOMPRESSED + _MAX_RATIO * len(data)
+        max_bytes = _MAX_DECOMPRESSED + _MAX_RATIO * len(data)
         try:
             with opened(io.BytesIO(data)) as file:
-                content: bytes = file.read(most + 1)
+                content: bytes = file.read(max_bytes + 1)
         except (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError):
             raise TableError(
                 f"{name} is a damaged {kind} file and cannot be decompressed; use an undamaged copy"
             ) from None
-        if len(content) > most:
+        if len(content) > max_bytes:
             raise TableError(
-                f"{name} is a {kind} file that decompresses to more than {most:,} bytes, {_MAX_RATIO:,}"
+                f"{name} is a {kind} file that decompresses to more than {max_bytes:,} bytes, {_MAX_RATIO:,}"
                 " times its size; if this is intended, decompress it first"
             )
         return content

@@ -17,7 +17,7 @@ from bosquet.tables.levels import NUMBERS, all_instances, factorized, text_of, t
 from bosquet.tables.numerals import decimal_mark, numbers_of
 from bosquet.tables.planning import has_identifier_name, plan_column, plan_over_time
 from bosquet.tables.unique_rows import UniqueRows
-from bosquet.tables.wide import is_ordinary_number, is_plain_number, numeric_block
+from bosquet.tables.wide import number_columns_of_wide_frame, numeric_block, ordinary_number_columns
 
 VERSION = 1
 _NAMED = 5  # columns that a note lists by name
@@ -127,25 +127,25 @@ class TableTidier:
         rows: np.ndarray | None = None
         if target is not None:
             new._fit_target(frame, str(target), names)
-            known = ~pd.isna(new._raw_target(frame, names))
-            if not known.all():
+            has_target = ~pd.isna(new._raw_target(frame, names))
+            if not has_target.all():
                 notes.append(
-                    f"{int((~known).sum())} rows without a value of {new.target!r} are left out"
+                    f"{int((~has_target).sum())} rows without a value of {new.target!r} are left out"
                 )
-                rows = known
+                rows = has_target
         noted: list[tuple[str, str]] = []
         frame = _without_attrs(frame)
         learned = frame if rows is None else frame[rows]
-        plain = is_ordinary_number(learned, is_plain_number(frame))
+        is_ordinary_number = ordinary_number_columns(learned, number_columns_of_wide_frame(frame))
         unique_rows = UniqueRows(learned)
-        for place, name in enumerate(names):
+        for index, name in enumerate(names):
             if name != new.target:
-                if plain[place] and not has_identifier_name(name):
+                if is_ordinary_number[index] and not has_identifier_name(name):
                     new.plans.append(ColumnPlan(name, "number", outputs=(name,)))
                     continue
-                plan, note = plan_column(name, learned.iloc[:, place], unique_rows)
+                plan, note = plan_column(name, learned.iloc[:, index], unique_rows)
                 if over_time:
-                    plan, note = plan_over_time(plan, note, learned.iloc[:, place])
+                    plan, note = plan_over_time(plan, note, learned.iloc[:, index])
                 new.plans.append(plan)
                 if note:
                     noted.append((name, note))
@@ -158,17 +158,17 @@ class TableTidier:
 
     def _make_outputs_unique(self) -> None:
         """Rename parts of dates that have the name of another column."""
-        taken = {name for plan in self.plans for name in (plan.name, *plan.outputs)}
-        own = {plan.name for plan in self.plans} | {self.target}
-        for place, plan in enumerate(self.plans):
-            if plan.kind == "date" and own & set(plan.outputs):
+        all_names = {name for plan in self.plans for name in (plan.name, *plan.outputs)}
+        column_names = {plan.name for plan in self.plans} | {self.target}
+        for index, plan in enumerate(self.plans):
+            if plan.kind == "date" and column_names & set(plan.outputs):
                 outputs = []
                 for name in plan.outputs:
                     new = name
-                    while new in own or (new != name and new in taken):
+                    while new in column_names or (new != name and new in all_names):
                         new += "_"
                     outputs.append(new)
-                self.plans[place] = replace(plan, outputs=tuple(outputs))
+                self.plans[index] = replace(plan, outputs=tuple(outputs))
 
     def _fit_target(self, frame: Any, target: str, names: list[str]) -> None:
         pd = import_pandas()
@@ -218,25 +218,25 @@ class TableTidier:
     def _fit_labels(self, series: Any) -> list[Any]:
         import pyarrow as pa
 
-        known = factorized(series)
-        if known is None:
+        factor = factorized(series)
+        if factor is None:
             raise TableError(
                 f"the target {self.target!r} has lists or other nested values; it must be numbers or labels"
             )
-        texts = texts_of(known.levels)
+        texts = texts_of(factor.levels)
         self.target_kind = "class"
         if (
             texts
             and series.dtype.name != "category"
-            and not all_instances(known.levels, bool, np.bool_)
+            and not all_instances(factor.levels, bool, np.bool_)
         ):
             self._target_decimal = decimal_mark(texts[:1000])
-            if all_instances(known.levels, *NUMBERS) or numbers_of(
+            if all_instances(factor.levels, *NUMBERS) or numbers_of(
                 pa.array(texts, pa.string()), self._target_decimal
             ):
                 self.target_kind = "number"
                 return texts
-        rows = int(known.counts.sum())
+        rows = int(factor.counts.sum())
         if len(texts) > max(2, rows / 2):
             raise TableError(
                 f"the target {self.target!r} has {len(texts)} distinct values in {rows} rows, but a class"
@@ -260,29 +260,31 @@ class TableTidier:
         pd = import_pandas()
         names, _ = distinct_names([str(name) for name in frame.columns])
         frame = _without_attrs(frame)
-        places = {name: place for place, name in enumerate(names)}
-        wanted = [plan.name for plan in self.plans if plan.used]
-        absent = [name for name in wanted if name not in places]
+        column_index = {name: index for index, name in enumerate(names)}
+        used_names = [plan.name for plan in self.plans if plan.used]
+        absent = [name for name in used_names if name not in column_index]
         if absent:
             noun = "column" if len(absent) == 1 else "columns"
             advice = (
                 f"add the {noun}"
-                if len(absent) < len(wanted)
+                if len(absent) < len(used_names)
                 else "pass rows with column names, as a data frame or a list of dicts"
             )
             raise TableError(
                 f"the table lacks the {noun} {_listed(absent)} of the training table; {advice}"
             )
-        plain = is_plain_number(frame)
+        is_plain_number = number_columns_of_wide_frame(frame)
         together = [
-            plan for plan in self.plans if plan.kind == "number" and plain[places[plan.name]]
+            plan
+            for plan in self.plans
+            if plan.kind == "number" and is_plain_number[column_index[plan.name]]
         ]
         arrays: dict[str, Any] = {}
         noted = []
-        alone = {plan.name for plan in self.plans} - {plan.name for plan in together}
+        converted_alone = {plan.name for plan in self.plans} - {plan.name for plan in together}
         for plan in self.plans:
-            if plan.used and plan.name in alone:
-                columns, note = convert(plan, frame.iloc[:, places[plan.name]])
+            if plan.used and plan.name in converted_alone:
+                columns, note = convert(plan, frame.iloc[:, column_index[plan.name]])
                 arrays.update(zip(plan.outputs, columns, strict=True))
                 if note:
                     noted.append((plan.name, note))
@@ -290,7 +292,7 @@ class TableTidier:
         if together:
             names_together = [plan.name for plan in together]
             block = numeric_block(
-                frame, np.array([places[n] for n in names_together]), names_together
+                frame, np.array([column_index[n] for n in names_together]), names_together
             )
             features = pd.concat([block, features], axis=1) if arrays else block
             features = features[self.feature_names]
@@ -305,13 +307,13 @@ class TableTidier:
         if self.target_kind == "number":
             plan = ColumnPlan(self.target, "number", decimal=self._target_decimal)
             return np.asarray(convert(plan, series)[0][0])
-        known = factorized(series)
-        if known is None:
+        factor = factorized(series)
+        if factor is None:
             raise TableError(
                 f"the target {self.target!r} has lists or other nested values; it must be labels"
             )
-        texts = np.array([*map(text_of, known.levels), None], dtype=object)
-        return texts[known.codes]
+        texts = np.array([*map(text_of, factor.levels), None], dtype=object)
+        return texts[factor.codes]
 
     def labels(self, values: np.ndarray) -> np.ndarray:
         """Return a target without missing values, as integers if all values are integers."""

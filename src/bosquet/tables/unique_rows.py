@@ -19,11 +19,11 @@ class UniqueRows:
     @cached_property
     def rows(self) -> np.ndarray:
         """Boolean mask of the rows that do not repeat an earlier row."""
-        some = self.frame.iloc[:, :MAX_COLUMNS]
+        columns = self.frame.iloc[:, :MAX_COLUMNS]
         try:
-            duplicates: np.ndarray = some.duplicated().to_numpy()
+            duplicates: np.ndarray = columns.duplicated().to_numpy()
         except TypeError:  # unhashable values such as lists
-            duplicates = some.astype(str).duplicated().to_numpy()
+            duplicates = columns.astype(str).duplicated().to_numpy()
         return ~duplicates
 
     def of(self, values: np.ndarray) -> np.ndarray:

@@ -28,7 +28,7 @@ from bosquet._warnings import warn_user
 from bosquet.trust._groups import check_groups
 from bosquet.trust._held_out import OutOfBagModels, fit_by_folds
 from bosquet.trust._intervals import PlusIntervals, QuantileIntervals, SplitIntervals
-from bosquet.trust._levels import QuantileModel, fit_quantile_model, from_fitted_model
+from bosquet.trust._quantile_models import QuantileModel, fit_quantile_model, from_fitted_model
 from bosquet.trust._sets import PlusSets, SplitSets, class_scores
 from bosquet.trust._wrapping import (
     accepts_weights,
@@ -76,7 +76,7 @@ class ConformalFitting(BaseEstimator):
     prefit: bool
     random_state: Any
 
-    _levels: QuantileModel
+    _quantile_model: QuantileModel
     _calibration: Any
     models_: list[Any]
 
@@ -91,9 +91,10 @@ class ConformalFitting(BaseEstimator):
         if groups is not None:
             groups = check_groups(groups, target.size)
         if weight.size and not weight.all():
-            kept = np.flatnonzero(weight)
-            X, target, weight = rows_of(X, kept), target[kept], weight[kept]
-            groups = None if groups is None else groups[kept]
+            weighted_rows = np.flatnonzero(weight)
+            X = rows_of(X, weighted_rows)
+            target, weight = target[weighted_rows], weight[weighted_rows]
+            groups = None if groups is None else groups[weighted_rows]
         if weight.size and not accepts_weights(self.model) and not self.prefit:
             warn_user(
                 f"fit of {type(self.model).__name__} has no parameter sample_weight; the weights are ignored",
@@ -151,12 +152,12 @@ class ConformalFitting(BaseEstimator):
         labels = check_labels(y, owner=type(self).__name__)
         if labels.size == 0:
             raise ValueError("y is empty (0 sample(s)); at least 1 row is required")
-        known = unique_classes(labels)
-        if known.size < 2:
+        classes = unique_classes(labels)
+        if classes.size < 2:
             raise ValueError(
-                f"y has 1 class, {known.tolist()[0]!r}; calibration needs rows of at least two classes"
+                f"y has 1 class, {classes.tolist()[0]!r}; calibration needs rows of at least two classes"
             )
-        self.classes_ = np.asarray(self.model.classes_) if self.prefit else known
+        self.classes_ = np.asarray(self.model.classes_) if self.prefit else classes
         class_numbers(labels, self.classes_)
         return labels
 
@@ -170,14 +171,17 @@ class ConformalFitting(BaseEstimator):
         X_calibration, y_calibration = rows_of(X, calibration), y[calibration]
         if self.method == "cqr":
             if self.prefit:
-                self._levels = from_fitted_model(self.model, self.quantiles)
+                self._quantile_model = from_fitted_model(self.model, self.quantiles)
             else:
-                self._levels = fit_quantile_model(
+                self._quantile_model = fit_quantile_model(
                     self.model, self.quantiles, X, y, weight, training
                 )
-            self.models_ = self._levels.models
+            self.models_ = self._quantile_model.models
             self._calibration = QuantileIntervals(
-                self._levels.levels, self._levels.predict(X_calibration), y_calibration, groups
+                self._quantile_model.levels,
+                self._quantile_model.predict(X_calibration),
+                y_calibration,
+                groups,
             )
             return
         model = self.model if self.prefit else fit_clone(self.model, X, y, weight, training)

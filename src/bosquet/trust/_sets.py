@@ -40,12 +40,12 @@ def class_scores(probabilities: np.ndarray, kind: str, uniform: np.ndarray | Non
 
 def _binary_scores(probabilities: np.ndarray, uniform: np.ndarray | None) -> np.ndarray:
     """Adaptive scores of two classes, which need no sorting."""
-    own = probabilities if uniform is None else probabilities * uniform[:, None]
+    own_share = probabilities if uniform is None else probabilities * uniform[:, None]
     first, second = probabilities[..., 0], probabilities[..., 1]
     first_leads = first >= second
     scores = np.empty(probabilities.shape)
-    scores[..., 0] = own[..., 0] + np.where(first_leads, 0.0, second)
-    scores[..., 1] = own[..., 1] + np.where(first_leads, first, 0.0)
+    scores[..., 0] = own_share[..., 0] + np.where(first_leads, 0.0, second)
+    scores[..., 1] = own_share[..., 1] + np.where(first_leads, first, 0.0)
     return scores
 
 

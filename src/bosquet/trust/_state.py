@@ -33,7 +33,7 @@ from bosquet.trust._conformal_fit import CHECKS as CONFORMAL_CHECKS
 from bosquet.trust._conformal_fit import is_classifier
 from bosquet.trust._held_out import FoldModels, OutOfBagModels
 from bosquet.trust._intervals import QuantileIntervals
-from bosquet.trust._levels import QuantileModel, check_levels
+from bosquet.trust._quantile_models import QuantileModel, check_levels
 from bosquet.trust._wrapping import check_model, copy_feature_attributes
 from bosquet.trust.calibrated import CHECKS as CALIBRATED_CHECKS
 from bosquet.trust.calibrated import CalibratedMember
@@ -160,7 +160,7 @@ def _conformal_to_state(model: Any) -> tuple[Members, dict[str, Any]]:
     }
     if kind == "QuantileIntervals":
         state["levels"] = calibration.levels.tolist()
-        state["level_kind"] = model._levels.kind
+        state["level_kind"] = model._quantile_model.kind
         state["predictions"] = calibration.predictions.tolist()
         state["targets"] = calibration.y.tolist()
     elif kind.endswith("Intervals"):
@@ -233,7 +233,7 @@ def _set_quantiles(model: Any, state: State, groups: np.ndarray | None) -> int:
             f" levels need {expected}"
         )
     _check_n_outputs(model.models_, levels.size if kind == "columns" else 1)
-    model._levels = QuantileModel(model.models_, levels, kind)
+    model._quantile_model = QuantileModel(model.models_, levels, kind)
     model._calibration = QuantileIntervals(levels, predictions, targets, groups)
     return targets.size
 
@@ -273,10 +273,12 @@ def _held_out_from(model: Any, state: State, classes: Any, size: int) -> Any:
         )
         return FoldModels(members, fold, classes)
     rows = read_integer(state, "n_rows", 1, _MAX_ROWS)
-    kept = None
+    calibration_rows = None
     if has_value(state, "rows"):
-        kept = np.array(read_integers(state, "rows", 0, rows - 1, length=size), dtype=np.intp)
-        if (np.diff(kept) <= 0).any():
+        calibration_rows = np.array(
+            read_integers(state, "rows", 0, rows - 1, length=size), dtype=np.intp
+        )
+        if (np.diff(calibration_rows) <= 0).any():
             raise ModelFileError(
                 "invalid model file: the calibration rows are not in ascending order"
             )
@@ -286,7 +288,7 @@ def _held_out_from(model: Any, state: State, classes: Any, size: int) -> Any:
             " of calibration rows"
         )
     _check_bags(members, rows)
-    held_out = OutOfBagModels(members[0], rows, classes, kept)
+    held_out = OutOfBagModels(members[0], rows, classes, calibration_rows)
     if rows * members[0].n_estimators_ <= _MAX_DRAWS:
         held_out.check_rows()
     return held_out

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 def check_model(model: Estimator, prefit: bool) -> None:
     if not hasattr(model, "fit" if not prefit else "predict") or isinstance(model, type):
-        wanted = "a fitted estimator" if prefit else "an estimator"
-        raise ValueError(f"model={model!r} is not valid: model must be {wanted}, not a class")
+        accepted = "a fitted estimator" if prefit else "an estimator"
+        raise ValueError(f"model={model!r} is not valid: model must be {accepted}, not a class")
 
 
 def check_table(X: TableLike, n_target: int) -> Any:

@@ -284,8 +284,8 @@ class CalibratedModel(SaveMixin, ClassifierMixin, BaseEstimator):
             ]
         )
         model = fit_clone(self.model, X, labels, own_weight)
-        own = weight[rows] if weight.size else weight
-        return [self._calibrated(model, scores, numbers[rows], own)]
+        row_weight = weight[rows] if weight.size else weight
+        return [self._calibrated(model, scores, numbers[rows], row_weight)]
 
     def _out_of_bag(
         self, X: TableLike, labels: np.ndarray, numbers: np.ndarray, weight: np.ndarray
@@ -306,8 +306,8 @@ class CalibratedModel(SaveMixin, ClassifierMixin, BaseEstimator):
                 f"class {label!r} has no out-of-bag row; fit more trees or members, or pass a number of folds"
                 " as cv"
             )
-        own = weight[rows] if weight.size else weight
-        return self._calibrated(model, votes[rows], numbers[rows], own)
+        row_weight = weight[rows] if weight.size else weight
+        return self._calibrated(model, votes[rows], numbers[rows], row_weight)
 
     def _calibrated(
         self, model: Classifier, scores: np.ndarray, numbers: np.ndarray, weight: np.ndarray

@@ -199,7 +199,7 @@ class ConformalModel(SaveMixin, ConformalFitting):
         if hasattr(self, "classes_"):
             return self.classes_[self.predict_proba(X).argmax(axis=1)]
         if self.method == "cqr":
-            return self._levels.predict_centre(X)
+            return self._quantile_model.predict_centre(X)
         if isinstance(self._calibration, PlusIntervals):
             return self._calibration.held_out.predict_mean(X)
         return self.models_[0].predict(X)
@@ -313,7 +313,7 @@ class ConformalModel(SaveMixin, ConformalFitting):
         if isinstance(self._calibration, PlusIntervals | PlusSets):
             return self._calibration.held_out.predict_all(X)
         if isinstance(self._calibration, QuantileIntervals):
-            return self._levels.predict(X)
+            return self._quantile_model.predict(X)
         if "classes_" in self.__dict__:
             return self.predict_proba(X)
         return single_output(self.models_[0], self.models_[0].predict(X))

@@ -49,11 +49,11 @@ def covered(y: ArrayLike, regions: ArrayLike, classes: ArrayLike | None = None) 
                 f"regions has {regions.shape[1]} columns; bounds need 2 columns, lower and upper"
             )
         return (regions[:, 0] <= target) & (target <= regions[:, 1])
-    known = np.unique(target) if classes is None else np.asarray(classes)
-    if known.size != regions.shape[1]:
+    all_classes = np.unique(target) if classes is None else np.asarray(classes)
+    if all_classes.size != regions.shape[1]:
         source = "y" if classes is None else "classes"
         raise ValueError(
-            f"regions has {regions.shape[1]} columns of classes, but {source} has {known.size} class(es);"
-            " pass all classes with classes=model.classes_"
+            f"regions has {regions.shape[1]} columns of classes, but {source} has {all_classes.size}"
+            " class(es); pass all classes with classes=model.classes_"
         )
-    return regions[np.arange(target.size), class_numbers(target, known)]
+    return regions[np.arange(target.size), class_numbers(target, all_classes)]

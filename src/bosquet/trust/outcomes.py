@@ -52,15 +52,15 @@ def class_indicators(
     """
     labels = check_labels(y)
     check_same_length(labels.size, len(probabilities))
-    known = unique_classes(labels) if classes is None else np.asarray(classes)
+    all_classes = unique_classes(labels) if classes is None else np.asarray(classes)
     columns = 2 if probabilities.ndim == 1 else probabilities.shape[1]
-    if known.size != columns:
+    if all_classes.size != columns:
         source = "y holds" if classes is None else "classes has"
         raise ValueError(
-            f"{source} {known.size} class(es), but probabilities has {columns}; pass all classes with"
+            f"{source} {all_classes.size} class(es), but probabilities has {columns}; pass all classes with"
             " classes=model.classes_"
         )
-    numbers = class_numbers(labels, known)
+    numbers = class_numbers(labels, all_classes)
     if columns == 2:
         score = probabilities if probabilities.ndim == 1 else probabilities[:, 1]
         return (numbers == 1).astype(float)[:, None], score[:, None]
@@ -83,10 +83,10 @@ def binary_event(
         predicted = scores.argmax(axis=1)
         rows = np.arange(predicted.size)
         return outcome[rows, predicted], scores[rows, predicted]
-    known = unique_classes(check_labels(y)) if classes is None else np.asarray(classes)
-    column = np.flatnonzero(known == of)
+    all_classes = unique_classes(check_labels(y)) if classes is None else np.asarray(classes)
+    column = np.flatnonzero(all_classes == of)
     if not column.size:
         raise ValueError(
-            f"of={of!r} is not valid: of must be one of the classes {first_names(known)}, or None"
+            f"of={of!r} is not valid: of must be one of the classes {first_names(all_classes)}, or None"
         )
     return outcome[:, column[0]], scores[:, column[0]]
