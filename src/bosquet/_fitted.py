@@ -97,11 +97,11 @@ def _parameters_set_since(
     estimator: Any, before: dict[str, object], copy: object
 ) -> dict[str, object]:
     """Return the parameters that other code has set on the estimator since the copy was made."""
-    now, own = estimator.__dict__, copy.__dict__
+    now, in_copy = estimator.__dict__, copy.__dict__
     changed = [
         name
         for name, value in before.items()
-        if now.get(name, value) is not value and own.get(name, value) is value
+        if now.get(name, value) is not value and in_copy.get(name, value) is value
     ]
     if not changed:
         return {}

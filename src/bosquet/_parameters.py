@@ -46,7 +46,7 @@ def number(
     """Accept a real number in an interval, and None if `none`."""
     bracket = "(" if open_low else "["
     upper = "]" if math.isfinite(high) and not open_high else ")"
-    wanted = f"a number in {bracket}{low:g}, {high:g}{upper}" + (" or None" if none else "")
+    accepted = f"a number in {bracket}{low:g}, {high:g}{upper}" + (" or None" if none else "")
 
     def ok(value: object) -> bool:
         if value is None:
@@ -57,7 +57,7 @@ def number(
         below = value < high if open_high else value <= high
         return (value > low if open_low else value >= low) and below and value != math.inf
 
-    return ok, wanted
+    return ok, accepted
 
 
 def integer(low: int, high: int | None = None, *, none: bool = False) -> Check:
@@ -131,10 +131,10 @@ def is_splitter(value: object) -> bool:
 
 def or_auto(check: Check) -> Check:
     """Accept what `check` accepts, and "auto"."""
-    ok, wanted = check
+    ok, accepted = check
     return (
         (lambda value: (isinstance(value, str) and value == "auto") or ok(value)),
-        f"{wanted} or 'auto'",
+        f"{accepted} or 'auto'",
     )
 
 
@@ -181,10 +181,10 @@ def check_parameters(estimator: Estimator, checks: Mapping[str, Check]) -> None:
 
 def check_value(name: str, value: object, check: Check) -> None:
     """Raise a ValueError that names the argument and its value unless the value is accepted."""
-    ok, wanted = check
+    ok, accepted = check
     if not ok(value):
         value = value.item() if isinstance(value, np.generic) else value
-        raise ValueError(f"{name}={value!r} is not valid: {name} must be {wanted}")
+        raise ValueError(f"{name}={value!r} is not valid: {name} must be {accepted}")
 
 
 def resolve_max_features(value: float | str | None, n_features: int) -> int:

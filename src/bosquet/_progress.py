@@ -44,6 +44,8 @@ class ProgressBar:
     def _line(self, done: int, note: str, seconds: float) -> str:
         full = round(self.width * done / self.total)
         bar = "█" * full + "░" * (self.width - full)
-        left = seconds / max(done, 1) * (self.total - done)
+        seconds_left = seconds / max(done, 1) * (self.total - done)
         note = f"{note}  " if note else ""
-        return f"{bar} {done:>{len(str(self.total))}}/{self.total}  {note}{left:5.1f} s left "
+        return (
+            f"{bar} {done:>{len(str(self.total))}}/{self.total}  {note}{seconds_left:5.1f} s left "
+        )

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 _COMPRESSED = ("csr", "csc", "bsr")
 
 
-def checked_sparse(X: sparray | spmatrix, wanted: str = "csr") -> sparray | spmatrix:
-    """Return a sparse matrix in CSR format (or `wanted`); raise ValueError if an index is outside its shape.
+def checked_sparse(X: sparray | spmatrix, format_: str = "csr") -> sparray | spmatrix:
+    """Return a sparse matrix in CSR format (or `format_`); raise ValueError if an index is outside its shape.
 
     SciPy's conversions and scikit-learn's trees do not compare the indices with the shape: an invalid index
     in a matrix that was built by hand would crash the interpreter.
@@ -27,14 +27,14 @@ def checked_sparse(X: sparray | spmatrix, wanted: str = "csr") -> sparray | spma
         if X.format == "coo":
             type(X)((X.data, (X.row, X.col)), shape=X.shape)
         else:
-            parts = (X.data, X.indices, X.indptr)
-            type(X)(parts, shape=X.shape).check_format(full_check=True)
+            arrays = (X.data, X.indices, X.indptr)
+            type(X)(arrays, shape=X.shape).check_format(full_check=True)
     except ValueError as error:
         raise ValueError(
             f"X is a sparse matrix ({X.format.upper()}, shape {X.shape}) whose indices are invalid: {error};"
             " rebuild the matrix, for example with scipy.sparse.coo_array"
         ) from error
-    return X.asformat(wanted)
+    return X.asformat(format_)
 
 
 def indexable(X: Any) -> Any:

@@ -12,7 +12,7 @@ MAX_SHOWN = 8
 MAX_LABELS = 6  # class labels listed in a message
 
 
-def nearest(given: str, known: Iterable[str]) -> str | None:
+def nearest(given: str, names_available: Iterable[str]) -> str | None:
     """Return the known name that was most likely meant, or None.
 
     A name matches if it differs from `given` only in case and punctuation, or by a typing error, or if it is
@@ -31,15 +31,15 @@ def nearest(given: str, known: Iterable[str]) -> str | None:
     """
     from difflib import SequenceMatcher
 
-    names = list(dict.fromkeys(map(str, known)))
-    wanted = _bare(given)
-    if not wanted:
+    names = list(dict.fromkeys(map(str, names_available)))
+    bare = _bare(given)
+    if not bare:
         return None
-    same = [name for name in names if _bare(name) == wanted]
+    same = [name for name in names if _bare(name) == bare]
     if same:
         return same[0]
-    if len(wanted) >= 3:
-        matcher = SequenceMatcher(None, "", wanted, autojunk=False)
+    if len(bare) >= 3:
+        matcher = SequenceMatcher(None, "", bare, autojunk=False)
         scored = []
         for name in names:
             matcher.set_seq1(_bare(name))
@@ -48,15 +48,15 @@ def nearest(given: str, known: Iterable[str]) -> str | None:
         best = max(scored, key=lambda pair: pair[0], default=(0.0, ""))
         if best[0] >= MIN_SIMILARITY:
             return best[1]
-    containing = [name for name in names if len(wanted) >= MIN_SUBSTRING and wanted in _bare(name)]
-    by_initials = [name for name in names if len(wanted) > 1 and _initials(name) == wanted]
+    containing = [name for name in names if len(bare) >= MIN_SUBSTRING and bare in _bare(name)]
+    by_initials = [name for name in names if len(bare) > 1 and _initials(name) == bare]
     candidates = containing or by_initials
     return candidates[0] if len(candidates) == 1 else None
 
 
-def hint(given: str, known: Iterable[str], shown: int = MAX_SHOWN) -> str:
+def hint(given: str, names_available: Iterable[str], shown: int = MAX_SHOWN) -> str:
     """Return the end of an error message: the closest known name, or the first `shown` known names."""
-    names = list(dict.fromkeys(map(str, known)))
+    names = list(dict.fromkeys(map(str, names_available)))
     near = nearest(given, names)
     if near is not None:
         return f"did you mean {near!r}?"

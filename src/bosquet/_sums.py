@@ -7,13 +7,15 @@ from collections.abc import Iterable
 import numpy as np
 
 
-def weighted_sum(weights: Iterable[float | np.ndarray], parts: Iterable[np.ndarray]) -> np.ndarray:
-    """Return Σ weights[t] · parts[t], added in the order of t.
+def weighted_sum(
+    weights: Iterable[float | np.ndarray], summands: Iterable[np.ndarray]
+) -> np.ndarray:
+    """Return Σ weights[t] · summands[t], added in the order of t.
 
     A matrix product adds in an order that depends on its shape. The last bits of the prediction for a row
     would then change with the size of the batch.
     """
-    terms = (weight * part for weight, part in zip(weights, parts, strict=True))
+    terms = (weight * summand for weight, summand in zip(weights, summands, strict=True))
     total = next(terms)
     for term in terms:
         total += term

@@ -65,8 +65,8 @@ class TabularResult:
         shown = [
             [_text(value) for value in column[: self._max_lines]] for column in columns.values()
         ]
-        left = count - self._max_lines
-        more = f"... and {left} more: to_frame() returns all of them" if left > 0 else ""
+        n_hidden = count - self._max_lines
+        more = f"... and {n_hidden} more: to_frame() returns all of them" if n_hidden > 0 else ""
         return list(columns), [list(cells) for cells in zip(*shown, strict=True)], more
 
 

@@ -64,10 +64,10 @@ def warn_of_scale(weight: np.ndarray, parameters: Mapping[str, float], least: fl
         if value > 0 and max(value, value / mean) >= least
     }
     if acting:
-        given = ", ".join(f"{name}={value:g}" for name, value in acting.items())
+        values_set = ", ".join(f"{name}={value:g}" for name, value in acting.items())
         instead = ", ".join(f"{name}={value / mean:.3g}" for name, value in acting.items())
         warn_user(
-            f"the positive sample weights have mean {mean:.3g}, which changes the effect of {given}: it is"
-            f" that of {instead} for weights with mean 1; pass sample_weight / np.mean(sample_weight), or"
+            f"the positive sample weights have mean {mean:.3g}, which changes the effect of {values_set}: it"
+            f" is that of {instead} for weights with mean 1; pass sample_weight / np.mean(sample_weight), or"
             " choose the parameters for weights of this scale"
         )

@@ -71,13 +71,13 @@ def refuse_unknown_options(parser: argparse.ArgumentParser, words: Sequence[str]
     command = subparsers.choices.get(next((word for word in words if word[:1] != "-"), ""))
     if command is None:
         return
-    known = [name for name in command._option_string_actions if name.startswith("--")]
+    option_names = [name for name in command._option_string_actions if name.startswith("--")]
     for word in words:
         if word == "--":
             return
         name = word.split("=", 1)[0]
-        if name.startswith("--") and name not in known:
-            near = nearest(name, known)
+        if name.startswith("--") and name not in option_names:
+            near = nearest(name, option_names)
             suggestion = f"; did you mean {near}?" if near else ""
             raise UserError(f"unknown option {name}{suggestion} (see {command.prog} --help)")
 

@@ -88,9 +88,9 @@ def main(words: Sequence[str] | None = None) -> int:
 
 def _run(words: Sequence[str] | None) -> int:
     parser = build_parser()
-    given = join_negative_values(sys.argv[1:] if words is None else words)
-    refuse_unknown_options(parser, given)
-    arguments = parser.parse_args(given)
+    joined_words = join_negative_values(sys.argv[1:] if words is None else words)
+    refuse_unknown_options(parser, joined_words)
+    arguments = parser.parse_args(joined_words)
     if arguments.version:
         from bosquet import __version__
 

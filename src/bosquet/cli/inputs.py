@@ -41,8 +41,8 @@ def drop_columns(frame: DataFrame, dropped: list[str]) -> DataFrame:
     """Return the table without some columns; an entry may be several names separated by commas."""
     names = [str(name) for name in frame.columns]
     removed = []
-    for given in dropped:
-        for name in [given] if given in names else [name.strip() for name in given.split(",")]:
+    for value in dropped:
+        for name in [value] if value in names else [name.strip() for name in value.split(",")]:
             if name not in names:
                 raise UserError(f"--drop: column {name!r} is not in the table; {hint(name, names)}")
             removed.append(name)

@@ -58,8 +58,8 @@ def write_atomically(path: str) -> Iterator[Path]:
     Devices and pipes are written directly.
     """
     try:
-        with atomic_write(path) as place:
-            yield place
+        with atomic_write(path) as draft:
+            yield draft
     except OSError as error:
         raise write_error(path, error) from None
 
@@ -110,13 +110,13 @@ def _identity(path: str, stdin: str | None = None) -> Any:
 
 
 def _check_writable(path: str) -> None:
-    place = Path(path)
-    if place.is_dir():
+    target = Path(path)
+    if target.is_dir():
         raise UserError(f"cannot write {path}: it is a directory; pass the path of a file")
-    if place.exists() and not place.is_file():
+    if target.exists() and not target.is_file():
         return
     try:
-        handle, draft = tempfile.mkstemp(prefix=f".{place.name[:40]}.", dir=place.parent)
+        handle, draft = tempfile.mkstemp(prefix=f".{target.name[:40]}.", dir=target.parent)
         os.close(handle)
         os.unlink(draft)
     except OSError as error:

@@ -132,9 +132,9 @@ def _coded(column: pyarrow.Array | pyarrow.ChunkedArray) -> CodedColumn:
         column = column.unify_dictionaries().combine_chunks()
         if isinstance(column, pyarrow.ChunkedArray):
             # The text is too long for one array. All chunks have the same dictionary here.
-            parts = [_coded(chunk) for chunk in column.chunks]
-            codes = np.concatenate([part.codes for part in parts])
-            return CodedColumn(codes, parts[0].levels, parts[0].ordered)
+            coded_chunks = [_coded(chunk) for chunk in column.chunks]
+            codes = np.concatenate([coded.codes for coded in coded_chunks])
+            return CodedColumn(codes, coded_chunks[0].levels, coded_chunks[0].ordered)
     codes = column.indices.cast(pyarrow.int64()).fill_null(-1)
     return CodedColumn(_to_numpy(codes), column.dictionary.to_pylist(), bool(column.type.ordered))
 

@@ -77,16 +77,17 @@ def _from_indices(indices: list[int], n_features: int) -> np.ndarray:
     return chosen
 
 
-def _from_names(wanted: list[str], n_features: int, names: list[str] | None) -> np.ndarray:
+def _from_names(given_names: list[str], n_features: int, names: list[str] | None) -> np.ndarray:
     if names is None:
         raise ValueError(
-            f"categorical_features contains the name {wanted[0]!r}, but X has no feature names; pass indices"
+            f"categorical_features contains the name {given_names[0]!r}, but X has no feature names; pass"
+            " indices"
         )
     index_of = {name: index for index, name in enumerate(names)}
-    unknown = [name for name in wanted if name not in index_of]
+    unknown = [name for name in given_names if name not in index_of]
     if unknown:
         raise ValueError(
             f"categorical_features contains {unknown}, but X has no columns of these names; pass names of"
             " columns of X"
         )
-    return _from_indices([index_of[name] for name in wanted], n_features)
+    return _from_indices([index_of[name] for name in given_names], n_features)

@@ -43,10 +43,10 @@ def ready_for_core(array: np.ndarray) -> np.ndarray:
     """Return the array if the core can read it, otherwise a converted copy."""
     if array.dtype not in _CORE_TYPES:
         native = array.dtype.newbyteorder("=")
-        wanted = native if native in _CORE_TYPES else np.dtype(np.float64)
+        core_type = native if native in _CORE_TYPES else np.dtype(np.float64)
         with np.errstate(
             over="ignore"
         ):  # a long double that is too large for a double becomes infinite
-            return array.astype(wanted)
+            return array.astype(core_type)
     # A field of a packed structured array may be misaligned.
     return array if array.flags.aligned else array.copy()

@@ -102,14 +102,17 @@ class TableEncoder:
     ) -> None:
         self.n_features = len(levels)
         self.feature_names = feature_names
-        self.levels = [None if known is None else known.ordered for known in levels]
+        self.levels = [
+            None if column_levels is None else column_levels.ordered for column_levels in levels
+        ]
         self.categories = [
-            0 if known is None or known.ordinal else len(known.ordered) for known in levels
+            0 if column_levels is None or column_levels.ordinal else len(column_levels.ordered)
+            for column_levels in levels
         ]
         self.unseen_code = -1
         self._levels = levels
         self._named_by_hand = named_by_hand
-        self._quantitative = all(known is None for known in levels)
+        self._quantitative = all(column_levels is None for column_levels in levels)
         # Then only the shape of an array has to be checked.
         self._takes_arrays_as_they_are = self._quantitative and (
             feature_names is None or named_by_hand
@@ -162,13 +165,15 @@ class TableEncoder:
         for index in range(table.n_columns):
             column = table.column(index)
             where = column_label(index, names)
-            known = _levels_of(column, None if chosen is None else chosen[index], max_categories)
-            levels.append(known)
-            if known is None:
+            column_levels = _levels_of(
+                column, None if chosen is None else chosen[index], max_categories
+            )
+            levels.append(column_levels)
+            if column_levels is None:
                 columns.append(numeric_values(column, where, in_training=True))
                 _note_lost(lost, index, column)
             else:
-                columns.append(known.encode(_as_coded(column), where))
+                columns.append(column_levels.encode(_as_coded(column), where))
         _warn_of_lost_digits(lost, names)
         return cls(levels, names, named_by_hand), columns
 
@@ -199,13 +204,13 @@ class TableEncoder:
             if matrix is not None:
                 return matrix
         columns = []
-        for index, known in enumerate(self._levels):
+        for index, column_levels in enumerate(self._levels):
             column = table.column(index)
             where = column_label(index, self.feature_names)
-            if known is None:
+            if column_levels is None:
                 columns.append(numeric_values(column, where, in_training=False))
             else:
-                columns.append(known.encode(_as_coded(column), where, self.unseen_code))
+                columns.append(column_levels.encode(_as_coded(column), where, self.unseen_code))
         return columns
 
     def _check(self, table: Table, owner: str) -> None:
@@ -223,7 +228,10 @@ class TableEncoder:
         return {
             "feature_names": self.feature_names,
             "named_by_hand": self._named_by_hand,
-            "levels": [None if known is None else known.to_state() for known in self._levels],
+            "levels": [
+                None if column_levels is None else column_levels.to_state()
+                for column_levels in self._levels
+            ],
         }
 
     @classmethod
@@ -237,19 +245,20 @@ class TableEncoder:
             raise ValueError(
                 f"the state of an encoder must be an object with the keys {sorted(_STATE_KEYS)}"
             )
-        parts, names, by_hand = state["levels"], state["feature_names"], state["named_by_hand"]
-        if not isinstance(parts, list) or not parts:
+        level_states, names = state["levels"], state["feature_names"]
+        by_hand = state["named_by_hand"]
+        if not isinstance(level_states, list) or not level_states:
             raise ValueError(
                 "'levels' in the state of an encoder must be a list with one entry per column"
             )
         if names is not None and not (
             isinstance(names, list)
             and all(isinstance(name, str) for name in names)
-            and len(names) == len(set(names)) == len(parts)
+            and len(names) == len(set(names)) == len(level_states)
         ):
             raise ValueError(
                 "'feature_names' in the state of an encoder must be null or a list of distinct strings, "
-                f"one for each of the {len(parts)} columns"
+                f"one for each of the {len(level_states)} columns"
             )
         if type(by_hand) is not bool or (by_hand and names is None):
             raise ValueError(
@@ -258,23 +267,24 @@ class TableEncoder:
             )
         levels = [
             None
-            if part is None
-            else Levels.from_state(part, column_label(index, names), max_levels)
-            for index, part in enumerate(parts)
+            if level_state is None
+            else Levels.from_state(level_state, column_label(index, names), max_levels)
+            for index, level_state in enumerate(level_states)
         ]
         return cls(levels, None if names is None else list(names), by_hand)
 
 
-def _check_max_categories(most: object) -> None:
-    if most is None:
+def _check_max_categories(max_categories: object) -> None:
+    if max_categories is None:
         return
-    if isinstance(most, bool) or not isinstance(most, (int, np.integer)):
+    if isinstance(max_categories, bool) or not isinstance(max_categories, (int, np.integer)):
         raise TypeError(
-            f"max_categories={most!r} is not valid: max_categories must be an integer in [1, {MAX_LEVELS}]"
+            f"max_categories={max_categories!r} is not valid: max_categories must be an integer in [1,"
+            f" {MAX_LEVELS}]"
         )
-    if not 1 <= most <= MAX_LEVELS:
+    if not 1 <= max_categories <= MAX_LEVELS:
         raise ValueError(
-            f"max_categories={most} is not valid: max_categories must be in [1, {MAX_LEVELS}]"
+            f"max_categories={max_categories} is not valid: max_categories must be in [1, {MAX_LEVELS}]"
         )
 
 
@@ -323,12 +333,14 @@ def _as_coded(column: Column) -> CodedColumn:
     return column.as_coded() if isinstance(column, NumericColumn) else column
 
 
-def _check_given_names(given: Sequence[str], own: list[str] | None, n_features: int) -> list[str]:
-    if isinstance(given, str) or not all(isinstance(name, str) for name in given):
+def _check_given_names(
+    given_names: Sequence[str], table_names: list[str] | None, n_features: int
+) -> list[str]:
+    if isinstance(given_names, str) or not all(isinstance(name, str) for name in given_names):
         raise TypeError(
-            f"feature_names={given!r} is not valid: feature_names must be a sequence of strings"
+            f"feature_names={given_names!r} is not valid: feature_names must be a sequence of strings"
         )
-    names = [str(name) for name in given]
+    names = [str(name) for name in given_names]
     if len(names) != n_features:
         raise ValueError(
             f"feature_names has {len(names)} names, but X has {n_features} features; pass one name per"
@@ -339,8 +351,9 @@ def _check_given_names(given: Sequence[str], own: list[str] | None, n_features: 
         raise ValueError(
             f"feature_names contains {repeated!r} {names.count(repeated)} times; names must be distinct"
         )
-    if own is not None and own != names:
+    if table_names is not None and table_names != names:
         raise ValueError(
-            f"feature_names differs from the column names of X, {first_names(own)}; omit feature_names"
+            f"feature_names differs from the column names of X, {first_names(table_names)}; omit"
+            " feature_names"
         )
     return names

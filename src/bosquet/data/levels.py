@@ -41,10 +41,10 @@ class Levels:
         occurring = np.flatnonzero(counts)
         levels = [coded.levels[index] for index in occurring.tolist()]
         levels, counts = _merged(levels, counts[occurring])
-        kept = levels
+        frequent_levels = levels
         if max_categories is not None:
-            kept = _most_frequent(levels, counts, max_categories)
-        canonical = [level for level in map(canonical_level, kept) if level is not None]
+            frequent_levels = _most_frequent(levels, counts, max_categories)
+        canonical = [level for level in map(canonical_level, frequent_levels) if level is not None]
         return cls(_in_order(canonical))
 
     @classmethod
@@ -121,17 +121,17 @@ class Levels:
         return state
 
     @classmethod
-    def from_state(cls, state: object, where: str, most: int | None = MAX_LEVELS) -> Levels:
+    def from_state(cls, state: object, where: str, max_levels: int | None = MAX_LEVELS) -> Levels:
         """Build levels from the result of `to_state`, with full checks: the file may come from any source.
 
-        At most `most` levels are accepted (None: any number).
+        At most `max_levels` levels are accepted (None: any number).
         """
         if not isinstance(state, dict) or not set(state) >= {"numbers", "texts"}:
             raise ValueError(
                 f"the levels of {where} must be an object with the keys 'numbers' and 'texts'"
             )
-        known = [state[key] for key in ("numbers", "texts", "order") if key in state]
-        if not all(isinstance(part, list) for part in known):
+        lists = [state[key] for key in ("numbers", "texts", "order") if key in state]
+        if not all(isinstance(items, list) for items in lists):
             raise ValueError(
                 f"'numbers', 'texts' and 'order' of the levels of {where} must be lists"
             )
@@ -139,8 +139,8 @@ class Levels:
         texts = state["texts"]
         if not all(isinstance(text, str) for text in texts):
             raise ValueError(f"'texts' of the levels of {where} must be a list of strings")
-        for part in (numbers, texts):
-            if any(not low < high for low, high in pairwise(part)):
+        for items in (numbers, texts):
+            if any(not low < high for low, high in pairwise(items)):
                 raise ValueError(
                     f"the levels of {where} must be in ascending order, without duplicates"
                 )
@@ -154,8 +154,10 @@ class Levels:
                     f"'order' of the levels of {where} must be a permutation of 0 to {len(ascending) - 1}"
                 )
             return cls([ascending[index] for index in order], ordinal=True)
-        if most is not None and len(ascending) > most:
-            raise ValueError(f"{where} has {len(ascending)} levels; at most {most} are supported")
+        if max_levels is not None and len(ascending) > max_levels:
+            raise ValueError(
+                f"{where} has {len(ascending)} levels; at most {max_levels} are supported"
+            )
         return cls(ascending)
 
 
@@ -253,14 +255,14 @@ def _merged(levels: list[Any], counts: np.ndarray) -> tuple[list[Any], np.ndarra
     return list(totals), np.array(list(totals.values()), dtype=np.intp)
 
 
-def _most_frequent(levels: list[Level], counts: np.ndarray, most: int) -> list[Level]:
-    """Return the `most` most frequent levels; ties are resolved by the order of the levels."""
-    if len(levels) <= most:
+def _most_frequent(levels: list[Level], counts: np.ndarray, count: int) -> list[Level]:
+    """Return the `count` most frequent levels; ties are resolved by the order of the levels."""
+    if len(levels) <= count:
         return levels
-    limit = np.partition(counts, len(counts) - most)[len(counts) - most]
-    kept = [levels[index] for index in np.flatnonzero(counts > limit).tolist()]
+    limit = np.partition(counts, len(counts) - count)[len(counts) - count]
+    frequent = [levels[index] for index in np.flatnonzero(counts > limit).tolist()]
     tied = [levels[index] for index in np.flatnonzero(counts == limit).tolist()]
-    return kept + nsmallest(most - len(kept), tied, key=_order_key(tied))
+    return frequent + nsmallest(count - len(frequent), tied, key=_order_key(tied))
 
 
 def _in_order(levels: list[Level]) -> list[Level]:

@@ -34,25 +34,25 @@ def feature_names_from(labels: Sequence[Hashable] | None) -> list[str] | None:
     return names
 
 
-def check_names(fitted: list[str] | None, given: list[str] | None, owner: str) -> None:
+def check_names(fitted: list[str] | None, table_names: list[str] | None, owner: str) -> None:
     """Raise a ValueError if the names differ; warn if only one of the two tables has names."""
-    if fitted == given:
+    if fitted == table_names:
         return
-    if given is None:
+    if table_names is None:
         message = f"X does not have valid feature names, but {owner} was fitted with feature names"
         warn_user(message)
     elif fitted is None:
         message = f"X has feature names, but {owner} was fitted without feature names"
         warn_user(message)
     else:
-        raise ValueError(_difference(fitted, given))
+        raise ValueError(_difference(fitted, table_names))
 
 
-def _difference(fitted: list[str], given: list[str]) -> str:
+def _difference(fitted: list[str], table_names: list[str]) -> str:
     # The wording of scikit-learn, which its estimator checks expect.
     message = "The feature names should match those that were passed during fit.\n"
-    unexpected = sorted(set(given) - set(fitted))
-    missing = sorted(set(fitted) - set(given))
+    unexpected = sorted(set(table_names) - set(fitted))
+    missing = sorted(set(fitted) - set(table_names))
     if unexpected:
         message += "Feature names unseen at fit time:\n" + _bullets(unexpected)
     if missing:

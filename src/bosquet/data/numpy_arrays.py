@@ -67,8 +67,8 @@ def table_from_sparse(X: sparray | spmatrix) -> Table:
     by_column = checked_sparse(X, "csc")
     narrow = _narrowest(by_column.data)
     if narrow is not by_column.data and not _has_repeats(by_column):
-        parts = (narrow, by_column.indices, by_column.indptr)
-        by_column = type(by_column)(parts, shape=by_column.shape)
+        arrays = (narrow, by_column.indices, by_column.indptr)
+        by_column = type(by_column)(arrays, shape=by_column.shape)
     return table_from_array(by_column.toarray(order="F"))
 
 

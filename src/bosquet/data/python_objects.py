@@ -56,7 +56,7 @@ def _integers(items: list[Any], marks: set[type], where: str) -> NumericColumn:
     missing = None
     if marks:
         missing = np.fromiter((type(item) in marks for item in items), bool, len(items))
-        items = [0 if gone else item for item, gone in zip(items, missing, strict=True)]
+        items = [0 if is_missing else item for item, is_missing in zip(items, missing, strict=True)]
     values = np.array(items)
     if values.dtype.kind in "iub":
         return NumericColumn(values, missing)

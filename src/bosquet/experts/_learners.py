@@ -38,13 +38,13 @@ class NamedLearners(BaseEstimator):
                 " (name, estimator) pairs"
             )
         times = Counter(name for name, _ in pairs)
-        own = super().get_params(deep=False)
+        own_parameters = super().get_params(deep=False)
         for name, learner in pairs:
             if times[name] > 1:
                 raise ValueError(
                     f"estimators contains the name {name!r} more than once; names must be unique"
                 )
-            if "__" in name or name in own:
+            if "__" in name or name in own_parameters:
                 raise ValueError(
                     f"an estimator cannot be named {name!r}: a name must not contain '__' and must not be a"
                     f" parameter of {type(self).__name__}"

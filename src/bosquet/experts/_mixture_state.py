@@ -48,7 +48,7 @@ def _to_state(mixture: Any) -> tuple[Ensemble, State]:
         "seed": int(mixture._seed),
         "warned": bool(mixture._warned),
         "state": mixture._core.state(),
-        "open": None if pending is None else [part.tolist() for part in pending],
+        "open": None if pending is None else [array.tolist() for array in pending],
     }
 
 
@@ -60,12 +60,12 @@ def _from_state(mixture: Any, trees: Ensemble, state: State) -> Any:
     mixture._start(experts, horizon, read_integer(state, "seed", 0, 2**64 - 1))
     mixture._warned = read_bool(state, "warned")
     set_feature_names(mixture, state, "names", experts)
-    known = mixture._core.state()
-    if learned.keys() != known.keys():
+    expected = mixture._core.state()
+    if learned.keys() != expected.keys():
         raise ModelFileError(
-            f"invalid model file: 'state' has the keys {sorted(learned)}; the rule needs {sorted(known)}"
+            f"invalid model file: 'state' has the keys {sorted(learned)}; the rule needs {sorted(expected)}"
         )
-    fields = {name: read_numbers(learned, name, len(known[name])).tolist() for name in known}
+    fields = {name: read_numbers(learned, name, len(expected[name])).tolist() for name in expected}
     mixture._resume(fields, _open_step(mixture, state))
     return mixture
 

@@ -40,10 +40,10 @@ def read_forecasts(owner: Any, F: ArrayLike, n_classes: int, *, reset: bool) -> 
     return array
 
 
-def expert_count_error(given: int, expected: int) -> ValueError:
+def expert_count_error(n_experts: int, expected: int) -> ValueError:
     return ValueError(
-        f"X has {given} experts, but the mixture is expecting {expected}; pass NaN for an expert that has no"
-        " forecast, and start a new mixture to add an expert"
+        f"X has {n_experts} experts, but the mixture is expecting {expected}; pass NaN for an expert that has"
+        " no forecast, and start a new mixture to add an expert"
     )
 
 

@@ -135,10 +135,10 @@ class BaseSuperLearner(SaveMixin, NamedLearners):
         if (
             weight.size and not weight.all() and isinstance(self.cv, int)
         ):  # not counted in the folds
-            kept = np.flatnonzero(weight)
-            X, weight = rows_of(X, kept), weight[kept]
-            groups = None if groups is None else np.asarray(groups)[kept]
-            labels, target = self._check_target(labels[kept])
+            weighted_rows = np.flatnonzero(weight)
+            X, weight = rows_of(X, weighted_rows), weight[weighted_rows]
+            groups = None if groups is None else np.asarray(groups)[weighted_rows]
+            labels, target = self._check_target(labels[weighted_rows])
         folds = self._folds(target, groups)
         random = check_random_state(seed_from(self.random_state))
         calls = [
@@ -207,8 +207,10 @@ class BaseSuperLearner(SaveMixin, NamedLearners):
                 problem = replace(problem, row_weight=weight)
             self.weights_ = find_oracle(problem, "convex").weights
         combined = np.tensordot(predictions, self.weights_, axes=(1, 0))[:, None]
-        own = loss_matrix(combined, target.astype(float), self.loss, 0.5)
-        self.cv_table_ = CVTable.of_rows(names, np.hstack([losses, own]), self.weights_, share)
+        combined_losses = loss_matrix(combined, target.astype(float), self.loss, 0.5)
+        self.cv_table_ = CVTable.of_rows(
+            names, np.hstack([losses, combined_losses]), self.weights_, share
+        )
 
     @reads_fit_snapshot
     def votes(self, X: TableLike) -> np.ndarray:

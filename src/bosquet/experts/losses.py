@@ -60,7 +60,7 @@ def loss_of(loss: Any) -> str | CustomExpertLoss:
             return loss
     elif isinstance(loss, CustomExpertLoss):
         return loss
-    elif isinstance(loss, tuple) and len(loss) == 2 and all(callable(part) for part in loss):
+    elif isinstance(loss, tuple) and len(loss) == 2 and all(map(callable, loss)):
         return CustomExpertLoss(*loss)
     elif callable(getattr(loss, "value", None)):
         return CustomExpertLoss(loss.value, getattr(loss, "gradient", None))

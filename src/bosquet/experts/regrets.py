@@ -108,8 +108,8 @@ def _regret(mixture: Mixture, problem: OracleProblem, kind: str, shifts: int) ->
     if kind == "expert":
         # A sleeping expert has the loss of the mixture; the bounds hold for this regret.
         losses = problem.losses(problem.forecasts)
-        own = mixture.losses_[:, None]
-        excess = np.where(np.isnan(losses), 0.0, own - losses)
+        mixture_losses = mixture.losses_[:, None]
+        excess = np.where(np.isnan(losses), 0.0, mixture_losses - losses)
         curve = excess[:, excess.sum(axis=0).argmax()].cumsum()
     else:
         curve = (mixture.losses_ - best.losses).cumsum()

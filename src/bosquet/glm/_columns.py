@@ -86,14 +86,14 @@ class ColumnDesign:
 
     def _matrix(self, columns: list[np.ndarray]) -> np.ndarray:
         rows = len(columns[0])
-        parts = [np.ones((rows, 1))] if self.intercept else []
+        blocks = [np.ones((rows, 1))] if self.intercept else []
         for feature in self.chosen:
             values = columns[feature]
             if feature in self.levels:
-                parts.append((values[:, None] == self._indicators(feature)).astype(float))
+                blocks.append((values[:, None] == self._indicators(feature)).astype(float))
             else:
-                parts.append(np.asarray(values, dtype=float)[:, None])
-        return np.hstack(parts) if parts else np.empty((rows, 0))
+                blocks.append(np.asarray(values, dtype=float)[:, None])
+        return np.hstack(blocks) if blocks else np.empty((rows, 0))
 
     @property
     def spec(self) -> list[str] | list[int]:

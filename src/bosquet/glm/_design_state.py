@@ -61,9 +61,9 @@ def design_state(design: Any) -> State:
         "parts": [
             [
                 [factor, coding.tolist() if isinstance(coding, np.ndarray) else coding]
-                for factor, coding in parts
+                for factor, coding in coded_factors
             ]
-            for parts in formula.parts
+            for coded_factors in formula.column_factors
         ],
     }
 
@@ -130,11 +130,13 @@ def _formula_from(state: State) -> Any:
         raise ModelFileError(
             "invalid model file: the columns of 'terms' must contain each column of the design exactly once"
         )
-    parts = tuple(
+    column_factors = tuple(
         tuple(_part_from(one, factors) for one in column)
         for column in read_list(state, "parts", len(columns))
     )
-    return StoredFormula(read_text(state, "formula"), tuple(columns), tuple(terms), factors, parts)
+    return StoredFormula(
+        read_text(state, "formula"), tuple(columns), tuple(terms), factors, column_factors
+    )
 
 
 def _check_kinds(factors: tuple[Any, ...]) -> None:

@@ -106,11 +106,11 @@ class Patsy:
             f.name(): list(i.categories) for f, i in factor_infos.items() if i.type == "categorical"
         }
         columns: list[list[tuple[str, np.ndarray | None]]] = []
-        for part in (part for parts in info.term_codings.values() for part in parts):
+        for subterm in (subterm for subterms in info.term_codings.values() for subterm in subterms):
             codings: list[list[tuple[str, np.ndarray | None]]] = []
-            for factor in part.factors:
-                if factor in part.contrast_matrices:
-                    matrix = np.asarray(part.contrast_matrices[factor].matrix, dtype=float)
+            for factor in subterm.factors:
+                if factor in subterm.contrast_matrices:
+                    matrix = np.asarray(subterm.contrast_matrices[factor].matrix, dtype=float)
                     codings.append([(factor.name(), column) for column in matrix.T])
                 else:
                     codings.append([(factor.name(), None)] * factor_infos[factor].num_columns)
@@ -170,9 +170,11 @@ class Formulaic:
         spec = built.state
         contrasts = {str(factor): state for factor, state in spec.factor_contrasts.items()}
         columns: list[list[tuple[str, np.ndarray | None]]] = []
-        for part in (part for encoded in spec.structure for part in encoded.scoped_terms):
+        for scoped_term in (
+            scoped_term for encoded in spec.structure for scoped_term in encoded.scoped_terms
+        ):
             codings: list[list[tuple[str, np.ndarray | None]]] = []
-            for scoped in part.factors:
+            for scoped in scoped_term.factors:
                 name = str(scoped.factor.expr)
                 if name in contrasts:
                     coding = contrasts[name].get_coding_matrix(reduced_rank=scoped.reduced)

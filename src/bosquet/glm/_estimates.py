@@ -86,7 +86,7 @@ def estimate_glm(
     are halved only if full steps increase the deviance (see `_step_halving`).
     """
     GLM = from_statsmodels("genmod.generalized_linear_model").GLM
-    offsets = [part for part in (response.offset, offset) if part is not None]
+    offsets = [values for values in (response.offset, offset) if values is not None]
     with suppress_warnings():
         model = GLM(
             response.values,

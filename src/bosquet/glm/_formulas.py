@@ -227,13 +227,13 @@ def expand_dot(rhs: str, columns: Sequence[str], target: Sequence[str]) -> str:
     if not _LONE_DOT.search(rhs):
         return rhs
     engine = get_engine(formula_engine())
-    others = [engine.quoted(column) for column in columns if column not in target]
-    if not others:
+    predictors = [engine.quoted(column) for column in columns if column not in target]
+    if not predictors:
         raise FormulaError(
             "the dot in the formula means all other columns, but X has none besides the target; add columns"
             " to X, or write 1 for an intercept only"
         )
-    return _LONE_DOT.sub("(" + " + ".join(others) + ")", rhs)
+    return _LONE_DOT.sub("(" + " + ".join(predictors) + ")", rhs)
 
 
 def check_no_missing(frame: DataFrame, name: str) -> None:
@@ -280,7 +280,7 @@ def used_columns(X: TableLike, uses: Sequence[str], owner: str) -> DataFrame:
 def check_finite(matrix: np.ndarray, columns: Sequence[str]) -> None:
     wrong = ~np.isfinite(matrix)
     if wrong.any():
-        row, index = (int(part[0]) for part in np.nonzero(wrong))
+        row, index = (int(indices[0]) for indices in np.nonzero(wrong))
         kind = "NaN" if np.isnan(matrix[row, index]) else "infinity"
         raise ValueError(
             f"Input X contains {kind}: {columns[index]!r} is {matrix[row, index]} in row {row}; check"

@@ -149,17 +149,17 @@ class GeneralisedModel(FormulaModel):
     def _profile_deviance(self, index: int) -> Callable[[float], float]:
         """Return the profile deviance: the smallest deviance as a function of one coefficient."""
         matrix, family, response = self._design.matrix, self._family(), self._response
-        column, rest = matrix[:, index], np.delete(matrix, index, axis=1)
+        column, other_columns = matrix[:, index], np.delete(matrix, index, axis=1)
         start = np.delete(self._fitted.coefficients, index)
         options = {"max_iter": self.max_iter, "tol": self.tol}
 
         def deviance(value: float) -> float:
             nonlocal start
-            if rest.shape[1] == 0:
+            if other_columns.shape[1] == 0:
                 shift = value * column + (0.0 if response.offset is None else response.offset)
                 return deviance_at(family, response, shift)
             estimate = estimate_glm(
-                family, rest, response, offset=value * column, start=start, **options
+                family, other_columns, response, offset=value * column, start=start, **options
             )
             if estimate.converged:
                 start = estimate.coefficients  # the next value is close to this one

@@ -84,12 +84,12 @@ def upper_tail(statistic: float, df: float, df_residual: float | None) -> float:
 
 def wald_statistic(estimate: Estimate, indices: np.ndarray) -> float:
     """Return b' V⁻¹ b for some coefficients b and their covariance V."""
-    part = estimate.coefficients[indices]
+    coefficients = estimate.coefficients[indices]
     block = estimate.covariance[np.ix_(indices, indices)]
     if not np.isfinite(block).all():  # as many coefficients as rows
         return float("nan")
     # After separation the covariance is nearly singular.
-    return float(part @ np.linalg.lstsq(block, part, rcond=None)[0])
+    return float(coefficients @ np.linalg.lstsq(block, coefficients, rcond=None)[0])
 
 
 def term_pairs(terms: Sequence[Term], kind: int) -> list[tuple[Term, set[str], set[str]]]:

@@ -328,8 +328,8 @@ class FormulaModel(SaveMixin, BaseEstimator):
 
         def without(term: Term) -> Estimate:
             removed = indices[list(self._design.terms).index(term)]
-            kept = [column for column in range(matrix.shape[1]) if column not in removed]
-            return self._estimate(matrix[:, kept], self._response)
+            remaining = [column for column in range(matrix.shape[1]) if column not in removed]
+            return self._estimate(matrix[:, remaining], self._response)
 
         return self._fitted, without
 

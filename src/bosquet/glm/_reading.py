@@ -96,8 +96,8 @@ def read_data(
     dropped = int((~complete).sum())
     complete &= _positive_weight(values, rows)
     y, values = _select_rows(y, values, complete)
-    kept = columns if complete.all() else [column[complete] for column in columns]
-    design = ColumnDesign.of_training_rows(encoder, kept, indices, intercept)
+    complete_columns = columns if complete.all() else [column[complete] for column in columns]
+    design = ColumnDesign.of_training_rows(encoder, complete_columns, indices, intercept)
     return RegressionData(
         design, y, None, values, dropped, encoder.feature_names, encoder.n_features
     )
@@ -171,7 +171,7 @@ def read_numeric_target(y: ArrayLike) -> np.ndarray:
 
 def counts_from_formula(left: str, frame: DataFrame) -> np.ndarray:
     """Return a left-hand side 'successes + failures' as two columns; evaluate any other expression."""
-    names = [part.strip() for part in left.split("+")]
+    names = [summand.strip() for summand in left.split("+")]
     if len(names) == 2 and all(name in frame.columns for name in names):
         return np.column_stack([frame[name].to_numpy(dtype=float) for name in names])
     return evaluate_target(left, frame)

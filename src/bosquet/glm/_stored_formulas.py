@@ -68,16 +68,16 @@ class Factor:
 class StoredFormula:
     """The design of a formula, for new rows only: it does not contain the training rows.
 
-    Each column of the matrix is a product of factors; `parts` lists their (index, coding). The coding is None
-    for a number. For a category it is the index of a level for an indicator, or an array with one value per
-    level.
+    Each column of the matrix is a product of factors; `column_factors` lists their (index, coding). The
+    coding is None for a number. For a category it is the index of a level for an indicator, or an array with
+    one value per level.
     """
 
     rhs: str
     columns: tuple[str, ...]
     terms: tuple[Term, ...]
     factors: tuple[Factor, ...]
-    parts: tuple[tuple[tuple[int, Coding], ...], ...]
+    column_factors: tuple[tuple[tuple[int, Coding], ...], ...]
 
     @property
     def uses(self) -> tuple[str, ...]:
@@ -92,8 +92,8 @@ class StoredFormula:
     def _matrix(self, frame: DataFrame) -> np.ndarray:
         values = [factor.values(frame) for factor in self.factors]
         matrix = np.ones((len(frame), len(self.columns)))
-        for column, parts in zip(matrix.T, self.parts, strict=True):
-            for index, coding in parts:
+        for column, coded_factors in zip(matrix.T, self.column_factors, strict=True):
+            for index, coding in coded_factors:
                 if coding is None:
                     column *= values[index]
                 elif isinstance(coding, int):
@@ -106,7 +106,9 @@ class StoredFormula:
 def store_formula(design: FormulaDesign) -> StoredFormula:
     """Return the design as data; raise a ValueError if a model file cannot store it."""
     recipe = design.recipe()
-    codes = list(dict.fromkeys(name for parts in recipe.columns for name, _ in parts))
+    codes = list(
+        dict.fromkeys(name for coded_factors in recipe.columns for name, _ in coded_factors)
+    )
     columns = list(design.frame.columns)
     stored = StoredFormula(
         design.rhs,
@@ -114,11 +116,11 @@ def store_formula(design: FormulaDesign) -> StoredFormula:
         design.terms,
         tuple(_factor(code, recipe.levels.get(code), columns) for code in codes),
         tuple(
-            tuple((codes.index(name), _compact(coding)) for name, coding in parts)
-            for parts in recipe.columns
+            tuple((codes.index(name), _compact(coding)) for name, coding in coded_factors)
+            for coded_factors in recipe.columns
         ),
     )
-    if len(stored.parts) != len(design.columns) or not np.array_equal(
+    if len(stored.column_factors) != len(design.columns) or not np.array_equal(
         stored._matrix(design.frame), design.matrix
     ):
         raise ValueError(

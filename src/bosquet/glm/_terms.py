@@ -59,8 +59,8 @@ def find_terms(
     return selected_terms, indices
 
 
-def _unknown_term_message(name: Any, known: Sequence[str]) -> str:
-    return f"the model has no term {name!r}; {hint(str(name), known)}"
+def _unknown_term_message(name: Any, term_names: Sequence[str]) -> str:
+    return f"the model has no term {name!r}; {hint(str(name), term_names)}"
 
 
 def check_independent(matrix: np.ndarray, columns: Sequence[str], tolerance: float = 1e-9) -> None:
@@ -90,11 +90,13 @@ def check_independent(matrix: np.ndarray, columns: Sequence[str], tolerance: flo
     weights = np.linalg.lstsq(scaled[:, :index], scaled[:, index], rcond=None)[0]
     involved = np.flatnonzero(np.abs(weights) > 1e-6)
     factor = weights[involved] * length[index] / length[involved]
-    parts = [
+    summands = [
         columns[i] if abs(f - 1) < 1e-6 else f"{f:.4g} × {columns[i]}"
         for i, f in zip(involved.tolist(), factor.tolist(), strict=True)
     ]
-    combination = " + ".join(parts[:6]).replace("+ -", "- ") + (" + ..." if len(parts) > 6 else "")
+    combination = " + ".join(summands[:6]).replace("+ -", "- ") + (
+        " + ..." if len(summands) > 6 else ""
+    )
     raise ValueError(
         f"column {columns[index]!r} is collinear with the columns before it: it equals {combination};"
         " remove one of them"

@@ -191,14 +191,14 @@ class LogLinearModel(PoissonRegression):
         for one, other in combinations(self.factors_, 2):
             if other in neighbours[one]:
                 continue
-            given = [
+            separating = [
                 factor
                 for factor in self.factors_
                 if factor in neighbours[one] and _is_connected(factor, other, neighbours, {one})
             ]
             statements.append(
                 f"{one} and {other} are independent"
-                + (f" given {' and '.join(given)}" if given else "")
+                + (f" given {' and '.join(separating)}" if separating else "")
             )
         return statements
 

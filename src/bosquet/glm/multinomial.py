@@ -364,15 +364,15 @@ class MultinomialRegression(ClassifierMixin, FormulaModel):
         quantile = stats.norm.ppf((1 + level) / 2)
         bands = {}
         for number, label in enumerate(self.classes_.tolist()):
-            others = np.maximum(1 - probabilities[:, number], np.finfo(float).tiny)
+            other_probability = np.maximum(1 - probabilities[:, number], np.finfo(float).tiny)
             # The derivative of ln(π / (1 - π)) by the score of another class is -π_other / (1 - π).
-            slope = -probabilities / others[:, None]
+            slope = -probabilities / other_probability[:, None]
             slope[:, number] = 1.0
             gradient = (slope[:, 1:, None] * matrix[:, None, :]).reshape(len(matrix), -1)
             variance = ((gradient @ self._fitted.covariance) * gradient).sum(axis=1)
             half_width = quantile * np.sqrt(np.maximum(variance, 0))
             with np.errstate(divide="ignore"):
-                centre = np.log(probabilities[:, number]) - np.log(others)
+                centre = np.log(probabilities[:, number]) - np.log(other_probability)
             ends = {"estimate": centre, "low": centre - half_width, "high": centre + half_width}
             columns = {name: _expit(values) for name, values in ends.items()}
             bands[label] = import_pandas().DataFrame(columns, index=self._index_of(X))

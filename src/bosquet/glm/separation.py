@@ -188,14 +188,14 @@ def _rescaled(rows: np.ndarray) -> np.ndarray:
     return rotated / np.where(length > 1e-12, length, np.inf)
 
 
-def _best_margins(rows: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """Return the margins a'β of the β that maximises their sum over `wanted`, subject to a'β ≥ 0.
+def _best_margins(rows: np.ndarray, maximised: np.ndarray) -> np.ndarray:
+    """Return the margins a'β of the β that maximises their sum over `maximised`, subject to a'β ≥ 0.
 
     Few constraints are active. The linear program starts with some rows, and the rows that its solution
     violates most are added until none is violated.
     """
     width = rows.shape[1]
-    gain = -rows[wanted].sum(axis=0)
+    gain = -rows[maximised].sum(axis=0)
     batch = 50 + 10 * width
     active_rows = np.unique(np.linspace(0, len(rows) - 1, batch).astype(int))
     for _ in range(len(rows)):
@@ -232,19 +232,19 @@ def _minimal_terms(
 ) -> tuple[str, ...]:
     """Return a minimal set of terms that separates: terms are removed while some row stays separated."""
     intercept = [c for term in terms if not term.factors for c in term.columns]
-    kept = [term for term in terms if term.factors and infinite[list(term.columns)].any()]
-    if len(kept) > MAX_TERMS_TRIED:
-        return tuple(term.name for term in kept)
+    infinite_terms = [term for term in terms if term.factors and infinite[list(term.columns)].any()]
+    if len(infinite_terms) > MAX_TERMS_TRIED:
+        return tuple(term.name for term in infinite_terms)
 
     def separates(subset: Sequence[Term]) -> bool:
         indices = intercept + [c for term in subset for c in term.columns]
         return bool(strict_rows(signed_rows[:, indices], tied_rows[:, indices]).any())
 
-    alone = [term for term in kept if separates([term])]
-    if alone:
-        return (alone[0].name,)
-    for term in list(kept):
-        others = [other for other in kept if other is not term]
-        if others and separates(others):
-            kept = others
-    return tuple(term.name for term in kept)
+    sufficient = [term for term in infinite_terms if separates([term])]
+    if sufficient:
+        return (sufficient[0].name,)
+    for term in list(infinite_terms):
+        other_terms = [other for other in infinite_terms if other is not term]
+        if other_terms and separates(other_terms):
+            infinite_terms = other_terms
+    return tuple(term.name for term in infinite_terms)

@@ -105,11 +105,11 @@ class CustomLoss:
         result = []
         for what, array in zip(("gradient", "Hessian"), pair, strict=True):
             array = np.asarray(array, dtype=float)
-            wanted = self._shaped(raw).shape
-            if array.shape != wanted:
+            shape = self._shaped(raw).shape
+            if array.shape != shape:
                 raise ValueError(
                     f"the {what} of loss={self.user!r} has shape {array.shape}; it must have the shape of"
-                    f" raw, {wanted}"
+                    f" raw, {shape}"
                 )
             result.append(array[None, :] if array.ndim == 1 else array.T)
         return result[0], result[1]
@@ -148,16 +148,16 @@ class CustomLoss:
         target, raw = np.ascontiguousarray(target[:, rows]), raw[:, rows]
         reach = float(np.std(target - raw)) if target.shape == raw.shape else 1.0
         for shift in (0.0, reach or 1.0, -reach or -1.0):
-            given = self._analytic(target, raw + shift)[0]
+            gradient = self._analytic(target, raw + shift)[0]
             slope, _ = self._numerical(target, raw + shift, with_hessian=False)
-            scale = np.maximum(np.abs(given), np.abs(slope)) + 1e-3 * (1 + np.abs(slope).max())
-            wrong = np.abs(given - slope) > 0.01 * scale
+            scale = np.maximum(np.abs(gradient), np.abs(slope)) + 1e-3 * (1 + np.abs(slope).max())
+            wrong = np.abs(gradient - slope) > 0.01 * scale
             # At a kink of the loss a few rows may differ; with a wrong formula many rows differ.
             if wrong.mean() > 0.05:
                 k, i = np.argwhere(wrong)[0]
                 raise ValueError(
                     f"the gradient of loss={self.user!r} does not match its value: for row {rows[i]}"
-                    f" gradient_hessian returns {given[k, i]:.6g}, but the derivative of value is"
+                    f" gradient_hessian returns {gradient[k, i]:.6g}, but the derivative of value is"
                     f" {slope[k, i]:.6g}; correct one of the two methods"
                 )
 
@@ -178,8 +178,8 @@ class CustomLoss:
         """
         user_constant = getattr(self.user, "best_constant", None)
         if callable(user_constant) and offset is None:
-            given = user_constant(self._shaped(target), weight if weight.size else None)
-            return np.broadcast_to(np.asarray(given, dtype=float), (self.outputs,)).copy()
+            user_values = user_constant(self._shaped(target), weight if weight.size else None)
+            return np.broadcast_to(np.asarray(user_values, dtype=float), (self.outputs,)).copy()
         rows = target.shape[1]
         leaf = np.zeros(rows, dtype=np.intp)
         start = np.zeros((self.outputs, rows)) if offset is None else offset

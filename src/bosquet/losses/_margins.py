@@ -154,8 +154,8 @@ class CustomMarginLoss(MarginLoss):
                 " function of the margin, or an object with value(margin) and slope(margin)"
             )
         self._value = value
-        given = getattr(user, "slope", None)
-        self._slope: Callable[[np.ndarray], ArrayLike] | None = given if callable(given) else None
+        slope = getattr(user, "slope", None)
+        self._slope: Callable[[np.ndarray], ArrayLike] | None = slope if callable(slope) else None
         self._compare_slope()
 
     def value(self, margin: np.ndarray) -> np.ndarray:
@@ -214,15 +214,15 @@ def margin_loss(loss: object) -> MarginLoss:
     array([-1.])
     """
     if isinstance(loss, MarginLoss):
-        found = loss
+        result = loss
     elif isinstance(loss, str) and loss in MARGIN_LOSSES:
-        found = MARGIN_LOSSES[loss]()
+        result = MARGIN_LOSSES[loss]()
     else:
-        found = CustomMarginLoss(loss)
-    slope = float(found.slope(np.zeros(1))[0])
+        result = CustomMarginLoss(loss)
+    slope = float(result.slope(np.zeros(1))[0])
     if not slope < 0 or not math.isfinite(slope):
         raise ValueError(
             f"the slope of loss={loss!r} at margin 0 is {slope:g}; it must be negative, so that larger"
             " margins have a smaller loss"
         )
-    return found
+    return result

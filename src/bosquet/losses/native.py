@@ -60,12 +60,12 @@ class NativeLoss:
         accepted = TRAITS[self.name]["targets"]
         if accepted not in _ACCEPTED:
             return
-        inside, wanted = _ACCEPTED[accepted]
+        inside, description = _ACCEPTED[accepted]
         wrong = np.flatnonzero(~inside(target).all(axis=0))
         if wrong.size:
             row = wrong[0]
             raise ValueError(
-                f"loss='{self.name}' needs {wanted}, but y[{row}] is {target[:, row].min():g}"
+                f"loss='{self.name}' needs {description}, but y[{row}] is {target[:, row].min():g}"
                 f" ({wrong.size} such row{'s' if wrong.size > 1 else ''}); correct y or use another loss"
             )
         if not (target.sum(axis=1) > 0).all():
@@ -174,11 +174,11 @@ def regression_loss(
     return NativeLoss(loss, outputs=n_targets, targets=n_targets, parameters=parameters)
 
 
-def _levels(name: str, given: ArrayLike) -> list[float]:
+def _levels(name: str, value: ArrayLike) -> list[float]:
     """Return the levels of a parameter that accepts one level or several, in the given order."""
-    levels = [float(level) for level in np.atleast_1d(given)]
+    levels = [float(level) for level in np.atleast_1d(value)]
     if not levels or not all(0 < level < 1 for level in levels) or len(set(levels)) < len(levels):
         raise ValueError(
-            f"{name}={given!r} is not valid: {name} must be a level in (0, 1) or a list of distinct levels"
+            f"{name}={value!r} is not valid: {name} must be a level in (0, 1) or a list of distinct levels"
         )
     return levels

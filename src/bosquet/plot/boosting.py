@@ -294,16 +294,16 @@ def error_curve(
     return ax
 
 
-def _draw_visible_bounds(ax: Axes, found: Any, top: float) -> None:
+def _draw_visible_bounds(ax: Axes, certificate: Any, top: float) -> None:
     """Draw the bounds on the training error that are partly within the axis limits."""
-    times = "" if found.factor == 1 else f"{found.factor:g} "
+    times = "" if certificate.factor == 1 else f"{certificate.factor:g} "
     for values, label, style in (
-        (found.exponential_bound, "exp(-2 Σ γ²)", ":"),
-        (found.product, "Π Z", "--"),
+        (certificate.exponential_bound, "exp(-2 Σ γ²)", ":"),
+        (certificate.product, "Π Z", "--"),
     ):
-        if values is not None and (found.factor * values <= top).any():
+        if values is not None and (certificate.factor * values <= top).any():
             learners = np.arange(1, values.size + 1)
-            ax.plot(learners, found.factor * values, color=GREY, linestyle=style, linewidth=1.3,
+            ax.plot(learners, certificate.factor * values, color=GREY, linestyle=style, linewidth=1.3,
                     label=f"bound {times}{label}", zorder=1)  # fmt: skip
 
 
@@ -393,10 +393,10 @@ def certificate(model: AdaBoostClassifier | AnyBoostClassifier, axes: Any = None
     if isinstance(model, Certificate):
         return model.plot(axes)
     check_is_fitted(model)
-    found = getattr(model, "certificate_", None)
-    if found is None:
+    result = getattr(model, "certificate_", None)
+    if result is None:
         raise TypeError(
             f"{type(model).__name__} has no certificate_; pass a boosted classifier of Bosquet, or the result"
             " of bosquet.theory.certificate(model, X, y) for another model"
         )
-    return found.plot(axes)
+    return result.plot(axes)

@@ -80,8 +80,10 @@ def expert_weights(mixture: Mixture, ax: Axes | None = None, *, max_display: int
     else:
         # Step t is drawn from t - 0.5 to t + 0.5, so that a single step has a width, too.
         edges = np.concatenate([steps - 0.5, steps[-1:] + 0.5])
-        parts = [np.append(column := weights[:, group].sum(axis=1), column[-1]) for group in shown]
-        ax.stackplot(edges, parts, labels=labels, colors=colours, step="post")
+        heights = [
+            np.append(column := weights[:, group].sum(axis=1), column[-1]) for group in shown
+        ]
+        ax.stackplot(edges, heights, labels=labels, colors=colours, step="post")
         ax.set_ylim(0, None if weights.sum(axis=1).max() > 1.001 else 1)
     ax.margins(x=0)
     return _finish(ax, "weight")
@@ -114,12 +116,14 @@ def expert_contributions(
         )
     ax = _axes(ax)
     shown, labels, colours = _largest(mixture, max_display)
-    parts = weights * np.nan_to_num(forecasts)
+    contributions = weights * np.nan_to_num(forecasts)
     steps = np.arange(1, len(weights) + 1)
     # Positive and negative contributions are stacked separately; otherwise they would cancel.
     for sign in (1, -1):
-        stack = [np.maximum(sign * parts[:, group].sum(axis=1), 0) * sign for group in shown]
-        if sign == 1 or any((part < 0).any() for part in stack):
+        stack = [
+            np.maximum(sign * contributions[:, group].sum(axis=1), 0) * sign for group in shown
+        ]
+        if sign == 1 or any((heights < 0).any() for heights in stack):
             ax.stackplot(steps, stack, labels=labels if sign == 1 else (), colors=colours)
     ax.plot(steps, mixture.predictions_, color="black", linewidth=0.8, label="prediction")
     ax.margins(x=0)
@@ -142,14 +146,16 @@ def expert_losses(mixture: Mixture, ax: Axes | None = None, *, max_display: int 
     axes
     """
     ax = _axes(ax)
-    own = mixture.losses_
-    losses = np.where(np.isnan(mixture.expert_losses_), own[:, None], mixture.expert_losses_)
+    mixture_losses = mixture.losses_
+    losses = np.where(
+        np.isnan(mixture.expert_losses_), mixture_losses[:, None], mixture.expert_losses_
+    )
     total = losses.cumsum(axis=0)
-    steps, names = np.arange(1, len(own) + 1), _names(mixture)
+    steps, names = np.arange(1, len(mixture_losses) + 1), _names(mixture)
     best = np.argsort(total[-1], kind="stable")[:max_display]
     for k in best:
         ax.plot(steps, total[:, k], color=_colour(mixture, k), linewidth=1, label=names[k])
-    ax.plot(steps, own.cumsum(), color=ORANGE, linewidth=2, label="mixture")
+    ax.plot(steps, mixture_losses.cumsum(), color=ORANGE, linewidth=2, label="mixture")
     return _finish(ax, "cumulative loss")
 
 
@@ -167,10 +173,10 @@ def expert_regret(mixture: Mixture, ax: Axes | None = None) -> Axes:
     axes
     """
     ax = _axes(ax)
-    own = mixture.losses_
-    excess = own[:, None] - mixture.expert_losses_
+    mixture_losses = mixture.losses_
+    excess = mixture_losses[:, None] - mixture.expert_losses_
     regret = np.nan_to_num(excess).cumsum(axis=0).max(axis=1)
-    steps = np.arange(1, len(own) + 1)
+    steps = np.arange(1, len(mixture_losses) + 1)
     ax.plot(steps, regret, color=BLUE, label="regret to the leader")
     bounds = mixture.bounds_
     if np.isfinite(bounds).any():

@@ -62,11 +62,11 @@ def shap_bar(
     means = np.abs(explanation.main_values).mean(axis=0)
     means = means[:, None] if means.ndim == 1 else means
     order = np.argsort(-means.sum(axis=1), kind="stable")
-    shown, rest = order[:max_display], order[max_display:]
+    shown, others = order[:max_display], order[max_display:]
     bars, names = means[shown], [_label(explanation.feature_names[f]) for f in shown]
-    if rest.size:
-        bars = np.vstack([bars, means[rest].sum(axis=0)])
-        names.append(f"{rest.size} others")
+    if others.size:
+        bars = np.vstack([bars, means[others].sum(axis=0)])
+        names.append(f"{others.size} others")
     ax = new_axes(ax, (6.2, _height(len(names))))
     positions, left = np.arange(len(names))[::-1], np.zeros(len(names))
     colours = [BLUE] if means.shape[1] == 1 else _palette(means.shape[1])
@@ -75,7 +75,7 @@ def shap_bar(
         drawn = ax.barh(
             positions, bars[:, k], left=left, color=colours[k], label=outputs[k], height=0.7
         )
-        if rest.size:
+        if others.size:
             drawn[-1].set_alpha(0.35)  # the sum of many small ones may exceed the largest
         left = left + bars[:, k]
     ax.set_yticks(positions, names)
@@ -136,13 +136,15 @@ def shap_beeswarm(
     for i, feature in enumerate(order[::-1]):
         height = i + _swarm_offsets(values[:, feature])
         shade = _ranks(data[:, feature])
-        known = ~np.isnan(shade)
+        has_value = ~np.isnan(shade)
         size = 9 if len(rows) > 300 else 14
-        ax.scatter(values[~known, feature], height[~known], color="#c8c8c8", s=size, linewidths=0)
         ax.scatter(
-            values[known, feature],
-            height[known],
-            c=shade[known],
+            values[~has_value, feature], height[~has_value], color="#c8c8c8", s=size, linewidths=0
+        )
+        ax.scatter(
+            values[has_value, feature],
+            height[has_value],
+            c=shade[has_value],
             cmap=colours,
             vmin=0,
             vmax=1,
@@ -185,9 +187,9 @@ def _ranks(column: np.ndarray) -> np.ndarray:
     except (TypeError, ValueError):
         return np.full(len(column), np.nan)
     ranks = np.full(numbers.size, np.nan)
-    known = np.isfinite(numbers)
-    distinct, rank = np.unique(numbers[known], return_inverse=True)
-    ranks[known] = rank / max(1, distinct.size - 1)
+    is_finite = np.isfinite(numbers)
+    distinct, rank = np.unique(numbers[is_finite], return_inverse=True)
+    ranks[is_finite] = rank / max(1, distinct.size - 1)
     return ranks
 
 
@@ -224,10 +226,10 @@ def shap_waterfall(
         )
     values = explanation.main_values[row]
     order = np.argsort(-np.abs(values), kind="stable")
-    shown, rest = order[:max_display], order[max_display:]
+    shown, others = order[:max_display], order[max_display:]
     steps = [(_with_value(explanation, row, f), values[f]) for f in shown]
-    if rest.size:
-        steps.append((f"{rest.size} others", values[rest].sum()))
+    if others.size:
+        steps.append((f"{others.size} others", values[others].sum()))
     ax = new_axes(ax, (6.4, _height(len(steps)) + 0.3))
     base = float(explanation.base)
     ends = [base, *(base + np.cumsum([step for _, step in steps]))]
@@ -296,13 +298,13 @@ def dependence(
     axes = np.atleast_1d(axes)
     for ax, panel_dependence in zip(axes, found, strict=True):
         average = panel_dependence.average
-        several = average.ndim > len(panel_dependence.grid)
-        average = average[..., output] if several else average
+        has_outputs = average.ndim > len(panel_dependence.grid)
+        average = average[..., output] if has_outputs else average
         if len(panel_dependence.grid) == 2:
             _surface(ax, panel_dependence, average)
         else:
             curves = panel_dependence.individual
-            if curves is not None and several:
+            if curves is not None and has_outputs:
                 curves = curves[..., output]
             _curve(ax, panel_dependence, average, curves, max_curves)
     return axes

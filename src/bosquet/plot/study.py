@@ -136,7 +136,7 @@ def study_chosen(study: Any, *, max_display: int = 8, effects: int = 2, axes: An
             "the study has no explanation of its chosen model, because its budget was too small; fit it"
             " with a larger budget"
         )
-    shown = [found for found in chosen["dependence"] if found["mean"]][:effects]
+    shown = [record for record in chosen["dependence"] if record["mean"]][:effects]
     if axes is None:
         size = (4 + 4 * len(shown), 3.6)
         _, axes = import_pyplot().subplots(
@@ -148,16 +148,18 @@ def study_chosen(study: Any, *, max_display: int = 8, effects: int = 2, axes: An
             f"axes has {axes.size} axes, but {len(shown)} effects need {1 + len(shown)}; pass as many axes"
         )
     top = chosen["importances"][:max_display]
-    axes[0].barh([found["feature"] for found in top], [found["value"] for found in top], color=BLUE)
+    axes[0].barh(
+        [record["feature"] for record in top], [record["value"] for record in top], color=BLUE
+    )
     axes[0].invert_yaxis()
     axes[0].set_xlabel("importance, largest = 100")
-    for ax, found in zip(axes[1:], shown, strict=False):
-        if isinstance(found["grid"][0], str):
-            ax.bar(found["grid"], found["mean"], color=BLUE)
+    for ax, record in zip(axes[1:], shown, strict=False):
+        if isinstance(record["grid"][0], str):
+            ax.bar(record["grid"], record["mean"], color=BLUE)
             ax.tick_params(axis="x", rotation=60, labelsize=8)
         else:
-            ax.plot(found["grid"], found["mean"], color=BLUE)
-        ax.set(xlabel=found["feature"], ylabel=found["unit"])
+            ax.plot(record["grid"], record["mean"], color=BLUE)
+        ax.set(xlabel=record["feature"], ylabel=record["unit"])
     for ax in axes:
         tidy(ax)
     return axes

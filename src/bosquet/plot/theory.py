@@ -193,9 +193,9 @@ def _all_losses() -> dict[str, Callable[[np.ndarray], np.ndarray]]:
         margin_losses[name.replace("_", " ")] = functools.partial(
             _scaled, loss, float(loss.value(at_zero)[0])
         )
-    known = [name for name in _STYLES if name in margin_losses]
+    styled = [name for name in _STYLES if name in margin_losses]
     return {
-        name: margin_losses[name] for name in [*known, *sorted(set(margin_losses) - set(known))]
+        name: margin_losses[name] for name in [*styled, *sorted(set(margin_losses) - set(styled))]
     }
 
 
@@ -272,7 +272,7 @@ def degrees(choice: Any, *, criterion: str | None = None, ax: Axes | None = None
             f"criterion={shown!r} is not valid: criterion must be one of {', '.join(map(repr, errors))}"
         )
     ax = new_axes(ax, (6.5, 4))
-    known = np.isfinite(choice.scores[shown])
+    is_finite = np.isfinite(choice.scores[shown])
     ax.plot(
         choice.degrees,
         choice.training,
@@ -281,8 +281,8 @@ def degrees(choice: Any, *, criterion: str | None = None, ax: Axes | None = None
         markersize=4,
         label="training error",
     )
-    ax.plot(choice.degrees[known], choice.scores[shown][known], color=ORANGE, marker="o", markersize=4,
-            label=f"error by {shown}")  # fmt: skip
+    ax.plot(choice.degrees[is_finite], choice.scores[shown][is_finite], color=ORANGE, marker="o",
+            markersize=4, label=f"error by {shown}")  # fmt: skip
     for name, colour, style in (("aic", BLUE, "--"), ("bic", GREEN, ":"), (shown, RED, "-")):
         ax.axvline(choice.best[name], color=colour, linestyle=style, linewidth=1.2,
                    label=f"degree {choice.best[name]} by {name}")  # fmt: skip

@@ -88,8 +88,8 @@ class BinnedColumn:
         """Return the bin of each value; unknown and negative category codes count as missing."""
         x = np.asarray(values, dtype=np.float64)
         if self.categorical:
-            known = (x >= 0) & (x < self.categories)
-            return np.where(known, np.where(known, x, 0).astype(np.int64) + 1, 0)
+            is_level = (x >= 0) & (x < self.categories)
+            return np.where(is_level, np.where(is_level, x, 0).astype(np.int64) + 1, 0)
         return np.where(np.isnan(x), 0, 1 + np.searchsorted(self.edges, x, side="left"))
 
 

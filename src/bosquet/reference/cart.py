@@ -110,8 +110,8 @@ def grow(
     targets = y.reshape(len(y), -1)
 
     def impurity(rows: NDArray[np.int64]) -> float:
-        each = [IMPURITY[criterion](target[rows], weights[rows]) for target in targets.T]
-        return sum(each) / len(each)
+        impurities = [IMPURITY[criterion](target[rows], weights[rows]) for target in targets.T]
+        return sum(impurities) / len(impurities)
 
     def grow_node(rows: NDArray[np.int64], depth: int) -> CartNode:
         node = CartNode(rows, impurity(rows))

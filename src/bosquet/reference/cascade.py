@@ -103,12 +103,12 @@ def passing_windows(cascade: Any, image: np.ndarray, step: int = 1) -> list[tupl
     If the first stage rejects a window, its right neighbour is skipped: it hardly ever contains an object.
     """
     width, height = cascade.window
-    found = []
+    corners = []
     for y in range(0, image.shape[0] - height + 1, step):
         x = 0
         while x <= image.shape[1] - width:
             passed = stages_passed(cascade, image[y : y + height, x : x + width])
             if passed == len(cascade.stages):
-                found.append((x, y))
+                corners.append((x, y))
             x += 2 * step if passed == 0 and cascade.stages else step
-    return found
+    return corners

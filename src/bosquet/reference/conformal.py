@@ -108,9 +108,9 @@ def jackknife_plus_set(without: Array, calibration: Array, coverage: Fraction) -
     exceeds that of fewer than coverage · (n + 1) rows.
     """
     n = len(calibration)
-    kept = []
+    members = []
     for k in range(without.shape[1]):
         exceeded = sum(1 for i in range(n) if calibration[i] < without[i][k])
         if exceeded < coverage * (n + 1):
-            kept.append(k)
-    return kept
+            members.append(k)
+    return members

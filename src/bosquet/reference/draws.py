@@ -39,8 +39,8 @@ def draw_share(items: Iterable[int], share: float, seed: int, stream: int) -> li
     items = list(items)
     if share >= 1 or not items:
         return items
-    wanted = max(1, math.floor(share * len(items) + 0.5))
-    return sorted(sorted(items, key=lambda item: hashed(seed, stream, item))[:wanted])
+    size = max(1, math.floor(share * len(items) + 0.5))
+    return sorted(sorted(items, key=lambda item: hashed(seed, stream, item))[:size])
 
 
 def sample_of_rows(rows: int, share: float, seed: int, round_number: int) -> list[int]:

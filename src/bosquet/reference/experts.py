@@ -272,9 +272,11 @@ def best_sequence(losses: Array, shifts: int) -> float:
     def least(t: int, expert: int, left: int) -> float:
         if t == steps:
             return 0.0
-        rest = least(t + 1, expert, left)
+        later_loss = least(t + 1, expert, left)
         if left:
-            rest = min([rest, *(least(t + 1, k, left - 1) for k in range(n) if k != expert)])
-        return float(losses[t, expert]) + rest
+            later_loss = min(
+                [later_loss, *(least(t + 1, k, left - 1) for k in range(n) if k != expert)]
+            )
+        return float(losses[t, expert]) + later_loss
 
     return min(least(0, k, shifts) for k in range(n))

@@ -121,10 +121,10 @@ def grow(
                 after = sum(impurity(y[side], weights[side]) for side in sides)
                 # A difference of the size of rounding errors is not an improvement.
                 if after < lowest - 1e-9 * before:
-                    lowest, parts = after, sides
+                    lowest, best_sides = after, sides
                     node.feature, node.threshold = feature, threshold
         if node.feature is not None:
-            node.children = [grow_node(parts[side], hashed(key, side, 1)) for side in (0, 1)]
+            node.children = [grow_node(best_sides[side], hashed(key, side, 1)) for side in (0, 1)]
         return node
 
     return grow_node(np.flatnonzero(counts), mix(key))

@@ -163,11 +163,13 @@ def backward_elimination(
     Terms are sets of factors. A term that is contained in another one, as {a} in {a, b}, is not removed
     before it. `aic_of` fits a list of terms and returns its AIC.
     """
-    kept, best = list(terms), aic_of(terms)
+    remaining, best = list(terms), aic_of(terms)
     while True:
-        removable = [term for term in kept if not any(term < other for other in kept)]
-        trials = [(aic_of([other for other in kept if other != term]), term) for term in removable]
+        removable = [term for term in remaining if not any(term < other for other in remaining)]
+        trials = [
+            (aic_of([other for other in remaining if other != term]), term) for term in removable
+        ]
         if not trials or min(trials, key=lambda trial: trial[0])[0] >= best:
-            return kept, best
+            return remaining, best
         best, removed = min(trials, key=lambda trial: trial[0])
-        kept = [term for term in kept if term != removed]
+        remaining = [term for term in remaining if term != removed]

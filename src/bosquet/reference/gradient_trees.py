@@ -158,10 +158,10 @@ def categorical_candidates(
     h = sums[:, 1] * gradients.hessian_unit
     mean_h = sums[:, 1].sum() * gradients.hessian_unit / sums[:, 2].sum()  # mean Hessian of a row
     least_h = options.min_samples_category * mean_h
-    kept = [b for b in range(len(sums)) if h[b] > 0 and h[b] >= least_h]
-    kept.sort(key=lambda b: (g[b] / (h[b] + options.category_smoothing * mean_h), b))
+    sorted_levels = [b for b in range(len(sums)) if h[b] > 0 and h[b] >= least_h]
+    sorted_levels.sort(key=lambda b: (g[b] / (h[b] + options.category_smoothing * mean_h), b))
     splits, lefts = [], np.zeros((0, 3), dtype=np.int64)
-    for levels in (kept, kept[::-1]):
+    for levels in (sorted_levels, sorted_levels[::-1]):
         longest = min(len(levels), options.max_category_threshold)
         for length in range(1, longest + 1):
             chosen = sorted(levels[:length])
@@ -227,13 +227,13 @@ class SplitSearch:
             before = g * g * (1 / both - 1 / (h + node_l2))
             return self.scores(left, total, l2) * both + (before if l2 > 0 else 0.0)
         gr, hr = g - gl, self.dequantise(total - left)[1]
-        own = bounded_value(g, h, node_l2, node, self.options)
+        node_value = bounded_value(g, h, node_l2, node, self.options)
         left_value = bounded_value(gl, hl, l2, node, self.options)
         right_value = bounded_value(gr, hr, l2, node, self.options)
         both = value_score(gl, hl, l2, left_value) + value_score(gr, hr, l2, right_value)
         direction = self.options.monotone[feature] if self.options.monotone else 0
         forbidden = (right_value - left_value) * direction < 0
-        return np.where(forbidden, -np.inf, both - value_score(g, h, node_l2, own))
+        return np.where(forbidden, -np.inf, both - value_score(g, h, node_l2, node_value))
 
     def rounding_error(self, total: Integers) -> float:
         """Return the largest gain that can be due to rounding; a node with identical rows must not be split.

@@ -29,9 +29,9 @@ def weighted_quantile(values: Array, weights: Array, level: float) -> float:
     """
     order = np.lexsort((weights, values))
     values, cumulative = values[order], np.cumsum(weights[order])
-    wanted = level * cumulative[-1]
-    i = min(int(np.searchsorted(cumulative, wanted)), len(values) - 1)
-    if cumulative[i] == wanted and i + 1 < len(values):
+    level_weight = level * cumulative[-1]
+    i = min(int(np.searchsorted(cumulative, level_weight)), len(values) - 1)
+    if cumulative[i] == level_weight and i + 1 < len(values):
         return float(values[i] / 2 + values[i + 1] / 2)
     return float(values[i])
 
@@ -461,8 +461,8 @@ class Softmax:
         It is the step of a two-class problem, class k against the others, with the raw prediction
         f_k - log Σ e^f_j over the other classes j.
         """
-        others = np.logaddexp.reduce(np.delete(f, k, axis=0), axis=0)
-        return LogLoss().minimiser((y == k).astype(float), f[k] - others, w)
+        log_sum = np.logaddexp.reduce(np.delete(f, k, axis=0), axis=0)
+        return LogLoss().minimiser((y == k).astype(float), f[k] - log_sum, w)
 
 
 def loss_named(name: str, parameter: float = 0.0) -> Loss:

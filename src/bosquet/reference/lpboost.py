@@ -44,8 +44,8 @@ def largest_margin(agreements: Array, nu: float = 0.0) -> tuple[float, float, Ar
     sum_to_one = np.concatenate([np.ones(columns), np.zeros(1 + rows)])[None, :]
     slack = (0, None) if nu > 0 else (0, 0)
     bounds = [(0, None)] * columns + [(None, None)] + [slack] * rows
-    found = linprog(costs, shortfall, np.zeros(rows), sum_to_one, [1.0], bounds)
-    return float(-found.fun), float(found.x[columns]), found.x[:columns]
+    solution = linprog(costs, shortfall, np.zeros(rows), sum_to_one, [1.0], bounds)
+    return float(-solution.fun), float(solution.x[columns]), solution.x[:columns]
 
 
 def hardest_rows(agreements: Array, nu: float = 0.0) -> tuple[float, Array]:
@@ -61,5 +61,5 @@ def hardest_rows(agreements: Array, nu: float = 0.0) -> tuple[float, Array]:
     sum_to_one = np.concatenate([np.ones(rows), [0.0]])[None, :]
     largest_weight = 1 / (nu * rows) if nu > 0 else 1.0
     bounds = [(0, largest_weight)] * rows + [(None, None)]
-    found = linprog(costs, excess, np.zeros(columns), sum_to_one, [1.0], bounds)
-    return float(found.fun), found.x[:rows]
+    solution = linprog(costs, excess, np.zeros(columns), sum_to_one, [1.0], bounds)
+    return float(solution.fun), solution.x[:rows]

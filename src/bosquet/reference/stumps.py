@@ -71,8 +71,8 @@ class WeightedStump:
         if self.feature < 0:
             return np.ones(len(X), dtype=bool)
         x = X[:, self.feature]
-        known = np.isin(x, list(self.categories)) if self.categories else x <= self.threshold
-        return np.where(np.isnan(x), self.missing_left, known)
+        goes_left = np.isin(x, list(self.categories)) if self.categories else x <= self.threshold
+        return np.where(np.isnan(x), self.missing_left, goes_left)
 
     def predict(self, X: Array) -> Array:
         """Return the value of the side of each row."""

@@ -71,11 +71,11 @@ class Stumps:
         gains = total - 2 * np.cumsum(signs[self.order[:, :-1]], axis=1)
         sizes = np.where(self.cuts, np.abs(gains), -1.0)
         for feature in np.flatnonzero(self.cuts.any(axis=1)):
-            place = int(sizes[feature].argmax())
-            low, high = self.sorted[feature, place], self.sorted[feature, place + 1]
+            cut = int(sizes[feature].argmax())
+            low, high = self.sorted[feature, cut], self.sorted[feature, cut + 1]
             middle = low + (high - low) / 2
             threshold = float(middle if middle < high else low)
-            sign = 1 if gains[feature, place] > 0 else -1
+            sign = 1 if gains[feature, cut] > 0 else -1
             stump = SignStump(int(feature), threshold, sign)
-            stumps.append((float(sizes[feature, place]), stump))
+            stumps.append((float(sizes[feature, cut]), stump))
         return stumps

@@ -22,8 +22,8 @@ def least_eigenvalue(machine: Any, X: Any, support: np.ndarray) -> float:
     if _is_known_positive(machine):
         return 0.0
     X = X.tocsr() if issparse(X) else np.asarray(X)
-    others = np.setdiff1d(np.arange(X.shape[0]), support)
-    rows = np.concatenate([support, others])[:MAX_ROWS]
+    other_rows = np.setdiff1d(np.arange(X.shape[0]), support)
+    rows = np.concatenate([support, other_rows])[:MAX_ROWS]
     values = np.linalg.eigvalsh(_kernel_matrix(machine, X, rows))
     return 0.0 if values[0] >= -_ROUNDING * np.abs(values).max() else float(values[0])
 

@@ -139,9 +139,9 @@ def bayes_error(
         )
     check_value("n_samples", n_samples, integer(2))
     formula = "R* = E[1 - max P(Y = k | X)]" if has_classes(source) else "R* = E[Var(Y | X)]"
-    known = getattr(source, "bayes_error", None)
-    if method == "auto" and known is not None:
-        return BayesError(float(known), 0.0, None, formula, "exact")
+    exact = getattr(source, "bayes_error", None)
+    if method == "auto" and exact is not None:
+        return BayesError(float(exact), 0.0, None, formula, "exact")
     risk = Truth.of(source, source.sample(n_samples, random_state)[0]).bayes
     standard_error = float(risk.std(ddof=1)) / math.sqrt(risk.size)
     return BayesError(float(risk.mean()), standard_error, None, formula, "simulation")
@@ -223,8 +223,10 @@ class _Transformed:
 
 def _quantiles(source: Any) -> np.ndarray:
     """Return quantiles of the densities that have them (`ppf`)."""
-    known = [density.ppf(LEVELS) for density in source if hasattr(density, "ppf")]
-    points = np.concatenate([np.zeros(0), *(np.asarray(each, dtype=float) for each in known)])
+    quantiles = [density.ppf(LEVELS) for density in source if hasattr(density, "ppf")]
+    points = np.concatenate(
+        [np.zeros(0), *(np.asarray(values, dtype=float) for values in quantiles)]
+    )
     return np.unique(points[np.isfinite(points)])
 
 

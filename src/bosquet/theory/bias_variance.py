@@ -287,7 +287,7 @@ class _Bootstrap:
         self, formula: Formula, predictions: np.ndarray
     ) -> dict[str, tuple[float, float, float]]:
         """Return (value, low, high) of each part and of the error."""
-        parts = {
+        estimates = {
             name: values[0].mean()
             for name, values in formula(predictions, self.equal_weights).items()
         }
@@ -295,15 +295,15 @@ class _Bootstrap:
             name: (values * self.rows).sum(axis=1)
             for name, values in formula(predictions, self.models).items()
         }
-        parts["error"] = sum(parts[name] for name in SUMMANDS)
+        estimates["error"] = sum(estimates[name] for name in SUMMANDS)
         drawn["error"] = sum(drawn[name] for name in SUMMANDS)
-        found = {}
-        for name, value in parts.items():
+        with_intervals = {}
+        for name, value in estimates.items():
             # A bootstrap sample contains some models twice, which reduces the variance part. Only
             # deviations from the bootstrap mean are used.
             low, high = np.quantile(drawn[name] - drawn[name].mean(), self.levels)
-            found[name] = (float(value), float(value + low), float(value + high))
-        return found
+            with_intervals[name] = (float(value), float(value + low), float(value + high))
+        return with_intervals
 
 
 def _result(

@@ -89,8 +89,8 @@ def certificate(
     """
     rounds = rounds_of(model, X)
     target = encode_labels(model, y)
-    given = check_sample_weight(sample_weight, target.size)
-    start = given / given.sum() if given.size else np.full(target.size, 1.0 / target.size)
+    weight = check_sample_weight(sample_weight, target.size)
+    start = weight / weight.sum() if weight.size else np.full(target.size, 1.0 / target.size)
     is_mh = is_adaboost_mh(model)
     record = _RoundRecord(_class_signs(target, model) if is_mh else target, target, start)
     for t, contribution in enumerate(rounds):
@@ -110,7 +110,7 @@ def certificate(
         normalisers=record.normalisers,
         training_errors=record.training_errors,
         margins=record.margins() if of_code is None else of_code,
-        row_weight=given if given.size else None,
+        row_weight=weight if weight.size else None,
         vc_dim=vc_dim if vc_dim is not None else vc_dim_of_learner(model),
         factor=len(model.classes_) / 2 if is_mh else 1.0,
         missing=missing,

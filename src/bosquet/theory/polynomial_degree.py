@@ -138,8 +138,8 @@ def polynomial_degree(
     scores = _penalised(training, degrees, n)
     scores["cv"] = _mean_error(basis, values, _folds(n, cv or min(10, n), random))
     held_out = random.permutation(n)[: max(1, min(n - 1, round(validation_size * n)))]
-    kept = np.setdiff1d(np.arange(n), held_out)
-    scores["validation"] = _mean_error(basis, values, [(kept, held_out)])
+    training_rows = np.setdiff1d(np.arange(n), held_out)
+    scores["validation"] = _mean_error(basis, values, [(training_rows, held_out)])
     scores["bootstrap"] = _mean_error(basis, values, _bags(n, n_bootstrap, random))
     best = {name: int(degrees[np.argmin(scores[name])]) for name in CRITERIA}
     chosen = best[criterion]

@@ -108,9 +108,9 @@ def margins_of(vote: np.ndarray, target: np.ndarray) -> np.ndarray:
     if vote.ndim == 1:
         return target * vote
     rows = np.arange(vote.shape[0])
-    others = vote.copy()
-    others[rows, target] = -np.inf
-    return vote[rows, target] - others.max(axis=1)
+    other_votes = vote.copy()
+    other_votes[rows, target] = -np.inf
+    return vote[rows, target] - other_votes.max(axis=1)
 
 
 def is_wrong(vote: np.ndarray, target: np.ndarray) -> np.ndarray:

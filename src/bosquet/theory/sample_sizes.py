@@ -136,10 +136,10 @@ def sample_size(
             f"n_hypotheses={n_hypotheses!r} and vc_dim={vc_dim!r}; pass exactly one of them"
         )
     how = "realisable" if realisable else "agnostic"
-    given: dict[str, Any] = {"epsilon": epsilon, "delta": delta}
+    inputs: dict[str, Any] = {"epsilon": epsilon, "delta": delta}
     if n_hypotheses is not None:
         check_value("n_hypotheses", n_hypotheses, integer(1))
-        given["hypotheses"] = n_hypotheses
+        inputs["hypotheses"] = n_hypotheses
         if realisable:
             formula = "m ≥ (ln|H| + ln 1/δ) / ε"
             rows = (math.log(n_hypotheses) - math.log(delta)) / epsilon
@@ -147,19 +147,19 @@ def sample_size(
             formula = "m ≥ 2 (ln 2|H| + ln 1/δ) / ε²"
             rows = 2 * (math.log(2 * n_hypotheses) - math.log(delta)) / epsilon**2
         name = f"Sufficient rows for a finite class, {how}"
-        return Bound(max(1, math.ceil(rows)), name, formula, given)
+        return Bound(max(1, math.ceil(rows)), name, formula, inputs)
     assert vc_dim is not None
     check_value("vc_dim", vc_dim, integer(1))
-    given["VC dimension"] = vc_dim
+    inputs["VC dimension"] = vc_dim
     name = f"Sufficient rows for a class of finite VC dimension, {how}"
     if realisable:
         rows = max(
             4 / epsilon * (1 - math.log2(delta)), 8 * vc_dim / epsilon * math.log2(13 / epsilon)
         )
         formula = "m ≥ max(4/ε · log₂ 2/δ, 8d/ε · log₂ 13/ε)"
-        return Bound(math.ceil(rows), name, formula, given)
+        return Bound(math.ceil(rows), name, formula, inputs)
     formula = "4 (2em/d)^d · exp(-mε²/32) ≤ δ"
-    return Bound(_agnostic_rows(epsilon, delta, vc_dim), name, formula, given)
+    return Bound(_agnostic_rows(epsilon, delta, vc_dim), name, formula, inputs)
 
 
 def _agnostic_rows(epsilon: float, delta: float, d: int) -> int:

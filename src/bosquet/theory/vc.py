@@ -92,11 +92,11 @@ def vc_dim_of_trees(
         )
     if max_leaf_nodes is not None:
         check_value("max_leaf_nodes", max_leaf_nodes, integer(2))
-        splits, given = max_leaf_nodes - 1, {"leaves": max_leaf_nodes}
+        splits, limit = max_leaf_nodes - 1, {"leaves": max_leaf_nodes}
     else:
         check_value("max_depth", max_depth, integer(1, bounds.DEEPEST))
         assert max_depth is not None
-        splits, given = 2**max_depth - 1, {"depth": max_depth}
+        splits, limit = 2**max_depth - 1, {"depth": max_depth}
     if splits == 1:
         return vc_dim_of_stumps(n_features)
     is_full = max_depth is not None
@@ -104,7 +104,7 @@ def vc_dim_of_trees(
         int(bounds.tree_vc_bound(splits, n_features, full=is_full)),
         "Upper bound on the VC dimension of trees",
         "largest m with S (nm)^N 2^(N+1) ≥ 2^m",
-        {"features": n_features, **given},
+        {"features": n_features, **limit},
     )
 
 

@@ -208,8 +208,10 @@ def _labels(model: Any, learners: np.ndarray, predictions: np.ndarray) -> np.nda
     if classes is None:
         return predictions
     # The classes of all learners together, because a single bag may lack a class.
-    known = np.unique(np.concatenate([learner.classes_ for learner in learners]))
-    return predictions if np.isin(known, classes).all() else classes[predictions.astype(int)]
+    learner_classes = np.unique(np.concatenate([learner.classes_ for learner in learners]))
+    return (
+        predictions if np.isin(learner_classes, classes).all() else classes[predictions.astype(int)]
+    )
 
 
 def _shares(weights: ArrayLike | None, n_learners: int) -> np.ndarray:

@@ -293,7 +293,7 @@ def _column_generation(
     """
     weights = np.full(signs.size, 1 / signs.size)
     low, high, hardest = -1.0, np.inf, weights
-    known: dict[bytes, np.ndarray] = {}
+    hypotheses: dict[bytes, np.ndarray] = {}
     rounds = 0
     while rounds < max_rounds:
         rounds += 1
@@ -307,10 +307,10 @@ def _column_generation(
             if edge > low + tolerance
         }
         converged = exact and high - low <= 2 * tolerance
-        if converged or new.keys() <= known.keys():
+        if converged or new.keys() <= hypotheses.keys():
             break
-        known |= new
-        low, weights = _hardest_weights(np.array(list(known.values())))
+        hypotheses |= new
+        low, weights = _hardest_weights(np.array(list(hypotheses.values())))
     return (min(low, high), high, hardest, rounds) if exact else (low, high, weights, rounds)
 
 

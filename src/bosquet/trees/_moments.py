@@ -53,12 +53,15 @@ def _merged(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     merged = np.zeros_like(a)
     merged[:, 0] = n
     merged[:, 1] = np.where(a[:, 0] > 0, mean, b[:, 1])
-    for part in (a, b):
-        d = np.where(part[:, 0] > 0, part[:, 1] - merged[:, 1], 0)
-        merged[:, 2] += part[:, 2] + part[:, 0] * d**2
+    for moments in (a, b):
+        d = np.where(moments[:, 0] > 0, moments[:, 1] - merged[:, 1], 0)
+        merged[:, 2] += moments[:, 2] + moments[:, 0] * d**2
         if a.shape[1] == 5:
-            merged[:, 3] += part[:, 3] + 3 * d * part[:, 2] + part[:, 0] * d**3
+            merged[:, 3] += moments[:, 3] + 3 * d * moments[:, 2] + moments[:, 0] * d**3
             merged[:, 4] += (
-                part[:, 4] + 4 * d * part[:, 3] + 6 * d**2 * part[:, 2] + part[:, 0] * d**4
+                moments[:, 4]
+                + 4 * d * moments[:, 3]
+                + 6 * d**2 * moments[:, 2]
+                + moments[:, 0] * d**4
             )
     return merged

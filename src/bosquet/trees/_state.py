@@ -81,8 +81,12 @@ def _from_state(model: BaseTree, trees: Ensemble, state: State) -> BaseTree:
     )
     _check_nodes(model, rules)
     if hasattr(model, "classes_"):
-        several = isinstance(model.classes_, list)
-        model._costs = None if several else _costs_from(read_object(state, "costs"), model.classes_)
+        has_several_targets = isinstance(model.classes_, list)
+        model._costs = (
+            None
+            if has_several_targets
+            else _costs_from(read_object(state, "costs"), model.classes_)
+        )
     return model
 
 
@@ -154,9 +158,9 @@ def _splits_from(
     )
     codes = {}
     for index, categories in enumerate(read_list(state, "left_categories", total)):
-        known = _codes_from(categories, encoder.categories[features[index]])
-        if known is not None:
-            codes[index] = known
+        left_codes = _codes_from(categories, encoder.categories[features[index]])
+        if left_codes is not None:
+            codes[index] = left_codes
         elif np.isnan(threshold[index]):
             raise ModelFileError(
                 f"invalid model file: competitor or surrogate {index} has neither a threshold nor categories"

@@ -93,10 +93,10 @@ class TreeArrays:
     surrogates: NodeSplits = field(default_factory=list)  # type: ignore[assignment]
 
     @classmethod
-    def from_core(cls, arrays: Mapping[str, Any], **others: Any) -> TreeArrays:
-        """Return the tree from `Ensemble.tree_arrays`; `others` are the fields that are not taken from it."""
+    def from_core(cls, arrays: Mapping[str, Any], **other_fields: Any) -> TreeArrays:
+        """Return the tree from `Ensemble.tree_arrays`; `other_fields` are not taken from it."""
         names = ("feature", "threshold", "left", "right", "missing_left", "left_categories", "gain")
-        return cls(**{name: arrays[name] for name in names}, **others)
+        return cls(**{name: arrays[name] for name in names}, **other_fields)
 
     def __post_init__(self) -> None:
         for name, dtype in _TYPES.items():
@@ -234,31 +234,31 @@ class TreeArrays:
             raise ValueError(
                 f"keep contains one child of node {one_child[0]}; it must contain both children or neither"
             )
-        kept = np.flatnonzero(keep)
+        kept_nodes = np.flatnonzero(keep)
         cut = np.zeros(self.n_nodes, dtype=bool)  # inner nodes that become leaves
         cut[inner[~keep[self.left[inner]]]] = True
         number = np.cumsum(keep) - 1
 
         def children(old: np.ndarray) -> np.ndarray:
-            return np.where(cut | (old < 0), -1, number[old])[kept]
+            return np.where(cut | (old < 0), -1, number[old])[kept_nodes]
 
         return TreeArrays(
-            feature=np.where(cut, -1, self.feature)[kept],
-            threshold=np.where(cut, np.nan, self.threshold)[kept],
+            feature=np.where(cut, -1, self.feature)[kept_nodes],
+            threshold=np.where(cut, np.nan, self.threshold)[kept_nodes],
             left=children(self.left),
             right=children(self.right),
-            missing_left=(self.missing_left & ~cut)[kept],
+            missing_left=(self.missing_left & ~cut)[kept_nodes],
             left_categories=[
                 None if is_cut else self.left_categories[node]
-                for node, is_cut in zip(kept.tolist(), cut[kept].tolist(), strict=True)
+                for node, is_cut in zip(kept_nodes.tolist(), cut[kept_nodes].tolist(), strict=True)
             ],
-            value=self.value[kept],
-            n_rows=self.n_rows[kept],
-            weight=self.weight[kept],
-            impurity=self.impurity[kept],
-            gain=np.where(cut, 0.0, self.gain)[kept],
-            competitors=self.competitors.subset(kept, ~cut[kept]),
-            surrogates=self.surrogates.subset(kept, ~cut[kept]),
+            value=self.value[kept_nodes],
+            n_rows=self.n_rows[kept_nodes],
+            weight=self.weight[kept_nodes],
+            impurity=self.impurity[kept_nodes],
+            gain=np.where(cut, 0.0, self.gain)[kept_nodes],
+            competitors=self.competitors.subset(kept_nodes, ~cut[kept_nodes]),
+            surrogates=self.surrogates.subset(kept_nodes, ~cut[kept_nodes]),
         )
 
 
@@ -309,12 +309,12 @@ def check_cost_matrix(cost_matrix: ArrayLike | None, n_classes: int) -> np.ndarr
 
 
 def _node_splits(
-    given: NodeSplits | Iterable[list[dict[str, Any]]] | None, n_nodes: int, names: tuple[str, ...]
+    splits: NodeSplits | Iterable[list[dict[str, Any]]] | None, n_nodes: int, names: tuple[str, ...]
 ) -> NodeSplits:
     """Convert the argument `competitors` or `surrogates`; an empty list means no splits."""
-    if isinstance(given, NodeSplits):
-        return given
-    return NodeSplits.from_lists(given or [[] for _ in range(n_nodes)], names)
+    if isinstance(splits, NodeSplits):
+        return splits
+    return NodeSplits.from_lists(splits or [[] for _ in range(n_nodes)], names)
 
 
 def _node_numbers(nodes: Iterable[int], n_nodes: int) -> np.ndarray:

@@ -63,7 +63,10 @@ def class_columns(labels: np.ndarray, classes: Classes) -> np.ndarray:
         )
     first = np.cumsum([0, *class_counts(classes)[:-1]])
     pairs = zip(_columns(labels), classes, strict=True)
-    return np.column_stack([class_numbers(column, own) for column, own in pairs]) + first
+    return (
+        np.column_stack([class_numbers(column, target_classes) for column, target_classes in pairs])
+        + first
+    )
 
 
 def _columns(labels: np.ndarray) -> list[np.ndarray]:
@@ -87,15 +90,20 @@ def most_probable(shares: np.ndarray, classes: Classes) -> np.ndarray:
     one_kind = len({labels.dtype.kind for labels in classes}) == 1
     dtype = np.result_type(*classes) if one_kind else np.dtype(object)
     predictions = np.empty((len(shares), len(classes)), dtype=dtype)
-    for t, (labels, part) in enumerate(zip(classes, by_target(shares, classes), strict=True)):
-        predictions[:, t] = labels[part.argmax(axis=1)]
+    for t, (labels, target_shares) in enumerate(
+        zip(classes, by_target(shares, classes), strict=True)
+    ):
+        predictions[:, t] = labels[target_shares.argmax(axis=1)]
     return predictions
 
 
 def hard_votes(shares: np.ndarray, classes: Classes) -> np.ndarray:
     """Return 1 for the largest share of each target (the first in case of ties), 0 for the others."""
-    parts = [shares] if isinstance(classes, np.ndarray) else by_target(shares, classes)
-    votes = [np.eye(part.shape[-1])[part.argmax(axis=-1)] for part in parts]
+    by_targets = [shares] if isinstance(classes, np.ndarray) else by_target(shares, classes)
+    votes = [
+        np.eye(target_shares.shape[-1])[target_shares.argmax(axis=-1)]
+        for target_shares in by_targets
+    ]
     return np.concatenate(votes, axis=-1)
 
 
@@ -109,7 +117,7 @@ class MisclassifiedShare:
         """Return the loss of each row; `columns` are the columns of its true classes."""
         ends = np.cumsum(class_counts(self.classes))
         predicted = [
-            part.argmax(axis=-1) + end - part.shape[-1]
-            for part, end in zip(by_target(votes, self.classes), ends, strict=True)
+            target_votes.argmax(axis=-1) + end - target_votes.shape[-1]
+            for target_votes, end in zip(by_target(votes, self.classes), ends, strict=True)
         ]
         return (np.stack(predicted, axis=-1) != columns).mean(axis=-1)

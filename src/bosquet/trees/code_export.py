@@ -90,11 +90,12 @@ def _sql_left(formatter: TreeFormatter, node: int, column: Callable[[int], str])
     split, surrogates = formatter.split_rule(node), formatter.surrogate_rules(node)
     missing_left = bool(tree.missing_left[node])
     if surrogates:
-        parts = []
+        branches = []
         for rule in (split, *surrogates):
-            known, test = _sql_known(formatter, rule, column), _sql_test(formatter, rule, column)
-            parts.append(f"WHEN {known} AND {test} THEN 1 WHEN {known} THEN 0")
-        return f"CASE {' '.join(parts)} ELSE {int(missing_left)} END = 1"
+            has_value = _sql_known(formatter, rule, column)
+            test = _sql_test(formatter, rule, column)
+            branches.append(f"WHEN {has_value} AND {test} THEN 1 WHEN {has_value} THEN 0")
+        return f"CASE {' '.join(branches)} ELSE {int(missing_left)} END = 1"
     # A comparison with NULL is not true, so CASE takes the ELSE branch, which is the right child.
     test, name = _sql_test(formatter, split, column), column(split.feature)
     if not missing_left:
@@ -208,10 +209,9 @@ def export_python(
     ]
     for feature in used:
         labels = formatter.category_labels(feature)
-        known = "" if labels is None else f", {_python_set(labels)}"
-        lines.append(
-            f"    {variable[feature]} = given({_python_literal(formatter.feature_name(feature))}{known})"
-        )
+        known_labels = "" if labels is None else f", {_python_set(labels)}"
+        name = _python_literal(formatter.feature_name(feature))
+        lines.append(f"    {variable[feature]} = given({name}{known_labels})")
 
     def inner(node: int, pad: str) -> tuple[str, str, str]:
         condition = _python_left(formatter, node, variable)
@@ -270,17 +270,17 @@ def _python_literal(value: object) -> str:
 
 def _variables(names: list[str]) -> list[str]:
     """Return a distinct Python identifier for each feature, similar to its name."""
-    taken = {"row", "given"}
+    used = {"row", "given"}
     variables = []
     for name in names:
         base = re.sub(r"\W", "_", name)
         if not base or base[0].isdigit() or keyword.iskeyword(base):
             base = "_" + base
         variable, copies = base, 1
-        while variable in taken or not variable.isidentifier():
+        while variable in used or not variable.isidentifier():
             copies += 1
             variable = f"{base if base.isidentifier() else 'feature'}_{copies}"
-        taken.add(variable)
+        used.add(variable)
         variables.append(variable)
     return variables
 

@@ -19,9 +19,9 @@ def class_colour(k: int, intensity: float = 1.0) -> str:
 
 def mix_with_white(colour: str, intensity: float) -> str:
     """Return `colour` mixed with white; intensity 1 leaves it unchanged."""
-    parts = [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
-    mixed = [round(255 + (part - 255) * intensity) for part in parts]
-    return "#" + "".join(f"{part:02X}" for part in mixed)
+    channels = [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
+    mixed = [round(255 + (channel - 255) * intensity) for channel in channels]
+    return "#" + "".join(f"{channel:02X}" for channel in mixed)
 
 
 def node_colours(formatter: TreeFormatter) -> list[str]:

@@ -169,12 +169,12 @@ def _boxes(
 
 def _split_lines(formatter: TreeFormatter, node: int, show_missing: bool) -> list[tuple[str, bool]]:
     split = formatter.split_rule(node)
-    text = formatter.condition(split, True, most=3).replace("<=", "≤")
+    text = formatter.condition(split, True, max_shown=3).replace("<=", "≤")
     name = formatter.feature_name(split.feature)
-    rest = text[len(name) :].strip()
+    condition = text[len(name) :].strip()
     short = textwrap.shorten(name, 26, placeholder="…") if " " in name else name[:26]
     lines = [(short, True)]
-    lines += [(part, True) for part in textwrap.wrap(rest, 28)[:3]]
+    lines += [(line, True) for line in textwrap.wrap(condition, 28)[:3]]
     lines.append((formatter.size_text(node).replace("n ", "n = ", 1), False))
     if show_missing:
         branch = "left" if formatter.tree.missing_left[node] else "right"

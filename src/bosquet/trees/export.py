@@ -95,18 +95,18 @@ def _check_indentation(tree: TreeArrays, max_depth: int | None) -> None:
 
 def _summary(formatter: TreeFormatter, node: int, hidden: bool) -> str:
     """Return the size and the prediction of a node, and the number of leaves that are not shown."""
-    tree, parts = formatter.tree, [formatter.size_text(node)]
+    tree, texts = formatter.tree, [formatter.size_text(node)]
     if tree.is_leaf[node]:
-        text = f"{parts[0]} -> {formatter.prediction_text(node)}"
+        text = f"{texts[0]} -> {formatter.prediction_text(node)}"
         return f"{text} ({formatter.shares_text(node)})" if formatter.is_classifier else text
-    parts.append(
+    texts.append(
         formatter.shares_text(node)
         if formatter.is_classifier
         else f"mean {formatter.prediction_text(node)}"
     )
     if hidden:
-        parts.append(f"... {tree.branch_leaves[node]} leaves below")
-    return ", ".join(parts)
+        texts.append(f"... {tree.branch_leaves[node]} leaves below")
+    return ", ".join(texts)
 
 
 def _missing_note(tree: TreeArrays, node: int, left: bool) -> str:
@@ -249,7 +249,7 @@ def rules(
             result.append(
                 Rule(
                     leaf=node,
-                    conditions=tuple(part.text(formatter) for part in ranges.values()),
+                    conditions=tuple(interval.text(formatter) for interval in ranges.values()),
                     prediction=formatter.prediction(node),
                     value=tuple(tree.value[node].tolist()),
                     n_rows=int(tree.n_rows[node]),
@@ -259,8 +259,10 @@ def rules(
             continue
         split = formatter.split_rule(node)
         for left in (False, True):
-            known = ranges.get(split.feature, _Range(split.feature))
-            narrowed = known.narrowed(formatter, split, left, bool(tree.missing_left[node]) == left)
+            parent_range = ranges.get(split.feature, _Range(split.feature))
+            narrowed = parent_range.narrowed(
+                formatter, split, left, bool(tree.missing_left[node]) == left
+            )
             child = int(tree.left[node] if left else tree.right[node])
             stack.append((child, {**ranges, split.feature: narrowed}))
     return result

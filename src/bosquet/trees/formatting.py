@@ -118,8 +118,8 @@ class TreeFormatter:
 
     def category_labels(self, feature: int) -> list[object] | None:
         """Return the categories of a feature in the order of their codes; None if not known."""
-        known = self.categories.get(feature)
-        return None if known is None else [python_scalar(label) for label in known]
+        categories = self.categories.get(feature)
+        return None if categories is None else [python_scalar(label) for label in categories]
 
     def split_rule(self, node: int) -> SplitRule:
         """Return the split rule of an inner node."""
@@ -156,10 +156,10 @@ class TreeFormatter:
         right = [label for code, label in enumerate(labels) if code not in set(left)]
         return [labels[code] for code in left], right
 
-    def condition(self, split: SplitRule, left: bool, most: int | None = None) -> str:
+    def condition(self, split: SplitRule, left: bool, max_shown: int | None = None) -> str:
         """Return the condition for a row to go left, or right, as text.
 
-        Only the first `most` categories are listed; the others are counted.
+        Only the first `max_shown` categories are listed; the others are counted.
         """
         name = self.feature_name(split.feature)
         sign = "<=" if left != split.reversed else ">"
@@ -170,10 +170,10 @@ class TreeFormatter:
         if split.ordinal and below:
             return f"{name} {sign} {below[-1]}"
         if left:
-            return f"{name} in {format_set(goes_left, most)}"
+            return f"{name} in {format_set(goes_left, max_shown)}"
         if goes_right is None:
-            return f"{name} not in {format_set(goes_left, most)}"
-        return f"{name} in {format_set(goes_right, most)}"
+            return f"{name} not in {format_set(goes_left, max_shown)}"
+        return f"{name} in {format_set(goes_right, max_shown)}"
 
     # -------------------------------------------------------------- predictions
     def prediction(self, node: int) -> object:
@@ -193,13 +193,13 @@ class TreeFormatter:
             return str(self.prediction(node))
         return ", ".join(format_number(value, 4) for value in self.tree.value[node].tolist())
 
-    def shares_text(self, node: int, most: int = 4) -> str:
+    def shares_text(self, node: int, max_shown: int = 4) -> str:
         """Return the largest class shares of a node, such as "yes 0.91, no 0.09"."""
         assert self.class_names is not None
         shares = self.tree.value[node]
         order = [k for k in np.argsort(-shares, kind="stable") if shares[k] > 0]
-        named = [f"{self.class_names[k]} {format_share(shares[k])}" for k in order[:most]]
-        return ", ".join(named) + (", ..." if len(order) > most else "")
+        named = [f"{self.class_names[k]} {format_share(shares[k])}" for k in order[:max_shown]]
+        return ", ".join(named) + (", ..." if len(order) > max_shown else "")
 
     def size_text(self, node: int) -> str:
         """Return the number of rows of a node, and their weight if it differs."""
@@ -230,9 +230,9 @@ def format_number(value: float, digits: int = 6) -> str:
     return f"{value:.{digits}g}"
 
 
-def format_set(labels: list[object], most: int | None = None) -> str:
+def format_set(labels: list[object], max_shown: int | None = None) -> str:
     """Format labels as a set in braces; labels with commas, braces or quotes are quoted."""
-    shown = [_quoted(str(label)) for label in labels[:most]]
+    shown = [_quoted(str(label)) for label in labels[:max_shown]]
     if len(labels) > len(shown):
         shown.append(f"{len(labels) - len(shown)} more")
     return "{" + ", ".join(shown) + "}"

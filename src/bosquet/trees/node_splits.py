@@ -95,10 +95,10 @@ class NodeSplits(Sequence[list[dict[str, Any]]]):
         columns = {name: values[numbers] for name, values in self.columns.items()}
         codes = {}
         if self.left_categories:
-            found = (
+            left_codes = (
                 (new, self.left_categories.get(old)) for new, old in enumerate(numbers.tolist())
             )
-            codes = {new: old_codes for new, old_codes in found if old_codes is not None}
+            codes = {new: old_codes for new, old_codes in left_codes if old_codes is not None}
         return NodeSplits(counts, columns, codes)
 
     def _at(self, node: int) -> list[dict[str, Any]]:

@@ -263,14 +263,14 @@ def _link_penalties(tree: TreeArrays, costs: np.ndarray) -> list[float]:
             heapq.heappush(heap, link)
         increase, removed = cost[node] - cost[left[node]] - cost[right[node]], 1
         tolerance = _ZERO_TOLERANCE * abs(cost[node])
-        own = increase if increase > tolerance else 0.0
-        while heap and -heap[0][0] >= own:
+        node_penalty = increase if increase > tolerance else 0.0
+        while heap and -heap[0][0] >= node_penalty:
             _, link_increase, link_removed = heapq.heappop(heap)
             increase, removed = increase + link_increase, removed + link_removed
-            own = increase / removed if increase > tolerance else 0.0
-        heapq.heappush(heap, (-own, increase, removed))
+            node_penalty = increase / removed if increase > tolerance else 0.0
+        heapq.heappush(heap, (-node_penalty, increase, removed))
         heaps[node] = heap
-        penalty[node] = own
+        penalty[node] = node_penalty
     return penalty
 
 

@@ -31,16 +31,16 @@ def leaves_by_surrogates(tree: TreeArrays, columns: Columns, categories: list[in
             "threshold": tree.threshold[node],
             "left_categories": tree.left_categories[node],
         }
-        left, known = _sides(rule, columns, categories, rows)
+        left, is_decided = _sides(rule, columns, categories, rows)
         for surrogate in tree.surrogates[node]:
-            if known.all():
+            if is_decided.all():
                 break
-            undecided = np.flatnonzero(~known)
+            undecided = np.flatnonzero(~is_decided)
             goes_left, has_value = _sides(surrogate, columns, categories, rows[undecided])
             goes_left ^= bool(surrogate.get("reversed", False))
             left[undecided[has_value]] = goes_left[has_value]
-            known[undecided[has_value]] = True
-        left[~known] = tree.missing_left[node]
+            is_decided[undecided[has_value]] = True
+        left[~is_decided] = tree.missing_left[node]
         stack.append((int(tree.left[node]), rows[left]))
         stack.append((int(tree.right[node]), rows[~left]))
     return leaves
@@ -55,9 +55,9 @@ def _sides(
     levels = categories[feature]
     if levels == 0:
         with np.errstate(invalid="ignore"):
-            known = values == values
-            return np.asarray(values <= rule["threshold"]), np.asarray(known)
-    known = (values >= 0) & (values < levels)
+            has_value = values == values
+            return np.asarray(values <= rule["threshold"]), np.asarray(has_value)
+    has_value = (values >= 0) & (values < levels)
     goes_left = np.zeros(levels + 1, dtype=bool)
     goes_left[list(rule["left_categories"])] = True
-    return goes_left[np.where(known, values, levels).astype(np.intp)], known
+    return goes_left[np.where(has_value, values, levels).astype(np.intp)], has_value

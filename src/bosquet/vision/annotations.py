@@ -40,15 +40,15 @@ class Annotations:
         Images that cannot be read are skipped with a warning that lists them.
         """
         window = check_window(window)
-        parts = [np.zeros((0, window[1], window[0]), np.uint8)]
+        stacks = [np.zeros((0, window[1], window[0]), np.uint8)]
         for path, image, boxes in zip(self.images, readable(self.images), self.boxes, strict=True):
             if image is None:
                 continue
             try:
-                parts.append(crop_samples(image, boxes, window, margin))
+                stacks.append(crop_samples(image, boxes, window, margin))
             except ValueError as error:
                 raise ValueError(f"{path}: {error}") from None
-        return np.concatenate(parts)
+        return np.concatenate(stacks)
 
 
 def read_annotations(path: str | os.PathLike[str]) -> Annotations:

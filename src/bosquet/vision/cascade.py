@@ -102,8 +102,8 @@ class WeakTree:
                     f"{name}[{at}] is {values[at]:g}; the thresholds and leaves of a tree must be finite"
                 )
         children = np.concatenate([self.left, self.right])
-        wanted = np.concatenate([np.arange(1, nodes), -np.arange(nodes + 1)])
-        if not np.array_equal(np.sort(children), np.sort(wanted)):
+        expected = np.concatenate([np.arange(1, nodes), -np.arange(nodes + 1)])
+        if not np.array_equal(np.sort(children), np.sort(expected)):
             raise ValueError(
                 "every leaf, and every node except the root, must be the child of exactly one node"
             )
@@ -388,9 +388,10 @@ class Cascade:
                 f" {self.rectangles.shape}, {self.weights.shape} and {self.tilted.shape}"
             )
         if not np.isfinite(self.weights).all():
-            feature, part = np.argwhere(~np.isfinite(self.weights))[0]
+            feature, rectangle = np.argwhere(~np.isfinite(self.weights))[0]
             raise ValueError(
-                f"weights[{feature}, {part}] is {self.weights[feature, part]:g}; weights must be finite"
+                f"weights[{feature}, {rectangle}] is {self.weights[feature, rectangle]:g}; weights must be"
+                " finite"
             )
         outside = rectangles_outside(self.rectangles, self.weights, self.tilted, self.window)
         if len(outside):

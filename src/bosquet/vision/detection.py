@@ -68,8 +68,8 @@ def native_detector(cascade: Cascade) -> _core.Detector:
     trees = [tree for stage in cascade.stages for tree in stage.trees]
 
     def joined(name: str, kind: Any) -> np.ndarray:
-        parts = [getattr(tree, name) for tree in trees]
-        return np.concatenate(parts).astype(kind) if parts else np.zeros(0, kind)
+        arrays = [getattr(tree, name) for tree in trees]
+        return np.concatenate(arrays).astype(kind) if arrays else np.zeros(0, kind)
 
     return _core.Detector(
         cascade.window[0],

@@ -98,13 +98,13 @@ def matched(found: Detections, truth: np.ndarray, overlap: float) -> int:
 def _detections_at(windows: Detections, stages: int, min_neighbors: int) -> Detections:
     """The detections that the windows give with other numbers of stages and neighbors."""
     passed = windows.depth >= stages
-    kept = Detections(
+    passing = Detections(
         windows.boxes[passed],
         windows.neighbors[passed],
         windows.depth[passed],
         windows.score[passed],
     )
-    return grouped(kept, min_neighbors)
+    return grouped(passing, min_neighbors)
 
 
 def evaluate(

@@ -141,9 +141,9 @@ def haar_features(window: tuple[int, int] = (24, 24), kind: str = "basic") -> Ha
     check_value("kind", kind, choice(*KINDS))
     width, height = check_window(window)
     patterns = [p for p in PATTERNS if KINDS.index(p.kind) <= KINDS.index(kind)]
-    parts = list(_features_by_column(width, height, patterns))
-    rectangles = np.concatenate([part[0] for part in parts])
-    pattern = np.concatenate([part[1] for part in parts])
+    by_column = list(_features_by_column(width, height, patterns))
+    rectangles = np.concatenate([column[0] for column in by_column])
+    pattern = np.concatenate([column[1] for column in by_column])
     weights = np.zeros((len(patterns), 3), dtype=np.float32)
     for row, shape in zip(weights, patterns, strict=True):
         row[0] = -1

@@ -94,9 +94,9 @@ def _levels(pixels: np.ndarray) -> np.ndarray:
     values = pixels.astype(float)
     low, high = values.min(), values.max()
     if not (np.isfinite(low) and np.isfinite(high)):
-        place = tuple(int(i) for i in np.argwhere(~np.isfinite(values))[0])
+        index = tuple(int(i) for i in np.argwhere(~np.isfinite(values))[0])
         raise ValueError(
-            f"image[{', '.join(map(str, place))}] is {values[place]:g}; all pixels must be finite"
+            f"image[{', '.join(map(str, index))}] is {values[index]:g}; all pixels must be finite"
         )
     if low < 0:
         raise ValueError(f"image contains the negative pixel {low:g}; pixels must be at least 0")
@@ -210,14 +210,14 @@ def as_stack(images: Any, window: tuple[int, int], name: str = "images") -> np.n
     if isinstance(images, np.ndarray) and images.ndim == 3 and images.dtype == np.uint8:
         stack = np.ascontiguousarray(images)
     else:
-        parts: Sequence[np.ndarray] = [grey_image(image) for image in images]
-        for number, part in enumerate(parts):
-            if part.shape != (height, width):
+        grey_images: Sequence[np.ndarray] = [grey_image(image) for image in images]
+        for number, grey in enumerate(grey_images):
+            if grey.shape != (height, width):
                 raise ValueError(
-                    f"{name}[{number}] has {part.shape[1]} × {part.shape[0]} pixels, but the window has"
+                    f"{name}[{number}] has {grey.shape[1]} × {grey.shape[0]} pixels, but the window has"
                     f" {width} × {height}; resize the images, for example with read_images(paths, window)"
                 )
-        stack = np.stack(parts) if parts else np.zeros((0, height, width), np.uint8)
+        stack = np.stack(grey_images) if grey_images else np.zeros((0, height, width), np.uint8)
     if stack.shape[1:] != (height, width):
         raise ValueError(
             f"{name} have {stack.shape[2]} × {stack.shape[1]} pixels, but the window has {width} × {height};"

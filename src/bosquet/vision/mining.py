@@ -68,21 +68,21 @@ def mine_negatives(
     progress : callable, optional
         Called with the number of windows found so far.
     """
-    taken, n_scanned, n_passing = [], 0, 0
+    mined, n_scanned, n_passing = [], 0, 0
     if crops is not None and len(crops):
         passing = crops[depths(cascade, crops, n_jobs)[0] == len(cascade.stages)]
         n_scanned, n_passing = len(crops), len(passing)
-        taken.append(random.permutation(passing)[:count])
-        count -= len(taken[0])
+        mined.append(random.permutation(passing)[:count])
+        count -= len(mined[0])
     if count > 0 and len(backgrounds):
         if cascade.stages:
             more = _scan(cascade, backgrounds, count, random, scale_factor, n_jobs, progress)
         else:
             more = _random_windows(cascade, backgrounds, count, random, scale_factor)
-        taken.append(more.images)
+        mined.append(more.images)
         n_scanned, n_passing = n_scanned + more.n_scanned, n_passing + more.n_passing
     width, height = cascade.window
-    images = np.concatenate(taken) if taken else np.zeros((0, height, width), np.uint8)
+    images = np.concatenate(mined) if mined else np.zeros((0, height, width), np.uint8)
     return MinedNegatives(images, n_scanned, n_passing)
 
 

@@ -268,9 +268,9 @@ class _CascadeTraining:
 
     def _result_parameters(self) -> dict[str, Any]:
         """The parameters that a resumed training must share, because they change the stages."""
-        others = {"checkpoint", "n_jobs", "verbose", "memory", "window", "n_stages"}
+        ignored = {"checkpoint", "n_jobs", "verbose", "memory", "window", "n_stages"}
         parameters = self.trainer.get_params(deep=False)
-        return {name: value for name, value in parameters.items() if name not in others}
+        return {name: value for name, value in parameters.items() if name not in ignored}
 
     def _add_stage(self, target: float) -> bool:
         """Train and add one stage; return False, with the reason in `message`, if training ends."""
@@ -328,7 +328,7 @@ class _CascadeTraining:
             crops=self.crops,
             scale_factor=self.trainer.scale_factor,
             n_jobs=self.trainer.n_jobs,
-            progress=lambda found: self._show(f"{found} negatives"),
+            progress=lambda count: self._show(f"{count} negatives"),
         )
 
     def _can_continue(self, objects: np.ndarray, mined: MinedNegatives, target: float) -> bool:

@@ -88,7 +88,7 @@ def run(arguments: Namespace) -> None:
             result["fit"] = min(result["fit"], fitted - start)
             result["predict"] = min(result["predict"], done - fitted)
             result["log_loss"] = float(log_loss(y_test, proba[:, 1]))
-    found = {
+    report = {
         "machine": about,
         "rows": arguments.rows,
         "columns": COLUMNS,
@@ -97,7 +97,7 @@ def run(arguments: Namespace) -> None:
         "threads": threads,
         "results": results,
     }
-    print_result(arguments, found, table(found))
+    print_result(arguments, report, table(report))
 
 
 def installed(rounds: int, threads: int) -> dict[str, tuple[Any, dict[str, Any]]]:
@@ -129,7 +129,7 @@ def installed(rounds: int, threads: int) -> dict[str, tuple[Any, dict[str, Any]]
         "max_leaves": LEAVES,
     }
     cat |= {"grow_policy": "Lossguide", "verbose": False, "allow_writing_files": False}
-    wanted: dict[str, tuple[str, str, dict[str, Any]]] = {
+    candidates: dict[str, tuple[str, str, dict[str, Any]]] = {
         "Bosquet": ("bosquet", "GradientBoostingClassifier", ours),
         "scikit-learn": ("sklearn.ensemble", "HistGradientBoostingClassifier", histogram),
         "LightGBM": ("lightgbm", "LGBMClassifier", {**trees, "num_leaves": LEAVES, "verbose": -1}),
@@ -137,7 +137,7 @@ def installed(rounds: int, threads: int) -> dict[str, tuple[Any, dict[str, Any]]
         "CatBoost": ("catboost", "CatBoostClassifier", cat),
     }
     libraries = {}
-    for name, (module, cls, settings) in wanted.items():
+    for name, (module, cls, settings) in candidates.items():
         try:
             libraries[name] = getattr(importlib.import_module(module), cls), settings
         except ImportError:
@@ -145,9 +145,9 @@ def installed(rounds: int, threads: int) -> dict[str, tuple[Any, dict[str, Any]]
     return libraries
 
 
-def table(found: dict[str, Any]) -> str:
+def table(report: dict[str, Any]) -> str:
     """Return the results as text."""
-    results = found["results"]
+    results = report["results"]
     ours = results["Bosquet"]
     rows = [["library", "fit, s", "x ours", "predict, s", "x ours", "log loss"]]
     for name, result in results.items():
@@ -161,9 +161,9 @@ def table(found: dict[str, Any]) -> str:
                 f"{result['log_loss']:.4f}",
             ]
         )
-    about = found["machine"]
+    about = report["machine"]
     heading = (
-        f"{found['rows']:,} rows x {found['columns']}, {found['rounds']} rounds of {found['leaves']} leaves,"
-        f" {found['threads']} threads, {about['instruction_set']}"
+        f"{report['rows']:,} rows x {report['columns']}, {report['rounds']} rounds of {report['leaves']}"
+        f" leaves, {report['threads']} threads, {about['instruction_set']}"
     )
     return "\n".join([heading, *text_table(rows)])

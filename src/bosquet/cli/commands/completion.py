@@ -89,8 +89,8 @@ def bash(words: dict[str, Any]) -> str:
     lines += ["  esac", '  case "${COMP_WORDS[1]}" in']
     for name, command in words.items():
         options = " ".join(flag for option in command["options"] for flag in option["names"])
-        given = " ".join(command["words"])
-        lines.append(f'    {name}) local options="{options}" given="{given}";;')
+        arguments = " ".join(command["words"])
+        lines.append(f'    {name}) local options="{options}" given="{arguments}";;')
     lines += [
         "    *) return;;",
         "  esac",
@@ -126,8 +126,8 @@ def zsh(words: dict[str, Any]) -> str:
                         else ":value:_files"
                     )
                 lines.append("      " + _quoted(f"{flag}[{text}]{takes}") + " \\")
-        given = f"({' '.join(command['words'])})" if command["words"] else "_files"
-        lines.append(f"      '*:file:{given}';;")
+        arguments = f"({' '.join(command['words'])})" if command["words"] else "_files"
+        lines.append(f"      '*:file:{arguments}';;")
     lines += [
         "  esac",
         "}",

@@ -107,23 +107,23 @@ def _ranking(
     width = min(table.shape[1], DRAWN_COLUMNS)
     rows = int(np.clip(DRAWN_VALUES // (2 * width * table.shape[1]), 1, DRAWN_ROWS))
     sample = table.sample(min(rows, len(table)), random_state=0)
-    places = None
+    class_numbers = None
     if model.is_classifier:
-        places = np.asarray(model.model.predict_proba(sample)).argmax(axis=1)
-    explanation = _effects(model, sample, places, frame)
+        class_numbers = np.asarray(model.model.predict_proba(sample)).argmax(axis=1)
+    explanation = _effects(model, sample, class_numbers, frame)
     values = np.abs(explanation.effects).mean(axis=0)
     order = np.argsort(-values, kind="stable")
-    ranking = [(explanation.names[place], float(values[place])) for place in order]
+    ranking = [(explanation.names[index], float(values[index])) for index in order]
     return ranking, len(sample), ", estimated by sampling"
 
 
-def _effects(model: Any, rows: Any, places: Any, frame: DataFrame) -> Any:
+def _effects(model: Any, rows: Any, class_numbers: Any, frame: DataFrame) -> Any:
     """Return the Shapley values of some rows; sampling uses other rows of the table as background."""
     from bosquet.study.explain.row_explanations import explain_rows
 
     background = model.features(frame.sample(min(len(frame), BACKGROUND_ROWS), random_state=1))
     names = [str(name) for name in rows.columns]
-    return explain_rows(model.model, rows, places, background, names, 0, DRAWN_COLUMNS)
+    return explain_rows(model.model, rows, class_numbers, background, names, 0, DRAWN_COLUMNS)
 
 
 def _one_row(arguments: Namespace, model: Any, frame: DataFrame) -> None:
@@ -133,19 +133,19 @@ def _one_row(arguments: Namespace, model: Any, frame: DataFrame) -> None:
 
     row = frame.iloc[[arguments.row - 1]]
     table, predicted = model.features(row), model.predict(row)[0]
-    what, place = model.target or "the prediction", None
+    what, class_number = model.target or "the prediction", None
     if model.is_classifier:
         labels = [str(label) for label in model.classes_]
         label = str(predicted) if arguments.label is None else arguments.label
         if label not in labels:
             raise UserError(f"--class {label!r} is not a class; {hint(label, labels)}")
-        place = np.array([labels.index(label)])
+        class_number = np.array([labels.index(label)])
         what = f"{model.target} = {label}" if model.target else label
     elif arguments.label is not None:
         raise UserError(
             f"--class {arguments.label}: the model predicts a number, not classes; remove --class"
         )
-    explanation = _effects(model, table, place, frame)
+    explanation = _effects(model, table, class_number, frame)
     effects, base = explanation.effects[0], float(explanation.base[0])
     order = np.argsort(-np.abs(effects), kind="stable")
     reasons = [
@@ -173,11 +173,13 @@ def _one_row(arguments: Namespace, model: Any, frame: DataFrame) -> None:
     rows = [
         [format_score(r["effect"], signed=True), f"{r['feature']} = {r['value']}"] for r in shown
     ]
-    rest = sum(r["effect"] for r in reasons[arguments.top :])
+    other_effects = sum(r["effect"] for r in reasons[arguments.top :])
     if len(reasons) > len(shown):
-        rows.append([format_score(rest, signed=True), f"{len(reasons) - len(shown)} other columns"])
+        rows.append(
+            [format_score(other_effects, signed=True), f"{len(reasons) - len(shown)} other columns"]
+        )
     text = (
-        f"row {arguments.row}: {format_score(predicted, 6) if place is None else predicted}\n"
+        f"row {arguments.row}: {format_score(predicted, 6) if class_number is None else predicted}\n"
         f"score of {what}: {format_score(raw)} = {format_score(base)} (average) plus these effects:\n"
         + "\n".join(text_table(rows, left=(1,)))
     )

@@ -88,11 +88,11 @@ def run(arguments: Namespace) -> None:
     start = time.perf_counter()
     model.fit(table.X, y)
     seconds = time.perf_counter() - start
-    with write_atomically(arguments.out) as place:
-        TableModel(model, table.tidier).save(place, key)
+    with write_atomically(arguments.out) as draft:
+        TableModel(model, table.tidier).save(draft, key)
     size = os.path.getsize(arguments.out) if os.path.isfile(arguments.out) else 0
     rows, columns = table.X.shape
-    found = {
+    summary = {
         "model": arguments.out,
         "method": arguments.method,
         "task": table.target.task,
@@ -104,13 +104,13 @@ def run(arguments: Namespace) -> None:
         "holdout": score,
     }
     if table.target.task == "binary":
-        found["positive"] = str(table.target.classes[table.target.positive])
-    shown = "".join(_shown(name, value, found.get("positive")) for name, value in score.items())
+        summary["positive"] = str(table.target.classes[table.target.positive])
+    shown = "".join(_shown(name, value, summary.get("positive")) for name, value in score.items())
     text = (
         f"{arguments.out}: {arguments.method} for {table.target.name!r} ({table.target.task}), fitted to"
         f" {rows:,} rows of {columns:,} columns in {seconds:.2f} s; {size:,} bytes{shown}"
     )
-    print_result(arguments, found, text)
+    print_result(arguments, summary, text)
 
 
 def _shown(name: str, value: float, positive: str | None) -> str:
@@ -124,18 +124,18 @@ def estimator_of(arguments: Namespace, is_classes: bool) -> Any:
 
     name = METHODS[arguments.method] + ("Classifier" if is_classes else "Regressor")
     model = getattr(bosquet, name)()
-    known = model.get_params(deep=False)
-    given = dict(_parameter(text) for text in arguments.set)
-    for parameter in given:
-        if parameter not in known:
-            known_ones = hint(parameter, sorted(known), len(known))
+    parameters = model.get_params(deep=False)
+    given_values = dict(_parameter(text) for text in arguments.set)
+    for parameter in given_values:
+        if parameter not in parameters:
+            known_ones = hint(parameter, sorted(parameters), len(parameters))
             raise UserError(
                 f"--set: {arguments.method} has no parameter {parameter!r}; {known_ones}"
             )
     defaults: dict[str, Any] = {"random_state": arguments.seed}
-    if "verbose" in known and sys.stderr.isatty() and not arguments.quiet:
+    if "verbose" in parameters and sys.stderr.isatty() and not arguments.quiet:
         defaults["verbose"] = 1  # a progress bar
-    return model.set_params(**{k: v for k, v in defaults.items() if k in known} | given)
+    return model.set_params(**{k: v for k, v in defaults.items() if k in parameters} | given_values)
 
 
 def _parameter(text: str) -> tuple[str, Any]:

@@ -102,7 +102,7 @@ def _model(arguments: Namespace, model: Any) -> None:
     inner = model
     if tidier is not None:  # a TableModel, or the chosen model of a study
         inner = model.model if hasattr(model, "model") else model.estimator
-    found: dict[str, Any] = {
+    summary: dict[str, Any] = {
         "file": arguments.data,
         "bytes": os.path.getsize(arguments.data),
         "written_by": _written_by(arguments.data),
@@ -114,22 +114,22 @@ def _model(arguments: Namespace, model: Any) -> None:
     }
     for name in ("n_iter_", "n_estimators"):
         if hasattr(inner, name):
-            found["rounds" if name == "n_iter_" else "trees"] = getattr(inner, name)
+            summary["rounds" if name == "n_iter_" else "trees"] = getattr(inner, name)
             break
     plans = tidier.plans if tidier is not None else []
-    found["features"] = [plan.to_state() for plan in plans] or [
+    summary["features"] = [plan.to_state() for plan in plans] or [
         {"name": str(name)} for name in getattr(inner, "feature_names_in_", [])
     ]
     rows = [
         [key, ", ".join(value[:20]) if isinstance(value, list) else str(value)]
-        for key, value in found.items()
+        for key, value in summary.items()
         if key != "features" and value is not None
     ]
-    listed = [[f"  {f['name']}", _plan_text(f)] for f in found["features"][:_SHOWN]]
-    if len(found["features"]) > _SHOWN:
-        listed.append([f"  ... and {len(found['features']) - _SHOWN} more", ""])
+    listed = [[f"  {f['name']}", _plan_text(f)] for f in summary["features"][:_SHOWN]]
+    if len(summary["features"]) > _SHOWN:
+        listed.append([f"  ... and {len(summary['features']) - _SHOWN} more", ""])
     lines = text_table(rows, left=(0, 1)) + text_table(listed, left=(0, 1))
-    print_result(arguments, found, "\n".join(lines))
+    print_result(arguments, summary, "\n".join(lines))
 
 
 def _written_by(path: str) -> str | None:
@@ -146,8 +146,8 @@ def _plan_text(state: dict[str, Any]) -> str:
     kind = state.get("kind", "")
     if kind == "left out":
         return f"left out: {state.get('reason', '')}"
-    parts = ", ".join(state.get("parts", []))
-    return f"{kind} ({parts})" if parts else kind
+    date_parts = ", ".join(state.get("parts", []))
+    return f"{kind} ({date_parts})" if date_parts else kind
 
 
 # ------------------------------------------------------------------------------------------- table
@@ -171,7 +171,7 @@ def _table(arguments: Namespace, frame: DataFrame) -> None:
         )
     about = dict(frame.attrs["reading"])
     notes = about.pop("notes")
-    found = {
+    summary = {
         "file": arguments.data,
         "rows": len(frame),
         "columns": frame.shape[1],
@@ -196,4 +196,4 @@ def _table(arguments: Namespace, frame: DataFrame) -> None:
     more = f"\n... and {frame.shape[1] - _SHOWN} more columns" if frame.shape[1] > _SHOWN else ""
     text = f"{arguments.data}: {len(frame):,} rows, {frame.shape[1]:,} columns; {how}\n"
     lines = text_table([heading, *rows], left=(0, 1, 4, 5))
-    print_result(arguments, found, text + "\n".join(lines) + more)
+    print_result(arguments, summary, text + "\n".join(lines) + more)

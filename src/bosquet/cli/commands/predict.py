@@ -67,11 +67,11 @@ def run(arguments: Namespace) -> None:
     frame = read(arguments)
     predictions = predictions_of(arguments, model, frame)
     if arguments.out is not None:
-        with write_atomically(arguments.out) as place:
+        with write_atomically(arguments.out) as draft:
             if arguments.out.lower().endswith((".parquet", ".pq")):
-                predictions.to_parquet(place, index=False)
+                predictions.to_parquet(draft, index=False)
             else:
-                _write_csv(arguments, predictions, place)
+                _write_csv(arguments, predictions, draft)
         print_note(arguments, f"{arguments.out}: predictions for {len(predictions):,} rows")
         if arguments.json:
             print(json_text({"out": arguments.out, "rows": len(predictions)}))
@@ -81,11 +81,11 @@ def run(arguments: Namespace) -> None:
         _write_csv(arguments, predictions, sys.stdout, lineterminator="\n")
 
 
-def _write_csv(arguments: Namespace, predictions: Any, place: Any, **layout: Any) -> None:
+def _write_csv(arguments: Namespace, predictions: Any, file: Any, **layout: Any) -> None:
     if arguments.escape_formulas:
         # Quoted, so that a spreadsheet with another delimiter does not split cells.
         predictions, layout["quoting"] = without_formulas(predictions), csv.QUOTE_NONNUMERIC
-    predictions.to_csv(place, index=False, **layout)
+    predictions.to_csv(file, index=False, **layout)
 
 
 def predictions_of(arguments: Namespace, model: Any, frame: DataFrame) -> Any:
@@ -104,12 +104,14 @@ def predictions_of(arguments: Namespace, model: Any, frame: DataFrame) -> Any:
         target = f"predicted {target}"
     predicted = model.predict(frame)
     if predicted.ndim == 2:
-        columns |= {f"{target}_{place}": predicted[:, place] for place in range(predicted.shape[1])}
+        columns |= {
+            f"{target}_{column}": predicted[:, column] for column in range(predicted.shape[1])
+        }
     else:
         columns[target] = predicted
     if arguments.proba:
         if not model.is_classifier or not hasattr(model.model, "predict_proba"):
             raise UserError(f"{arguments.model} has no class probabilities; remove --proba")
         proba = model.predict_proba(frame)
-        columns |= {f"P({label})": proba[:, place] for place, label in enumerate(model.classes_)}
+        columns |= {f"P({label})": proba[:, column] for column, label in enumerate(model.classes_)}
     return pd.DataFrame(columns)

@@ -295,14 +295,14 @@ def _save_model(path: str, study: Any, key: bytes | None) -> tuple[str, str]:
     reason = ""
     if not path.endswith(PICKLED):
         try:
-            with write_atomically(path) as place:
-                study.save(place, key)
+            with write_atomically(path) as draft:
+                study.save(draft, key)
             return path, f"Model: {os.path.abspath(path)} (use: bosquet predict {path} NEW.csv)"
         except ValueError as error:
             reason = f"{path} was not written: {error}. "
             reason += "A pickle cannot be signed. " if key is not None else ""
             path += PICKLED
-    with write_atomically(path) as place, open(place, "wb") as file:
+    with write_atomically(path) as draft, open(draft, "wb") as file:
         pickle.dump(study.best_, file)
     return path, (
         f"{reason}Model, with the preparation of its table, as a pickle: {os.path.abspath(path)}"

@@ -62,8 +62,8 @@ def run(arguments: Namespace) -> None:
         print_note(arguments, about)
         text = _text(arguments, model)
     if arguments.out:
-        with write_atomically(arguments.out) as place:
-            place.write_text(text + "\n", encoding="utf-8")
+        with write_atomically(arguments.out) as draft:
+            draft.write_text(text + "\n", encoding="utf-8")
         text = f"{arguments.out}: {about}"
     rules = [
         {
@@ -130,5 +130,5 @@ def _draw(model: Any, path: str) -> None:
     matplotlib = import_optional("matplotlib", "--png", "bosquet[study]")
     matplotlib.use("Agg")
     axes = model.plot()
-    with write_atomically(path) as place:
-        axes.figure.savefig(place, format="png", dpi=150, bbox_inches="tight")
+    with write_atomically(path) as draft:
+        axes.figure.savefig(draft, format="png", dpi=150, bbox_inches="tight")

@@ -53,7 +53,7 @@ def run(arguments: Namespace) -> None:
     has_key = arguments.key_file is not None or arguments.key_env is not None
     signature = "signed with this key" if has_key else "signed, not checked without a key"
     signature = signature if is_signed(data) else "not signed"
-    found = {
+    summary = {
         "model": arguments.model,
         "whole": True,
         "estimator": name,
@@ -63,7 +63,7 @@ def run(arguments: Namespace) -> None:
     }
     print_result(
         arguments,
-        found,
+        summary,
         f"{arguments.model}: a valid model file, {name}, {size:,} bytes, written by Bosquet {version};"
         f" {signature}",
     )
