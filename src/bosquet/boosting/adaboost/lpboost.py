@@ -207,7 +207,7 @@ class LPBoostClassifier(VoteClassifier):
         rows = self._signed_rows(X, y, sample_weight)
         search = ColumnGeneration(rows, float(self.nu), float(self.tol))
         if self.callbacks:  # which may predict with the model so far
-            search.after_each = self._store_vote
+            search.after_round = self._store_vote
         history = LossHistory()
         self._run(search, history)
         search.check_last_program()
@@ -277,7 +277,7 @@ class ColumnGeneration:
         self.is_closed = False
         self.solution: MarginSolution
         self.distribution = rows.share
-        self.after_each: Callable[[ColumnGeneration], None] | None = None
+        self.after_round: Callable[[ColumnGeneration], None] | None = None
         self.terms = self  # `run_rounds` reads the number of rounds from here
 
     @property
@@ -296,8 +296,8 @@ class ColumnGeneration:
             return False
         self._add(h, outputs, distribution)
         self.distribution = self.solution.distribution
-        if self.after_each is not None:
-            self.after_each(self)
+        if self.after_round is not None:
+            self.after_round(self)
         return True
 
     def train_loss(self) -> float:
