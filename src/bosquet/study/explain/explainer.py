@@ -182,7 +182,7 @@ class Explainer:
             self.split,
             decision,
             rows=self.train,
-            whole=self.outcome.score,
-            one_fit=self.outcome.one_fit_seconds,
-            left=lambda: self.clock.left(END_OF_FITS),
+            score_on_all_rows=self.outcome.score,
+            one_fit_seconds=self.outcome.one_fit_seconds,
+            seconds_left=lambda: self.clock.left(END_OF_FITS),
         )

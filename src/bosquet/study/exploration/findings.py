@@ -162,12 +162,10 @@ def correlated(names: list[str], matrix: np.ndarray, categories: list[Feature]) 
     if not pairs:
         return []
     pairs.sort(reverse=True)
-    shown = "; ".join(f"{a} and {b} ({strength:.2f})" for strength, a, b in pairs[:_NAMED])
+    strongest = "; ".join(f"{a} and {b} ({strength:.2f})" for strength, a, b in pairs[:_NAMED])
     more = f" and {len(pairs) - _NAMED} more pairs" if len(pairs) > _NAMED else ""
     concerned = list(dict.fromkeys(name for _, a, b in pairs for name in (a, b)))
-    message = (
-        f"Strongly correlated columns: {shown}{more}; feature importance is divided between them."
-    )
+    message = f"Strongly correlated columns: {strongest}{more}; feature importance is divided between them."
     return [Finding(kind="correlated", severity="low", columns=concerned, message=message)]
 
 
@@ -201,12 +199,12 @@ def missing_columns(absent: list[str]) -> list[Finding]:
     return [Finding(kind="drift", severity="high", columns=absent, message=message)]
 
 
-def limits(shown: int, columns: int, sampled: int, rows: int) -> list[Finding]:
+def limits(examined: int, columns: int, sampled: int, rows: int) -> list[Finding]:
     """Report which columns and rows were not examined, to save time."""
     messages: list[Any] = []
-    if shown < columns:
+    if examined < columns:
         messages.append(
-            f"Only the {shown} of {columns:,} columns most associated with the target were examined."
+            f"Only the {examined} of {columns:,} columns most associated with the target were examined."
         )
     if sampled < rows:
         messages.append(
@@ -217,5 +215,5 @@ def limits(shown: int, columns: int, sampled: int, rows: int) -> list[Finding]:
 
 def listed(names: list[str]) -> str:
     """Return the names separated by commas; of many, the first ones and the number of the others."""
-    shown = ", ".join(names[:_NAMED])
-    return shown + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
+    first_names = ", ".join(names[:_NAMED])
+    return first_names + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
