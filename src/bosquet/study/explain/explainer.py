@@ -73,8 +73,8 @@ class Explainer:
         rows = (model, test.X, test.y, metric)
         importances = self._part("importances", [], self._importances)
         order = [str(importance["feature"]) for importance in importances]
-        few = too_few(len(test), metric.needs != "number")
-        self.notes += [few] if few else []
+        note_on_few_rows = too_few(len(test), metric.needs != "number")
+        self.notes += [note_on_few_rows] if note_on_few_rows else []
         record: ChosenRecord = {
             "name": choice.name,
             "why": choice.why,

@@ -127,13 +127,13 @@ def _pick_rows(losses: np.ndarray, outlyingness: np.ndarray) -> list[tuple[int, 
     kind_of_row: dict[int, Kind] = {}
     for row in np.argsort(-losses, kind="stable")[:WORST].tolist():
         kind_of_row[row] = "worst"
-    far = [
+    by_outlyingness = [
         row for row in np.argsort(-outlyingness, kind="stable").tolist() if row not in kind_of_row
     ]
-    for row in far[:OUTLIERS]:
+    for row in by_outlyingness[:OUTLIERS]:
         kind_of_row[row] = "outlier"
-    middle = np.argsort(np.abs(losses - np.median(losses)), kind="stable").tolist()
-    for row in [row for row in middle if row not in kind_of_row][:TYPICAL]:
+    by_typicality = np.argsort(np.abs(losses - np.median(losses)), kind="stable").tolist()
+    for row in [row for row in by_typicality if row not in kind_of_row][:TYPICAL]:
         kind_of_row[row] = "typical"
     return list(kind_of_row.items())
 

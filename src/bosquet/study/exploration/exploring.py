@@ -231,8 +231,8 @@ def _copies(frame: Any, target: Any) -> tuple[int, int]:
     copies = len(hashes_with_target) - len(np.unique(hashes_with_target))
     group = np.unique(hashes, return_inverse=True)[1]
     pairs = np.unique(np.column_stack([group, labels]), axis=0)
-    several = np.bincount(pairs[:, 0], minlength=group.max() + 1) > 1
-    return int(copies), int(several[group].sum())
+    has_several_targets = np.bincount(pairs[:, 0], minlength=group.max() + 1) > 1
+    return int(copies), int(has_several_targets[group].sum())
 
 
 def _row_hashes(frame: Any) -> np.ndarray:

@@ -152,13 +152,13 @@ def correlated(names: list[str], matrix: np.ndarray, categories: list[Feature]) 
         for j in range(i)
         if abs(matrix[i, j]) >= CORRELATED
     ]
-    few = [f for f in categories if 2 <= f.distinct <= MANY_LEVELS]
-    coded = [f.bins(MANY_LEVELS) for f in few]
-    for i in range(len(few)):
+    with_few_levels = [f for f in categories if 2 <= f.distinct <= MANY_LEVELS]
+    coded = [f.bins(MANY_LEVELS) for f in with_few_levels]
+    for i in range(len(with_few_levels)):
         for j in range(i):
             strength = cramers_v(coded[i][0], coded[j][0], coded[i][1], coded[j][1])
             if strength >= CORRELATED:
-                pairs.append((strength, few[i].name, few[j].name))
+                pairs.append((strength, with_few_levels[i].name, with_few_levels[j].name))
     if not pairs:
         return []
     pairs.sort(reverse=True)
@@ -174,10 +174,13 @@ def rare(target: ExploredTarget) -> list[Finding]:
     if not target.is_classes:
         return []
     counts = target.counts
-    few = [label for label, count in zip(target.classes, counts, strict=True) if count < RARE_ROWS]
-    if few:
+    rare_classes = [
+        label for label, count in zip(target.classes, counts, strict=True) if count < RARE_ROWS
+    ]
+    if rare_classes:
         message = (
-            f"{listed(few)}: classes with fewer than {RARE_ROWS} rows, whose results are uncertain."
+            f"{listed(rare_classes)}: classes with fewer than {RARE_ROWS} rows, whose results are"
+            " uncertain."
         )
         return [Finding(kind="rare", severity="medium", columns=[target.name], message=message)]
     share = counts.min() / counts.sum()

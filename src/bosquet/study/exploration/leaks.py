@@ -86,9 +86,9 @@ def pair_leaks(
     # The quotient is meaningless for columns that are collinear with each other.
     denominators = np.where(np.abs(among) < 0.999, 1 - among**2, np.inf)
     explained = np.triu((squares - 2 * products * among) / denominators, k=1)
-    alone = np.maximum(with_target[:, None] ** 2, with_target[None, :] ** 2)
+    explained_by_one = np.maximum(with_target[:, None] ** 2, with_target[None, :] ** 2)
     findings = []
-    for i, j in np.argwhere((explained > DETERMINED) & (alone < DETERMINED))[:_REPORTED]:
+    for i, j in np.argwhere((explained > DETERMINED) & (explained_by_one < DETERMINED))[:_REPORTED]:
         a, b = numbers[i].name, numbers[j].name
         message = (
             f"{target.name} is a linear combination of {a} and {b}; drop them unless they are known before"

@@ -125,9 +125,9 @@ def _class_of_nearest(
     below = np.searchsorted(numbers, queried, side="left") - 1
     up = np.append(numbers, np.inf)[above] - queried
     down = queried - np.append(numbers, -np.inf)[below]  # -inf if no number is smaller
-    near = np.where(down < up, below, above).clip(0, len(order) - 1)
+    nearest = np.where(down < up, below, above).clip(0, len(order) - 1)
     most_frequent = int(target.counts.argmax())
-    return np.where(feature.missing[~half], most_frequent, target.codes[order[near]])
+    return np.where(feature.missing[~half], most_frequent, target.codes[order[nearest]])
 
 
 def _explained_variance(

@@ -38,5 +38,5 @@ def method_seconds(method: Method, first: Outcome, scope: TuningScope, shape: Ta
     if method.combine:
         return scoring + first.fit_seconds
     candidates = list(method.candidates(replace(shape, n_rows=first.rows_used)))
-    near = len(adjacent_candidates(candidates, first.setting))
-    return scoring + max(one_fit, first.fit_seconds * near / len(candidates))
+    n_adjacent = len(adjacent_candidates(candidates, first.setting))
+    return scoring + max(one_fit, first.fit_seconds * n_adjacent / len(candidates))

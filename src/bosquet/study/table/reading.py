@@ -126,8 +126,8 @@ def _drop_zero_weights(
     if has_weight.all() or not has_weight.any():
         return features, series, design, []
     design = {option: _select_rows(value, has_weight) for option, value in design.items()}
-    left = int((~has_weight).sum())
-    note = f"{left:,} {'row' if left == 1 else 'rows'} of weight 0 left out."
+    n_dropped = int((~has_weight).sum())
+    note = f"{n_dropped:,} {'row' if n_dropped == 1 else 'rows'} of weight 0 left out."
     return features[has_weight], series[has_weight], design, [note]
 
 

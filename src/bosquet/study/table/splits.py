@@ -88,10 +88,10 @@ def subsample(y: np.ndarray, size: int, seed: int, *, stratify: bool) -> np.ndar
 def _more_of_small_classes(y: np.ndarray, drawn: np.ndarray) -> np.ndarray:
     """Return further rows of classes with fewer than ten drawn rows, so that all folds contain the class."""
     labels, counts = np.unique(y[drawn], return_counts=True)
-    few = labels[counts < ROWS_OF_A_CLASS]
+    small_classes = labels[counts < ROWS_OF_A_CLASS]
     undrawn = np.setdiff1d(np.arange(len(y)), drawn)
     added = [np.zeros(0, dtype=np.intp)]
-    for label in few:
+    for label in small_classes:
         n_drawn = int((y[drawn] == label).sum())
         added.append(undrawn[y[undrawn] == label][: ROWS_OF_A_CLASS - n_drawn])
     return np.concatenate(added)

@@ -107,9 +107,9 @@ def _read_target(series: Any, name: str, task: str) -> StudyTarget:
             raise ValueError(
                 f"the target {name!r} is missing in every row; use another column as target"
             )
-        left = int((~has_target).sum())
+        n_dropped = int((~has_target).sum())
         notes.append(
-            f"{left:,} {'row' if left == 1 else 'rows'} without a value of {name!r} left out."
+            f"{n_dropped:,} {'row' if n_dropped == 1 else 'rows'} without a value of {name!r} left out."
         )
     values = _to_array(series[has_target], name, notes)
     if len(values) < MIN_ROWS:
@@ -147,22 +147,22 @@ def _classes(
             f" {MAX_CLASSES:,} are accepted; if it is a number, convert it and pass task='regression'; if it"
             " identifies rows, use another target"
         )
-    alone = classes[counts == 1]
-    if len(alone):
-        examples = ", ".join(repr(str(label)) for label in alone[:3])
-        number = "1 class" if len(alone) == 1 else f"{len(alone):,} classes"
+    singletons = classes[counts == 1]
+    if len(singletons):
+        examples = ", ".join(repr(str(label)) for label in singletons[:3])
+        number = "1 class" if len(singletons) == 1 else f"{len(singletons):,} classes"
         raise ValueError(
-            f"{name!r} has {number} with a single row ({examples}{', ...' if len(alone) > 3 else ''}), but"
-            " every class needs at least two; drop these rows, merge the classes, or pass task='regression'"
-            " for a numeric target"
+            f"{name!r} has {number} with a single row ({examples}{', ...' if len(singletons) > 3 else ''}),"
+            " but every class needs at least two; drop these rows, merge the classes, or pass"
+            " task='regression' for a numeric target"
         )
     if task == "binary" and len(classes) != 2:
         raise ValueError(
             f"task='binary' needs 2 classes, but {name!r} has {len(classes)}; pass task='multiclass'"
         )
-    few = classes[counts < 10]
-    if len(few):
-        examples = ", ".join(repr(str(label)) for label in few[:5])
+    rare_classes = classes[counts < 10]
+    if len(rare_classes):
+        examples = ", ".join(repr(str(label)) for label in rare_classes[:5])
         notes.append(
             f"Classes of {name!r} with fewer than 10 rows: {examples}; results for them are uncertain."
         )

@@ -209,10 +209,10 @@ class CandidateSearch:
     def _evaluate_groups(self, scheme: ValidationScheme) -> None:
         """Evaluate the candidates, group by group, until they are finished or time is up."""
         tasks = list(scheme.tasks())
-        last = 0.0
+        last_seconds = 0.0
         for group in groups_of(self.candidates):
             # A group is not started if, at the speed of the last one, it would not finish in time.
-            if self.evaluated and not self.timer.allows(last):
+            if self.evaluated and not self.timer.allows(last_seconds):
                 self._note_time()
                 break
             elapsed_before = self.timer.elapsed
@@ -223,7 +223,7 @@ class CandidateSearch:
                 timer=self.timer,
                 inner=self.inner_threads,
             )
-            last = self.timer.elapsed - elapsed_before
+            last_seconds = self.timer.elapsed - elapsed_before
             self.longest = max([self.longest, *(attempt.seconds for attempt in attempts)])
             begun = [attempt for attempt in attempts if attempt.begun]
             if any(self._stopped(attempt) for attempt in begun):

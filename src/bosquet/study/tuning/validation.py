@@ -203,8 +203,8 @@ class BootstrapValidation(ValidationScheme):
                 return [CandidateEvaluation(float("nan")) for _ in group]
             scored = self.rows.take(out_of_bag)
         fitted, finished = self.fit(group[-1], train)
-        alone = len(group) == 1 and not isinstance(group[0], Staged)
-        keep = fitted if task is None and alone else None
+        is_single = len(group) == 1 and not isinstance(group[0], Staged)
+        keep = fitted if task is None and is_single else None
         return [
             CandidateEvaluation(
                 self.metric.score(scored.y, predictions, scored.weight),
