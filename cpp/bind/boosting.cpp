@@ -65,63 +65,64 @@ class Fit {
         : bins_(bins),
           loss_(loss),
           team_(threads),
-          train_(sample_of(std::move(matrix), std::move(target), std::move(weight))),
-          booster_(*train_.sample, bins_.features, loss, checked(options_of(options)),
+          train_(fit_data_of(std::move(matrix), std::move(target), std::move(weight))),
+          booster_(*train_.fit_data, bins_.features, loss, checked(options_of(options)),
                    parse_isa(isa), team_) {}
 
     void set_validation(std::shared_ptr<BinnedMatrix> matrix, DoubleMatrix target,
                         DoubleArray weight) {
         InUse guard(in_use_, kName);
-        validation_ = sample_of(std::move(matrix), std::move(target), std::move(weight));
+        validation_ = fit_data_of(std::move(matrix), std::move(target), std::move(weight));
     }
 
     void add_version(std::shared_ptr<BinnedMatrix> matrix) {
         InUse guard(in_use_, kName);
-        if (matrix->rows() != train_.sample->rows() ||
-            matrix->layout().features != train_.sample->matrix().layout().features)
+        if (matrix->rows() != train_.fit_data->rows() ||
+            matrix->layout().features != train_.fit_data->matrix().layout().features)
             throw InputError(
                 "matrix must have the rows and the bins of the matrix that the fit was created "
                 "with");
-        train_.sample->add_version(std::move(matrix));
+        train_.fit_data->add_version(std::move(matrix));
     }
 
     void start(DoubleMatrix raw, std::optional<DoubleMatrix> validation_raw) {
         InUse guard(in_use_, kName);
-        check_raw(*train_.sample, raw);
-        if (validation_raw) check_raw(validation_sample(), *validation_raw);
-        std::copy_n(raw.data(), raw.size(), train_.sample->raw(0));
+        check_raw(*train_.fit_data, raw);
+        if (validation_raw) check_raw(validation_data(), *validation_raw);
+        std::copy_n(raw.data(), raw.size(), train_.fit_data->raw(0));
         if (validation_raw)
-            std::copy_n(validation_raw->data(), validation_raw->size(), validation_sample().raw(0));
+            std::copy_n(validation_raw->data(), validation_raw->size(), validation_data().raw(0));
     }
 
     void start_from(DoubleArray constants) {
         InUse guard(in_use_, kName);
         check_length(constants.shape(0), loss_.outputs(), "constants", "output");
         check_finite({constants.data(), constants.shape(0)}, "constants");
-        for (Sample* sample : {train_.sample.get(), validation_.sample.get()})
-            for (std::uint32_t k = 0; sample != nullptr && k < loss_.outputs(); ++k)
-                std::fill_n(sample->raw(k), sample->rows(), constants.data()[k]);
+        for (FitData* fit_data : {train_.fit_data.get(), validation_.fit_data.get()})
+            for (std::uint32_t k = 0; fit_data != nullptr && k < loss_.outputs(); ++k)
+                std::fill_n(fit_data->raw(k), fit_data->rows(), constants.data()[k]);
     }
 
-    void round(Ensemble& ensemble, std::optional<GradientArray> given,
+    void round(Ensemble& ensemble, std::optional<GradientArray> custom_gradients,
                std::optional<nb::callable> minimisers) {
         InUse guard(in_use_, kName);
         std::span<const GradientPair> pairs;
-        if (given) {
-            if (given->shape(0) != loss_.outputs() || given->shape(1) != train_.sample->rows() ||
-                given->shape(2) != 2)
-                throw InputError("gradients has shape " + shape_text(*given) +
+        if (custom_gradients) {
+            if (custom_gradients->shape(0) != loss_.outputs() ||
+                custom_gradients->shape(1) != train_.fit_data->rows() ||
+                custom_gradients->shape(2) != 2)
+                throw InputError("gradients has shape " + shape_text(*custom_gradients) +
                                  ", but must have shape (n_outputs, n_rows, 2) = (" +
                                  std::to_string(loss_.outputs()) + ", " +
-                                 std::to_string(train_.sample->rows()) + ", 2)");
-            pairs = {reinterpret_cast<const GradientPair*>(given->data()),
-                     given->shape(0) * given->shape(1)};
+                                 std::to_string(train_.fit_data->rows()) + ", 2)");
+            pairs = {reinterpret_cast<const GradientPair*>(custom_gradients->data()),
+                     custom_gradients->shape(0) * custom_gradients->shape(1)};
         }
         check(ensemble);
         Booster::LeafValues leaf_values;
         if (minimisers) leaf_values = leaf_values_from(*minimisers);
         LongCall call;
-        booster_.round(ensemble, pairs, leaf_values, validation_.sample.get());
+        booster_.round(ensemble, pairs, leaf_values, validation_.fit_data.get());
     }
 
     double train_loss() {
@@ -131,16 +132,16 @@ class Fit {
     }
     double validation_loss() {
         InUse guard(in_use_, kName);
-        const Sample& sample = validation_sample();
+        const FitData& fit_data = validation_data();
         LongCall call;
-        return booster_.mean_loss(sample);
+        return booster_.mean_loss(fit_data);
     }
 
     nb::ndarray<nb::numpy, double> raw(bool validation) const {
-        const Sample& sample = validation ? validation_sample() : *train_.sample;
+        const FitData& fit_data = validation ? validation_data() : *train_.fit_data;
         double* out;
-        auto array = new_array<double>({loss_.outputs(), sample.rows()}, &out);
-        std::copy_n(sample.raw(0), loss_.outputs() * sample.rows(), out);
+        auto array = new_array<double>({loss_.outputs(), fit_data.rows()}, &out);
+        std::copy_n(fit_data.raw(0), loss_.outputs() * fit_data.rows(), out);
         return array;
     }
 
@@ -162,19 +163,19 @@ class Fit {
   private:
     static constexpr const char* kName = "the fit";
 
-    // A sample reads the caller's arrays in place, except the class numbers. These are copied: if
+    // FitData reads the caller's arrays in place, except the class numbers. These are copied: if
     // the caller changed one after the check, it could index outside the raw predictions.
-    struct HeldSample {
+    struct HeldFitData {
         DoubleMatrix target;
         DoubleArray weight;
         std::vector<double> classes;
-        std::unique_ptr<Sample> sample;
+        std::unique_ptr<FitData> fit_data;
     };
 
-    Sample& validation_sample() const {
-        if (!validation_.sample)
+    FitData& validation_data() const {
+        if (!validation_.fit_data)
             throw InputError("the fit has no validation set; call set_validation first");
-        return *validation_.sample;
+        return *validation_.fit_data;
     }
 
     BoostOptions checked(BoostOptions options) const {
@@ -192,8 +193,8 @@ class Fit {
         return options;
     }
 
-    HeldSample sample_of(std::shared_ptr<BinnedMatrix> matrix, DoubleMatrix target,
-                         DoubleArray weight) const {
+    HeldFitData fit_data_of(std::shared_ptr<BinnedMatrix> matrix, DoubleMatrix target,
+                            DoubleArray weight) const {
         std::size_t rows = matrix->rows();
         if (Layout(bins_.features, rows).features != matrix->layout().features)
             throw InputError(
@@ -208,12 +209,13 @@ class Fit {
         loss_.check_classes(values);
         check_finite(values, "targets");
         check_weights(weights, rows);
-        HeldSample held{std::move(target), std::move(weight), {}, nullptr};
+        HeldFitData held{std::move(target), std::move(weight), {}, nullptr};
         if (loss_.softmax()) {
             held.classes.assign(values.begin(), values.end());
             values = held.classes;
         }
-        held.sample = std::make_unique<Sample>(std::move(matrix), values, weights, loss_.outputs());
+        held.fit_data =
+            std::make_unique<FitData>(std::move(matrix), values, weights, loss_.outputs());
         return held;
     }
 
@@ -251,20 +253,20 @@ class Fit {
         };
     }
 
-    void check_raw(const Sample& sample, const DoubleMatrix& raw) const {
-        if (raw.shape(0) != loss_.outputs() || raw.shape(1) != sample.rows())
+    void check_raw(const FitData& fit_data, const DoubleMatrix& raw) const {
+        if (raw.shape(0) != loss_.outputs() || raw.shape(1) != fit_data.rows())
             throw InputError("raw predictions have shape " + shape_text(raw) +
                              ", but must have shape (n_outputs, n_rows) = (" +
                              std::to_string(loss_.outputs()) + ", " +
-                             std::to_string(sample.rows()) + ")");
+                             std::to_string(fit_data.rows()) + ")");
         check_finite({raw.data(), raw.size()}, "raw predictions");
     }
 
     Bins bins_;
     Loss loss_;
     Team team_;
-    HeldSample train_;
-    HeldSample validation_;
+    HeldFitData train_;
+    HeldFitData validation_;
     Booster booster_;
     std::atomic<bool> in_use_ = false;
 };

@@ -276,7 +276,7 @@ class SplitColumns {
 };
 
 // Approximate time per node in nanoseconds, for check_interrupt.
-constexpr std::size_t kNodeSteps = 100;
+constexpr std::size_t kNanosecondsPerNode = 100;
 
 nb::tuple competitors_of(const CartTree& self) {
     std::size_t all = 0, size = self.nodes.size();
@@ -286,7 +286,7 @@ nb::tuple competitors_of(const CartTree& self) {
     nb::dict more;
     more["gain"] = new_array<double>({all}, &gain);
     for (std::size_t at = 0; at < size; ++at) {
-        check_interrupt(kNodeSteps);
+        check_interrupt(kNanosecondsPerNode);
         const std::vector<CartSplit>& competitors = self.nodes[at].competitors;
         splits.begin(at, competitors.size());
         for (const CartSplit& split : competitors) gain[splits.add(split)] = split.gain;
@@ -304,7 +304,7 @@ nb::tuple surrogates_of(const CartTree& self) {
     more["reversed"] = new_array<bool>({all}, &reversed);
     more["agreement"] = new_array<double>({all}, &agreement);
     for (std::size_t at = 0; at < size; ++at) {
-        check_interrupt(kNodeSteps);
+        check_interrupt(kNanosecondsPerNode);
         const std::vector<Surrogate>& surrogates = self.nodes[at].surrogates;
         splits.begin(at, surrogates.size());
         for (const Surrogate& surrogate : surrogates) {

@@ -12,7 +12,7 @@
 
 namespace bosquet {
 
-Booster::Booster(Sample& train, std::span<const FeatureBins> bins, Loss loss, BoostOptions options,
+Booster::Booster(FitData& train, std::span<const FeatureBins> bins, Loss loss, BoostOptions options,
                  Isa isa, Team& team)
     : train_(&train),
       loss_(std::move(loss)),
@@ -25,18 +25,18 @@ Booster::Booster(Sample& train, std::span<const FeatureBins> bins, Loss loss, Bo
       packed_(train.rows()),
       leaf_of_row_(train.rows()) {}
 
-double Booster::mean_loss(const Sample& sample) const {
-    LossData data = sample.data();
-    std::vector<double> parts(block_count(data.rows));
-    team_->run(parts.size(), [&](std::size_t index, int) {
-        parts[index] = loss_.value(data, block(data.rows, index), isa_);
+double Booster::mean_loss(const FitData& fit_data) const {
+    LossData data = fit_data.loss_data();
+    std::vector<double> block_losses(block_count(data.rows));
+    team_->run(block_losses.size(), [&](std::size_t index, int) {
+        block_losses[index] = loss_.value(data, block(data.rows, index), isa_);
     });
-    return std::accumulate(parts.begin(), parts.end(), 0.0) / sample.total_weight();
+    return std::accumulate(block_losses.begin(), block_losses.end(), 0.0) / fit_data.total_weight();
 }
 
 double Booster::sampled_train_loss() const {
     constexpr std::size_t kRuns = 32, kRunRows = 512;
-    LossData data = train_->data();
+    LossData data = train_->loss_data();
     if (data.rows <= kRuns * kRunRows) return mean_loss(*train_);
     double sum = 0, weight = 0;
     for (std::size_t run = 0; run < kRuns; ++run) {
@@ -48,17 +48,17 @@ double Booster::sampled_train_loss() const {
     return weight > 0 ? sum / weight : 0.0;
 }
 
-void Booster::compute_gradients(std::span<const GradientPair> given) {
+void Booster::compute_gradients(std::span<const GradientPair> custom_gradients) {
     Stopwatch watch(timings_.gradient);
-    LossData data = train_->data();
-    if (given.empty()) loss_.start_round(data);
+    LossData data = train_->loss_data();
+    if (custom_gradients.empty()) loss_.start_round(data);
     team_->run(block_count(data.rows), [&](std::size_t index, int) {
         Range range = block(data.rows, index);
-        if (given.empty()) {
+        if (custom_gradients.empty()) {
             loss_.gradients(data, range, isa_, pairs_.data());
         } else {
             for (std::uint32_t k = 0; k < loss_.outputs(); ++k)
-                std::copy_n(given.data() + k * data.rows + range.begin, range.size(),
+                std::copy_n(custom_gradients.data() + k * data.rows + range.begin, range.size(),
                             pairs_.data() + k * data.rows + range.begin);
         }
         for (std::uint32_t k = 0; k < loss_.outputs(); ++k) {
@@ -72,17 +72,17 @@ void Booster::compute_gradients(std::span<const GradientPair> given) {
 
 GradientSums Booster::sum_pairs(const GradientPair* pairs) const {
     std::size_t rows = train_->rows();
-    std::vector<GradientSums> parts(block_count(rows));
-    team_->run(parts.size(), [&](std::size_t index, int) {
+    std::vector<GradientSums> block_sums(block_count(rows));
+    team_->run(block_sums.size(), [&](std::size_t index, int) {
         Range range = block(rows, index);
-        parts[index] = select_quantise_kernels(isa_).sums(pairs + range.begin, range.size());
+        block_sums[index] = select_quantise_kernels(isa_).sums(pairs + range.begin, range.size());
     });
-    GradientSums all = parts[0];
-    for (std::size_t index = 1; index < parts.size(); ++index) {
-        all.absolute_g += parts[index].absolute_g;
-        all.h += parts[index].h;
-        all.min_h = std::min(all.min_h, parts[index].min_h);
-        all.max_h = std::max(all.max_h, parts[index].max_h);
+    GradientSums all = block_sums[0];
+    for (std::size_t index = 1; index < block_sums.size(); ++index) {
+        all.absolute_g += block_sums[index].absolute_g;
+        all.h += block_sums[index].h;
+        all.min_h = std::min(all.min_h, block_sums[index].min_h);
+        all.max_h = std::max(all.max_h, block_sums[index].max_h);
     }
     return all;
 }
@@ -102,11 +102,11 @@ GradientScale Booster::quantise(const GradientPair* pairs) {
     return scale;
 }
 
-void Booster::round(Ensemble& ensemble, std::span<const GradientPair> given,
-                    const LeafValues& leaf_values, Sample* validation) {
+void Booster::round(Ensemble& ensemble, std::span<const GradientPair> custom_gradients,
+                    const LeafValues& leaf_values, FitData* validation) {
     std::size_t rows = train_->rows();
     choose_version();
-    compute_gradients(given);
+    compute_gradients(custom_gradients);
     bool sampled = options_.subsample < 1;
     if (sampled) {
         Stopwatch watch(timings_.sample);
@@ -209,7 +209,7 @@ void Booster::set_values(GrownTree& grown, std::uint32_t output, const LeafValue
                 "the value of a leaf is not finite because weights or targets are too large; "
                 "rescale them");
         grown.tree.nodes[grown.leaves[leaf].node].number = value;
-        grown.tree.stats[grown.leaves[leaf].node].cover = static_cast<float>(leaf_weight_[leaf]);
+        grown.tree.stats[grown.leaves[leaf].node].cover = static_cast<float>(leaf_rows_[leaf]);
     }
     set_cover(grown);
 }
@@ -227,12 +227,12 @@ std::vector<Booster::LeafSum> Booster::sum_by_leaf(std::size_t leaves,
     batch = std::min(batch, blocks);
     bool only_sampled = options_.subsample < 1 && !options_.gradient_sampling;
     std::span<const std::uint32_t> drawn = sampler_.rows();
-    std::vector<LeafSum> totals(leaves), parts(batch * leaves);
+    std::vector<LeafSum> totals(leaves), block_sums(batch * leaves);
     for (std::size_t first = 0; first < blocks; first += batch) {
         std::size_t count = std::min(batch, blocks - first);
         team_->run(count, [&](std::size_t index, int) {
             Range range = block(rows, first + index);
-            LeafSum* into = parts.data() + index * leaves;
+            LeafSum* into = block_sums.data() + index * leaves;
             std::fill_n(into, leaves, LeafSum{});
             auto add = [&](std::size_t row) {
                 LeafSum& sum = into[leaf_of_row_[row]];
@@ -250,10 +250,10 @@ std::vector<Booster::LeafSum> Booster::sum_by_leaf(std::size_t leaves,
         });
         for (std::size_t index = 0; index < count; ++index)
             for (std::size_t leaf = 0; leaf < leaves; ++leaf) {
-                const LeafSum& part = parts[index * leaves + leaf];
-                totals[leaf].g += part.g;
-                totals[leaf].h += part.h;
-                totals[leaf].rows += part.rows;
+                const LeafSum& block_sum = block_sums[index * leaves + leaf];
+                totals[leaf].g += block_sum.g;
+                totals[leaf].h += block_sum.h;
+                totals[leaf].rows += block_sum.rows;
             }
     }
     return totals;
@@ -264,11 +264,11 @@ std::vector<double> Booster::newton_values(const GrownTree& grown, std::uint32_t
     std::size_t leaves = grown.leaves.size();
     std::vector<LeafSum> sums = sum_by_leaf(leaves, pairs_.data() + output * train_->rows());
     std::vector<double> values(leaves);
-    leaf_weight_.assign(leaves, 0);
+    leaf_rows_.assign(leaves, 0);
     for (std::size_t leaf = 0; leaf < leaves; ++leaf) {
         double curvature = sums[leaf].h + options_.grow.l2;
         values[leaf] = curvature > 0 ? -sums[leaf].g / curvature : 0.0;
-        leaf_weight_[leaf] = sums[leaf].rows;
+        leaf_rows_[leaf] = sums[leaf].rows;
     }
     return values;
 }
@@ -277,11 +277,11 @@ std::vector<double> Booster::exact_values(GrownTree& grown, std::uint32_t output
                                           const LeafValues& leaf_values) {
     std::size_t leaves = grown.leaves.size();
     std::vector<std::vector<std::uint32_t>> members = leaf_members(grown);
-    leaf_weight_.assign(leaves, 0);
+    leaf_rows_.assign(leaves, 0);
     for (std::size_t leaf = 0; leaf < leaves; ++leaf)
-        leaf_weight_[leaf] = static_cast<double>(members[leaf].size());
+        leaf_rows_[leaf] = static_cast<double>(members[leaf].size());
     if (leaf_values) return leaf_values({leaf_of_row_.data(), train_->rows()}, leaves, output);
-    LossData data = train_->data();
+    LossData data = train_->loss_data();
     std::vector<double> values(leaves);
     team_->run(leaves, [&](std::size_t leaf, int) {
         values[leaf] = loss_.minimiser(data, members[leaf], output);
@@ -341,7 +341,7 @@ void Booster::bound_by_minimisers(GrownTree& grown,
         int direction = options_.grow.monotone[nodes[at].feature()];
         if (direction == 0) continue;
         auto value = [&](std::uint32_t child) {
-            double best = clip_to_step(loss_.minimiser(train_->data(), rows[child], output));
+            double best = clip_to_step(loss_.minimiser(train_->loss_data(), rows[child], output));
             return std::clamp(best, bounds[at].lower, bounds[at].upper);
         };
         bound_children(direction, value(left), value(left + 1), bounds[left], bounds[left + 1]);

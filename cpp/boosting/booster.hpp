@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "base/buffer.hpp"
+#include "boosting/fit_data.hpp"
 #include "boosting/quantise.hpp"
 #include "boosting/row_sampler.hpp"
-#include "boosting/sample.hpp"
 #include "data/binned.hpp"
 #include "grow/grower.hpp"
 #include "losses/loss.hpp"
@@ -37,7 +37,7 @@ struct Timings {
 
 class Booster {
   public:
-    Booster(Sample& train, std::span<const FeatureBins> bins, Loss loss, BoostOptions options,
+    Booster(FitData& train, std::span<const FeatureBins> bins, Loss loss, BoostOptions options,
             Isa isa, Team& team);
 
     // A function of the caller that returns the values of a tree's leaves, given the leaf of each
@@ -45,21 +45,21 @@ class Booster {
     using LeafValues = std::function<std::vector<double>(std::span<const std::uint16_t>,
                                                          std::size_t, std::uint32_t)>;
 
-    // Adds one tree per output to `ensemble`. `given`, if not empty, replaces the gradients of the
-    // loss; output k of row i is at k * rows + i. `leaf_values`, if set, replaces the minimiser of
-    // the loss.
-    void round(Ensemble& ensemble, std::span<const GradientPair> given,
-               const LeafValues& leaf_values, Sample* validation);
+    // Adds one tree per output to `ensemble`. `custom_gradients`, if not empty, replaces the
+    // gradients of the loss; output k of row i is at k * rows + i. `leaf_values`, if set, replaces
+    // the minimiser of the loss.
+    void round(Ensemble& ensemble, std::span<const GradientPair> custom_gradients,
+               const LeafValues& leaf_values, FitData* validation);
 
-    // The weighted mean loss over the rows.
-    double mean_loss(const Sample& sample) const;
+    // The weighted mean loss over the rows of the training or the validation set.
+    double mean_loss(const FitData& fit_data) const;
     // The same over at most 16,384 evenly spaced training rows, which is enough to monitor a fit.
     double sampled_train_loss() const;
     const Timings& timings() const { return timings_; }
 
   private:
     void choose_version();
-    void compute_gradients(std::span<const GradientPair> given);
+    void compute_gradients(std::span<const GradientPair> custom_gradients);
     GradientSums sum_pairs(const GradientPair* pairs) const;
     GradientScale quantise(const GradientPair* pairs);
     void assign_leaves(const GrownTree& grown);
@@ -81,7 +81,7 @@ class Booster {
     void update(const GrownTree& grown, const std::uint16_t* leaf_of_row, double* raw,
                 std::size_t rows) const;
 
-    Sample* train_;
+    FitData* train_;
     Loss loss_;
     BoostOptions options_;
     Isa isa_;
@@ -95,7 +95,7 @@ class Booster {
     Buffer<std::uint16_t> leaf_of_row_;
     Buffer<std::uint16_t> validation_leaf_;
     std::vector<std::uint16_t> leaf_of_node_;
-    std::vector<double> leaf_weight_;
+    std::vector<double> leaf_rows_;  // number of rows per leaf
     Timings timings_;
 };
 

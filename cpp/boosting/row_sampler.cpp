@@ -20,9 +20,9 @@ constexpr std::uint64_t kStream = 0x726f7773;  // "rows"
 constexpr int kDropBits = 15;
 constexpr std::size_t kLengthBins = std::size_t{1} << (31 - kDropBits);
 
-// The threshold t for which the sum of min(1, length / t) is `wanted`. The loop starts from the
-// longest bin: rows above t are all kept, the others share the rest.
-double length_threshold(const std::vector<std::uint64_t>& counts, double wanted) {
+// The threshold t for which the sum of min(1, length / t) is `expected_rows`. The loop starts from
+// the longest bin: rows above t are all kept, the others share the rest.
+double length_threshold(const std::vector<std::uint64_t>& counts, double expected_rows) {
     auto middle = [](std::size_t bin) {
         auto bits = static_cast<std::uint32_t>((bin << kDropBits) + (1u << (kDropBits - 1)));
         return static_cast<double>(std::bit_cast<float>(bits));
@@ -31,13 +31,14 @@ double length_threshold(const std::vector<std::uint64_t>& counts, double wanted)
     // The last bins are those of infinity, so that empty bins must not be multiplied.
     for (std::size_t bin = 0; bin < kLengthBins; ++bin)
         if (counts[bin] != 0) below += static_cast<double>(counts[bin]) * middle(bin);
-    double kept = 0;
+    double rows_above = 0;
     for (std::size_t bin = kLengthBins; bin-- > 0;) {
         if (counts[bin] == 0) continue;
-        double threshold = wanted > kept ? below / (wanted - kept) : middle(bin);
+        double threshold =
+            expected_rows > rows_above ? below / (expected_rows - rows_above) : middle(bin);
         if (threshold >= middle(bin)) return threshold;
         below -= counts[bin] * middle(bin);
-        kept += static_cast<double>(counts[bin]);
+        rows_above += static_cast<double>(counts[bin]);
     }
     return 0;
 }
@@ -113,21 +114,22 @@ void RowSampler::draw_by_gradient(const GradientPair* pairs, std::size_t rows,
             ++counts[worker][std::bit_cast<std::uint32_t>(length) >> kDropBits];
         }
     });
-    std::vector<std::uint64_t> all(kLengthBins);
-    for (const auto& part : counts)
-        for (std::size_t bin = 0; bin < part.size(); ++bin) all[bin] += part[bin];
-    double threshold = length_threshold(all, share * static_cast<double>(rows));
+    std::vector<std::uint64_t> total_counts(kLengthBins);
+    for (const auto& worker_counts : counts)
+        for (std::size_t bin = 0; bin < worker_counts.size(); ++bin)
+            total_counts[bin] += worker_counts[bin];
+    double threshold = length_threshold(total_counts, share * static_cast<double>(rows));
 
     std::uint64_t stream = mix64(round ^ kStream);
     collect(rows, team, [&](std::size_t row) {
         double probability = threshold > 0 ? length_[row] / threshold : 1.0;
-        bool kept = uniform(seed, stream, row) < probability;
-        auto scale = static_cast<float>(kept ? (probability < 1 ? 1 / probability : 1.0) : 0.0);
+        bool is_drawn = uniform(seed, stream, row) < probability;
+        auto scale = static_cast<float>(is_drawn ? (probability < 1 ? 1 / probability : 1.0) : 0.0);
         for (std::uint32_t k = 0; k < outputs; ++k) {
             const GradientPair& pair = pairs[k * rows + row];
             scaled_[k * rows + row] = {pair.g * scale, pair.h * scale};
         }
-        return kept;
+        return is_drawn;
     });
     if (count_ == 0) rows_[count_++] = 0;
 }

@@ -51,7 +51,7 @@ class BucketSearch {
     static constexpr double kRounding = 1e-12;
 
     struct Bucket {
-        std::uint32_t number;
+        std::uint32_t index;
         double start_w, start_s;  // sums of all buckets to its left
         double w, s;              // sums of its own rows
         double positive;          // the part of s from positive targets
@@ -76,10 +76,10 @@ class BucketSearch {
     bool gather_buckets() {
         count_ = 0;
         double w = 0, s = 0;
-        for (std::uint32_t number = 0; number < kBuckets; ++number) {
-            const double* sums = table_[number];
+        for (std::uint32_t index = 0; index < kBuckets; ++index) {
+            const double* sums = table_[index];
             if (!(sums[0] > 0)) continue;
-            buckets_[count_++] = {number,  w,       s,
+            buckets_[count_++] = {index,   w,       s,
                                   sums[0], sums[1], Sums::kClasses ? sums[1] : sums[2]};
             w += sums[0];
             s += sums[1];
@@ -107,11 +107,11 @@ class BucketSearch {
         std::fill_n(marked_, kBuckets, std::uint8_t{0});
         any_marked_ = boundary > 0;
         if (boundary > 0)
-            marked_[buckets_[boundary - 1].number] = marked_[buckets_[boundary].number] = 1;
+            marked_[buckets_[boundary - 1].index] = marked_[buckets_[boundary].index] = 1;
         double needed = best_proxy_gain - kRounding * std::abs(best_proxy_gain);
         for (std::size_t i = 0; i < count_; ++i)
             if (bound_inside(buckets_[i]) >= needed)
-                marked_[buckets_[i].number] = any_marked_ = true;
+                marked_[buckets_[i].index] = any_marked_ = true;
     }
 
     // An upper bound of the proxy gain of all splits inside the bucket.
@@ -130,10 +130,10 @@ class BucketSearch {
     }
 
     double corner(double w, double s) const {
-        return side(w, s) + side(total_weight_ - w, total_sum_ - s);
+        return side_proxy_gain(w, s) + side_proxy_gain(total_weight_ - w, total_sum_ - s);
     }
 
-    double side(double w, double s) const {
+    double side_proxy_gain(double w, double s) const {
         if (w > kRounding * total_weight_) return sums_.node_proxy_gain(w, s);
         // Almost no weight: for classes its proxy gain is 0, for numbers it is unbounded.
         return Sums::kClasses ? 0.0 : std::numeric_limits<double>::infinity();
@@ -158,7 +158,7 @@ class BucketSearch {
             auto code = static_cast<std::uint32_t>(key >> 32);
             bool is_new = before == 0 || code >> shift_ != before >> shift_;
             if (is_new) {
-                for (at = next_bucket; buckets_[at].number != code >> shift_;) ++at;
+                for (at = next_bucket; buckets_[at].index != code >> shift_;) ++at;
                 w = buckets_[at].start_w;
                 s = buckets_[at].start_s;
             }

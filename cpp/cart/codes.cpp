@@ -104,8 +104,8 @@ CodedColumn code_categories(const Column& source, std::size_t rows, std::uint32_
     allocate(column, rows);
     for (std::size_t row = 0; row < rows; ++row) {
         double value = read_value(source, row);
-        bool known = value >= 0 && value < categories;
-        put(column, row, known ? static_cast<std::uint32_t>(value) + 1 : 0);
+        bool is_category = value >= 0 && value < categories;
+        put(column, row, is_category ? static_cast<std::uint32_t>(value) + 1 : 0);
     }
     return column;
 }

@@ -71,7 +71,7 @@ class TypedGrower final : public CartGrower {
   private:
     // A node that is neither split nor a leaf yet.
     struct OpenNode {
-        std::uint32_t number = 0, depth = 0;
+        std::uint32_t index = 0, depth = 0;  // of the node in the tree
         RowRange rows;
         std::uint64_t key = 0;
         std::vector<double> sums;
@@ -103,7 +103,7 @@ class TypedGrower final : public CartGrower {
     }
 
     static bool has_lower_priority(const OpenNode& a, const OpenNode& b) {
-        return a.gain != b.gain ? a.gain < b.gain : a.number > b.number;
+        return a.gain != b.gain ? a.gain < b.gain : a.index > b.index;
     }
 
     OpenNode next() {
@@ -127,11 +127,11 @@ class TypedGrower final : public CartGrower {
     using View = typename CartSearch<Sums>::Node;
 
     void find_split(OpenNode& node) {
-        std::vector<CartSplit> found;
+        std::vector<CartSplit> all_splits;
         View view{rows_.of(node.rows), node.sums, node.key, node.bounds, node.rows.count};
         search_columns(view, [&](CartSplit&& split) {
             if (!split.found()) return;
-            if (options_->competitors > 0) found.push_back(split);
+            if (options_->competitors > 0) all_splits.push_back(split);
             if (split.gain > node.split.gain) node.split = std::move(split);
         });
         if (!node.split.found()) return;
@@ -144,8 +144,8 @@ class TypedGrower final : public CartGrower {
             node.split = {};
             return;
         }
-        for (CartSplit& split : found) split.gain = gain_from(split.gain - own_proxy_gain);
-        keep_competitors(node, found);
+        for (CartSplit& split : all_splits) split.gain = gain_from(split.gain - own_proxy_gain);
+        keep_competitors(node, all_splits);
     }
 
     // Calls consider(split) with the best split of each column. If competitors are not needed, a
@@ -157,10 +157,12 @@ class TypedGrower final : public CartGrower {
             if (options_->competitors == 0) floor = std::max(floor, split.gain);
         };
         std::size_t all = features_.size();
-        std::size_t wanted = options_->features_per_node == 0
-                                 ? all
-                                 : std::min<std::size_t>(options_->features_per_node, all);
-        if (wanted == all && team_ != nullptr && view.rows.count * all >= kWorkForThreads) {
+        std::size_t columns_to_search =
+            options_->features_per_node == 0
+                ? all
+                : std::min<std::size_t>(options_->features_per_node, all);
+        if (columns_to_search == all && team_ != nullptr &&
+            view.rows.count * all >= kWorkForThreads) {
             std::vector<CartSplit> splits(all);
             std::vector<double> floors(searches_.size(), kNone);
             team_->run(all, [&](std::size_t i, int worker) {
@@ -173,10 +175,10 @@ class TypedGrower final : public CartGrower {
         }
         // Columns are drawn one by one. A column that is constant in this node does not count,
         // unless all are constant.
-        bool draws = wanted < all, any = false;
+        bool draws = columns_to_search < all, any_varying = false;
         double floor = kNone;
         swaps_.clear();
-        for (std::size_t i = 0; i < all && (i < wanted || !any); ++i) {
+        for (std::size_t i = 0; i < all && (i < columns_to_search || !any_varying); ++i) {
             if (draws) {
                 std::size_t j = i + hash64(view.key, 0x66 /* "f" */, i) % (all - i);
                 std::swap(features_[i], features_[j]);
@@ -184,20 +186,21 @@ class TypedGrower final : public CartGrower {
             }
             bool constant;
             CartSplit split = searches_[0].best(features_[i], view, floor, constant);
-            any = any || !constant;
+            any_varying = any_varying || !constant;
             raise(floor, split);
             consider(std::move(split));
         }
         for (std::size_t i = swaps_.size(); i-- > 0;) std::swap(features_[i], features_[swaps_[i]]);
     }
 
-    void keep_competitors(OpenNode& node, std::vector<CartSplit>& found) const {
+    void keep_competitors(OpenNode& node, std::vector<CartSplit>& all_splits) const {
         if (options_->competitors == 0) return;
-        std::stable_sort(found.begin(), found.end(),
+        std::stable_sort(all_splits.begin(), all_splits.end(),
                          [](const CartSplit& a, const CartSplit& b) { return a.gain > b.gain; });
-        if (!found.empty()) found.erase(found.begin());  // the best one, which is used
-        if (found.size() > options_->competitors) found.resize(options_->competitors);
-        node.competitors = std::move(found);
+        if (!all_splits.empty())
+            all_splits.erase(all_splits.begin());  // the best one, which is used
+        if (all_splits.size() > options_->competitors) all_splits.resize(options_->competitors);
+        node.competitors = std::move(all_splits);
     }
 
     // Converts a difference of proxy gains to the decrease of the impurity of the whole tree: the
@@ -218,7 +221,7 @@ class TypedGrower final : public CartGrower {
         OpenNode children[2];
         for (int side = 0; side < 2; ++side) {
             OpenNode& child = children[side];
-            child.number = left + static_cast<std::uint32_t>(side);
+            child.index = left + static_cast<std::uint32_t>(side);
             child.depth = node.depth + 1;
             child.rows = side == 0 ? RowRange{node.rows.begin, lefts}
                                    : RowRange{node.rows.begin + lefts, node.rows.count - lefts};
@@ -232,9 +235,9 @@ class TypedGrower final : public CartGrower {
         write_split(node, column, left);
         bound(node, children);
         if (details_) {
-            CartNode& kept = describe(node);
-            kept.competitors = std::move(node.competitors);
-            kept.surrogates = std::move(surrogates);
+            CartNode& cart_node = describe(node);
+            cart_node.competitors = std::move(node.competitors);
+            cart_node.surrogates = std::move(surrogates);
         }
         // The left child is next if the frontier is a stack.
         open(std::move(children[1]));
@@ -262,7 +265,7 @@ class TypedGrower final : public CartGrower {
     }
 
     void write_split(const OpenNode& node, const CodedColumn& column, std::uint32_t left) {
-        Node& tree_node = out_.tree.nodes[node.number];
+        Node& tree_node = out_.tree.nodes[node.index];
         tree_node.left = left;
         tree_node.tag =
             node.split.feature | (node.split.missing_left ? bosquet::Node::kMissingLeft : 0);
@@ -279,8 +282,8 @@ class TypedGrower final : public CartGrower {
         } else {
             tree_node.number = node.split.threshold;
         }
-        out_.tree.stats[node.number] = {NodeStats::finite(node.gain),
-                                        static_cast<float>(weight(node))};
+        out_.tree.stats[node.index] = {NodeStats::finite(node.gain),
+                                       static_cast<float>(weight(node))};
     }
 
     // The values of the children of a monotone split stay on their side of the midpoint between
@@ -299,8 +302,8 @@ class TypedGrower final : public CartGrower {
 
     // Makes the node a leaf.
     void close(const OpenNode& node) {
-        Node& leaf = out_.tree.nodes[node.number];
-        out_.tree.stats[node.number].cover = static_cast<float>(weight(node));
+        Node& leaf = out_.tree.nodes[node.index];
+        out_.tree.stats[node.index].cover = static_cast<float>(weight(node));
         std::uint32_t outputs = values_.outputs();
         if (outputs == 1) {
             leaf.number = values_.value(node.rows, node.sums, node.bounds);
@@ -314,16 +317,16 @@ class TypedGrower final : public CartGrower {
     }
 
     CartNode& describe(const OpenNode& node) {
-        CartNode& kept = out_.nodes[node.number];
-        kept.rows = static_cast<std::uint32_t>(node.rows.count);
-        kept.weight = weight(node);
-        kept.impurity = values_.impurity(node.rows, node.sums);
-        double* values = out_.node_values.data() + std::size_t{node.number} * values_.outputs();
+        CartNode& cart_node = out_.nodes[node.index];
+        cart_node.rows = static_cast<std::uint32_t>(node.rows.count);
+        cart_node.weight = weight(node);
+        cart_node.impurity = values_.impurity(node.rows, node.sums);
+        double* values = out_.node_values.data() + std::size_t{node.index} * values_.outputs();
         if (values_.outputs() == 1)
             *values = values_.value(node.rows, node.sums, node.bounds);
         else
             values_.put_values(node.sums, values);
-        return kept;
+        return cart_node;
     }
 
     const CodedTable* table_;

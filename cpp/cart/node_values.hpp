@@ -80,8 +80,9 @@ class NodeValues {
         if constexpr (Sums::kPair) {
             out[0] = sums[1] / weight + rows_->offset();
         } else {
-            std::size_t first = std::is_same_v<Sums, VectorSums> ? 1 : 0;
-            for (std::uint32_t k = 0; k < target_.outputs; ++k) out[k] = sums[first + k] / weight;
+            std::size_t first_sum = std::is_same_v<Sums, VectorSums> ? 1 : 0;
+            for (std::uint32_t k = 0; k < target_.outputs; ++k)
+                out[k] = sums[first_sum + k] / weight;
         }
     }
 
@@ -96,21 +97,21 @@ class NodeValues {
             default:
                 break;
         }
-        double own = 0;
+        double impurity_sum = 0;
         if (options_->criterion == Criterion::absolute) {
             std::vector<WeightedNumber> numbers = numbers_of(node);
-            own = distances(numbers);
+            impurity_sum = distances(numbers);
         } else if (options_->criterion == Criterion::poisson) {
             for (std::size_t i = node.begin; i < node.begin + node.count; ++i) {
                 WeightedNumber number = number_of(i);
-                own += number.weight * x_log_x(number.value);
+                impurity_sum += number.weight * x_log_x(number.value);
             }
-            own = proxy_gain > -1e300 ? own - proxy_gain : 0.0;
+            impurity_sum = proxy_gain > -1e300 ? impurity_sum - proxy_gain : 0.0;
         } else {
-            own = squares(node) - proxy_gain;
-            if constexpr (std::is_same_v<Sums, VectorSums>) own /= target_.outputs;
+            impurity_sum = squares(node) - proxy_gain;
+            if constexpr (std::is_same_v<Sums, VectorSums>) impurity_sum /= target_.outputs;
         }
-        return std::max(own, 0.0) / weight;
+        return std::max(impurity_sum, 0.0) / weight;
     }
 
   private:

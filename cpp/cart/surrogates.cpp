@@ -42,33 +42,34 @@ std::vector<Surrogate> SurrogateSearch::find(const CartSplit& primary, const std
 
 // Finds the split that sends the most weight the same way. Rows whose own value is missing do not
 // count as agreeing.
-Surrogate SurrogateSearch::best_on(std::uint32_t feature, const NodeRows<Pairs::Item>& known) {
+Surrogate SurrogateSearch::best_on(std::uint32_t feature,
+                                   const NodeRows<Pairs::Item>& rows_with_value) {
     const CodedColumn& column = table_->columns[feature];
-    code_sums_.collect(column, known, false);
+    code_sums_.collect(column, rows_with_value, false);
     Surrogate best;
-    std::size_t first = code_sums_.has_missing() ? 1 : 0;
-    if (code_sums_.size() - first < 2) return best;
+    std::size_t first_present = code_sums_.has_missing() ? 1 : 0;
+    if (code_sums_.size() - first_present < 2) return best;
     best.split.feature = feature;
     best.split.nominal = column.nominal;
     double all = 0, all_left = 0;
-    for (std::size_t i = first; i < code_sums_.size(); ++i) {
+    for (std::size_t i = first_present; i < code_sums_.size(); ++i) {
         all += code_sums_.of(i)[0];
         all_left += code_sums_.of(i)[1];
     }
     if (column.nominal) {
         // Each category goes the way of most of its weight.
-        for (std::size_t i = first; i < code_sums_.size(); ++i) {
+        for (std::size_t i = first_present; i < code_sums_.size(); ++i) {
             double left = code_sums_.of(i)[1], right = code_sums_.of(i)[0] - left;
             if (left > right) best.split.left_codes.push_back(code_sums_.code(i));
             best.agreement += std::max(left, right);
         }
         bool is_split = !best.split.left_codes.empty() &&
-                        best.split.left_codes.size() < code_sums_.size() - first;
+                        best.split.left_codes.size() < code_sums_.size() - first_present;
         if (is_split) best.split.gain = best.agreement;
         return best;
     }
     double w = 0, left = 0;
-    for (std::size_t i = first; i + 1 < code_sums_.size(); ++i) {
+    for (std::size_t i = first_present; i + 1 < code_sums_.size(); ++i) {
         w += code_sums_.of(i)[0];
         left += code_sums_.of(i)[1];
         // Left below the threshold and right above it, or the other way round.

@@ -19,7 +19,7 @@ constexpr std::size_t kRowsPerBatch = 16;
 constexpr std::size_t kRowsPerMean = 1024;
 constexpr std::uint32_t kNoGrid = 0xffffffff;
 // Approximate time per row and tree in nanoseconds, for check_interrupt.
-constexpr std::size_t kWalkSteps = 500;
+constexpr std::size_t kNanosecondsPerRowAndTree = 500;
 
 bool goes_left(const Ensemble& ensemble, const Tree& tree, const Node& node, double x) {
     if (!node.categorical()) return std::isnan(x) ? node.missing_left() : x <= node.number;
@@ -79,8 +79,8 @@ class Grids {
 class RowWalk {
   public:
     RowWalk(const Ensemble& ensemble, const Grids& grids)
-        : ensemble_(&ensemble), grids_(&grids), own_(grids.count()) {
-        for (std::uint32_t g = 0; g < grids.count(); ++g) own_[g] = grids.whole(g);
+        : ensemble_(&ensemble), grids_(&grids), row_interval_(grids.count()) {
+        for (std::uint32_t g = 0; g < grids.count(); ++g) row_interval_[g] = grids.whole(g);
     }
 
     void add_tree(std::size_t t, const double* row, double weight, double* steps,
@@ -99,9 +99,9 @@ class RowWalk {
             bool left = goes_left(*ensemble_, *tree_, node, row[node.feature()]);
             std::uint32_t grid = grids_->grid_of(node), rank = (*ranks_)[at];
             if (grid != kNoGrid) {
-                Interval other = own_[grid].side(!left, rank);
+                Interval other = row_interval_[grid].side(!left, rank);
                 if (!other.empty()) walk_alternative(node.left + left, grid, other);
-                own_[grid] = own_[grid].side(left, rank);
+                row_interval_[grid] = row_interval_[grid].side(left, rank);
                 touched_.push_back(grid);
             }
             at = node.left + !left;
@@ -139,12 +139,12 @@ class RowWalk {
         double* destination = constant + output_;
         for (double value : ensemble_->values_of(*tree_, leaf)) *destination++ += weight_ * value;
         for (std::uint32_t grid : touched_) {
-            Interval whole = grids_->whole(grid), own = own_[grid];
-            if (own.low == whole.low && own.high == whole.high)
+            Interval whole = grids_->whole(grid), reached = row_interval_[grid];
+            if (reached.low == whole.low && reached.high == whole.high)
                 continue;  // not restricted, or already handled
-            add(leaf, grid, {0, std::min(own.low, whole.high)}, -1);
-            add(leaf, grid, {std::max(own.low, own.high), whole.high}, -1);
-            own_[grid] = whole;
+            add(leaf, grid, {0, std::min(reached.low, whole.high)}, -1);
+            add(leaf, grid, {std::max(reached.low, reached.high), whole.high}, -1);
+            row_interval_[grid] = whole;
         }
     }
 
@@ -169,8 +169,9 @@ class RowWalk {
     double* steps_ = nullptr;
     double weight_ = 1;
     std::size_t output_ = 0;
-    std::vector<Interval> own_;  // by grid: the points for which the row takes its own path
-    std::vector<std::uint32_t> touched_;  // grids whose own_ may be restricted
+    std::vector<Interval>
+        row_interval_;  // by grid: the points for which the row takes its own path
+    std::vector<std::uint32_t> touched_;  // grids whose row_interval_ may be restricted
     std::vector<std::pair<std::uint32_t, Interval>> stack_;
 };
 
@@ -202,9 +203,9 @@ void accumulate_steps(const std::vector<Grid>& grids, const double* constant, st
 
 void conditional_predictions(const Ensemble& ensemble, const Table& table,
                              const std::vector<Grid>& grids, int threads, double* out) {
-    Grids found(ensemble, grids);
+    Grids indexed_grids(ensemble, grids);
     std::size_t features = ensemble.features, outputs = ensemble.outputs;
-    std::size_t width = found.points() * outputs;
+    std::size_t width = indexed_grids.points() * outputs;
     std::size_t blocks = (table.rows + kRowsPerBatch - 1) / kRowsPerBatch;
     Team team(static_cast<int>(
         std::clamp<std::size_t>(blocks, 1, static_cast<std::size_t>(std::max(1, threads)))));
@@ -215,9 +216,9 @@ void conditional_predictions(const Ensemble& ensemble, const Table& table,
         for (std::size_t i = 0; i < count; ++i)
             constant.insert(constant.end(), ensemble.base.begin(), ensemble.base.end());
         std::fill_n(out + begin * width, count * width, 0.0);
-        RowWalk walk(ensemble, found);
+        RowWalk walk(ensemble, indexed_grids);
         for (std::size_t t = 0; t < ensemble.trees.size(); ++t) {
-            check_interrupt(count * kWalkSteps);
+            check_interrupt(count * kNanosecondsPerRowAndTree);
             for (std::size_t i = 0; i < count; ++i)
                 walk.add_tree(t, rows.data() + i * features, 1, out + (begin + i) * width,
                               constant.data() + i * outputs);
@@ -230,22 +231,22 @@ void conditional_predictions(const Ensemble& ensemble, const Table& table,
 
 void mean_predictions(const Ensemble& ensemble, const Table& table, const std::vector<Grid>& grids,
                       const double* weights, int threads, double* out) {
-    Grids found(ensemble, grids);
+    Grids indexed_grids(ensemble, grids);
     std::size_t features = ensemble.features, outputs = ensemble.outputs;
-    std::size_t width = found.points() * outputs;
+    std::size_t width = indexed_grids.points() * outputs;
     std::size_t blocks = (table.rows + kRowsPerMean - 1) / kRowsPerMean;
     std::vector<double> sums(blocks * (width + outputs));  // per block: steps, then constants
     Team team(static_cast<int>(
         std::clamp<std::size_t>(blocks, 1, static_cast<std::size_t>(std::max(1, threads)))));
     team.run(blocks, [&](std::size_t index, int) {
         double* steps = sums.data() + index * (width + outputs);
-        RowWalk walk(ensemble, found);
+        RowWalk walk(ensemble, indexed_grids);
         std::size_t end = std::min(table.rows, (index + 1) * kRowsPerMean);
         for (std::size_t begin = index * kRowsPerMean; begin < end; begin += kRowsPerBatch) {
             std::size_t count = std::min(kRowsPerBatch, end - begin);
             std::vector<double> rows = read_rows(table, begin, count);
             for (std::size_t t = 0; t < ensemble.trees.size(); ++t) {
-                check_interrupt(count * kWalkSteps);
+                check_interrupt(count * kNanosecondsPerRowAndTree);
                 for (std::size_t i = 0; i < count; ++i)
                     walk.add_tree(t, rows.data() + i * features, weights[begin + i], steps,
                                   steps + width);

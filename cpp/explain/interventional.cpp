@@ -47,7 +47,7 @@ void BackgroundCases::visit_leaves(const double* values, std::size_t rows, std::
         bool first_use;  // whether it is the first split on the feature on this path
     };
     if (tree_->splits() == 0) return;
-    masks.resize((tree_->levels() + 1) * rows);
+    masks.resize((tree_->depth() + 1) * rows);
     std::fill_n(masks.begin(), rows, 0u);
     std::vector<std::uint32_t> slots;  // feature slot of each bit
     auto frame_at = [&](std::size_t split) {
@@ -67,33 +67,35 @@ void BackgroundCases::visit_leaves(const double* values, std::size_t rows, std::
         }
         check_interrupt(8 * rows);
         std::uint32_t bit = 1u << frame.bit, opened = frame.first_use ? bit : 0;
-        const std::uint32_t* above = masks.data() + (path.size() - 1) * rows;
-        std::uint32_t* here = masks.data() + path.size() * rows;
+        const std::uint32_t* parent_masks = masks.data() + (path.size() - 1) * rows;
+        std::uint32_t* child_masks = masks.data() + path.size() * rows;
         if (frame.side == 0) {
             for (std::size_t i = 0; i < rows; ++i) {
                 bool left = tree_->goes_left(frame.split, values + i * lines);
-                here[i] = (above[i] | opened) & ~(left ? 0u : bit);
+                child_masks[i] = (parent_masks[i] | opened) & ~(left ? 0u : bit);
             }
         } else {
             // The rows that met the feature so far and did not go left.
-            for (std::size_t i = 0; i < rows; ++i) here[i] = (above[i] | opened) & ~(here[i] & bit);
+            for (std::size_t i = 0; i < rows; ++i)
+                child_masks[i] = (parent_masks[i] | opened) & ~(child_masks[i] & bit);
         }
         std::int32_t child = tree_->split(frame.split).child[frame.side++];
         if (child >= 0)
             path.push_back(frame_at(static_cast<std::size_t>(child)));
         else
-            visit(AtLeaf{static_cast<std::size_t>(-1 - child), slots.data(), slots.size(), here});
+            visit(AtLeaf{static_cast<std::size_t>(-1 - child), slots.data(), slots.size(),
+                         child_masks});
     }
 }
 
 BackgroundCases::BackgroundCases(const TreeShape& tree, const double* background, std::size_t rows,
                                  std::size_t lines)
     : tree_(&tree), first_case_(tree.leaves() + 1) {
-    struct Found {
+    struct CaseOfLeaf {
         std::size_t leaf;
         Case item;
     };
-    std::vector<Found> found;
+    std::vector<CaseOfLeaf> cases_of_leaves;
     std::vector<std::uint32_t> masks, sorted;
     for (std::size_t begin = 0; begin < rows; begin += kBackgroundRows) {
         std::size_t count = std::min(kBackgroundRows, rows - begin);
@@ -102,24 +104,25 @@ BackgroundCases::BackgroundCases(const TreeShape& tree, const double* background
             std::sort(sorted.begin(), sorted.end());
             for (std::size_t i = 0; i < count; ++i) {
                 if (i == 0 || sorted[i] != sorted[i - 1])
-                    found.push_back({at.leaf, {sorted[i], 0}});
-                ++found.back().item.count;
+                    cases_of_leaves.push_back({at.leaf, {sorted[i], 0}});
+                ++cases_of_leaves.back().item.count;
             }
         });
     }
     if (rows > kBackgroundRows)
-        std::sort(found.begin(), found.end(), [](const Found& a, const Found& b) {
-            return std::tie(a.leaf, a.item.mask) < std::tie(b.leaf, b.item.mask);
-        });
-    for (std::size_t i = 0; i < found.size(); ++i) {
-        bool again = i > 0 && found[i].leaf == found[i - 1].leaf &&
-                     found[i].item.mask == found[i - 1].item.mask;
+        std::sort(cases_of_leaves.begin(), cases_of_leaves.end(),
+                  [](const CaseOfLeaf& a, const CaseOfLeaf& b) {
+                      return std::tie(a.leaf, a.item.mask) < std::tie(b.leaf, b.item.mask);
+                  });
+    for (std::size_t i = 0; i < cases_of_leaves.size(); ++i) {
+        bool again = i > 0 && cases_of_leaves[i].leaf == cases_of_leaves[i - 1].leaf &&
+                     cases_of_leaves[i].item.mask == cases_of_leaves[i - 1].item.mask;
         if (again) {
-            cases_.back().count += found[i].item.count;
+            cases_.back().count += cases_of_leaves[i].item.count;
             continue;
         }
-        cases_.push_back(found[i].item);
-        ++first_case_[found[i].leaf + 1];
+        cases_.push_back(cases_of_leaves[i].item);
+        ++first_case_[cases_of_leaves[i].leaf + 1];
     }
     for (std::size_t leaf = 0; leaf < tree.leaves(); ++leaf)
         first_case_[leaf + 1] += first_case_[leaf];
@@ -177,7 +180,7 @@ void BackgroundCases::add(const double* values, std::size_t rows, std::size_t li
             double* out = sums + i * slots * outputs + output;
             for (std::size_t bit = 0; bit < at.bits; ++bit) {
                 double* slot_sums = out + at.slots[bit] * outputs;
-                for (std::uint32_t k = 0; k < tree_->values(); ++k)
+                for (std::uint32_t k = 0; k < tree_->values_per_leaf(); ++k)
                     slot_sums[k] += shares[bit] * leaf_values[k];
             }
         }

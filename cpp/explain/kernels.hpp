@@ -69,9 +69,9 @@ struct ShapTree {
     // [split][side]: share of the rows that go this way if the feature is unknown.
     const double* shares;
     const double* ratio_fails;  // [point]: like ratio_meets for rows that fail a condition
-    std::uint32_t values;       // number of values per leaf
+    std::uint32_t values_per_leaf;
     std::uint32_t points;
-    std::uint32_t levels;  // number of edges on the longest path
+    std::uint32_t depth;  // number of edges on the longest path
     bool single_leaf;
 
     EdgeNumbers edge(std::size_t split, std::size_t side) const {
@@ -82,8 +82,9 @@ struct ShapTree {
 
 // The size of the workspace of a traversal in doubles: per level the masks, products, ratios and
 // sums of eight rows, and the current split.
-inline std::size_t shap_workspace_size(std::size_t levels, std::size_t points, std::size_t values) {
-    return (levels + 1) * (kShapRows * (1 + points * (2 + values)) + 1);
+inline std::size_t shap_workspace_size(std::size_t depth, std::size_t points,
+                                       std::size_t values_per_leaf) {
+    return (depth + 1) * (kShapRows * (1 + points * (2 + values_per_leaf)) + 1);
 }
 
 struct ShapKernels {

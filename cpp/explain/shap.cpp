@@ -41,7 +41,8 @@ struct Workspace {
 std::size_t points_at_a_time(const TreeShape& tree) {
     std::size_t all = tree.points();
     auto doubles = [&](std::size_t points) {
-        return shap_workspace_size(tree.levels(), points, tree.values()) + tree.edge_size(points);
+        return shap_workspace_size(tree.depth(), points, tree.values_per_leaf()) +
+               tree.edge_size(points);
     };
     std::size_t fixed = doubles(0), each = doubles(1) - fixed;
     std::size_t budget = kWalkBytes / sizeof(double);
@@ -109,8 +110,8 @@ ShapComputation::ShapComputation(const Ensemble& ensemble, const Table& rows,
         check_interrupt(64 * tree.nodes.size());
         const TreeShape& shape = trees_.emplace_back(ensemble, tree, used_, options.interactions);
         std::size_t points = points_at_a_time(shape);
-        walk_size_ =
-            std::max(walk_size_, shap_workspace_size(shape.levels(), points, shape.values()));
+        walk_size_ = std::max(walk_size_,
+                              shap_workspace_size(shape.depth(), points, shape.values_per_leaf()));
         share_size_ = std::max(share_size_, 2 * shape.splits());
         edge_size_ = std::max(edge_size_, shape.edge_size(points));
         edges += shape.edge_size(points);
@@ -277,10 +278,10 @@ void ShapComputation::run(double* out) const {
         std::clamp<std::size_t>(blocks, 1, static_cast<std::size_t>(options_->threads))));
     std::vector<Workspace> work(static_cast<std::size_t>(team.size()));
     team.run(blocks, [&](std::size_t index, int worker) {
-        Workspace& own = work[static_cast<std::size_t>(worker)];
-        if (own.walk.data() == nullptr) own = make_workspace();
+        Workspace& workspace = work[static_cast<std::size_t>(worker)];
+        if (workspace.walk.data() == nullptr) workspace = make_workspace();
         std::size_t begin = index * block;
-        explain_block({begin, std::min(rows_->rows, begin + block)}, own, out);
+        explain_block({begin, std::min(rows_->rows, begin + block)}, workspace, out);
     });
 }
 
@@ -320,14 +321,14 @@ void ShapComputation::add_leaves(Range rows, std::size_t first,
                     act(sums[(i * slots + s) * outputs() + k],
                         out[(rows.begin + i) * width + used_.players[s] * outputs() + k]);
     };
-    if (first > 0) for_each_sum([](double& sum, double& kept) { sum = kept; });
+    if (first > 0) for_each_sum([](double& sum, double& stored) { sum = stored; });
     for (std::size_t t = 0; t < cases.size(); ++t)
         cases[t].add(values.data(), rows.size(), lines(),
                      ensemble_->vector_leaves ? 0 : (first + t) % outputs(), outputs(), slots,
                      sums.data(), work);
     bool last = first + cases.size() == trees_.size();
     double count = last ? static_cast<double>(background_rows_) : 1.0;
-    for_each_sum([&](double& sum, double& kept) { kept = sum / count; });
+    for_each_sum([&](double& sum, double& stored) { stored = sum / count; });
 }
 
 void ShapComputation::run_by_leaves(double* out) const {

@@ -32,9 +32,9 @@ struct Masks {
 inline bool any(const Masks& mask) {
     Mask or_all = mask.v[0];
     for (std::size_t i = 1; i < kVectors; ++i) or_all |= mask.v[i];
-    std::int64_t found = 0;
-    for (std::size_t i = 0; i < kWidth; ++i) found |= or_all[i];
-    return found != 0;
+    std::int64_t bits = 0;
+    for (std::size_t i = 0; i < kWidth; ++i) bits |= or_all[i];
+    return bits != 0;
 }
 
 // With kPoints = 0 the number of points is that of the tree. Otherwise it is known at compile time,
@@ -46,12 +46,12 @@ class Walk {
     Walk(const ShapTree& tree, const double* values, double* workspace, double* phi, double* pairs,
          std::size_t slots)
         : tree_(tree), values_(values), phi_(phi), pairs_(pairs), slots_(slots) {
-        std::size_t levels = tree.levels + 1, lines = levels * tree.points;
+        std::size_t levels = tree.depth + 1, lines = levels * tree.points;
         met_ = reinterpret_cast<Masks*>(workspace);
         products_ = reinterpret_cast<Lanes*>(workspace) + levels;
         ratios_ = products_ + lines;
         sums_ = ratios_ + lines;
-        frames_ = reinterpret_cast<Frame*>(sums_ + lines * tree.values);
+        frames_ = reinterpret_cast<Frame*>(sums_ + lines * tree.values_per_leaf);
         for (std::size_t i = 0; i < kVectors; ++i) {
             met_[0].v[i] = ~Mask{};
             for (std::size_t q = 0; q < points(); ++q) products_[q].v[i] = all(1.0);
@@ -105,7 +105,7 @@ class Walk {
             return false;
         }
         std::int32_t child = at.child[side];
-        if (child < 0 && pairs_ == nullptr && tree_.values == 1) {
+        if (child < 0 && pairs_ == nullptr && tree_.values_per_leaf == 1) {
             add_leaf_edge(at, split, side, level);
             return false;
         }
@@ -142,12 +142,12 @@ class Walk {
     Lanes* products(std::size_t level) { return products_ + level * points(); }
     Lanes* ratios(std::size_t level) { return ratios_ + level * points(); }
     Lanes* sums(std::size_t level, std::size_t value) {
-        return sums_ + (level * tree_.values + value) * points();
+        return sums_ + (level * tree_.values_per_leaf + value) * points();
     }
 
     void clear_sums(std::size_t level) {
         Lanes* to = sums(level, 0);
-        for (std::size_t q = 0; q < points() * tree_.values; ++q) to[q] = Lanes{};
+        for (std::size_t q = 0; q < points() * tree_.values_per_leaf; ++q) to[q] = Lanes{};
     }
 
     void descend(const ShapSplit& at, std::size_t split, std::size_t side, std::size_t level) {
@@ -180,8 +180,8 @@ class Walk {
 
     void take_leaf(std::size_t leaf, std::size_t level) {
         const Lanes* product = products(level);
-        for (std::size_t k = 0; k < tree_.values; ++k) {
-            Doubles value = all(tree_.leaves[leaf * tree_.values + k]);
+        for (std::size_t k = 0; k < tree_.values_per_leaf; ++k) {
+            Doubles value = all(tree_.leaves[leaf * tree_.values_per_leaf + k]);
             Lanes* to = sums(level, k);
             for (std::size_t q = 0; q < points(); ++q)
                 for (std::size_t i = 0; i < kVectors; ++i) to[q].v[i] = value * product[q].v[i];
@@ -224,7 +224,7 @@ class Walk {
     void credit(const ShapSplit& at, std::size_t split, std::size_t side, std::size_t level) {
         EdgeNumbers edge = tree_.edge(split, side);
         const Masks &met = met_[level + 1], &above = met_[at.before];
-        for (std::size_t k = 0; k < tree_.values; ++k) {
+        for (std::size_t k = 0; k < tree_.values_per_leaf; ++k) {
             Lanes* below = sums(level + 1, k);
             Lanes* to = sums(level, k);
             Lanes added{};
@@ -240,7 +240,8 @@ class Walk {
                     added.v[i] += below[q].v[i];
                 }
             }
-            Lanes& phi = *reinterpret_cast<Lanes*>(phi_ + (at.slot * tree_.values + k) * kShapRows);
+            Lanes& phi =
+                *reinterpret_cast<Lanes*>(phi_ + (at.slot * tree_.values_per_leaf + k) * kShapRows);
             for (std::size_t i = 0; i < kVectors; ++i) phi.v[i] += added.v[i];
             if (pairs_ != nullptr) credit_pairs(at, below, k);
         }
@@ -254,7 +255,7 @@ class Walk {
             for (std::size_t q = 0; q < points(); ++q)
                 for (std::size_t i = 0; i < kVectors; ++i)
                     added.v[i] += gains[q].v[i] * ratio[q].v[i];
-            std::size_t index = (at.slot * slots_ + other->slot) * tree_.values + k;
+            std::size_t index = (at.slot * slots_ + other->slot) * tree_.values_per_leaf + k;
             Lanes& pair = *reinterpret_cast<Lanes*>(pairs_ + index * kShapRows);
             for (std::size_t i = 0; i < kVectors; ++i) pair.v[i] += added.v[i];
         }

@@ -66,7 +66,7 @@ class TreeShape::Path {
 
 TreeShape::TreeShape(const Ensemble& ensemble, const Tree& tree, const UsedFeatures& used,
                      bool pairs)
-    : values_(ensemble.vector_leaves ? ensemble.outputs : 1) {
+    : values_per_leaf_(ensemble.vector_leaves ? ensemble.outputs : 1) {
     struct Step {
         std::uint32_t node;
         std::size_t level;
@@ -78,12 +78,12 @@ TreeShape::TreeShape(const Ensemble& ensemble, const Tree& tree, const UsedFeatu
     while (!stack.empty()) {
         Step step = stack.back();
         stack.pop_back();
-        levels_ = std::max(levels_, static_cast<std::uint32_t>(step.level));
+        depth_ = std::max(depth_, static_cast<std::uint32_t>(step.level));
         const Node& node = tree.nodes[step.node];
-        auto number = static_cast<std::int32_t>(node.is_leaf() ? -1 - static_cast<int>(leaves())
-                                                               : static_cast<int>(splits()));
+        auto child = static_cast<std::int32_t>(node.is_leaf() ? -1 - static_cast<int>(leaves())
+                                                              : static_cast<int>(splits()));
         if (step.edge != kNoEdge)
-            splits_[static_cast<std::size_t>(step.edge / 2)].child[step.edge % 2] = number;
+            splits_[static_cast<std::size_t>(step.edge / 2)].child[step.edge % 2] = child;
         if (node.is_leaf()) {
             add_leaf(ensemble.values_of(tree, node));
             continue;
@@ -94,7 +94,7 @@ TreeShape::TreeShape(const Ensemble& ensemble, const Tree& tree, const UsedFeatu
         record_path(path, pairs);
         for (std::uint32_t side : {1u, 0u})
             stack.push_back(
-                {node.left + side, step.level + 1, slot, 2 * std::int64_t{number} + side});
+                {node.left + side, step.level + 1, slot, 2 * std::int64_t{child} + side});
     }
     rule_ = gauss_legendre((path_features_ + 1) / 2);
     for (double t : rule_.points) ratio_fails_.push_back(-1 / (1 - t));
@@ -182,17 +182,18 @@ void TreeShape::fill_edges(const double* shares, Range points, double* edge_numb
 void TreeShape::add_expectation(const double* shares, double* out) const {
     std::vector<double> share(splits_.size() + 1, 1.0);  // share of rows that reach a split
     if (splits_.empty())
-        for (std::uint32_t k = 0; k < values_; ++k) out[k] += leaves_[k];
+        for (std::uint32_t k = 0; k < values_per_leaf_; ++k) out[k] += leaves_[k];
     for (std::size_t i = 0; i < splits_.size(); ++i)
         for (std::size_t side = 0; side < 2; ++side) {
-            double here = share[i] * shares[2 * i + side];
+            double reaching = share[i] * shares[2 * i + side];
             std::int32_t child = splits_[i].child[side];
             if (child >= 0) {
-                share[static_cast<std::size_t>(child)] = here;
+                share[static_cast<std::size_t>(child)] = reaching;
                 continue;
             }
-            const double* leaf = leaves_.data() + static_cast<std::size_t>(-1 - child) * values_;
-            for (std::uint32_t k = 0; k < values_; ++k) out[k] += here * leaf[k];
+            const double* leaf =
+                leaves_.data() + static_cast<std::size_t>(-1 - child) * values_per_leaf_;
+            for (std::uint32_t k = 0; k < values_per_leaf_; ++k) out[k] += reaching * leaf[k];
         }
 }
 
@@ -204,9 +205,9 @@ ShapTree TreeShape::view(const double* shares, const double* edge_numbers, Range
             edge_numbers,
             shares,
             ratio_fails_.data() + points.begin,
-            values_,
+            values_per_leaf_,
             static_cast<std::uint32_t>(points.size()),
-            levels_,
+            depth_,
             splits_.empty()};
 }
 

@@ -35,14 +35,15 @@ class TreeShape {
     TreeShape(const Ensemble& ensemble, const Tree& tree, const UsedFeatures& used, bool pairs);
 
     std::size_t splits() const { return splits_.size(); }
-    std::size_t leaves() const { return leaves_.size() / values_; }
+    std::size_t leaves() const { return leaves_.size() / values_per_leaf_; }
     std::uint32_t points() const { return static_cast<std::uint32_t>(rule_.points.size()); }
-    std::uint32_t levels() const { return levels_; }
+    // The number of edges on the longest path.
+    std::uint32_t depth() const { return depth_; }
     // The largest number of different players on a path.
     std::size_t path_features() const { return path_features_; }
-    std::uint32_t values() const { return values_; }
+    std::uint32_t values_per_leaf() const { return values_per_leaf_; }
     const ShapSplit& split(std::size_t i) const { return splits_[i]; }
-    const double* leaf(std::size_t i) const { return leaves_.data() + i * values_; }
+    const double* leaf(std::size_t i) const { return leaves_.data() + i * values_per_leaf_; }
 
     // Whether a row goes left at a split, whether or not it reaches it. `values` holds one number
     // per line.
@@ -81,8 +82,8 @@ class TreeShape {
     std::vector<std::int64_t> edge_before_;
     Quadrature rule_;
     std::vector<double> ratio_fails_;
-    std::uint32_t values_ = 1;
-    std::uint32_t levels_ = 0;
+    std::uint32_t values_per_leaf_ = 1;
+    std::uint32_t depth_ = 0;
     std::size_t path_features_ = 1;
 };
 

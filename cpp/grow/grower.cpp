@@ -34,7 +34,7 @@ std::vector<std::uint32_t> draw(std::vector<std::uint32_t> items, double share, 
 }  // namespace
 
 struct Grower::GrowingNode {
-    std::uint32_t number = 0;  // node number in the tree
+    std::uint32_t index = 0;  // of the node in the tree
     std::uint32_t depth = 0;
     // Identifies the node by its path, independent of the order of expansion.
     std::uint64_t key = 0;
@@ -60,7 +60,7 @@ struct Grower::GrowingNode {
 bool Grower::ByPriority::operator()(const GrowingNode* a, const GrowingNode* b) const {
     if (a->split_by_depth && a->depth != b->depth) return a->depth < b->depth;
     if (a->split.gain != b->split.gain) return a->split.gain > b->split.gain;
-    return a->number < b->number;
+    return a->index < b->index;
 }
 
 Grower::Grower(const BinnedMatrix& matrix, std::span<const FeatureBins> bins,
@@ -84,10 +84,10 @@ Grower::Grower(const BinnedMatrix& matrix, std::span<const FeatureBins> bins,
 
 GrowTimings Grower::timings() const {
     GrowTimings all;
-    for (const GrowTimings& each : worker_timings_) {
-        all.histogram += each.histogram;
-        all.split += each.split;
-        all.partition += each.partition;
+    for (const GrowTimings& worker : worker_timings_) {
+        all.histogram += worker.histogram;
+        all.split += worker.split;
+        all.partition += worker.partition;
     }
     return all;
 }
@@ -149,16 +149,16 @@ void Grower::start_root(std::span<const std::uint32_t> sample, std::uint64_t key
     if (!sample.empty()) std::copy(sample.begin(), sample.end(), rows_[0].data());
     RowSet rows = root->rows(rows_);
 
-    std::vector<Packed> parts(block_count(root->count));
+    std::vector<Packed> block_sums(block_count(root->count));
     auto add_block = [&](std::size_t index, int) {
         Range range = block(root->count, index);
         Packed sum = 0;
         for (std::size_t i = range.begin; i < range.end; ++i)
             sum += gradients_[rows.rows != nullptr ? rows.rows[i] : i];
-        parts[index] = sum;
+        block_sums[index] = sum;
     };
-    team_->run(parts.size(), add_block);
-    root->sum = std::accumulate(parts.begin(), parts.end(), Packed{0});
+    team_->run(block_sums.size(), add_block);
+    root->sum = std::accumulate(block_sums.begin(), block_sums.end(), Packed{0});
     if (!splittable(*root) || options_->max_leaf_nodes < 2) return;
 
     Team* team = root->count >= kSharedRows || matrix_->layout().tiles.size() > 4 ? team_ : nullptr;
@@ -257,7 +257,7 @@ void Grower::commit(GrowingNode& node, GrownTree& out, Frontier& frontier) {
     out.tree.stats.resize(left + 2);
     out.split_bins.resize(left + 2);
     const Split& split = node.split;
-    Node& tree_node = out.tree.nodes[node.number];
+    Node& tree_node = out.tree.nodes[node.index];
     tree_node.left = left;
     tree_node.tag = split.feature | (split.missing_left ? Node::kMissingLeft : 0);
     if (split.left_bins.empty()) {
@@ -265,7 +265,7 @@ void Grower::commit(GrowingNode& node, GrownTree& out, Frontier& frontier) {
         // After the last edge only missing values go right.
         tree_node.number = split.bin <= edges.size() ? edges[split.bin - 1]
                                                      : std::numeric_limits<double>::infinity();
-        out.split_bins[node.number] = split.bin;
+        out.split_bins[node.index] = split.bin;
     } else {
         tree_node.tag |= Node::kCategorical;
         std::vector<std::uint32_t>& words = out.tree.category_words;
@@ -277,9 +277,9 @@ void Grower::commit(GrowingNode& node, GrownTree& out, Frontier& frontier) {
             if (bin > 0) words[begin + (bin - 1) / 32] |= 1u << ((bin - 1) % 32);
         tree_node.put_set(begin, count);
     }
-    out.tree.stats[node.number] = {NodeStats::finite(split.gain), 0};
-    node.left->number = left;
-    node.right->number = left + 1;
+    out.tree.stats[node.index] = {NodeStats::finite(split.gain), 0};
+    node.left->index = left;
+    node.right->index = left + 1;
     // A child has taken over the histogram of the parent, or it is not needed any more.
     if (node.left->histogram != node.histogram && node.right->histogram != node.histogram)
         histograms_.release(node.histogram);
@@ -298,7 +298,7 @@ void Grower::commit(GrowingNode& node, GrownTree& out, Frontier& frontier) {
 }
 
 void Grower::finish_leaf(GrowingNode& node, GrownTree& out) {
-    out.leaves.push_back({node.number, node.rows(rows_), node.bounds});
+    out.leaves.push_back({node.index, node.rows(rows_), node.bounds});
     if (node.split.found()) {
         histograms_.release(node.histogram);
         // The node was expanded in advance but not used.
@@ -427,9 +427,9 @@ void Grower::find_splits(GrowingNode* built, GrowingNode* derived, Packed* built
     if (team == nullptr) {
         for (std::size_t i = 0; i < layout.active.size(); ++i) scan(i);
     } else {
-        std::size_t parts = std::min<std::size_t>(layout.active.size(), 4 * team->size());
-        team->run(parts, [&](std::size_t part, int) {
-            Range range = part_of(layout.active.size(), parts, part);
+        std::size_t tasks = std::min<std::size_t>(layout.active.size(), 4 * team->size());
+        team->run(tasks, [&](std::size_t task, int) {
+            Range range = part_of(layout.active.size(), tasks, task);
             for (std::size_t i = range.begin; i < range.end; ++i) scan(i);
         });
     }

@@ -20,7 +20,7 @@
 namespace bosquet {
 
 struct Leaf {
-    std::uint32_t node;  // node number in the tree
+    std::uint32_t node;  // index of the node in the tree
     RowSet rows;  // rows of the sample on which the tree was grown; valid until the next tree
     ValueBounds bounds;
 };

@@ -11,7 +11,7 @@ namespace bosquet {
 namespace {
 
 // Approximate time per node in nanoseconds, not counting its rows; for check_interrupt.
-constexpr std::size_t kScanSteps = 4096;
+constexpr std::size_t kNanosecondsPerNode = 4096;
 
 }  // namespace
 
@@ -59,7 +59,7 @@ void HistogramBuilder::build_by_tile(RowSet rows, const Packed* gradients, Packe
         return;
     }
     for (std::size_t tile = 0; tile < tasks; ++tile) {
-        check_interrupt(16 * rows.count + kScanSteps);
+        check_interrupt(16 * rows.count + kNanosecondsPerNode);
         build_tile(tile, 0);
     }
 }
@@ -79,10 +79,10 @@ void HistogramBuilder::build_by_rows(RowSet rows, const Packed* gradients, Packe
         }
         if (!worker_used_[worker]) clear_all(into);
         worker_used_[worker] = 1;
-        RowSet part = chunk_of(rows, chunk);
+        RowSet chunk_rows = chunk_of(rows, chunk);
         for (std::size_t tile = 0; tile < layout.tiles.size(); ++tile)
-            add_tile(tile, part, gradients, into);
-        add_wide(part, gradients, into);
+            add_tile(tile, chunk_rows, gradients, into);
+        add_wide(chunk_rows, gradients, into);
     });
     if (!worker_used_[0]) clear_all(histogram);
     for (int worker = 1; worker < team.size(); ++worker) {

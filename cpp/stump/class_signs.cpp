@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "stump/candidate.hpp"
 #include "stump/criteria.hpp"
+#include "stump/integer_split.hpp"
 #include "stump/units.hpp"
 
 namespace bosquet {
@@ -34,7 +34,7 @@ class SignSearch {
         const OrderedColumn* column = table_.ordered(feature);
         by_bin_.assign(std::size_t{bins} * classes_, 0);
         sizes_.assign(column != nullptr ? by_bin_.size() : 0, 0);
-        for_each_bin(table_, feature, [&](std::size_t bin, std::size_t row) {
+        for_each_row(table_, feature, [&](std::size_t bin, std::size_t row) {
             add(by_bin_.data() + bin * classes_, of_row(row));
             if (column != nullptr) add_sizes(sizes_.data() + bin * classes_, of_row(row));
         });
@@ -125,9 +125,9 @@ class SignSearch {
         std::int64_t reached = gain_of(goes_left);
         if (reached <= best.gain) return;
         best.consider(reached, 0, goes_left[0] != 0);
-        best.place.left_bins.clear();
+        best.split.left_bins.clear();
         for (std::uint32_t bin = 1; bin < goes_left.size(); ++bin)
-            if (goes_left[bin]) best.place.left_bins.push_back(bin);
+            if (goes_left[bin]) best.split.left_bins.push_back(bin);
     }
 
     void search_levels(std::uint32_t bins, IntegerSplit& best) {
@@ -213,7 +213,7 @@ Stump best_of_signs(const StumpTable& table, Team& team, std::span<const double>
     stump.criterion_value = static_cast<double>(all - best.gain) / 2 / per_one;
     stump.gain = static_cast<double>(best.gain - constant_gain) / 2 / per_one;
     if (best.found) {
-        table.describe(best.place, stump);
+        table.describe(best.split, stump);
         std::vector<std::uint8_t> side(rows);
         StumpSides(table, stump, best_isa()).fill({0, rows}, side.data());
         for (std::size_t row = 0; row < rows; ++row)

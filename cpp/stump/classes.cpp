@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/error.hpp"
-#include "stump/candidate.hpp"
+#include "stump/integer_split.hpp"
 #include "stump/units.hpp"
 
 namespace bosquet {
@@ -22,7 +22,7 @@ class ClassSearch {
     void search(std::uint32_t feature, std::int64_t gain_to_reach, IntegerSplit& best) {
         std::uint32_t bins = table_.bins(feature).bins();
         by_bin_.assign(std::size_t{bins} * classes_, 0);
-        for_each_bin(table_, feature, [&](std::size_t bin, std::size_t row) {
+        for_each_row(table_, feature, [&](std::size_t bin, std::size_t row) {
             by_bin_[bin * classes_ + target_[row]] += weight_[row];
         });
         if (table_.bins(feature).categorical) {
@@ -77,7 +77,7 @@ class ClassSearch {
                 best_b = b;
             }
         for (std::uint32_t bin = 1; best.found && bin < bins; ++bin)
-            if (of_bin(bin)[best_a] > of_bin(bin)[best_b]) best.place.left_bins.push_back(bin);
+            if (of_bin(bin)[best_a] > of_bin(bin)[best_b]) best.split.left_bins.push_back(bin);
     }
 
     // If some of a bin's rows go left, no class has more weight on the left than with all of them,
@@ -128,12 +128,13 @@ double heaviest_class(const Sums& sums) {
 
 }  // namespace
 
-Stump best_of_classes(const StumpTable& table, Team& team, std::span<const std::uint32_t> given,
-                      std::uint32_t classes, std::span<const double> weight) {
+Stump best_of_classes(const StumpTable& table, Team& team,
+                      std::span<const std::uint32_t> classes_of_rows, std::uint32_t classes,
+                      std::span<const double> weight) {
     if (classes == 0)
         throw InputError("n_classes=0 is too small; there must be at least one class");
     // A copy, which cannot change after the check.
-    const std::vector<std::uint32_t> target(given.begin(), given.end());
+    const std::vector<std::uint32_t> target(classes_of_rows.begin(), classes_of_rows.end());
     for (std::uint32_t which : target)
         if (which >= classes)
             throw InputError("class number " + std::to_string(which) +
@@ -161,7 +162,7 @@ Stump best_of_classes(const StumpTable& table, Team& team, std::span<const std::
     stump.gain = static_cast<double>(best.gain - constant_gain) / per_one;
     stump.values = {heaviest_class(total), heaviest_class(total)};
     if (!best.found) return stump;
-    table.describe(best.place, stump);
+    table.describe(best.split, stump);
     std::vector<std::uint8_t> side(table.rows());
     StumpSides(table, stump, best_isa()).fill({0, table.rows()}, side.data());
     for (std::size_t row = 0; row < table.rows(); ++row)

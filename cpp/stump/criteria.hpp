@@ -111,11 +111,11 @@ struct SquaredCriterion {
           mean(static_cast<double>(sums.response) / static_cast<double>(sums.weight)) {}
     Gain constant_gain() const { return 0; }
     Gain operator()(StumpSums left) const {
-        std::int64_t rest = total.weight - left.weight;
-        if (left.weight <= 0 || rest <= 0) return -1;
+        std::int64_t right_weight = total.weight - left.weight;
+        if (left.weight <= 0 || right_weight <= 0) return -1;
         auto weight = static_cast<double>(left.weight);
         double t = static_cast<double>(left.response) - mean * weight;
-        return t * t / (weight * static_cast<double>(rest));
+        return t * t / (weight * static_cast<double>(right_weight));
     }
 
     bool falls_short(StumpSums left, Gain gain) const {

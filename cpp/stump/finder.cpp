@@ -271,13 +271,13 @@ StumpFinding StumpFinder::find(const Criterion& criterion) {
     if (!best.found) return finding;
     finding.left = best.left;
     finding.right = total_ - best.left;
-    SplitPosition place{feature, best.position, best.missing_left, {}};
+    SplitPosition split{feature, best.position, best.missing_left, {}};
     if (table_.bins(feature).categorical) {
         std::vector<BinSums> bins;
         read_bins(feature, bins);
-        place.left_bins = left_levels<Criterion>(bins, best);
+        split.left_bins = left_levels<Criterion>(bins, best);
     }
-    table_.describe(place, finding.stump);
+    table_.describe(split, finding.stump);
     return finding;
 }
 

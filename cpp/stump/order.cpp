@@ -115,7 +115,7 @@ RowOrder sort_rows(const Column& column, std::size_t rows, SortBuffers& buffers)
     for (std::size_t i = 0; i < order.present; ++i) {
         auto row = static_cast<std::uint32_t>(buffers.items[i]);
         bool last = i + 1 == order.present || !equal_values(buffers.items[i], buffers.items[i + 1]);
-        order.values += last;
+        order.distinct += last;
         order.rows[i] = last ? row | RowOrder::kLast : row;
     }
     std::copy(buffers.missing.begin(), buffers.missing.end(), order.rows.data() + order.present);

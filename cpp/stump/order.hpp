@@ -23,8 +23,8 @@ struct RowOrder {
     static constexpr std::uint32_t kRow = kLast - 1;
 
     Buffer<std::uint32_t> rows;
-    std::size_t present = 0;  // number of rows whose value is not missing
-    std::size_t values = 0;   // number of distinct values
+    std::size_t present = 0;   // number of rows whose value is not missing
+    std::size_t distinct = 0;  // number of distinct values
 
     bool has_missing() const { return present < rows.size(); }
 };

@@ -203,9 +203,9 @@ void StumpBoost::multiply(const Stump& stump, const StumpStep& step) {
 void StumpBoost::set_logit(Range run, const double* exponentials, BlockSums& sums) {
     for (std::size_t i = run.begin; i < run.end; ++i) {
         double odds = exponentials[i - run.begin] * exponentials[i - run.begin];
-        double own = 1 / (1 + odds), other = 1 / (1 + 1 / odds);
-        double weight = row_weight(i) * std::max(own * other, kMinWeight);
-        double response = std::min(1 / own, kMaxResponse);
+        double p_of_class = 1 / (1 + odds), p_of_other = 1 / (1 + 1 / odds);
+        double weight = row_weight(i) * std::max(p_of_class * p_of_other, kMinWeight);
+        double response = std::min(1 / p_of_class, kMaxResponse);
         responses_[i] = with_sign_of(weight * response, weights_[i]);
         weights_[i] = with_sign_of(weight, weights_[i]);
         sums.weight += weight;

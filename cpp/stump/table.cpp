@@ -29,9 +29,9 @@ FeatureBins level_bins(const Column& column, std::size_t rows, std::uint32_t cat
 // The starts of the bins of an ordered column, followed by the end of the last one: one bin per
 // value if there are few values, otherwise bins with about equal numbers of rows.
 std::vector<std::uint32_t> bin_starts(const RowOrder& order) {
-    std::size_t bins = order.values;
+    std::size_t bins = order.distinct;
     if (bins > kMaxBins) bins = std::clamp(order.present / kRowsPerBin, std::size_t{2}, kMaxBins);
-    bool one_per_value = bins == order.values;
+    bool one_per_value = bins == order.distinct;
     std::vector<std::uint32_t> starts{0};
     // Where the current bin may end.
     std::size_t earliest_end = one_per_value ? 0 : order.present / bins;
@@ -80,7 +80,7 @@ StumpTable::StumpTable(const Table& table, std::span<const std::uint32_t> catego
         RowOrder order = sort_rows(source, rows(), buffers[worker]);
         std::vector<std::uint32_t> starts = bin_starts(order);
         bins_[f] = ordered_bins(source, order, starts);
-        if (order.values > kMaxBins)
+        if (order.distinct > kMaxBins)
             columns[f] = {static_cast<std::uint32_t>(f), std::move(order), std::move(starts)};
     });
     for (OrderedColumn& column : columns)
@@ -133,29 +133,29 @@ const OrderedColumn* StumpTable::ordered(std::uint32_t feature) const {
     return at != ordered_.end() && at->feature == feature ? &*at : nullptr;
 }
 
-void StumpTable::describe(const SplitPosition& place, Stump& stump) const {
-    stump.feature = static_cast<std::int32_t>(place.feature);
-    const std::vector<std::uint32_t>& rows_of = counts(place.feature);
-    const FeatureBins& bins = bins_[place.feature];
+void StumpTable::describe(const SplitPosition& split, Stump& stump) const {
+    stump.feature = static_cast<std::int32_t>(split.feature);
+    const std::vector<std::uint32_t>& rows_of = counts(split.feature);
+    const FeatureBins& bins = bins_[split.feature];
     std::size_t left = 0, missing = rows_of[0];
-    if (const OrderedColumn* column = ordered(place.feature)) {
-        left = place.position;
-        if (place.position < column->order.present)
+    if (const OrderedColumn* column = ordered(split.feature)) {
+        left = split.position;
+        if (split.position < column->order.present)
             stump.threshold =
-                halfway(value_at(*column, place.position - 1), value_at(*column, place.position));
+                halfway(value_at(*column, split.position - 1), value_at(*column, split.position));
     } else if (bins.categorical) {
         stump.nominal = true;
-        for (std::uint32_t bin : place.left_bins) {
+        for (std::uint32_t bin : split.left_bins) {
             stump.left_categories.push_back(bin - 1);
             left += rows_of[bin];
         }
     } else {
-        for (std::uint32_t bin = 1; bin <= place.position; ++bin) left += rows_of[bin];
+        for (std::uint32_t bin = 1; bin <= split.position; ++bin) left += rows_of[bin];
         // After the last bin there is no edge.
-        if (place.position <= bins.edges.size()) stump.threshold = bins.edges[place.position - 1];
+        if (split.position <= bins.edges.size()) stump.threshold = bins.edges[split.position - 1];
     }
     // If no value is missing in training, missing values go to the side with more rows.
-    stump.missing_left = missing > 0 ? place.missing_left : 2 * left > rows();
+    stump.missing_left = missing > 0 ? split.missing_left : 2 * left > rows();
     if (missing > 0 && stump.missing_left) left += missing;
     stump.rows = static_cast<double>(rows());
     stump.left_rows = static_cast<double>(left);

@@ -55,7 +55,7 @@ class StumpTable {
 
     // Sets the stump to the split, with its threshold or categories and the number of rows on the
     // left. Not safe for concurrent calls.
-    void describe(const SplitPosition& place, Stump& stump) const;
+    void describe(const SplitPosition& split, Stump& stump) const;
 
     // The value at a position in a column's order.
     double value_at(const OrderedColumn& column, std::size_t index) const {

@@ -206,11 +206,11 @@ class GroupCompiler {
             if (coded.bins->wide())
                 coded.wide_column = group_.wide_columns++;
             else
-                coded.codes = new_line();
+                coded.codes_line = new_line();
         } else {
             coded.bins->edges = use.thresholds;
-            if (use.missing_left) coded.missing_left = new_line();
-            if (use.missing_right) coded.missing_right = new_line();
+            if (use.missing_left) coded.missing_left_line = new_line();
+            if (use.missing_right) coded.missing_right_line = new_line();
         }
         coded.binner = std::make_unique<ColumnBinner>(*coded.bins);
         index_of_feature_[feature] = group_.features.size();
@@ -267,17 +267,17 @@ class GroupCompiler {
     static std::vector<std::uint32_t> number_ends(const Tree& tree, const std::vector<bool>& ends,
                                                   std::vector<std::uint32_t>& numbered) {
         std::vector<std::uint32_t> offset(tree.nodes.size(), kBelow);
-        auto number = [&](std::uint32_t at) {
+        auto add_end = [&](std::uint32_t at) {
             offset[at] = static_cast<std::uint32_t>(numbered.size() * kLineRows);
             numbered.push_back(at);
         };
         offset[0] = 0;
-        if (ends[0]) number(0);
+        if (ends[0]) add_end(0);
         for (std::size_t at = 0; at < tree.nodes.size(); ++at) {
             if (offset[at] == kBelow || ends[at]) continue;
             for (std::uint32_t child : {tree.nodes[at].left, tree.nodes[at].left + 1}) {
                 offset[child] = 0;
-                if (ends[child]) number(child);
+                if (ends[child]) add_end(child);
             }
         }
         return offset;
@@ -293,7 +293,7 @@ class GroupCompiler {
         // A value goes left if at most `rank` edges are below it. In the line where 0 means missing
         // its code is one larger.
         auto bound = static_cast<std::uint8_t>(node.missing_left() ? rank + 1 : rank);
-        return {node.missing_left() ? feature.missing_left : feature.missing_right,
+        return {node.missing_left() ? feature.missing_left_line : feature.missing_right_line,
                 static_cast<std::uint8_t>(bound ^ 0x80)};
     }
 
@@ -312,7 +312,7 @@ class GroupCompiler {
         test.result = tree_line_++ * kLineRows;
         auto include = [&](std::uint32_t code) { test.left_set[code / 8] |= 1u << (code % 8); };
         if (feature.wide_column == kNoLine) {
-            test.line = feature.codes;
+            test.line = feature.codes_line;
             for (std::uint32_t code = 0; code <= feature.bins->categories; ++code)
                 if (goes_left(tree, node, code)) include(code);
         } else {

@@ -33,9 +33,9 @@ constexpr std::uint32_t kNoLine = 0xffffffff;
 // line of codes or, with more than 255 levels, a column of two-byte codes.
 struct CodedFeature {
     std::uint32_t feature = 0;
-    std::uint32_t missing_left = kNoLine;
-    std::uint32_t missing_right = kNoLine;
-    std::uint32_t codes = kNoLine;
+    std::uint32_t missing_left_line = kNoLine;
+    std::uint32_t missing_right_line = kNoLine;
+    std::uint32_t codes_line = kNoLine;
     std::uint32_t wide_column = kNoLine;
     std::unique_ptr<FeatureBins>
         bins;  // on the heap, because the binner refers to it when this object moves

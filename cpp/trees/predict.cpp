@@ -289,11 +289,12 @@ void Prediction::code(const TreeGroup& group, Range rows, Workspace& work) const
         for (std::size_t chunk = 0; chunk < chunks_of(rows.size()); ++chunk) {
             const std::uint8_t* codes = work.codes.data() + chunk * kLineRows;
             std::uint8_t* lines = lines_of(chunk, work);
-            if (feature.codes != kNoLine) std::copy_n(codes, kLineRows, lines + feature.codes);
-            if (feature.missing_left != kNoLine)
-                tree_kernels_->place_missing_left(codes, lines + feature.missing_left);
-            if (feature.missing_right != kNoLine)
-                tree_kernels_->place_missing_right(codes, lines + feature.missing_right);
+            if (feature.codes_line != kNoLine)
+                std::copy_n(codes, kLineRows, lines + feature.codes_line);
+            if (feature.missing_left_line != kNoLine)
+                tree_kernels_->place_missing_left(codes, lines + feature.missing_left_line);
+            if (feature.missing_right_line != kNoLine)
+                tree_kernels_->place_missing_right(codes, lines + feature.missing_right_line);
         }
     }
 }

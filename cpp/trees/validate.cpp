@@ -54,8 +54,8 @@ Fault fault_in_ordinal(const Ensemble& ensemble, const Tree& tree, const Node& l
 
 Fault fault_in_vectors(const Ensemble& ensemble, const Tree& tree) {
     std::size_t leaves = (tree.nodes.size() + 1) / 2;
-    std::size_t wanted = ensemble.vector_leaves ? leaves * ensemble.outputs : 0;
-    if (tree.leaf_values.size() != wanted)
+    std::size_t expected_size = ensemble.vector_leaves ? leaves * ensemble.outputs : 0;
+    if (tree.leaf_values.size() != expected_size)
         return "the number of leaf vectors does not match the number of leaves";
     for (double value : tree.leaf_values)
         if (!std::isfinite(value)) return "the value of a leaf is not finite";

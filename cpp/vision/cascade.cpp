@@ -20,17 +20,17 @@ bool in_window(const Box& box, bool tilted, std::int32_t width, std::int32_t hei
            box.y + box.width + box.height <= height;
 }
 
-void check_feature(const CascadeFeature& feature, std::size_t number, std::int32_t width,
+void check_feature(const CascadeFeature& feature, std::size_t index, std::int32_t width,
                    std::int32_t height) {
     for (std::size_t b = 0; b < kBoxes; ++b) {
         const Box& box = feature.box[b];
         if (!std::isfinite(feature.weight[b]))
-            throw InputError("feature " + std::to_string(number) +
+            throw InputError("feature " + std::to_string(index) +
                              " has a weight that is not finite");
         bool unused = b > 0 && feature.weight[b] == 0 && box.x == 0 && box.y == 0 &&
                       box.width == 0 && box.height == 0;
         if (!unused && !in_window(box, feature.tilted, width, height))
-            throw InputError("feature " + std::to_string(number) +
+            throw InputError("feature " + std::to_string(index) +
                              " has a rectangle that is not inside the window");
     }
 }
@@ -43,12 +43,12 @@ std::vector<std::uint32_t> parents_first(const CascadeNode* nodes, std::uint32_t
     seen_node[0] = 1;
     for (std::size_t next = 0; next < order.size(); ++next) {
         for (std::int32_t child : {nodes[order[next]].left, nodes[order[next]].right}) {
-            std::int64_t number = child > 0 ? child : -static_cast<std::int64_t>(child);
-            if (number > (child > 0 ? size - 1 : size)) return {};
-            char& seen = child > 0 ? seen_node[number] : seen_leaf[number];
+            std::int64_t index = child > 0 ? child : -static_cast<std::int64_t>(child);
+            if (index > (child > 0 ? size - 1 : size)) return {};
+            char& seen = child > 0 ? seen_node[index] : seen_leaf[index];
             if (seen) return {};
             seen = 1;
-            if (child > 0) order.push_back(static_cast<std::uint32_t>(number));
+            if (child > 0) order.push_back(static_cast<std::uint32_t>(index));
         }
     }
     if (order.size() != size) return {};

@@ -53,8 +53,9 @@ struct Detector::Workspace {
 
     const ScanCascade& cascade(const CascadeModel& model, std::int32_t arena) {
         const ScanLayout& layout = pyramid.layout(arena);
-        const ScanLayout& known = compiled_for[arena];
-        if (!compiled[arena] || layout.stride != known.stride || layout.plane != known.plane) {
+        const ScanLayout& compiled_layout = compiled_for[arena];
+        if (!compiled[arena] || layout.stride != compiled_layout.stride ||
+            layout.plane != compiled_layout.plane) {
             compiled[arena] = std::make_unique<CompiledCascade>(model, layout);
             compiled_for[arena] = layout;
         }
@@ -153,10 +154,10 @@ Scan Detector::scan(const GreyImage& image, const ScanOptions& options) const {
     std::uint32_t min_depth =
         std::min(options.min_depth, static_cast<std::uint32_t>(model_.stage_size.size()));
     std::vector<Task> tasks = tasks_of(model_, out.layers);
-    std::vector<std::vector<Hit>> found(tasks.size());
+    std::vector<std::vector<Hit>> hits_of_task(tasks.size());
     std::vector<std::uint64_t> visited(tasks.size());
-    team.run(tasks.size(), [&](std::size_t number, int) {
-        const Task& task = tasks[number];
+    team.run(tasks.size(), [&](std::size_t task_index, int) {
+        const Task& task = tasks[task_index];
         const Layer& layer = out.layers[task.layer];
         std::int32_t stride = pyramid.layout(layer.arena).stride;
         std::size_t count = static_cast<std::size_t>(
@@ -169,14 +170,14 @@ Scan Detector::scan(const GreyImage& image, const ScanOptions& options) const {
             std::size_t hits = kernels.scan_row(*cascade[layer.arena], first, count, min_depth,
                                                 row.data(), &evaluated);
             for (std::size_t i = 0; i < hits; ++i)
-                found[number].push_back({task.layer,
-                                         static_cast<std::int32_t>(row[i].index) * layer.step, y,
-                                         row[i].depth, row[i].sum});
+                hits_of_task[task_index].push_back(
+                    {task.layer, static_cast<std::int32_t>(row[i].index) * layer.step, y,
+                     row[i].depth, row[i].sum});
         }
-        visited[number] = evaluated;
+        visited[task_index] = evaluated;
     });
     for (std::size_t i = 0; i < tasks.size(); ++i) {
-        out.hits.insert(out.hits.end(), found[i].begin(), found[i].end());
+        out.hits.insert(out.hits.end(), hits_of_task[i].begin(), hits_of_task[i].end());
         out.visited += visited[i];
     }
     return_workspace(std::move(workspace));

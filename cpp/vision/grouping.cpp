@@ -70,21 +70,21 @@ std::vector<Detection> averages(const std::vector<Detection>& windows, DisjointS
     struct Sums {
         std::int64_t x, y, width, height;
     };
-    std::vector<std::size_t> number(windows.size());
+    std::vector<std::size_t> group_of(windows.size());
     std::vector<Detection> out;
     std::vector<Sums> sums;
     for (std::size_t i = 0; i < windows.size(); ++i) {
         std::size_t first = sets.find(i);
         const Detection& window = windows[i];
         if (first == i) {
-            number[i] = out.size();
+            group_of[i] = out.size();
             out.push_back(window);
             sums.push_back({window.box.x, window.box.y, window.box.width, window.box.height});
             out.back().neighbors = 1;
             continue;
         }
-        Detection& group = out[number[first]];
-        Sums& sum = sums[number[first]];
+        Detection& group = out[group_of[first]];
+        Sums& sum = sums[group_of[first]];
         sum.x += window.box.x;
         sum.y += window.box.y;
         sum.width += window.box.width;

@@ -82,9 +82,9 @@ void Pyramid::store(std::uint32_t* out, const ScanLayout& layout,
         std::memcpy(out, row.data(), row.size() * sizeof row[0]);
 }
 
-void Pyramid::fill(std::size_t number, const GreyImage& image, const DetectKernels& kernels,
+void Pyramid::fill(std::size_t layer_index, const GreyImage& image, const DetectKernels& kernels,
                    LayerRows& rows) {
-    const Layer& layer = layers_[number];
+    const Layer& layer = layers_[layer_index];
     const ScanLayout& layout = arenas_[layer.arena].layout;
     std::uint32_t* out = arenas_[layer.arena].entries.data() + layer.begin;
     auto image_width = static_cast<std::int32_t>(image.width);

@@ -24,9 +24,9 @@ constexpr double kMaxListedShare = 0.6;
 
 std::vector<std::uint32_t> positive_first(std::span<const std::uint8_t> positive) {
     std::vector<std::uint32_t> order;
-    for (int wanted : {1, 0})
+    for (int positive_class : {1, 0})
         for (std::uint32_t i = 0; i < positive.size(); ++i)
-            if ((positive[i] != 0) == (wanted == 1)) order.push_back(i);
+            if ((positive[i] != 0) == (positive_class == 1)) order.push_back(i);
     return order;
 }
 
@@ -111,15 +111,15 @@ class HaarSearch::FeatureSearch {
   private:
     void sum_by_code() {
         for (int negative = 0; negative < 2; ++negative) {
-            const Side& side = search_.sides_[negative];
+            const ClassWindows& windows = search_.class_windows_[negative];
             std::int64_t* sums = sums_[negative];
             std::fill_n(sums, code_count_, 0);
-            const std::uint8_t* codes = codes_ + side.first;
-            if (side.is_listed)
-                search_.kernels_.add_some(codes, side.rows.data(), side.units.data(),
-                                          side.rows.size(), sums);
+            const std::uint8_t* codes = codes_ + windows.first;
+            if (windows.is_listed)
+                search_.kernels_.add_some(codes, windows.rows.data(), windows.units.data(),
+                                          windows.rows.size(), sums);
             else
-                search_.kernels_.add(codes, side.units.data(), side.count, sums);
+                search_.kernels_.add(codes, windows.units.data(), windows.count, sums);
         }
     }
 
@@ -184,7 +184,7 @@ class HaarSearch::FeatureSearch {
         collect(code);
         for (std::uint32_t i = 0; i + 1 < chosen_.size(); ++i) {
             std::int64_t units = search_.units_[chosen_[i].row];
-            bool positive = chosen_[i].row < search_.sides_[0].count;
+            bool positive = chosen_[i].row < search_.class_windows_[0].count;
             left = left + StumpSums{positive ? units : -units, units};
             if (chosen_[i].value == chosen_[i + 1].value) continue;
             if (left.weight == 0 || left.weight == criterion_.total.weight) continue;
@@ -236,22 +236,22 @@ HaarSearch::HaarSearch(const WindowStack& windows, std::span<const std::uint8_t>
       units_(order_.size()) {
     std::size_t count = 0;
     for (std::uint8_t is_positive : positive) count += is_positive != 0;
-    sides_[0].count = sides_[1].first = count;
-    sides_[1].count = order_.size() - count;
+    class_windows_[0].count = class_windows_[1].first = count;
+    class_windows_[1].count = order_.size() - count;
 }
 
-void HaarSearch::list_rows(Side& side) {
-    const std::int64_t* units = units_.data() + side.first;
-    side.rows.clear();
-    side.units.clear();
-    for (std::uint32_t i = 0; i < side.count; ++i)
+void HaarSearch::list_rows(ClassWindows& windows) {
+    const std::int64_t* units = units_.data() + windows.first;
+    windows.rows.clear();
+    windows.units.clear();
+    for (std::uint32_t i = 0; i < windows.count; ++i)
         if (units[i] != 0) {
-            side.rows.push_back(i);
-            side.units.push_back(units[i]);
+            windows.rows.push_back(i);
+            windows.units.push_back(units[i]);
         }
-    side.is_listed =
-        static_cast<double>(side.rows.size()) <= kMaxListedShare * static_cast<double>(side.count);
-    if (!side.is_listed) side.units.assign(units, units + side.count);
+    windows.is_listed = static_cast<double>(windows.rows.size()) <=
+                        kMaxListedShare * static_cast<double>(windows.count);
+    if (!windows.is_listed) windows.units.assign(units, units + windows.count);
 }
 
 void HaarSearch::quantise(std::span<const double> weight) {
@@ -261,9 +261,9 @@ void HaarSearch::quantise(std::span<const double> weight) {
     for (std::size_t i = 0; i < order_.size(); ++i) {
         std::int64_t units = in_units(weight[order_[i]], per_one);
         units_[i] = units;
-        total_ = total_ + StumpSums{i < sides_[0].count ? units : -units, units};
+        total_ = total_ + StumpSums{i < class_windows_[0].count ? units : -units, units};
     }
-    for (Side& side : sides_) list_rows(side);
+    for (ClassWindows& windows : class_windows_) list_rows(windows);
 }
 
 HaarStump HaarSearch::best(std::span<const double> weight, StumpCriterion criterion) {

@@ -49,7 +49,7 @@ class HaarSearch {
 
   private:
     // The windows of one class with non-zero weight: contiguous, or listed by number.
-    struct Side {
+    struct ClassWindows {
         std::size_t first = 0, count = 0;  // of all windows of the class, in `order_`
         std::vector<std::uint32_t> rows;   // windows with a weight, if there are few
         std::vector<std::int64_t>
@@ -64,7 +64,7 @@ class HaarSearch {
     class FeatureSearch;
 
     void quantise(std::span<const double> weight);
-    void list_rows(Side& side);
+    void list_rows(ClassWindows& windows);
     template <class Criterion>
     HaarStump find(StumpCriterion criterion);
 
@@ -74,7 +74,7 @@ class HaarSearch {
     Team& team_;
     WindowPlanes planes_;
     CodeStore store_;
-    Side sides_[2];                    // positive, negative
+    ClassWindows class_windows_[2];    // positive, negative
     std::vector<std::int64_t> units_;  // weight of each window, in `order_`
     StumpSums total_;
     double unit_ = 1;                    // value of one unit of weight

@@ -64,12 +64,12 @@ ValueRange range(const float* values, std::size_t count) {
         low[0] = values[i] < low[0] ? values[i] : low[0];
         high[0] = values[i] > high[0] ? values[i] : high[0];
     }
-    ValueRange found{low[0], high[0]};
+    ValueRange whole_range{low[0], high[0]};
     for (std::size_t lane = 1; lane < kLanes; ++lane) {
-        found.low = low[lane] < found.low ? low[lane] : found.low;
-        found.high = high[lane] > found.high ? high[lane] : found.high;
+        whole_range.low = low[lane] < whole_range.low ? low[lane] : whole_range.low;
+        whole_range.high = high[lane] > whole_range.high ? high[lane] : whole_range.high;
     }
-    return found;
+    return whole_range;
 }
 
 void steps(const float* __restrict values, std::size_t count, float low, float per_one,
@@ -105,11 +105,11 @@ std::size_t find(const std::uint8_t* codes, std::size_t count, std::uint8_t code
     std::size_t found = 0, i = 0;
 #if defined(__AVX2__)
     // About one window in 256 has a given code, so that most vectors have none.
-    const __m256i wanted = _mm256_set1_epi8(static_cast<char>(code));
+    const __m256i repeated_code = _mm256_set1_epi8(static_cast<char>(code));
     for (; i + 32 <= count; i += 32) {
         __m256i some = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(codes + i));
-        auto equal =
-            static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(some, wanted)));
+        auto equal = static_cast<std::uint32_t>(
+            _mm256_movemask_epi8(_mm256_cmpeq_epi8(some, repeated_code)));
         for (; equal != 0; equal &= equal - 1)
             rows[found++] =
                 static_cast<std::uint32_t>(i) + static_cast<std::uint32_t>(__builtin_ctz(equal));

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from engine_fit import ISAS
+from core_fit import ISAS
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -50,7 +50,7 @@ def same_bits(a: NDArray[np.float64], b: NDArray[np.float64]) -> bool:
     return (a + 0.0).tobytes() == (b + 0.0).tobytes()
 
 
-def engine_bins(x: NDArray[Any], bins: Any, isa: str = "auto") -> NDArray[np.int64]:
+def core_bins(x: NDArray[Any], bins: Any, isa: str = "auto") -> NDArray[np.int64]:
     matrix = _core.bin_table(x[:, None], bins, isa, 1)
     return np.array([matrix.bin(0, row) for row in range(len(x))], dtype=np.int64)
 
@@ -87,7 +87,7 @@ def test_values_fall_into_the_bins_of_the_reference_on_every_instruction_set(
     column = reference_column(x, bins.edges(0))
     expected = column.bins_of(x) if column.splittable else np.zeros(len(x))
     for isa in ISAS:
-        np.testing.assert_array_equal(engine_bins(x, bins, isa), expected)
+        np.testing.assert_array_equal(core_bins(x, bins, isa), expected)
 
 
 @settings(max_examples=100, deadline=None)
@@ -99,7 +99,7 @@ def test_values_not_seen_in_training_fall_into_the_bins_of_the_reference(
     column = reference_column(x, bins.edges(0))
     expected = column.bins_of(others) if column.splittable else np.zeros(len(others))
     for isa in ISAS:
-        np.testing.assert_array_equal(engine_bins(others, bins, isa), expected)
+        np.testing.assert_array_equal(core_bins(others, bins, isa), expected)
 
 
 @settings(max_examples=100, deadline=None)
@@ -162,7 +162,7 @@ def test_integer_columns_are_binned_like_doubles() -> None:
         bins = learn(column, 30)
         assert same_bits(bins.edges(0), quantile_edges(x, None, 30))
         expected = reference_column(x, bins.edges(0)).bins_of(x)
-        np.testing.assert_array_equal(engine_bins(column, bins), expected)
+        np.testing.assert_array_equal(core_bins(column, bins), expected)
 
 
 @pytest.mark.parametrize("levels", [1, 3, 255, 256, 1000])
@@ -171,7 +171,7 @@ def test_codes_that_are_unknown_or_negative_count_as_missing(levels: int) -> Non
     bins = learn(np.r_[np.arange(levels, dtype=np.float64), np.nan], categories=levels)
     expected = BinnedColumn(np.zeros(0), levels, True).bins_of(codes)
     np.testing.assert_array_equal(expected, [1, levels, 0, 0, 0, 0, 0, 0, 1])
-    np.testing.assert_array_equal(engine_bins(codes, bins), expected)
+    np.testing.assert_array_equal(core_bins(codes, bins), expected)
 
 
 @pytest.mark.parametrize("seed", [0, 12345])

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from engine_fit import Array, EngineFit, assert_same_tree, fit_engine, probe_rows
+from core_fit import Array, CoreFit, assert_same_tree, fit_core, probe_rows
 from numpy.typing import NDArray
 
 from bosquet.reference.binning import BinnedTable, bin_table
@@ -52,10 +52,10 @@ def random_pairs(x: Array, rng: np.random.Generator, hessians: str) -> Pairs:
 
 def both_trees(
     x: Array, pairs: Pairs, categories: list[int], seed: int = 0, **options: Any
-) -> tuple[EngineFit, list[GradientNode], BinnedTable]:
+) -> tuple[CoreFit, list[GradientNode], BinnedTable]:
     """Return one tree on given gradients, grown by the core and by the reference implementation."""
     tree_options = TreeOptions(**options)
-    engine = fit_engine(
+    core = fit_core(
         x,
         np.zeros(len(x)),
         categories=categories,
@@ -68,15 +68,15 @@ def both_trees(
     leaf = leaf_of(reference, table.bins)
     values = newton_values(reference, leaf, pairs, tree_options.l2_regularization)
     set_leaf_values(reference, values, BoostOptions(tree_options, learning_rate=1.0))
-    return engine, reference, table
+    return core, reference, table
 
 
 def assert_same_as_reference(
     x: Array, pairs: Pairs, categories: list[int], **options: Any
 ) -> list[GradientNode]:
-    engine, reference, table = both_trees(x, pairs, categories, **options)
+    core, reference, table = both_trees(x, pairs, categories, **options)
     probes = probe_rows(x, np.random.default_rng(1))
-    assert_same_tree(engine, 0, reference, table, x, probes)
+    assert_same_tree(core, 0, reference, table, x, probes)
     return reference
 
 
@@ -186,11 +186,11 @@ def test_unseen_missing_values_follow_the_heavier_child() -> None:
     for cut, missing_left in ((3, False), (5, True), (7, True)):
         g = np.where(x[:, 0] < cut, 1.0, -1.0)
         pairs = np.column_stack([g, np.ones(10)]).astype(np.float32)
-        engine, reference, _ = both_trees(x, pairs, [0], min_samples_leaf=1, max_leaf_nodes=2)
+        core, reference, _ = both_trees(x, pairs, [0], min_samples_leaf=1, max_leaf_nodes=2)
         assert reference[0].split is not None
         assert reference[0].split.missing_left is missing_left
         expected = -1.0 if missing_left else 1.0
-        assert engine.ensemble.predict_raw(np.array([[np.nan]]), 0, 1)[0, 0] == expected
+        assert core.ensemble.predict_raw(np.array([[np.nan]]), 0, 1)[0, 0] == expected
 
 
 def test_min_samples_leaf_holds_in_every_leaf() -> None:
@@ -198,8 +198,8 @@ def test_min_samples_leaf_holds_in_every_leaf() -> None:
     x = mixed_table(rng, 400)
     for hessians in ("constant", "varied", "weighted"):
         pairs = random_pairs(x, rng, hessians)
-        engine, _, _ = both_trees(x, pairs, CATEGORIES, min_samples_leaf=17)
-        _, rows = np.unique(engine.raw[0], return_counts=True)
+        core, _, _ = both_trees(x, pairs, CATEGORIES, min_samples_leaf=17)
+        _, rows = np.unique(core.raw[0], return_counts=True)
         assert rows.min() >= 17
 
 
@@ -207,8 +207,8 @@ def test_min_samples_leaf_counts_missing_rows_of_weight_zero() -> None:
     x = np.r_[np.arange(20.0), np.full(10, np.nan)][:, None]
     y = np.r_[np.zeros(17), np.ones(3), np.zeros(10)]
     weight = np.r_[np.ones(20), np.zeros(10)]
-    engine = fit_engine(x, y, weight=weight, max_leaf_nodes=2, min_samples_leaf=5)
-    _, rows = np.unique(engine.raw[0], return_counts=True)
+    core = fit_core(x, y, weight=weight, max_leaf_nodes=2, min_samples_leaf=5)
+    _, rows = np.unique(core.raw[0], return_counts=True)
     assert rows.min() >= 5
 
 
@@ -216,12 +216,12 @@ def test_predictions_satisfy_monotone_constraints() -> None:
     rng = np.random.default_rng(12)
     x = rng.uniform(size=(400, 2))
     y = np.sin(5 * x[:, 0]) + x[:, 1] + 0.3 * rng.normal(size=400)
-    engine = fit_engine(x, y, rounds=20, monotone=[1, -1], min_samples_leaf=3, learning_rate=0.3)
+    core = fit_core(x, y, rounds=20, monotone=[1, -1], min_samples_leaf=3, learning_rate=0.3)
     grid = np.linspace(0, 1, 101)
     for other in (0.1, 0.5, 0.9):
         fixed = np.full_like(grid, other)
-        up = engine.ensemble.predict_raw(np.column_stack([grid, fixed]), 0, 20)[:, 0]
-        down = engine.ensemble.predict_raw(np.column_stack([fixed, grid]), 0, 20)[:, 0]
+        up = core.ensemble.predict_raw(np.column_stack([grid, fixed]), 0, 20)[:, 0]
+        down = core.ensemble.predict_raw(np.column_stack([fixed, grid]), 0, 20)[:, 0]
         assert np.all(np.diff(up) >= 0)
         assert np.all(np.diff(down) <= 0)
 
@@ -234,9 +234,9 @@ def test_a_tree_under_monotone_constraints_does_not_depend_on_the_unit_of_the_ta
     x = mixed_table(rng, 300)
     y = signal(x, rng)
     options: dict[str, Any] = {"monotone": [-1, -1, 0, 0, 0], "min_samples_leaf": 2}
-    plain = fit_engine(x, y, rounds=3, categories=CATEGORIES, learning_rate=0.5, **options)
+    plain = fit_core(x, y, rounds=3, categories=CATEGORIES, learning_rate=0.5, **options)
     power = 2.0 ** np.round(np.log2(scale))
-    scaled = fit_engine(x, y * power, rounds=3, categories=CATEGORIES, learning_rate=0.5, **options)
+    scaled = fit_core(x, y * power, rounds=3, categories=CATEGORIES, learning_rate=0.5, **options)
     np.testing.assert_allclose(scaled.raw, plain.raw * power, rtol=1e-12)
 
 

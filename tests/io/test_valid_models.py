@@ -192,7 +192,7 @@ def test_an_unpaired_surrogate_in_a_regression_model_is_rejected() -> None:
                 model_from_bytes(changed(file, "design", *place, to="\ud800"))
 
 
-def test_reach_bounds_the_sums_of_leaves() -> None:
+def test_max_absolute_prediction_bounds_the_sums_of_leaves() -> None:
     trees = [stump(1.0, -3.0), stump(2.0, 1.0), stump(-0.5, 0.0), Leaf(4.0)]
     section = ensemble_bytes(trees, 1, base=(-1.0, 2.0))
     file = file_of((b"META", b"{}"), (b"TREE", section), crc=_core.checksum)

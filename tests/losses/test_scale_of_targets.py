@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from engine_fit import fit_engine
+from core_fit import fit_core
 from loss_cases import REGRESSION, TRAITS, Array, cases, core_loss, parameters_of, targets_near
 from scipy.optimize import minimize_scalar
 
@@ -55,14 +55,14 @@ def test_the_best_constant_minimises_the_loss(name: str, parameter: float, centr
 @every_scale
 def test_the_value_of_a_leaf_minimises_the_loss(name: str, parameter: float, centre: float) -> None:
     y, w = targets_near(name, centre)
-    engine = fit_engine(
+    core = fit_core(
         np.zeros((y.size, 1)), y, name, parameters=parameters_of(name, parameter), weight=w,
         newton=False, max_leaf_nodes=1,
     )  # fmt: skip
     loss, reference = core_loss(name, parameter), loss_named(name, parameter)
     loss.start_round(y[None], np.zeros((1, y.size)), w)
     reference.start_round(y, np.zeros(y.size), w)
-    assert_minimal(loss, reference, engine.raw[0, 0], y, w)
+    assert_minimal(loss, reference, core.raw[0, 0], y, w)
 
 
 @pytest.mark.parametrize("scale", [1e-12, 1e-6, 1e-3, 1e3, 1e12])
@@ -72,7 +72,7 @@ def test_a_leaf_of_huber_scales_with_the_targets(scale: float) -> None:
     def leaf(y: Array) -> float:
         rows = np.zeros((y.size, 1))
         options = {"newton": False, "max_leaf_nodes": 1}
-        return float(fit_engine(rows, y, "huber", parameters=[0.7], weight=w, **options).raw[0, 0])
+        return float(fit_core(rows, y, "huber", parameters=[0.7], weight=w, **options).raw[0, 0])
 
     assert leaf(scale * y) == pytest.approx(scale * leaf(y), rel=1e-9)
 

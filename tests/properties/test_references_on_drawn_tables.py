@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from core_fit import assert_same_tree, fit_core, probe_rows
 from drawn_models import complete_tables, fitted
 from drawn_tables import LEVELS, Table, Weights, holds, tables, weights
-from engine_fit import assert_same_tree, fit_engine, probe_rows
 from hypothesis import assume
 from hypothesis import strategies as st
 from same_trees import trees_of
@@ -98,11 +98,11 @@ def test_rounds_of_squared_error_are_those_of_the_reference(
         weight=w,
         start=np.zeros_like(y),
     )
-    engine = fit_engine(x, y, rounds=2, weight=w, categories=categories, **growing, **rounds)
+    core = fit_core(x, y, rounds=2, weight=w, categories=categories, **growing, **rounds)
     probes = probe_rows(x, np.random.default_rng(table.seed), 50)
     for number, tree in enumerate(trees):
-        assert_same_tree(engine, number, tree, binned, x, probes)
-    np.testing.assert_allclose(engine.raw[0], raw, rtol=1e-9, atol=1e-9)
+        assert_same_tree(core, number, tree, binned, x, probes)
+    np.testing.assert_allclose(core.raw[0], raw, rtol=1e-9, atol=1e-9)
 
 
 # ------------------------------------------------------------------------------------------ trees

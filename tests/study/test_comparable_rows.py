@@ -51,7 +51,7 @@ class Paced(Ridge):
 
 def paced(name, seconds, cost=None, values=(1.0,), **more):
     """Return a method with this time per thousand rows; its cost model may be wrong."""
-    made = FitCost(cost or seconds, columns=0.0, fixed=0.0)
+    made = FitCost(cost or seconds, columns_exponent=0.0, fixed=0.0)
     return method(
         name,
         lambda shape, value, seed: Paced(value, seconds),

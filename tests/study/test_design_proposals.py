@@ -214,7 +214,7 @@ def test_duplicates_are_counted_with_and_without_weights_and_identifiers():
     without = doubled.drop(columns="fnlwgt")
     given = {"weight": "fnlwgt"}
     for known, severity in ((None, "medium"), (given, "low")):
-        found = explore(without, "y", "binary", given=known)
+        found = explore(without, "y", "binary", design_columns=known)
         assert [w["severity"] for w in found["warnings"]] == [severity]
     doubled = without.assign(case_id=[f"k{i}" for i in range(1200)])
     [copies] = findings(doubled, "duplicates")

@@ -32,9 +32,9 @@ def splits(y=None, **design):
 def test_training_rows_are_earlier_than_all_test_rows(times):
     time = np.array(times, dtype=float)
     by_time = splits(time=time)
-    assert 1 <= by_time.most <= 5
+    assert 1 <= by_time.max_splits <= 5
     tested = []
-    for number in range(by_time.most):
+    for number in range(by_time.max_splits):
         split = by_time.split(number)
         assert len(split.train)
         assert time[split.train].max() < time[split.test].min()
@@ -44,15 +44,21 @@ def test_training_rows_are_earlier_than_all_test_rows(times):
     assert len(set(tested)) == len(tested)
     assert time[by_time.split(0).test].max() == time.max()
     with pytest.raises(ValueError, match="does not exist"):
-        by_time.split(by_time.most)
+        by_time.split(by_time.max_splits)
 
 
 def test_blocks_have_a_tenth_of_the_rows_and_half_of_them_come_before():
     time = np.random.default_rng(0).permutation(1000).astype(float)
     by_time = splits(time=time)
     assert by_time.kind == "time"
-    assert [len(by_time.split(k).test) for k in range(by_time.most)] == [100] * 5
-    assert [len(by_time.split(k).train) for k in range(by_time.most)] == [900, 800, 700, 600, 500]
+    assert [len(by_time.split(k).test) for k in range(by_time.max_splits)] == [100] * 5
+    assert [len(by_time.split(k).train) for k in range(by_time.max_splits)] == [
+        900,
+        800,
+        700,
+        600,
+        500,
+    ]
     assert by_time.split(0).test.tolist() == np.flatnonzero(time >= 900).tolist()
 
 
@@ -92,7 +98,7 @@ def test_groups_are_never_divided_by_a_split_or_a_fold(groups, seed):
     group = np.array(groups)
     design = Design(group=group)
     by_group = Splits(design, np.zeros(len(group)), seed, stratify=False)
-    assert by_group.most is None
+    assert by_group.max_splits is None
     split = by_group.split(seed % 3)
     parts = [(split.train, split.test), *design_folds(design, 5, seed)]
     parts += [design_validation(design, 0.2, seed), *PreparedFolds.of(design, 3, seed).split()]
@@ -131,7 +137,7 @@ def test_with_time_and_groups_training_rows_are_earlier_and_of_other_groups():
     time = np.arange(1000.0)
     group = (time // 20).astype(int) + random.integers(0, 5, 1000)
     both = splits(time=time, group=group)
-    for number in range(both.most):
+    for number in range(both.max_splits):
         split = both.split(number)
         assert time[split.train].max() < time[split.test].min()
         assert not set(group[split.train]) & set(group[split.test])
@@ -143,11 +149,11 @@ def test_with_time_and_groups_training_rows_are_earlier_and_of_other_groups():
 def test_a_fixed_split_is_used_as_given():
     parts = np.array([0, 1, 2, 1, 0])
     fixed = splits(split=parts)
-    assert (fixed.kind, fixed.most) == ("fixed", 3)
+    assert (fixed.kind, fixed.max_splits) == ("fixed", 3)
     assert fixed.split(1).test.tolist() == [1, 3]
     assert fixed.split(1).train.tolist() == [0, 2, 4]
     once = splits(split=np.array([-1, 0, -1, 0]))
-    assert once.most == 1
+    assert once.max_splits == 1
     assert once.split(0).test.tolist() == [1, 3]
 
 

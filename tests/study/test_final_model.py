@@ -90,7 +90,7 @@ def test_the_last_fit_may_exceed_the_budget_by_a_limited_time(one_fit, rows):
     found, why = rows_for_final(setting(10_000), constant(), outcome, StudyClock(20.0))
     assert found == pytest.approx(rows, rel=0.01)
     assert why == ("" if rows == 10_000 else "a fit to all rows would take about 1:00")
-    spent = StudyClock(20.0, before=19.0)
+    spent = StudyClock(20.0, seconds_before=19.0)
     found, _ = rows_for_final(setting(10_000), constant(), outcome, spent)
     assert found == (10_000 if one_fit == 1.0 else 2000)
     assert OVERTIME * 20 == 10

@@ -90,7 +90,7 @@ def test_one_candidate_is_fitted_to_a_subsample_first_if_a_fit_to_all_rows_may_b
     assert (less.n_rows, less.note, len(less.candidates)) == (2000, "", 1)
     assert less.tuned.estimator.predict(X[:1]).shape == (1,)
     assert run(one, X, y, hard_limit=1000.0) is None
-    assert run(replace(one, combines=lambda *given: []), X, y) is None
+    assert run(replace(one, combine=lambda *given: []), X, y) is None
 
 
 class Stopped(Noted):

@@ -44,7 +44,7 @@ def test_durations_are_formatted():
 
 
 def test_the_clock_counts_what_an_earlier_run_has_used():
-    clock = StudyClock(100.0, before=30.0)
+    clock = StudyClock(100.0, seconds_before=30.0)
     assert 30 <= clock.elapsed() < 31
     assert 49 <= clock.left(0.8) <= 50
     assert StudyClock(None).left() == float("inf")
@@ -94,7 +94,7 @@ def test_rounds_are_complete_and_a_note_reports_how_they_were_tuned():
 
 def test_cheap_methods_come_first_and_those_that_combine_others_last():
     names = ["zebra", "gradient-boosting", "lda", "constant", "random-forest"]
-    combining = method("mixture", None, combines=lambda shape, chosen, seconds: [])
+    combining = method("mixture", None, combine=lambda shape, chosen, seconds: [])
     ordered = [m.name for m in in_order([combining, *(method(name, None) for name in names)])]
     assert ordered == [
         "constant", "lda", "gradient-boosting", "random-forest", "zebra", "mixture",

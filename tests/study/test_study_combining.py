@@ -59,7 +59,7 @@ def test_boosting_is_kept_and_combined_as_a_mean_of_runs_but_tried_as_one():
         "gradient-boosting": ChosenCandidate(boosted, 1.0),
         "linear": ChosenCandidate(given_linear(), 1.0),
     }
-    (combined,) = METHODS["super-learner"].combines(shape(), given, None)
+    (combined,) = METHODS["super-learner"].combine(shape(), given, None)
     assert dict(combined.make(3).estimators)["gradient-boosting"].n_runs == 3
 
 
@@ -73,7 +73,7 @@ def test_the_super_learner_combines_the_given_candidates_without_out_of_bag_scor
         "random-forest": ChosenCandidate(one, 1.0),
         "linear": ChosenCandidate(given_linear(), 1.0),
     }
-    combined = METHODS["super-learner"].combines(shape(), given, None)[0].make(3)
+    combined = METHODS["super-learner"].combine(shape(), given, None)[0].make(3)
     learners = dict(combined.estimators)
     assert list(learners) == ["linear", "random-forest"]
     forest = one.make(3).set_params(oob_score=False)
@@ -110,7 +110,7 @@ def chosen(seconds):
 
 
 def test_fewer_learners_are_combined_if_they_are_slow():
-    combines = METHODS["super-learner"].combines
+    combines = METHODS["super-learner"].combine
 
     def learners(seconds, given):
         return combines(shape(), chosen(seconds), given)[0].setting["learners"]
@@ -123,7 +123,7 @@ def test_fewer_learners_are_combined_if_they_are_slow():
 
 
 def test_support_vector_machines_are_left_out_if_a_fold_is_too_small_for_inner_folds():
-    combines = METHODS["super-learner"].combines
+    combines = METHODS["super-learner"].combine
     random = np.random.default_rng(0)
     for rare, there in ((5, False), (8, True)):
         y = (np.arange(200) < rare).astype(int)
@@ -151,7 +151,7 @@ def test_an_error_while_combining_fails_only_this_method():
     def fails(shape, chosen, seconds):
         raise ValueError("nothing goes together")
 
-    own = method("picky", None, combines=fails)
+    own = method("picky", None, combine=fails)
     table = study(methods=[own, linear()], repeats=1).fit(rows(), "y").table_
     assert table.loc["picky", "status"] == "failed"
     assert "nothing goes together" in table.loc["picky", "message"]
@@ -165,7 +165,7 @@ def test_a_custom_combination_gets_the_chosen_candidates_without_the_bayes_rule(
         seen.update({name: one.candidate.setting for name, one in chosen.items()})
         return [chosen["linear"].candidate]
 
-    own = method("copy", None, combines=combines)
+    own = method("copy", None, combine=combines)
     found = study(methods=[own, METHODS["linear"]], repeats=1).fit(
         rows(), "y", bayes=lambda X: np.asarray(X["a"]) * (1 + np.asarray(X["b"]))
     )

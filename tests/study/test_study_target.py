@@ -48,7 +48,7 @@ def test_the_rarer_class_is_the_positive_one():
 
 def test_rows_without_a_target_are_left_out_and_counted():
     found = read([1.5, None, 2.25, np.nan, *(np.arange(10) / 3)])
-    assert found.kept.sum() == len(found.y) == 12
+    assert found.has_target.sum() == len(found.y) == 12
     assert found.notes == ["2 rows without a value of 'y' left out."]
 
 

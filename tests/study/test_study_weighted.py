@@ -309,9 +309,9 @@ def test_the_learning_curve_fits_and_scores_by_weight():
         split,
         Decision(LABELS),
         rows=split.train,
-        whole=0.5,
-        one_fit=0.0,
-        left=lambda: 1.0,
+        score_on_all_rows=0.5,
+        one_fit_seconds=0.0,
+        seconds_left=lambda: 1.0,
     )
     size = round(points[-2]["rows"])
     scores = []

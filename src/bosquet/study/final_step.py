@@ -147,9 +147,9 @@ class FinalStep:
 
     def _interval_of_next_block(self, candidate: Candidate) -> list[float] | None:
         """Test the chosen method on further blocks of time; return the interval of its score on the next."""
-        metric, before = self.context.metric, self.schedule.outcomes(self.method)
-        scores = block_scores(self.context, self.method, candidate, before, self.clock)
-        further = scores[len(before) :]
+        metric, outcomes = self.context.metric, self.schedule.outcomes(self.method)
+        scores = block_scores(self.context, self.method, candidate, outcomes, self.clock)
+        further = scores[len(outcomes) :]
         if further:
             self.notes.append(
                 f"Only {self.method.title} was tested on {len(further)} further blocks of time:"

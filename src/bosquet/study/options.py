@@ -41,18 +41,18 @@ def requested_methods(methods: Any) -> list[Method] | None:
     """Return the methods of the given names; a `Method` is returned unchanged, None stays None."""
     if methods is None:
         return None
-    wanted = [methods] if isinstance(methods, str | Method) else list(methods)
-    if not wanted:
+    requested = [methods] if isinstance(methods, str | Method) else list(methods)
+    if not requested:
         raise ValueError("methods is empty; pass at least one method, or None for all")
     chosen = []
-    for wanted_method in wanted:
-        if isinstance(wanted_method, Method):
-            chosen.append(wanted_method)
-        elif wanted_method in METHODS:
-            chosen.append(METHODS[wanted_method])
+    for method in requested:
+        if isinstance(method, Method):
+            chosen.append(method)
+        elif method in METHODS:
+            chosen.append(METHODS[method])
         else:
             raise ValueError(
-                f"{wanted_method!r} in methods is unknown; {hint(str(wanted_method), METHODS, len(METHODS))}"
+                f"{method!r} in methods is unknown; {hint(str(method), METHODS, len(METHODS))}"
             )
     names = [method.name for method in chosen]
     twice = next((name for name in names if names.count(name) > 1), None)
@@ -100,10 +100,10 @@ def checked_costs(costs: Any, target: Any) -> np.ndarray | None:
         costs = np.where(np.eye(len(labels)) == 1, 0.0, rows[:, None])
     shape = np.shape(costs)
     if shape != (len(labels), len(labels)):
-        shown = ", ".join(map(repr, labels[:6])) + (", ..." if len(labels) > 6 else "")
+        first_labels = ", ".join(map(repr, labels[:6])) + (", ..." if len(labels) > 6 else "")
         raise ValueError(
             f"costs has shape {shape}, but {target.name!r} has {len(labels)} classes; pass a matrix with one"
-            f" row and one column per class, in the order {shown}"
+            f" row and one column per class, in the order {first_labels}"
         )
     matrix = check_costs(costs, len(labels))
     if len(labels) == 2:

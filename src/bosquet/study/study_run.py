@@ -140,7 +140,7 @@ class StudyRun:
     def _steps(self) -> StudyResult:
         """Run steps 2 to 7."""
         checkpoint = Checkpoint(self.options.checkpoint, self._heading())
-        self.clock.before = checkpoint.seconds
+        self.clock.seconds_before = checkpoint.seconds
         reporter = self._reporter()
         exploration = self._explore()
         for finding in alarms(exploration):
@@ -221,7 +221,7 @@ class StudyRun:
             target.task,
             test,
             tidier=self.table.tidier,
-            given=design.columns,
+            design_columns=design.columns,
             group=design.group,
         )
 

@@ -46,7 +46,7 @@ def test_the_code_of_a_class_is_decoded_correctly_even_with_an_error(kind, loss)
         assert np.array_equal(decision.numbers(decision.decision(raw)), np.arange(5))
 
 
-def test_one_against_all_is_decoded_to_the_largest_vote():
+def test_one_vs_rest_is_decoded_to_the_largest_vote():
     raw = np.random.default_rng(0).normal(size=(200, 6))
     decision = CodeDecision(code_matrix("one-vs-rest", 6), margin_loss("exponential"))
     assert np.array_equal(decision.numbers(decision.decision(raw)), raw.argmax(axis=1))

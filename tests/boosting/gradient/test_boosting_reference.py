@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from engine_fit import Array, assert_same_tree, fit_engine, probe_rows
+from core_fit import Array, assert_same_tree, fit_core, probe_rows
 from loss_cases import CURVED, accepted, cases, core_loss, parameters_of
 from numpy.typing import NDArray
 
@@ -67,7 +67,7 @@ def assert_references(
         start=np.zeros_like(y),
         pairs_of=None if weighted else engine_pairs(name, parameter),
     )
-    engine = fit_engine(
+    core = fit_core(
         x,
         y,
         name,
@@ -79,8 +79,8 @@ def assert_references(
     )
     probes = probe_rows(x, np.random.default_rng(seed))
     for number, reference in enumerate(trees):
-        assert_same_tree(engine, number, reference, table, x, probes)
-    np.testing.assert_allclose(engine.raw[0], raw, rtol=1e-9, atol=1e-10)
+        assert_same_tree(core, number, reference, table, x, probes)
+    np.testing.assert_allclose(core.raw[0], raw, rtol=1e-9, atol=1e-10)
 
 
 @pytest.mark.parametrize(("name", "parameter"), cases(CURVED, shares=[0.5]))
@@ -148,6 +148,6 @@ def test_validation_losses_agree_after_every_round() -> None:
 def test_a_category_not_seen_in_training_is_treated_as_missing() -> None:
     codes = np.tile([0.0, 1.0, np.nan], 20)[:, None]
     y = np.where(codes[:, 0] == 1, 5.0, 0.0)
-    engine = fit_engine(codes, y, categories=[2], category_l2=0.0, max_leaf_nodes=2)
-    missing, unseen = engine.ensemble.predict_raw(np.array([[np.nan], [7.0]]), 0, 1)[:, 0]
+    core = fit_core(codes, y, categories=[2], category_l2=0.0, max_leaf_nodes=2)
+    missing, unseen = core.ensemble.predict_raw(np.array([[np.nan], [7.0]]), 0, 1)[:, 0]
     assert unseen == missing

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from engine_fit import Array, fit_engine
+from core_fit import Array, fit_core
 from loss_cases import TWO_CLASSES, accepted, cases, parameters_of
 
 from bosquet.reference.losses import Loss, Softmax, loss_named
 
-# The root search of the engine may leave an exact root, is slow where the loss is linear, and may pass a
+# The root search of the core may leave an exact root, is slow where the loss is linear, and may pass a
 # flat minimum on one side.
 
 
 def single_leaf(
     name: str, parameter: float, y: Array, f: Array, w: Array | None = None
 ) -> tuple[float, Loss]:
-    """Return the engine's value of a leaf with all rows, and that of the reference implementation."""
-    engine = fit_engine(
+    """Return the core's value of a leaf with all rows, and that of the reference implementation."""
+    core = fit_core(
         np.zeros((len(y), 1)),
         y,
         name,
@@ -27,11 +27,11 @@ def single_leaf(
         newton=False,
         max_leaf_nodes=1,
     )
-    step = engine.raw[0] - f
+    step = core.raw[0] - f
     np.testing.assert_allclose(step, step[0], rtol=1e-9, atol=1e-9)
     reference = loss_named(name, parameter)
     reference.start_round(y, f, np.ones_like(y) if w is None else w)
-    return float(engine.ensemble.predict_raw(np.zeros((1, 1)), 0, 1)[0, 0]), reference
+    return float(core.ensemble.predict_raw(np.zeros((1, 1)), 0, 1)[0, 0]), reference
 
 
 @pytest.mark.parametrize(("name", "parameter"), cases(shares=[0.3, 0.7, 0.999]))
@@ -87,21 +87,21 @@ def test_huber_finds_the_minimiser_of_a_leaf_of_far_outliers() -> None:
     rng = np.random.default_rng(0)
     x = np.r_[np.zeros(95), np.ones(5)][:, None]
     y = np.r_[rng.normal(size=95), 10_000 + np.arange(5.0)]
-    engine = fit_engine(x, y, "huber", parameters=[0.9], newton=False, max_leaf_nodes=2)
-    np.testing.assert_allclose(engine.raw[0, -5:], 10_002.0, atol=3)
+    core = fit_core(x, y, "huber", parameters=[0.9], newton=False, max_leaf_nodes=2)
+    np.testing.assert_allclose(core.raw[0, -5:], 10_002.0, atol=3)
 
 
 def test_softmax_leaves_minimise_the_loss_over_their_own_class() -> None:
     rng = np.random.default_rng(2)
     y = rng.integers(0, 3, size=50).astype(np.float64)
     f = rng.normal(size=(3, 50))
-    engine = fit_engine(
+    core = fit_core(
         np.zeros((50, 1)), y, "log_loss", outputs=3, start=f, newton=False, max_leaf_nodes=1
     )
     reference = Softmax(3)
     for k in range(3):  # one class after the other, each with the previous steps
         f[k] += reference.minimiser(y, f, np.ones(50), k)
-    np.testing.assert_allclose(engine.raw, f, atol=1e-8)
+    np.testing.assert_allclose(core.raw, f, atol=1e-8)
 
 
 def test_leaf_values_obey_the_largest_step_and_the_learning_rate() -> None:
@@ -109,8 +109,8 @@ def test_leaf_values_obey_the_largest_step_and_the_learning_rate() -> None:
     x = np.zeros((3, 1))
     options = {"newton": False, "max_leaf_nodes": 1}
     for name in ("squared_error", "absolute_error"):
-        assert fit_engine(x, y, name, learning_rate=0.1, **options).raw[0, 0] == 1.1
-        capped = fit_engine(x, y, name, learning_rate=0.1, max_delta_step=2.0, **options)
+        assert fit_core(x, y, name, learning_rate=0.1, **options).raw[0, 0] == 1.1
+        capped = fit_core(x, y, name, learning_rate=0.1, max_delta_step=2.0, **options)
         assert capped.raw[0, 0] == pytest.approx(0.2)
 
 
@@ -118,7 +118,7 @@ def test_gradient_sampling_does_not_bias_the_minimiser() -> None:
     """Most rows are fitted and have small gradients; the minimiser must include them."""
     y = np.r_[np.zeros(1800), np.ones(200)]
     start = np.full(2000, -2.2)
-    engine = fit_engine(
+    core = fit_core(
         np.zeros((2000, 1)),
         y,
         "log_loss",
@@ -128,4 +128,4 @@ def test_gradient_sampling_does_not_bias_the_minimiser() -> None:
         subsample=0.2,
         gradient_sampling=True,
     )
-    assert engine.raw[0, 0] == pytest.approx(np.log(0.1 / 0.9), abs=0.15)
+    assert core.raw[0, 0] == pytest.approx(np.log(0.1 / 0.9), abs=0.15)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from engine_fit import ISAS, Array, fit_engine
+from core_fit import ISAS, Array, fit_core
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from loss_cases import TRAITS, accepted, cases, parameters_of
@@ -56,10 +56,10 @@ def test_sums_at_the_edge_of_the_range_keep_their_sign(rows: int, fraction: floa
     x = np.arange(rows, dtype=np.float64)[:, None] % 64
     step = np.where(x[:, 0] < 40, 1.0, 1.25)
     y = step * (fraction * 2.0**20 / step.sum())
-    engine = fit_engine(x, y, max_leaf_nodes=2)
-    np.testing.assert_allclose(engine.raw[0], y, rtol=1e-6)
-    mirrored = fit_engine(x, -y, max_leaf_nodes=2)
-    assert mirrored.raw.tobytes() == (-engine.raw).tobytes()
+    core = fit_core(x, y, max_leaf_nodes=2)
+    np.testing.assert_allclose(core.raw[0], y, rtol=1e-6)
+    mirrored = fit_core(x, -y, max_leaf_nodes=2)
+    assert mirrored.raw.tobytes() == (-core.raw).tobytes()
 
 
 @pytest.mark.parametrize("fraction", [1 - 2e-9, 1.0, 1 + 1e-6])
@@ -68,8 +68,8 @@ def test_hessian_sums_at_the_edge_of_the_range_stay_positive(fraction: float) ->
     weight = np.where(x[:, 0] % 2 == 0, 1.0, 3.0)
     weight *= fraction * 2.0**15 / weight.sum()
     y = np.where(x[:, 0] < 20, 0.0, 1.0)
-    engine = fit_engine(x, y, weight=weight, max_leaf_nodes=2)
-    np.testing.assert_allclose(engine.raw[0], y, atol=1e-6)
+    core = fit_core(x, y, weight=weight, max_leaf_nodes=2)
+    np.testing.assert_allclose(core.raw[0], y, atol=1e-6)
 
 
 # --- small gradients count next to large ones ----------------------------------------------------
@@ -83,10 +83,10 @@ def test_a_small_signal_is_found_next_to_a_target_of_a_million(rows: int, start:
     y = np.where(x[:, 0] > 0.3, 1.0, 0.0)
     x[7, 1], y[7] = 100.0, 1e6
     f = y.mean() if start == "mean" else 0.0
-    engine = fit_engine(x, y, start=f, max_leaf_nodes=3)
+    core = fit_core(x, y, start=f, max_leaf_nodes=3)
     units = np.arange(rows) != 7
-    assert engine.raw[0, 7] == pytest.approx(1e6)
-    np.testing.assert_allclose(engine.raw[0, units], y[units], atol=1e-3)
+    assert core.raw[0, 7] == pytest.approx(1e6)
+    np.testing.assert_allclose(core.raw[0, units], y[units], atol=1e-3)
 
 
 def test_a_single_value_of_a_million_loses_few_bits() -> None:
@@ -114,11 +114,11 @@ def test_weights_of_one_to_ten_thousand_give_the_split_of_exact_arithmetic(seed:
     x = rng.permutation(250).astype(np.float64)
     w = rng.choice([1.0, 1e4], size=250)
     y = np.sin(x / 40) + 0.2 * rng.normal(size=250)
-    engine = fit_engine(x[:, None], y, weight=w, max_leaf_nodes=2)
+    core = fit_core(x[:, None], y, weight=w, max_leaf_nodes=2)
     cut = exact_best_cut(x, y, w)
     for side in (x <= cut, x > cut):
         expected = np.sum(w[side] * y[side]) / np.sum(w[side])
-        np.testing.assert_allclose(engine.raw[0, side], expected, rtol=1e-6)
+        np.testing.assert_allclose(core.raw[0, side], expected, rtol=1e-6)
 
 
 def test_rows_of_small_weight_are_separated_next_to_heavy_ones() -> None:
@@ -128,8 +128,8 @@ def test_rows_of_small_weight_are_separated_next_to_heavy_ones() -> None:
     heavy = x[:, 1] >= 20
     w = np.where(heavy, 1e4, 1.0)
     y = np.where(heavy, 0.0, np.where(x[:, 0] >= 20, 3.0, 1.0))
-    engine = fit_engine(x, y, weight=w, max_leaf_nodes=3, min_samples_leaf=20)
-    np.testing.assert_allclose(engine.raw[0], y, atol=1e-12)
+    core = fit_core(x, y, weight=w, max_leaf_nodes=3, min_samples_leaf=20)
+    np.testing.assert_allclose(core.raw[0], y, atol=1e-12)
 
 
 @pytest.mark.parametrize("scale", [1e-30, 1e-10, 1e10, 1e30])
@@ -138,8 +138,8 @@ def test_the_model_does_not_depend_on_the_unit_of_the_target(scale: float) -> No
     x = rng.normal(size=(500, 3))
     y = x[:, 0] * x[:, 1] + rng.normal(size=500)
     power = 2.0 ** np.round(np.log2(scale))
-    plain = fit_engine(x, y, rounds=3, min_samples_leaf=5, learning_rate=0.5)
-    scaled = fit_engine(x, y * power, rounds=3, min_samples_leaf=5, learning_rate=0.5)
+    plain = fit_core(x, y, rounds=3, min_samples_leaf=5, learning_rate=0.5)
+    scaled = fit_core(x, y * power, rounds=3, min_samples_leaf=5, learning_rate=0.5)
     assert scaled.raw.tobytes() == (plain.raw * power).tobytes()
 
 
@@ -150,8 +150,8 @@ def test_the_model_does_not_depend_on_the_unit_of_the_weights(power: int) -> Non
     y = x[:, 0] * x[:, 1] + rng.normal(size=500)
     w = rng.choice([1.0, 2.5], size=500)
     options: dict[str, Any] = {"min_child_weight": 0.0, "min_samples_leaf": 5, "rounds": 3}
-    plain = fit_engine(x, y, weight=w, **options)
-    scaled = fit_engine(x, y, weight=w * 2.0**power, **options)
+    plain = fit_core(x, y, weight=w, **options)
+    scaled = fit_core(x, y, weight=w * 2.0**power, **options)
     assert scaled.raw.tobytes() == plain.raw.tobytes()
 
 
@@ -161,8 +161,8 @@ def test_the_order_of_the_rows_decides_no_split() -> None:
     x[rng.random(x.shape) < 0.1] = np.nan
     y = np.nan_to_num(x[:, 0]) + np.isnan(x[:, 1]) + rng.normal(size=3000)
     shuffled = rng.permutation(3000)
-    one = fit_engine(x, y, rounds=1, min_samples_leaf=10)
-    other = fit_engine(x[shuffled], y[shuffled], rounds=1, min_samples_leaf=10)
+    one = fit_core(x, y, rounds=1, min_samples_leaf=10)
+    other = fit_core(x[shuffled], y[shuffled], rounds=1, min_samples_leaf=10)
     np.testing.assert_allclose(other.raw[0], one.raw[0, shuffled], rtol=1e-12, atol=1e-14)
 
 
@@ -193,11 +193,9 @@ def table_of(rows: int, seed: int) -> tuple[Array, Array, Array, list[int]]:
 
 
 def bits_of(x: Array, y: Array, loss: str, **options: Any) -> bytes:
-    engine = fit_engine(x, y, loss, 3, **{"min_samples_leaf": 20, "learning_rate": 0.3, **options})
-    predicted = engine.ensemble.predict_raw(x[:500], 0, engine.ensemble.n_trees)
-    return (
-        engine.raw.tobytes() + predicted.tobytes() + np.float64(engine.fit.train_loss()).tobytes()
-    )
+    core = fit_core(x, y, loss, 3, **{"min_samples_leaf": 20, "learning_rate": 0.3, **options})
+    predicted = core.ensemble.predict_raw(x[:500], 0, core.ensemble.n_trees)
+    return core.raw.tobytes() + predicted.tobytes() + np.float64(core.fit.train_loss()).tobytes()
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -263,8 +261,8 @@ def test_sampling_by_gradient_draws_the_requested_share() -> None:
     x = np.arange(4000.0)[:, None] % 2
     y = np.where(x[:, 0] > 0, 1.0, -1.0)
     options: dict[str, Any] = {"subsample": 0.2, "gradient_sampling": True, "max_leaf_nodes": 2}
-    few = fit_engine(x, y, min_samples_leaf=300, **options)
-    many = fit_engine(x, y, min_samples_leaf=500, **options)
+    few = fit_core(x, y, min_samples_leaf=300, **options)
+    many = fit_core(x, y, min_samples_leaf=500, **options)
     assert len(np.unique(few.raw)) == 2
     assert len(np.unique(many.raw)) == 1
 
@@ -276,8 +274,8 @@ def test_sampling_by_gradient_learns_as_all_rows_do(share: float) -> None:
     x = rng.normal(size=(20_000, 3))
     y = np.sign(x[:, 0]) + 0.5 * x[:, 1] + 0.1 * rng.normal(size=20_000)
     options: dict[str, Any] = {"rounds": 20, "learning_rate": 0.3, "min_samples_leaf": 20}
-    all_rows = fit_engine(x, y, **options).fit.train_loss()
-    sampled = fit_engine(x, y, subsample=share, gradient_sampling=True, **options).fit.train_loss()
+    all_rows = fit_core(x, y, **options).fit.train_loss()
+    sampled = fit_core(x, y, subsample=share, gradient_sampling=True, **options).fit.train_loss()
     assert sampled < 1.3 * all_rows
 
 
@@ -294,7 +292,7 @@ def test_values_of_leaves_are_sums_over_blocks_in_their_order(
     rng = np.random.default_rng(0)
     x = rng.integers(0, 200, size=(36 * BLOCK_ROWS - 100, 3)).astype(float)
     y = rng.normal(size=len(x))
-    fitted = fit_engine(
+    fitted = fit_core(
         x, y, max_leaf_nodes=leaves, subsample=subsample, gradient_sampling=True, threads=threads
     )
     leaf = fitted.ensemble.apply(x)[:, 0]

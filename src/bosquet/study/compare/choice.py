@@ -81,10 +81,10 @@ def choose(
             if _gain_lost_by_others(m, top, scored, others) <= MAX_LOSS_OF_ALTERNATIVE
         ]
     )
-    rest = [m for m in scored if m is not chosen]
+    not_chosen = [m for m in scored if m is not chosen]
     close = [m for m in tied if gain_lost(m, best, scored, metric) <= MAX_LOSS_OF_ALTERNATIVE]
     easier = [m for m in close if readability(m) > readability(chosen)]
-    runner_up = _most_readable(easier) if easier else rest[0] if rest else None
+    runner_up = _most_readable(easier) if easier else not_chosen[0] if not_chosen else None
     verdict = verdict_on(methods)
     why = _why(chosen, best, runner_up, tied, scored, metric)
     why += _below_incumbent(chosen, best, scored, metric) + _not_compared(scored, best, verdict)
@@ -145,7 +145,7 @@ def _gain_lost_by_others(
 
 
 def _share_lost(score: float, top: float, base: float, metric: Metric) -> float | None:
-    """Return the share of the gain from `base` to `top` that `own` loses; None if there is no gain."""
+    """Return the share of the gain from `base` to `top` that `score` loses; None if there is no gain."""
     gain = metric.sign * (top - base)
     return metric.sign * (top - score) / gain if gain > 0 else None
 
@@ -280,14 +280,14 @@ def _below_incumbent(
 
 def _not_compared(scored: list[MethodRecord], best: MethodRecord, verdict: Verdict) -> str:
     """Return a sentence on the methods that were not compared with the best, or ""."""
-    parts = [unfinished({**verdict, "cut_short": []})] if without_score(verdict) else []
+    reasons = [unfinished({**verdict, "cut_short": []})] if without_score(verdict) else []
     lacking = [m["title"] for m in scored if m is not best and m["difference"] is None]
     fewer = [m["title"] for m in scored if m is not best and m["subsampled"]]
     if fewer:
-        parts.append(f"{len(fewer)} trained on fewer rows ({', '.join(fewer[:MAX_NAMED])})")
+        reasons.append(f"{len(fewer)} trained on fewer rows ({', '.join(fewer[:MAX_NAMED])})")
     if lacking:
-        parts.append(f"{len(lacking)} with too few splits ({', '.join(lacking)})")
-    text = f" Not compared: {'; '.join(parts)}." if parts else ""
+        reasons.append(f"{len(lacking)} with too few splits ({', '.join(lacking)})")
+    text = f" Not compared: {'; '.join(reasons)}." if reasons else ""
     if verdict["cut_short"]:
         text += f" Cut short by the time limit: {', '.join(verdict['cut_short'])}."
     return text

@@ -47,7 +47,7 @@ def check_test_table(
         )
     if not scored:
         return target.y[:0], None
-    y, kept, unknown = _targets(test.iloc[:, names.index(target.name)], target)
+    y, has_target, unknown = _targets(test.iloc[:, names.index(target.name)], target)
     if unknown and not len(y):
         raise ValueError(
             f"no row of the test table has a known class of {target.name!r}; the classes of the study are"
@@ -55,8 +55,8 @@ def check_test_table(
         )
     if offset is not None:
         with _naming_test_table():
-            offset.read(test[kept])
-    return y, _test_design(test[kept], design)[1]
+            offset.read(test[has_target])
+    return y, _test_design(test[has_target], design)[1]
 
 
 @contextmanager
@@ -98,11 +98,11 @@ def score_test_table(
     names = distinct_names([str(name) for name in test.columns])[0]
     if target.name not in names:
         return None
-    y, kept, unknown = _targets(test.iloc[:, names.index(target.name)], target)
+    y, has_target, unknown = _targets(test.iloc[:, names.index(target.name)], target)
     if not len(y):
         return None
     metric = next(candidate for candidate in metrics if candidate.name == record["metric"]["name"])
-    rows = test[kept] if not kept.all() else test
+    rows = test[has_target] if not has_target.all() else test
     group, weight = _test_design(rows, design)
     predictions = predict_in_blocks(model.estimator, model.features(rows), metric)
     decide: Any = model.decision  # not None for classification
@@ -116,7 +116,7 @@ def score_test_table(
     chosen = chosen_method(record)
     return ScoredTable(
         n_rows=len(y),
-        without_target=len(kept) - len(y) - unknown,
+        without_target=len(has_target) - len(y) - unknown,
         unknown_classes=unknown,
         weighted=weight is not None,
         metrics=scores,
@@ -131,15 +131,15 @@ def _targets(series: Any, target: StudyTarget) -> tuple[np.ndarray, np.ndarray, 
         import pandas as pd
 
         numbers = pd.to_numeric(series, errors="coerce").to_numpy(dtype=float)
-        kept = np.isfinite(numbers)
-        return numbers[kept], kept, 0
-    known = factorized(series)
-    if known is None:
+        has_target = np.isfinite(numbers)
+        return numbers[has_target], has_target, 0
+    encoded = factorized(series)
+    if encoded is None:
         raise ValueError(
             f"the target {target.name!r} of the test table contains lists; pass one class per row"
         )
     index_of = {text: k for k, text in enumerate(texts_of(target.classes.tolist()))}
-    of_level = np.array([*(index_of.get(text, -2) for text in texts_of(known.levels)), -1])
-    codes = of_level[known.codes]
-    kept = codes >= 0
-    return target.classes[codes[kept]], kept, int((codes == -2).sum())
+    of_level = np.array([*(index_of.get(text, -2) for text in texts_of(encoded.levels)), -1])
+    codes = of_level[encoded.codes]
+    has_target = codes >= 0
+    return target.classes[codes[has_target]], has_target, int((codes == -2).sum())

@@ -91,8 +91,8 @@ def _estimate_missing_splits(
     Splits differ in difficulty, blocks of time most of all. The mean over all splits is estimated by the mean
     of the best method with all splits, plus the mean difference to it on the splits that both have.
     """
-    most = max((len(row["scores"]) for row in scored), default=0)
-    complete = [row for row in scored if len(row["scores"]) == most]
+    n_splits = max((len(row["scores"]) for row in scored), default=0)
+    complete = [row for row in scored if len(row["scores"]) == n_splits]
     if len(complete) == len(scored):
         return
     reference = max(complete, key=lambda row: metric.sign * _mean(row))
@@ -100,17 +100,17 @@ def _estimate_missing_splits(
     for row in scored:
         row_outcomes = _done_by_split(outcomes[row["name"]])
         shared = [split for split in row_outcomes if split in reference_outcomes]
-        if len(row["scores"]) == most or not shared:
+        if len(row["scores"]) == n_splits or not shared:
             continue
-        for each in metrics:
-            name = each.name
+        for reported_metric in metrics:
+            name = reported_metric.name
             if name in row["metrics"]:
                 gaps = [
                     row_outcomes[split].metrics[name] - reference_outcomes[split].metrics[name]
                     for split in shared
                 ]
                 estimate = reference["metrics"][name] + float(np.mean(gaps))
-                row["metrics"][name] = float(np.clip(estimate, *each.range))
+                row["metrics"][name] = float(np.clip(estimate, *reported_metric.range))
         row["mean"] = row["metrics"][metric.name]
 
 
@@ -215,12 +215,12 @@ def _draws(
     y = context.y[schedule.splits[0].test]
     seed = seed_of(context.random_state, "draws")
     design = context.design.take(schedule.splits[0].test)
-    rows = BootstrapDraws.draw(y, context.metric, seed, design.group, design.weight)
+    draws = BootstrapDraws.draw(y, context.metric, seed, design.group, design.weight)
     scores = {}
     for row in scored:
         first = schedule.outcomes(methods[row["name"]])[0]
         if first.predictions is not None:
-            scores[row["name"]] = rows.scores(metric_input(first, context.metric))
+            scores[row["name"]] = draws.scores(metric_input(first, context.metric))
     return scores
 
 

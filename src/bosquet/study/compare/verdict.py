@@ -93,9 +93,9 @@ def unfinished(verdict: Verdict) -> str:
         ("not reached in time", verdict["not_reached"]),
         ("cut short by the time limit", verdict["cut_short"]),
     ]
-    parts = []
+    reasons_given = []
     for reason, names in reasons:
         if names:
-            shown = ", ".join(names[:MAX_NAMED]) + (", ..." if len(names) > MAX_NAMED else "")
-            parts.append(f"{len(names)} {reason} ({shown})")
-    return "; ".join(parts)
+            first_names = ", ".join(names[:MAX_NAMED]) + (", ..." if len(names) > MAX_NAMED else "")
+            reasons_given.append(f"{len(names)} {reason} ({first_names})")
+    return "; ".join(reasons_given)

@@ -33,7 +33,9 @@ def too_few(rows: int, classes: bool) -> str:
     if classes:
         needed = {"the coverage of prediction sets": 2 * MIN_TO_COVER}
         needed["calibration"] = 2 * MIN_TO_CALIBRATE
-    missing = [f"{what} (at least {least} rows)" for what, least in needed.items() if rows < least]
+    missing = [
+        f"{what} (at least {min_rows} rows)" for what, min_rows in needed.items() if rows < min_rows
+    ]
     if not missing:
         return ""
     return f"The first split has {rows} test rows, too few to measure {' and '.join(missing)}."
@@ -52,17 +54,19 @@ def coverage_on(
     The intervals of each half of the test rows are calibrated on the other half. Weights are used in the
     observed coverage, but not in the calibration.
     """
-    parts = halves(len(y), seed, MIN_TO_COVER)
-    if parts is None:
+    two_halves = halves(len(y), seed, MIN_TO_COVER)
+    if two_halves is None:
         return None
-    halves_covered = [_covered(model, X, y, metric, *order, seed) for order in (parts, parts[::-1])]
+    halves_covered = [
+        _covered(model, X, y, metric, *order, seed) for order in (two_halves, two_halves[::-1])
+    ]
     # The mean of each half, and the mean of both weighted by their total weights.
-    weights = [None if weight is None else weight[half] for half in parts[::-1]]
+    weights = [None if weight is None else weight[half] for half in two_halves[::-1]]
     means = [
         [np.average(values, weights=of_half) for values in covered]
         for covered, of_half in zip(halves_covered, weights, strict=True)
     ]
-    totals = None if weight is None else [float(weight[half].sum()) for half in parts[::-1]]
+    totals = None if weight is None else [float(weight[half].sum()) for half in two_halves[::-1]]
     inside, size = np.average(means, axis=0, weights=totals).tolist()
     name = "mean_width" if metric.needs == "number" else "mean_size"
     return {"nominal": NOMINAL, "observed": inside, name: size}
@@ -98,23 +102,23 @@ def calibration_on(
 ) -> dict[str, float] | None:
     """Return Brier score and calibration error, without and with calibration on the other half."""
     fewest = MIN_TO_CALIBRATE
-    parts = halves(len(y), seed, fewest) if metric.needs != "number" else None
-    if parts is None or not hasattr(model, "predict_proba"):
+    two_halves = halves(len(y), seed, fewest) if metric.needs != "number" else None
+    if two_halves is None or not hasattr(model, "predict_proba"):
         return None
-    before = predictions_for(model, X, metric)
-    after = np.empty_like(before)
-    for train, test in (parts, parts[::-1]):
+    uncalibrated = predictions_for(model, X, metric)
+    calibrated = np.empty_like(uncalibrated)
+    for train, test in (two_halves, two_halves[::-1]):
         if len(np.unique(y[train])) < len(metric.classes):
-            return _brier_and_ece(y, before, metric, calibration_error, weight)
+            return _brier_and_ece(y, uncalibrated, metric, calibration_error, weight)
         method = "isotonic" if len(train) >= 1000 else "platt"
         wrapped = CalibratedModel(model, method=method, cv="prefit")
         wrapped.fit(take(X, train), y[train], None if weight is None else weight[train])
-        after[test] = predictions_for(wrapped, take(X, test), metric)
-    rows = np.sort(np.concatenate(parts))
+        calibrated[test] = predictions_for(wrapped, take(X, test), metric)
+    rows = np.sort(np.concatenate(two_halves))
     weight = None if weight is None else weight[rows]
-    measures = _brier_and_ece(y[rows], before[rows], metric, calibration_error, weight)
-    calibrated = _brier_and_ece(y[rows], after[rows], metric, calibration_error, weight)
-    return measures | {f"{name}_after": value for name, value in calibrated.items()}
+    measures = _brier_and_ece(y[rows], uncalibrated[rows], metric, calibration_error, weight)
+    measures_after = _brier_and_ece(y[rows], calibrated[rows], metric, calibration_error, weight)
+    return measures | {f"{name}_after": value for name, value in measures_after.items()}
 
 
 def _brier_and_ece(
@@ -130,8 +134,8 @@ def _brier_and_ece(
     else:
         truth = np.eye(len(metric.classes))[numbers]
         brier = float(np.average(((p - truth) ** 2).sum(axis=1), weights=weight))
-        known = np.arange(len(metric.classes))
-        gap = error(numbers, p, classes=known, n_bootstrap=50, sample_weight=weight)
+        all_classes = np.arange(len(metric.classes))
+        gap = error(numbers, p, classes=all_classes, n_bootstrap=50, sample_weight=weight)
     return {"brier": brier, "ece": float(gap.corrected)}
 
 

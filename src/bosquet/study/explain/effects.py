@@ -96,17 +96,19 @@ def _largest_first(columns: list[str], losses: np.ndarray) -> list[dict[str, Any
     ]
 
 
-def _most_related(model: Any, X: Any, metric: Metric, most: int, left_out: str | None) -> list[str]:
-    """Return all columns or, if there are more than `most`, those most related to the predictions."""
+def _most_related(
+    model: Any, X: Any, metric: Metric, max_columns: int, left_out: str | None
+) -> list[str]:
+    """Return all columns or, if there are more than `max_columns`, those most related to the predictions."""
     names = [name for name in X.columns if name != left_out]
-    if len(names) <= most:
+    if len(names) <= max_columns:
         return names
     sample = X[:500]
     predicted = predictions_for(model, sample, metric)
     if predicted.ndim == 2:
         predicted = predicted[:, metric.positive if predicted.shape[1] == 2 else 0]
     shares = _explained_variance(sample[names], predicted)
-    best = np.sort(np.argsort(-shares, kind="stable")[:most])
+    best = np.sort(np.argsort(-shares, kind="stable")[:max_columns])
     return [names[k] for k in best]
 
 
@@ -160,8 +162,8 @@ def dependences(
 
     Each curve is the mean prediction, with the 10 % and 90 % quantiles of the curves of single rows.
     """
-    most = max(MAX_VALUES // (X.shape[1] * GRID), 20)
-    rows = np.sort(np.random.default_rng(seed).permutation(len(X))[: min(CURVE_ROWS, most)])
+    max_rows = max(MAX_VALUES // (X.shape[1] * GRID), 20)
+    rows = np.sort(np.random.default_rng(seed).permutation(len(X))[: min(CURVE_ROWS, max_rows)])
     sample = take(X, rows)
     some_weight = None if weight is None else weight[rows]
     shown_class = _shown_class(y, metric, weight)
@@ -228,12 +230,12 @@ def _points(column: Any) -> Any:
         if getattr(column.dtype, "ordered", False):
             levels.sort(key=column.cat.categories.tolist().index)
         return levels
-    known = column.to_numpy(dtype=float, na_value=np.nan)
-    known = known[np.isfinite(known)]
-    if len(np.unique(known)) <= GRID:
-        return np.unique(known)
-    low, high = np.quantile(known, [0.02, 0.98])
-    middle = np.unique(known[(known >= low) & (known <= high)])
+    finite = column.to_numpy(dtype=float, na_value=np.nan)
+    finite = finite[np.isfinite(finite)]
+    if len(np.unique(finite)) <= GRID:
+        return np.unique(finite)
+    low, high = np.quantile(finite, [0.02, 0.98])
+    middle = np.unique(finite[(finite >= low) & (finite <= high)])
     return np.unique(np.quantile(middle, np.linspace(0, 1, min(GRID, len(middle)))))
 
 
@@ -271,10 +273,10 @@ def _shown_class(y: np.ndarray, metric: Metric, weight: np.ndarray | None) -> An
     return labels[np.argmax(np.bincount(codes, weight))]
 
 
-def _of_class(curves: np.ndarray, model: Any, shown: Any) -> np.ndarray:
-    if shown is None:
+def _of_class(curves: np.ndarray, model: Any, shown_class: Any) -> np.ndarray:
+    if shown_class is None:
         return curves
-    index = int(np.flatnonzero(np.asarray(model.classes_) == shown)[0])
+    index = int(np.flatnonzero(np.asarray(model.classes_) == shown_class)[0])
     if curves.ndim == 3:
         return curves[:, :, index]
     return curves if index == 1 else 1 - curves  # a single output is that of the second class

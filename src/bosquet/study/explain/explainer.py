@@ -73,8 +73,8 @@ class Explainer:
         rows = (model, test.X, test.y, metric)
         importances = self._part("importances", [], self._importances)
         order = [str(importance["feature"]) for importance in importances]
-        few = too_few(len(test), metric.needs != "number")
-        self.notes += [few] if few else []
+        note_on_few_rows = too_few(len(test), metric.needs != "number")
+        self.notes += [note_on_few_rows] if note_on_few_rows else []
         record: ChosenRecord = {
             "name": choice.name,
             "why": choice.why,
@@ -182,7 +182,7 @@ class Explainer:
             self.split,
             decision,
             rows=self.train,
-            whole=self.outcome.score,
-            one_fit=self.outcome.one_fit_seconds,
-            left=lambda: self.clock.left(END_OF_FITS),
+            score_on_all_rows=self.outcome.score,
+            one_fit_seconds=self.outcome.one_fit_seconds,
+            seconds_left=lambda: self.clock.left(END_OF_FITS),
         )

@@ -28,15 +28,15 @@ def learning_curve(
     decision: Decision,
     *,
     rows: np.ndarray,
-    whole: float,
-    one_fit: float,
-    left: Callable[[], float],
+    score_on_all_rows: float,
+    one_fit_seconds: float,
+    seconds_left: Callable[[], float],
 ) -> list[dict[str, Any]]:
     """Return the score on the test rows for several numbers of training rows.
 
-    The standard deviation is over random draws of the training rows. `rows` are the training rows, `whole` is
-    the score of a fit to all of them, `one_fit` the seconds of such a fit, and `left` returns the seconds
-    that are left.
+    The standard deviation is over random draws of the training rows. `rows` are the training rows,
+    `score_on_all_rows` is the score of a fit to all of them, which takes `one_fit_seconds`, and
+    `seconds_left` returns the seconds that are left.
     """
     points: list[dict[str, Any]] = []
     y, test = context.y, context.rows(split.test)
@@ -46,7 +46,7 @@ def learning_curve(
             continue
         scores: list[float] = []
         for draw in range(DRAWS):
-            if left() < 2 * share * one_fit:
+            if seconds_left() < 2 * share * one_fit_seconds:
                 break
             seed = seed_of(context.random_state, "learning", size, draw)
             subset = rows[subsample(y[rows], size, seed, stratify=context.target.is_classes)]
@@ -57,7 +57,7 @@ def learning_curve(
         if scores:
             spread = float(np.std(scores, ddof=1)) if len(scores) > 1 else None
             points.append({"rows": float(size), "score": float(np.mean(scores)), "spread": spread})
-    points.append({"rows": float(len(rows)), "score": whole, "spread": None})
+    points.append({"rows": float(len(rows)), "score": score_on_all_rows, "spread": None})
     return points
 
 
@@ -69,12 +69,12 @@ def forecast(points: Sequence[dict[str, Any]], higher_is_better: bool) -> str:
     """
     if len(points) < 3:
         return "There are fewer than three points, too few to show a trend."
-    before, last = points[-2:]
-    sizes = f"From {before['rows']:,.0f} to {last['rows']:,.0f} rows"
-    if before["spread"] is None:
+    previous, last = points[-2:]
+    sizes = f"From {previous['rows']:,.0f} to {last['rows']:,.0f} rows"
+    if previous["spread"] is None:
         return f"{sizes} there is only one fit each, too few to show a trend."
-    gain = (1 if higher_is_better else -1) * (last["score"] - before["score"])
-    noise = 2 * before["spread"]
+    gain = (1 if higher_is_better else -1) * (last["score"] - previous["score"])
+    noise = 2 * previous["spread"]
     if gain > noise:
         return (
             f"{sizes} the score improved by {format_score(gain, 2)}. More rows would probably help."

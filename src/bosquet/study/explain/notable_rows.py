@@ -40,11 +40,11 @@ def notable_rows(
     rows = np.array([row for row, _ in picked], dtype=int)
     outputs = None if metric.needs == "number" else predictions[rows].argmax(axis=1)
     explanations = explain_rows(model, take(X, rows), outputs, background, order, seed)
-    shown = [name for name in order if name in X.columns][:MAX_VALUES]
-    shown = shown or [str(name) for name in X.columns[:MAX_VALUES]]
+    shown_columns = [name for name in order if name in X.columns][:MAX_VALUES]
+    shown_columns = shown_columns or [str(name) for name in X.columns[:MAX_VALUES]]
     result: list[ExplainedRow] = []
     for k, (row, kind) in enumerate(picked):
-        values = {str(name): _text(X[name].iloc[row]) for name in shown}
+        values = {str(name): _text(X[name].iloc[row]) for name in shown_columns}
         reasons = _largest_effects(explanations.names, explanations.effects[k], X, row)
         result.append(
             {
@@ -71,9 +71,9 @@ def _largest_effects(names: list[str], effects: np.ndarray, X: Any, row: int) ->
         {"feature": names[c], "value": _value_of(X, names[c], row), "effect": float(effects[c])}
         for c in columns[:MAX_REASONS]
     ]
-    rest = float(effects.sum()) - sum(reason["effect"] for reason in reasons)
+    effect_of_others = float(effects.sum()) - sum(reason["effect"] for reason in reasons)
     if len(columns) > MAX_REASONS or any(name == OTHERS for name in names):
-        reasons.append({"feature": OTHERS, "value": "", "effect": rest})
+        reasons.append({"feature": OTHERS, "value": "", "effect": effect_of_others})
     return reasons
 
 
@@ -109,12 +109,12 @@ def outlier_scores(X: Any) -> np.ndarray:
         column = X.iloc[:, k]
         if is_numeric_dtype(column.dtype):
             values = column.to_numpy(dtype=float, na_value=np.nan)
-            known = values[np.isfinite(values)]
-            if known.size == 0:
+            finite = values[np.isfinite(values)]
+            if finite.size == 0:
                 continue
-            low, middle, high = np.quantile(known, [0.25, 0.5, 0.75])
+            low, middle, high = np.quantile(finite, [0.25, 0.5, 0.75])
             # If most values are equal, the interquartile range is 0.
-            width = (high - low) or float(known.std()) or 1.0
+            width = (high - low) or float(finite.std()) or 1.0
             score = np.abs(values - middle) / width
         else:
             share = column.map(column.value_counts(normalize=True)).to_numpy(dtype=float)
@@ -124,16 +124,18 @@ def outlier_scores(X: Any) -> np.ndarray:
 
 
 def _pick_rows(losses: np.ndarray, outlyingness: np.ndarray) -> list[tuple[int, Kind]]:
-    taken: dict[int, Kind] = {}
+    kind_of_row: dict[int, Kind] = {}
     for row in np.argsort(-losses, kind="stable")[:WORST].tolist():
-        taken[row] = "worst"
-    far = [row for row in np.argsort(-outlyingness, kind="stable").tolist() if row not in taken]
-    for row in far[:OUTLIERS]:
-        taken[row] = "outlier"
-    middle = np.argsort(np.abs(losses - np.median(losses)), kind="stable").tolist()
-    for row in [row for row in middle if row not in taken][:TYPICAL]:
-        taken[row] = "typical"
-    return list(taken.items())
+        kind_of_row[row] = "worst"
+    by_outlyingness = [
+        row for row in np.argsort(-outlyingness, kind="stable").tolist() if row not in kind_of_row
+    ]
+    for row in by_outlyingness[:OUTLIERS]:
+        kind_of_row[row] = "outlier"
+    by_typicality = np.argsort(np.abs(losses - np.median(losses)), kind="stable").tolist()
+    for row in [row for row in by_typicality if row not in kind_of_row][:TYPICAL]:
+        kind_of_row[row] = "typical"
+    return list(kind_of_row.items())
 
 
 def _prediction_text(prediction: Any, metric: Metric) -> str:

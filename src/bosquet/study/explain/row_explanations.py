@@ -123,12 +123,12 @@ def _sample(
     return RowExplanations(names, raw[:, :, 0].mean(axis=1), effects.mean(axis=1))
 
 
-def _groups(columns: list[str], order: list[str], most: int) -> list[tuple[str, list[int]]]:
-    if len(columns) <= most:
+def _groups(columns: list[str], order: list[str], max_groups: int) -> list[tuple[str, list[int]]]:
+    if len(columns) <= max_groups:
         return [(name, [k]) for k, name in enumerate(columns)]
-    top = [name for name in order if name in columns][: most - 1]
-    rest = [k for k, name in enumerate(columns) if name not in set(top)]
-    return [*((name, [columns.index(name)]) for name in top), (OTHERS, rest)]
+    top = [name for name in order if name in columns][: max_groups - 1]
+    other_columns = [k for k, name in enumerate(columns) if name not in set(top)]
+    return [*((name, [columns.index(name)]) for name in top), (OTHERS, other_columns)]
 
 
 def _mixed_rows(
@@ -140,15 +140,15 @@ def _mixed_rows(
     n, draws, size = orders.shape
     step = np.argsort(orders, axis=2)  # the step at which each group is filled in
     own_row = np.broadcast_to(np.arange(n)[:, None, None], (n, draws, size + 1)).ravel()
-    other = np.repeat(len(X) + background_rows, size + 1, axis=1).ravel()
-    both = pandas.concat([X, background], ignore_index=True)
+    background_row = np.repeat(len(X) + background_rows, size + 1, axis=1).ravel()
+    stacked = pandas.concat([X, background], ignore_index=True)
     columns = {}
     for group, (_, members) in enumerate(groups):
         filled_in = (np.arange(size + 1)[None, None, :] > step[:, :, group, None]).ravel()
-        rows = np.where(filled_in, own_row, other)
+        rows = np.where(filled_in, own_row, background_row)
         for column in members:
             name = X.columns[column]
-            columns[name] = both[name].take(rows).reset_index(drop=True)
+            columns[name] = stacked[name].take(rows).reset_index(drop=True)
     return pandas.DataFrame(columns)[list(X.columns)]
 
 

@@ -81,15 +81,15 @@ class Proposal:
 # ------------------------------------------------------------------------------------------- time
 def is_in_order(values: np.ndarray) -> bool:
     """Return whether the rows are sorted by these numbers, except for a few jumps."""
-    known = values[~np.isnan(values)]
-    if known.size < max(MIN_TIMES, 0.9 * values.size):
+    present = values[~np.isnan(values)]
+    if present.size < max(MIN_TIMES, 0.9 * values.size):
         return False
-    steps = np.diff(known)
+    steps = np.diff(present)
     if not steps.any():
         return False
     if max((steps >= 0).mean(), (steps <= 0).mean()) >= SORTED:
         return True
-    first, second = known[np.random.default_rng(0).integers(known.size, size=(2, PAIRS))]
+    first, second = present[np.random.default_rng(0).integers(present.size, size=(2, PAIRS))]
     typical = np.abs(first - second).mean()
     return bool(np.abs(steps).mean() <= LOCAL * typical)
 
@@ -115,13 +115,13 @@ class TimeColumn:
         return self.feature.numbers
 
 
-def time_column(features: list[Feature], given: str | None = None) -> TimeColumn | None:
+def time_column(features: list[Feature], passed_name: str | None = None) -> TimeColumn | None:
     """Return the most likely time column, or None.
 
-    This is the `given` column; otherwise dates by which the table is sorted, then numbers with the name of a
-    time by which it is sorted, then other dates.
+    This is the column `passed_name`; otherwise dates by which the table is sorted, then numbers with the
+    name of a time by which it is sorted, then other dates.
     """
-    named = next((f for f in features if f.name == given and f.numbers is not None), None)
+    named = next((f for f in features if f.name == passed_name and f.numbers is not None), None)
     if named is not None and not bool(named.missing.any()):
         return TimeColumn(named, False)
     times = [f for f in features if is_time(f) and f.distinct >= MIN_TIMES]
@@ -145,8 +145,8 @@ def time_column(features: list[Feature], given: str | None = None) -> TimeColumn
 def _is_increasing(feature: Feature) -> bool:
     """Return whether the times rise (or fall) over the whole table, without starting again."""
     assert feature.numbers is not None
-    known = feature.numbers[~feature.missing]
-    return abs(np.corrcoef(known, np.arange(known.size))[0, 1]) >= INCREASING
+    present = feature.numbers[~feature.missing]
+    return abs(np.corrcoef(present, np.arange(present.size))[0, 1]) >= INCREASING
 
 
 def propose_time(time: TimeColumn, drift: Drift, target: str) -> Proposal:
@@ -185,13 +185,13 @@ def propose_group(features: list[Feature], random: np.random.Generator) -> Propo
         if not named and len(numbers) < CONSTANT_NUMBERS:
             continue
         count = int(codes.max()) + 1
-        each = (codes >= 0).sum() / count
+        rows_per_value = (codes >= 0).sum() / count
         described = [*numbers, *others]
         constant = f"; {', '.join(described[:3])} constant in each" if described else ""
         why = (
-            f"{feature.name} repeats ({count:,} values, {each:.1f} rows per value{constant}). A random split"
-            " has rows of the same value in training and test set, which is too optimistic for predicting"
-            " new values. If that is the aim"
+            f"{feature.name} repeats ({count:,} values, {rows_per_value:.1f} rows per value{constant}). A"
+            " random split has rows of the same value in training and test set, which is too optimistic for"
+            " predicting new values. If that is the aim"
         )
         proposal = Proposal("group", feature.name, why, sure=bool(described))
         rank = len(described) + 2 * named
@@ -238,14 +238,14 @@ def _constant_within(
     if several.size < MIN_GROUPS:
         return [], []
     chosen = random.permutation(several)[:GROUPS_SAMPLED]
-    place = np.full(sizes.size + 1, -1)
-    place[chosen] = np.arange(chosen.size)
-    rows = np.flatnonzero(place[codes] >= 0)
-    rows = rows[np.argsort(place[codes[rows]], kind="stable")]
-    starts = np.flatnonzero(np.diff(place[codes[rows]], prepend=-1))
+    index_in_sample = np.full(sizes.size + 1, -1)
+    index_in_sample[chosen] = np.arange(chosen.size)
+    rows = np.flatnonzero(index_in_sample[codes] >= 0)
+    rows = rows[np.argsort(index_in_sample[codes[rows]], kind="stable")]
+    starts = np.flatnonzero(np.diff(index_in_sample[codes[rows]], prepend=-1))
     within = np.arange(rows.size) - np.repeat(starts, np.diff(np.append(starts, rows.size)))
     rows = rows[within < ROWS_SAMPLED]
-    labels = place[codes[rows]]
+    labels = index_in_sample[codes[rows]]
     starts = np.flatnonzero(np.diff(labels, prepend=-1))
     numbers: list[str] = []
     others: list[str] = []

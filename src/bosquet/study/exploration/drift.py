@@ -47,11 +47,11 @@ def drift_between(train: list[Feature], test: list[Feature]) -> list[Finding]:
                 )
             )
     worst = [finding for _, finding in sorted(scored, key=lambda pair: -pair[0])]
-    rest = [name for finding in worst[_REPORTED:] for name in finding["columns"]]
-    if rest:
-        message = f"{len(rest)} more columns have drifted, such as {', '.join(rest[:5])}."
+    other_columns = [name for finding in worst[_REPORTED:] for name in finding["columns"]]
+    if other_columns:
+        message = f"{len(other_columns)} more columns have drifted, such as {', '.join(other_columns[:5])}."
         worst[_REPORTED:] = [
-            Finding(kind="drift", severity="medium", columns=rest, message=message)
+            Finding(kind="drift", severity="medium", columns=other_columns, message=message)
         ]
     return worst
 
@@ -90,8 +90,8 @@ def drift_in_order(
         if feature.distinct > 1
     ]
     beyond = {
-        place: index
-        for place, (_, index, _, p_value) in enumerate(measured)
+        position: index
+        for position, (_, index, _, p_value) in enumerate(measured)
         if index >= NOTABLE and p_value * len(measured) < _LEVEL
     }
     moved = sorted(((measured[k][0], beyond[k]) for k in beyond if k), key=lambda pair: -pair[1])
@@ -142,10 +142,10 @@ def _target_change(target: ExploredTarget, first: np.ndarray, last: np.ndarray) 
         np.bincount(target.codes[rows], minlength=len(target.classes)) / len(rows)
         for rows in (first, last)
     ]
-    most = int(np.abs(shares[1] - shares[0]).argmax())
+    most_changed = int(np.abs(shares[1] - shares[0]).argmax())
     return (
-        f"{target.classes[most]!r} in {shares[0][most]:.1%} of the first fifth of the rows and in"
-        f" {shares[1][most]:.1%} of the last"
+        f"{target.classes[most_changed]!r} in {shares[0][most_changed]:.1%} of the first fifth of the rows"
+        f" and in {shares[1][most_changed]:.1%} of the last"
     )
 
 

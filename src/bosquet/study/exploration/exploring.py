@@ -33,7 +33,7 @@ def explore(
     test: Any = None,
     *,
     tidier: TableTidier | None = None,
-    given: Mapping[str, str] | None = None,
+    design_columns: Mapping[str, str] | None = None,
     group: np.ndarray | None = None,
 ) -> Exploration:
     """Summarise the columns of a table and report problems.
@@ -53,7 +53,7 @@ def explore(
         A test table, to check for drift.
     tidier : TableTidier, optional
         The tidier fitted to the features, if there is one already.
-    given : dict, optional
+    design_columns : dict, optional
         Columns that were passed for "time", "group" and "weight". These options are not proposed again.
     group : array of shape (n_rows,), optional
         Group codes of the rows, if known.
@@ -87,8 +87,10 @@ def explore(
     columns = [column_of(feature, target_column, sample) for feature in features]
     correlations, matrix = _correlations(features, columns, sample)
     sampled = [feature.take(sample) for feature in features if feature.used]
-    proposed, design_findings = _design(features, target_column, sample, random, given or {})
-    weighted = "weight" in (given or {})
+    proposed, design_findings = _design(
+        features, target_column, sample, random, design_columns or {}
+    )
+    weighted = "weight" in (design_columns or {})
     copies, repeated = _duplicates(features_frame, frame[target], features, proposed, weighted)
     group = group_codes(features, proposed) if group is None else group
     sampled_group = None if group is None else group[sample]
@@ -146,12 +148,14 @@ def _leaks(
 ) -> list[Any]:
     """Return leaks of columns and of pairs, measured on a sample, and of single levels, on all rows."""
     leaks = column_leaks(sampled, sampled_target, random, group)
-    known = {name for finding in leaks for name in finding["columns"]}
-    sure = {name for leak in leaks if leak["severity"] == "high" for name in leak["columns"]}
+    leaking = {name for finding in leaks for name in finding["columns"]}
+    surely_leaking = {
+        name for leak in leaks if leak["severity"] == "high" for name in leak["columns"]
+    }
     return [
         *leaks,
-        *pair_leaks(sampled, sampled_target, sure),
-        *level_leaks(features, target, known),
+        *pair_leaks(sampled, sampled_target, surely_leaking),
+        *level_leaks(features, target, leaking),
     ]
 
 
@@ -160,12 +164,12 @@ def _design(
     target: ExploredTarget,
     sample: np.ndarray,
     random: np.random.Generator,
-    given: Mapping[str, str],
+    design_columns: Mapping[str, str],
 ) -> tuple[list[Proposal], list[Any]]:
     """Return the proposals for the design, and the findings on them and on drift within the table."""
-    time = time_column(features, given.get("time"))
+    time = time_column(features, design_columns.get("time"))
     proposed, drift = proposals(features, target, sample, random, time)
-    proposed = [proposal for proposal in proposed if proposal.option not in given]
+    proposed = [proposal for proposal in proposed if proposal.option not in design_columns]
     design_findings = [proposal.finding() for proposal in proposed]
     if time is not None and not time.starts_again:
         design_findings += drift_finding(drift, target.name, time.feature.name)
@@ -188,7 +192,7 @@ def _chosen_plans(
     strength += [1.0 if plan.has_levels or plan.kind == "date" else 0.0 for plan in plans]
     strength -= [0.0 if plan.used else 2.0 for plan in plans]
     best = np.sort(np.argsort(-strength, kind="stable")[:MAX_COLUMNS])
-    return [plans[place] for place in best]
+    return [plans[position] for position in best]
 
 
 def _duplicates(
@@ -223,12 +227,12 @@ def _copies(frame: Any, target: Any) -> tuple[int, int]:
         if not suspects.any():
             return 0, 0
     labels = np.unique(np.asarray(target.tolist()), return_inverse=True)[1]
-    whole = hashes * np.uint64(0x9E3779B97F4A7C15) + labels.astype(np.uint64)
-    copies = len(whole) - len(np.unique(whole))
+    hashes_with_target = hashes * np.uint64(0x9E3779B97F4A7C15) + labels.astype(np.uint64)
+    copies = len(hashes_with_target) - len(np.unique(hashes_with_target))
     group = np.unique(hashes, return_inverse=True)[1]
     pairs = np.unique(np.column_stack([group, labels]), axis=0)
-    several = np.bincount(pairs[:, 0], minlength=group.max() + 1) > 1
-    return int(copies), int(several[group].sum())
+    has_several_targets = np.bincount(pairs[:, 0], minlength=group.max() + 1) > 1
+    return int(copies), int(has_several_targets[group].sum())
 
 
 def _row_hashes(frame: Any) -> np.ndarray:
@@ -249,14 +253,17 @@ def _repeated(hashes: np.ndarray) -> np.ndarray:
 
 
 def _strongest(
-    features: list[Feature], columns: list[ColumnRecord], kinds: tuple[str, ...], most: int
+    features: list[Feature], columns: list[ColumnRecord], kinds: tuple[str, ...], max_columns: int
 ) -> list[Feature]:
     chosen = [
-        (-(column["relation"] or 0.0), place)
-        for place, (feature, column) in enumerate(zip(features, columns, strict=True))
+        (-(column["relation"] or 0.0), position)
+        for position, (feature, column) in enumerate(zip(features, columns, strict=True))
         if feature.used and feature.kind in kinds and feature.distinct > 1
     ]
-    return [features[place] for _, place in sorted(sorted(chosen)[:most], key=lambda pair: pair[1])]
+    return [
+        features[position]
+        for _, position in sorted(sorted(chosen)[:max_columns], key=lambda pair: pair[1])
+    ]
 
 
 def _correlations(
@@ -280,8 +287,8 @@ def _categories(
 def _drift(features: list[Feature], test: Any) -> list[Any]:
     names, _ = distinct_names([str(name) for name in test.columns])
     test = test.set_axis(names, axis=1)
-    both = [f for f in features if f.used and f.name in names]
+    shared = [f for f in features if f.used and f.name in names]
     absent = [f.name for f in features if f.used and f.name not in names]
     return findings.missing_columns(absent) + drift_between(
-        both, [feature_of(f.plan, test[f.name]) for f in both]
+        shared, [feature_of(f.plan, test[f.name]) for f in shared]
     )

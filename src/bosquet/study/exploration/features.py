@@ -60,14 +60,14 @@ class Feature:
         values = self.ordered
         return int(np.count_nonzero(values[1:] != values[:-1])) + 1 if values.size else 0
 
-    def bins(self, most: int = BINS) -> tuple[np.ndarray, int]:
+    def bins(self, max_bins: int = BINS) -> tuple[np.ndarray, int]:
         """Return a bin code per row and the number of bins; the last bin holds missing values.
 
         Numbers are divided at quantiles. The most frequent levels of a category have a bin each.
         """
         if self.numbers is not None:
             cuts = (
-                np.unique(np.quantile(self.ordered, np.linspace(0, 1, most + 1)[1:-1]))
+                np.unique(np.quantile(self.ordered, np.linspace(0, 1, max_bins + 1)[1:-1]))
                 if self.ordered.size
                 else np.zeros(0)
             )
@@ -77,9 +77,13 @@ class Feature:
             assert self.codes is not None
             counts = np.bincount(self.codes[self.codes >= 0], minlength=len(self.levels or []))
             order = np.argsort(-counts, kind="stable")
-            place = np.minimum(np.argsort(order), most)
-            codes = place[self.codes] if counts.size else np.zeros(len(self.codes), dtype=np.intp)
-            count = min(len(counts), most + 1)
+            bin_of_level = np.minimum(np.argsort(order), max_bins)
+            codes = (
+                bin_of_level[self.codes]
+                if counts.size
+                else np.zeros(len(self.codes), dtype=np.intp)
+            )
+            count = min(len(counts), max_bins + 1)
         codes = np.where(self.missing, count, codes)
         return codes.astype(np.intp), count + 1
 
@@ -104,7 +108,7 @@ def feature_of(plan: ColumnPlan, series: Any) -> Feature:
     kind = "category" if plan.used else _LEFT_OUT_KINDS.get(plan.reason, plan.reason)
     if not plan.used and series.dtype.kind in "iufb":
         return Feature(plan, kind, numbers=np.asarray(as_numbers(series), dtype=float))
-    known = factorized(series)
-    if known is None:  # lists and other unhashable values
+    encoded = factorized(series)
+    if encoded is None:  # lists and other unhashable values
         return Feature(plan, kind, codes=np.full(len(series), -1), levels=[])
-    return Feature(plan, kind, codes=known.codes, levels=texts_of(known.levels))
+    return Feature(plan, kind, codes=encoded.codes, levels=texts_of(encoded.levels))

@@ -152,22 +152,20 @@ def correlated(names: list[str], matrix: np.ndarray, categories: list[Feature]) 
         for j in range(i)
         if abs(matrix[i, j]) >= CORRELATED
     ]
-    few = [f for f in categories if 2 <= f.distinct <= MANY_LEVELS]
-    coded = [f.bins(MANY_LEVELS) for f in few]
-    for i in range(len(few)):
+    with_few_levels = [f for f in categories if 2 <= f.distinct <= MANY_LEVELS]
+    coded = [f.bins(MANY_LEVELS) for f in with_few_levels]
+    for i in range(len(with_few_levels)):
         for j in range(i):
             strength = cramers_v(coded[i][0], coded[j][0], coded[i][1], coded[j][1])
             if strength >= CORRELATED:
-                pairs.append((strength, few[i].name, few[j].name))
+                pairs.append((strength, with_few_levels[i].name, with_few_levels[j].name))
     if not pairs:
         return []
     pairs.sort(reverse=True)
-    shown = "; ".join(f"{a} and {b} ({strength:.2f})" for strength, a, b in pairs[:_NAMED])
+    strongest = "; ".join(f"{a} and {b} ({strength:.2f})" for strength, a, b in pairs[:_NAMED])
     more = f" and {len(pairs) - _NAMED} more pairs" if len(pairs) > _NAMED else ""
     concerned = list(dict.fromkeys(name for _, a, b in pairs for name in (a, b)))
-    message = (
-        f"Strongly correlated columns: {shown}{more}; feature importance is divided between them."
-    )
+    message = f"Strongly correlated columns: {strongest}{more}; feature importance is divided between them."
     return [Finding(kind="correlated", severity="low", columns=concerned, message=message)]
 
 
@@ -176,10 +174,13 @@ def rare(target: ExploredTarget) -> list[Finding]:
     if not target.is_classes:
         return []
     counts = target.counts
-    few = [label for label, count in zip(target.classes, counts, strict=True) if count < RARE_ROWS]
-    if few:
+    rare_classes = [
+        label for label, count in zip(target.classes, counts, strict=True) if count < RARE_ROWS
+    ]
+    if rare_classes:
         message = (
-            f"{listed(few)}: classes with fewer than {RARE_ROWS} rows, whose results are uncertain."
+            f"{listed(rare_classes)}: classes with fewer than {RARE_ROWS} rows, whose results are"
+            " uncertain."
         )
         return [Finding(kind="rare", severity="medium", columns=[target.name], message=message)]
     share = counts.min() / counts.sum()
@@ -201,12 +202,12 @@ def missing_columns(absent: list[str]) -> list[Finding]:
     return [Finding(kind="drift", severity="high", columns=absent, message=message)]
 
 
-def limits(shown: int, columns: int, sampled: int, rows: int) -> list[Finding]:
+def limits(examined: int, columns: int, sampled: int, rows: int) -> list[Finding]:
     """Report which columns and rows were not examined, to save time."""
     messages: list[Any] = []
-    if shown < columns:
+    if examined < columns:
         messages.append(
-            f"Only the {shown} of {columns:,} columns most associated with the target were examined."
+            f"Only the {examined} of {columns:,} columns most associated with the target were examined."
         )
     if sampled < rows:
         messages.append(
@@ -217,5 +218,5 @@ def limits(shown: int, columns: int, sampled: int, rows: int) -> list[Finding]:
 
 def listed(names: list[str]) -> str:
     """Return the names separated by commas; of many, the first ones and the number of the others."""
-    shown = ", ".join(names[:_NAMED])
-    return shown + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
+    first_names = ", ".join(names[:_NAMED])
+    return first_names + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")

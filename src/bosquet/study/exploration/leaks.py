@@ -69,13 +69,13 @@ def column_leaks(
 
 
 def pair_leaks(
-    features: Iterable[Feature], target: ExploredTarget, known: Collection[str] = ()
+    features: Iterable[Feature], target: ExploredTarget, already_reported: Collection[str] = ()
 ) -> list[Finding]:
     """Report pairs of columns of which a numeric target is a linear combination, such as their sum."""
     numbers = [
         f for f in features if f.numbers is not None and f.used and not bool(f.missing.any())
     ]
-    numbers = [f for f in numbers if f.distinct > 2 and f.name not in known]
+    numbers = [f for f in numbers if f.distinct > 2 and f.name not in already_reported]
     if target.is_classes or not 2 <= len(numbers) <= MAX_COLUMNS_PAIRED:
         return []
     values = [np.asarray(f.numbers) for f in numbers]
@@ -84,11 +84,11 @@ def pair_leaks(
     products = np.outer(with_target, with_target)
     squares = with_target[:, None] ** 2 + with_target[None, :] ** 2
     # The quotient is meaningless for columns that are collinear with each other.
-    rest = np.where(np.abs(among) < 0.999, 1 - among**2, np.inf)
-    explained = np.triu((squares - 2 * products * among) / rest, k=1)
-    alone = np.maximum(with_target[:, None] ** 2, with_target[None, :] ** 2)
+    denominators = np.where(np.abs(among) < 0.999, 1 - among**2, np.inf)
+    explained = np.triu((squares - 2 * products * among) / denominators, k=1)
+    explained_by_one = np.maximum(with_target[:, None] ** 2, with_target[None, :] ** 2)
     findings = []
-    for i, j in np.argwhere((explained > DETERMINED) & (alone < DETERMINED))[:_REPORTED]:
+    for i, j in np.argwhere((explained > DETERMINED) & (explained_by_one < DETERMINED))[:_REPORTED]:
         a, b = numbers[i].name, numbers[j].name
         message = (
             f"{target.name} is a linear combination of {a} and {b}; drop them unless they are known before"
@@ -164,18 +164,22 @@ class _Leak:
 
 
 def level_leaks(
-    features: Iterable[Feature], target: ExploredTarget, known: Collection[str] = ()
+    features: Iterable[Feature], target: ExploredTarget, already_reported: Collection[str] = ()
 ) -> list[Finding]:
     """Report levels, missing values and common numbers that never occur with one class, using all rows.
 
     A rare level lacks many classes by chance. A cell is therefore reported only if independence of column and
     target would make it so empty with a probability of at most 0.001 divided by the number of cells
-    (Bonferroni), and if it would contain a notable share of all rows. Columns in `known` are skipped, because
-    they are reported already.
+    (Bonferroni), and if it would contain a notable share of all rows. Columns in `already_reported` are
+    skipped.
     """
-    examined = [feature for feature in features if feature.used and feature.name not in known]
-    most = int(1 / COMMON)  # levels that a column of numbers can have
-    levels_in_all = sum(len(f.levels) if f.levels is not None else most for f in examined)
+    examined = [
+        feature for feature in features if feature.used and feature.name not in already_reported
+    ]
+    max_common_numbers = int(1 / COMMON)  # levels that a column of numbers can have
+    levels_in_all = sum(
+        len(f.levels) if f.levels is not None else max_common_numbers for f in examined
+    )
     # Two more levels per column: missing and not missing.
     cells = (levels_in_all + 2 * len(examined)) * max(len(target.classes), 1)
     worst = []
@@ -201,17 +205,19 @@ def _report(leaks: list[_Leak], target: str) -> list[Finding]:
         findings.append(
             Finding(kind="leak", severity="medium", columns=[leak.column], message=message)
         )
-    rest = [leak.column for leak in severe[_REPORTED:]]
-    if rest:
+    other_columns = [leak.column for leak in severe[_REPORTED:]]
+    if other_columns:
         message = (
-            f"{len(rest)} more columns have a level that excludes a value of {target}: {listed(rest)};"
-            f" drop those that are not known before {target}."
+            f"{len(other_columns)} more columns have a level that excludes a value of {target}:"
+            f" {listed(other_columns)}; drop those that are not known before {target}."
         )
-        findings.append(Finding(kind="leak", severity="medium", columns=rest, message=message))
+        findings.append(
+            Finding(kind="leak", severity="medium", columns=other_columns, message=message)
+        )
     if mild:
-        shown = "; ".join(f"{leak.level} {leak.how}" for leak in mild[:_REPORTED])
+        examples = "; ".join(f"{leak.level} {leak.how}" for leak in mild[:_REPORTED])
         more = f"; and {len(mild) - _REPORTED} more columns" if len(mild) > _REPORTED else ""
-        message = f"Levels that exclude a value of {target}: {shown}{more}."
+        message = f"Levels that exclude a value of {target}: {examples}{more}."
         names = [leak.column for leak in mild]
         findings.append(Finding(kind="leak", severity="low", columns=names, message=message))
     return findings
@@ -228,8 +234,8 @@ def _levels(feature: Feature) -> _Levels:
         names = [f"{feature.name} = {value:g}" for value in numbers]
         codes = np.full(len(feature.numbers), len(names) + 1)
         if len(names):
-            place = np.searchsorted(numbers, feature.numbers).clip(0, len(names) - 1)
-            codes = np.where(numbers[place] == feature.numbers, place, codes)
+            nearest = np.searchsorted(numbers, feature.numbers).clip(0, len(names) - 1)
+            codes = np.where(numbers[nearest] == feature.numbers, nearest, codes)
     missing = feature.missing
     has_missing = bool(missing.any()) and not bool(missing.all())
     codes = np.where(missing, len(names), codes)

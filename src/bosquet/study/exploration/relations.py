@@ -114,18 +114,20 @@ def _class_of_nearest(
     This finds sharp class boundaries that the bins are too coarse for. Rows with an equal number are skipped,
     because a duplicate of the row would predict any target.
     """
-    known = half & ~feature.missing
-    if feature.numbers is None or not known.any():
+    present_in_half = half & ~feature.missing
+    if feature.numbers is None or not present_in_half.any():
         return None
-    order = np.flatnonzero(known)[np.argsort(feature.numbers[known], kind="stable")]
+    order = np.flatnonzero(present_in_half)[
+        np.argsort(feature.numbers[present_in_half], kind="stable")
+    ]
     numbers, queried = feature.numbers[order], feature.numbers[~half]
     above = np.searchsorted(numbers, queried, side="right")
     below = np.searchsorted(numbers, queried, side="left") - 1
     up = np.append(numbers, np.inf)[above] - queried
     down = queried - np.append(numbers, -np.inf)[below]  # -inf if no number is smaller
-    near = np.where(down < up, below, above).clip(0, len(order) - 1)
+    nearest = np.where(down < up, below, above).clip(0, len(order) - 1)
     most_frequent = int(target.counts.argmax())
-    return np.where(feature.missing[~half], most_frequent, target.codes[order[near]])
+    return np.where(feature.missing[~half], most_frequent, target.codes[order[nearest]])
 
 
 def _explained_variance(
@@ -135,10 +137,12 @@ def _explained_variance(
     sums = np.bincount(codes[half], y[half] - mean, minlength=count)
     means = mean + sums / (np.bincount(codes[half], minlength=count) + 1e-9)
     candidates = [means[codes[~half]]]
-    known = half & ~feature.missing
-    if feature.numbers is not None and known.sum() > 1:
+    present_in_half = half & ~feature.missing
+    if feature.numbers is not None and present_in_half.sum() > 1:
         # Interpolation finds smooth curves that the bins are too coarse for.
-        order = np.flatnonzero(known)[np.argsort(feature.numbers[known], kind="stable")]
+        order = np.flatnonzero(present_in_half)[
+            np.argsort(feature.numbers[present_in_half], kind="stable")
+        ]
         between = np.interp(feature.numbers[~half], feature.numbers[order], y[order])
         candidates.append(np.where(feature.missing[~half], mean, between))
     total = max(((y[~half] - mean) ** 2).sum(), 1e-300)
@@ -163,11 +167,11 @@ def is_copy(feature: Feature, target: ExploredTarget) -> bool:
 def spearman(features: list[Feature]) -> np.ndarray:
     """Return the matrix of Spearman correlations of numeric columns; missing values are set to the median."""
     ranks = np.empty((len(features), len(features[0].missing)))
-    for place, feature in enumerate(features):
+    for index, feature in enumerate(features):
         assert feature.numbers is not None
         filled = np.where(feature.missing, np.nanmedian(feature.numbers), feature.numbers)
         _, inverse, counts = np.unique(filled, return_inverse=True, return_counts=True)
-        ranks[place] = (np.cumsum(counts) - (counts - 1) / 2)[inverse]  # equal values share a rank
+        ranks[index] = (np.cumsum(counts) - (counts - 1) / 2)[inverse]  # equal values share a rank
     with np.errstate(invalid="ignore", divide="ignore"):
         correlations: np.ndarray = np.atleast_2d(np.nan_to_num(np.corrcoef(ranks)))
     return correlations
@@ -185,14 +189,16 @@ def quick_relations(frame: Any, names: list[str], target: ExploredTarget) -> np.
     relations = np.zeros(len(names))
     for start in range(0, len(names), 2000):
         block = frame[names[start : start + 2000]]
-        numeric = [kind.kind in "iufb" if hasattr(kind, "kind") else False for kind in block.dtypes]
-        places = np.flatnonzero(numeric)
-        if not len(places):
+        is_numeric = [
+            kind.kind in "iufb" if hasattr(kind, "kind") else False for kind in block.dtypes
+        ]
+        numeric_columns = np.flatnonzero(is_numeric)
+        if not len(numeric_columns):
             continue
-        values = block.iloc[:, places].to_numpy(dtype=float)
+        values = block.iloc[:, numeric_columns].to_numpy(dtype=float)
         values = np.where(np.isfinite(values), values, 0.0)
         values -= values.mean(axis=0)
         scale = np.maximum(np.sqrt((values**2).sum(axis=0)), 1e-300)
-        relations[start + places] = np.abs(truth.T @ values / scale).max(axis=0)
+        relations[start + numeric_columns] = np.abs(truth.T @ values / scale).max(axis=0)
     assert n == len(truth)
     return relations

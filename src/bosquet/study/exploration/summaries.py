@@ -65,9 +65,9 @@ def _groups(target: ExploredTarget) -> tuple[np.ndarray | None, list[str]]:
     if len(target.classes) <= CLASSES:
         return target.codes, target.classes
     order = np.argsort(-target.counts, kind="stable")
-    place = np.minimum(np.argsort(order), CLASSES - 1)
+    group_of_class = np.minimum(np.argsort(order), CLASSES - 1)
     names = [target.classes[c] for c in order[: CLASSES - 1]]
-    return place[target.codes], [*names, OTHERS]
+    return group_of_class[target.codes], [*names, OTHERS]
 
 
 def histogram_of(feature: Feature, groups: np.ndarray | None, names: list[str]) -> Histogram:
@@ -91,13 +91,15 @@ def histogram_of(feature: Feature, groups: np.ndarray | None, names: list[str]) 
     ordinal = feature.plan.kind == "ordinal"
     if ordinal:
         order[:LEVELS].sort()
-    shown = [feature.levels[code] for code in order[:LEVELS]]
-    place = np.minimum(np.argsort(order), LEVELS)
+    shown_levels = [feature.levels[code] for code in order[:LEVELS]]
+    bar_of_level = np.minimum(np.argsort(order), LEVELS)
     if len(order) > LEVELS:
-        shown.append(OTHERS)
-    codes = place[feature.codes] if len(order) else np.zeros(len(feature.codes), dtype=np.intp)
-    counts = _count_by_group(codes, feature.missing, groups, names, len(shown))
-    histogram = Histogram(edges=None, levels=shown, counts=counts)
+        shown_levels.append(OTHERS)
+    codes = (
+        bar_of_level[feature.codes] if len(order) else np.zeros(len(feature.codes), dtype=np.intp)
+    )
+    counts = _count_by_group(codes, feature.missing, groups, names, len(shown_levels))
+    histogram = Histogram(edges=None, levels=shown_levels, counts=counts)
     if ordinal:
         histogram["ordered"] = True
     return histogram
@@ -123,8 +125,8 @@ def bar_edges(ordered: np.ndarray, distinct: int) -> np.ndarray:
     low, high = float(ordered[0]), float(ordered[-1])
     if low == high:
         return np.array([low - 0.5, high + 0.5])
-    whole = distinct <= BARS and bool((ordered == np.floor(ordered)).all())
-    if whole and high - low < BARS:
+    are_integers = distinct <= BARS and bool((ordered == np.floor(ordered)).all())
+    if are_integers and high - low < BARS:
         return np.arange(low - 0.5, high + 1)
     inner_low, inner_high = np.quantile(ordered, [_TAIL, 1 - _TAIL])
     if inner_high - inner_low <= 0:

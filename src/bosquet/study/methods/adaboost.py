@@ -124,7 +124,7 @@ METHODS = [
         title="AdaBoost",
         tasks=frozenset({"binary", "multiclass", "regression"}),
         parameter="rounds",
-        log=True,
+        log_axis=True,
         candidates=_candidates,
         properties={
             "readable": ("partly", "with stumps, a sum of one function per column"),
@@ -138,7 +138,9 @@ METHODS = [
             "parameter_free": ("partly", "only the rounds; edges need not be known"),
             "online": ("no", "weights need all rows"),
         },
-        rows_affordable=FitCost(0.008, columns=0.7, classes=0.8, fixed=0.05, encoded=False),
+        rows_affordable=FitCost(
+            0.008, columns_exponent=0.7, classes_exponent=0.8, fixed=0.05, encoded=False
+        ),
         details=vote_details,
     )
 ]

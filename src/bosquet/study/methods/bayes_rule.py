@@ -70,7 +70,7 @@ def bayes_rule_method(rule: BayesRule, tasks: frozenset[Task]) -> Method:
         title="Bayes rule (the truth)",
         tasks=tasks,
         parameter="",
-        log=False,
+        log_axis=False,
         candidates=lambda shape: [Candidate(0.0, "", {}, lambda seed: rule)],
         properties=BAYES_RULE_PROPERTIES,
     )

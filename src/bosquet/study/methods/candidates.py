@@ -60,14 +60,14 @@ class SelfTuningResult:
 
     points: list[CurvePoint]
     parameter: str
-    log: bool
+    log_axis: bool
     by: str
     score_title: str
     candidate: Candidate
     score: float  # validation score by the study's metric, which compares candidates
     standard_error: float | None  # of the score
-    estimator: Any = None  # already fitted to all rows, or None
-    fitted: Any = None  # fitted to the training rows
+    fitted_to_all_rows: Any = None  # estimator that is already fitted to all rows, or None
+    fitted_without_validation: Any = None  # estimator fitted to the training rows
     unseen: ValidationPredictions | None = None  # predictions for the validation rows
     finished: bool = True  # False if the time limit stopped the rounds
 
@@ -93,35 +93,35 @@ def candidate_with(method: Method, shape: TableShape, setting: dict[str, Any]) -
 
     It may be a self-tuned candidate, which is not among `method.candidates`. Return None if there is none.
     """
-    wanted, candidates = to_json_types(setting), method.candidates(shape)
+    setting_as_json, candidates = to_json_types(setting), method.candidates(shape)
     for candidate in candidates:
-        if to_json_types(candidate.setting) == wanted:
+        if to_json_types(candidate.setting) == setting_as_json:
             return candidate
     for candidate in candidates:
         if isinstance(candidate, SelfTuned):
-            again = candidate.from_setting(setting)
-            if again is not None:
-                return again
+            recreated = candidate.from_setting(setting)
+            if recreated is not None:
+                return recreated
     return None
 
 
 def groups_of(candidates: Sequence[Candidate]) -> list[list[Candidate]]:
     """Group the candidates that share a fit, in the order of their first members."""
     groups: dict[Any, list[Candidate]] = {}
-    for place, candidate in enumerate(candidates):
-        key = ("family", candidate.family) if isinstance(candidate, Staged) else ("alone", place)
+    for position, candidate in enumerate(candidates):
+        key = ("family", candidate.family) if isinstance(candidate, Staged) else ("alone", position)
         groups.setdefault(key, []).append(candidate)
     return list(groups.values())
 
 
 def adjacent_candidates(candidates: list[Candidate], setting: dict[str, Any]) -> list[Candidate]:
     """Return the candidate with this setting and its neighbours in order; all candidates if none has it."""
-    places = [
+    positions = [
         k
         for k, candidate in enumerate(candidates)
         if to_json_types(candidate.setting) == to_json_types(setting)
     ]
-    return candidates[max(places[0] - 1, 0) : places[0] + 2] if places else candidates
+    return candidates[max(positions[0] - 1, 0) : positions[0] + 2] if positions else candidates
 
 
 def middle_first(candidates: list[Candidate]) -> list[Candidate]:
@@ -130,7 +130,9 @@ def middle_first(candidates: list[Candidate]) -> list[Candidate]:
     Candidates that share a fit stay together.
     """
     groups = groups_of(candidates)
-    return [candidate for place in middle_first_order(len(groups)) for candidate in groups[place]]
+    return [
+        candidate for position in middle_first_order(len(groups)) for candidate in groups[position]
+    ]
 
 
 def middle_first_order(n: int) -> list[int]:

@@ -29,13 +29,13 @@ def _make(classes: bool, chosen: dict[str, Any], seed: int) -> Any:
     return DecisionTreeRegressor(**chosen, random_state=seed)
 
 
-def _tune(classes: bool, least: int, task: TuningTask) -> SelfTuningResult:
+def _tune(classes: bool, min_samples_leaf: int, task: TuningTask) -> SelfTuningResult:
     """Fit once: the pruning table is the tuning curve, and the pruned tree is fitted to all rows."""
     measure = None
     if classes:
         measure = "misclassified" if task.metric.needs == "class" else "deviance"
     chosen = {
-        "min_samples_leaf": least,
+        "min_samples_leaf": min_samples_leaf,
         "pruning": task.by,
         "pruning_measure": measure,
         "pruning_rule": "1se" if task.one_se else "min",
@@ -104,8 +104,8 @@ def _lines(table: Any) -> list[int]:
 
 def _candidates(shape: TableShape) -> Sequence[Candidate]:
     classes = shape.task != "regression"
-    least = 5 if shape.n_rows >= 500 else 2
-    chosen = {"min_samples_leaf": least, "pruning": "cv", "cv": 5}
+    min_samples_leaf = 5 if shape.n_rows >= 500 else 2
+    chosen = {"min_samples_leaf": min_samples_leaf, "pruning": "cv", "cv": 5}
     if classes:
         chosen["pruning_measure"] = "deviance"
     return [
@@ -114,7 +114,7 @@ def _candidates(shape: TableShape) -> Sequence[Candidate]:
             label="pruned by cross-validation",
             setting=chosen,
             make=partial(_make, classes, chosen),
-            tune=partial(_tune, classes, least),
+            tune=partial(_tune, classes, min_samples_leaf),
             from_setting=partial(_from_setting, classes),
         )
     ]
@@ -134,7 +134,7 @@ METHODS = [
         title="CART, pruned",
         tasks=frozenset({"binary", "multiclass", "regression"}),
         parameter="leaves",
-        log=True,
+        log_axis=True,
         candidates=_candidates,
         properties={
             "readable": ("yes", "a few questions"),
@@ -145,7 +145,7 @@ METHODS = [
             "parameter_free": ("partly", "cross-validation finds the size"),
             "online": ("no", "splits are not revised"),
         },
-        rows_affordable=FitCost(0.0042, rows=1.05, classes=0.3, encoded=False),
+        rows_affordable=FitCost(0.0042, rows_exponent=1.05, classes_exponent=0.3, encoded=False),
         details=_details,
     )
 ]

@@ -45,7 +45,7 @@ METHODS = [
         title="Constant",
         tasks=frozenset({"binary", "multiclass", "regression"}),
         parameter="",
-        log=False,
+        log_axis=False,
         candidates=_candidates,
         properties={
             "readable": ("yes", "one number"),
@@ -56,7 +56,7 @@ METHODS = [
             "parameter_free": ("yes", "no hyper-parameter"),
             "online": ("yes", "a running mean"),
         },
-        rows_affordable=FitCost(1e-4, columns=0.0),
+        rows_affordable=FitCost(1e-4, columns_exponent=0.0),
         details=_details,
         takes_offset=True,
     )

@@ -11,26 +11,25 @@ MIN_ROWS = 200
 
 @dataclass(frozen=True)
 class FitCost:
-    """Seconds of a fit = fixed + unit · (rows/1000)^a · (columns/10)^b · classes^c.
+    """Seconds of a fit = fixed + unit · (rows/1000)^a · (columns/10)^b · classes^c, with the exponents below.
 
-    `columns` counts the columns of the table or, with `encoded`, those after one-hot encoding. The constants
-    were measured on two cores. Once a trial fit has measured the speed of the machine, only their ratios
-    matter.
+    Columns are those of the table or, with `encoded`, those after one-hot encoding. The constants were
+    measured on two cores. Once a trial fit has measured the speed of the machine, only their ratios matter.
     """
 
     unit: float
-    rows: float = 1.0
-    columns: float = 1.0
-    classes: float = 0.0
+    rows_exponent: float = 1.0
+    columns_exponent: float = 1.0
+    classes_exponent: float = 0.0
     fixed: float = 0.002
     encoded: bool = True
-    most: int | None = None  # maximum number of rows, because of memory
+    max_rows: int | None = None  # because of memory
 
     def __call__(self, shape: TableShape, seconds: float) -> int:
         """Return the maximum number of rows that one fit can use in this time, at least a few hundred."""
         spare = max(seconds - self.fixed, 0.0)
-        rows = 1000 * (spare / self._slope(shape)) ** (1 / self.rows)
-        rows = min(rows, shape.n_rows, self.most or shape.n_rows)
+        rows = 1000 * (spare / self._slope(shape)) ** (1 / self.rows_exponent)
+        rows = min(rows, shape.n_rows, self.max_rows or shape.n_rows)
         return int(max(rows, min(MIN_ROWS, shape.n_rows)))
 
     def _slope(self, shape: TableShape) -> float:
@@ -38,8 +37,8 @@ class FitCost:
         columns = min(shape.n_indicators, 2000) if self.encoded else raw
         return (
             self.unit
-            * (max(columns, 1) / 10) ** self.columns
-            * max(shape.n_classes, 1) ** self.classes
+            * (max(columns, 1) / 10) ** self.columns_exponent
+            * max(shape.n_classes, 1) ** self.classes_exponent
         )
 
 

@@ -156,7 +156,7 @@ METHODS = [
         title="Nearest centroid",
         tasks=CLASSES,
         parameter="1 / (1 + shrinkage of the centroids)",
-        log=False,
+        log_axis=False,
         candidates=_barycentres,
         properties={
             "readable": ("yes", "one centre per class"),
@@ -178,7 +178,7 @@ METHODS = [
         title="Linear discriminant analysis",
         tasks=CLASSES,
         parameter="1 - shrinkage of the covariance",
-        log=False,
+        log_axis=False,
         candidates=_linear,
         properties={
             "readable": ("partly", "weights of a linear decision boundary"),
@@ -189,7 +189,7 @@ METHODS = [
             "parameter_free": ("partly", "one shrinkage; 0 is a good default"),
             "online": ("yes", "means and covariances can be updated"),
         },
-        rows_affordable=FitCost(6e-5, columns=1.3, fixed=0.005),
+        rows_affordable=FitCost(6e-5, columns_exponent=1.3, fixed=0.005),
         details=_details,
         why_unsuited=_why_unsuited_linear,
     ),
@@ -198,7 +198,7 @@ METHODS = [
         title="Quadratic discriminant analysis",
         tasks=CLASSES,
         parameter="1 - shrinkage of the covariances",
-        log=False,
+        log_axis=False,
         candidates=_quadratic,
         properties={
             "readable": ("no", "quadratic decision boundaries in all columns"),
@@ -212,7 +212,7 @@ METHODS = [
             "parameter_free": ("partly", "one shrinkage"),
             "online": ("yes", "means and covariances can be updated"),
         },
-        rows_affordable=FitCost(8e-5, columns=1.3, fixed=0.005),
+        rows_affordable=FitCost(8e-5, columns_exponent=1.3, fixed=0.005),
         details=_details,
         why_unsuited=_why_unsuited_quadratic,
     ),
@@ -221,7 +221,7 @@ METHODS = [
         title="Kernel discriminant analysis",
         tasks=CLASSES,
         parameter="1 / bandwidth of the kernels",
-        log=True,
+        log_axis=True,
         candidates=_kernels,
         properties={
             "readable": ("no", "a sum over all rows"),
@@ -233,7 +233,9 @@ METHODS = [
             "online": ("yes", "a new row is stored"),
         },
         # Most of its time is spent on predictions, which a trial fit does not measure.
-        rows_affordable=FitCost(0.1, rows=2.0, columns=0.3, most=MAX_KERNEL_ROWS),
+        rows_affordable=FitCost(
+            0.1, rows_exponent=2.0, columns_exponent=0.3, max_rows=MAX_KERNEL_ROWS
+        ),
         details=_kernel_details,
         why_unsuited=_why_unsuited_kernel,
     ),

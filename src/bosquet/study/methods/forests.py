@@ -22,23 +22,34 @@ ALL: frozenset[Task] = frozenset({"binary", "multiclass", "regression"})
 
 
 def _make_forest(
-    classes: bool, features: int | None, least: int, leaves: int | None, trees: int, seed: int
+    classes: bool,
+    features: int | None,
+    min_samples_leaf: int,
+    leaves: int | None,
+    trees: int,
+    seed: int,
 ) -> Any:
     kind: Any = RandomForestClassifier if classes else RandomForestRegressor
     return kind(
         trees,
         max_features=features,
-        min_samples_leaf=least,
+        min_samples_leaf=min_samples_leaf,
         max_leaf_nodes=leaves,
         oob_score=True,
         random_state=seed,
     )
 
 
-def _make_extra_trees(classes: bool, features: int, least: int, trees: int, seed: int) -> Any:
+def _make_extra_trees(
+    classes: bool, features: int, min_samples_leaf: int, trees: int, seed: int
+) -> Any:
     kind: Any = ExtraTreesClassifier if classes else ExtraTreesRegressor
     return kind(
-        trees, max_features=features, min_samples_leaf=least, split="histogram", random_state=seed
+        trees,
+        max_features=features,
+        min_samples_leaf=min_samples_leaf,
+        split="histogram",
+        random_state=seed,
     )
 
 
@@ -56,22 +67,22 @@ def _bagged(shape: TableShape) -> Sequence[Candidate]:
         for d in sizes
     ]
     full = max(shape.n_rows, 2)
-    whole = {"n_estimators": TREES, "max_leaf_nodes": None}
+    setting_of_full_trees = {"n_estimators": TREES, "max_leaf_nodes": None}
     make = partial(_make_forest, classes, None, 1, None, TREES)
-    return [*candidates, Candidate(full, "full trees", whole, make)]
+    return [*candidates, Candidate(full, "full trees", setting_of_full_trees, make)]
 
 
 def columns_drawn(columns: int, classes: bool) -> list[int]:
     """Return numbers of columns to draw per node: √p (classes) or p/3 (numbers), half of it and twice it."""
     usual = math.sqrt(columns) if classes else columns / 3
-    wanted = {max(1, round(usual / 2)), max(1, round(usual)), min(columns, round(2 * usual) or 1)}
-    return sorted(wanted)
+    numbers = {max(1, round(usual / 2)), max(1, round(usual)), min(columns, round(2 * usual) or 1)}
+    return sorted(numbers)
 
 
-def forest_label(drawn: int, columns: int, least: int) -> str:
+def forest_label(drawn: int, columns: int, min_samples_leaf: int) -> str:
     """Return the label of a candidate: the columns drawn per node and the minimum number of rows per leaf."""
     of = "1 column" if columns == 1 else f"{columns} columns"
-    rows = "1 row" if least == 1 else f"{least} rows"
+    rows = "1 row" if min_samples_leaf == 1 else f"{min_samples_leaf} rows"
     return f"{drawn} of {of}, at least {rows} per leaf"
 
 
@@ -81,12 +92,16 @@ def _forest(shape: TableShape) -> Sequence[Candidate]:
     return [
         Candidate(
             complexity=q,
-            label=forest_label(q, shape.n_numbers + shape.n_categories, least),
-            setting={"n_estimators": TREES, "max_features": q, "min_samples_leaf": least},
-            make=partial(_make_forest, classes, q, least, None, TREES),
+            label=forest_label(q, shape.n_numbers + shape.n_categories, min_samples_leaf),
+            setting={
+                "n_estimators": TREES,
+                "max_features": q,
+                "min_samples_leaf": min_samples_leaf,
+            },
+            make=partial(_make_forest, classes, q, min_samples_leaf, None, TREES),
         )
         for q in columns_drawn(shape.n_numbers + shape.n_categories, classes)
-        for least in leaves
+        for min_samples_leaf in leaves
     ]
 
 
@@ -97,12 +112,16 @@ def _extra_trees(shape: TableShape) -> Sequence[Candidate]:
     return [
         Candidate(
             complexity=q,
-            label=forest_label(q, columns, least),
-            setting={"n_estimators": TREES, "max_features": q, "min_samples_leaf": least},
-            make=partial(_make_extra_trees, classes, q, least, TREES),
+            label=forest_label(q, columns, min_samples_leaf),
+            setting={
+                "n_estimators": TREES,
+                "max_features": q,
+                "min_samples_leaf": min_samples_leaf,
+            },
+            make=partial(_make_extra_trees, classes, q, min_samples_leaf, TREES),
         )
         for q in sorted({usual, max(1, columns // 2), columns})
-        for least in ((5,) if shape.n_rows >= 1000 else (5, 1))
+        for min_samples_leaf in ((5,) if shape.n_rows >= 1000 else (5, 1))
     ]
 
 
@@ -120,7 +139,7 @@ METHODS = [
         title="Bagged trees",
         tasks=ALL,
         parameter="leaves per tree",
-        log=True,
+        log_axis=True,
         candidates=_bagged,
         properties={
             "readable": ("no", "a hundred trees"),
@@ -133,7 +152,12 @@ METHODS = [
         },
         by="oob",
         rows_affordable=FitCost(
-            0.03, rows=1.1, columns=0.9, classes=0.3, fixed=0.02, encoded=False
+            0.03,
+            rows_exponent=1.1,
+            columns_exponent=0.9,
+            classes_exponent=0.3,
+            fixed=0.02,
+            encoded=False,
         ),
         details=_details,
     ),
@@ -142,7 +166,7 @@ METHODS = [
         title="Random forest",
         tasks=ALL,
         parameter="columns drawn per node",
-        log=False,
+        log_axis=False,
         candidates=_forest,
         properties={
             "readable": ("no", "a hundred trees; importances help"),
@@ -155,7 +179,12 @@ METHODS = [
         },
         by="oob",
         rows_affordable=FitCost(
-            0.015, rows=1.1, columns=0.5, classes=0.3, fixed=0.01, encoded=False
+            0.015,
+            rows_exponent=1.1,
+            columns_exponent=0.5,
+            classes_exponent=0.3,
+            fixed=0.01,
+            encoded=False,
         ),
         details=_details,
     ),
@@ -164,7 +193,7 @@ METHODS = [
         title="Extremely randomised trees",
         tasks=ALL,
         parameter="columns drawn per node",
-        log=False,
+        log_axis=False,
         candidates=_extra_trees,
         properties={
             "readable": ("no", "a hundred trees"),
@@ -176,7 +205,12 @@ METHODS = [
             "online": ("no", "trees are grown on all rows"),
         },
         rows_affordable=FitCost(
-            0.025, rows=1.1, columns=0.5, classes=0.3, fixed=0.02, encoded=False
+            0.025,
+            rows_exponent=1.1,
+            columns_exponent=0.5,
+            classes_exponent=0.3,
+            fixed=0.02,
+            encoded=False,
         ),
         details=_details,
     ),

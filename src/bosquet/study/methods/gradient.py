@@ -36,7 +36,7 @@ RUNS = 3
 # Small trees improve so little per round that the loss may not fall for many rounds.
 PATIENCE = 120
 LEARNING_RATE = 0.05
-COST = FitCost(0.025, columns=0.7, classes=0.8, fixed=0.03, encoded=False)
+COST = FitCost(0.025, columns_exponent=0.7, classes_exponent=0.8, fixed=0.03, encoded=False)
 LARGE_TREES_FROM, MANY_COLUMNS = 1_000, 20
 # Each node draws a half or a quarter of the columns, if that is at least two. For small tables, some
 # candidates also draw 60 % of the rows per round. Trees that differ from each other overfit less.
@@ -273,7 +273,8 @@ def _tune(
     return SelfTuningResult(
         points, "rounds", True, "validation rows", title,
         Candidate(rounds, label, setting, make), score, standard_error,
-        fitted=model, unseen=ValidationPredictions(predictions, validation.y, validation.weight),
+        fitted_without_validation=model,
+        unseen=ValidationPredictions(predictions, validation.y, validation.weight),
         finished=not stopper.reached,
     )  # fmt: skip
 
@@ -347,7 +348,7 @@ def _method(name: str, title: str, candidates: Any) -> Method:
         title=title,
         tasks=frozenset({"binary", "multiclass", "regression"}),
         parameter="rounds",
-        log=True,
+        log_axis=True,
         candidates=candidates,
         properties=_PROPERTIES,
         rows_affordable=COST,

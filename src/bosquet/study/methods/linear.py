@@ -93,7 +93,7 @@ METHODS = [
         title="Linear regression (ridge)",
         tasks=frozenset({"regression"}),
         parameter="1 / penalty per row",
-        log=True,
+        log_axis=True,
         candidates=_ridges,
         properties={
             "readable": ("yes", "one slope per column"),
@@ -105,7 +105,7 @@ METHODS = [
             "online": ("yes", "recursive least squares"),
         },
         likelihood=True,
-        rows_affordable=FitCost(4e-4, columns=1.3, fixed=0.004),
+        rows_affordable=FitCost(4e-4, columns_exponent=1.3, fixed=0.004),
         details=_details,
     ),
     Method(
@@ -113,7 +113,7 @@ METHODS = [
         title="Poisson regression",
         tasks=frozenset({"regression"}),
         parameter="1 / penalty per row",
-        log=True,
+        log_axis=True,
         candidates=_poissons,
         properties={
             "readable": ("yes", "exp(coefficient) multiplies the mean"),
@@ -125,7 +125,7 @@ METHODS = [
             "online": ("yes", "by stochastic gradient"),
         },
         likelihood=True,
-        rows_affordable=FitCost(0.005, columns=1.3, fixed=0.01),
+        rows_affordable=FitCost(0.005, columns_exponent=1.3, fixed=0.01),
         details=_details,
         why_unsuited=_why_unsuited_poisson,
         takes_offset=True,

@@ -47,14 +47,14 @@ def _candidates(shape: TableShape) -> Sequence[Candidate]:
     ]
 
 
-def largest_coefficients(fitted: Any, most: int = 20) -> dict[str, float]:
+def largest_coefficients(fitted: Any, max_count: int = 20) -> dict[str, float]:
     """Return the largest coefficients by column name; with several classes, the largest of each column."""
     names = fitted[0].get_feature_names_out()
     values = np.atleast_2d(model_of(fitted).coef_)
     if values.shape[1] != len(names):
         return {}
     strongest = values[np.abs(values).argmax(axis=0), np.arange(values.shape[1])]
-    order = np.argsort(-np.abs(strongest))[:most]
+    order = np.argsort(-np.abs(strongest))[:max_count]
     return {str(names[i]): float(strongest[i]) for i in order}
 
 
@@ -73,7 +73,7 @@ METHODS = [
         title="Logistic regression",
         tasks=frozenset({"binary", "multiclass"}),
         parameter="C, inverse of the ridge penalty",
-        log=True,
+        log_axis=True,
         candidates=_candidates,
         properties={
             "readable": ("yes", "exp(coefficient) is an odds ratio"),
@@ -88,7 +88,7 @@ METHODS = [
             "online": ("yes", "by stochastic gradient"),
         },
         likelihood=True,
-        rows_affordable=FitCost(1.2e-4, columns=1.3, classes=1.0, fixed=0.006),
+        rows_affordable=FitCost(1.2e-4, columns_exponent=1.3, classes_exponent=1.0, fixed=0.006),
         details=_details,
     )
 ]

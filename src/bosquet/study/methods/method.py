@@ -61,7 +61,7 @@ class Method:
     the number of training rows that one fit can use in the given seconds. If there are more rows, the study
     fits the method to a subsample and reports this.
 
-    A method with `combines` is fitted after all others. It receives the chosen candidates, by method name, of
+    A method with `combine` is fitted after all others. It receives the chosen candidates, by method name, of
     all methods that were fitted to all training rows, and the seconds left (None: no limit). The candidates
     that it returns replace its own, unless there are none. "learners" in their setting lists the names of the
     combined methods.
@@ -71,7 +71,7 @@ class Method:
     title: str
     tasks: frozenset[Task]
     parameter: str  # label of the complexity axis
-    log: bool  # whether the complexity axis is logarithmic
+    log_axis: bool  # whether the complexity axis is logarithmic
     candidates: Callable[[TableShape], Sequence[Candidate]]
     properties: MethodProperties
     by: str = "cv"  # default way of tuning: cv, validation, oob, bootstrap, aic or bic
@@ -82,7 +82,7 @@ class Method:
     # "" or the reason why the method is unsuited to the table.
     why_unsuited: Callable[[TableShape], str] = field(default=lambda shape: "")
     takes_offset: bool = False  # whether its candidates use `TableShape.offset`
-    combines: (
+    combine: (
         Callable[[TableShape, Mapping[str, ChosenCandidate], float | None], Sequence[Candidate]]
         | None
     ) = None

@@ -116,11 +116,11 @@ class QuadraticDiscriminant(QuadraticDiscriminantAnalysis):
     def fit(self, X: Any, y: Any) -> QuadraticDiscriminant:
         """Fit the model."""
         X, codes, counts = _classes_of(self, X, y)
-        alone = np.flatnonzero(counts == 1)
-        if alone.size:
+        singletons = np.flatnonzero(counts == 1)
+        if singletons.size:
             raise ValueError(
-                f"class {str(self.classes_[alone[0]])!r} has one row, but a covariance needs at least two;"
-                " drop the class or merge it with another"
+                f"class {str(self.classes_[singletons[0]])!r} has one row, but a covariance needs at least"
+                " two; drop the class or merge it with another"
             )
         self.priors_ = counts / len(codes)
         self.means_ = _class_means(X, codes, counts)

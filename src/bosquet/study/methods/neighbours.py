@@ -25,9 +25,9 @@ def _make(kind: Any, k: int, seed: int) -> Any:
 
 def neighbour_numbers(rows: int) -> list[int]:
     """Return the k to try: 1, 3, 5, ln n, ..., up to a tenth of the rows and at most 201."""
-    most = max(1, min(rows // 10, 201))
-    wanted = {1, 3, 5, round(math.log(max(rows, 2))), 11, 21, 45, 101, 201, most}
-    return sorted(k for k in wanted if 1 <= k <= most)
+    largest = max(1, min(rows // 10, 201))
+    numbers = {1, 3, 5, round(math.log(max(rows, 2))), 11, 21, 45, 101, 201, largest}
+    return sorted(k for k in numbers if 1 <= k <= largest)
 
 
 def _candidates(shape: TableShape) -> Sequence[Candidate]:
@@ -49,17 +49,17 @@ def _candidates(shape: TableShape) -> Sequence[Candidate]:
 def _stages(fitted: Any, X: Any, numbers: Sequence[float]) -> Iterator[np.ndarray]:
     """Yield the predictions for every k from one neighbour search, for the largest k."""
     model, inputs = fitted[-1], fitted[:-1]
-    wanted = [min(int(k), model.n_samples_fit_) for k in numbers]
+    neighbours = [min(int(k), model.n_samples_fit_) for k in numbers]
     classes = getattr(model, "classes_", None)
     shape = (len(X),) if classes is None else (len(X), len(classes))
-    predictions = [np.empty(shape) for _ in wanted]
+    predictions = [np.empty(shape) for _ in neighbours]
     last = 0
     for block in row_blocks(X, ROWS_AT_A_TIME):
-        nearest = model.kneighbors(inputs.transform(block), max(wanted), return_distance=False)
+        nearest = model.kneighbors(inputs.transform(block), max(neighbours), return_distance=False)
         rows_of_block = slice(last, last + len(nearest))
         last = rows_of_block.stop
         targets = model._y[nearest]
-        for predicted, k in zip(predictions, wanted, strict=True):
+        for predicted, k in zip(predictions, neighbours, strict=True):
             if classes is None:
                 predicted[rows_of_block] = targets[:, :k].mean(axis=1)
             else:
@@ -83,7 +83,7 @@ METHODS = [
         title="k nearest neighbours",
         tasks=frozenset({"binary", "multiclass", "regression"}),
         parameter="neighbours k",
-        log=True,
+        log_axis=True,
         candidates=_candidates,
         properties={
             "readable": ("partly", "shows the nearest rows, but no rule"),
@@ -97,7 +97,7 @@ METHODS = [
             "parameter_free": ("no", "k and the metric"),
             "online": ("yes", "a new row is stored"),
         },
-        rows_affordable=FitCost(0.001, rows=2.0, columns=0.3, fixed=0.01),
+        rows_affordable=FitCost(0.001, rows_exponent=2.0, columns_exponent=0.3, fixed=0.01),
         details=_details,
     )
 ]

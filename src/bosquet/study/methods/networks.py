@@ -26,8 +26,8 @@ class _WarnsOfFewRows:
     """Mixin that warns if a network has too many weights for its training rows."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        given = {} if sample_weight is None else {"sample_weight": sample_weight}
-        super().fit(X, y, **given)  # type: ignore[misc]
+        fit_arguments = {} if sample_weight is None else {"sample_weight": sample_weight}
+        super().fit(X, y, **fit_arguments)  # type: ignore[misc]
         count = count_weights(self)
         if X.shape[0] < ROWS_PER_WEIGHT * count:
             warnings.warn(
@@ -176,7 +176,7 @@ METHODS = [
         title="Neural network",
         tasks=frozenset({"binary", "multiclass", "regression"}),
         parameter="weights of the network",
-        log=True,
+        log_axis=True,
         candidates=_candidates,
         properties={
             "readable": ("no", "weights are not interpretable"),
@@ -187,7 +187,7 @@ METHODS = [
             "parameter_free": ("no", "layers, units, learning rate, weight decay"),
             "online": ("yes", "by stochastic gradient"),
         },
-        rows_affordable=FitCost(0.1, columns=0.1, fixed=0.05),
+        rows_affordable=FitCost(0.1, columns_exponent=0.1, fixed=0.05),
         details=_details,
     )
 ]

@@ -67,9 +67,9 @@ class ScaledTarget(RegressorMixin, BaseEstimator):
         shares = weight if weight.size else None
         mean = float(np.average(target, weights=shares))
         deviation = float(np.sqrt(np.average((target - mean) ** 2, weights=shares))) or 1.0
-        given = {"sample_weight": weight} if weight.size else {}
+        fit_arguments = {"sample_weight": weight} if weight.size else {}
         X = validate_data(self, X, accept_sparse="csr", dtype=MATRIX_TYPES)
-        self.regressor_ = clone(self.regressor).fit(X, (target - mean) / deviation, **given)
+        self.regressor_ = clone(self.regressor).fit(X, (target - mean) / deviation, **fit_arguments)
         self.mean_, self.deviation_ = mean, deviation
         return self
 

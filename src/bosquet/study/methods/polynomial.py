@@ -93,8 +93,9 @@ class PolynomialTerms(TransformerMixin, BaseEstimator):
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return names such as "age", "age^2", "age*height"; `input_features` are the column names."""
         check_is_fitted(self, "curved_")
-        given = input_features
-        names = [f"x{i}" for i in range(self.n_features_in_)] if given is None else list(given)
+        if input_features is None:
+            input_features = [f"x{i}" for i in range(self.n_features_in_)]
+        names = list(input_features)
         terms = list(names)
         for power in range(2, self.degree + 1):
             terms += [f"{names[i]}^{power}" for i in np.flatnonzero(self.curved_)]
@@ -136,14 +137,14 @@ class PolynomialTerms(TransformerMixin, BaseEstimator):
         return result[:, None]
 
 
-def _compositions(size: int, most: int) -> list[tuple[int, ...]]:
-    """Return all tuples of `size` powers >= 1 whose sum is at most `most`."""
+def _compositions(size: int, max_sum: int) -> list[tuple[int, ...]]:
+    """Return all tuples of `size` powers >= 1 whose sum is at most `max_sum`."""
     if size == 0:
         return [()]
     return [
         (first, *rest)
-        for first in range(1, most - size + 2)
-        for rest in _compositions(size - 1, most - first)
+        for first in range(1, max_sum - size + 2)
+        for rest in _compositions(size - 1, max_sum - first)
     ]
 
 
@@ -258,7 +259,7 @@ METHODS = [
         title="Polynomial regression",
         tasks=frozenset({"regression"}),
         parameter="degree",
-        log=False,
+        log_axis=False,
         candidates=_candidates,
         properties={
             "readable": ("partly", "one curve per column for low degrees"),
@@ -270,7 +271,7 @@ METHODS = [
             "online": ("yes", "recursive least squares"),
         },
         likelihood=True,
-        rows_affordable=FitCost(6e-4, columns=1.6, fixed=0.005),
+        rows_affordable=FitCost(6e-4, columns_exponent=1.6, fixed=0.005),
         details=_details,
         why_unsuited=_why_unsuited,
     )

@@ -23,8 +23,8 @@ LEARNERS = 100
 ROUNDS = (10, 25, 50, 100, 200)
 
 
-def _make_bagging(features: int, least: int, seed: int) -> Any:
-    tree = DecisionTreeClassifier(max_features=features, min_samples_leaf=least)
+def _make_bagging(features: int, min_samples_leaf: int, seed: int) -> Any:
+    tree = DecisionTreeClassifier(max_features=features, min_samples_leaf=min_samples_leaf)
     return BaggingClassifier(tree, LEARNERS, balanced=True, oob_score=True, random_state=seed)
 
 
@@ -33,12 +33,16 @@ def _bags(shape: TableShape) -> Sequence[Candidate]:
     return [
         Candidate(
             complexity=q,
-            label=forest_label(q, columns, least),
-            setting={"n_estimators": LEARNERS, "max_features": q, "min_samples_leaf": least},
-            make=partial(_make_bagging, q, least),
+            label=forest_label(q, columns, min_samples_leaf),
+            setting={
+                "n_estimators": LEARNERS,
+                "max_features": q,
+                "min_samples_leaf": min_samples_leaf,
+            },
+            make=partial(_make_bagging, q, min_samples_leaf),
         )
         for q in sorted({columns_drawn(columns, True)[-2 if columns > 3 else -1], columns})
-        for least in (3, 1)
+        for min_samples_leaf in (3, 1)
     ]
 
 
@@ -86,7 +90,7 @@ METHODS = [
         title="Balanced bagging",
         tasks=CLASSES,
         parameter="columns drawn per node",
-        log=False,
+        log_axis=False,
         candidates=_bags,
         properties={
             "readable": ("no", "a hundred trees"),
@@ -98,7 +102,7 @@ METHODS = [
             "online": ("no", "bags are drawn from all rows"),
         },
         by="oob",
-        rows_affordable=FitCost(0.1, columns=0.3, fixed=0.5, encoded=False),
+        rows_affordable=FitCost(0.1, columns_exponent=0.3, fixed=0.5, encoded=False),
         details=_bag_details,
         why_unsuited=_why_unsuited,
     ),
@@ -107,7 +111,7 @@ METHODS = [
         title="RUSBoost",
         tasks=CLASSES,
         parameter="rounds",
-        log=True,
+        log_axis=True,
         candidates=_rusboosts,
         properties={
             "readable": ("no", "a vote of many trees"),
@@ -118,7 +122,7 @@ METHODS = [
             "parameter_free": ("partly", "the rounds"),
             "online": ("no", "weights need all rows"),
         },
-        rows_affordable=FitCost(0.02, columns=0.3, fixed=0.1, encoded=False),
+        rows_affordable=FitCost(0.02, columns_exponent=0.3, fixed=0.1, encoded=False),
         details=vote_details,
         why_unsuited=_why_unsuited,
     ),

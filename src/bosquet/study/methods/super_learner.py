@@ -57,7 +57,7 @@ def _folds(shape: TableShape) -> int:
     return FEW_FOLDS if shape.n_rows >= FEW_FOLDS_FROM else FOLDS
 
 
-def _combine(shape: TableShape, learners: list[tuple[str, Any]], seed: int) -> Any:
+def _make_super_learner(shape: TableShape, learners: list[tuple[str, Any]], seed: int) -> Any:
     kind: Any = SuperLearnerRegressor if shape.task == "regression" else SuperLearnerClassifier
     return kind(learners, cv=_folds(shape), random_state=seed)
 
@@ -68,7 +68,7 @@ def _candidate(shape: TableShape, names: list[str], learners: Any) -> Candidate:
         len(names),
         f"{len(names)} learners",
         setting,
-        lambda seed: _combine(shape, learners(seed), seed),
+        lambda seed: _make_super_learner(shape, learners(seed), seed),
     )
 
 
@@ -78,7 +78,7 @@ def _candidates(shape: TableShape) -> Sequence[Candidate]:
     return [_candidate(shape, names, partial(_learners, shape))]
 
 
-def _combines(
+def _combine_chosen(
     shape: TableShape, chosen: Mapping[str, ChosenCandidate], seconds: float | None
 ) -> Sequence[Candidate]:
     """Return a combination of the tuned methods, as many as the time allows to fit in every fold."""
@@ -125,7 +125,7 @@ METHODS = [
         title="Super learner",
         tasks=frozenset({"binary", "multiclass", "regression"}),
         parameter="learners",
-        log=False,
+        log_axis=False,
         candidates=_candidates,
         properties={
             "readable": ("no", "a mixture of models"),
@@ -136,8 +136,10 @@ METHODS = [
             "parameter_free": ("partly", "cross-validation finds the weights of tuned learners"),
             "online": ("no", "weights need cross-validation on all rows"),
         },
-        rows_affordable=FitCost(0.25, columns=0.3, classes=0.3, fixed=0.2, encoded=False),
+        rows_affordable=FitCost(
+            0.25, columns_exponent=0.3, classes_exponent=0.3, fixed=0.2, encoded=False
+        ),
         details=_details,
-        combines=_combines,
+        combine=_combine_chosen,
     )
 ]

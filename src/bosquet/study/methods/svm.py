@@ -112,9 +112,9 @@ def _kernel(kernel: str, shape: TableShape, width: float) -> dict[str, Any]:
     return {"kernel": "sigmoid", "gamma": gamma / 4, "coef0": 0.0}
 
 
-def _make_classifier(given: dict[str, Any], C: float, weight: Any, seed: int) -> Any:
+def _make_classifier(kernel_arguments: dict[str, Any], C: float, weight: Any, seed: int) -> Any:
     machine = KernelSVM(
-        C=C, class_weight=weight, max_iter=MAX_STEPS, cache_size=KERNEL_CACHE, **given
+        C=C, class_weight=weight, max_iter=MAX_STEPS, cache_size=KERNEL_CACHE, **kernel_arguments
     )
     return prepared(CalibratedModel(machine, "platt", cv=PLATT_FOLDS))
 
@@ -128,9 +128,11 @@ def _make_linear(C: float, weight: Any, multiclass: str, seed: int) -> Any:
     return prepared(CalibratedModel(machine, "platt", cv=PLATT_FOLDS), dense=False)
 
 
-def _make_regressor(given: dict[str, Any], C: float, seed: int) -> Any:
+def _make_regressor(kernel_arguments: dict[str, Any], C: float, seed: int) -> Any:
     return prepared(
-        ScaledTarget(SVR(C=C, epsilon=0.1, max_iter=MAX_STEPS, cache_size=KERNEL_CACHE, **given))
+        ScaledTarget(
+            SVR(C=C, epsilon=0.1, max_iter=MAX_STEPS, cache_size=KERNEL_CACHE, **kernel_arguments)
+        )
     )
 
 
@@ -179,26 +181,37 @@ def _machines(kernel: str, shape: TableShape) -> Sequence[Candidate]:
     candidates = []
     for C in COSTS[kernel]:
         for width in widths:
-            given = _kernel(kernel, shape, width)
-            name, setting = _label_and_setting(kernel, given, C)
+            kernel_arguments = _kernel(kernel, shape, width)
+            name, setting = _label_and_setting(kernel, kernel_arguments, C)
             if shape.task == "regression":
-                candidates.append(Candidate(C, name, setting, partial(_make_regressor, given, C)))
+                candidates.append(
+                    Candidate(C, name, setting, partial(_make_regressor, kernel_arguments, C))
+                )
                 continue
             if shape.n_classes > 2:
                 setting["multiclass"] = "one-vs-one"
             for weight in _weights(shape):
                 label = name + (", balanced class weights" if weight else "")
-                make = partial(_make_classifier, given, C, weight)
+                make = partial(_make_classifier, kernel_arguments, C, weight)
                 candidates.append(Candidate(C, label, {**setting, "class_weight": weight}, make))
     return candidates
 
 
-def _label_and_setting(kernel: str, given: dict[str, Any], C: float) -> tuple[str, dict[str, Any]]:
+def _label_and_setting(
+    kernel: str, kernel_arguments: dict[str, Any], C: float
+) -> tuple[str, dict[str, Any]]:
     """Return the label and the setting of a kernel and its C."""
     setting: dict[str, Any] = {"kernel": kernel, "C": C}
     if kernel == "polynomial":
-        return f"C = {C:g}, degree {given['degree']}", {**setting, "degree": given["degree"]}
-    gamma = given["gamma"] if "gamma" in given else given["kernel"].keywords["gamma"]
+        return f"C = {C:g}, degree {kernel_arguments['degree']}", {
+            **setting,
+            "degree": kernel_arguments["degree"],
+        }
+    gamma = (
+        kernel_arguments["gamma"]
+        if "gamma" in kernel_arguments
+        else kernel_arguments["kernel"].keywords["gamma"]
+    )
     return f"C = {C:g}, γ = {gamma:.3g}", {**setting, "gamma": gamma}
 
 
@@ -263,11 +276,13 @@ _TITLES = {
     "sigmoid": "sigmoid kernel",
 }
 _FITS = {
-    "linear": FitCost(0.0016, classes=0.8, fixed=0.02),
-    "polynomial": FitCost(0.014, rows=2.2, columns=0.5, fixed=0.01),
-    "gaussian": FitCost(0.018, rows=2.2, columns=0.5, fixed=0.01),
-    "laplacian": FitCost(0.025, rows=2.2, columns=0.8, fixed=0.01, most=MAX_ROWS_FULL_KERNEL),
-    "sigmoid": FitCost(0.02, rows=2.2, columns=0.5, fixed=0.01),
+    "linear": FitCost(0.0016, classes_exponent=0.8, fixed=0.02),
+    "polynomial": FitCost(0.014, rows_exponent=2.2, columns_exponent=0.5, fixed=0.01),
+    "gaussian": FitCost(0.018, rows_exponent=2.2, columns_exponent=0.5, fixed=0.01),
+    "laplacian": FitCost(
+        0.025, rows_exponent=2.2, columns_exponent=0.8, fixed=0.01, max_rows=MAX_ROWS_FULL_KERNEL
+    ),
+    "sigmoid": FitCost(0.02, rows_exponent=2.2, columns_exponent=0.5, fixed=0.01),
 }
 
 
@@ -281,7 +296,7 @@ def _method(kernel: str, regression: bool) -> Method:
         title=f"{'SVR' if regression else 'SVM'}, {_TITLES[kernel]}",
         tasks=frozenset({"regression"} if regression else {"binary", "multiclass"}),
         parameter="C, cost of a row inside the margin",
-        log=True,
+        log_axis=True,
         candidates=candidates,
         properties=PROPERTIES[kernel],
         rows_affordable=_FITS[kernel],

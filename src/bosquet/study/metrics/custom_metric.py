@@ -32,7 +32,7 @@ LONGEST_NAME = 80
 
 
 def custom_metric(
-    given: Any,
+    function_or_scorer: Any,
     task: Task,
     classes: Any = (),
     *,
@@ -44,7 +44,7 @@ def custom_metric(
 
     Parameters
     ----------
-    given : callable
+    function_or_scorer : callable
         The function or scorer. For a function, whether higher is better follows from its name, by the
         convention of scikit-learn: the name ends in _score, or in _error, _loss or _deviance.
     task, classes, positive, costs
@@ -52,7 +52,7 @@ def custom_metric(
     weighted : bool
         Whether the study has sample weights. The function must then accept `sample_weight`.
     """
-    function, higher, settings, response = _scorer_parts(given)
+    function, higher, settings, response = _scorer_parts(function_or_scorer)
     name = _name_of(function, settings)
     needs = _needs(response, task, name)
     takes_weight = _takes_weight(function)
@@ -72,14 +72,18 @@ def custom_metric(
         metric: Metric, y: np.ndarray, predictions: np.ndarray, weight: np.ndarray | None
     ) -> float:
         truth, predicted = _as_labels(metric, y, predictions, event)
-        more: dict[str, Any] = dict(settings)
+        arguments: dict[str, Any] = dict(settings)
         if weight is not None and takes_weight:
-            kept = np.flatnonzero(weight)
-            truth, predicted, more["sample_weight"] = truth[kept], predicted[kept], weight[kept]
+            weighted_rows = np.flatnonzero(weight)
+            truth, predicted, arguments["sample_weight"] = (
+                truth[weighted_rows],
+                predicted[weighted_rows],
+                weight[weighted_rows],
+            )
         elif weight is not None:
             drawn = np.repeat(np.arange(len(truth)), np.asarray(weight, dtype=np.intp))
             truth, predicted = truth[drawn], predicted[drawn]
-        return _call(function, metric.name, truth, predicted, more)
+        return _call(function, metric.name, truth, predicted, arguments)
 
     costs = None if costs is None else np.asarray(costs, dtype=float)
     return Metric(name, name, higher, needs, formula, None, labels, positive, costs, bounded=False)
@@ -100,17 +104,17 @@ def check_metric(metric: Metric, y: np.ndarray, weight: np.ndarray | None, where
 
 
 def _scorer_parts(
-    given: Any,
+    function_or_scorer: Any,
 ) -> tuple[Callable[..., Any], bool, Mapping[str, Any], tuple[str, ...]]:
     """Return the function, whether higher is better, its further arguments, and its response methods."""
-    scorer = scorer_parts(given)
+    scorer = scorer_parts(function_or_scorer)
     if scorer is not None:
         return scorer
-    name = _name_of(given, {})
+    name = _name_of(function_or_scorer, {})
     if name.endswith(LOWER):
-        return given, False, {}, ("predict",)
+        return function_or_scorer, False, {}, ("predict",)
     if name.endswith(HIGHER):
-        return given, True, {}, ("predict",)
+        return function_or_scorer, True, {}, ("predict",)
     raise ValueError(
         f"metric={name}: it is unknown whether higher is better; pass sklearn.metrics.make_scorer({name},"
         " greater_is_better=True) (or False), or use a function name that ends in _score, _error, _loss or"
@@ -157,12 +161,12 @@ def _positive_index(settings: Mapping[str, Any], classes: np.ndarray, name: str)
     label = settings.get("pos_label")
     if label is None:
         return 1
-    known = [str(known_label) for known_label in classes]
-    if str(label) not in known:
+    class_texts = [str(class_label) for class_label in classes]
+    if str(label) not in class_texts:
         raise ValueError(
-            f"metric={name}: pos_label={label!r} is not one of the classes {', '.join(known[:6])}"
+            f"metric={name}: pos_label={label!r} is not one of the classes {', '.join(class_texts[:6])}"
         )
-    return known.index(str(label))
+    return class_texts.index(str(label))
 
 
 def _as_labels(

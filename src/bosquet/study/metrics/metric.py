@@ -89,11 +89,13 @@ class Metric:
             for first in range(0, len(counts), DRAWS_AT_A_TIME):
                 block = counts[first : first + DRAWS_AT_A_TIME]
                 areas = np.array([getattr(ranking, self.name)(block) for ranking in ranked])
-                known = np.isfinite(areas)
-                total = np.where(known, areas, 0.0).sum(axis=0)
-                scores[first : first + len(block)] = total / np.maximum(known.sum(axis=0), 1)
+                is_defined = np.isfinite(areas)
+                total = np.where(is_defined, areas, 0.0).sum(axis=0)
+                scores[first : first + len(block)] = total / np.maximum(is_defined.sum(axis=0), 1)
             return scores
-        return np.array([self._score_of_draw(truth, predicted, each) for each in counts])
+        return np.array(
+            [self._score_of_draw(truth, predicted, draw_counts) for draw_counts in counts]
+        )
 
     def _score_of_draw(self, truth: np.ndarray, predicted: np.ndarray, counts: np.ndarray) -> float:
         try:
@@ -108,8 +110,8 @@ class Metric:
             return -np.inf, np.inf
         if self.higher_is_better:
             return {"mcc": -1.0, "r2": -np.inf}.get(self.name, 0.0), 1.0
-        least = float(self.costs.min()) if self.name == "cost" and self.costs is not None else 0.0
-        return least, np.inf
+        lowest = float(self.costs.min()) if self.name == "cost" and self.costs is not None else 0.0
+        return lowest, np.inf
 
     def better(self, a: float, b: float) -> bool:
         """Return whether score a is better than score b."""
@@ -249,8 +251,8 @@ def _curve_area(name: str) -> Any:
 
 def ranked_classes(metric: Metric, y: np.ndarray, p: np.ndarray) -> list[RankedScores]:
     """Return ranked scores of the positive class; with several classes, of each class against the rest."""
-    places = [metric.positive] if len(metric.classes) == 2 else range(len(metric.classes))
-    return [RankedScores(y == k, p[:, k]) for k in places]
+    class_indices = [metric.positive] if len(metric.classes) == 2 else range(len(metric.classes))
+    return [RankedScores(y == k, p[:, k]) for k in class_indices]
 
 
 def _confusion_matrix(
@@ -271,9 +273,11 @@ def _balanced_accuracy(
 def _f1(metric: Metric, y: np.ndarray, predicted: np.ndarray, w: np.ndarray | None) -> float:
     """Return F1 of the positive class or, with several classes, the mean F1."""
     table = _confusion_matrix(metric, y, predicted, w)
-    both = table.sum(axis=0) + table.sum(axis=1)
-    scores = np.divide(2 * np.diag(table), both, out=np.zeros(len(both)), where=both > 0)
-    return float(scores[metric.positive] if len(scores) == 2 else scores[both > 0].mean())
+    denominators = table.sum(axis=0) + table.sum(axis=1)
+    scores = np.divide(
+        2 * np.diag(table), denominators, out=np.zeros(len(denominators)), where=denominators > 0
+    )
+    return float(scores[metric.positive] if len(scores) == 2 else scores[denominators > 0].mean())
 
 
 def _matthews_correlation(
@@ -341,16 +345,16 @@ def metric_named(
     costs: Any = None,
 ) -> Metric:
     """Return the metric of a task by its name; an unknown name raises an error that lists the known ones."""
-    known = dict(_REGRESSION if task == "regression" else _CLASSIFICATION)
+    definitions = dict(_REGRESSION if task == "regression" else _CLASSIFICATION)
     if costs is not None and task != "regression":
-        known["cost"] = _COST
+        definitions["cost"] = _COST
     name = _ALIASES.get(name, name)
-    if name not in known:
+    if name not in definitions:
         raise ValueError(
-            f"metric={name!r} is not a metric for a {task} task; available: {', '.join(known)}"
-            + _suggestion(name, known)
+            f"metric={name!r} is not a metric for a {task} task; available: {', '.join(definitions)}"
+            + _suggestion(name, definitions)
         )
-    title, higher, needs, formula, losses = known[name]
+    title, higher, needs, formula, losses = definitions[name]
     return Metric(
         name,
         title,
@@ -364,10 +368,10 @@ def metric_named(
     )
 
 
-def _suggestion(name: str, known: Any) -> str:
+def _suggestion(name: str, names: Any) -> str:
     if name == "cost":
         return "; 'cost' needs a classification task and a cost matrix: pass costs"
-    near = nearest(name, known)
+    near = nearest(name, names)
     return "" if near is None else f"; did you mean {near!r}?"
 
 

@@ -44,9 +44,9 @@ class RankedScores:
         positives, negatives = self._sums(weight)
         height = positives - 0.5 * np.diff(positives, axis=-1, prepend=0.0)
         width = np.diff(negatives, axis=-1, prepend=0.0)
-        whole = positives[..., -1] * negatives[..., -1]
+        n_pairs = positives[..., -1] * negatives[..., -1]
         with np.errstate(invalid="ignore", divide="ignore"):
-            return np.where(whole > 0, (height * width).sum(axis=-1) / whole, np.nan)
+            return np.where(n_pairs > 0, (height * width).sum(axis=-1) / n_pairs, np.nan)
 
     def average_precision(self, weight: np.ndarray | None = None) -> np.ndarray:
         """Return average precision, with weights as in `roc_auc`; NaN without positive rows."""

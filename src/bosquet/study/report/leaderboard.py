@@ -22,7 +22,7 @@ from bosquet.study.report.wording import (
     count,
     decimal,
     duration,
-    known,
+    is_finite,
     microseconds,
     places_for,
     shortened,
@@ -115,17 +115,17 @@ class Scale:
         return [(self.at(v), decimal(v, places)) for v in values]
 
 
-def _round_step(wanted: float) -> float:
-    """Return the smallest 1, 2 or 5 times a power of ten that is at least `wanted`."""
-    power = 10.0 ** math.floor(math.log10(wanted))
-    return next(f * power for f in (1, 2, 5, 10) if f * power >= wanted * 0.999)
+def _round_step(min_step: float) -> float:
+    """Return the smallest 1, 2 or 5 times a power of ten that is at least `min_step`."""
+    power = 10.0 ** math.floor(math.log10(min_step))
+    return next(f * power for f in (1, 2, 5, 10) if f * power >= min_step * 0.999)
 
 
 def _ends(method: MethodRecord) -> tuple[float, float]:
     mean = method["mean"]
     assert mean is not None  # only methods with a score
     interval = method["interval"]
-    if interval and known(interval[0]) and known(interval[1]):
+    if interval and is_finite(interval[0]) and is_finite(interval[1]):
         return interval[0], interval[1]
     return mean, mean
 
@@ -178,7 +178,7 @@ def _row(record: Record, method: MethodRecord, scale: Scale, places: int) -> str
 
 
 def _sortable(value: float | None) -> str:
-    return str(value) if known(value) else ""
+    return str(value) if is_finite(value) else ""
 
 
 def _name(method: MethodRecord) -> str:
@@ -195,7 +195,7 @@ def _interval(method: MethodRecord, scale: Scale, places: int) -> str:
     ticks = "".join(
         f'<i class="split" style="--at:{scale.at(score)}%"></i>'
         for score in method["scores"]
-        if known(score) and scale.holds(score)
+        if is_finite(score) and scale.holds(score)
     )
     bar = ""
     if high > low and high >= scale.low and low <= scale.high:
@@ -213,13 +213,13 @@ def _difference(method: MethodRecord, is_best: bool, places: int) -> str:
     difference = method["difference"]
     if is_best:
         return '<td class="difference" data-value="0">best</td>'
-    if difference is None or not known(difference["mean"]):
+    if difference is None or not is_finite(difference["mean"]):
         return f'<td class="difference" data-value="">{NOTHING}</td>'
     mean = decimal(difference["mean"], places)
     if difference["mean"] > 0:
         mean = f"+{mean}"
     span = " <small>not tested: different training rows</small>"
-    if known(difference["low"]) and known(difference["high"]):
+    if is_finite(difference["low"]) and is_finite(difference["high"]):
         ends = f"{decimal(difference['low'], places)} to {decimal(difference['high'], places)}"
         span = (
             ' <small title="simultaneous 95\u00a0% interval of the paired difference">'

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bosquet.study.compare.verdict import is_tied
 from bosquet.study.record import MethodRecord, Record, chosen_method
-from bosquet.study.report.wording import known
+from bosquet.study.report.wording import is_finite
 
 # Names of the method with constant predictions.
 BASELINES = ("constant", "baseline")
@@ -12,7 +12,7 @@ BASELINES = ("constant", "baseline")
 
 def scored_methods(record: Record) -> list[MethodRecord]:
     """Return the methods with a score, best first."""
-    return [m for m in record["methods"] if m["status"] == "done" and known(m["mean"])]
+    return [m for m in record["methods"] if m["status"] == "done" and is_finite(m["mean"])]
 
 
 def best_method(record: Record) -> MethodRecord | None:
@@ -41,7 +41,9 @@ def tied_with_best(record: Record) -> list[MethodRecord]:
 def has_intervals_of_differences(record: Record) -> bool:
     """Return whether any difference to the best has a confidence interval."""
     differences = [m["difference"] for m in scored_methods(record)]
-    return any(difference is not None and known(difference["low"]) for difference in differences)
+    return any(
+        difference is not None and is_finite(difference["low"]) for difference in differences
+    )
 
 
 def is_by_time(record: Record) -> bool:

@@ -21,7 +21,7 @@ from bosquet.study.report.wording import (
     count,
     counted,
     decimal,
-    known,
+    is_finite,
     listed,
     places_for,
     shortened,
@@ -89,7 +89,7 @@ def _how_good(record: Record, method: MethodRecord) -> str:
         f"{in_sentence(method['title'])} is {decimal(method['mean'], places)}"
     )
     interval = method["interval"]
-    if interval and known(interval[0]) and known(interval[1]):
+    if interval and is_finite(interval[0]) and is_finite(interval[1]):
         low, high = (decimal(end, places) for end in interval)
         sentence += f" (95\u00a0% {interval_name(record)} {low} to {high}; {better(metric)})"
     else:
@@ -124,12 +124,12 @@ def _how_sure(record: Record, method: MethodRecord) -> str:
             return (
                 f"All {count(len(others))} other methods on the same rows are significantly worse."
             )
-        rest = f"; {len(worse)} are significantly worse" if len(worse) > 1 else ""
+        about_worse = f"; {len(worse)} are significantly worse" if len(worse) > 1 else ""
         if not tied:
             return (
                 f"Of {counted(len(others), 'other method')}, {len(worse)} are significantly worse."
             )
-        return f"It does not differ significantly from {listed(tied)}{rest}."
+        return f"It does not differ significantly from {listed(tied)}{about_worse}."
     places = places_for(record["methods"])
     score = "mean" if record["repeats"] > 1 else "score"
     lead = f"The best {score} is {decimal(best['mean'], places)}, of {in_sentence(best['title'])}"

@@ -50,8 +50,8 @@ def _thin_exploration(exploration: dict[str, Any], notes: list[str]) -> None:
         ranked = sorted(
             columns, key=lambda c: (c["name"] not in suspected, -(c["relation"] or 0.0))
         )[:MAX_COLUMNS]
-        kept = {id(c) for c in ranked}
-        exploration["columns"] = [c for c in columns if id(c) in kept]
+        kept_ids = {id(c) for c in ranked}
+        exploration["columns"] = [c for c in columns if id(c) in kept_ids]
         notes.append(
             f"This report shows {MAX_COLUMNS} of {len(columns):,} columns, those most related to the target."
         )
@@ -84,12 +84,12 @@ def _thin_chosen(chosen: dict[str, Any], notes: list[str]) -> None:
                 certificate[key] = _evenly(values)
 
 
-def _evenly(points: list[Any], most: int = MAX_POINTS) -> list[Any]:
-    """Return at most `most` of the points, evenly spaced, with the first and the last."""
-    if len(points) <= most:
+def _evenly(points: list[Any], max_points: int = MAX_POINTS) -> list[Any]:
+    """Return at most `max_points` of the points, evenly spaced, with the first and the last."""
+    if len(points) <= max_points:
         return points
-    step = (len(points) - 1) / (most - 1)
-    return [points[round(i * step)] for i in range(most)]
+    step = (len(points) - 1) / (max_points - 1)
+    return [points[round(i * step)] for i in range(max_points)]
 
 
 def _upper_part(tree: dict[str, Any]) -> tuple[dict[str, Any], bool]:

@@ -11,7 +11,7 @@ from bosquet.study.record import MethodRecord, MetricRecord
 NOTHING = "–"
 
 
-def known(value: float | None) -> bool:
+def is_finite(value: float | None) -> bool:
     """Return whether a value is a finite number."""
     return value is not None and math.isfinite(value)
 
@@ -20,10 +20,10 @@ def decimal(value: float | None, places: int) -> str:
     """Format a number with fixed decimals, thousands separators and a true minus sign."""
     if value is None or not math.isfinite(value):
         return NOTHING
-    shown = f"{value:,.{places}f}"
-    if float(shown.replace(",", "")) == 0:
-        shown = shown.lstrip("-")
-    return shown.replace("-", "−")
+    formatted = f"{value:,.{places}f}"
+    if float(formatted.replace(",", "")) == 0:
+        formatted = formatted.lstrip("-")
+    return formatted.replace("-", "−")
 
 
 def count(value: int) -> str:
@@ -44,9 +44,9 @@ def duration(seconds: float | None) -> str:
         return f"{seconds:.1f} s"
     if seconds < 59.5:
         return f"{seconds:.0f} s"
-    minutes, rest = divmod(round(seconds), 60)
+    minutes, remainder = divmod(round(seconds), 60)
     if minutes < 60:
-        return f"{minutes} min {rest} s" if rest else f"{minutes} min"
+        return f"{minutes} min {remainder} s" if remainder else f"{minutes} min"
     hours, minutes = divmod(minutes, 60)
     return f"{hours} h {minutes} min" if minutes else f"{hours} h"
 
@@ -66,21 +66,26 @@ def places_for(methods: Sequence[MethodRecord]) -> int:
         if mean is None or not math.isfinite(mean):
             continue
         width = abs(mean)
-        if interval and known(interval[0]) and known(interval[1]) and interval[1] > interval[0]:
+        if (
+            interval
+            and is_finite(interval[0])
+            and is_finite(interval[1])
+            and interval[1] > interval[0]
+        ):
             half = (interval[1] - interval[0]) / 2
             return min(max(1 - math.floor(math.log10(half)), 0), 5)
         return min(max(3 - math.floor(math.log10(width)), 0), 5) if width > 0 else 3
     return 3
 
 
-def listed(names: Sequence[str], most: int = 4) -> str:
-    """Format a list as 'a, b and c'; names beyond `most` are replaced by their number."""
-    shown = list(names)
-    if len(shown) > most:
-        shown = [*shown[: most - 1], f"{len(names) - most + 1} others"]
-    if len(shown) < 2:
-        return "".join(shown)
-    return f"{', '.join(shown[:-1])} and {shown[-1]}"
+def listed(names: Sequence[str], max_names: int = 4) -> str:
+    """Format a list as 'a, b and c'; names beyond `max_names` are replaced by their number."""
+    items = list(names)
+    if len(items) > max_names:
+        items = [*items[: max_names - 1], f"{len(names) - max_names + 1} others"]
+    if len(items) < 2:
+        return "".join(items)
+    return f"{', '.join(items[:-1])} and {items[-1]}"
 
 
 def averaged(title: str, splits: int) -> str:
@@ -93,5 +98,5 @@ def better(metric: MetricRecord) -> str:
     return "higher is better" if metric["higher_is_better"] else "lower is better"
 
 
-def shortened(name: str, most: int = 48) -> str:
-    return name if len(name) <= most else name[: most - 1].rstrip() + "…"
+def shortened(name: str, max_length: int = 48) -> str:
+    return name if len(name) <= max_length else name[: max_length - 1].rstrip() + "…"

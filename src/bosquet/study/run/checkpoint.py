@@ -47,8 +47,8 @@ def _hash_of(pandas: Any, series: Any) -> bytes:
 _HASH_KEY = b',"hash":"'  # a line ends with this key, the hash, and '"}'
 
 
-def _hash_of_line(before: str, text: bytes) -> str:
-    return hashlib.blake2b(before.encode() + text, digest_size=16).hexdigest()
+def _hash_of_line(previous_hash: str, text: bytes) -> str:
+    return hashlib.blake2b(previous_hash.encode() + text, digest_size=16).hexdigest()
 
 
 class Checkpoint:
@@ -120,22 +120,22 @@ class Checkpoint:
 
     def _hash_matches(self, line: bytes) -> bool:
         """Return whether the hash of a line is that of its text and of the hash before it."""
-        text, key, rest = line.rpartition(_HASH_KEY)
+        text, key, ending = line.rpartition(_HASH_KEY)
         hashed = _hash_of_line(self._last, text)
         self._last = hashed
-        return bool(key) and rest == hashed.encode() + b'"}'
+        return bool(key) and ending == hashed.encode() + b'"}'
 
     def _check_heading(self, path: str, line: bytes) -> None:
         try:
             heading = json.loads(line)
-            known = isinstance(heading, dict) and "bosquet study" in heading
+            is_checkpoint = isinstance(heading, dict) and "bosquet study" in heading
         except (ValueError, RecursionError):
-            known = False
-        if not known:
+            is_checkpoint = False
+        if not is_checkpoint:
             raise ValueError(_NOT_A_CHECKPOINT.format(path))
-        wanted = json.loads(json.dumps(self.heading))
-        for key in sorted((wanted.keys() | heading.keys()) - {"hash"}):
-            if wanted.get(key) != heading.get(key):
+        expected = json.loads(json.dumps(self.heading))
+        for key in sorted((expected.keys() | heading.keys()) - {"hash"}):
+            if expected.get(key) != heading.get(key):
                 raise ValueError(
                     f"checkpoint={path!r} belongs to another study: its {key} differs;"
                     " pass another path or delete the file"
@@ -167,14 +167,14 @@ class Checkpoint:
         text = json.dumps(entry, separators=(",", ":")).encode().removesuffix(b"}")
         hashed = _hash_of_line(self._last, text)
         line = text + _HASH_KEY + hashed.encode() + b'"}\n'
-        before = os.path.getsize(self.path) if os.path.exists(self.path) else None
+        size_before = os.path.getsize(self.path) if os.path.exists(self.path) else None
         try:
             with open(self.path, "ab") as file:
                 file.write(line)
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as error:
-            self._undo(before)
+            self._undo(size_before)
             raise ValueError(
                 f"checkpoint={self.path!r} cannot be written: {error.strerror or error}; check the"
                 " permissions, or pass another path"

@@ -19,13 +19,13 @@ def seconds_of(budget: Any) -> float | None:
         seconds = float(budget)
     else:
         text = str(budget).strip().lower()
-        parts = _PART.findall(text)
-        if not parts or _PART.sub("", text).strip():
+        numbers_and_units = _PART.findall(text)
+        if not numbers_and_units or _PART.sub("", text).strip():
             raise ValueError(
                 f"budget={budget!r} is not a duration; pass seconds, text such as '90s', '2m' or '1h30m',"
                 " or None for no limit"
             )
-        seconds = sum(float(number) * _UNITS[unit] for number, unit in parts)
+        seconds = sum(float(number) * _UNITS[unit] for number, unit in numbers_and_units)
     if not 0 < seconds < float("inf"):
         raise ValueError(
             f"budget={budget!r} is not valid: budget must be a positive, finite duration; pass None for"
@@ -38,10 +38,10 @@ def format_seconds(seconds: float) -> str:
     """Format a duration: 0.4 s, 12 s, 1:34, 2:05:00."""
     if seconds < 9.95:
         return f"{max(seconds, 0):.1f} s"
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    minutes, second = divmod(whole, 60)
+    rounded = round(seconds)
+    if rounded < 60:
+        return f"{rounded} s"
+    minutes, second = divmod(rounded, 60)
     hours, minute = divmod(minutes, 60)
     return f"{hours}:{minute:02}:{second:02}" if hours else f"{minute}:{second:02}"
 
@@ -49,8 +49,8 @@ def format_seconds(seconds: float) -> str:
 class StudyClock:
     """Seconds since the start of the study, including those of earlier runs (`before`)."""
 
-    def __init__(self, budget: float | None, before: float = 0.0):
-        self.budget, self.before = budget, before
+    def __init__(self, budget: float | None, seconds_before: float = 0.0):
+        self.budget, self.seconds_before = budget, seconds_before
         self.started = time.monotonic()
 
     @property
@@ -58,7 +58,7 @@ class StudyClock:
         return self.budget is not None
 
     def elapsed(self) -> float:
-        return self.before + time.monotonic() - self.started
+        return self.seconds_before + time.monotonic() - self.started
 
     def left(self, share: float = 1.0) -> float:
         """Return the seconds until this share of the budget is used; infinite without a budget."""

@@ -36,7 +36,7 @@ def with_combined_candidates(
     Other methods are returned unchanged. `shape` is that of the whole table. With a time limit of `seconds`
     the method combines the same learners as in its `first` outcome.
     """
-    if method.combines is None:
+    if method.combine is None:
         return method
     chosen = chosen_candidates(split, outcomes, shape)
     if first is not None and seconds is not None:
@@ -44,7 +44,7 @@ def with_combined_candidates(
         learners = first.setting.get("learners", chosen)
         chosen = {name: one for name, one in chosen.items() if name in learners}
     try:
-        candidates = list(method.combines(replace(shape, n_rows=len(split.train)), chosen, seconds))
+        candidates = list(method.combine(replace(shape, n_rows=len(split.train)), chosen, seconds))
     except Exception as error:  # raised again in the trial, which reports it as a failure
         return replace(method, candidates=partial(_raise, error))
     if not candidates:
@@ -68,7 +68,7 @@ def chosen_candidates(
     """Return the chosen candidates on a split of the methods that were fitted to all training rows."""
     chosen = {}
     for other, outcome in outcomes.done(split.number):
-        if other.combines or other.name == BAYES_RULE or outcome.subsampled:
+        if other.combine or other.name == BAYES_RULE or outcome.subsampled:
             continue
         with suppress(Exception):  # a method whose candidate cannot be rebuilt is not combined
             shape_used = replace(shape, n_rows=outcome.rows_used)

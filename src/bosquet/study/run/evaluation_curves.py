@@ -99,8 +99,8 @@ def _thin(points: np.ndarray, x: int, y: int) -> list[list[float]]:
     if len(points) > MAX_POINTS:
         steps = np.abs(np.diff(points[:, x])) + np.abs(np.diff(points[:, y]))
         along = np.concatenate([[0.0], np.cumsum(steps)])
-        wanted = np.linspace(0, along[-1], MAX_POINTS)
-        keep = np.unique(np.searchsorted(along, wanted).clip(0, len(points) - 1))
+        equally_spaced = np.linspace(0, along[-1], MAX_POINTS)
+        keep = np.unique(np.searchsorted(along, equally_spaced).clip(0, len(points) - 1))
         points = points[np.union1d(keep, [0, len(points) - 1])]
     return np.round(points, 5).tolist()
 
@@ -158,8 +158,8 @@ def _below_and_above(
 def _regression_record(
     y: np.ndarray, predictions: np.ndarray, weight: np.ndarray | None
 ) -> EvaluationRecord:
-    shown = np.unique(np.linspace(0, len(y) - 1, min(len(y), MAX_DOTS)).astype(int))
-    dots = np.column_stack([y[shown], predictions[shown]])
+    shown_rows = np.unique(np.linspace(0, len(y) - 1, min(len(y), MAX_DOTS)).astype(int))
+    dots = np.column_stack([y[shown_rows], predictions[shown_rows]])
     return EvaluationRecord(
         n_rows=len(y),
         scatter=[[float(f"{value:.6g}") for value in dot] for dot in dots],
@@ -170,10 +170,10 @@ def _regression_record(
 def histogram(values: Any, bins: int = BINS, weight: np.ndarray | None = None) -> Histogram:
     """Return a histogram of numbers, of counts or of sums of weights, with one group."""
     values = np.asarray(values, dtype=float)
-    known = np.isfinite(values)
+    counted = np.isfinite(values)
     if weight is not None:
-        known &= weight > 0
-        weight = weight[known]
-    values = values[known]
+        counted &= weight > 0
+        weight = weight[counted]
+    values = values[counted]
     counts, edges = np.histogram(values, bins=min(bins, max(1, len(values))), weights=weight)
     return {"edges": edges.tolist(), "levels": None, "counts": {"all": _rounded_counts(counts)}}

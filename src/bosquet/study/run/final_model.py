@@ -41,10 +41,10 @@ def rows_for_final(
 ) -> tuple[int, str]:
     """Return the number of rows of the final fit, and the reason if it is not all of them."""
     n = len(context.y)
-    most = int(method.rows_affordable(context.shape, math.inf))
+    max_rows = int(method.rows_affordable(context.shape, math.inf))
     rows, seconds = _rows_in_time(context, method, outcome, clock)
-    if most < min(rows, n):
-        return most, "a fit to all rows would take too much memory"
+    if max_rows < min(rows, n):
+        return max_rows, "a fit to all rows would take too much memory"
     return (
         rows,
         "" if rows >= n else f"a fit to all rows would take about {format_seconds(seconds)}",

@@ -34,7 +34,7 @@ def block_scores(
     """
     scores = [float(outcome.score) for outcome in outcomes if outcome.score is not None]
     longest = outcomes[0].one_fit_seconds
-    for number in range(len(outcomes), context.splits.most or 0):
+    for number in range(len(outcomes), context.splits.max_splits or 0):
         end = 1.0 if len(scores) < MIN_BLOCKS else END_OF_BLOCKS
         if clock.timed and clock.left(end) < longest:
             break

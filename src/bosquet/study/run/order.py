@@ -47,7 +47,7 @@ def in_order(methods: Iterable[Method]) -> list[Method]:
     positions = {name: position for position, name in enumerate(_TIME_WEIGHTS)}
 
     def key(method: Method) -> tuple[bool, int]:
-        return method.combines is not None, positions.get(method.name, len(positions))
+        return method.combine is not None, positions.get(method.name, len(positions))
 
     return sorted(methods, key=key)
 

@@ -54,8 +54,8 @@ class Outcome:
     @classmethod
     def from_json(cls, state: dict[str, Any]) -> Outcome:
         """Return the outcome from the result of `to_json`."""
-        known = {entry.name for entry in fields(cls)}
-        outcome = cls(**{key: value for key, value in state.items() if key in known})
+        field_names = {entry.name for entry in fields(cls)}
+        outcome = cls(**{key: value for key, value in state.items() if key in field_names})
         if state.get("predictions") is not None:
             outcome.predictions = _unpack(state["predictions"])
         return outcome

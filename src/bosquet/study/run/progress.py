@@ -68,14 +68,14 @@ class ProgressReporter:
         if outcome.split == 0 and leads:
             self.best = outcome.score
         mark = "  best so far" if outcome.split == 0 and leads else ""
-        parts = [
+        columns = [
             f"{title}  {self.metric.title} {format_score(outcome.score):<9}",
             f"{format_seconds(outcome.seconds):>7}",
             self._left(waiting),
         ]
         rows = f"  on {outcome.rows_used:,} rows" if outcome.subsampled else ""
         setting = _setting(outcome)
-        return "  ".join(filter(None, parts)) + rows + (f"  {setting}" if setting else "") + mark
+        return "  ".join(filter(None, columns)) + rows + (f"  {setting}" if setting else "") + mark
 
     def _left(self, waiting: int) -> str:
         if self.clock.timed:

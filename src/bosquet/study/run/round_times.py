@@ -35,8 +35,8 @@ def method_seconds(method: Method, first: Outcome, scope: TuningScope, shape: Ta
     one_fit = min(first.fit_seconds, TIME_MARGIN * first.one_fit_seconds)
     if scope == "same":  # the threshold of the first split is used too
         return first.scoring_seconds + one_fit
-    if method.combines:
+    if method.combine:
         return scoring + first.fit_seconds
     candidates = list(method.candidates(replace(shape, n_rows=first.rows_used)))
-    near = len(adjacent_candidates(candidates, first.setting))
-    return scoring + max(one_fit, first.fit_seconds * near / len(candidates))
+    n_adjacent = len(adjacent_candidates(candidates, first.setting))
+    return scoring + max(one_fit, first.fit_seconds * n_adjacent / len(candidates))

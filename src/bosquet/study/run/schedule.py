@@ -77,8 +77,10 @@ class Schedule:
         """Run as many rounds as time allows."""
         self._first_round()
         used: TuningScope = "all"
-        most = self.context.splits.most
-        for number in range(1, self.repeats if most is None else min(self.repeats, most)):
+        max_splits = self.context.splits.max_splits
+        for number in range(
+            1, self.repeats if max_splits is None else min(self.repeats, max_splits)
+        ):
             scope = self._next_scope(number, used)
             if scope is None or not self._further_round(number, scope):
                 break
@@ -102,25 +104,27 @@ class Schedule:
         """Run every method on the first split; on large tables, methods that can use all rows run first."""
         split = self.context.splits.split(0)
         self.splits.append(split)
-        late = []
+        postponed = []
         for position, method in enumerate(self.methods):
             outcome = self.checkpoint.get(0, method.name)
             # The first two always run: the constant and, usually, gradient boosting with its defaults.
             if outcome is None and position > 1 and self.division.is_late():
                 outcome = self._store(Outcome(method.name, 0, "not reached", NO_TIME))
             if outcome is None and self._is_expensive(method, split):
-                late.append(method)
+                postponed.append(method)
                 continue
             if outcome is None:
-                n_rows = len(split.train) if self.division.chooses_rows else None
+                n_rows = len(split.train) if self.division.postpones_expensive_methods else None
                 outcome = self._first_trial(self.methods[position:], split, n_rows)
             self.fit_times.update(method, outcome)
-            self.report(method, outcome, len(self.methods) - position - 1 + len(late))
-        late.sort(key=lambda method: (method.combines is not None, self._one_fit(method, split)))
-        for position, method in enumerate(late):
-            outcome = self._late_trial(late[position:], split)
+            self.report(method, outcome, len(self.methods) - position - 1 + len(postponed))
+        postponed.sort(
+            key=lambda method: (method.combine is not None, self._one_fit_seconds(method, split))
+        )
+        for position, method in enumerate(postponed):
+            outcome = self._postponed_trial(postponed[position:], split)
             self.fit_times.update(method, outcome)
-            self.report(method, outcome, len(late) - position - 1)
+            self.report(method, outcome, len(postponed) - position - 1)
 
     def _first_trial(
         self, waiting: Sequence[Method], split: StudySplit, n_rows: int | None
@@ -133,29 +137,29 @@ class Schedule:
         self.division.learn_overrun(outcome, limits.soft)
         return self._store(outcome)
 
-    def _late_trial(self, late: Sequence[Method], split: StudySplit) -> Outcome:
+    def _postponed_trial(self, postponed: Sequence[Method], split: StudySplit) -> Outcome:
         """Run a postponed method: on all rows if there is time now, else on as many as it can afford."""
-        method, soft = late[0], self.division.soft_limit(late)
+        method, soft = postponed[0], self.division.soft_limit(postponed)
         assert soft is not None
         if not self.division.is_late() and not self._is_expensive(method, split):
-            return self._first_trial(late, split, len(split.train))
-        if method.combines or self.division.first_round_is_over():
-            one_fit = format_seconds(self._one_fit(method, split))
+            return self._first_trial(postponed, split, len(split.train))
+        if method.combine or self.division.first_round_is_over():
+            one_fit = format_seconds(self._one_fit_seconds(method, split))
             why = f"one fit to all {len(split.train):,} training rows would take about {one_fit}"
             return self._store(Outcome(method.name, 0, "not reached", why))
         n_rows = self.fit_times.rows(method, soft / FITS_ON_SUBSAMPLE)
-        return self._first_trial(late, split, n_rows)
+        return self._first_trial(postponed, split, n_rows)
 
     def _is_expensive(self, method: Method, split: StudySplit) -> bool:
         """Return whether, on a large table, a fit to all training rows would take too much time."""
-        first = method.name == INCUMBENT or method.why_unsuited(self.context.shape)
-        if not self.division.chooses_rows or first:
+        is_exempt = method.name == INCUMBENT or method.why_unsuited(self.context.shape)
+        if not self.division.postpones_expensive_methods or is_exempt:
             return False
-        return not self.division.allows(method, self._one_fit(method, split))
+        return not self.division.allows(method, self._one_fit_seconds(method, split))
 
-    def _one_fit(self, method: Method, split: StudySplit) -> float:
+    def _one_fit_seconds(self, method: Method, split: StudySplit) -> float:
         """Return the predicted seconds of one fit to all training rows, or of a combination of methods."""
-        if method.combines is not None:
+        if method.combine is not None:
             ready = self.combine(method, split, self.division.soft_limit([method]))
             if ready is not method:
                 return combining_seconds(ready, split, self.outcome_table, self.context.shape)
@@ -194,10 +198,10 @@ class Schedule:
         self.splits.append(split)
         return True
 
-    def _is_too_long(self, rest: Sequence[tuple[Method, Outcome]], scope: TuningScope) -> bool:
+    def _is_too_long(self, remaining: Sequence[tuple[Method, Outcome]], scope: TuningScope) -> bool:
         """Return whether the rest of a round cannot be finished in time."""
         left = self.clock.left(END_OF_ROUNDS)
-        return self._round_seconds(rest, scope) > FAR_TOO_LONG * left
+        return self._round_seconds(remaining, scope) > FAR_TOO_LONG * left
 
     def _repeated_methods(self) -> list[tuple[Method, Outcome]]:
         """Return the methods of further rounds.
@@ -206,7 +210,7 @@ class Schedule:
         of them with fewer rows: one split is too little evidence to choose them.
         """
         active = self.outcome_table.done()
-        if not self.division.chooses_rows:
+        if not self.division.postpones_expensive_methods:
             return active
         leader = self.outcome_table.leader(on_all_rows=True)
         best = None if leader is None else leader[1].score
@@ -225,11 +229,11 @@ class Schedule:
             return None
         if not self.clock.timed:
             return "all"
-        wanted = min(ROUNDS_WANTED, self.repeats - 1) - (number - 1)
+        rounds_wanted = min(ROUNDS_WANTED, self.repeats - 1) - (number - 1)
         left = self.division.left_for_rounds()
         scopes: tuple[TuningScope, ...] = ("all", "near", "same")
         for scope in scopes[scopes.index(so_far) :]:
-            if left >= max(wanted, 1) * self._round_seconds(active, scope):
+            if left >= max(rounds_wanted, 1) * self._round_seconds(active, scope):
                 return scope
         return "same" if left >= self._round_seconds(active, "same") else None
 

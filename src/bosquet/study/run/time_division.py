@@ -50,7 +50,7 @@ class TimeDivision:
         self.overrun = 1.0  # moving average of the ratio of used seconds to the soft limit
 
     @property
-    def chooses_rows(self) -> bool:
+    def postpones_expensive_methods(self) -> bool:
         """Whether expensive methods are postponed: on large tables with a budget.
 
         On smaller tables each method determines by a trial fit how many rows it can afford, usually all.
@@ -85,8 +85,8 @@ class TimeDivision:
         """Return whether a fit of `seconds` is within the method's share and leaves time for others."""
         if self.clock.budget is None:
             return True
-        most = self._largest_share(method) * self.clock.budget
-        return seconds <= min(most, MAX_SHARE_OF_LEFT * self.left_for_rounds())
+        max_seconds = self._largest_share(method) * self.clock.budget
+        return seconds <= min(max_seconds, MAX_SHARE_OF_LEFT * self.left_for_rounds())
 
     def limits(self, waiting: Sequence[Method]) -> TimeLimits:
         """Return the limits of the first waiting method."""
@@ -104,7 +104,7 @@ class TimeDivision:
         share = time_weight(method) / (time_weight(method) + sum(map(time_weight, suited)))
         left = max(self.clock.left(END_OF_FIRST_ROUND), LATE_SHARE * self.left_for_rounds())
         seconds = max(left, 0.0) * share / self.overrun
-        return min(seconds, MAX_FOR_COMBINING * budget) if method.combines else seconds
+        return min(seconds, MAX_FOR_COMBINING * budget) if method.combine else seconds
 
     def _hard_limit(self, method: Method, soft: float | None) -> float | None:
         """Return the hard limit of a method, or None.
@@ -113,7 +113,7 @@ class TimeDivision:
         fits, which are more useful on smaller tables.
         """
         budget = self.clock.budget
-        if soft is None or budget is None or not self.chooses_rows:
+        if soft is None or budget is None or not self.postpones_expensive_methods:
             return None
         if method.name == INCUMBENT:
             return soft
@@ -129,6 +129,6 @@ class TimeDivision:
         """Update the average overrun: limits are soft, and the machine may be busy."""
         # On large tables the duration of a method is predicted before it is started.
         measured = outcome.status == "done" and outcome.seconds > MEASURABLE
-        if soft and measured and not self.chooses_rows:
+        if soft and measured and not self.postpones_expensive_methods:
             ratio = min(max(outcome.seconds / soft, 1.0), MAX_OVERRUN)
             self.overrun += OVERRUN_WEIGHT * (ratio - self.overrun)

@@ -51,7 +51,7 @@ def choose_time_features(
     )
     X, seed = take(table.X, rows), seed_of(random_state, "time")
     with_time, without = [], []
-    for number in range(splits.most or 0):
+    for number in range(splits.max_splits or 0):
         with suppress(Exception):  # a block that cannot be scored, for example with a single class
             pair = [_score(X[names], splits, number, metric, seed) for names in (X.columns, others)]
             if np.isfinite(pair).all():
@@ -72,12 +72,12 @@ def elapsed_columns(table: StudyTable) -> list[str]:
 
     Elapsed time is not included if it is the only feature of its date.
     """
-    given = table.design.columns.get("time", "")
+    time_column = table.design.columns.get("time", "")
     columns = []
     for plan in table.tidier.plans:
         if plan.kind == "date" and len(plan.parts) > 1 and ELAPSED in plan.parts:
             columns.append(plan.outputs[plan.parts.index(ELAPSED)])
-        elif plan.kind == "number" and given and plan.name == given:
+        elif plan.kind == "number" and time_column and plan.name == time_column:
             columns += plan.outputs
     return columns
 
@@ -87,11 +87,11 @@ def _some_rows(table: StudyTable) -> np.ndarray:
     time = table.design.time
     assert time is not None
     outputs = len(table.target.classes) if table.target.is_classes else 1
-    most = max(MIN_ROWS, MAX_VALUES // (table.X.shape[1] * max(outputs - 1, 1)))
-    if len(time) <= most:
+    max_rows = max(MIN_ROWS, MAX_VALUES // (table.X.shape[1] * max(outputs - 1, 1)))
+    if len(time) <= max_rows:
         return np.arange(len(time))
     order = np.argsort(time, kind="stable")
-    return np.sort(order[np.linspace(0, len(time) - 1, most).astype(np.intp)])
+    return np.sort(order[np.linspace(0, len(time) - 1, max_rows).astype(np.intp)])
 
 
 def _score(X: Any, splits: Splits, number: int, metric: Metric, seed: int) -> float:

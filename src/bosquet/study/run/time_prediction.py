@@ -34,8 +34,8 @@ class FitTimeModel:
         """Use the measured time of an outcome; for a stopped fit it is a lower bound."""
         stopped = outcome.status == "stopped"
         seconds = outcome.seconds if stopped else outcome.one_fit_seconds
-        known = outcome.status in ("done", "stopped") and outcome.rows_used
-        if method.rows_affordable is all_rows or not known or seconds < MEASURABLE:
+        measured = outcome.status in ("done", "stopped") and outcome.rows_used
+        if method.rows_affordable is all_rows or not measured or seconds < MEASURABLE:
             return
         ratio = seconds / self._modelled(method, outcome.rows_used)
         self.ratios[method.rows_affordable] = float(np.clip(ratio, *RATIO_BOUNDS))

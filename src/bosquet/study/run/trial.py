@@ -158,8 +158,8 @@ class Trial:
         context, method = self.context, self.method
         seed = seed_of(context.random_state, "fit", method.name, self.split.number)
         if self.first is not None and self.scope == "same":
-            known = context.candidates.get(method.name)
-            candidate = known or candidate_with(method, shape, self.first.setting)
+            cached = context.candidates.get(method.name)
+            candidate = cached or candidate_with(method, shape, self.first.setting)
             if candidate is not None:
                 return self._fit_untuned(candidate, rows, seed)
         candidates = list(method.candidates(shape))

@@ -66,16 +66,16 @@ class Design:
         return OffsetColumn(self.columns["offset"], "offset") if "offset" in self.columns else None
 
     def __bool__(self) -> bool:
-        given = any(getattr(self, option) is not None for option in OPTIONS)
-        return given or self.splitter_splits is not None
+        has_options = any(getattr(self, option) is not None for option in OPTIONS)
+        return has_options or self.splitter_splits is not None
 
     def take(self, rows: np.ndarray) -> Design:
         """Return the design of some rows, without the splits of a splitter, which refer to all rows."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
-        taken = {
+        values_of_rows = {
             name: values[name] if values[name] is None else values[name][rows] for name in OPTIONS
         }
-        return Design(**taken, columns=self.columns)
+        return Design(**values_of_rows, columns=self.columns)
 
     @property
     def has_dependent_rows(self) -> bool:
@@ -99,14 +99,14 @@ def fingerprint(design: Design) -> dict[str, Any]:
     return {"columns": dict(design.columns), "values": checks}
 
 
-def read_design(frame: Any, given: Mapping[str, Any], *, is_classes: bool) -> Design:
+def read_design(frame: Any, options: Mapping[str, Any], *, is_classes: bool) -> Design:
     """Read and check the design of the rows of a table.
 
     Parameters
     ----------
     frame : pandas.DataFrame
         The rows that have a target.
-    given : dict
+    options : dict
         Option (time, group, weight, split, offset, exposure) -> the name of a column, or an array with one
         value per row. None is ignored. Offset and exposure must be names, because new tables need the
         column too.
@@ -118,19 +118,19 @@ def read_design(frame: Any, given: Mapping[str, Any], *, is_classes: bool) -> De
     ValueError
         If a column is missing or cannot be used; the message is one line.
     """
-    given = {option: value for option, value in given.items() if value is not None}
-    unknown = [option for option in given if option not in PARAMETERS]
+    options = {option: value for option, value in options.items() if value is not None}
+    unknown = [option for option in options if option not in PARAMETERS]
     if unknown:
         raise ValueError(
             f"{unknown[0]!r} is not an option of the design; {hint(unknown[0], PARAMETERS)}"
         )
-    if "time" in given and "split" in given:
+    if "time" in options and "split" in options:
         raise ValueError("time and split both define how rows are split; pass only one of them")
-    if "offset" in given and "exposure" in given:
+    if "offset" in options and "exposure" in options:
         raise ValueError(
             "offset and exposure both define the offset, which is log(exposure); pass only one of them"
         )
-    offset = next((option for option in ("offset", "exposure") if option in given), None)
+    offset = next((option for option in ("offset", "exposure") if option in options), None)
     if offset is not None and is_classes:
         raise ValueError(
             f"{offset} needs a numeric target, but the task is classification; remove {offset} or, if the"
@@ -139,7 +139,7 @@ def read_design(frame: Any, given: Mapping[str, Any], *, is_classes: bool) -> De
     names = [str(name) for name in frame.columns]
     values: dict[str, Any] = {}
     columns: dict[str, str] = {}
-    for option, value in given.items():
+    for option, value in options.items():
         if option == offset:
             if not isinstance(value, str):
                 raise ValueError(
@@ -177,11 +177,11 @@ def with_splitter(design: Design, splitter: Any, X: Any, y: np.ndarray) -> Desig
                 " split needs two disjoint sets of rows"
             )
         if design.group is not None:
-            both = np.intersect1d(design.group[train], design.group[test]).size
-            if both:
+            n_shared_groups = np.intersect1d(design.group[train], design.group[test]).size
+            if n_shared_groups:
                 raise ValueError(
-                    f"splitter yields a split with {both:,} groups in both training and test set; use a"
-                    " splitter that does not divide groups, such as GroupKFold"
+                    f"splitter yields a split with {n_shared_groups:,} groups in both training and test set;"
+                    " use a splitter that does not divide groups, such as GroupKFold"
                 )
     if not splits:
         raise ValueError("splitter yields no split; it must yield at least one")
@@ -247,12 +247,12 @@ def _read_time(series: Any, where: str) -> np.ndarray:
 
 
 def _why_not_times(series: Any) -> str:
-    known = factorized(series)
-    texts = [] if known is None else texts_of(known.levels)
-    wrong = [place for place, text in enumerate(texts) if not _is_time(text)]
-    if known is None or not wrong:
+    encoded = factorized(series)
+    texts = [] if encoded is None else texts_of(encoded.levels)
+    wrong = [position for position, text in enumerate(texts) if not _is_time(text)]
+    if encoded is None or not wrong:
         return "has dates or numbers in more than one format; use one format for all rows"
-    count = int(known.counts[wrong].sum())
+    count = int(encoded.counts[wrong].sum())
     return (
         f"has {count:,} of {len(series):,} values that are neither dates nor finite numbers, such as"
         f" {texts[wrong[0]][:30]!r}; correct or drop these rows"
@@ -321,19 +321,19 @@ def _read_weight(series: Any, where: str) -> np.ndarray:
 
 
 def _read_split(series: Any, where: str) -> np.ndarray:
-    known = factorized(series)
-    texts = [] if known is None else texts_of(known.levels)
+    encoded = factorized(series)
+    texts = [] if encoded is None else texts_of(encoded.levels)
     words = [text.strip().lower() for text in texts]
     sets = {_SET_NAMES[word] for word in words if word in _SET_NAMES}
-    if known is not None and set(words) <= set(_SET_NAMES) and sets == {TRAINING, TEST}:
-        return np.array([_SET_NAMES[word] for word in words])[known.codes]
-    if known is not None and 2 <= len(texts) <= MAX_FOLD_NUMBERS and all(map(_is_integer, texts)):
+    if encoded is not None and set(words) <= set(_SET_NAMES) and sets == {TRAINING, TEST}:
+        return np.array([_SET_NAMES[word] for word in words])[encoded.codes]
+    if encoded is not None and 2 <= len(texts) <= MAX_FOLD_NUMBERS and all(map(_is_integer, texts)):
         order = np.argsort(np.argsort([int(text) for text in texts]))
-        return np.asarray(order[known.codes])
-    shown = ", ".join(repr(text[:20]) for text in texts[:3])
+        return np.asarray(order[encoded.codes])
+    examples = ", ".join(repr(text[:20]) for text in texts[:3])
     raise ValueError(
         f"{where} must contain the words train and test (and optionally validation), or 2 to"
-        f" {MAX_FOLD_NUMBERS} distinct fold numbers; got {shown}"
+        f" {MAX_FOLD_NUMBERS} distinct fold numbers; got {examples}"
     )
 
 

@@ -46,7 +46,7 @@ class Splits:
         return "random" if self.design.group is None else "group"
 
     @property
-    def most(self) -> int | None:
+    def max_splits(self) -> int | None:
         """The number of splits that the design allows; None for no limit."""
         if self.design.splitter_splits is not None:
             return len(self.design.splitter_splits)
@@ -59,9 +59,9 @@ class Splits:
     def split(self, number: int) -> StudySplit:
         """Return a split by its number; with a time, number 0 has the latest test rows."""
         design = self.design
-        if self.most is not None and number >= self.most:
+        if self.max_splits is not None and number >= self.max_splits:
             raise ValueError(
-                f"split {number} does not exist; the design has {self.most} splits, numbered from 0"
+                f"split {number} does not exist; the design has {self.max_splits} splits, numbered from 0"
             )
         if design.splitter_splits is not None:
             return StudySplit(number, *design.splitter_splits[number])
@@ -80,18 +80,21 @@ class Splits:
 
 # ------------------------------------------------------------------------------------------- time
 def time_blocks(
-    time: np.ndarray, share: float = BLOCK, most: int = MAX_BLOCKS, least: float = MIN_TRAINING
+    time: np.ndarray,
+    share: float = BLOCK,
+    max_blocks: int = MAX_BLOCKS,
+    min_training_share: float = MIN_TRAINING,
 ) -> list[tuple[float, float]]:
     """Return the first and last time of each test block, the latest block first.
 
-    Each block has about a `share` of the rows, and at least a share `least` of the rows precedes all blocks.
-    Rows of equal time are in the same block.
+    Each block has about a `share` of the rows, and at least a `min_training_share` of the rows precedes all
+    blocks. Rows of equal time are in the same block.
 
     Examples
     --------
     >>> import numpy as np
     >>> from bosquet.study.table.design_splits import time_blocks
-    >>> time_blocks(np.arange(100.0), most=2)
+    >>> time_blocks(np.arange(100.0), max_blocks=2)
     [(90.0, 99.0), (80.0, 89.0)]
     """
     times, counts = np.unique(time, return_counts=True)
@@ -100,11 +103,11 @@ def time_blocks(
     size = min(max(round(share * rows), 1), MAX_TEST_ROWS)
     blocks: list[tuple[float, float]] = []
     last = len(times) - 1
-    while last > 0 and len(blocks) < most:
-        wanted = ends[last] - size
+    while last > 0 and len(blocks) < max_blocks:
+        rows_before = ends[last] - size
         # The first time of the block gives the size nearest to the wanted one and leaves earlier rows.
-        first = int(np.abs(ends[:last] - wanted).argmin()) + 1
-        if blocks and ends[first - 1] < least * rows:
+        first = int(np.abs(ends[:last] - rows_before).argmin()) + 1
+        if blocks and ends[first - 1] < min_training_share * rows:
             break
         blocks.append((float(times[first]), float(times[last])))
         last = first - 1
@@ -155,19 +158,19 @@ def group_split(group: np.ndarray, y: np.ndarray, seed: int, *, stratify: bool) 
     """
     random = np.random.default_rng(seed)
     codes, sizes = _encode_groups(group)
-    wanted = min(TEST_SHARE * len(group), MAX_TEST_ROWS)
+    test_rows = min(TEST_SHARE * len(group), MAX_TEST_ROWS)
     truth = (y[:, None] == np.unique(y)) if stratify else y[:, None].astype(float)
     scale = np.maximum(truth.std(axis=0), 1e-300)
     best: tuple[float, np.ndarray] | None = None
     for _ in range(DRAWS):
         order = random.permutation(sizes.size)
-        taken = np.zeros(sizes.size, dtype=bool)
+        is_test_group = np.zeros(sizes.size, dtype=bool)
         filled = np.cumsum(sizes[order])
         # At least one group remains for training.
-        count = int(np.abs(filled[:-1] - wanted).argmin()) + 1
-        taken[order[:count]] = True
-        is_test = taken[codes]
-        deviation = abs(is_test.sum() - wanted) / len(group)
+        count = int(np.abs(filled[:-1] - test_rows).argmin()) + 1
+        is_test_group[order[:count]] = True
+        is_test = is_test_group[codes]
+        deviation = abs(is_test.sum() - test_rows) / len(group)
         deviation += float((np.abs(truth[is_test].mean(axis=0) - truth.mean(axis=0)) / scale).max())
         if best is None or deviation < best[0]:
             best = deviation, is_test

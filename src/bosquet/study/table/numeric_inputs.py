@@ -51,11 +51,11 @@ _CHECKS: dict[str, Check] = {
 
 @dataclass(frozen=True)
 class NumberEncoding:
-    """Encoding of a numeric column: (value - shift) / width, with missing values set to `fill`."""
+    """Encoding of a numeric column: (value - shift) / scale, with missing values set to `fill`."""
 
     index: int
     shift: float
-    width: float
+    scale: float
     fill: float
     marked: bool  # whether there is an indicator column for missing values
 
@@ -177,8 +177,12 @@ class NumericInputs(TransformerMixin, BaseEstimator):
         outputs += [f"{names[column.index]} {MISSING}" for column in self._numbers if column.marked]
         for levels in self._levels:
             outputs += [f"{names[levels.index]}={level}" for level in levels.names]
-        kept = outputs if self._kept is None else [outputs[place] for place in self._kept]
-        return np.asarray(kept, dtype=object)
+        kept_names = (
+            outputs
+            if self._kept_slots is None
+            else [outputs[position] for position in self._kept_slots]
+        )
+        return np.asarray(kept_names, dtype=object)
 
     # ------------------------------------------------------------------ learning
     def _learn(self, X: Any, y: Any) -> Columns:
@@ -187,16 +191,16 @@ class NumericInputs(TransformerMixin, BaseEstimator):
         set_feature_attributes(self, encoder)
         self._numbers: list[NumberEncoding] = []
         self._levels: list[LevelEncoding] = []
-        of_numbers = [i for i, known in enumerate(encoder.categories) if known == 0]
+        of_numbers = [i for i, n_levels in enumerate(encoder.categories) if n_levels == 0]
         for indices in _blocks(of_numbers, n_rows(columns)):
             self._numbers += self._measure(columns, indices)
         start = len(self._numbers) + sum(column.marked for column in self._numbers)
-        for index in (i for i, known in enumerate(encoder.categories) if known > 0):
+        for index in (i for i, n_levels in enumerate(encoder.categories) if n_levels > 0):
             column = self._list_levels(index, _column(columns, index), encoder.levels[index], start)
             self._levels.append(column)
             start += len(column.names)
-        self._kept = self._screen(columns, y, start) if start > self.max_columns else None
-        self.n_columns_ = start if self._kept is None else len(self._kept)
+        self._kept_slots = self._screen(columns, y, start) if start > self.max_columns else None
+        self.n_columns_ = start if self._kept_slots is None else len(self._kept_slots)
         if self.n_columns_ == 0:
             raise ValueError(
                 f"every column of X is constant over its {n_rows(columns)} sample(s); pass at least one"
@@ -211,31 +215,31 @@ class NumericInputs(TransformerMixin, BaseEstimator):
     def _measure(self, columns: Columns, indices: list[int]) -> list[NumberEncoding]:
         """Return the parameters of some numeric columns, without constant ones."""
         block = _block(columns, indices)
-        known = np.isfinite(block)
-        count = known.sum(axis=0)
-        values = np.where(known, block, 0.0)
+        is_finite = np.isfinite(block)
+        count = is_finite.sum(axis=0)
+        values = np.where(is_finite, block, 0.0)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             mean = values.sum(axis=0) / count
-            deviation = np.sqrt(np.where(known, (block - mean) ** 2, 0.0).sum(axis=0) / count)
-        low = np.where(known, block, np.inf).min(axis=0)
-        high = np.where(known, block, -np.inf).max(axis=0)
+            deviation = np.sqrt(np.where(is_finite, (block - mean) ** 2, 0.0).sum(axis=0) / count)
+        low = np.where(is_finite, block, np.inf).min(axis=0)
+        high = np.where(is_finite, block, -np.inf).max(axis=0)
         encodings = []
-        for place, index in enumerate(indices):
+        for position, index in enumerate(indices):
             # A standard deviation this small relative to the values is rounding error.
-            size = max(abs(low[place]), abs(high[place])) if count[place] else 0.0
-            varies = np.isfinite(deviation[place]) and deviation[place] > 1e-13 * size
-            marked = bool(count[place] < len(block)) and count[place] > 0
+            size = max(abs(low[position]), abs(high[position])) if count[position] else 0.0
+            varies = np.isfinite(deviation[position]) and deviation[position] > 1e-13 * size
+            marked = bool(count[position] < len(block)) and count[position] > 0
             if not varies and not marked:
                 continue
-            shift, width = 0.0, 1.0
+            shift, scale = 0.0, 1.0
             if self.scale == "standard":
-                shift, width = mean[place], deviation[place]
+                shift, scale = mean[position], deviation[position]
             elif self.scale == "unit":
-                shift, width = low[place], high[place] - low[place]
+                shift, scale = low[position], high[position] - low[position]
             if not varies:  # only the indicator column is informative
-                shift, width = mean[place], 1.0
+                shift, scale = mean[position], 1.0
             encodings.append(
-                NumberEncoding(index, float(shift), float(width), float(mean[place]), marked)
+                NumberEncoding(index, float(shift), float(scale), float(mean[position]), marked)
             )
         return encodings
 
@@ -283,30 +287,34 @@ class NumericInputs(TransformerMixin, BaseEstimator):
     def _matrix(self, columns: Columns) -> Any:
         return self._sparse(columns) if self.is_sparse_ else self._dense(columns)
 
-    def _places(self) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
+    def _output_columns(self) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
         """Return the output column of each number, indicator and level; -1 for those left out."""
-        width = len(self._numbers)
-        marks = sum(column.marked for column in self._numbers)
-        total = width + marks + sum(len(levels.names) for levels in self._levels)
-        place = np.full(total + 1, -1, dtype=np.int32)  # the last entry is that of slot -1
-        kept = np.arange(total) if self._kept is None else self._kept
-        place[kept] = np.arange(len(kept))
-        of_levels = [place[levels.slots] for levels in self._levels]
-        return place[:width], place[width : width + marks], of_levels
+        n_numbers = len(self._numbers)
+        n_marks = sum(column.marked for column in self._numbers)
+        total = n_numbers + n_marks + sum(len(levels.names) for levels in self._levels)
+        column_of_slot = np.full(total + 1, -1, dtype=np.int32)  # the last entry is that of slot -1
+        kept_slots = np.arange(total) if self._kept_slots is None else self._kept_slots
+        column_of_slot[kept_slots] = np.arange(len(kept_slots))
+        of_levels = [column_of_slot[levels.slots] for levels in self._levels]
+        return (
+            column_of_slot[:n_numbers],
+            column_of_slot[n_numbers : n_numbers + n_marks],
+            of_levels,
+        )
 
     def _dense(self, columns: Columns) -> np.ndarray:
         """Return the dense matrix, filled in blocks of rows so that no copy of its size is needed."""
         rows = n_rows(columns)
-        places = self._places()
+        output_columns = self._output_columns()
         matrix = np.zeros((rows, self.n_columns_), dtype=self.dtype)
         step = max(BLOCK_VALUES // min(max(len(self._numbers), 1), BLOCK_COLUMNS), 1)
         for first in range(0, rows, step):
             block = slice(first, first + step)
-            self._fill(take_rows(columns, block), matrix[block], places)
+            self._fill(take_rows(columns, block), matrix[block], output_columns)
         return matrix
 
-    def _fill(self, columns: Columns, matrix: np.ndarray, places: Any) -> None:
-        of_numbers, of_marks, of_levels = places
+    def _fill(self, columns: Columns, matrix: np.ndarray, output_columns: Any) -> None:
+        of_numbers, of_marks, of_levels = output_columns
         first = mark = 0
         for encodings in _blocks(self._numbers, 1):
             block, marks = self._scale(columns, encodings)
@@ -314,43 +322,48 @@ class NumericInputs(TransformerMixin, BaseEstimator):
             _put(matrix, of_marks[mark : mark + marks.shape[1]], marks)
             first += len(encodings)
             mark += marks.shape[1]
-        for levels, place in zip(self._levels, of_levels, strict=True):
-            column = place[_column(columns, levels.index)]
-            here = np.flatnonzero(column >= 0)
-            matrix[here, column[here]] = 1
+        for levels, column_of_code in zip(self._levels, of_levels, strict=True):
+            column = column_of_code[_column(columns, levels.index)]
+            rows = np.flatnonzero(column >= 0)
+            matrix[rows, column[rows]] = 1
 
     def _sparse(self, columns: Columns) -> Any:
         """Return the matrix as CSR; entries are counted first and then written to their final positions."""
-        of_numbers, of_marks, of_levels = self._places()
+        of_numbers, of_marks, of_levels = self._output_columns()
         marked = [column.index for column in self._numbers if column.marked]
         counts = np.full(n_rows(columns), (of_numbers >= 0).sum(), dtype=np.int64)
-        for index, place in zip(marked, of_marks, strict=True):
-            if place >= 0:
+        for index, output_column in zip(marked, of_marks, strict=True):
+            if output_column >= 0:
                 counts += ~np.isfinite(_column(columns, index))
-        for levels, place in zip(self._levels, of_levels, strict=True):
-            counts += (place >= 0)[_column(columns, levels.index)]
+        for levels, column_of_code in zip(self._levels, of_levels, strict=True):
+            counts += (column_of_code >= 0)[_column(columns, levels.index)]
         ends = np.cumsum(counts)
         filled = int(ends[-1])
-        places = np.int32 if filled <= np.iinfo(np.int32).max else np.int64
-        entries, within = np.ones(filled, dtype=self.dtype), np.empty(filled, dtype=places)
+        index_dtype = np.int32 if filled <= np.iinfo(np.int32).max else np.int64
+        entries, column_indices = (
+            np.ones(filled, dtype=self.dtype),
+            np.empty(filled, dtype=index_dtype),
+        )
         free = ends - counts  # position of the next entry of each row
-        for number, place in zip(self._numbers, of_numbers, strict=True):
-            if place >= 0:
+        for number, output_column in zip(self._numbers, of_numbers, strict=True):
+            if output_column >= 0:
                 entries[free] = self._scale(columns, [number])[0][:, 0]
-                within[free] = place
+                column_indices[free] = output_column
                 free += 1
-        for index, place in zip(marked, of_marks, strict=True):
-            if place >= 0:
-                here = np.flatnonzero(~np.isfinite(_column(columns, index)))
-                within[free[here]] = place
-                free[here] += 1
-        for levels, place in zip(self._levels, of_levels, strict=True):
-            column = place[_column(columns, levels.index)]
-            here = np.flatnonzero(column >= 0)
-            within[free[here]] = column[here]
-            free[here] += 1
-        starts = np.concatenate([[0], ends]).astype(places)
-        return sparse.csr_matrix((entries, within, starts), shape=(len(ends), self.n_columns_))
+        for index, output_column in zip(marked, of_marks, strict=True):
+            if output_column >= 0:
+                rows = np.flatnonzero(~np.isfinite(_column(columns, index)))
+                column_indices[free[rows]] = output_column
+                free[rows] += 1
+        for levels, column_of_code in zip(self._levels, of_levels, strict=True):
+            column = column_of_code[_column(columns, levels.index)]
+            rows = np.flatnonzero(column >= 0)
+            column_indices[free[rows]] = column[rows]
+            free[rows] += 1
+        starts = np.concatenate([[0], ends]).astype(index_dtype)
+        return sparse.csr_matrix(
+            (entries, column_indices, starts), shape=(len(ends), self.n_columns_)
+        )
 
     def _scale(
         self, columns: Columns, encodings: list[NumberEncoding]
@@ -361,7 +374,7 @@ class NumericInputs(TransformerMixin, BaseEstimator):
         fill = np.array([column.fill for column in encodings])
         block = np.where(unknown, fill, block)
         block -= np.array([column.shift for column in encodings])
-        block /= np.array([column.width for column in encodings])
+        block /= np.array([column.scale for column in encodings])
         return block, unknown[:, [column.marked for column in encodings]].astype(float)
 
     def __sklearn_tags__(self) -> Any:
@@ -390,10 +403,14 @@ def _blocks(items: list[Any], rows: int) -> Iterator[list[Any]]:
         yield items[first : first + step]
 
 
-def _put(matrix: np.ndarray, places: np.ndarray, block: np.ndarray) -> None:
+def _put(matrix: np.ndarray, output_columns: np.ndarray, block: np.ndarray) -> None:
     """Write the columns of a block to their output columns; -1 skips a column."""
-    here = np.flatnonzero(places >= 0)
-    if here.size == len(places) and here.size and places[-1] - places[0] == here.size - 1:
-        matrix[:, places[0] : places[-1] + 1] = block
-    elif here.size:
-        matrix[:, places[here]] = block[:, here]
+    kept = np.flatnonzero(output_columns >= 0)
+    if (
+        kept.size == len(output_columns)
+        and kept.size
+        and output_columns[-1] - output_columns[0] == kept.size - 1
+    ):
+        matrix[:, output_columns[0] : output_columns[-1] + 1] = block
+    elif kept.size:
+        matrix[:, output_columns[kept]] = block[:, kept]

@@ -88,23 +88,25 @@ def read_study_table(
     if counted and task == "auto" and series.dtype.kind in "iuf":
         task = "regression"  # counts with few distinct values would be read as classes
     study_target = read_target(series, name, task, positive)
-    given = {option: _kept(value, study_target.kept) for option, value in design.items()}
-    raw = features if study_target.kept.all() else features[study_target.kept]
-    known = read_design(raw, given, is_classes=study_target.is_classes)
-    if known.left_out:
-        raw = raw.loc[:, [name not in known.left_out for name in map(str, raw.columns)]]
-    tidier = TableTidier().fit(raw, over_time=known.time is not None)
+    options_of_rows = {
+        option: _select_rows(value, study_target.has_target) for option, value in design.items()
+    }
+    raw = features if study_target.has_target.all() else features[study_target.has_target]
+    study_design = read_design(raw, options_of_rows, is_classes=study_target.is_classes)
+    if study_design.left_out:
+        raw = raw.loc[:, [name not in study_design.left_out for name in map(str, raw.columns)]]
+    tidier = TableTidier().fit(raw, over_time=study_design.time is not None)
     tidier.target, tidier.target_kind = name, "class" if study_target.is_classes else "number"
     X = tidier.transform(raw)
     X.index = np.arange(len(X))
-    offset = known.offset_column
+    offset = study_design.offset_column
     if offset is not None:
         _refuse_negative(study_target, offset.kind, raw.index)
-        X[offset.name] = offset.read(features[study_target.kept])
-    notes = [*dropped, *study_target.notes, *tidier.notes, *_design_notes(known)]
+        X[offset.name] = offset.read(features[study_target.has_target])
+    notes = [*dropped, *study_target.notes, *tidier.notes, *_design_notes(study_design)]
     about_labels = row_label_note(frame.index)
     return StudyTable(
-        raw, X, study_target, tidier, raw.index.to_numpy(), about_labels, notes, known
+        raw, X, study_target, tidier, raw.index.to_numpy(), about_labels, notes, study_design
     )
 
 
@@ -120,13 +122,13 @@ def _drop_zero_weights(
     if weight is None or len(weight) != len(features):
         return features, series, design, []
     numbers = pandas.to_numeric(pandas.Series(np.asarray(weight)), errors="coerce").to_numpy()
-    kept = numbers != 0
-    if kept.all() or not kept.any():
+    has_weight = numbers != 0
+    if has_weight.all() or not has_weight.any():
         return features, series, design, []
-    design = {option: _kept(value, kept) for option, value in design.items()}
-    left = int((~kept).sum())
-    note = f"{left:,} {'row' if left == 1 else 'rows'} of weight 0 left out."
-    return features[kept], series[kept], design, [note]
+    design = {option: _select_rows(value, has_weight) for option, value in design.items()}
+    n_dropped = int((~has_weight).sum())
+    note = f"{n_dropped:,} {'row' if n_dropped == 1 else 'rows'} of weight 0 left out."
+    return features[has_weight], series[has_weight], design, [note]
 
 
 def _refuse_negative(target: StudyTarget, option: str, labels: Any) -> None:
@@ -139,12 +141,12 @@ def _refuse_negative(target: StudyTarget, option: str, labels: Any) -> None:
         )
 
 
-def _kept(value: Any, kept: np.ndarray) -> Any:
-    """Return the kept rows of an array; the name of a column is returned unchanged."""
+def _select_rows(value: Any, mask: np.ndarray) -> Any:
+    """Return the rows of an array that the mask selects; the name of a column is returned unchanged."""
     if value is None or isinstance(value, str):
         return value
     values = np.asarray(value)
-    return values[kept] if len(values) == len(kept) else values
+    return values[mask] if len(values) == len(mask) else values
 
 
 def _design_notes(design: Design) -> list[str]:
@@ -205,6 +207,6 @@ def _separate_column(frame: Any, target: str) -> tuple[Any, Any, str]:
         raise ValueError(
             f"the table has no column besides the target {target!r}; it needs at least one feature"
         )
-    place = names.index(target)
-    others = [other for other in range(len(names)) if other != place]
-    return frame.iloc[:, others], frame.iloc[:, place], target
+    position = names.index(target)
+    others = [other for other in range(len(names)) if other != position]
+    return frame.iloc[:, others], frame.iloc[:, position], target

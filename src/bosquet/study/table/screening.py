@@ -40,13 +40,13 @@ def explained_by_levels(slot: np.ndarray, targets: np.ndarray | None, total: int
 
     `slot` is the column that is 1 in each row, or -1.
     """
-    here = slot >= 0
-    places, rows = slot[here], len(slot)
-    count = np.bincount(places, minlength=total)
+    has_slot = slot >= 0
+    columns, rows = slot[has_slot], len(slot)
+    count = np.bincount(columns, minlength=total)
     length = count * (1 - count / rows)
     if targets is None:
         return length
     products = sum(
-        np.bincount(places, weights=target[here], minlength=total) ** 2 for target in targets.T
+        np.bincount(columns, weights=target[has_slot], minlength=total) ** 2 for target in targets.T
     )
     return np.divide(products, length, out=np.zeros(total), where=length > 0)

@@ -60,16 +60,16 @@ def sample_by_class(y: np.ndarray, size: int, random: np.random.Generator) -> np
     """
     _, numbers, counts = np.unique(y, return_inverse=True, return_counts=True)
     exact = counts * size / len(y)
-    wanted = np.floor(exact).astype(int)
+    n_drawn = np.floor(exact).astype(int)
     # Rows lost by rounding down go to the classes with the largest remainders.
-    short = size - int(wanted.sum())
-    wanted[np.argsort(-(exact - wanted), kind="stable")[:short]] += 1
-    wanted = np.clip(wanted, 1, np.maximum(counts - 1, 1))
+    short = size - int(n_drawn.sum())
+    n_drawn[np.argsort(-(exact - n_drawn), kind="stable")[:short]] += 1
+    n_drawn = np.clip(n_drawn, 1, np.maximum(counts - 1, 1))
     order = random.permutation(len(y))
     by_class = order[np.argsort(numbers[order], kind="stable")]
     starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
     return np.concatenate(
-        [by_class[start : start + take] for start, take in zip(starts, wanted, strict=True)]
+        [by_class[start : start + take] for start, take in zip(starts, n_drawn, strict=True)]
     )
 
 
@@ -88,10 +88,10 @@ def subsample(y: np.ndarray, size: int, seed: int, *, stratify: bool) -> np.ndar
 def _more_of_small_classes(y: np.ndarray, drawn: np.ndarray) -> np.ndarray:
     """Return further rows of classes with fewer than ten drawn rows, so that all folds contain the class."""
     labels, counts = np.unique(y[drawn], return_counts=True)
-    few = labels[counts < ROWS_OF_A_CLASS]
-    rest = np.setdiff1d(np.arange(len(y)), drawn)
+    small_classes = labels[counts < ROWS_OF_A_CLASS]
+    undrawn = np.setdiff1d(np.arange(len(y)), drawn)
     added = [np.zeros(0, dtype=np.intp)]
-    for label in few:
+    for label in small_classes:
         n_drawn = int((y[drawn] == label).sum())
-        added.append(rest[y[rest] == label][: ROWS_OF_A_CLASS - n_drawn])
+        added.append(undrawn[y[undrawn] == label][: ROWS_OF_A_CLASS - n_drawn])
     return np.concatenate(added)

@@ -26,7 +26,7 @@ class StudyTarget:
     ----------
     name : name of the column
     y : labels or numbers
-    kept : boolean mask of the rows of the table that have a target
+    has_target : boolean mask of the rows of the table that have a target
     task : "binary", "multiclass" or "regression"
     classes : sorted labels; empty for regression
     positive : index of the positive class; by default the rarer of two classes
@@ -35,7 +35,7 @@ class StudyTarget:
 
     name: str
     y: np.ndarray
-    kept: np.ndarray
+    has_target: np.ndarray
     task: Task
     classes: np.ndarray = field(default_factory=lambda: np.zeros(0))
     positive: int = 1
@@ -87,12 +87,12 @@ def _index_of(positive: Any, target: StudyTarget) -> int:
             " positive"
         )
     labels = [str(label) for label in target.classes]
-    wanted = str(positive)
-    if wanted not in labels:
+    positive_text = str(positive)
+    if positive_text not in labels:
         raise ValueError(
-            f"positive={positive!r} is not a class of {target.name!r}; {hint(wanted, labels)}"
+            f"positive={positive!r} is not a class of {target.name!r}; {hint(positive_text, labels)}"
         )
-    return labels.index(wanted)
+    return labels.index(positive_text)
 
 
 def _read_target(series: Any, name: str, task: str) -> StudyTarget:
@@ -100,18 +100,18 @@ def _read_target(series: Any, name: str, task: str) -> StudyTarget:
         raise ValueError(
             f"task={task!r} is not valid: task must be one of {', '.join(map(repr, TASKS))}"
         )
-    kept = ~np.asarray(series.isna(), dtype=bool)
+    has_target = ~np.asarray(series.isna(), dtype=bool)
     notes: list[str] = []
-    if not kept.all():
-        if not kept.any():
+    if not has_target.all():
+        if not has_target.any():
             raise ValueError(
                 f"the target {name!r} is missing in every row; use another column as target"
             )
-        left = int((~kept).sum())
+        n_dropped = int((~has_target).sum())
         notes.append(
-            f"{left:,} {'row' if left == 1 else 'rows'} without a value of {name!r} left out."
+            f"{n_dropped:,} {'row' if n_dropped == 1 else 'rows'} without a value of {name!r} left out."
         )
-    values = _to_array(series[kept], name, notes)
+    values = _to_array(series[has_target], name, notes)
     if len(values) < MIN_ROWS:
         rows = "1 row" if len(values) == 1 else f"{len(values)} rows"
         raise ValueError(
@@ -124,19 +124,19 @@ def _read_target(series: Any, name: str, task: str) -> StudyTarget:
             " column as target"
         )
     if _is_regression(values, distinct, name, task, notes):
-        return StudyTarget(name, values.astype(float), kept, "regression", notes=notes)
+        return StudyTarget(name, values.astype(float), has_target, "regression", notes=notes)
     if values.dtype.kind == "f":  # scikit-learn would reject fractional class labels
         notes.append(f"The values of {name!r} are read as class labels (text).")
         values = np.array([f"{value:g}" for value in values.tolist()])
         distinct, counts = np.unique(values, return_counts=True)
-    return _classes(values, distinct, counts, kept, name, task, notes)
+    return _classes(values, distinct, counts, has_target, name, task, notes)
 
 
 def _classes(
     values: np.ndarray,
     classes: np.ndarray,
     counts: np.ndarray,
-    kept: np.ndarray,
+    has_target: np.ndarray,
     name: str,
     task: str,
     notes: list[str],
@@ -147,28 +147,28 @@ def _classes(
             f" {MAX_CLASSES:,} are accepted; if it is a number, convert it and pass task='regression'; if it"
             " identifies rows, use another target"
         )
-    alone = classes[counts == 1]
-    if len(alone):
-        shown = ", ".join(repr(str(label)) for label in alone[:3])
-        number = "1 class" if len(alone) == 1 else f"{len(alone):,} classes"
+    singletons = classes[counts == 1]
+    if len(singletons):
+        examples = ", ".join(repr(str(label)) for label in singletons[:3])
+        number = "1 class" if len(singletons) == 1 else f"{len(singletons):,} classes"
         raise ValueError(
-            f"{name!r} has {number} with a single row ({shown}{', ...' if len(alone) > 3 else ''}), but every"
-            " class needs at least two; drop these rows, merge the classes, or pass task='regression' for a"
-            " numeric target"
+            f"{name!r} has {number} with a single row ({examples}{', ...' if len(singletons) > 3 else ''}),"
+            " but every class needs at least two; drop these rows, merge the classes, or pass"
+            " task='regression' for a numeric target"
         )
     if task == "binary" and len(classes) != 2:
         raise ValueError(
             f"task='binary' needs 2 classes, but {name!r} has {len(classes)}; pass task='multiclass'"
         )
-    few = classes[counts < 10]
-    if len(few):
-        shown = ", ".join(repr(str(label)) for label in few[:5])
+    rare_classes = classes[counts < 10]
+    if len(rare_classes):
+        examples = ", ".join(repr(str(label)) for label in rare_classes[:5])
         notes.append(
-            f"Classes of {name!r} with fewer than 10 rows: {shown}; results for them are uncertain."
+            f"Classes of {name!r} with fewer than 10 rows: {examples}; results for them are uncertain."
         )
     positive = int(np.argmin(counts)) if len(classes) == 2 and counts[0] != counts[1] else 1
     kind: Task = "binary" if len(classes) == 2 else "multiclass"
-    return StudyTarget(name, values, kept, kind, classes, positive, notes)
+    return StudyTarget(name, values, has_target, kind, classes, positive, notes)
 
 
 def _is_regression(
@@ -184,8 +184,12 @@ def _is_regression(
         return True
     if task != "auto" or not is_number or len(distinct) == 2:
         return False
-    whole = bool(np.all(distinct == np.round(distinct)))
-    if whole and len(distinct) <= MAX_CLASSES_OF_NUMBERS and len(values) >= 5 * len(distinct):
+    are_integers = bool(np.all(distinct == np.round(distinct)))
+    if (
+        are_integers
+        and len(distinct) <= MAX_CLASSES_OF_NUMBERS
+        and len(values) >= 5 * len(distinct)
+    ):
         notes.append(
             f"{name!r} has {len(distinct)} distinct integers and is read as classes; pass task='regression'"
             " to predict it as a number."

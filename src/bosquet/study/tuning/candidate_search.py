@@ -145,7 +145,7 @@ class CandidateSearch:
         chosen = self._choose()
         points = _envelope(self.evaluated, chosen, self.higher_is_better)
         title = scheme.criterion or self.metric.title
-        curve = _curve(self.method.parameter, self.method.log, scheme.title, title, points)
+        curve = _curve(self.method.parameter, self.method.log_axis, scheme.title, title, points)
         return self._fit_chosen(chosen.candidate, curve, chosen.evaluation, chosen.warned)
 
     def choose_self_tuned(self, by: str) -> Tuned:
@@ -172,20 +172,24 @@ class CandidateSearch:
             evaluation = CandidateEvaluation(
                 result.score,
                 result.standard_error,
-                result.estimator,
-                result.fitted,
+                result.fitted_to_all_rows,
+                result.fitted_without_validation,
                 result.unseen,
                 result.finished,
             )
             self.evaluated.append(_EvaluatedCandidate(candidate, evaluation, attempt.warned))
-            results.append(replace(result, estimator=None, fitted=None, unseen=None))
+            results.append(
+                replace(
+                    result, fitted_to_all_rows=None, fitted_without_validation=None, unseen=None
+                )
+            )
             self._keep_fit_of_best()
             if self.timer.is_over() and len(self.evaluated) < len(self.candidates):
                 self._note_time()
                 break
         chosen = self._choose()
         best = results[next(k for k, member in enumerate(self.evaluated) if member is chosen)]
-        curve = _curve(best.parameter, best.log, best.by, best.score_title, best.points)
+        curve = _curve(best.parameter, best.log_axis, best.by, best.score_title, best.points)
         return self._fit_chosen(best.candidate, curve, chosen.evaluation, chosen.warned)
 
     def _score_of(
@@ -205,13 +209,13 @@ class CandidateSearch:
     def _evaluate_groups(self, scheme: ValidationScheme) -> None:
         """Evaluate the candidates, group by group, until they are finished or time is up."""
         tasks = list(scheme.tasks())
-        last = 0.0
+        last_seconds = 0.0
         for group in groups_of(self.candidates):
             # A group is not started if, at the speed of the last one, it would not finish in time.
-            if self.evaluated and not self.timer.allows(last):
+            if self.evaluated and not self.timer.allows(last_seconds):
                 self._note_time()
                 break
-            before = self.timer.elapsed
+            elapsed_before = self.timer.elapsed
             attempts = try_all(
                 scheme.evaluate,
                 [(group, task) for task in tasks],
@@ -219,7 +223,7 @@ class CandidateSearch:
                 timer=self.timer,
                 inner=self.inner_threads,
             )
-            last = self.timer.elapsed - before
+            last_seconds = self.timer.elapsed - elapsed_before
             self.longest = max([self.longest, *(attempt.seconds for attempt in attempts)])
             begun = [attempt for attempt in attempts if attempt.begun]
             if any(self._stopped(attempt) for attempt in begun):
@@ -302,14 +306,18 @@ class CandidateSearch:
     ) -> Tuned:
         """Fit the chosen candidate to all rows; without time for it, keep the fit that was evaluated."""
         warnings, fit_seconds, finished = list(warned), None, evaluation.finished
-        estimator = evaluation.estimator
+        estimator = evaluation.fitted_to_all_rows
         if estimator is None:
             attempt = self._fit_to_all_rows(candidate, evaluation)
             if isinstance(attempt.error, OutOfTime) or not attempt.begun:
-                if evaluation.fitted is None:
+                if evaluation.fitted_without_validation is None:
                     assert isinstance(attempt.error, OutOfTime)
                     raise attempt.error
-                estimator, fit_seconds, finished = evaluation.fitted, self.longest, False
+                estimator, fit_seconds, finished = (
+                    evaluation.fitted_without_validation,
+                    self.longest,
+                    False,
+                )
                 self.notes.append(STOPPED)
             elif attempt.error is not None:
                 raise ValueError(
@@ -339,7 +347,9 @@ class CandidateSearch:
 
     def _fit_to_all_rows(self, candidate: Candidate, evaluation: CandidateEvaluation) -> FitAttempt:
         """Make the final fit; skip it if it would be stopped and another fit can be kept instead."""
-        if evaluation.fitted is not None and self.timer.is_over(FINAL_FIT_RATIO * self.longest):
+        if evaluation.fitted_without_validation is not None and self.timer.is_over(
+            FINAL_FIT_RATIO * self.longest
+        ):
             return FitAttempt(begun=False)
         estimator = candidate.make(self.seed)
         if self.rows.weight is not None and not takes_weights(estimator):
@@ -373,8 +383,10 @@ def _envelope(
     ]
 
 
-def _curve(parameter: str, log: bool, by: str, score: str, points: list[CurvePoint]) -> CurveRecord:
-    return {"parameter": parameter, "log": log, "by": by, "score": score, "points": points}
+def _curve(
+    parameter: str, log_axis: bool, by: str, score: str, points: list[CurvePoint]
+) -> CurveRecord:
+    return {"parameter": parameter, "log": log_axis, "by": by, "score": score, "points": points}
 
 
 def _distinct(texts: Any) -> list[str]:

@@ -155,7 +155,7 @@ class Halving:
         keeps_rounds = all(
             isinstance(candidate, SelfTuned) and candidate.keeps_rounds for candidate in candidates
         )
-        if keeps_rounds or self.method.combines or cost is all_rows:
+        if keeps_rounds or self.method.combine or cost is all_rows:
             return False
         return SAFETY_FACTOR * modelled_seconds(cost, self.shape, self.shape.n_rows) > hard_limit
 
@@ -176,6 +176,10 @@ def _best_groups(
     ]
     close = sorted(close, key=lambda entry: -entry[0].complexity)
     ranks = {id(entry[0]): rank for rank, entry in enumerate([*close, *ranking[len(close) :]])}
-    known = [group for group in groups if any(id(candidate) in ranks for candidate in group)]
-    known.sort(key=lambda group: min(ranks.get(id(candidate), len(ranking)) for candidate in group))
-    return known[: max(2, math.ceil(KEPT_SHARE * len(groups)))]
+    ranked_groups = [
+        group for group in groups if any(id(candidate) in ranks for candidate in group)
+    ]
+    ranked_groups.sort(
+        key=lambda group: min(ranks.get(id(candidate), len(ranking)) for candidate in group)
+    )
+    return ranked_groups[: max(2, math.ceil(KEPT_SHARE * len(groups)))]

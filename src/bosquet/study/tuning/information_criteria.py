@@ -153,7 +153,7 @@ def _penalty_diagonal(penalty: float, design: Any) -> np.ndarray:
 def _effective_parameters(information: np.ndarray, penalty: np.ndarray) -> float:
     """Return tr((I + P)⁻¹ I); directions of (nearly) zero eigenvalue do not count."""
     values, vectors = np.linalg.eigh(information + np.diag(penalty))
-    kept = values > values.max() * len(values) * np.finfo(float).eps
-    rotated = vectors[:, kept]
+    is_nonzero = values > values.max() * len(values) * np.finfo(float).eps
+    rotated = vectors[:, is_nonzero]
     inner = np.einsum("ij,ij->j", rotated, information @ rotated)
-    return float((inner / values[kept]).sum())
+    return float((inner / values[is_nonzero]).sum())

@@ -40,8 +40,8 @@ class TuningOptions:
 
     def seed(self) -> int:
         """Return the seed; a `RandomState` or None draws a new one in each call."""
-        known = isinstance(self.random_state, int)
-        return self.random_state if known else seed_from(self.random_state)
+        is_seed = isinstance(self.random_state, int)
+        return self.random_state if is_seed else seed_from(self.random_state)
 
     @property
     def n_workers(self) -> int:

@@ -163,16 +163,18 @@ def stored_predictions(
         votes = np.tensordot(fitted.cv_predictions_, fitted.weights_, axes=(1, 0))
     if votes is None or len(votes) != len(rows):
         return None
-    known = np.isfinite(votes).all(axis=1)
-    if known.mean() <= KNOWN_SHARE:
+    has_prediction = np.isfinite(votes).all(axis=1)
+    if has_prediction.mean() <= KNOWN_SHARE:
         return None
     return ValidationPredictions(
-        with_all_classes(votes[known], fitted, metric), rows.y[known], _weight_of(rows, known)
+        with_all_classes(votes[has_prediction], fitted, metric),
+        rows.y[has_prediction],
+        _weight_of(rows, has_prediction),
     )
 
 
-def _weight_of(rows: TableRows, known: np.ndarray) -> np.ndarray | None:
-    return None if rows.weight is None else rows.weight[known]
+def _weight_of(rows: TableRows, mask: np.ndarray) -> np.ndarray | None:
+    return None if rows.weight is None else rows.weight[mask]
 
 
 def out_of_fold_predictions(
@@ -193,8 +195,10 @@ def out_of_fold_predictions(
         model = fit_by_design(candidate.make(seed), rows.take(train), seed)
         predicted = predictions_for(model, rows_of(rows.X, test), metric)
         predictions[test] = with_all_classes(predicted, model, metric)
-    known = ~np.isnan(predictions).any(axis=1)
-    return ValidationPredictions(predictions[known], y[known], _weight_of(rows, known))
+    has_prediction = ~np.isnan(predictions).any(axis=1)
+    return ValidationPredictions(
+        predictions[has_prediction], y[has_prediction], _weight_of(rows, has_prediction)
+    )
 
 
 def needs_threshold(metric: Metric, rare: bool) -> bool:

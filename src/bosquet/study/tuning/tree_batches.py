@@ -37,28 +37,28 @@ def fit_in_time(
     """
     if is_over is None or not isinstance(estimator, FORESTS) or estimator.n_estimators == "auto":
         return fit_by_design(estimator, rows, seed), True
-    wanted, warm = estimator.n_estimators, estimator.warm_start
-    trees, size = 0, min(FIRST_BATCH, wanted)
+    n_trees, warm = estimator.n_estimators, estimator.warm_start
+    trees, size = 0, min(FIRST_BATCH, n_trees)
     # Only the warnings of the last batch are reported: more trees may have removed the reason of the others.
     raised: list[warnings.WarningMessage] = []
     estimator.set_params(warm_start=True)
     try:
-        while trees < wanted and size:
+        while trees < n_trees and size:
             began = time.monotonic()
             with warnings.catch_warnings(record=True) as of_batch:
                 warnings.simplefilter("always")
                 fit_by_design(estimator.set_params(n_estimators=trees + size), rows, seed)
             seconds_per_tree = (time.monotonic() - began) / size
             trees, raised = trees + size, of_batch
-            size = _next_batch(min(trees, wanted - trees), seconds_per_tree, is_over)
+            size = _next_batch(min(trees, n_trees - trees), seconds_per_tree, is_over)
     except OutOfTime:
         if not trees:
             raise
     finally:
-        estimator.set_params(warm_start=warm, n_estimators=trees or wanted)
+        estimator.set_params(warm_start=warm, n_estimators=trees or n_trees)
     for warning in raised:
         warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
-    return estimator, trees == wanted
+    return estimator, trees == n_trees
 
 
 def _next_batch(size: int, seconds_per_tree: float, is_over: IsOver) -> int:

@@ -41,25 +41,26 @@ class CandidateEvaluation:
     score : float
     standard_error : float or None
         Of the score, if the scheme has one.
-    estimator : fitted to all rows, if the scheme makes such a fit; else None
-    fitted : fitted to the rows outside the validation set, or None
+    fitted_to_all_rows : fitted estimator, if the scheme makes such a fit; else None
+    fitted_without_validation : estimator fitted to the rows outside the validation set, or None
         It is kept if the time limit stops the fit to all rows.
     unseen : ValidationPredictions or None
-        Predictions of `fitted` for the validation set, from which a decision threshold can be chosen.
+        Predictions of `fitted_without_validation` for the validation set, from which a decision threshold can
+        be chosen.
     finished : bool
         False if the time limit ended the fit early.
     """
 
     score: float
     standard_error: float | None = None
-    estimator: Any = None
-    fitted: Any = None
+    fitted_to_all_rows: Any = None
+    fitted_without_validation: Any = None
     unseen: ValidationPredictions | None = None
     finished: bool = True
 
     def without_fit(self) -> CandidateEvaluation:
         """Return a copy without the fits and predictions, to free memory."""
-        return replace(self, estimator=None, fitted=None, unseen=None)
+        return replace(self, fitted_to_all_rows=None, fitted_without_validation=None, unseen=None)
 
 
 class ValidationScheme:
@@ -81,8 +82,8 @@ class ValidationScheme:
     def evaluate(self, group: Sequence[Candidate], task: Any) -> list[CandidateEvaluation]:
         raise NotImplementedError
 
-    def combine(self, parts: Sequence[CandidateEvaluation]) -> CandidateEvaluation:
-        return parts[0]
+    def combine(self, evaluations: Sequence[CandidateEvaluation]) -> CandidateEvaluation:
+        return evaluations[0]
 
     def fit(self, candidate: Candidate, rows: TableRows) -> tuple[Any, bool]:
         """Return the fitted candidate, and False if the time limit ended the fit early."""
@@ -124,8 +125,8 @@ class CrossValidation(ValidationScheme):
             for predictions in self.predictions(group, fitted, validation.X)
         ]
 
-    def combine(self, parts: Sequence[CandidateEvaluation]) -> CandidateEvaluation:
-        scores = np.array([part.score for part in parts])
+    def combine(self, evaluations: Sequence[CandidateEvaluation]) -> CandidateEvaluation:
+        scores = np.array([evaluation.score for evaluation in evaluations])
         standard_error = scores.std(ddof=1) / np.sqrt(len(scores)) if len(scores) > 1 else None
         return CandidateEvaluation(
             float(scores.mean()), None if standard_error is None else float(standard_error)
@@ -156,7 +157,7 @@ class HoldoutValidation(ValidationScheme):
         is_candidate = getattr(group[-1], "make_trial", None) is None
         return [
             *evaluations[:-1],
-            replace(evaluations[-1], fitted=fitted if is_candidate else None),
+            replace(evaluations[-1], fitted_without_validation=fitted if is_candidate else None),
         ]
 
 
@@ -175,12 +176,12 @@ class OutOfBagValidation(ValidationScheme):
             raise ValueError(
                 f"{type(fitted).__name__} has no out-of-bag predictions; tune it by 'cv' or 'validation'"
             )
-        known = ~np.isnan(oob if oob.ndim == 1 else oob[:, 0])
-        y, weight = self.rows.y[known], self.rows.weight
-        weight = None if weight is None else weight[known]
-        predictions = with_all_classes(oob[known], fitted, self.metric)
+        has_prediction = ~np.isnan(oob if oob.ndim == 1 else oob[:, 0])
+        y, weight = self.rows.y[has_prediction], self.rows.weight
+        weight = None if weight is None else weight[has_prediction]
+        predictions = with_all_classes(oob[has_prediction], fitted, self.metric)
         evaluation = evaluate_predictions(self.metric, y, predictions, weight, self.seed)
-        return [replace(evaluation, estimator=fitted, finished=finished)]
+        return [replace(evaluation, fitted_to_all_rows=fitted, finished=finished)]
 
 
 class BootstrapValidation(ValidationScheme):
@@ -202,8 +203,8 @@ class BootstrapValidation(ValidationScheme):
                 return [CandidateEvaluation(float("nan")) for _ in group]
             scored = self.rows.take(out_of_bag)
         fitted, finished = self.fit(group[-1], train)
-        alone = len(group) == 1 and not isinstance(group[0], Staged)
-        keep = fitted if task is None and alone else None
+        is_single = len(group) == 1 and not isinstance(group[0], Staged)
+        keep = fitted if task is None and is_single else None
         return [
             CandidateEvaluation(
                 self.metric.score(scored.y, predictions, scored.weight),
@@ -214,9 +215,11 @@ class BootstrapValidation(ValidationScheme):
             for predictions in self.predictions(group, fitted, scored.X)
         ]
 
-    def combine(self, parts: Sequence[CandidateEvaluation]) -> CandidateEvaluation:
-        training, *others = parts
-        oob = np.array([part.score for part in others if not np.isnan(part.score)])
+    def combine(self, evaluations: Sequence[CandidateEvaluation]) -> CandidateEvaluation:
+        training, *others = evaluations
+        oob = np.array(
+            [evaluation.score for evaluation in others if not np.isnan(evaluation.score)]
+        )
         if not len(oob):
             return replace(training, standard_error=None)
         score = DISTINCT_SHARE * float(oob.mean()) + (1 - DISTINCT_SHARE) * training.score
@@ -340,9 +343,9 @@ def evaluate_predictions(
     group = fold_numbers(y, JACKKNIFE_GROUPS, seed, stratify=is_classification(metric))
     without_group = []
     for k in range(JACKKNIFE_GROUPS):
-        kept = group != k
-        w = None if weight is None else weight[kept]
-        without_group.append(metric.score(y[kept], predictions[kept], w))
+        others = group != k
+        w = None if weight is None else weight[others]
+        without_group.append(metric.score(y[others], predictions[others], w))
     scores = np.array(without_group)
     factor = (JACKKNIFE_GROUPS - 1) / JACKKNIFE_GROUPS
     return CandidateEvaluation(

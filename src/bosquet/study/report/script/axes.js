@@ -16,7 +16,7 @@ function linearTicks(low, high, about) {
   const ticks = [];
   for (let i = first; i <= last; i++) {
     const value = i * step;
-    ticks.push([value, known(places) ? tickLabel(value, places) : num(value, 2)]);
+    ticks.push([value, isNumber(places) ? tickLabel(value, places) : num(value, 2)]);
   }
   return ticks;
 }

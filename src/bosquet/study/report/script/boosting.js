@@ -21,13 +21,13 @@ function certificateText(text) {
 
 function byRound(certificate, name) {
   const values = certificate[name];
-  if (!Array.isArray(values) || values.filter(known).length < 2) return null;
+  if (!Array.isArray(values) || values.filter(isNumber).length < 2) return null;
   const { rounds } = certificate;
   // A long record is thinned: the values are then evenly spaced over the rounds.
-  const last = known(rounds) ? rounds : values.length;
+  const last = isNumber(rounds) ? rounds : values.length;
   const at = Array.isArray(rounds) && rounds.length === values.length
     ? rounds : values.map((_, i) => 1 + (i * (last - 1)) / (values.length - 1));
-  return values.map((value, i) => [at[i], value]).filter(([, value]) => known(value));
+  return values.map((value, i) => [at[i], value]).filter(([, value]) => isNumber(value));
 }
 
 function errorChart(certificate) {

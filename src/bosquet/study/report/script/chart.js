@@ -166,7 +166,7 @@ function pathThrough(positions) {
   let path = "";
   let connected = false;
   for (const [x, y] of positions) {
-    if (!known(x) || !known(y)) {
+    if (!isNumber(x) || !isNumber(y)) {
       connected = false;
       continue;
     }

@@ -12,7 +12,7 @@ const ORDERS = {
 function columnsPart() {
   const { columns } = RECORD.exploration;
   if (!columns.length) return null;
-  const state = { search: "", order: columns.some((column) => known(column.relation)) ? "relation" : "table",
+  const state = { search: "", order: columns.some((column) => isNumber(column.relation)) ? "relation" : "table",
     shown: FIRST_COLUMNS };
   const grid = h("div", { class: "grid columns" });
   const more = h("button", { type: "button", class: "more",
@@ -49,7 +49,7 @@ function columnSummary(column) {
     column.kind !== "number" && counted(column.distinct, "distinct value"),
     column.missing > 0 && `${percent(share, share < 0.1 ? 1 : 0)} missing`,
     column.outliers > 0 && counted(column.outliers, "outlier"),
-    known(column.relation) && `relation ${decimal(column.relation, 2)}`,
+    isNumber(column.relation) && `relation ${decimal(column.relation, 2)}`,
     !column.used && "not used as a feature",
   ].filter(Boolean).join(" · ");
 }
@@ -57,7 +57,7 @@ function columnSummary(column) {
 function columnFigure(column) {
   const { histogram } = column;
   const summary = columnSummary(column);
-  const quantiles = column.quantiles && column.quantiles.every(known)
+  const quantiles = column.quantiles && column.quantiles.every(isNumber)
     ? ` Quartiles ${column.quantiles.map((value) => num(value)).join(", ")}.` : "";
   const spec = { title: column.name, subtitle: summary, label: `${column.name}: ${summary}.${quantiles}`, height: 150 };
   const groups = Object.keys(histogram?.counts || {});

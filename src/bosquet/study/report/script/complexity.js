@@ -1,7 +1,7 @@
 // Validation curves: the score of each method against its complexity.
 
 function complexitySection() {
-  const curved = DONE.filter((method) => method.curve && method.curve.points.some((point) => known(point.score)));
+  const curved = DONE.filter((method) => method.curve && method.curve.points.some((point) => isNumber(point.score)));
   if (!curved.length) return null;
   const many = curved.filter((method) => new Set(method.curve.points.map((point) => point.label)).size > 1);
   const single = curved.filter((method) => !many.includes(method));
@@ -26,10 +26,10 @@ const schemeName = ({ by }) => ({ "out of bag": "out-of-bag predictions", "valid
 
 function complexityChart(method) {
   const { curve } = method;
-  const placed = curve.points.every((point) => known(point.complexity));
+  const placed = curve.points.every((point) => isNumber(point.complexity));
   const points = curve.points
     .map((point, index) => ({ ...point, at: placed ? point.complexity : index }))
-    .filter((point) => known(point.score))
+    .filter((point) => isNumber(point.score))
     .sort((a, b) => a.at - b.at);
   const log = placed && curve.log && points.every((point) => point.at > 0);
   const chosen = points.find((point) => point.chosen);
@@ -40,10 +40,10 @@ function complexityChart(method) {
     const best = better(...here.map((point) => point.score));
     return here.find((point) => point.score === best);
   });
-  const standardError = (point) => (known(point.standard_error) ? point.standard_error : 0);
+  const standardError = (point) => (isNumber(point.standard_error) ? point.standard_error : 0);
   const places = placesFor(points.map((point) => point.score));
   const pointText = (point) => `${point.label}\n${curve.score} ${decimal(point.score, places)}`
-    + (known(point.standard_error) ? ` ± ${decimal(point.standard_error, places)}` : "") + (point.chosen ? "\nchosen" : "");
+    + (isNumber(point.standard_error) ? ` ± ${decimal(point.standard_error, places)}` : "") + (point.chosen ? "\nchosen" : "");
   const domain = curveDomain(points, standardError, better === Math.max);
   const far = points.filter((point) => point.score < domain[0] || point.score > domain[1]).length;
   return chart({

@@ -46,7 +46,7 @@ const CURVES = {
     area: (points) => trapezoid(points), named: "area under the curve", guide: () => [[0, 0], [1, 1]] },
   pr: { title: "Precision-recall curve", x: "Recall", y: "Precision",
     area: (points) => steps(points), named: "average precision",
-      guide: (share) => known(share) && [[0, share], [1, share]] },
+      guide: (share) => isNumber(share) && [[0, share], [1, share]] },
 };
 
 function trapezoid(points) {
@@ -61,7 +61,7 @@ function steps(points) {
 
 function curveChart(kind, name, shown, behind) {
   const texts = CURVES[kind];
-  const of = (method) => (method.test[kind] || {})[name]?.filter(([x, y]) => known(x) && known(y));
+  const of = (method) => (method.test[kind] || {})[name]?.filter(([x, y]) => isNumber(x) && isNumber(y));
   if (!shown.some(([method]) => of(method)?.length)) return null;
   const areas = shown.filter(([method]) => of(method)?.length)
     .map(([method, hue]) => [hue, method.title, texts.area(of(method))]);
@@ -108,11 +108,11 @@ function shareOf(name) {
 }
 
 function calibrationChart(shown) {
-  const of = (method) => (method.test.calibration || []).filter((bin) => known(bin.forecast) && known(bin.observed));
+  const of = (method) => (method.test.calibration || []).filter((bin) => isNumber(bin.forecast) && isNumber(bin.observed));
   if (!of(shown[0][0]).length) return null;
   const error = (method) => sum(of(method).map((bin) => bin.n * Math.abs(bin.observed - bin.forecast))) / sum(of(method).map((bin) => bin.n));
   // Probabilities of a rare class are all small: the axes then end at the largest one.
-  const reach = Math.max(...shown.flatMap(([method]) => of(method).flatMap((bin) => [bin.forecast, bin.observed, bin.high].filter(known))));
+  const reach = Math.max(...shown.flatMap(([method]) => of(method).flatMap((bin) => [bin.forecast, bin.observed, bin.high].filter(isNumber))));
   const top = reach < 0.5 ? Math.min(roundStep(reach * 1.05), 1) : 1;
   const ticks = top === 1 ? SHARE_TICKS : undefined;
   const axis = RECORD.task === "binary" ? "Predicted probability" : "Predicted probability of the predicted class";
@@ -131,7 +131,7 @@ function calibrationChart(shown) {
         add("path", { class: `line thin c-${hue}`,
           d: pathThrough(bins.map((bin) => [x(bin.forecast), y(bin.observed)])) });
         for (const bin of bins) {
-          if (known(bin.low)) add("line", { class: `whisker c-${hue}`, x1: x(bin.forecast), x2: x(bin.forecast),
+          if (isNumber(bin.low)) add("line", { class: `whisker c-${hue}`, x1: x(bin.forecast), x2: x(bin.forecast),
             y1: y(bin.low), y2: y(bin.high) });
           add("circle", { class: `f-${hue}`, cx: x(bin.forecast), cy: y(bin.observed),
             r: 2.5 + 4 * Math.sqrt(bin.n / most) });
@@ -150,19 +150,19 @@ function trustFacts() {
   if (!CHOSEN) return null;
   const { coverage, calibration } = CHOSEN;
   const facts = [];
-  if (coverage && known(coverage.nominal) && known(coverage.observed)) {
-    const size = known(coverage.mean_width) ? `; their mean width is ${num(coverage.mean_width)}`
-      : known(coverage.mean_size) ? `; a set has ${num(coverage.mean_size)} classes on average` : "";
+  if (coverage && isNumber(coverage.nominal) && isNumber(coverage.observed)) {
+    const size = isNumber(coverage.mean_width) ? `; their mean width is ${num(coverage.mean_width)}`
+      : isNumber(coverage.mean_size) ? `; a set has ${num(coverage.mean_size)} classes on average` : "";
     facts.push(h("p", {},
       `Conformal ${RECORD.task === "regression" ? "intervals" : "prediction sets"} with a nominal coverage of ${percent(coverage.nominal, 0)} `
       + `contain the true value of ${percent(coverage.observed)} of the test rows${size}. `
       + "Those of each half of the test rows were calibrated on the other half."));
   }
-  if (calibration && (known(calibration.ece) || known(calibration.brier))) {
-    const after = (key) => (known(calibration[`${key}_after`])
+  if (calibration && (isNumber(calibration.ece) || isNumber(calibration.brier))) {
+    const after = (key) => (isNumber(calibration[`${key}_after`])
       ? ` (${decimal(calibration[`${key}_after`], 3)} after calibration)` : "");
     facts.push(h("p", {}, [["ece", "Expected calibration error:"], ["brier", "Brier score:"]]
-      .filter(([key]) => known(calibration[key]))
+      .filter(([key]) => isNumber(calibration[key]))
       .map(([key, title]) => `${title} ${decimal(calibration[key], 3)}${after(key)}`).join("; ") + "."));
   }
   return facts.length ? sub(calibration ? "Coverage and calibration" : "Coverage of intervals", null, facts) : null;

@@ -108,7 +108,7 @@ function correlationFigure(correlations) {
   if (names.length < 2) return null;
   const { matrix } = correlations;
   const pairs = names.flatMap((a, i) => names.slice(i + 1).map((b, j) => [a, b, matrix[i][i + 1 + j]])).filter(([, ,
-    r]) => known(r))
+    r]) => isNumber(r))
     .sort((a, b) => Math.abs(b[2]) - Math.abs(a[2]));
   const layout = (width) => {
     const side = Math.min(Math.ceil(Math.max(...names.map((name) => textWidth(name)))) + 10, width * 0.34);
@@ -135,8 +135,8 @@ function correlationFigure(correlations) {
           const r = matrix[i][j];
           const [x, y] = [side + j * cell, head + i * cell];
           svg.append(s("rect", { class: r < 0 ? "cell against" : "cell", x, y, width: cell, height: cell,
-            vars: { "--v": known(r) ? Math.abs(r).toFixed(3) : "0" } }));
-          if (cell >= 32 && known(r) && i !== j) svg.append(s("text",
+            vars: { "--v": isNumber(r) ? Math.abs(r).toFixed(3) : "0" } }));
+          if (cell >= 32 && isNumber(r) && i !== j) svg.append(s("text",
             { class: "cell-text", x: x + cell / 2, y: y + cell / 2 + 4, "text-anchor": "middle" }, decimal(r, 2)));
           return { x: x + cell / 2, y: y + cell / 2, words: `${name}, ${other}\n${decimal(r, 2)}` };
         });

@@ -18,7 +18,7 @@ function driversSection() {
 }
 
 function importancePart() {
-  const entries = CHOSEN.importances.filter((entry) => known(entry.value));
+  const entries = CHOSEN.importances.filter((entry) => isNumber(entry.value));
   if (!entries.length) return null;
   const place = h("div", {});
   let all = entries.length <= FIRST_BARS + 3;
@@ -38,7 +38,7 @@ function importancePart() {
 
 function importanceChart(entries) {
   const row = 25;
-  const entryText = (entry) => `${entry.feature}: ${num(entry.value)}${known(entry.spread) ? ` ± ${num(entry.spread, 2)}` : ""}`;
+  const entryText = (entry) => `${entry.feature}: ${num(entry.value)}${isNumber(entry.spread) ? ` ± ${num(entry.spread, 2)}` : ""}`;
   return figureOf({
     label: `Importances, largest first. ${entries.slice(0, 5).map(entryText).join("; ")}.`,
     height: entries.length * row + 8,
@@ -55,11 +55,11 @@ function importanceChart(entries) {
             fitted(entry.feature, side - 12, "13px"), s("title", {}, entry.feature)),
           s("rect", { class: "f-blue", x: Math.min(x(0), x(entry.value)), y: middle - 7,
             width: Math.max(Math.abs(x(entry.value) - x(0)), 1), height: 14 }));
-        if (known(entry.spread) && entry.spread > 0) {
+        if (isNumber(entry.spread) && entry.spread > 0) {
           svg.append(s("line", { class: "baseline", x1: x(Math.max(entry.value - entry.spread, low)),
             x2: x(entry.value + entry.spread), y1: middle, y2: middle }));
         }
-        const end = x(Math.max(entry.value + (known(entry.spread) ? entry.spread : 0), 0));
+        const end = x(Math.max(entry.value + (isNumber(entry.spread) ? entry.spread : 0), 0));
         svg.append(s("text", { x: end + 6, y: middle + 4 }, num(entry.value, 2)));
         points.push({ x: x(entry.value), y: middle, words: entryText(entry) });
       });
@@ -71,14 +71,14 @@ function importanceChart(entries) {
 }
 
 function dependencePart() {
-  const shown = CHOSEN.dependence.filter((one) => one.grid.length && one.mean.some(known));
+  const shown = CHOSEN.dependence.filter((one) => one.grid.length && one.mean.some(isNumber));
   if (!shown.length) return null;
   // The same scale for all features, so that effects can be compared.
   const domain = extent(shown.flatMap((one) => [...one.mean, ...(one.low || []), ...(one.high || [])]));
   return sub("Partial dependence",
     "The mean prediction if one feature is set to a value and the others are unchanged. The band contains the middle 80 % of the curves of single rows. All figures have the same scale.",
     h("div", { class: "grid" }, shown.map((one) =>
-      (one.grid.every(known) ? dependenceCurve(one, domain) : dependenceDots(one, domain)))));
+      (one.grid.every(isNumber) ? dependenceCurve(one, domain) : dependenceDots(one, domain)))));
 }
 
 function dependenceCurve(one, domain) {
@@ -95,9 +95,9 @@ function dependenceCurve(one, domain) {
           one.grid.map((value, i) => [x(value), y(one.high[i])])) });
       }
       add("path", { class: "line c-blue",
-        d: pathThrough(one.grid.map((value, i) => [x(value), known(one.mean[i]) ? y(one.mean[i]) : NaN])) });
+        d: pathThrough(one.grid.map((value, i) => [x(value), isNumber(one.mean[i]) ? y(one.mean[i]) : NaN])) });
       return one.grid.map((value, i) => ({ x: x(value), y: y(one.mean[i]),
-        words: pointText(i) })).filter((point) => known(point.y));
+        words: pointText(i) })).filter((point) => isNumber(point.y));
     },
     table: () => ({ columns: [one.feature, one.unit],
       rows: one.grid.map((value, i) => [num(value, 4), num(one.mean[i])]) }),
@@ -124,7 +124,7 @@ function dependenceDots(one, domain) {
         const middle = 22 + (i + 0.5) * row;
         svg.append(s("text", { x: side - 6, y: middle + 4, "text-anchor": "end" }, fitted(name, side - 8),
           s("title", {}, name)));
-        if (one.low && one.high && known(one.low[i])) svg.append(s("line",
+        if (one.low && one.high && isNumber(one.low[i])) svg.append(s("line",
           { class: "whisker c-blue", x1: x(one.low[i]), x2: x(one.high[i]), y1: middle, y2: middle }));
         svg.append(s("circle", { class: "f-blue", cx: x(one.mean[i]), cy: middle, r: 4.5 }));
         return { x: x(one.mean[i]), y: middle, words: `${one.feature}: ${name}\n${one.unit}: ${num(one.mean[i])}` };
@@ -135,12 +135,12 @@ function dependenceDots(one, domain) {
 }
 
 function learningPart() {
-  const points = CHOSEN.learning_curve.filter((point) => known(point.rows) && known(point.score));
+  const points = CHOSEN.learning_curve.filter((point) => isNumber(point.rows) && isNumber(point.score));
   if (points.length < 2) return null;
   const last = points[points.length - 1];
   const forecast = CHOSEN.learning_text;
   const places = placesFor(points.map((point) => point.score));
-  const spread = (point) => (known(point.spread) ? point.spread : 0);
+  const spread = (point) => (isNumber(point.spread) ? point.spread : 0);
   const text = `The score on the test rows against the number of training rows; the band is one standard deviation to each side. ${forecast}`;
   return sub("Learning curve", text, h("div", { class: "medium" }, chart({
     label: `Learning curve: ${inSentence(METRIC.title)} on test rows against the number of training rows. ${forecast}`,

@@ -67,7 +67,7 @@ function aboutMethod(method) {
     "score on each split": method.scores.map((score) => decimal(score, places)).join(", ") || NOTHING,
   };
   const difference = method.difference;
-  if (difference && known(difference.low)) {
+  if (difference && isNumber(difference.low)) {
     facts["difference to the best"] = `${num(difference.mean)} (${num(difference.low)} to ${num(difference.high)})`;
   }
   return [
@@ -80,7 +80,7 @@ function aboutMethod(method) {
 }
 
 function metricsTable() {
-  const metrics = RECORD.metrics.filter((metric) => DONE.some((method) => known(method.metrics[metric.name])));
+  const metrics = RECORD.metrics.filter((metric) => DONE.some((method) => isNumber(method.metrics[metric.name])));
   if (metrics.length < 2) return null;
   const column = metrics.map((metric) => {
     const values = DONE.map((method) => method.metrics[metric.name]);
@@ -97,7 +97,7 @@ function metricsTable() {
       h("th", { scope: "row", "data-value": method.title, title: method.title }, shortened(method.title, 30)),
       column.map(({ metric, places, best }) => {
         const value = method.metrics[metric.name];
-        return h("td", { "data-value": known(value) ? value : "", class: value === best && "top" },
+        return h("td", { "data-value": isNumber(value) ? value : "", class: value === best && "top" },
           decimal(value, places));
       })))));
   sortable(table);

@@ -1,6 +1,6 @@
 // Formatting of numbers: few digits, thousands separators, a true minus sign.
 
-const known = (value) => typeof value === "number" && Number.isFinite(value);
+const isNumber = (value) => typeof value === "number" && Number.isFinite(value);
 const NOTHING = "–";
 
 function grouped(digits) {
@@ -10,7 +10,7 @@ function grouped(digits) {
 }
 
 function decimal(value, places) {
-  if (!known(value)) return NOTHING;
+  if (!isNumber(value)) return NOTHING;
   const digits = value.toFixed(places);
   return grouped(Number(digits) === 0 ? digits.replace("-", "") : digits);
 }
@@ -22,7 +22,7 @@ const raised = (power) => [...String(power)].map((digit) => SUPERSCRIPTS[digit])
 
 // A number with the given significant digits; very large and very small numbers as powers of ten.
 function num(value, digits = 3) {
-  if (!known(value)) return NOTHING;
+  if (!isNumber(value)) return NOTHING;
   if (value === 0) return "0";
   const size = Math.abs(value);
   if (size >= 1e9 || size < 1e-4) {
@@ -36,10 +36,10 @@ function num(value, digits = 3) {
   return grouped(places ? String(Number(fixed)) : fixed);
 }
 
-const percent = (share, places = 1) => (known(share) ? `${decimal(100 * share, places)}\u00a0%` : NOTHING);
+const percent = (share, places = 1) => (isNumber(share) ? `${decimal(100 * share, places)}\u00a0%` : NOTHING);
 
 function duration(seconds) {
-  if (!known(seconds)) return NOTHING;
+  if (!isNumber(seconds)) return NOTHING;
   if (seconds < 0.095) return `${Math.round(seconds * 1000)} ms`;
   if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
   if (seconds < 59.5) return `${Math.round(seconds)} s`;
@@ -49,7 +49,7 @@ function duration(seconds) {
 }
 
 function microseconds(value) {
-  if (!known(value)) return NOTHING;
+  if (!isNumber(value)) return NOTHING;
   if (value < 9.95) return `${value.toFixed(1)} µs`;
   return value < 999.5 ? `${Math.round(value)} µs` : `${(value / 1000).toFixed(1)} ms`;
 }
@@ -59,7 +59,7 @@ function extent(values) {
   let low = Infinity;
   let high = -Infinity;
   for (const value of values) {
-    if (!known(value)) continue;
+    if (!isNumber(value)) continue;
     if (value < low) low = value;
     if (value > high) high = value;
   }
@@ -69,10 +69,10 @@ function extent(values) {
 // The decimals that show three digits of the median and two digits of the range.
 function placesFor(values) {
   const [low, high] = extent(values);
-  const sizes = values.filter(known).map(Math.abs).sort((a, b) => a - b);
+  const sizes = values.filter(isNumber).map(Math.abs).sort((a, b) => a - b);
   const middle = sizes[Math.floor((sizes.length - 1) / 2)] || Math.max(Math.abs(low), Math.abs(high)) || 1;
   const spread = high - low || middle;
   return Math.min(Math.max(2 - Math.floor(Math.log10(middle)), 1 - Math.floor(Math.log10(spread)), 0), 5);
 }
 
-const sum = (values) => values.reduce((total, value) => total + (known(value) ? value : 0), 0);
+const sum = (values) => values.reduce((total, value) => total + (isNumber(value) ? value : 0), 0);

@@ -3,7 +3,7 @@
 const RECORD = JSON.parse(document.getElementById("record").textContent);
 const METRIC = RECORD.metric;
 const CHOSEN = RECORD.chosen;
-const DONE = RECORD.methods.filter((method) => method.status === "done" && known(method.mean));
+const DONE = RECORD.methods.filter((method) => method.status === "done" && isNumber(method.mean));
 const methodOf = (name) => DONE.find((method) => method.name === name);
 const CHOSEN_METHOD = (CHOSEN && methodOf(CHOSEN.name)) || DONE[0];
 const BETTER = METRIC.higher_is_better ? "higher is better" : "lower is better";

@@ -8,7 +8,7 @@ function regressionSection() {
   const figures = h("div", { class: "grid" });
   const show = (name) => {
     const method = methods.find((candidate) => candidate.name === name);
-    const pairs = (method.test.scatter || []).filter(([truth, prediction]) => known(truth) && known(prediction));
+    const pairs = (method.test.scatter || []).filter(([truth, prediction]) => isNumber(truth) && isNumber(prediction));
     clear(figures).append(...[
       pairs.length && predictionChart(method, pairs),
       pairs.length && residualChart(method, pairs),
@@ -99,7 +99,7 @@ function barsOver(histogram, spec) {
         add("rect", { class: `f-${spec.hue(edges[i], edges[i + 1])}`, x: x(edges[i]), y: y(count), width: wide,
           height: Math.max(bottom - y(count), 0) });
       });
-      if (known(spec.mark) && spec.mark > edges[0] && spec.mark < edges[edges.length - 1]) {
+      if (isNumber(spec.mark) && spec.mark > edges[0] && spec.mark < edges[edges.length - 1]) {
         add("line", { class: "zero", x1: x(spec.mark), x2: x(spec.mark), y1: top, y2: bottom });
       }
       return counts.map((count, i) => ({ x: (x(edges[i]) + x(edges[i + 1])) / 2, y: y(count),

@@ -96,7 +96,7 @@ function rowDetail(row) {
 
 // One step per large effect; the other effects are one step, so that the steps end at the prediction.
 function stepsOf(row) {
-  const reasons = row.reasons.filter((reason) => known(reason.effect) && reason.effect !== 0);
+  const reasons = row.reasons.filter((reason) => isNumber(reason.effect) && reason.effect !== 0);
   const own = reasons.filter((reason) => reason.feature !== OTHERS);
   const shown = own.length > MAX_REASONS ? own.slice(0, MAX_REASONS - 1) : own;
   const rest = reasons.filter((reason) => !shown.includes(reason));

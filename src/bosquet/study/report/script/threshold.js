@@ -41,7 +41,7 @@ function costsFromRecord() {
 }
 
 function thresholdPanel(method) {
-  const points = method.test.thresholds.filter((point) => known(point.threshold)).sort((a,
+  const points = method.test.thresholds.filter((point) => isNumber(point.threshold)).sort((a,
     b) => a.threshold - b.threshold);
   const costs = costsFromRecord();
   const costAt = (point) => (point.fp * costs.alarm + point.fn * costs.miss + point.tp * costs.hit
@@ -52,7 +52,7 @@ function thresholdPanel(method) {
   const cheapest = () => points.reduce((best, point, i) => (costAt(point) < costAt(points[best]) ? i : best), 0);
   const mostBalanced = points.reduce((best, point,
     i) => (ratesAt(point).balanced > ratesAt(points[best]).balanced ? i : best), 0);
-  const chosen = nearest(known(method.test.threshold) ? method.test.threshold : 0.5);
+  const chosen = nearest(isNumber(method.test.threshold) ? method.test.threshold : 0.5);
   const id = freshId("threshold");
   const output = h("output", { for: id });
   const slider = h("input", { id, type: "range", min: 0, max: points.length - 1, step: 1, value: chosen });

@@ -15,22 +15,22 @@ struct IntegerSplit {
     // The gain that the next split has to exceed; initially that of the constant.
     std::int64_t gain = 0;
     bool found = false;
-    SplitPosition place;
+    SplitPosition split;
 
     // Accepts a larger gain, or the same gain at a lower threshold.
     void consider(std::int64_t reached, std::size_t position, bool missing_left) {
-        bool lower = found && reached == gain && position < place.position;
+        bool lower = found && reached == gain && position < split.position;
         if (!(reached > gain) && !lower) return;
         gain = reached;
         found = true;
-        place.position = static_cast<std::uint32_t>(position);
-        place.missing_left = missing_left;
+        split.position = static_cast<std::uint32_t>(position);
+        split.missing_left = missing_left;
     }
 };
 
 // Calls visit(bin, row) for all rows of a binned column.
 template <class Visit>
-void for_each_bin(const StumpTable& table, std::uint32_t feature, Visit visit) {
+void for_each_row(const StumpTable& table, std::uint32_t feature, Visit visit) {
     const FeaturePlace& place = table.binned().layout().features[feature];
     if (place.wide) {
         const std::uint16_t* column = table.binned().wide_column(place);
@@ -47,7 +47,7 @@ void for_each_bin(const StumpTable& table, std::uint32_t feature, Visit visit) {
 template <class Bound, class Scan>
 void search_inside(const OrderedColumn& column, std::int64_t gain_to_reach, IntegerSplit& best,
                    Bound bound, Scan scan) {
-    if (best.found) best.place.position = column.starts[best.place.position];
+    if (best.found) best.split.position = column.starts[best.split.position];
     for (std::uint32_t bin = 1; bin < column.starts.size(); ++bin)
         // Reaching the best gain is enough, because the threshold may be lower.
         if (bound(bin) >= std::max(gain_to_reach, best.gain)) scan(bin);
@@ -64,7 +64,7 @@ IntegerSplit best_split(const StumpTable& table, Team& team, std::int64_t consta
     std::vector<std::int64_t> gains_to_reach(team.size(), constant_gain);
     team.run(features.size(), [&](std::size_t i, int worker) {
         splits[i].gain = constant_gain;
-        splits[i].place.feature = features[i];
+        splits[i].split.feature = features[i];
         search(features[i], gains_to_reach[worker], splits[i], worker);
         gains_to_reach[worker] = std::max(gains_to_reach[worker], splits[i].gain);
     });

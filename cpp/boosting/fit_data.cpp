@@ -1,4 +1,4 @@
-#include "boosting/sample.hpp"
+#include "boosting/fit_data.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -6,8 +6,8 @@
 
 namespace bosquet {
 
-Sample::Sample(std::shared_ptr<const BinnedMatrix> matrix, std::span<const double> target,
-               std::span<const double> weight, std::uint32_t outputs)
+FitData::FitData(std::shared_ptr<const BinnedMatrix> matrix, std::span<const double> target,
+                 std::span<const double> weight, std::uint32_t outputs)
     : versions_{std::move(matrix)},
       target_(target),
       weight_(weight),
@@ -15,16 +15,16 @@ Sample::Sample(std::shared_ptr<const BinnedMatrix> matrix, std::span<const doubl
     std::fill(raw_.begin(), raw_.end(), 0.0);
 }
 
-void Sample::add_version(std::shared_ptr<const BinnedMatrix> matrix) {
+void FitData::add_version(std::shared_ptr<const BinnedMatrix> matrix) {
     versions_.push_back(std::move(matrix));
 }
 
-LossData Sample::data() const {
+LossData FitData::loss_data() const {
     return {rows(), rows(), target_.data(), weight_.empty() ? nullptr : weight_.data(),
             raw_.data()};
 }
 
-double Sample::total_weight() const {
+double FitData::total_weight() const {
     if (weight_.empty()) return static_cast<double>(rows());
     return std::accumulate(weight_.begin(), weight_.end(), 0.0);
 }

@@ -13,19 +13,19 @@
 
 namespace bosquet {
 
-// Rows with their targets and the current raw predictions. Targets and weights (empty: all 1)
-// belong to the caller and must outlive the sample.
-class Sample {
+// The training set or the validation set: rows with their targets and the current raw predictions.
+// Targets and weights (empty: all 1) belong to the caller and must outlive this object.
+class FitData {
   public:
-    Sample(std::shared_ptr<const BinnedMatrix> matrix, std::span<const double> target,
-           std::span<const double> weight, std::uint32_t outputs);
+    FitData(std::shared_ptr<const BinnedMatrix> matrix, std::span<const double> target,
+            std::span<const double> weight, std::uint32_t outputs);
 
     std::size_t rows() const { return versions_[0]->rows(); }
     // Adds another version of the rows: the same layout, other values in some columns.
     void add_version(std::shared_ptr<const BinnedMatrix> matrix);
     std::size_t versions() const { return versions_.size(); }
     const BinnedMatrix& matrix(std::size_t version = 0) const { return *versions_[version]; }
-    LossData data() const;
+    LossData loss_data() const;
     double* raw(std::uint32_t output) { return raw_.data() + output * rows(); }
     const double* raw(std::uint32_t output) const { return raw_.data() + output * rows(); }
     std::span<const double> weight() const { return weight_; }

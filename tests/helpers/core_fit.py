@@ -21,7 +21,7 @@ ISAS = ALL_ISAS[: ALL_ISAS.index(_core.best_isa()) + 1]
 
 
 @dataclass
-class EngineFit:
+class CoreFit:
     """A fit of the core after some rounds."""
 
     fit: Any
@@ -39,7 +39,7 @@ class EngineFit:
         return (both - before).sum(axis=1)
 
 
-def fit_engine(
+def fit_core(
     x: Array,
     y: Any,
     loss: str = "squared_error",
@@ -54,7 +54,7 @@ def fit_engine(
     isa: str = "auto",
     threads: int = 1,
     **options: Any,
-) -> EngineFit:
+) -> CoreFit:
     """Fit without a limit on leaves and without shrinkage, unless the options set them."""
     options = {"min_samples_leaf": 1, "learning_rate": 1.0, **options}
     w = np.zeros(0) if weight is None else weight
@@ -67,7 +67,7 @@ def fit_engine(
     ensemble = _core.Ensemble(x.shape[1], outputs, [0.0] * outputs, list(categories))
     for _ in range(rounds):
         fit.round(ensemble, gradients)
-    return EngineFit(fit, ensemble)
+    return CoreFit(fit, ensemble)
 
 
 def probe_rows(x: Array, rng: np.random.Generator, rows: int = 400) -> Array:
@@ -81,7 +81,7 @@ def probe_rows(x: Array, rng: np.random.Generator, rows: int = 400) -> Array:
 
 
 def assert_same_tree(
-    engine: EngineFit,
+    core: CoreFit,
     number: int,
     reference: list[GradientNode],
     table: BinnedTable,
@@ -89,13 +89,13 @@ def assert_same_tree(
     probes: Array,
 ) -> None:
     """Check that two trees agree node by node, and send new rows to the same leaves."""
-    if hasattr(engine.ensemble, "tree_arrays"):
-        assert_same_nodes(engine.ensemble.tree_arrays(number), reference, table)
+    if hasattr(core.ensemble, "tree_arrays"):
+        assert_same_nodes(core.ensemble.tree_arrays(number), reference, table)
     values = np.array([node.value for node in reference])
     for rows in (x, probes):
         bins = [column.bins_of(v) for column, v in zip(table.columns, rows.T, strict=True)]
         expected = values[leaf_of(reference, np.stack(bins, axis=1))]
-        actual = engine.tree_predictions(rows, number)
+        actual = core.tree_predictions(rows, number)
         np.testing.assert_allclose(actual, expected, rtol=1e-9, atol=1e-11)
 
 
