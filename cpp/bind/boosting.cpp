@@ -34,6 +34,7 @@ BoostOptions options_of(const nb::dict& given) {
     options.take("max_delta_step", grow.max_delta_step, 0, kLargest);
     options.take("category_smoothing", grow.category_smoothing, 0, kLargest);
     options.take("category_l2", grow.category_l2, 0, kLargest);
+    options.take("split_noise", grow.split_noise, 0, kLargest);
     options.take("max_category_threshold", grow.max_category_threshold);
     options.take("min_samples_category", grow.min_samples_category);
     options.take("features_by_tree", grow.features_by_tree, kSmallest, 1);

@@ -80,6 +80,7 @@ GradientSums Booster::sum_pairs(const GradientPair* pairs) const {
     GradientSums all = block_sums[0];
     for (std::size_t index = 1; index < block_sums.size(); ++index) {
         all.absolute_g += block_sums[index].absolute_g;
+        all.squared_g += block_sums[index].squared_g;
         all.h += block_sums[index].h;
         all.min_h = std::min(all.min_h, block_sums[index].min_h);
         all.max_h = std::max(all.max_h, block_sums[index].max_h);

@@ -406,7 +406,7 @@ void Grower::find_splits(GrowingNode* built, GrowingNode* derived, Packed* built
         candidates.assign(layout.active.size(), Split{});
         searches.push_back(
             {node,
-             finder_.request(node->rows(rows_), node->histogram, node->sum, node->bounds),
+             finder_.request(node->rows(rows_), node->histogram, node->sum, node->bounds, node->key),
              candidates,
              {}});
         if (!draws_features_) continue;

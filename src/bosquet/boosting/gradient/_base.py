@@ -470,6 +470,7 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
             "l2_regularization": unit * used["l2_regularization"],
             "min_split_gain": unit * self.min_split_gain,
             "max_delta_step": float(self.max_delta_step),
+            "split_noise": float(used["split_noise"]),
             "category_smoothing": float(used["cat_smooth"]),
             "category_l2": unit * used["cat_l2"],
             "max_category_threshold": self.max_cat_threshold,

@@ -74,6 +74,11 @@ _PARAMETERS_DOC = """
         Smallest gain β of a split; gains are ½[G_L²/(H_L+λ) + G_R²/(H_R+λ) - G²/(H+λ)] - β.
     max_delta_step : float, default=0
         Largest value of a leaf before shrinkage; 0: no limit.
+    split_noise : float or "auto", default="auto"
+        Standard deviation of the random noise by which the best splits of a node on different features are
+        compared; 0: the largest gain decides. The unit is √(2 gain) of a split at random, about 1 standard
+        deviation of its gradient sums, so that 1 rarely changes the choice of a feature with a clear effect.
+        "auto": XXX.
     subsample : float or "auto", default="auto"
         Fraction of the rows on which the trees of a round are grown, drawn without replacement. "auto": 1, or
         0.5 to 0.8 for small tables.
@@ -201,6 +206,7 @@ CHECKS: dict[str, Check] = {
     "l2_regularization": or_auto(number(0)),
     "min_split_gain": number(0),
     "max_delta_step": number(0),
+    "split_noise": or_auto(number(0)),
     "max_bins": integer(2, 255),
     "subsample": or_auto(number(0, 1, open_low=True)),
     "sampling": choice("uniform", "gradient"),

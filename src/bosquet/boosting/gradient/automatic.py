@@ -18,7 +18,7 @@ QUALITIES = ("fast", "default", "best")
 AUTOMATIC = (
     "learning_rate", "n_estimators", "n_runs", "max_leaf_nodes", "min_samples_leaf", "l2_regularization",
     "subsample", "max_features", "cat_smooth", "cat_l2", "min_samples_category", "early_stopping",
-    "n_iter_no_change",
+    "n_iter_no_change", "split_noise",
 )  # fmt: skip
 # A warm start may stop in another way than the fit that it continues.
 _STOPPING = ("n_estimators", "early_stopping", "n_iter_no_change")
@@ -39,7 +39,7 @@ Values = dict[str, Any]
 _PLAIN: Values = {
     "learning_rate": 0.05, "n_runs": 1, "max_leaf_nodes": 31, "min_samples_leaf": 20,
     "l2_regularization": 1.0, "subsample": 1.0, "max_features": 0.5, "cat_smooth": 10.0,
-    "cat_l2": 10.0, "min_samples_category": 30,
+    "cat_l2": 10.0, "min_samples_category": 30, "split_noise": 0.0,
 }  # fmt: skip
 _MEDIUM: Values = _PLAIN | {"n_runs": 3, "min_samples_leaf": 5}
 # Small tables overfit less as a mean of runs that draw half of the rows.

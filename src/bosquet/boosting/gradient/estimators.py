@@ -105,6 +105,7 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         l2_regularization: float | str = "auto",
         min_split_gain: float = 0.0,
         max_delta_step: float = 0.0,
+        split_noise: float | str = "auto",
         subsample: float | str = "auto",
         sampling: str = "uniform",
         max_features: float | str | None = "auto",
@@ -148,6 +149,7 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         self.l2_regularization = l2_regularization
         self.min_split_gain = min_split_gain
         self.max_delta_step = max_delta_step
+        self.split_noise = split_noise
         self.subsample = subsample
         self.sampling = sampling
         self.max_features = max_features
@@ -495,6 +497,7 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         l2_regularization: float | str = "auto",
         min_split_gain: float = 0.0,
         max_delta_step: float = 0.0,
+        split_noise: float | str = "auto",
         subsample: float | str = "auto",
         sampling: str = "uniform",
         max_features: float | str | None = "auto",
@@ -541,6 +544,7 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         self.l2_regularization = l2_regularization
         self.min_split_gain = min_split_gain
         self.max_delta_step = max_delta_step
+        self.split_noise = split_noise
         self.subsample = subsample
         self.sampling = sampling
         self.max_features = max_features
