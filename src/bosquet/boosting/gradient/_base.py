@@ -26,6 +26,7 @@ from bosquet.boosting._inputs import shaped
 from bosquet.boosting.gradient._boosted_sum import BoostedSum
 from bosquet.boosting.gradient._folds import (
     FoldsStepper,
+    RunsStepper,
     boost_side_by_side,
     fold_rows,
     given_folds,
@@ -44,7 +45,11 @@ from bosquet.boosting.gradient._parameters import (
 from bosquet.boosting.gradient._rows import EncodedRows, FitRows, rows_of_eval_set, scaled_weight
 from bosquet.boosting.gradient._target_statistics import TrainingStatistics
 from bosquet.boosting.gradient._trees import TreeStepper, TreeTerms, mean_of_runs
-from bosquet.boosting.gradient.automatic import TrainingShape, candidate_parameters
+from bosquet.boosting.gradient.automatic import (
+    MULTI_OUTPUT_TREE,
+    TrainingShape,
+    candidate_parameters,
+)
 from bosquet.boosting.rounds import (
     EarlyStopping,
     LossHistory,
@@ -67,6 +72,8 @@ if TYPE_CHECKING:
 
 # Below this number of rows, several runs are boosted side by side, each in one thread.
 ROWS_OF_PARALLEL_RUNS = 20_000
+# The runs of each fold of a cross-validation that chooses the parameters of a mean of runs.
+RUNS_OF_FOLDS = 2
 # With more levels in some column, categorical_encoding="auto" uses target statistics.
 AUTO_TARGET_LEVELS = 255
 
@@ -201,8 +208,16 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
         self, folds: list[tuple[EncodedRows, EncodedRows]], encoder: TableEncoder
     ) -> LossHistory:
         """The mean losses of the folds (training and validation rows), until they no longer fall."""
+        n_runs = min(RUNS_OF_FOLDS, self.parameters_["n_runs"])
         steppers = [
-            self._make_stepper(train, validation, self._loss, encoder, self._seed, None, threads=1)
+            RunsStepper(
+                [
+                    self._make_stepper(
+                        train, validation, self._loss, encoder, seed, None, threads=1
+                    )
+                    for seed in seeds_of_runs(self._seed, n_runs)
+                ]
+            )
             for train, validation in folds
         ]
         weights = [
@@ -419,6 +434,7 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
             options={**options, "first_round": terms.n_rounds if terms else 0},
             max_bins=self.max_bins,
             threads=threads,
+            vector_leaves=self.parameters_["multi_strategy"] == MULTI_OUTPUT_TREE,
             statistics=statistics,
         )
 
@@ -460,6 +476,10 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
         if monotone and loss.outputs > 1 and getattr(loss, "name", "") == "log_loss":
             raise ValueError(
                 "monotonic_cst is not supported for more than two classes; set monotonic_cst=None"
+            )
+        if monotone and used["multi_strategy"] == MULTI_OUTPUT_TREE:
+            raise ValueError(
+                "monotonic_cst needs one tree per output; set multi_strategy='one_output_per_tree'"
             )
         return {
             "depth_wise": self.growth == "depth",

@@ -113,6 +113,7 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         max_features_per_tree: float | str | None = None,
         growth: str = "best",
         step: str = "newton",
+        multi_strategy: str = "auto",
         max_bins: int = 255,
         categorical_features: CategoricalFeatures = "from_dtype",
         categorical_encoding: str = "auto",
@@ -157,6 +158,7 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         self.max_features_per_tree = max_features_per_tree
         self.growth = growth
         self.step = step
+        self.multi_strategy = multi_strategy
         self.max_bins = max_bins
         self.categorical_features = categorical_features
         self.categorical_encoding = categorical_encoding
@@ -505,6 +507,7 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         max_features_per_tree: float | str | None = None,
         growth: str = "best",
         step: str = "newton",
+        multi_strategy: str = "auto",
         max_bins: int = 255,
         categorical_features: CategoricalFeatures = "from_dtype",
         categorical_encoding: str = "auto",
@@ -552,6 +555,7 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         self.max_features_per_tree = max_features_per_tree
         self.growth = growth
         self.step = step
+        self.multi_strategy = multi_strategy
         self.max_bins = max_bins
         self.categorical_features = categorical_features
         self.categorical_encoding = categorical_encoding
