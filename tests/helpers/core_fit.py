@@ -65,9 +65,7 @@ def fit_core(
     native_loss = _core.Loss(loss, outputs, len(target), list(parameters))
     fit = _core.Fit(matrix, bins, target, w, native_loss, options, isa, threads)
     fit.start(np.zeros((outputs, len(x))) + start)
-    ensemble = _core.Ensemble(
-        x.shape[1], outputs, [0.0] * outputs, list(categories), vector_leaves
-    )
+    ensemble = _core.Ensemble(x.shape[1], outputs, [0.0] * outputs, list(categories), vector_leaves)
     for _ in range(rounds):
         fit.round(ensemble, gradients)
     return CoreFit(fit, ensemble)

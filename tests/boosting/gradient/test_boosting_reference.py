@@ -196,7 +196,5 @@ def test_trees_for_all_classes_agree_with_the_reference(outputs: int, subsample:
         arrays = core.ensemble.tree_arrays(number)
         assert len(arrays["left"]) == len(nodes)
         leaves = [node.number for node in nodes if node.is_leaf]
-        np.testing.assert_allclose(
-            arrays["value"][leaves], of_nodes[leaves], rtol=1e-9, atol=1e-11
-        )
+        np.testing.assert_allclose(arrays["value"][leaves], of_nodes[leaves], rtol=1e-9, atol=1e-11)
     np.testing.assert_allclose(core.ensemble.predict_raw(x, 0, 5), raw.T, rtol=1e-9, atol=1e-11)

@@ -26,7 +26,6 @@ from bosquet.boosting._inputs import shaped
 from bosquet.boosting.gradient._boosted_sum import BoostedSum
 from bosquet.boosting.gradient._folds import (
     FoldsStepper,
-    RunsStepper,
     boost_side_by_side,
     fold_rows,
     given_folds,
@@ -72,9 +71,6 @@ if TYPE_CHECKING:
 
 # Below this number of rows, several runs are boosted side by side, each in one thread.
 ROWS_OF_PARALLEL_RUNS = 20_000
-# The runs of each fold of a cross-validation that chooses the parameters of a mean of runs; one run if the
-# table has more values (rows times columns) than this.
-RUNS_OF_FOLDS, MAX_VALUES_OF_FOLD_RUNS = 2, 500_000
 # With more levels in some column, categorical_encoding="auto" uses target statistics.
 AUTO_TARGET_LEVELS = 255
 
@@ -209,18 +205,8 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
         self, folds: list[tuple[EncodedRows, EncodedRows]], encoder: TableEncoder
     ) -> LossHistory:
         """The mean losses of the folds (training and validation rows), until they no longer fall."""
-        n_values = sum(validation.rows for _, validation in folds) * encoder.n_features
-        n_runs = min(RUNS_OF_FOLDS, self.parameters_["n_runs"])
-        n_runs = n_runs if n_values <= MAX_VALUES_OF_FOLD_RUNS else 1
         steppers = [
-            RunsStepper(
-                [
-                    self._make_stepper(
-                        train, validation, self._loss, encoder, seed, None, threads=1
-                    )
-                    for seed in seeds_of_runs(self._seed, n_runs)
-                ]
-            )
+            self._make_stepper(train, validation, self._loss, encoder, self._seed, None, threads=1)
             for train, validation in folds
         ]
         weights = [

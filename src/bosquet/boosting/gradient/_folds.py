@@ -115,35 +115,6 @@ class FoldsStepper:
         return self._losses[self.terms.n_rounds - 1][1]
 
 
-class RunsStepper:
-    """Adds a round to several runs on the same rows; the validation loss is that of their mean.
-
-    The model of `fit` is a mean of runs too: it overfits later than a single run, and the more so, the more
-    the runs differ.
-    """
-
-    def __init__(self, runs: Sequence[Any]):
-        self.runs = list(runs)
-
-    @property
-    def terms(self) -> Any:
-        return self.runs[0].terms
-
-    def step(self) -> None:
-        for run in self.runs:
-            run.step()
-
-    def train_loss(self) -> float:
-        return self.runs[0].train_loss()
-
-    def validation_loss(self) -> float:
-        if len(self.runs) == 1:
-            return self.runs[0].validation_loss()
-        validation = self.runs[0].validation
-        raw = sum(run.fit.raw(validation=True) for run in self.runs) / len(self.runs)
-        return self.runs[0].loss.mean(validation.target, raw, validation.weight)
-
-
 def _boost_block(stepper: Any) -> list[tuple[float, float]]:
     losses = []
     for _ in range(BLOCK_ROUNDS):

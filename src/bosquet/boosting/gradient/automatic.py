@@ -48,10 +48,11 @@ _MEDIUM: Values = _PLAIN | {"n_runs": 3, "min_samples_leaf": 5}
 _SHARED_TREES: Values = {"learning_rate": 0.1}
 _LARGE_SHARED_TREES: Values = _SHARED_TREES | {"max_leaf_nodes": 63}
 # Small tables overfit less as a mean of runs that draw a part of the rows.
-_SMALL: Values = _PLAIN | {"n_runs": 5, "min_samples_leaf": 5}
+_SMALL: Values = _PLAIN | {
+    "n_runs": 5, "cat_smooth": 2.0, "cat_l2": 2.0, "min_samples_category": 5, "min_samples_leaf": 5,
+}  # fmt: skip
 # Cross-validation chooses one of these: large trees on few random features, for many weak features; small
 # trees on all features, for smooth functions and for interactions of few features; or in between.
-_SMALL_CLASSES = _SMALL | {"cat_smooth": 2.0, "cat_l2": 2.0, "min_samples_category": 5}
 _SMALL_CLASSIFIERS: list[Values] = [
     {
         "max_features": "sqrt", "max_leaf_nodes": 31, "min_samples_leaf": 1, "l2_regularization": 5.0,
@@ -70,7 +71,6 @@ _SMALL_CLASSIFIERS: list[Values] = [
         "split_noise": 2.0,
     },
 ]  # fmt: skip
-_SMALL_NUMBERS = _SMALL | {"cat_smooth": 1.0, "cat_l2": 1.0, "min_samples_category": 1}
 _SMALL_REGRESSORS: list[Values] = [
     {"max_features": None, "max_leaf_nodes": 6, "subsample": 0.5},
     {"max_features": 0.5, "max_leaf_nodes": 31, "subsample": 0.8},
@@ -187,7 +187,9 @@ def _rounds(quality: str, shape: TrainingShape, stopping: bool | str) -> Values:
     """The largest number of rounds, and the number without improvement after which the rounds end."""
     if not stopping:
         return {"n_estimators": _ROUNDS_WITHOUT_STOPPING, "n_iter_no_change": 40}
-    if quality == "best" or (stopping != "cv" and (_is_medium(quality, shape) or shape.has_shared_trees)):
+    if quality == "best" or (
+        stopping != "cv" and (_is_medium(quality, shape) or shape.has_shared_trees)
+    ):
         return {"n_estimators": 3_000, "n_iter_no_change": 100}
     return {"n_estimators": 1_000, "n_iter_no_change": 40}
 
@@ -201,10 +203,8 @@ def _multi_strategy(is_plain: bool, shape: TrainingShape) -> str:
 def _families(quality: str, shape: TrainingShape, stopping: bool | str) -> list[Values]:
     """The sets of values of the trees among which cross-validation chooses; one without it."""
     if _is_small(quality, shape) and stopping == "cv":
-        if shape.is_classification:
-            families = [_SMALL_CLASSES | family for family in _SMALL_CLASSIFIERS]
-        else:
-            families = [_SMALL_NUMBERS | family for family in _SMALL_REGRESSORS]
+        families = _SMALL_CLASSIFIERS if shape.is_classification else _SMALL_REGRESSORS
+        families = [_SMALL | family for family in families]
         # The penalty is compared with sums of Hessians, which are small if a class is rare.
         for family in families:
             family["l2_regularization"] *= shape.curvature
