@@ -22,8 +22,8 @@ inline double uniform(std::uint64_t seed, std::uint64_t stream, std::uint64_t in
     return static_cast<double>(hash64(seed, stream, index) >> 11) * 0x1p-53;
 }
 
-// Approximately standard normal: the sum of four uniform numbers of 16 bits, within +-3.46. It needs
-// no function of the C library, whose bits differ between versions.
+// Approximately standard normal: the sum of four uniform numbers of 16 bits, within +-3.46. It
+// needs no function of the C library, whose bits differ between versions.
 inline double standard_normal(std::uint64_t seed, std::uint64_t stream, std::uint64_t index) {
     std::uint64_t bits = hash64(seed, stream, index);
     std::uint64_t sum = 0;

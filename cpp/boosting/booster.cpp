@@ -266,8 +266,7 @@ void Booster::store_values(const std::vector<std::vector<double>>& values, bool 
                            GrownTree& grown) const {
     for (std::size_t leaf = 0; leaf < grown.leaves.size(); ++leaf) {
         std::uint32_t node = grown.leaves[leaf].node;
-        grown.tree.nodes[node].number =
-            vector_leaves ? static_cast<double>(leaf) : values[0][leaf];
+        grown.tree.nodes[node].number = vector_leaves ? static_cast<double>(leaf) : values[0][leaf];
         for (std::size_t k = 0; vector_leaves && k < values.size(); ++k)
             grown.tree.leaf_values.push_back(values[k][leaf]);
         grown.tree.stats[node].cover = static_cast<float>(leaf_rows_[leaf]);

@@ -45,9 +45,9 @@ class Booster {
     using LeafValues = std::function<std::vector<double>(std::span<const std::uint16_t>,
                                                          std::size_t, std::uint32_t)>;
 
-    // Adds one tree per output to `ensemble`, or one tree if it has vector leaves. `custom_gradients`, if not empty, replaces the
-    // gradients of the loss; output k of row i is at k * rows + i. `leaf_values`, if set, replaces
-    // the minimiser of the loss.
+    // Adds one tree per output to `ensemble`, or one tree if it has vector leaves.
+    // `custom_gradients`, if not empty, replaces the gradients of the loss; output k of row i is at
+    // k * rows + i. `leaf_values`, if set, replaces the minimiser of the loss.
     void round(Ensemble& ensemble, std::span<const GradientPair> custom_gradients,
                const LeafValues& leaf_values, FitData* validation);
 

@@ -43,7 +43,7 @@ struct SplitRequest {
     ValueBounds bounds;
     NodeScan scan;
     std::uint64_t key;  // of the node, for random numbers
-    double min_gain;  // gains up to this value may consist of rounding errors only
+    double min_gain;    // gains up to this value may consist of rounding errors only
 
     Packed total() const { return scan.total; }
 };

@@ -59,6 +59,12 @@ def test_several_classes_share_trees_and_two_classes_or_targets_do_not(rows):
             assert values["multi_strategy"] == "one_output_per_tree"
 
 
+def test_wide_tables_with_classes_have_one_set_of_values():
+    shape = TrainingShape(800, 1, CLASSES, columns=4_000)
+    (values,) = candidate_parameters(GradientBoostingClassifier(), shape, False)
+    assert (values["early_stopping"], values["max_features"]) == ("cv", "sqrt")
+
+
 def test_a_given_value_is_kept_in_all_sets():
     candidates = chosen(
         GradientBoostingRegressor(max_leaf_nodes=9, learning_rate=np.float32(0.5)), 500

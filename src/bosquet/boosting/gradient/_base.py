@@ -104,7 +104,12 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
         loss = self._loss if continuing else self._make_loss(target)
         weight = self._check_weight(sample_weight, target, n_samples)
         rows = int(np.count_nonzero(weight)) if weight.size else n_samples
-        shape = TrainingShape(rows, loss.outputs, self._class_shares(target, weight))
+        shape = TrainingShape(
+            rows,
+            loss.outputs,
+            self._class_shares(target, weight),
+            columns=encoder.n_features,
+        )
         earlier = getattr(self, "parameters_", None) if continuing else None
         candidates = candidate_parameters(self, shape, eval_set is not None, earlier)
         self.parameters_ = candidates[0]

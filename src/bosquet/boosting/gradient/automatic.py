@@ -28,6 +28,9 @@ _STOPPING = ("n_estimators", "early_stopping", "n_iter_no_change")
 # small, and cross-validation is cheap. Below the second, several runs are cheap.
 _SMALL_WORK = {"default": 10_000, "best": 50_000}
 _MEDIUM_WORK = {"default": 150_000, "best": 500_000}
+# With more values (rows times columns), trees on random features are the only set of values for classes:
+# the others search all columns of every node, and wide tables have many weak features.
+_WIDE_VALUES = 1_000_000
 # Fewer rows are too few for folds.
 _MIN_ROWS_OF_FOLDS = 10
 # Where cross-validation is not used, a validation set is split off from this many rows on.
@@ -88,6 +91,7 @@ class TrainingShape:
     outputs: int
     class_shares: np.ndarray | None  # None: regression
     multi_strategy: str = ONE_OUTPUT_PER_TREE
+    columns: int = 1
 
     @property
     def is_classification(self) -> bool:
@@ -155,7 +159,10 @@ def candidate_parameters(
 
 def values_with_validation_set(shape: TrainingShape) -> Values:
     """The values of the defaults if a validation set decides the number of rounds."""
-    return _rounds("default", shape, True) | _families("default", shape, True)[0]
+    strategy = _multi_strategy(False, shape)
+    shape = replace(shape, multi_strategy=strategy)
+    values = _rounds("default", shape, True) | _families("default", shape, True)[0]
+    return values | {"multi_strategy": strategy}
 
 
 def _sorted(values: Values) -> Values:
@@ -204,6 +211,8 @@ def _families(quality: str, shape: TrainingShape, stopping: bool | str) -> list[
     """The sets of values of the trees among which cross-validation chooses; one without it."""
     if _is_small(quality, shape) and stopping == "cv":
         families = _SMALL_CLASSIFIERS if shape.is_classification else _SMALL_REGRESSORS
+        if shape.is_classification and shape.rows * shape.columns > _WIDE_VALUES:
+            families = families[:1]
         families = [_SMALL | family for family in families]
         # The penalty is compared with sums of Hessians, which are small if a class is rare.
         for family in families:
