@@ -22,4 +22,13 @@ inline double uniform(std::uint64_t seed, std::uint64_t stream, std::uint64_t in
     return static_cast<double>(hash64(seed, stream, index) >> 11) * 0x1p-53;
 }
 
+// Approximately standard normal: the sum of four uniform numbers of 16 bits, within +-3.46. It
+// needs no function of the C library, whose bits differ between versions.
+inline double standard_normal(std::uint64_t seed, std::uint64_t stream, std::uint64_t index) {
+    std::uint64_t bits = hash64(seed, stream, index);
+    std::uint64_t sum = 0;
+    for (int part = 0; part < 4; ++part) sum += bits >> (16 * part) & 0xFFFF;
+    return (static_cast<double>(sum) - 2 * 65535.0) * (1.7320508075688772 / 65536);
+}
+
 }  // namespace bosquet

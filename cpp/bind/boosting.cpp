@@ -34,6 +34,7 @@ BoostOptions options_of(const nb::dict& given) {
     options.take("max_delta_step", grow.max_delta_step, 0, kLargest);
     options.take("category_smoothing", grow.category_smoothing, 0, kLargest);
     options.take("category_l2", grow.category_l2, 0, kLargest);
+    options.take("split_noise", grow.split_noise, 0, kLargest);
     options.take("max_category_threshold", grow.max_category_threshold);
     options.take("min_samples_category", grow.min_samples_category);
     options.take("features_by_tree", grow.features_by_tree, kSmallest, 1);
@@ -223,10 +224,10 @@ class Fit {
         if (ensemble.outputs != loss_.outputs())
             throw InputError("the ensemble has " + std::to_string(ensemble.outputs) +
                              " outputs, but the loss has " + std::to_string(loss_.outputs()));
-        if (ensemble.vector_leaves)
+        if (ensemble.vector_leaves && (loss_.outputs() < 2 || booster_.is_monotone()))
             throw InputError(
-                "boosting needs an ensemble with vector_leaves=False, whose trees add to one "
-                "output each");
+                "an ensemble with vector_leaves=True needs several outputs and no monotone "
+                "constraints");
         check_columns(ensemble, bins_.features.size());
         for (std::size_t f = 0; f < bins_.features.size(); ++f)
             if (ensemble.categories[f] != bins_.features[f].categories)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <iterator>
 #include <numeric>
 
@@ -80,6 +81,7 @@ GradientSums Booster::sum_pairs(const GradientPair* pairs) const {
     GradientSums all = block_sums[0];
     for (std::size_t index = 1; index < block_sums.size(); ++index) {
         all.absolute_g += block_sums[index].absolute_g;
+        all.squared_g += block_sums[index].squared_g;
         all.h += block_sums[index].h;
         all.min_h = std::min(all.min_h, block_sums[index].min_h);
         all.max_h = std::max(all.max_h, block_sums[index].max_h);
@@ -117,13 +119,11 @@ void Booster::round(Ensemble& ensemble, std::span<const GradientPair> custom_gra
             sampler_.draw_uniform(rows, options_.subsample, options_.seed, rounds_, *team_);
     }
     std::vector<Tree> trees;  // added to the ensemble when all outputs have one
-    for (std::uint32_t k = 0; k < loss_.outputs(); ++k) {
-        const GradientPair* pairs =
-            sampled && options_.gradient_sampling ? sampler_.scaled(k) : pairs_.data() + k * rows;
+    for (std::uint32_t k = 0; k < ensemble.trees_per_round(); ++k) {
         GradientScale scale;
         {
             Stopwatch watch(timings_.gradient);
-            scale = quantise(pairs);
+            scale = quantise(ensemble.vector_leaves ? mixed_gradients() : split_gradients(k));
         }
         GrownTree grown;
         {
@@ -132,14 +132,19 @@ void Booster::round(Ensemble& ensemble, std::span<const GradientPair> custom_gra
             grown = grower_.grow(packed_.data(), scale,
                                  sampled ? sampler_.rows() : std::span<const std::uint32_t>{}, key);
         }
+        std::uint32_t first = k, last = ensemble.vector_leaves ? loss_.outputs() : k + 1;
+        std::vector<std::vector<double>> values;  // by output, then by leaf
         {
             Stopwatch watch(timings_.leaves);
             assign_leaves(grown);
-            set_values(grown, k, leaf_values);
+            for (std::uint32_t output = first; output < last; ++output)
+                values.push_back(shrunken_values(grown, output, leaf_values));
+            store_values(values, ensemble.vector_leaves, grown);
         }
         {
             Stopwatch watch(timings_.update);
-            update(grown, leaf_of_row_.data(), train_->raw(k), rows);
+            for (std::uint32_t output = first; output < last; ++output)
+                update(values[output - first], leaf_of_row_.data(), train_->raw(output), rows);
         }
         if (validation != nullptr) {
             Stopwatch watch(timings_.validation);
@@ -149,13 +154,56 @@ void Booster::round(Ensemble& ensemble, std::span<const GradientPair> custom_gra
             team_->run(block_count(validation->rows()), [&](std::size_t index, int) {
                 router.route(block(validation->rows(), index), validation_leaf_.data());
             });
-            update(grown, validation_leaf_.data(), validation->raw(k), validation->rows());
+            for (std::uint32_t output = first; output < last; ++output)
+                update(values[output - first], validation_leaf_.data(), validation->raw(output),
+                       validation->rows());
         }
         trees.push_back(std::move(grown.tree));
     }
     for (Tree& tree : trees) ensemble.add(std::move(tree));
     ++rounds_;
     timings_.growing = grower_.timings();
+}
+
+// The gradients of one output by which splits are found. If rows were drawn by gradient, they are
+// scaled by the inverse of their probability.
+const GradientPair* Booster::split_gradients(std::uint32_t output) const {
+    bool scaled = options_.subsample < 1 && options_.gradient_sampling;
+    return scaled ? sampler_.scaled(output) : pairs_.data() + output * train_->rows();
+}
+
+// The gradients by which the splits of a tree with vector leaves are found: the sum over the
+// outputs, each with a random sign. For classes, such a tree separates one random group of classes
+// from the others, and every round draws another group. This needs one histogram instead of one per
+// output.
+const GradientPair* Booster::mixed_gradients() {
+    std::size_t rows = train_->rows();
+    if (mixed_.size() != rows) mixed_ = Buffer<GradientPair>(rows);
+    std::vector<float> signs = draw_signs();
+    team_->run(block_count(rows), [&](std::size_t index, int) {
+        Range range = block(rows, index);
+        std::fill_n(mixed_.data() + range.begin, range.size(), GradientPair{});
+        for (std::uint32_t k = 0; k < signs.size(); ++k) {
+            const GradientPair* pairs = split_gradients(k);
+            for (std::size_t row = range.begin; row < range.end; ++row) {
+                mixed_[row].g += signs[k] * pairs[row].g;
+                mixed_[row].h += pairs[row].h;
+            }
+        }
+    });
+    return mixed_.data();
+}
+
+// A random sign for each output. They are not all equal: the gradients of all classes add up to 0.
+std::vector<float> Booster::draw_signs() const {
+    std::vector<float> signs(loss_.outputs());
+    std::uint64_t seed = hash64(options_.seed, rounds_, loss_.outputs());
+    for (std::uint64_t attempt = 0;; ++attempt) {
+        for (std::uint32_t k = 0; k < signs.size(); ++k)
+            signs[k] = (hash64(seed, attempt, k) & 1) != 0 ? 1.0f : -1.0f;
+        if (std::adjacent_find(signs.begin(), signs.end(), std::not_equal_to<>()) != signs.end())
+            return signs;
+    }
 }
 
 // With several versions of the training rows, version 0 gives the leaf of each row, and the others
@@ -197,19 +245,31 @@ double Booster::clip_to_step(double value) const {
     return step > 0 ? std::clamp(value, -step, step) : value;
 }
 
-void Booster::set_values(GrownTree& grown, std::uint32_t output, const LeafValues& leaf_values) {
+// The values of the leaves for one output, multiplied by the learning rate.
+std::vector<double> Booster::shrunken_values(GrownTree& grown, std::uint32_t output,
+                                             const LeafValues& leaf_values) {
     std::vector<double> values =
         options_.newton ? newton_values(grown, output) : exact_values(grown, output, leaf_values);
-    for (std::size_t leaf = 0; leaf < grown.leaves.size(); ++leaf) {
-        double value = clip_to_step(values[leaf]);
-        value = std::clamp(value, grown.leaves[leaf].bounds.lower, grown.leaves[leaf].bounds.upper);
-        value *= options_.learning_rate;
-        if (!std::isfinite(value))
+    for (std::size_t leaf = 0; leaf < values.size(); ++leaf) {
+        const ValueBounds& bounds = grown.leaves[leaf].bounds;
+        values[leaf] = std::clamp(clip_to_step(values[leaf]), bounds.lower, bounds.upper);
+        values[leaf] *= options_.learning_rate;
+        if (!std::isfinite(values[leaf]))
             throw InputError(
                 "the value of a leaf is not finite because weights or targets are too large; "
                 "rescale them");
-        grown.tree.nodes[grown.leaves[leaf].node].number = value;
-        grown.tree.stats[grown.leaves[leaf].node].cover = static_cast<float>(leaf_rows_[leaf]);
+    }
+    return values;
+}
+
+void Booster::store_values(const std::vector<std::vector<double>>& values, bool vector_leaves,
+                           GrownTree& grown) const {
+    for (std::size_t leaf = 0; leaf < grown.leaves.size(); ++leaf) {
+        std::uint32_t node = grown.leaves[leaf].node;
+        grown.tree.nodes[node].number = vector_leaves ? static_cast<double>(leaf) : values[0][leaf];
+        for (std::size_t k = 0; vector_leaves && k < values.size(); ++k)
+            grown.tree.leaf_values.push_back(values[k][leaf]);
+        grown.tree.stats[node].cover = static_cast<float>(leaf_rows_[leaf]);
     }
     set_cover(grown);
 }
@@ -358,11 +418,8 @@ void Booster::set_cover(GrownTree& grown) const {
     }
 }
 
-void Booster::update(const GrownTree& grown, const std::uint16_t* leaf_of_row, double* raw,
-                     std::size_t rows) const {
-    std::vector<double> values(grown.leaves.size());
-    for (std::size_t leaf = 0; leaf < values.size(); ++leaf)
-        values[leaf] = grown.tree.nodes[grown.leaves[leaf].node].number;
+void Booster::update(const std::vector<double>& values, const std::uint16_t* leaf_of_row,
+                     double* raw, std::size_t rows) const {
     team_->run(block_count(rows), [&](std::size_t index, int) {
         Range range = block(rows, index);
         for (std::size_t row = range.begin; row < range.end; ++row)

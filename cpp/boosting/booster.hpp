@@ -45,9 +45,9 @@ class Booster {
     using LeafValues = std::function<std::vector<double>(std::span<const std::uint16_t>,
                                                          std::size_t, std::uint32_t)>;
 
-    // Adds one tree per output to `ensemble`. `custom_gradients`, if not empty, replaces the
-    // gradients of the loss; output k of row i is at k * rows + i. `leaf_values`, if set, replaces
-    // the minimiser of the loss.
+    // Adds one tree per output to `ensemble`, or one tree if it has vector leaves.
+    // `custom_gradients`, if not empty, replaces the gradients of the loss; output k of row i is at
+    // k * rows + i. `leaf_values`, if set, replaces the minimiser of the loss.
     void round(Ensemble& ensemble, std::span<const GradientPair> custom_gradients,
                const LeafValues& leaf_values, FitData* validation);
 
@@ -55,6 +55,7 @@ class Booster {
     double mean_loss(const FitData& fit_data) const;
     // The same over at most 16,384 evenly spaced training rows, which is enough to monitor a fit.
     double sampled_train_loss() const;
+    bool is_monotone() const { return !options_.grow.monotone.empty(); }
     const Timings& timings() const { return timings_; }
 
   private:
@@ -62,9 +63,15 @@ class Booster {
     void compute_gradients(std::span<const GradientPair> custom_gradients);
     GradientSums sum_pairs(const GradientPair* pairs) const;
     GradientScale quantise(const GradientPair* pairs);
+    const GradientPair* split_gradients(std::uint32_t output) const;
+    const GradientPair* mixed_gradients();
+    std::vector<float> draw_signs() const;
     void assign_leaves(const GrownTree& grown);
     double clip_to_step(double value) const;  // clips to [-max_delta_step, max_delta_step]
-    void set_values(GrownTree& grown, std::uint32_t output, const LeafValues& leaf_values);
+    std::vector<double> shrunken_values(GrownTree& grown, std::uint32_t output,
+                                        const LeafValues& leaf_values);
+    void store_values(const std::vector<std::vector<double>>& values, bool vector_leaves,
+                      GrownTree& grown) const;
     struct LeafSum {
         double g = 0, h = 0;
         std::uint32_t rows = 0;
@@ -78,7 +85,7 @@ class Booster {
                              const std::vector<std::vector<std::uint32_t>>& members,
                              std::uint32_t output) const;
     void set_cover(GrownTree& grown) const;
-    void update(const GrownTree& grown, const std::uint16_t* leaf_of_row, double* raw,
+    void update(const std::vector<double>& values, const std::uint16_t* leaf_of_row, double* raw,
                 std::size_t rows) const;
 
     FitData* train_;
@@ -90,6 +97,7 @@ class Booster {
     std::uint64_t rounds_;
 
     Buffer<GradientPair> pairs_;
+    Buffer<GradientPair> mixed_;  // only with vector leaves
     Buffer<Packed> packed_;
     RowSampler sampler_;
     Buffer<std::uint16_t> leaf_of_row_;

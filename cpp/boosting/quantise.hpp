@@ -19,6 +19,7 @@ namespace bosquet {
 // Sums over a block of rows, in eight lanes, so that their bits do not depend on the vector width.
 struct GradientSums {
     double absolute_g = 0;
+    double squared_g = 0;
     double h = 0;
     float min_h = 0, max_h = 0;
 };

@@ -8,12 +8,13 @@ namespace {
 constexpr std::size_t kLanes = 8;
 
 GradientSums sums(const GradientPair* pairs, std::size_t count) {
-    double g[kLanes] = {}, h[kLanes] = {};
+    double g[kLanes] = {}, squared[kLanes] = {}, h[kLanes] = {};
     float first = count > 0 ? pairs[0].h : 0;
     float least[kLanes], greatest[kLanes];
     for (std::size_t lane = 0; lane < kLanes; ++lane) least[lane] = greatest[lane] = first;
     auto add = [&](const GradientPair& pair, std::size_t lane) {
         g[lane] += __builtin_fabsf(pair.g);
+        squared[lane] += static_cast<double>(pair.g) * pair.g;
         h[lane] += pair.h;
         least[lane] = pair.h < least[lane] ? pair.h : least[lane];
         greatest[lane] = pair.h > greatest[lane] ? pair.h : greatest[lane];
@@ -30,7 +31,7 @@ GradientSums sums(const GradientPair* pairs, std::size_t count) {
         return ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) +
                ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
     };
-    return {total(g), total(h), least[0], greatest[0]};
+    return {total(g), total(squared), total(h), least[0], greatest[0]};
 }
 
 // Rounds to the nearest integer, ties to even: adding 1.5 * 2^52 moves the integer to the low bits.

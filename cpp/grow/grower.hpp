@@ -78,6 +78,7 @@ class Grower {
     void build_histogram(const GrowingNode& node, Team* team, int worker);
     void find_splits(GrowingNode* built, GrowingNode* derived, Packed* built_histogram, Team* team,
                      int worker);
+    void find_split_among_few(GrowingNode& node, Packed* histogram, Team* team, int worker);
     std::vector<std::uint32_t> features_for(const GrowingNode& node) const;
 
     const BinnedMatrix* matrix_;
@@ -101,6 +102,8 @@ class Grower {
     std::vector<GrowTimings> worker_timings_;
     std::vector<std::vector<Split>> worker_candidates_;  // candidates of two nodes per worker
     bool draws_features_ = false;  // whether some nodes may not use all features
+    // Whether nodes use so few features that each builds the histograms of its own features only.
+    bool draws_few_features_ = false;
 };
 
 }  // namespace bosquet

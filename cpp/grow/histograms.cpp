@@ -33,6 +33,23 @@ void HistogramBuilder::release(Packed* histogram) {
     if (histogram != nullptr) free_.push_back(histogram);
 }
 
+void HistogramBuilder::build_feature(std::uint32_t feature, RowSet rows, const Packed* gradients,
+                                     Packed* histogram) const {
+    const FeaturePlace& place = matrix_->layout().features[feature];
+    Packed* entries = histogram + place.histogram;
+    std::fill_n(entries, place.bins, Packed{0});
+    auto add = [&](const auto* column) {
+        for (std::size_t i = 0; i < rows.count; ++i) {
+            std::size_t row = rows.rows != nullptr ? rows.rows[i] : rows.first + i;
+            entries[column[row]] += gradients[row];
+        }
+    };
+    if (place.wide)
+        add(matrix_->wide_column(place));
+    else
+        add(matrix_->column(place));
+}
+
 void HistogramBuilder::build(RowSet rows, const Packed* gradients, Packed* histogram, Team* team) {
     std::size_t tiles_and_wide = matrix_->layout().tiles.size() + matrix_->layout().wide.size();
     if (team == nullptr || tiles_and_wide >= 4 * static_cast<std::size_t>(team->size()))

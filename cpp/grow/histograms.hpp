@@ -26,6 +26,9 @@ class HistogramBuilder {
     // Sums the gradients of the rows into `histogram`. Without a team the calling thread does all
     // the work, and several threads may call at the same time.
     void build(RowSet rows, const Packed* gradients, Packed* histogram, Team* team);
+    // The same for the entries of one feature; the others are left as they are.
+    void build_feature(std::uint32_t feature, RowSet rows, const Packed* gradients,
+                       Packed* histogram) const;
 
   private:
     void build_by_tile(RowSet rows, const Packed* gradients, Packed* histogram, Team* team) const;

@@ -27,6 +27,10 @@ struct GrowOptions {
     // Minimum number of rows of a level to be sorted on its own.
     std::uint32_t min_samples_category = 30;
 
+    // Standard deviation of the noise that is added to the scores by which the features of a node
+    // are compared, in units of the score that a random split has on average.
+    double split_noise = 0;
+
     double features_by_tree = 1;
     double features_by_level = 1;
     double features_by_node = 1;

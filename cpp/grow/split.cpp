@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/random.hpp"
+
 namespace bosquet {
 
 namespace {
@@ -30,10 +32,11 @@ void SplitFinder::set_scale(const GradientScale& scale) {
     double by_weight = std::ceil(options_->min_child_weight / scale.hessian_unit);
     double minimum = std::max({1.0, by_rows, by_weight});
     min_hessian_ = static_cast<std::int32_t>(std::min(minimum, 2147483647.0));
+    noise_ = options_->split_noise * std::sqrt(scale.random_decrease);
 }
 
 SplitRequest SplitFinder::request(RowSet rows, const Packed* histogram, Packed total,
-                                  const ValueBounds& bounds) const {
+                                  const ValueBounds& bounds, std::uint64_t key) const {
     Sums all = real(total);
     double l2 = options_->l2;
     NodeScan scan{};
@@ -63,7 +66,7 @@ SplitRequest SplitFinder::request(RowSet rows, const Packed* histogram, Packed t
     // If all rows are equal, the gain consists of rounding errors only: the square of an ulp
     // without constraints on values, a difference of large terms with constraints.
     double min_gain = (unconstrained() ? 1e-20 : 1e-13) * all.g * all.g / (all.h + l2);
-    return {rows, histogram, bounds, scan, min_gain};
+    return {rows, histogram, bounds, scan, key, min_gain};
 }
 
 double SplitFinder::leaf_value(Packed sum, const ValueBounds& bounds) const {
@@ -283,15 +286,28 @@ std::size_t SplitFinder::count_left(const Split& split, std::span<const std::uin
     return lefts;
 }
 
+// The value by which the splits of a node on different features are compared: the gain, or, with
+// noise, the root of twice the decrease of the loss. The root of a split at random is distributed
+// like the absolute value of a normal variable, so that the noise has the same scale.
+double SplitFinder::priority(const Split& split, const SplitRequest& node) const {
+    if (noise_ == 0) return split.gain;
+    double decrease = 2 * (split.gain + options_->min_split_gain);
+    return std::sqrt(decrease) + noise_ * standard_normal(node.key, 1, split.feature);
+}
+
 Split SplitFinder::choose(std::span<Split> candidates, const SplitRequest& node) const {
     std::vector<std::uint8_t> counted;
     std::size_t min_rows = options_->min_samples_leaf;
     while (true) {
         std::size_t best = candidates.size();
-        for (std::size_t i = 0; i < candidates.size(); ++i)
-            if (candidates[i].found() &&
-                (best == candidates.size() || candidates[i].gain > candidates[best].gain))
-                best = i;
+        double highest = 0;
+        for (std::size_t i = 0; i < candidates.size(); ++i) {
+            if (!candidates[i].found()) continue;
+            double value = priority(candidates[i], node);
+            if (best < candidates.size() && !(value > highest)) continue;
+            best = i;
+            highest = value;
+        }
         if (best == candidates.size()) return {};
         Split& split = candidates[best];
         if (surely_large_enough(split, node.total()) || (!counted.empty() && counted[best]))

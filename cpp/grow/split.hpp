@@ -20,6 +20,8 @@ struct GradientScale {
     double hessian_unit = 1;
     std::int32_t min_hessian = 1;
     std::int32_t max_hessian = 1;
+    // Twice the decrease of the loss that a split at random has on average: sum g^2 / sum h.
+    double random_decrease = 0;
 };
 
 struct Split {
@@ -40,7 +42,8 @@ struct SplitRequest {
     const Packed* histogram;
     ValueBounds bounds;
     NodeScan scan;
-    double min_gain;  // gains up to this value may consist of rounding errors only
+    std::uint64_t key;  // of the node, for random numbers
+    double min_gain;    // gains up to this value may consist of rounding errors only
 
     Packed total() const { return scan.total; }
 };
@@ -55,7 +58,7 @@ class SplitFinder {
     void set_matrix(const BinnedMatrix& matrix) { matrix_ = &matrix; }
 
     SplitRequest request(RowSet rows, const Packed* histogram, Packed total,
-                         const ValueBounds& bounds) const;
+                         const ValueBounds& bounds, std::uint64_t key) const;
 
     // Finds the best split on one feature without checking the numbers of rows. `out` is unchanged
     // if there is none.
@@ -83,6 +86,7 @@ class SplitFinder {
     }
     double loss_decrease(std::uint32_t feature, Packed left, const SplitRequest& node,
                          double l2) const;
+    double priority(const Split& split, const SplitRequest& node) const;
     double decrease_from_score(double score, const SplitRequest& node, double l2) const;
     Split search(std::uint32_t feature, const SplitRequest& node,
                  const std::uint32_t* counts) const;
@@ -105,6 +109,7 @@ class SplitFinder {
     const GrowKernels* kernels_;
     GradientScale scale_;
     std::int32_t min_hessian_ = 1;  // minimum of a child, in units
+    double noise_ = 0;              // standard deviation of the noise of a priority
 };
 
 }  // namespace bosquet

@@ -120,6 +120,10 @@ def gradient_boosting(s: Samples) -> dict[str, Any]:
         "polars": numbers(**few).fit(s.polars(), s.numbers),
         "two classes": classes().fit(s.X, s.two),
         "three classes": classes().fit(s.X, s.three),
+        "trees for all classes": classes(multi_strategy="multi_output_tree").fit(s.X, s.three),
+        "trees for all targets": numbers(
+            "absolute_error", multi_strategy="multi_output_tree", split_noise=1.0
+        ).fit(s.X, two_targets),
         "exponential": classes("exponential").fit(s.X, s.two > 0),
         "squared hinge": classes("squared_hinge").fit(s.X, s.two),
         "pandas": classes(class_weight="balanced", **few).fit(s.pandas(), s.three),

@@ -51,6 +51,7 @@ def fit_core(
     start: Any = 0.0,
     outputs: int = 1,
     gradients: NDArray[np.float32] | None = None,
+    vector_leaves: bool = False,
     isa: str = "auto",
     threads: int = 1,
     **options: Any,
@@ -64,7 +65,7 @@ def fit_core(
     native_loss = _core.Loss(loss, outputs, len(target), list(parameters))
     fit = _core.Fit(matrix, bins, target, w, native_loss, options, isa, threads)
     fit.start(np.zeros((outputs, len(x))) + start)
-    ensemble = _core.Ensemble(x.shape[1], outputs, [0.0] * outputs, list(categories))
+    ensemble = _core.Ensemble(x.shape[1], outputs, [0.0] * outputs, list(categories), vector_leaves)
     for _ in range(rounds):
         fit.round(ensemble, gradients)
     return CoreFit(fit, ensemble)

@@ -159,11 +159,11 @@ def test_vector_leaves_survive_a_file() -> None:
     assert np.array_equal(covers[inner], covers[left[inner]] + covers[left[inner] + 1])
 
 
-def test_a_boosted_model_does_not_take_trees_of_vector_leaves() -> None:
+def test_a_boosted_model_of_one_output_does_not_take_trees_of_vector_leaves() -> None:
     model = bosquet.GradientBoostingRegressor(n_estimators=2).fit([[0.0], [1.0]], [0.0, 1.0])
     _, metadata = unpack_trees(model_bytes(model))
     forest = _core.Ensemble(1, 1, [0.0], [0], vector_leaves=True)
-    with pytest.raises(ModelFileError, match="one number per output"):
+    with pytest.raises(ModelFileError, match="multi_strategy is 'one_output_per_tree'"):
         model_from_bytes(pack_trees(forest, metadata))
 
 

@@ -6,6 +6,7 @@ is therefore the same in any order of evaluation, on any thread and for any subs
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable
 
@@ -32,6 +33,26 @@ def uniform(seed: int, stream: int, index: int) -> float:
     True
     """
     return (hashed(seed, stream, index) >> 11) / 2**53
+
+
+def standard_normal(seed: int, stream: int, index: int) -> float:
+    """Return a number that is approximately standard normal: the scaled sum of four uniform numbers.
+
+    >>> abs(standard_normal(seed=1, stream=2, index=3)) < 3.47
+    True
+    """
+    bits = hashed(seed, stream, index)
+    total = sum(bits >> (16 * part) & 0xFFFF for part in range(4))
+    return (total - 2 * 65535) * (math.sqrt(3) / 65536)
+
+
+def random_signs(count: int, seed: int) -> list[int]:
+    """Return `count` signs that are not all equal; the first attempt with both signs is used."""
+    for attempt in itertools.count():
+        signs = [1 if hashed(seed, attempt, k) & 1 else -1 for k in range(count)]
+        if len(set(signs)) == 2:
+            break
+    return signs
 
 
 def draw_share(items: Iterable[int], share: float, seed: int, stream: int) -> list[int]:

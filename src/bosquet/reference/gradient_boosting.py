@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bosquet.reference.binning import BinnedTable
-from bosquet.reference.draws import hashed, sample_of_rows
+from bosquet.reference.draws import hashed, random_signs, sample_of_rows
 from bosquet.reference.gradient_trees import GradientNode, TreeOptions, grow, leaf_of, quantise
 from bosquet.reference.losses import Loss
 
@@ -143,3 +143,41 @@ def boost(
         f = f + np.array([node.value for node in tree])[leaf]
         trees.append(tree)
     return trees, f
+
+
+def boost_all_outputs(
+    table: BinnedTable,
+    pairs_of: Callable[[Array], GradientPairs],
+    outputs: int,
+    rounds: int,
+    options: BoostOptions,
+) -> tuple[list[list[GradientNode]], list[Array], Array]:
+    """Boost trees whose leaves have one value per output; return the trees, their values and f.
+
+    `pairs_of(f)` returns the gradients and Hessians (outputs, rows, 2) at the raw predictions f
+    (outputs, rows), which start at 0. The splits of a tree are found on the sum over the outputs, each
+    with a random sign. For classes, such a tree separates a random group of classes from the others. The
+    value of output k in a leaf is the Newton step of its own gradients. The values of a tree have the shape
+    (nodes, outputs).
+    """
+    n_rows = len(table.bins)
+    f = np.zeros((outputs, n_rows))
+    trees, values = [], []
+    for number in range(rounds):
+        pairs = pairs_of(f)
+        signs = random_signs(outputs, hashed(options.seed, number, outputs))
+        mixed = np.zeros((n_rows, 2), dtype=np.float32)
+        for sign, of_output in zip(signs, pairs, strict=True):
+            mixed[:, 0] += np.float32(sign) * of_output[:, 0]
+            mixed[:, 1] += of_output[:, 1]
+        rows = np.arange(n_rows)
+        if options.subsample < 1:
+            rows = np.array(sample_of_rows(n_rows, options.subsample, options.seed, number))
+        tree = grow(table, quantise(mixed), options.tree, rows, hashed(options.seed, number, 0))
+        leaf = leaf_of(tree, table.bins)
+        l2 = options.tree.l2_regularization
+        steps = [newton_values(tree, leaf[rows], of_output[rows], l2) for of_output in pairs]
+        trees.append(tree)
+        values.append(options.learning_rate * np.stack(steps, axis=1))
+        f = f + values[-1][leaf].T
+    return trees, values, f

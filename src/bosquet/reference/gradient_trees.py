@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bosquet.reference.binning import BinnedTable
-from bosquet.reference.draws import draw_share, hashed, mix
+from bosquet.reference.draws import draw_share, hashed, mix, standard_normal
 
 Integers = NDArray[np.int64]
 Reals = NDArray[np.floating]
@@ -40,6 +40,7 @@ class TreeOptions:
     l2_regularization: float = 0.0  # lambda
     min_split_gain: float = 0.0  # beta
     max_delta_step: float = 0.0  # 0: no limit
+    split_noise: float = 0.0  # in units of the score of a split at random
     category_smoothing: float = 10.0
     category_l2: float = 10.0
     max_category_threshold: int = 32
@@ -58,6 +59,8 @@ class Quantised:
     pairs: Integers
     gradient_unit: float
     hessian_unit: float
+    # Twice the gain that a split at random has on average.
+    random_decrease: float = 0.0
 
 
 def units_per_one(total: float, rows: int) -> float:
@@ -82,7 +85,8 @@ def quantise(pairs: NDArray[np.float32]) -> Quantised:
         hessian_unit = float(h[0])
         per_hessian = 1 / hessian_unit
     integers = np.rint(np.stack([g * per_gradient, h * per_hessian], axis=1)).astype(np.int64)
-    return Quantised(integers, 1 / per_gradient, hessian_unit)
+    random_decrease = float(np.sum(g * g) / np.sum(h)) if np.sum(h) > 0 else 0.0
+    return Quantised(integers, 1 / per_gradient, hessian_unit, random_decrease)
 
 
 def histogram(bins: Integers, pairs: Integers, n_bins: int) -> Integers:
@@ -276,9 +280,21 @@ class SplitSearch:
         return best
 
     def best(self, node: GradientNode, features: list[int]) -> BinSplit | None:
-        """Return the split with the largest gain; the first feature wins a tie."""
+        """Return the split with the highest priority; the first feature wins a tie."""
         splits = [split for f in features if (split := self.on_feature(f, node)) is not None]
-        return max(splits, key=lambda split: split.gain, default=None)
+        return max(splits, key=lambda split: self.priority(split, node), default=None)
+
+    def priority(self, split: BinSplit, node: GradientNode) -> float:
+        r"""Return the gain of a split or, with noise, :math:`\sqrt{2 \text{gain}}` plus a random number.
+
+        The root of a split at random is distributed like the absolute value of a normal variable. The noise
+        has the same scale, so that it changes the choice among features without a clear effect only.
+        """
+        if self.options.split_noise == 0:
+            return split.gain
+        root = math.sqrt(2 * (split.gain + self.options.min_split_gain))
+        scale = self.options.split_noise * math.sqrt(self.gradients.random_decrease)
+        return root + scale * standard_normal(node.key, 1, split.feature)
 
     def leaf_value(self, rows: Integers, node: GradientNode) -> float:
         """Return the leaf value of a subset of the rows of a node, from the integer sums."""

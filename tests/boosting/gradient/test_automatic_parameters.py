@@ -20,10 +20,10 @@ def table(rows=120, seed=0):
     return X, np.sin(X[:, 0]) + X[:, 1] * X[:, 2] + 0.3 * random.normal(size=rows)
 
 
-@pytest.mark.parametrize("shares", [REGRESSION, CLASSES])
-def test_cross_validation_chooses_among_three_sets_of_values_on_small_tables(shares):
+@pytest.mark.parametrize(("shares", "sets"), [(REGRESSION, 3), (CLASSES, 4)])
+def test_cross_validation_chooses_among_sets_of_values_on_small_tables(shares, sets):
     candidates = chosen(GradientBoostingRegressor(), 500, shares)
-    assert len(candidates) == 3
+    assert len(candidates) == sets
     for values in candidates:
         assert set(values) == set(AUTOMATIC)
         assert values["early_stopping"] == "cv"
@@ -39,7 +39,30 @@ def test_larger_tables_have_one_set_of_values_and_a_validation_set(rows, runs, l
 
 def test_rows_times_outputs_decide_what_is_small():
     assert len(chosen(GradientBoostingClassifier(), 1_500, np.ones(26) / 26, outputs=26)) == 1
-    assert len(chosen(GradientBoostingClassifier(), 1_500, CLASSES)) == 3
+    assert len(chosen(GradientBoostingClassifier(), 1_500, CLASSES)) == 4
+
+
+@pytest.mark.parametrize("rows", [100, 5_000, 500_000])
+def test_several_classes_share_trees_and_two_classes_or_targets_do_not(rows):
+    shares = np.ones(5) / 5
+    for values in chosen(GradientBoostingClassifier(), rows, shares, outputs=5):
+        assert values["multi_strategy"] == "multi_output_tree"
+    for given in ({"n_estimators": 100}, {"warm_start": True}, {"estimator": Ridge()}):
+        (values,) = chosen(GradientBoostingClassifier(**given), rows, shares, outputs=5)
+        assert values["multi_strategy"] == "one_output_per_tree"
+    for model, of_classes, outputs in (
+        (GradientBoostingClassifier(), CLASSES, 1),
+        (GradientBoostingRegressor(), REGRESSION, 3),
+        (GradientBoostingClassifier(multi_strategy="multi_output_tree"), CLASSES, 1),
+    ):
+        for values in chosen(model, rows, of_classes, outputs=outputs):
+            assert values["multi_strategy"] == "one_output_per_tree"
+
+
+def test_wide_tables_with_classes_have_one_set_of_values():
+    shape = TrainingShape(800, 1, CLASSES, columns=4_000)
+    (values,) = candidate_parameters(GradientBoostingClassifier(), shape, False)
+    assert (values["early_stopping"], values["max_features"]) == ("cv", "sqrt")
 
 
 def test_a_given_value_is_kept_in_all_sets():

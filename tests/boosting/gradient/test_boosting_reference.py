@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bosquet import _core
 from bosquet.reference.binning import bin_table
-from bosquet.reference.gradient_boosting import BoostOptions, boost
+from bosquet.reference.gradient_boosting import BoostOptions, boost, boost_all_outputs
 from bosquet.reference.gradient_trees import TreeOptions
 from bosquet.reference.losses import loss_named
 
@@ -151,3 +151,50 @@ def test_a_category_not_seen_in_training_is_treated_as_missing() -> None:
     core = fit_core(codes, y, categories=[2], category_l2=0.0, max_leaf_nodes=2)
     missing, unseen = core.ensemble.predict_raw(np.array([[np.nan], [7.0]]), 0, 1)[:, 0]
     assert unseen == missing
+
+
+@pytest.mark.parametrize("noise", [0.5, 3.0])
+def test_split_noise_changes_the_trees_as_in_the_reference(noise: float) -> None:
+    for seed in range(3):
+        assert_references("squared_error", seed=seed, tree={"split_noise": noise})
+        assert_references("log_loss", seed=seed, weighted=True, tree={"split_noise": noise})
+    x, y, _ = sample("squared_error", 0)
+    options: dict[str, Any] = {"categories": CATEGORIES, "max_leaf_nodes": 8, "rounds": 4}
+    without, noisy = (fit_core(x, y, split_noise=value, **options) for value in (0.0, noise))
+    assert not np.array_equal(without.raw, noisy.raw)
+
+
+@pytest.mark.parametrize("subsample", [1.0, 0.6])
+@pytest.mark.parametrize("outputs", [3, 5])
+def test_trees_for_all_classes_agree_with_the_reference(outputs: int, subsample: float) -> None:
+    x, noise, _ = sample("squared_error", seed=outputs)
+    y = np.digitize(noise, np.quantile(noise, np.arange(1, outputs) / outputs)).astype(float)
+    tree = {"max_leaf_nodes": 6, "min_samples_leaf": 4, "l2_regularization": 0.5}
+    options = {"learning_rate": 0.3, "subsample": subsample, "seed": 11}
+    loss = _core.Loss("log_loss", outputs, 1, [])
+
+    def pairs(raw: Array) -> NDArray[np.float32]:
+        g, h = loss.gradient_hessian(y[None], raw)
+        return np.stack([g, h], axis=2)
+
+    table = bin_table(x, CATEGORIES, None)
+    trees, values, raw = boost_all_outputs(
+        table, pairs, outputs, 5, BoostOptions(TreeOptions(**tree), **options)
+    )
+    core = fit_core(
+        x,
+        y,
+        "log_loss",
+        5,
+        outputs=outputs,
+        categories=CATEGORIES,
+        vector_leaves=True,
+        **{**tree, **options},
+    )
+    np.testing.assert_allclose(core.raw, raw, rtol=1e-9, atol=1e-11)
+    for number, (nodes, of_nodes) in enumerate(zip(trees, values, strict=True)):
+        arrays = core.ensemble.tree_arrays(number)
+        assert len(arrays["left"]) == len(nodes)
+        leaves = [node.number for node in nodes if node.is_leaf]
+        np.testing.assert_allclose(arrays["value"][leaves], of_nodes[leaves], rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose(core.ensemble.predict_raw(x, 0, 5), raw.T, rtol=1e-9, atol=1e-11)

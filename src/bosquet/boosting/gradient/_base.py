@@ -44,7 +44,11 @@ from bosquet.boosting.gradient._parameters import (
 from bosquet.boosting.gradient._rows import EncodedRows, FitRows, rows_of_eval_set, scaled_weight
 from bosquet.boosting.gradient._target_statistics import TrainingStatistics
 from bosquet.boosting.gradient._trees import TreeStepper, TreeTerms, mean_of_runs
-from bosquet.boosting.gradient.automatic import TrainingShape, candidate_parameters
+from bosquet.boosting.gradient.automatic import (
+    MULTI_OUTPUT_TREE,
+    TrainingShape,
+    candidate_parameters,
+)
 from bosquet.boosting.rounds import (
     EarlyStopping,
     LossHistory,
@@ -100,7 +104,12 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
         loss = self._loss if continuing else self._make_loss(target)
         weight = self._check_weight(sample_weight, target, n_samples)
         rows = int(np.count_nonzero(weight)) if weight.size else n_samples
-        shape = TrainingShape(rows, loss.outputs, self._class_shares(target, weight))
+        shape = TrainingShape(
+            rows,
+            loss.outputs,
+            self._class_shares(target, weight),
+            columns=encoder.n_features,
+        )
         earlier = getattr(self, "parameters_", None) if continuing else None
         candidates = candidate_parameters(self, shape, eval_set is not None, earlier)
         self.parameters_ = candidates[0]
@@ -419,6 +428,7 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
             options={**options, "first_round": terms.n_rounds if terms else 0},
             max_bins=self.max_bins,
             threads=threads,
+            vector_leaves=self.parameters_["multi_strategy"] == MULTI_OUTPUT_TREE,
             statistics=statistics,
         )
 
@@ -461,6 +471,10 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
             raise ValueError(
                 "monotonic_cst is not supported for more than two classes; set monotonic_cst=None"
             )
+        if monotone and used["multi_strategy"] == MULTI_OUTPUT_TREE:
+            raise ValueError(
+                "monotonic_cst needs one tree per output; set multi_strategy='one_output_per_tree'"
+            )
         return {
             "depth_wise": self.growth == "depth",
             "max_leaf_nodes": used["max_leaf_nodes"] or 65_535,
@@ -470,6 +484,7 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
             "l2_regularization": unit * used["l2_regularization"],
             "min_split_gain": unit * self.min_split_gain,
             "max_delta_step": float(self.max_delta_step),
+            "split_noise": float(used["split_noise"]),
             "category_smoothing": float(used["cat_smooth"]),
             "category_l2": unit * used["cat_l2"],
             "max_category_threshold": self.max_cat_threshold,

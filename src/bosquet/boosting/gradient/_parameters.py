@@ -20,7 +20,11 @@ from bosquet._parameters import (
 from bosquet._parameters import check_parameters as check_against
 from bosquet._parameters import resolve_max_features as count_features
 from bosquet.boosting._inputs import check_learner
-from bosquet.boosting.gradient.automatic import QUALITIES
+from bosquet.boosting.gradient.automatic import (
+    MULTI_OUTPUT_TREE,
+    ONE_OUTPUT_PER_TREE,
+    QUALITIES,
+)
 
 if TYPE_CHECKING:
     from bosquet.boosting.gradient._base import BaseGradientBoosting
@@ -74,6 +78,11 @@ _PARAMETERS_DOC = """
         Smallest gain β of a split; gains are ½[G_L²/(H_L+λ) + G_R²/(H_R+λ) - G²/(H+λ)] - β.
     max_delta_step : float, default=0
         Largest value of a leaf before shrinkage; 0: no limit.
+    split_noise : float or "auto", default="auto"
+        Standard deviation of the random noise by which the best splits of a node on different features are
+        compared; 0: the largest gain decides. The unit is √(2 gain) of a split at random, about 1 standard
+        deviation of its gradient sums, so that 1 rarely changes the choice of a feature with a clear effect.
+        "auto": 2 to 5 for small tables with classes, else 0.
     subsample : float or "auto", default="auto"
         Fraction of the rows on which the trees of a round are grown, drawn without replacement. "auto": 1, or
         0.5 to 0.8 for small tables.
@@ -91,6 +100,12 @@ _PARAMETERS_DOC = """
         Leaf values by a second-order step, or by Friedman's method: a least-squares tree on the
         pseudo-residuals, and in each leaf the exact minimiser of the loss. Losses without useful
         curvature (absolute, quantile, Huber) always use the latter.
+    multi_strategy : {"auto", "one_output_per_tree", "multi_output_tree"}, default="auto"
+        Trees of a round if there are several outputs (more than two classes, several targets or quantile
+        levels): one tree per output; or one tree for all outputs, whose leaves have one value per output. The
+        splits of such a tree are found on the sum of the gradients of all outputs, each with a random sign,
+        which for classes separates a random group of classes from the others. "auto": "multi_output_tree" for
+        more than two classes, unless `n_estimators` is set, or with `warm_start` or `monotonic_cst`.
     max_bins : int, default=255
         Maximum number of bins of a quantitative feature.
     categorical_features : "from_dtype", list of names or indices, mask, or None, default="from_dtype"
@@ -201,6 +216,7 @@ CHECKS: dict[str, Check] = {
     "l2_regularization": or_auto(number(0)),
     "min_split_gain": number(0),
     "max_delta_step": number(0),
+    "split_noise": or_auto(number(0)),
     "max_bins": integer(2, 255),
     "subsample": or_auto(number(0, 1, open_low=True)),
     "sampling": choice("uniform", "gradient"),
@@ -209,6 +225,7 @@ CHECKS: dict[str, Check] = {
     "max_features_per_tree": number_of_features(),
     "growth": choice("best", "depth"),
     "step": choice("newton", "gradient"),
+    "multi_strategy": choice("auto", ONE_OUTPUT_PER_TREE, MULTI_OUTPUT_TREE),
     "categorical_encoding": choice("auto", "levels", "target"),
     "cat_smooth": or_auto(number(0)),
     "cat_l2": or_auto(number(0)),

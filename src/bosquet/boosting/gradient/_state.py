@@ -24,7 +24,7 @@ from bosquet._state.tree_sums import TreeSum
 from bosquet.boosting.gradient._parameters import CHECKS, check_parameters
 from bosquet.boosting.gradient._statistics_state import read_statistics, statistics_state
 from bosquet.boosting.gradient._trees import TreeTerms
-from bosquet.boosting.gradient.automatic import AUTOMATIC, is_auto
+from bosquet.boosting.gradient.automatic import AUTOMATIC, MULTI_OUTPUT_TREE, is_auto
 from bosquet.data import UNSEEN, TableEncoder
 from bosquet.losses import NativeLoss, classification_loss, regression_loss
 from bosquet.losses.native import CLASSIFICATION, REGRESSION, TRAITS
@@ -62,11 +62,6 @@ def _to_state(model: BaseGradientBoosting) -> tuple[Ensemble, State]:
 
 
 def _from_state(model: BaseGradientBoosting, trees: Ensemble, state: State) -> Any:
-    if trees.vector_leaves:
-        raise ModelFileError(
-            "invalid model file: the leaves of the trees have one number per output; the trees of gradient"
-            " boosting have one number per leaf"
-        )
     check_leaf_sums(trees)
     statistics = _set_columns(model, state, trees)
     if type(model).__name__.endswith("Classifier"):
@@ -87,6 +82,11 @@ def _from_state(model: BaseGradientBoosting, trees: Ensemble, state: State) -> A
     field = "validation_loss" if "validation_loss" in state else "validation_score"
     model.validation_loss_ = read_numbers(state, field, allow_non_finite=True)
     model.parameters_ = _read_fit_parameters(state)
+    if trees.vector_leaves != (model.parameters_["multi_strategy"] == MULTI_OUTPUT_TREE):
+        raise ModelFileError(
+            f"invalid model file: fit_parameters.multi_strategy is {model.parameters_['multi_strategy']!r},"
+            f" but the leaves of the trees have {'several values' if trees.vector_leaves else 'one value'}"
+        )
     model.timings_ = {}
     return model
 

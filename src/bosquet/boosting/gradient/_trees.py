@@ -39,7 +39,8 @@ class TreeTerms:
 
     @property
     def trees_per_round(self) -> int:
-        return self.ensemble.n_outputs * self.runs
+        outputs = 1 if self.ensemble.vector_leaves else self.ensemble.n_outputs
+        return outputs * self.runs
 
     @property
     def n_rounds(self) -> int:
@@ -82,9 +83,13 @@ def mean_of_runs(runs: Sequence[TreeTerms]) -> TreeTerms:
     first = ensembles[0]
     base = np.mean([ensemble.base for ensemble in ensembles], axis=0)
     mean = _core.Ensemble(
-        first.n_features, first.n_outputs, base.tolist(), first.categories.tolist()
+        first.n_features,
+        first.n_outputs,
+        base.tolist(),
+        first.categories.tolist(),
+        first.vector_leaves,
     )
-    each = first.n_outputs
+    each = runs[0].trees_per_round
     for round_ in range(runs[0].n_rounds):
         for ensemble in ensembles:
             for tree in range(round_ * each, (round_ + 1) * each):
@@ -106,6 +111,7 @@ class TreeStepper:
         options: dict[str, Any],
         max_bins: int,
         threads: int,
+        vector_leaves: bool = False,
         statistics: TrainingStatistics | None = None,
     ):
         started = time.perf_counter()
@@ -136,14 +142,20 @@ class TreeStepper:
         self.train = train
         self.newton = options["newton"]
         self.binning_seconds = time.perf_counter() - started
-        self._start(terms, threads, categories)
+        self._start(terms, threads, categories, vector_leaves)
 
-    def _start(self, terms: TreeTerms | None, threads: int, categories: list[int]) -> None:
+    def _start(
+        self, terms: TreeTerms | None, threads: int, categories: list[int], vector_leaves: bool
+    ) -> None:
         if terms is None:
             train = self.train
             base = self.loss.best_constants(train.target, train.weight, train.offset)
             ensemble = _core.Ensemble(
-                len(categories), self.loss.outputs, [float(b) for b in base], categories
+                len(categories),
+                self.loss.outputs,
+                [float(b) for b in base],
+                categories,
+                vector_leaves,
             )
             terms = TreeTerms(
                 ensemble, statistics=self.statistics.statistics if self.statistics else None

@@ -5,7 +5,7 @@ docs/defaults.md states what the rules were chosen on, and what they gained.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,11 +14,12 @@ if TYPE_CHECKING:
     from bosquet.boosting.gradient._base import BaseGradientBoosting
 
 QUALITIES = ("fast", "default", "best")
+ONE_OUTPUT_PER_TREE, MULTI_OUTPUT_TREE = "one_output_per_tree", "multi_output_tree"
 # The parameters that accept "auto".
 AUTOMATIC = (
     "learning_rate", "n_estimators", "n_runs", "max_leaf_nodes", "min_samples_leaf", "l2_regularization",
     "subsample", "max_features", "cat_smooth", "cat_l2", "min_samples_category", "early_stopping",
-    "n_iter_no_change",
+    "n_iter_no_change", "split_noise", "multi_strategy",
 )  # fmt: skip
 # A warm start may stop in another way than the fit that it continues.
 _STOPPING = ("n_estimators", "early_stopping", "n_iter_no_change")
@@ -27,6 +28,9 @@ _STOPPING = ("n_estimators", "early_stopping", "n_iter_no_change")
 # small, and cross-validation is cheap. Below the second, several runs are cheap.
 _SMALL_WORK = {"default": 10_000, "best": 50_000}
 _MEDIUM_WORK = {"default": 150_000, "best": 500_000}
+# With more values (rows times columns), trees on random features are the only set of values for classes:
+# the others search all columns of every node, and wide tables have many weak features.
+_WIDE_VALUES = 1_000_000
 # Fewer rows are too few for folds.
 _MIN_ROWS_OF_FOLDS = 10
 # Where cross-validation is not used, a validation set is split off from this many rows on.
@@ -39,10 +43,14 @@ Values = dict[str, Any]
 _PLAIN: Values = {
     "learning_rate": 0.05, "n_runs": 1, "max_leaf_nodes": 31, "min_samples_leaf": 20,
     "l2_regularization": 1.0, "subsample": 1.0, "max_features": 0.5, "cat_smooth": 10.0,
-    "cat_l2": 10.0, "min_samples_category": 30,
+    "cat_l2": 10.0, "min_samples_category": 30, "split_noise": 0.0,
 }  # fmt: skip
 _MEDIUM: Values = _PLAIN | {"n_runs": 3, "min_samples_leaf": 5}
-# Small tables overfit less as a mean of runs that draw half of the rows.
+# A tree for all classes changes the predictions of all classes: it needs more leaves and more rounds, and
+# takes larger steps.
+_SHARED_TREES: Values = {"learning_rate": 0.1}
+_LARGE_SHARED_TREES: Values = _SHARED_TREES | {"max_leaf_nodes": 63}
+# Small tables overfit less as a mean of runs that draw a part of the rows.
 _SMALL: Values = _PLAIN | {
     "n_runs": 5, "cat_smooth": 2.0, "cat_l2": 2.0, "min_samples_category": 5, "min_samples_leaf": 5,
 }  # fmt: skip
@@ -51,18 +59,28 @@ _SMALL: Values = _PLAIN | {
 _SMALL_CLASSIFIERS: list[Values] = [
     {
         "max_features": "sqrt", "max_leaf_nodes": 31, "min_samples_leaf": 1, "l2_regularization": 5.0,
-        "subsample": 0.5,
+        "subsample": 0.5, "split_noise": 2.0,
     },
-    {"max_features": None, "max_leaf_nodes": 8, "l2_regularization": 3.0, "subsample": 0.5},
-    {"max_features": 0.5, "max_leaf_nodes": 31, "l2_regularization": 3.0, "subsample": 0.8},
+    {
+        "max_features": None, "max_leaf_nodes": 4, "l2_regularization": 3.0, "subsample": 0.8,
+        "split_noise": 5.0,
+    },
+    {
+        "max_features": None, "max_leaf_nodes": 8, "l2_regularization": 3.0, "subsample": 0.8,
+        "split_noise": 5.0,
+    },
+    {
+        "max_features": 0.5, "max_leaf_nodes": 31, "l2_regularization": 3.0, "subsample": 0.8,
+        "split_noise": 2.0,
+    },
 ]  # fmt: skip
 _SMALL_REGRESSORS: list[Values] = [
     {"max_features": None, "max_leaf_nodes": 6, "subsample": 0.5},
     {"max_features": 0.5, "max_leaf_nodes": 31, "subsample": 0.8},
     {"max_features": None, "max_leaf_nodes": 12, "min_samples_leaf": 2, "subsample": 0.7},
 ]
-# quality="best": smaller steps, and the mean of more runs.
-_BEST_RATE, _BEST_RUNS = 0.03, 2
+# quality="best": factors of the learning rate and of the number of runs.
+_BEST_RATE, _BEST_RUNS = 0.6, 2
 
 
 @dataclass(frozen=True)
@@ -72,10 +90,17 @@ class TrainingShape:
     rows: int
     outputs: int
     class_shares: np.ndarray | None  # None: regression
+    multi_strategy: str = ONE_OUTPUT_PER_TREE
+    columns: int = 1
 
     @property
     def is_classification(self) -> bool:
         return self.class_shares is not None
+
+    @property
+    def has_shared_trees(self) -> bool:
+        """Whether a round adds one tree for all outputs."""
+        return self.multi_strategy == MULTI_OUTPUT_TREE
 
     @property
     def curvature(self) -> float:
@@ -109,18 +134,24 @@ def candidate_parameters(
     # A caller who sets the number of rounds expects as many trees.
     is_plain = model.estimator is not None or model.warm_start or "n_estimators" in given
     quality = "fast" if is_plain else model.quality
+    strategy = given.pop("multi_strategy", _multi_strategy(is_plain, shape))
+    if shape.outputs > 1 and model.estimator is None:
+        # A warm start cannot mix trees for one output and trees for all outputs.
+        strategy = strategy if earlier is None else earlier["multi_strategy"]
+        shape = replace(shape, multi_strategy=strategy)
     stopping = given.get("early_stopping")
     if stopping is None:
         # Cross-validation monitors the loss, and its models are not trained on all rows.
         allows_folds = model.scoring in (None, "loss") and model.refit
         stopping = True if has_eval_set else _early_stopping(quality, shape, allows_folds)
     rounds = _rounds(quality, shape, stopping)
+    chosen = {"early_stopping": stopping, "multi_strategy": shape.multi_strategy}
     if earlier is not None:
         kept = {name: value for name, value in earlier.items() if name not in _STOPPING}
-        return [_sorted({**rounds, **kept, "early_stopping": stopping, **given})]
+        return [_sorted({**rounds, **kept, **chosen, **given})]
     candidates: list[Values] = []
     for family in _families(quality, shape, stopping):
-        values = _sorted({**rounds, **family, "early_stopping": stopping, **given})
+        values = _sorted({**rounds, **family, **chosen, **given})
         if values not in candidates:
             candidates.append(values)
     return candidates
@@ -128,7 +159,10 @@ def candidate_parameters(
 
 def values_with_validation_set(shape: TrainingShape) -> Values:
     """The values of the defaults if a validation set decides the number of rounds."""
-    return _rounds("default", shape, True) | _families("default", shape, True)[0]
+    strategy = _multi_strategy(False, shape)
+    shape = replace(shape, multi_strategy=strategy)
+    values = _rounds("default", shape, True) | _families("default", shape, True)[0]
+    return values | {"multi_strategy": strategy}
 
 
 def _sorted(values: Values) -> Values:
@@ -160,24 +194,43 @@ def _rounds(quality: str, shape: TrainingShape, stopping: bool | str) -> Values:
     """The largest number of rounds, and the number without improvement after which the rounds end."""
     if not stopping:
         return {"n_estimators": _ROUNDS_WITHOUT_STOPPING, "n_iter_no_change": 40}
-    if _is_medium(quality, shape) or quality == "best":
+    if quality == "best" or (
+        stopping != "cv" and (_is_medium(quality, shape) or shape.has_shared_trees)
+    ):
         return {"n_estimators": 3_000, "n_iter_no_change": 100}
     return {"n_estimators": 1_000, "n_iter_no_change": 40}
+
+
+def _multi_strategy(is_plain: bool, shape: TrainingShape) -> str:
+    if is_plain or not shape.is_classification or shape.outputs == 1:
+        return ONE_OUTPUT_PER_TREE
+    return MULTI_OUTPUT_TREE
 
 
 def _families(quality: str, shape: TrainingShape, stopping: bool | str) -> list[Values]:
     """The sets of values of the trees among which cross-validation chooses; one without it."""
     if _is_small(quality, shape) and stopping == "cv":
         families = _SMALL_CLASSIFIERS if shape.is_classification else _SMALL_REGRESSORS
+        if shape.is_classification and shape.rows * shape.columns > _WIDE_VALUES:
+            families = families[:1]
         families = [_SMALL | family for family in families]
         # The penalty is compared with sums of Hessians, which are small if a class is rare.
         for family in families:
             family["l2_regularization"] *= shape.curvature
     else:
         families = [_MEDIUM if _is_medium(quality, shape) else _PLAIN]
+    if shape.has_shared_trees:
+        is_large = families == [_PLAIN]
+        families = [
+            family | (_LARGE_SHARED_TREES if is_large else _SHARED_TREES) for family in families
+        ]
     if quality == "best":
         return [
-            family | {"learning_rate": _BEST_RATE, "n_runs": _BEST_RUNS * family["n_runs"]}
+            family
+            | {
+                "learning_rate": _BEST_RATE * family["learning_rate"],
+                "n_runs": _BEST_RUNS * family["n_runs"],
+            }
             for family in families
         ]
     return families

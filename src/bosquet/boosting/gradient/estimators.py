@@ -105,6 +105,7 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         l2_regularization: float | str = "auto",
         min_split_gain: float = 0.0,
         max_delta_step: float = 0.0,
+        split_noise: float | str = "auto",
         subsample: float | str = "auto",
         sampling: str = "uniform",
         max_features: float | str | None = "auto",
@@ -112,6 +113,7 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         max_features_per_tree: float | str | None = None,
         growth: str = "best",
         step: str = "newton",
+        multi_strategy: str = "auto",
         max_bins: int = 255,
         categorical_features: CategoricalFeatures = "from_dtype",
         categorical_encoding: str = "auto",
@@ -148,6 +150,7 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         self.l2_regularization = l2_regularization
         self.min_split_gain = min_split_gain
         self.max_delta_step = max_delta_step
+        self.split_noise = split_noise
         self.subsample = subsample
         self.sampling = sampling
         self.max_features = max_features
@@ -155,6 +158,7 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         self.max_features_per_tree = max_features_per_tree
         self.growth = growth
         self.step = step
+        self.multi_strategy = multi_strategy
         self.max_bins = max_bins
         self.categorical_features = categorical_features
         self.categorical_encoding = categorical_encoding
@@ -495,6 +499,7 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         l2_regularization: float | str = "auto",
         min_split_gain: float = 0.0,
         max_delta_step: float = 0.0,
+        split_noise: float | str = "auto",
         subsample: float | str = "auto",
         sampling: str = "uniform",
         max_features: float | str | None = "auto",
@@ -502,6 +507,7 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         max_features_per_tree: float | str | None = None,
         growth: str = "best",
         step: str = "newton",
+        multi_strategy: str = "auto",
         max_bins: int = 255,
         categorical_features: CategoricalFeatures = "from_dtype",
         categorical_encoding: str = "auto",
@@ -541,6 +547,7 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         self.l2_regularization = l2_regularization
         self.min_split_gain = min_split_gain
         self.max_delta_step = max_delta_step
+        self.split_noise = split_noise
         self.subsample = subsample
         self.sampling = sampling
         self.max_features = max_features
@@ -548,6 +555,7 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         self.max_features_per_tree = max_features_per_tree
         self.growth = growth
         self.step = step
+        self.multi_strategy = multi_strategy
         self.max_bins = max_bins
         self.categorical_features = categorical_features
         self.categorical_encoding = categorical_encoding

@@ -10,7 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bosquet.boosting import GradientBoostingClassifier, GradientBoostingRegressor
-from bosquet.boosting.gradient.automatic import TrainingShape, values_with_validation_set
+from bosquet.boosting.gradient.automatic import (
+    MULTI_OUTPUT_TREE,
+    ONE_OUTPUT_PER_TREE,
+    TrainingShape,
+    values_with_validation_set,
+)
 from bosquet.study.methods.candidates import (
     SelfTuned,
     SelfTuningResult,
@@ -36,6 +41,8 @@ RUNS = 3
 # Small trees improve so little per round that the loss may not fall for many rounds.
 PATIENCE = 120
 LEARNING_RATE = 0.05
+# More than two classes share trees, whose steps may be larger.
+SHARED_TREES: dict[str, Any] = {"learning_rate": 0.1, "multi_strategy": MULTI_OUTPUT_TREE}
 COST = FitCost(0.025, columns_exponent=0.7, classes_exponent=0.8, fixed=0.03, encoded=False)
 LARGE_TREES_FROM, MANY_COLUMNS = 1_000, 20
 # Each node draws a half or a quarter of the columns, if that is at least two. For small tables, some
@@ -53,12 +60,14 @@ class TreeSettings(NamedTuple):
     columns: float = 0.5  # share of the columns drawn per node
     subsample: float = 1.0  # share of the rows drawn per round
     class_weight: Any = None
+    learning_rate: float = LEARNING_RATE
+    multi_strategy: str = ONE_OUTPUT_PER_TREE
 
     def setting(self) -> dict[str, Any]:
         """Return the parameters of the estimator."""
         setting: dict[str, Any] = {"max_leaf_nodes": self.leaves, "min_samples_leaf": self.min_rows}
         setting |= {"max_features": self.columns, "subsample": self.subsample}
-        setting |= {"learning_rate": LEARNING_RATE}
+        setting |= {"learning_rate": self.learning_rate, "multi_strategy": self.multi_strategy}
         return setting | ({"class_weight": self.class_weight} if self.class_weight else {})
 
     def label(self) -> str:
@@ -77,6 +86,8 @@ class TreeSettings(NamedTuple):
             setting["max_features"],
             setting["subsample"],
             setting.get("class_weight"),
+            setting["learning_rate"],
+            setting["multi_strategy"],
         )
 
 
@@ -116,7 +127,7 @@ def _candidates(shape: TableShape) -> Sequence[Candidate]:
                 keeps_rounds=True,
             )
             for sizes in _large_tables_trees(shape)
-            for trees in [sizes._replace(class_weight=weight) for weight in weights]
+            for trees in [_for_classes(shape, sizes, weight) for weight in weights]
         ]
     runs = 1 if shape.n_indicators > WIDE else RUNS
     return [
@@ -130,9 +141,14 @@ def _candidates(shape: TableShape) -> Sequence[Candidate]:
             make_trial=partial(boosted, classes, trees, rounds, offset=shape.offset),
         )
         for sizes in small_tables_trees(shape)
-        for trees in [sizes._replace(class_weight=weight) for weight in weights]
+        for trees in [_for_classes(shape, sizes, weight) for weight in weights]
         for rounds in _rounds(shape, trees)
     ]
+
+
+def _for_classes(shape: TableShape, trees: TreeSettings, class_weight: Any) -> TreeSettings:
+    shared = SHARED_TREES if shape.n_classes > 2 else {}
+    return trees._replace(class_weight=class_weight, **shared)
 
 
 def _rounds(shape: TableShape, trees: TreeSettings) -> tuple[int, ...]:
@@ -192,8 +208,9 @@ def _defaults(shape: TableShape) -> Sequence[Candidate]:
                 partial(_with_defaults, classes, shape.offset),
             )
         ]
-    trees_per_round = shape.n_classes if shape.n_classes > 2 else 1
-    values = values_with_validation_set(TrainingShape(shape.n_rows, trees_per_round, None))
+    outputs = shape.n_classes if shape.n_classes > 2 else 1
+    shares = np.full(shape.n_classes, 1 / shape.n_classes) if classes else None
+    values = values_with_validation_set(TrainingShape(shape.n_rows, outputs, shares))
     trees = TreeSettings.of(values)
     return [
         SelfTuned(
