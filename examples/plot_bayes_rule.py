@@ -41,7 +41,7 @@ densities = [
     lambda x: np.where((x >= 0.75) & (x <= 1.75), 1.0, 0.0),
 ]
 plot.bayes_overlap(*densities, (-0.1, 1.9), ax=left)
-plot.frontier(truth, models, n_samples=300, names=("age", "years of study"), ax=middle)
+plot.decision_boundary(truth, models, n_samples=300, names=("age", "years of study"), ax=middle)
 middle.legend(fontsize="small", loc="lower left")
 right.plot(rules.n_samples, rules.nearest, marker="o", label="one neighbour")
 right.plot(rules.n_samples, rules.log_n, marker="o", label="log n neighbours")

@@ -35,7 +35,7 @@ figure, axes = plt.subplots(1, 5, figsize=(19, 4), layout="constrained", sharey=
 for ax, (name, rule) in zip(axes, rules.items(), strict=True):
     error = 1 - rule.fit(X, y).score(X_test, y_test)
     print(f"{name}: test error {error:.3f}, Bayes error {truth.bayes_error:.3f}")
-    plot.frontier(truth, {name: rule}, n_samples=200, resolution=120, ax=ax)
+    plot.decision_boundary(truth, {name: rule}, n_samples=200, resolution=120, ax=ax)
     ax.get_legend().remove()
     ax.set_title(f"{name}: error {error:.1%}", fontsize="medium")
 figure.savefig("discriminant.png", dpi=100)

@@ -42,7 +42,7 @@ shown = {
 }
 for name, model in shown.items():
     print(f"{name}: test error {1 - model.score(X_test, y_test):.3f}")
-plot.frontier(truth, shown, n_samples=120, random_state=3, resolution=150, ax=left)
+plot.decision_boundary(truth, shown, n_samples=120, random_state=3, resolution=150, ax=left)
 left.legend(fontsize="x-small", loc="upper left")
 
 decays = np.geomspace(1e-4, 100, 13)

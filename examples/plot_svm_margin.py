@@ -40,7 +40,7 @@ axes[2].set_title("XOR, Gaussian kernel", fontsize="medium")
 network = MLPClassifier(
     (8,), activation="logistic", solver="lbfgs", alpha=0.01, random_state=0
 ).fit(A, b)
-plot.frontier(
+plot.decision_boundary(
     truth, {"8 sigmoid units": network, "Gaussian kernel": kernel}, n_samples=200, ax=axes[3]
 )
 axes[3].legend(fontsize="x-small", loc="lower left")

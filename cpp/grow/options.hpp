@@ -28,7 +28,7 @@ struct GrowOptions {
     std::uint32_t min_samples_category = 30;
 
     // Standard deviation of the noise that is added to the scores by which the features of a node
-    // are compared, in units of the score that a random split has on average.
+    // are compared, in units of the root of twice the gain that a random split has on average.
     double split_noise = 0;
 
     double features_by_tree = 1;

@@ -297,9 +297,10 @@ def test_item_37_each_round_fits_the_pseudo_residuals_and_searches_the_best_step
     if loss == "log_cosh":
         F[:] = minimize_scalar(lambda c: value(y, c).sum()).x
     for after in model.staged_predict(X):
-        residuals, nudge = -slope(y, F), 1e-9 * np.random.default_rng(seed).normal(size=len(y))
+        residuals, nudge = -slope(y, F), np.random.default_rng(seed).normal(size=len(y))
         h, *others = (
-            clone(learner).fit(X, residuals + shift).predict(X) for shift in (0.0, nudge, -nudge)
+            clone(learner).fit(X, residuals + size * nudge).predict(X)
+            for size in (0.0, 1e-15, -1e-15, 1e-12, -1e-12, 1e-9, -1e-9)
         )
         assume(np.ptp(h) > 1e-6)
         # The residuals inside the fit differ by rounding, which decides between equally good splits.

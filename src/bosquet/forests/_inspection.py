@@ -11,8 +11,8 @@ from bosquet._fitted import reads_fit_snapshot
 from bosquet._sklearn import check_is_fitted, effective_threads
 from bosquet.data import TableEncoder
 from bosquet.forests.importance import forest_importance
-from bosquet.forests.intervals import jackknife_standard_errors, tree_predictions
 from bosquet.forests.proximity import proximities
+from bosquet.forests.standard_errors import jackknife_standard_errors, tree_predictions
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

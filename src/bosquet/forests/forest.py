@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from bosquet._parameters import Check, choice
-from bosquet.forests._tasks import BaseForestClassifier, BaseForestRegressor
+from bosquet.forests._base_estimators import BaseForestClassifier, BaseForestRegressor
 
 if TYPE_CHECKING:
     from bosquet._types import CategoricalFeatures, ClassWeight, MonotoneConstraint, RandomState

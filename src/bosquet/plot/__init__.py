@@ -18,7 +18,7 @@ from bosquet.plot.experts import (
 from bosquet.plot.explain import dependence, shap_bar, shap_beeswarm, shap_waterfall, shapes
 from bosquet.plot.forests import importances, oob_curve
 from bosquet.plot.glm import interaction, odds_ratios, probability_curve
-from bosquet.plot.planes import frontier, svm_margin
+from bosquet.plot.planes import decision_boundary, svm_margin
 from bosquet.plot.streams import changes
 from bosquet.plot.study import study_chosen, study_curves, study_scores
 from bosquet.plot.theory import bayes_overlap, degrees, losses, variance_reduction
@@ -31,6 +31,7 @@ __all__ = [
     "certificate",
     "changes",
     "coverage_by_group",
+    "decision_boundary",
     "decision_rounds",
     "degrees",
     "dependence",
@@ -41,7 +42,6 @@ __all__ = [
     "expert_losses",
     "expert_regret",
     "expert_weights",
-    "frontier",
     "haar_features_chosen",
     "importances",
     "interaction",

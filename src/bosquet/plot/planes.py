@@ -22,7 +22,7 @@ _POINTS = (BLUE, ORANGE)
 _LINES = (RED, GREEN, BLUE, ORANGE, GREY)
 
 
-def frontier(
+def decision_boundary(
     generator: ClassGenerator,
     models: Mapping[str, Estimator] | None = None,
     *,

@@ -47,10 +47,12 @@ _PARAMETERS_DOC = """
         values. "default": rules of the number of rows and classes (below). "best": smaller steps, twice as
         many runs, and cross-validation on larger tables; several times as slow. `parameters_` has the values
         that a fit used, and docs/defaults.md the rules and what they gain. A parameter that is set keeps its
-        value. If `n_estimators` is set, or with `warm_start` or `estimator`, the values are those of "fast".
+        value. If `n_estimators` is set, or with `warm_start` or `estimator`, the values are those of "fast",
+        with one tree per output.
     learning_rate : float or "auto", default="auto"
         Shrinkage ν: the factor by which each tree is multiplied. A smaller value needs more rounds and
-        usually gives a lower loss. "auto": 0.05, or 0.03 with quality="best".
+        usually gives a lower loss. "auto": 0.05, or 0.1 for trees of more than two classes; 0.6 times that
+        with quality="best".
     n_estimators : int or "auto", default="auto"
         Number of rounds; with early stopping, the maximum number. "auto": 1000 or 3000 with early stopping,
         100 without.
@@ -58,13 +60,15 @@ _PARAMETERS_DOC = """
         Number of boosted models with different random draws of columns and rows. The prediction is the mean
         of their raw scores. With a convex loss, the loss of this mean is at most the mean loss of the runs;
         on small tables it is about 1 % lower. The number of trees and the time are `n_runs` times as large.
-        The runs differ only if `max_features` or `subsample` is below 1. Losses and timings are those of the
+        The runs differ only if something is drawn at random: columns, rows, split noise, or the signs of
+        trees for several outputs. Losses and timings are those of the
         first run. "auto": 5 for small tables, 3 for medium ones, 1 for large ones and with quality="fast".
         With rows times outputs as the size, small is below 10,000 and medium below 150,000.
     max_leaf_nodes : int, None or "auto", default="auto"
-        Maximum number of leaves of a tree. None: no limit (then set `max_depth`). "auto": 31; on small tables
-        cross-validation chooses among three sets of values of `max_leaf_nodes`, `min_samples_leaf`,
-        `max_features`, `subsample` and `l2_regularization`.
+        Maximum number of leaves of a tree. None: no limit (then set `max_depth`). "auto": 31, or 63 for
+        trees of more than two classes on large tables; on small tables cross-validation chooses among three
+        or four sets of values of `max_leaf_nodes`, `min_samples_leaf`, `max_features`, `subsample`,
+        `l2_regularization` and `split_noise`.
     max_depth : int or None, default=None
         Largest depth of a tree, in splits. None: no limit.
     min_samples_leaf : int or "auto", default="auto"
@@ -73,7 +77,8 @@ _PARAMETERS_DOC = """
     min_child_weight : float, default=1e-3
         Minimum sum of Hessians in a leaf.
     l2_regularization : float or "auto", default="auto"
-        λ in the leaf weight -G/(H + λ). "auto": 1, or 3 to 5 for small tables with classes.
+        λ in the leaf weight -G/(H + λ). "auto": 1, or 3 to 5 for small tables with classes, less
+        if a class is rare.
     min_split_gain : float, default=0
         Smallest gain β of a split; gains are ½[G_L²/(H_L+λ) + G_R²/(H_R+λ) - G²/(H+λ)] - β.
     max_delta_step : float, default=0
@@ -82,7 +87,7 @@ _PARAMETERS_DOC = """
         Standard deviation of the random noise by which the best splits of a node on different features are
         compared; 0: the largest gain decides. The unit is √(2 gain) of a split at random, about 1 standard
         deviation of its gradient sums, so that 1 rarely changes the choice of a feature with a clear effect.
-        "auto": 2 to 5 for small tables with classes, else 0.
+        "auto": 2 or 5 for small tables with classes, else 0.
     subsample : float or "auto", default="auto"
         Fraction of the rows on which the trees of a round are grown, drawn without replacement. "auto": 1, or
         0.5 to 0.8 for small tables.
@@ -99,13 +104,13 @@ _PARAMETERS_DOC = """
     step : {"newton", "gradient"}, default="newton"
         Leaf values by a second-order step, or by Friedman's method: a least-squares tree on the
         pseudo-residuals, and in each leaf the exact minimiser of the loss. Losses without useful
-        curvature (absolute, quantile, Huber) always use the latter.
+        curvature (absolute, quantile, Huber, log-cosh) always use the latter.
     multi_strategy : {"auto", "one_output_per_tree", "multi_output_tree"}, default="auto"
         Trees of a round if there are several outputs (more than two classes, several targets or quantile
         levels): one tree per output; or one tree for all outputs, whose leaves have one value per output. The
         splits of such a tree are found on the sum of the gradients of all outputs, each with a random sign,
         which for classes separates a random group of classes from the others. "auto": "multi_output_tree" for
-        more than two classes, unless `n_estimators` is set, or with `warm_start` or `monotonic_cst`.
+        more than two classes, unless `n_estimators` is set, or with `warm_start` or `estimator`.
     max_bins : int, default=255
         Maximum number of bins of a quantitative feature.
     categorical_features : "from_dtype", list of names or indices, mask, or None, default="from_dtype"
@@ -149,7 +154,8 @@ _PARAMETERS_DOC = """
         Fraction of the rows that `fit` uses as a validation set if there is no `eval_set`.
     n_iter_no_change : int or "auto", default="auto"
         Number of rounds without improvement before stopping; the model is truncated to the best round.
-        "auto": 40, or 100 for medium tables and with quality="best".
+        "auto": 40, or 100 for medium tables, for trees of more than two classes without cross-validation, and
+        with quality="best".
     refit : bool, default=True
         Whether to fit again on all rows after early stopping, with the best number of rounds. False keeps
         the model fitted to the training set, in half the time.

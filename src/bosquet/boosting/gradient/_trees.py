@@ -98,7 +98,7 @@ def mean_of_runs(runs: Sequence[TreeTerms]) -> TreeTerms:
 
 
 class TreeStepper:
-    """Adds one tree of the core per output in each round."""
+    """Adds the trees of a round: one of the core per output, or one for all outputs."""
 
     def __init__(
         self,

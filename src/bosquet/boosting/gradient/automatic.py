@@ -26,8 +26,8 @@ _STOPPING = ("n_estimators", "early_stopping", "n_iter_no_change")
 
 # Limits of the number of rows times outputs, by quality. Below the first, a validation set would be too
 # small, and cross-validation is cheap. Below the second, several runs are cheap.
-_SMALL_WORK = {"default": 10_000, "best": 50_000}
-_MEDIUM_WORK = {"default": 150_000, "best": 500_000}
+_SMALL_BELOW = {"default": 10_000, "best": 50_000}
+_MEDIUM_BELOW = {"default": 150_000, "best": 500_000}
 # With more values (rows times columns), trees on random features are the only set of values for classes:
 # the others search all columns of every node, and wide tables have many weak features.
 _WIDE_VALUES = 1_000_000
@@ -49,7 +49,7 @@ _MEDIUM: Values = _PLAIN | {"n_runs": 3, "min_samples_leaf": 5}
 # A tree for all classes changes the predictions of all classes: it needs more leaves and more rounds, and
 # takes larger steps.
 _SHARED_TREES: Values = {"learning_rate": 0.1}
-_LARGE_SHARED_TREES: Values = _SHARED_TREES | {"max_leaf_nodes": 63}
+_MORE_LEAVES: Values = {"max_leaf_nodes": 63}
 # Small tables overfit less as a mean of runs that draw a part of the rows.
 _SMALL: Values = _PLAIN | {
     "n_runs": 5, "cat_smooth": 2.0, "cat_l2": 2.0, "min_samples_category": 5, "min_samples_leaf": 5,
@@ -80,12 +80,12 @@ _SMALL_REGRESSORS: list[Values] = [
     {"max_features": None, "max_leaf_nodes": 12, "min_samples_leaf": 2, "subsample": 0.7},
 ]
 # quality="best": factors of the learning rate and of the number of runs.
-_BEST_RATE, _BEST_RUNS = 0.6, 2
+_BEST_RATE_FACTOR, _BEST_RUNS_FACTOR = 0.6, 2
 
 
 @dataclass(frozen=True)
 class TrainingShape:
-    """What the rules depend on: rows with a positive weight, trees per round, the shares of the classes."""
+    """What the rules depend on: rows with a positive weight, outputs, shares of the classes."""
 
     rows: int
     outputs: int
@@ -110,8 +110,8 @@ class TrainingShape:
         return 4 * float(np.mean(self.class_shares * (1 - self.class_shares)))
 
     @property
-    def work(self) -> int:
-        """A measure of the time of a round."""
+    def rows_times_outputs(self) -> int:
+        """The size of a table: small, medium or large."""
         return self.rows * self.outputs
 
 
@@ -150,8 +150,8 @@ def candidate_parameters(
         kept = {name: value for name, value in earlier.items() if name not in _STOPPING}
         return [_sorted({**rounds, **kept, **chosen, **given})]
     candidates: list[Values] = []
-    for family in _families(quality, shape, stopping):
-        values = _sorted({**rounds, **family, **chosen, **given})
+    for tree_values in _parameter_sets(quality, shape, stopping):
+        values = _sorted({**rounds, **tree_values, **chosen, **given})
         if values not in candidates:
             candidates.append(values)
     return candidates
@@ -161,7 +161,7 @@ def values_with_validation_set(shape: TrainingShape) -> Values:
     """The values of the defaults if a validation set decides the number of rounds."""
     strategy = _multi_strategy(False, shape)
     shape = replace(shape, multi_strategy=strategy)
-    values = _rounds("default", shape, True) | _families("default", shape, True)[0]
+    values = _rounds("default", shape, True) | _parameter_sets("default", shape, True)[0]
     return values | {"multi_strategy": strategy}
 
 
@@ -177,11 +177,14 @@ def _given_values(model: BaseGradientBoosting) -> Values:
 
 
 def _is_small(quality: str, shape: TrainingShape) -> bool:
-    return quality != "fast" and shape.work < _SMALL_WORK[quality]
+    return quality != "fast" and shape.rows_times_outputs < _SMALL_BELOW[quality]
 
 
 def _is_medium(quality: str, shape: TrainingShape) -> bool:
-    return quality != "fast" and _SMALL_WORK[quality] <= shape.work < _MEDIUM_WORK[quality]
+    return (
+        quality != "fast"
+        and _SMALL_BELOW[quality] <= shape.rows_times_outputs < _MEDIUM_BELOW[quality]
+    )
 
 
 def _early_stopping(quality: str, shape: TrainingShape, allows_folds: bool) -> bool | str:
@@ -207,30 +210,28 @@ def _multi_strategy(is_plain: bool, shape: TrainingShape) -> str:
     return MULTI_OUTPUT_TREE
 
 
-def _families(quality: str, shape: TrainingShape, stopping: bool | str) -> list[Values]:
+def _parameter_sets(quality: str, shape: TrainingShape, stopping: bool | str) -> list[Values]:
     """The sets of values of the trees among which cross-validation chooses; one without it."""
     if _is_small(quality, shape) and stopping == "cv":
-        families = _SMALL_CLASSIFIERS if shape.is_classification else _SMALL_REGRESSORS
-        if shape.is_classification and shape.rows * shape.columns > _WIDE_VALUES:
-            families = families[:1]
-        families = [_SMALL | family for family in families]
+        sets = [_SMALL | values for values in _small_sets(shape)]
         # The penalty is compared with sums of Hessians, which are small if a class is rare.
-        for family in families:
-            family["l2_regularization"] *= shape.curvature
+        for values in sets:
+            values["l2_regularization"] *= shape.curvature
+    elif _is_medium(quality, shape):
+        sets = [dict(_MEDIUM)]
     else:
-        families = [_MEDIUM if _is_medium(quality, shape) else _PLAIN]
+        sets = [_PLAIN | (_MORE_LEAVES if shape.has_shared_trees else {})]
     if shape.has_shared_trees:
-        is_large = families == [_PLAIN]
-        families = [
-            family | (_LARGE_SHARED_TREES if is_large else _SHARED_TREES) for family in families
-        ]
+        sets = [values | _SHARED_TREES for values in sets]
     if quality == "best":
-        return [
-            family
-            | {
-                "learning_rate": _BEST_RATE * family["learning_rate"],
-                "n_runs": _BEST_RUNS * family["n_runs"],
-            }
-            for family in families
-        ]
-    return families
+        for values in sets:
+            values["learning_rate"] *= _BEST_RATE_FACTOR
+            values["n_runs"] *= _BEST_RUNS_FACTOR
+    return sets
+
+
+def _small_sets(shape: TrainingShape) -> list[Values]:
+    if not shape.is_classification:
+        return _SMALL_REGRESSORS
+    is_wide = shape.rows * shape.columns > _WIDE_VALUES
+    return _SMALL_CLASSIFIERS[:1] if is_wide else _SMALL_CLASSIFIERS

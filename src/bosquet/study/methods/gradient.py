@@ -47,7 +47,7 @@ COST = FitCost(0.025, columns_exponent=0.7, classes_exponent=0.8, fixed=0.03, en
 LARGE_TREES_FROM, MANY_COLUMNS = 1_000, 20
 # Each node draws a half or a quarter of the columns, if that is at least two. For small tables, some
 # candidates also draw 60 % of the rows per round. Trees that differ from each other overfit less.
-FEW_COLUMNS, DRAWN, MAX_DRAWN = 8, 0.6, 0.8
+FEW_COLUMNS, SUBSAMPLE, LARGE_TREES_SUBSAMPLE = 8, 0.6, 0.8
 QUARTER, EIGHTH, SIXTEENTH = 1 / 4, 1 / 8, 1 / 16
 _FRACTIONS = {QUARTER: "¼", EIGHTH: "⅛", SIXTEENTH: "1/16"}
 
@@ -171,13 +171,16 @@ def small_tables_trees(shape: TableShape) -> list[TreeSettings]:
     few, many = 5 if shape.n_rows >= 200 else 2, 20 if shape.n_rows >= 400 else 2
     settings = [
         TreeSettings(4, few, share),
-        TreeSettings(8, few, share, DRAWN),
-        TreeSettings(20, many, share, DRAWN),
+        TreeSettings(8, few, share, SUBSAMPLE),
+        TreeSettings(20, many, share, SUBSAMPLE),
     ]
     if shape.n_rows >= LARGE_TREES_FROM and columns >= MANY_COLUMNS:
         # Best if many columns are weakly informative. A search with a time limit begins with the fourth.
-        settings += [TreeSettings(31, few, EIGHTH), TreeSettings(63, few, EIGHTH, MAX_DRAWN)]
-        settings += [TreeSettings(120, 2, SIXTEENTH, MAX_DRAWN)]
+        settings += [
+            TreeSettings(31, few, EIGHTH),
+            TreeSettings(63, few, EIGHTH, LARGE_TREES_SUBSAMPLE),
+        ]
+        settings += [TreeSettings(120, 2, SIXTEENTH, LARGE_TREES_SUBSAMPLE)]
     return settings
 
 

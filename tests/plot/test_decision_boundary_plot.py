@@ -25,7 +25,7 @@ def paths(contour):
 
 
 def test_the_boundary_of_the_bayes_rule_is_where_the_probability_is_one_half():
-    ax = plot.frontier(Salaries(), n_samples=0, names=("age", "studies"))
+    ax = plot.decision_boundary(Salaries(), n_samples=0, names=("age", "studies"))
     line = ax.collections[-1]
     on_it = paths(line)
     probability = Salaries().probability(on_it)[:, 1]
@@ -37,7 +37,7 @@ def test_the_legend_gives_how_often_a_model_differs_from_the_bayes_rule():
     generator = Twonorm(n_features=2)
     X, y = generator.sample(300, random_state=1)
     model = KNeighborsClassifier(15).fit(X, y)
-    ax = plot.frontier(generator, {"15 neighbours": model})
+    ax = plot.decision_boundary(generator, {"15 neighbours": model})
     drawn, _ = generator.sample(400, random_state=0)
     differs = np.mean(model.predict(drawn) != generator.bayes_predict(drawn))
     texts = [text.get_text() for text in ax.get_legend().get_texts()]
@@ -47,9 +47,9 @@ def test_the_legend_gives_how_often_a_model_differs_from_the_bayes_rule():
 
 def test_a_frontier_needs_two_classes_and_a_plane():
     with pytest.raises(ValueError, match="20 features and 2 classes"):
-        plot.frontier(Twonorm())
+        plot.decision_boundary(Twonorm())
     with pytest.raises(AttributeError):
-        plot.frontier(Friedman1())
+        plot.decision_boundary(Friedman1())
 
 
 def test_the_lines_of_a_support_vector_machine_are_its_margin():
