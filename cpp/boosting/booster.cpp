@@ -81,12 +81,22 @@ GradientSums Booster::sum_pairs(const GradientPair* pairs) const {
     GradientSums all = block_sums[0];
     for (std::size_t index = 1; index < block_sums.size(); ++index) {
         all.absolute_g += block_sums[index].absolute_g;
-        all.squared_g += block_sums[index].squared_g;
         all.h += block_sums[index].h;
         all.min_h = std::min(all.min_h, block_sums[index].min_h);
         all.max_h = std::max(all.max_h, block_sums[index].max_h);
     }
     return all;
+}
+
+double Booster::sum_squared_gradients(const GradientPair* pairs) const {
+    std::size_t rows = train_->rows();
+    std::vector<double> block_sums(block_count(rows));
+    team_->run(block_sums.size(), [&](std::size_t index, int) {
+        Range range = block(rows, index);
+        block_sums[index] =
+            select_quantise_kernels(isa_).squared_gradients(pairs + range.begin, range.size());
+    });
+    return std::accumulate(block_sums.begin(), block_sums.end(), 0.0);
 }
 
 GradientScale Booster::quantise(const GradientPair* pairs) {
@@ -95,6 +105,8 @@ GradientScale Booster::quantise(const GradientPair* pairs) {
     if (!std::isfinite(sums.absolute_g) || !std::isfinite(sums.h) || sums.min_h < 0)
         throw InputError(kBadGradients);
     GradientScale scale = scale_for(sums, rows);
+    if (options_.grow.split_noise > 0 && sums.h > 0)
+        scale.random_decrease = sum_squared_gradients(pairs) / sums.h;
     team_->run(block_count(rows), [&](std::size_t index, int) {
         Range range = block(rows, index);
         select_quantise_kernels(isa_).quantise(pairs + range.begin, range.size(),

@@ -62,6 +62,7 @@ class Booster {
     void choose_version();
     void compute_gradients(std::span<const GradientPair> custom_gradients);
     GradientSums sum_pairs(const GradientPair* pairs) const;
+    double sum_squared_gradients(const GradientPair* pairs) const;
     GradientScale quantise(const GradientPair* pairs);
     const GradientPair* split_gradients(std::uint32_t output) const;
     const GradientPair* mixed_gradients();

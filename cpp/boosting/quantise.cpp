@@ -22,7 +22,6 @@ std::int32_t to_int32_units(float value, double factor) {
 GradientScale scale_for(const GradientSums& sums, std::size_t rows) {
     GradientScale scale;
     scale.gradient_unit = 1 / packed_units_per_one(sums.absolute_g, rows);
-    scale.random_decrease = sums.h > 0 ? sums.squared_g / sums.h : 0;
     bool all_equal = sums.min_h == sums.max_h && sums.min_h > 0;
     if (all_equal) {
         scale.hessian_unit = sums.min_h;

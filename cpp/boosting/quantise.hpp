@@ -19,13 +19,13 @@ namespace bosquet {
 // Sums over a block of rows, in eight lanes, so that their bits do not depend on the vector width.
 struct GradientSums {
     double absolute_g = 0;
-    double squared_g = 0;
     double h = 0;
     float min_h = 0, max_h = 0;
 };
 
 struct QuantiseKernels {
     GradientSums (*sums)(const GradientPair* pairs, std::size_t count);
+    double (*squared_gradients)(const GradientPair* pairs, std::size_t count);
     void (*quantise)(const GradientPair* pairs, std::size_t count, double per_gradient,
                      double per_hessian, Packed* out);
 };

@@ -7,14 +7,25 @@ namespace {
 
 constexpr std::size_t kLanes = 8;
 
+BOSQUET_INLINE double total(const double* lanes) {
+    return ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) +
+           ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
+}
+
+double squared_gradients(const GradientPair* pairs, std::size_t count) {
+    double lanes[kLanes] = {};
+    for (std::size_t i = 0; i < count; ++i)
+        lanes[i % kLanes] += static_cast<double>(pairs[i].g) * pairs[i].g;
+    return total(lanes);
+}
+
 GradientSums sums(const GradientPair* pairs, std::size_t count) {
-    double g[kLanes] = {}, squared[kLanes] = {}, h[kLanes] = {};
+    double g[kLanes] = {}, h[kLanes] = {};
     float first = count > 0 ? pairs[0].h : 0;
     float least[kLanes], greatest[kLanes];
     for (std::size_t lane = 0; lane < kLanes; ++lane) least[lane] = greatest[lane] = first;
     auto add = [&](const GradientPair& pair, std::size_t lane) {
         g[lane] += __builtin_fabsf(pair.g);
-        squared[lane] += static_cast<double>(pair.g) * pair.g;
         h[lane] += pair.h;
         least[lane] = pair.h < least[lane] ? pair.h : least[lane];
         greatest[lane] = pair.h > greatest[lane] ? pair.h : greatest[lane];
@@ -27,11 +38,7 @@ GradientSums sums(const GradientPair* pairs, std::size_t count) {
         least[0] = least[lane] < least[0] ? least[lane] : least[0];
         greatest[0] = greatest[lane] > greatest[0] ? greatest[lane] : greatest[0];
     }
-    auto total = [](const double* lanes) {
-        return ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) +
-               ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
-    };
-    return {total(g), total(squared), total(h), least[0], greatest[0]};
+    return {total(g), total(h), least[0], greatest[0]};
 }
 
 // Rounds to the nearest integer, ties to even: adding 1.5 * 2^52 moves the integer to the low bits.
@@ -51,6 +58,6 @@ void quantise(const GradientPair* __restrict pairs, std::size_t count, double pe
 
 }  // namespace
 
-const QuantiseKernels quantise_kernels = {sums, quantise};
+const QuantiseKernels quantise_kernels = {sums, squared_gradients, quantise};
 
 }  // namespace bosquet::BOSQUET_ISA
