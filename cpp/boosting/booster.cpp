@@ -49,12 +49,19 @@ double Booster::sampled_train_loss() const {
     return weight > 0 ? sum / weight : 0.0;
 }
 
+// The number of parts into which the rows are divided for loops over all outputs without sums. With
+// many outputs a few thousand rows are work for several threads.
+std::size_t Booster::output_parts(std::size_t rows) const {
+    return std::min(rows, block_count(rows * loss_.outputs()));
+}
+
 void Booster::compute_gradients(std::span<const GradientPair> custom_gradients) {
     Stopwatch watch(timings_.gradient);
     LossData data = train_->loss_data();
     if (custom_gradients.empty()) loss_.start_round(data);
-    team_->run(block_count(data.rows), [&](std::size_t index, int) {
-        Range range = block(data.rows, index);
+    std::size_t parts = output_parts(data.rows);
+    team_->run(parts, [&](std::size_t index, int) {
+        Range range = part_of(data.rows, parts, index);
         if (custom_gradients.empty()) {
             loss_.gradients(data, range, isa_, pairs_.data());
         } else {
@@ -192,8 +199,9 @@ const GradientPair* Booster::mixed_gradients() {
     std::size_t rows = train_->rows();
     if (mixed_.size() != rows) mixed_ = Buffer<GradientPair>(rows);
     std::vector<float> signs = draw_signs();
-    team_->run(block_count(rows), [&](std::size_t index, int) {
-        Range range = block(rows, index);
+    std::size_t parts = output_parts(rows);
+    team_->run(parts, [&](std::size_t index, int) {
+        Range range = part_of(rows, parts, index);
         std::fill_n(mixed_.data() + range.begin, range.size(), GradientPair{});
         for (std::uint32_t k = 0; k < signs.size(); ++k) {
             const GradientPair* pairs = split_gradients(k);

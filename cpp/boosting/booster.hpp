@@ -60,6 +60,7 @@ class Booster {
 
   private:
     void choose_version();
+    std::size_t output_parts(std::size_t rows) const;
     void compute_gradients(std::span<const GradientPair> custom_gradients);
     GradientSums sum_pairs(const GradientPair* pairs) const;
     double sum_squared_gradients(const GradientPair* pairs) const;

@@ -71,9 +71,23 @@ void responses(const double* __restrict raw, std::size_t count, double* __restri
 // registers and the first-level cache.
 constexpr std::size_t kGroup = 32;
 
+// Up to this many classes the exponentials of a group are kept (16 KB), which takes 0.6 of the time
+// of computing them twice.
+constexpr std::size_t kKeptClasses = 64;
+
+// A loop of its own, whose pointers do not alias: it vectorises.
+BOSQUET_INLINE void exponentials(const double* __restrict f, const double* __restrict top,
+                                 std::size_t size, double* __restrict out) {
+    for (std::size_t i = 0; i < size; ++i) out[i] = portable_exp(f[i] - top[i]);
+}
+
+// Calls `use` with the first row of each group, its number of rows, and for each row the largest raw
+// score and the sum of the exponentials relative to it. `kept` receives the exponentials by class,
+// if there are at most kKeptClasses.
 template <class Use>
 BOSQUET_INLINE void for_softmax_groups(const double* raw, std::size_t stride, std::size_t classes,
-                                       std::size_t count, Use use) {
+                                       std::size_t count, double* kept, Use use) {
+    std::size_t kept_stride = classes <= kKeptClasses ? kGroup : 0;
     for (std::size_t begin = 0; begin < count; begin += kGroup) {
         std::size_t size = count - begin < kGroup ? count - begin : kGroup;
         double top[kGroup], total[kGroup];
@@ -84,8 +98,9 @@ BOSQUET_INLINE void for_softmax_groups(const double* raw, std::size_t stride, st
         }
         for (std::size_t i = 0; i < size; ++i) total[i] = 0;
         for (std::size_t k = 0; k < classes; ++k) {
-            const double* f = raw + k * stride + begin;
-            for (std::size_t i = 0; i < size; ++i) total[i] += portable_exp(f[i] - top[i]);
+            double* e = kept + k * kept_stride;
+            exponentials(raw + k * stride + begin, top, size, e);
+            for (std::size_t i = 0; i < size; ++i) total[i] += e[i];
         }
         use(begin, size, top, total);
     }
@@ -97,15 +112,20 @@ void softmax_gradients(const double* target, const double* raw, const double* we
     // K raw scores have K - 1 degrees of freedom. This factor corrects the diagonal of the Hessian,
     // which ignores that all scores are updated together (Friedman 2001, and LightGBM).
     double factor = static_cast<double>(classes) / static_cast<double>(classes - 1);
+    double kept[kKeptClasses * kGroup];
     for_softmax_groups(
-        raw, stride, classes, count,
+        raw, stride, classes, count, kept,
         [&](std::size_t begin, std::size_t size, const double* top, const double* total) {
             for (std::size_t k = 0; k < classes; ++k) {
-                const double* f = raw + k * stride + begin;
+                const double* e = kept + k * kGroup;
+                if (classes > kKeptClasses) {
+                    exponentials(raw + k * stride + begin, top, size, kept);
+                    e = kept;
+                }
                 GradientPair* pair = out + k * stride + begin;
                 auto number = static_cast<double>(k);
                 for (std::size_t i = 0; i < size; ++i) {
-                    double p = portable_exp(f[i] - top[i]) / total[i];
+                    double p = e[i] / total[i];
                     double is_target = target[begin + i] == number ? 1.0 : 0.0;
                     double w = weight != nullptr ? weight[begin + i] : 1.0;
                     pair[i] = {static_cast<float>((p - is_target) * w),
@@ -118,8 +138,9 @@ void softmax_gradients(const double* target, const double* raw, const double* we
 double softmax_value(const double* target, const double* raw, const double* weight,
                      std::size_t stride, std::size_t classes, std::size_t count) {
     double sum = 0;
+    double kept[kKeptClasses * kGroup];
     for_softmax_groups(
-        raw, stride, classes, count,
+        raw, stride, classes, count, kept,
         [&](std::size_t begin, std::size_t size, const double* top, const double* total) {
             for (std::size_t i = 0; i < size; ++i) {
                 auto k = static_cast<std::size_t>(target[begin + i]);
