@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bosquet import BinomialRegression
-from bosquet.glm._terms import Term, containing, removable
+from bosquet.glm._terms import Term, removable_terms, terms_containing
 
 
 def test_a_main_effect_stays_while_its_interaction_does(patients):
@@ -67,7 +67,7 @@ def test_the_initial_model_is_not_changed(patients):
 def test_removing_a_removable_term_keeps_a_model_hierarchical(factors):
     closed = {frozenset()} | {part for term in factors for part in map(frozenset, _subsets(term))}
     terms = [Term(":".join(sorted(f)) or "Intercept", f, ()) for f in closed]
-    free = removable(terms)
+    free = removable_terms(terms)
     assert free
     for term in free:
         rest = [other for other in terms if other is not term]
@@ -76,7 +76,7 @@ def test_removing_a_removable_term_keeps_a_model_hierarchical(factors):
             for t in rest
             for part in map(frozenset, _subsets(t.factors))
         )
-    assert all(containing(term, terms) for term in terms if term.factors and term not in free)
+    assert all(terms_containing(term, terms) for term in terms if term.factors and term not in free)
 
 
 def _subsets(term):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bosquet import BinomialRegression, LogLinearModel, MultinomialRegression, PoissonRegression
 from bosquet.glm import SeparationWarning
-from bosquet.glm.separation import certain_maximum
+from bosquet.glm.separation import has_certain_maximum
 
 
 def fitted(frame, formula="y ~ .", kind=BinomialRegression, **options):
@@ -110,7 +110,7 @@ def test_no_point_proves_a_maximum_of_separated_classes(seed, length):
     direction = rng.normal(size=3)
     y = X @ direction > 0
     chance = 1 / (1 + np.exp(-length * (X @ direction)))
-    assert not certain_maximum(X, y - chance, chance * (1 - chance))
+    assert not has_certain_maximum(X, y - chance, chance * (1 - chance))
 
 
 def test_a_fit_to_rows_that_overlap_proves_its_maximum(patients):

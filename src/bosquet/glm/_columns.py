@@ -36,7 +36,7 @@ class ColumnDesign:
         self.intercept = intercept
         self.names = names_of(encoder)
         self.levels = levels
-        self.terms, self.columns = self._layout()
+        self.terms, self.columns = self._terms_and_names()
 
     @classmethod
     def of_training_rows(
@@ -51,10 +51,10 @@ class ColumnDesign:
         return design._with_training_rows(columns)
 
     def _with_training_rows(self, columns: list[np.ndarray]) -> ColumnDesign:
-        self._training, self.matrix = columns, self._matrix(columns)
+        self._training, self.matrix = columns, self._design_matrix(columns)
         return self
 
-    def _layout(self) -> tuple[tuple[Term, ...], tuple[str, ...]]:
+    def _terms_and_names(self) -> tuple[tuple[Term, ...], tuple[str, ...]]:
         terms, columns = [], []
         if self.intercept:
             terms.append(Term(INTERCEPT, frozenset(), (0,)))
@@ -73,9 +73,9 @@ class ColumnDesign:
         names = self.encoder.levels[feature]
         if feature not in self.levels or names is None:
             return [None]
-        return [names[code] for code in self._indicators(feature)]
+        return [names[code] for code in self._indicator_codes(feature)]
 
-    def _indicators(self, feature: int) -> np.ndarray:
+    def _indicator_codes(self, feature: int) -> np.ndarray:
         """Return the codes of the levels with an indicator: all but the first.
 
         Without an intercept, the first factor has indicators of all its levels.
@@ -84,13 +84,13 @@ class ColumnDesign:
         first = next(other for other in self.chosen if other in self.levels)
         return codes if not self.intercept and feature == first else codes[1:]
 
-    def _matrix(self, columns: list[np.ndarray]) -> np.ndarray:
+    def _design_matrix(self, columns: list[np.ndarray]) -> np.ndarray:
         rows = len(columns[0])
         blocks = [np.ones((rows, 1))] if self.intercept else []
         for feature in self.chosen:
             values = columns[feature]
             if feature in self.levels:
-                blocks.append((values[:, None] == self._indicators(feature)).astype(float))
+                blocks.append((values[:, None] == self._indicator_codes(feature)).astype(float))
             else:
                 blocks.append(np.asarray(values, dtype=float)[:, None])
         return np.hstack(blocks) if blocks else np.empty((rows, 0))
@@ -125,7 +125,7 @@ class ColumnDesign:
                     f"column {self.names[feature]!r} contains the level {level!r}, which no training row has;"
                     " drop such rows or replace the level"
                 )
-        return self._matrix(columns)
+        return self._design_matrix(columns)
 
     def without(self, removed: set[str]) -> ColumnDesign:
         """Return the design without some terms."""

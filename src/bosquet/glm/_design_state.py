@@ -54,7 +54,7 @@ def design_state(design: Any) -> State:
                 "expression": factor.expression,
                 "levels": None
                 if factor.levels is None
-                else labels_state(_as_objects(factor.levels)),
+                else labels_state(_object_array(factor.levels)),
             }
             for factor in formula.factors
         ],
@@ -68,7 +68,7 @@ def design_state(design: Any) -> State:
     }
 
 
-def _as_objects(values: list[Any]) -> np.ndarray:
+def _object_array(values: list[Any]) -> np.ndarray:
     objects = np.empty(len(values), dtype=object)
     objects[:] = values
     return objects

@@ -99,7 +99,7 @@ def estimate_glm(
         # small weights the deviance is small, so the absolute tolerance is scaled by their mean.
         unit = 1.0 if response.weight is None else min(1.0, float(response.weight.mean()))
         result = model.fit(start_params=start, maxiter=max_iter, tol=unit * tol, rtol=1e-13)
-        best = _best_earlier(result, given_start=start is not None)
+        best = _best_earlier_coefficients(result, given_start=start is not None)
         if best is not None:
             near = _step_halving(model, best, max_iter)
             # "eim": covariance from the expected second derivatives, as in IRLS.
@@ -123,7 +123,7 @@ def estimate_glm(
         )
 
 
-def _best_earlier(result: Any, given_start: bool) -> np.ndarray | None:
+def _best_earlier_coefficients(result: Any, given_start: bool) -> np.ndarray | None:
     """Return the coefficients of the iteration with the smallest deviance, None if that is the last one."""
     # The first entry is infinite; without a start the second one belongs to no coefficients.
     begin = 1 if given_start else 2

@@ -57,7 +57,7 @@ def parse_expression(code: str, columns: Collection[str]) -> Any:
     if code in columns:
         return ["column", code]
     try:
-        return _parse(ast.parse(code.strip(), mode="eval").body, columns)
+        return _parse_node(ast.parse(code.strip(), mode="eval").body, columns)
     except (SyntaxError, RecursionError, ValueError) as error:
         reason = "it is not an arithmetic expression of columns"
         if isinstance(error, UnsupportedExpression):
@@ -67,17 +67,17 @@ def parse_expression(code: str, columns: Collection[str]) -> Any:
         ) from None
 
 
-def _parse(node: ast.expr, columns: Collection[str]) -> Any:
+def _parse_node(node: ast.expr, columns: Collection[str]) -> Any:
     if isinstance(node, ast.Constant) and type(node.value) in (int, float):
         return _check_number(node.value)
     if isinstance(node, ast.Name) and node.id in columns:
         return ["column", node.id]
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
-        value = _parse(node.operand, columns)
-        return value if isinstance(node.op, ast.UAdd) else _apply("negative", [value])
+        value = _parse_node(node.operand, columns)
+        return value if isinstance(node.op, ast.UAdd) else _evaluate_call("negative", [value])
     if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
-        sides = [_parse(side, columns) for side in (node.left, node.right)]
-        return _apply(_OPERATORS[type(node.op)], sides)
+        sides = [_parse_node(side, columns) for side in (node.left, node.right)]
+        return _evaluate_call(_OPERATORS[type(node.op)], sides)
     if isinstance(node, ast.Call) and not node.keywords:
         return _parse_call(node, columns)
     raise UnsupportedExpression(f"it uses {ast.unparse(node)}")
@@ -89,15 +89,15 @@ def _parse_call(node: ast.Call, columns: Collection[str]) -> Any:
         if node.args[0].value in columns:
             return ["column", node.args[0].value]
     elif name == "I" and len(node.args) == 1:
-        return _parse(node.args[0], columns)
+        return _parse_node(node.args[0], columns)
     elif name in _UNQUALIFIED or name in _NUMPY:
-        return _apply(
-            name.removeprefix("np."), [_parse(argument, columns) for argument in node.args]
+        return _evaluate_call(
+            name.removeprefix("np."), [_parse_node(argument, columns) for argument in node.args]
         )
     raise UnsupportedExpression(f"it calls {name}")
 
 
-def _apply(name: str, arguments: list[Any]) -> Any:
+def _evaluate_call(name: str, arguments: list[Any]) -> Any:
     if any(isinstance(argument, list) for argument in arguments):
         return [name, *arguments]
     if name == "power" and (max(map(abs, arguments)) > 100):

@@ -41,11 +41,11 @@ def split_formula(formula: str) -> tuple[str | None, str]:
 
 def columns_used(text: str, columns: Iterable[str]) -> list[str]:
     """Return the columns that one side of a formula names, in the order of the table."""
-    quoted, plain = _names_in(text)
+    quoted, plain = _quoted_and_bare_names(text)
     return [column for column in columns if column in quoted or column in plain]
 
 
-def _names_in(text: str) -> tuple[set[str], set[str]]:
+def _quoted_and_bare_names(text: str) -> tuple[set[str], set[str]]:
     """Return the names in Q("...") or backticks, and the unquoted names; other quoted text is a level."""
     quoted = {match[2] or match[3] for match in _QUOTED.finditer(text)}
     bare = _TEXT.sub(" ", _QUOTED.sub(" ", text))
@@ -54,7 +54,7 @@ def _names_in(text: str) -> tuple[set[str], set[str]]:
 
 def check_names(text: str, columns: Sequence[str]) -> None:
     """Raise a FormulaError that suggests the nearest column for a name that is not a column."""
-    quoted, plain = _names_in(text)
+    quoted, plain = _quoted_and_bare_names(text)
     plain -= set(FUNCTIONS) | _ENGINE_WORDS
     # Names of arguments, as in bs(x, df=4), are not columns.
     plain -= set(re.findall(r"(\w+)\s*=(?!=)", text))
@@ -153,9 +153,11 @@ class FormulaDesign:
             if term.factors
         ]
         built = engine.build(" + ".join(texts), self.frame)
-        indices = {_without_coding(term.factors, engine): term.columns for term in built.terms}
+        indices = {
+            _factors_without_coding(term.factors, engine): term.columns for term in built.terms
+        }
         return built.matrix, [
-            indices[_without_coding(term.factors, engine)]
+            indices[_factors_without_coding(term.factors, engine)]
             if term.factors
             else indices.get(frozenset(), ())
             for term in self.terms
@@ -189,7 +191,7 @@ def _ordered_factors(term: Term) -> list[str]:
     return sorted(term.factors, key=lambda factor: (term.name.find(factor), factor))
 
 
-def _without_coding(factors: frozenset[str], engine: Any) -> frozenset[str]:
+def _factors_without_coding(factors: frozenset[str], engine: Any) -> frozenset[str]:
     """Return the factors without the C(..., Sum) around them and without blanks."""
     before, after = engine.sum_coded("\0").replace(" ", "").split("\0")
     plain = set()

@@ -54,7 +54,7 @@ class GeneralisedModel(FormulaModel):
     def _family(self) -> Any:
         raise NotImplementedError
 
-    def _separation(self) -> Separation | None:
+    def _find_separation(self) -> Separation | None:
         """Return the separation, None if there is none."""
         raise NotImplementedError
 
@@ -86,7 +86,7 @@ class GeneralisedModel(FormulaModel):
 
     def _after_fit(self) -> None:
         self._pearson = float(self._fitted.result.pearson_chi2)
-        self.separation_ = self._separation()
+        self.separation_ = self._find_separation()
         if self.separation_ is None:
             self._warn_unless_converged()
             return
@@ -167,7 +167,7 @@ class GeneralisedModel(FormulaModel):
 
         return deviance
 
-    def _ratios(self, name: str, level: float, interval: str, units: Any) -> DataFrame:
+    def _ratio_table(self, name: str, level: float, interval: str, units: Any) -> DataFrame:
         """Return e^β with its interval, for an increment of one unit or of the number in `units`."""
         table = self.coefficients(level, interval)
         table = table.drop(index="Intercept", errors="ignore")

@@ -12,7 +12,7 @@ from scipy import stats
 
 from bosquet.glm._estimates import Estimate
 from bosquet.glm._statsmodels import import_pandas
-from bosquet.glm._terms import Term, containing
+from bosquet.glm._terms import Term, terms_containing
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -103,7 +103,7 @@ def term_pairs(terms: Sequence[Term], kind: int) -> list[tuple[Term, set[str], s
         if kind == 1:
             left_out = {later.name for later in tested[index + 1 :]}
         else:
-            left_out = {other.name for other in containing(term, tested)}
+            left_out = {other.name for other in terms_containing(term, tested)}
         pairs.append((term, left_out, left_out | {term.name}))
     return pairs
 

@@ -35,7 +35,7 @@ from bosquet.glm._reading import Design, RegressionData, check_formula, read_dat
 from bosquet.glm._selection import CRITERIA, select_backward
 from bosquet.glm._statsmodels import from_statsmodels, import_pandas
 from bosquet.glm._summary import Summary
-from bosquet.glm._terms import Term, check_independent, containing, find_terms
+from bosquet.glm._terms import Term, check_independent, find_terms, terms_containing
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
@@ -83,7 +83,7 @@ class FormulaModel(SaveMixin, BaseEstimator):
     def _coefficient_index(self) -> Any:
         return import_pandas().Index(self._design.columns, name="coefficient")
 
-    def _title(self) -> str:
+    def _summary_title(self) -> str:
         return type(self).__name__
 
     # ---- fitting --------------------------------------------------------------------------------
@@ -399,7 +399,7 @@ class FormulaModel(SaveMixin, BaseEstimator):
     def summary(self, level: float = 0.95, interval: str = "wald") -> Summary:
         """Return a summary: formula, goodness of fit, and coefficients with tests and intervals."""
         check_is_fitted(self, "_fitted")
-        notes = list(self._notes())
+        notes = list(self._summary_notes())
         if self.n_dropped_:
             notes.insert(0, f"{self.n_dropped_} rows with missing values were dropped.")
         if not self.converged_:
@@ -407,15 +407,15 @@ class FormulaModel(SaveMixin, BaseEstimator):
                 "The fit did not converge: the estimates are not at the maximum of the likelihood."
             )
         return Summary(
-            title=f"{self._title()}: {self.formula_}",
-            facts=self._facts(),
+            title=f"{self._summary_title()}: {self.formula_}",
+            facts=self._summary_facts(),
             table=self.coefficients(level, interval),
             level=level,
             interval=interval,
             notes=notes,
         )
 
-    def _facts(self) -> list[str]:
+    def _summary_facts(self) -> list[str]:
         return [
             f"{self.n_rows_:g} rows",
             f"deviance {self.deviance_:.4g} on {self.df_residual_:g} degrees of freedom",
@@ -423,7 +423,7 @@ class FormulaModel(SaveMixin, BaseEstimator):
             f"BIC {self.bic_:.2f}",
         ]
 
-    def _notes(self) -> list[str]:
+    def _summary_notes(self) -> list[str]:
         return []
 
     def __sklearn_tags__(self) -> Tags:
@@ -444,7 +444,9 @@ def _interaction_note(tested: list[Term], columns: set[int], terms: Any) -> str:
     """Return a note on the test of a main effect whose interaction stays in the model, or an empty string."""
     for term in tested:
         interactions = [
-            other.name for other in containing(term, terms) if not columns.issuperset(other.columns)
+            other.name
+            for other in terms_containing(term, terms)
+            if not columns.issuperset(other.columns)
         ]
         if interactions and term.factors:
             return (

@@ -12,31 +12,37 @@ MAX_DOUBLINGS = 12
 
 
 def profile_interval(
-    deviance: Callable[[float], float], at: float, lowest: float, step: float, rise: float
+    deviance: Callable[[float], float],
+    estimate: float,
+    min_deviance: float,
+    step: float,
+    increase: float,
 ) -> tuple[float, float]:
-    """Return the interval in which the profile deviance exceeds its minimum by at most `rise`.
+    """Return the interval in which the profile deviance exceeds its minimum by at most `increase`.
 
-    `deviance` returns the smallest deviance with the coefficient fixed at a value, `at` is the estimate of
-    the coefficient, `lowest` the deviance there, and `step` about its standard error. An end that does not
+    `deviance` returns the smallest deviance with the coefficient fixed at a value, `min_deviance` is the
+    deviance at the estimate of the coefficient, and `step` about the standard error. An end that does not
     exist is infinite.
     """
     # If the true estimate is infinite, the standard error is meaningless and may be huge.
-    step = min(step, 1.0 + abs(at)) if step > 0 and math.isfinite(step) else 1.0 + abs(at)
+    step = (
+        min(step, 1.0 + abs(estimate)) if step > 0 and math.isfinite(step) else 1.0 + abs(estimate)
+    )
 
     def excess(value: float) -> float:
-        return deviance(value) - lowest - rise
+        return deviance(value) - min_deviance - increase
 
-    return _interval_end(excess, at, -step), _interval_end(excess, at, step)
+    return _interval_end(excess, estimate, -step), _interval_end(excess, estimate, step)
 
 
-def _interval_end(excess: Callable[[float], float], at: float, step: float) -> float:
-    near, far = at, at + step
+def _interval_end(excess: Callable[[float], float], estimate: float, step: float) -> float:
+    near, far = estimate, estimate + step
     for _ in range(MAX_DOUBLINGS):
-        above = excess(far)
-        if above >= 0:
-            if above == 0:
+        excess_at_far = excess(far)
+        if excess_at_far >= 0:
+            if excess_at_far == 0:
                 return far
             return float(brentq(excess, near, far, xtol=1e-9 * max(1.0, abs(far)), rtol=1e-10))
         near, step = far, 2 * step
-        far = at + step
+        far = estimate + step
     return math.copysign(math.inf, step)

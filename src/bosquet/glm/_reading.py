@@ -94,7 +94,7 @@ def read_data(
     y, values = _check_lengths(y, values, rows)
     complete = complete & _rows_without_missing(y, values, missing)
     dropped = int((~complete).sum())
-    complete &= _positive_weight(values, rows)
+    complete &= _rows_of_positive_weight(values, rows)
     y, values = _select_rows(y, values, complete)
     complete_columns = columns if complete.all() else [column[complete] for column in columns]
     design = ColumnDesign.of_training_rows(encoder, complete_columns, indices, intercept)
@@ -150,7 +150,7 @@ def _read_formula_data(
             )
         complete &= ~is_missing.to_numpy().any(axis=1)
     dropped = int((~complete).sum())
-    complete &= _positive_weight(values, len(frame))
+    complete &= _rows_of_positive_weight(values, len(frame))
     y, values = _select_rows(y, values, complete)
     design = FormulaDesign(right if intercept else f"0 + {right}", frame[complete])
     features = [
@@ -228,7 +228,7 @@ def _rows_without_missing(
     return complete
 
 
-def _positive_weight(per_row: dict[str, np.ndarray], rows: int) -> np.ndarray:
+def _rows_of_positive_weight(per_row: dict[str, np.ndarray], rows: int) -> np.ndarray:
     """Return which rows have a positive weight; rows of weight 0 are excluded from the fit."""
     return per_row["sample_weight"] > 0 if "sample_weight" in per_row else np.ones(rows, dtype=bool)
 

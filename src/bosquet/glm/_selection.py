@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from bosquet.glm._inference import upper_tail, wald_statistic
 from bosquet.glm._statsmodels import import_pandas
-from bosquet.glm._terms import Term, removable
+from bosquet.glm._terms import Term, removable_terms
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -22,7 +22,7 @@ def select_backward(model: Any, criterion: str, level: float) -> DataFrame:
     path = [_path_row("", None, float("nan"), float("nan"), fitted, model.n_rows_)]
     while True:
         best = None
-        for term in removable(design.terms):
+        for term in removable_terms(design.terms):
             smaller = design.without({term.name})
             estimate = model._estimate(smaller.matrix, model._response)
             df = fitted.coefficients.size - estimate.coefficients.size

@@ -114,9 +114,9 @@ def store_formula(design: FormulaDesign) -> StoredFormula:
         design.rhs,
         design.columns,
         design.terms,
-        tuple(_factor(code, recipe.levels.get(code), columns) for code in codes),
+        tuple(_parse_factor(code, recipe.levels.get(code), columns) for code in codes),
         tuple(
-            tuple((codes.index(name), _compact(coding)) for name, coding in coded_factors)
+            tuple((codes.index(name), _compact_coding(coding)) for name, coding in coded_factors)
             for coded_factors in recipe.columns
         ),
     )
@@ -130,7 +130,7 @@ def store_formula(design: FormulaDesign) -> StoredFormula:
     return stored
 
 
-def _factor(code: str, levels: list[Any] | None, columns: Sequence[str]) -> Factor:
+def _parse_factor(code: str, levels: list[Any] | None, columns: Sequence[str]) -> Factor:
     try:
         if levels is None:
             return Factor(parse_expression(code, columns))
@@ -145,7 +145,7 @@ def _factor(code: str, levels: list[Any] | None, columns: Sequence[str]) -> Fact
         raise ValueError(f"{error}; use pickle or joblib") from None
 
 
-def _compact(coding: np.ndarray | None) -> Coding:
+def _compact_coding(coding: np.ndarray | None) -> Coding:
     """Return the index of the level for an indicator, and any other coding unchanged."""
     if coding is None or np.count_nonzero(coding) != 1 or coding.sum() != 1:
         return coding

@@ -36,7 +36,7 @@ class Summary:
     notes: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
-        names, head, cells = self._cells()
+        names, head, cells = self._table_cells()
         rows = [[name, *row] for name, row in zip(names, cells, strict=True)]
         lines = [self.title, "; ".join(self.facts), "", *text_table([["", *head], *rows])]
         if self.notes:
@@ -47,7 +47,7 @@ class Summary:
         return str(self)
 
     def _repr_html_(self) -> str:
-        names, head, cells = self._cells()
+        names, head, cells = self._table_cells()
         shown = "".join(f"<th style='text-align:right'>{html.escape(h)}</th>" for h in head)
         body = "".join(
             f"<tr><th style='text-align:left' scope='row'>{html.escape(name)}</th>"
@@ -61,8 +61,8 @@ class Summary:
             f"<table><thead><tr><th></th>{shown}</tr></thead><tbody>{body}</tbody></table>{notes}</div>"
         )
 
-    def _cells(self) -> tuple[list[str], list[str], list[list[str]]]:
-        names = [_name(key) for key in self.table.index]
+    def _table_cells(self) -> tuple[list[str], list[str], list[list[str]]]:
+        names = [_row_name(key) for key in self.table.index]
         statistic = self.table.columns[2]
         kind = "" if self.interval == "wald" else f" ({self.interval})"
         head = [
@@ -78,18 +78,18 @@ class Summary:
             estimate, error, ratio, p, low, high = row
             cells.append(
                 [
-                    _number(estimate), _number(error), f"{ratio:.3f}", p_cell(p),
-                    f"{_number(low)} to {_number(high)}", stars(p),
+                    _format_number(estimate), _format_number(error), f"{ratio:.3f}", p_cell(p),
+                    f"{_format_number(low)} to {_format_number(high)}", stars(p),
                 ]
             )  # fmt: skip
         return names, head, cells
 
 
-def _name(key: Any) -> str:
+def _row_name(key: Any) -> str:
     return str(key) if not isinstance(key, tuple) else ": ".join(map(str, key))
 
 
-def _number(value: float) -> str:
+def _format_number(value: float) -> str:
     """Format a number with four decimals; large and tiny ones with four significant digits."""
     if value == 0 or not np.isfinite(value) or 1e-3 <= abs(value) < 1e5:
         return f"{value:.4f}"

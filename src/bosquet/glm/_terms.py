@@ -25,14 +25,14 @@ class Term:
     columns: tuple[int, ...]
 
 
-def containing(term: Term, terms: Iterable[Term]) -> list[Term]:
+def terms_containing(term: Term, terms: Iterable[Term]) -> list[Term]:
     """Return the terms that contain `term`: a:b contains a."""
     return [other for other in terms if term.factors < other.factors]
 
 
-def removable(terms: Sequence[Term]) -> list[Term]:
+def removable_terms(terms: Sequence[Term]) -> list[Term]:
     """Return the terms that no other term contains, except the intercept, which is never removed."""
-    return [term for term in terms if term.factors and not containing(term, terms)]
+    return [term for term in terms if term.factors and not terms_containing(term, terms)]
 
 
 def find_terms(

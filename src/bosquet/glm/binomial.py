@@ -17,7 +17,7 @@ from bosquet.glm._estimates import Response, estimate_glm
 from bosquet.glm._generalised import GeneralisedModel
 from bosquet.glm._reading import RegressionData
 from bosquet.glm._statsmodels import from_statsmodels
-from bosquet.glm.separation import Separation, certain_maximum, find_separation
+from bosquet.glm.separation import Separation, find_separation, has_certain_maximum
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -231,7 +231,7 @@ class BinomialRegression(ClassifierMixin, GeneralisedModel):
         super()._after_fit()
         self.null_deviance_ = self._null_deviance()
 
-    def _separation(self) -> Separation | None:
+    def _find_separation(self) -> Separation | None:
         matrix, values = self._design.matrix, self._response.values
         if self._logit_has_maximum():
             return None
@@ -259,19 +259,21 @@ class BinomialRegression(ClassifierMixin, GeneralisedModel):
         weight = 1.0 if response.weight is None else response.weight
         probability = expit(matrix @ fitted.coefficients)
         residual = weight * (successes - trials * probability)
-        return certain_maximum(matrix, residual, weight * trials * probability * (1 - probability))
+        return has_certain_maximum(
+            matrix, residual, weight * trials * probability * (1 - probability)
+        )
 
-    def _title(self) -> str:
+    def _summary_title(self) -> str:
         return f"BinomialRegression ({self.link})"
 
-    def _facts(self) -> list[str]:
+    def _summary_facts(self) -> list[str]:
         null = f"null deviance {self.null_deviance_:.2f}"
         deviance = (
             f"deviance {self.deviance_:.2f} on {self.df_residual_:g} degrees of freedom ({null})"
         )
         return [f"{self.n_rows_:g} rows", deviance, f"AIC {self.aic_:.2f}"]
 
-    def _notes(self) -> list[str]:
+    def _summary_notes(self) -> list[str]:
         notes = (
             []
             if self._grouped
@@ -382,7 +384,7 @@ class BinomialRegression(ClassifierMixin, GeneralisedModel):
                 f"odds ratios are only constant for link='logit', but this model has link={self.link!r};"
                 " compare model.odds(X) at chosen rows instead"
             )
-        return self._ratios("odds_ratio", level, interval, units)
+        return self._ratio_table("odds_ratio", level, interval, units)
 
     @reads_fit_snapshot
     def confidence_band(self, X: TableLike, level: float = 0.95) -> DataFrame:

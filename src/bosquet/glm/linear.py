@@ -185,7 +185,7 @@ class LinearModel(RegressorMixin, FormulaModel):
     def _term_table(self, deviances: Any, type: int) -> DataFrame:
         return variance_table(deviances, self._fitted)
 
-    def _facts(self) -> list[str]:
+    def _summary_facts(self) -> list[str]:
         return [
             f"{self.n_rows_:g} rows",
             f"R2 {self.r2_:.4f} (adjusted {self.adjusted_r2_:.4f})",

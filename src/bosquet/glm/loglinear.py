@@ -251,13 +251,13 @@ def contingency(data: Any, *factors: str) -> DataFrame:
         )
     if not names:
         raise ValueError("data has no columns; name at least one factor to count by")
-    levels = [_levels(frame[name]) for name in names]
+    levels = [_occurring_levels(frame[name]) for name in names]
     cells = pandas.MultiIndex.from_product(levels, names=names)
     counts = frame[names].dropna().value_counts().reindex(cells, fill_value=0)
     return counts.rename(COUNT).reset_index()
 
 
-def _levels(column: Any) -> list[Any]:
+def _occurring_levels(column: Any) -> list[Any]:
     if column.dtype.name == "category":
         return [level for level in column.cat.categories if (column == level).any()]
     return sorted(column.dropna().unique().tolist())

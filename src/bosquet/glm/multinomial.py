@@ -166,7 +166,7 @@ class MultinomialRegression(ClassifierMixin, FormulaModel):
 
     def _after_fit(self) -> None:
         self._class_counts = np.bincount(self._response.values.astype(int)).tolist()
-        self.separation_ = self._separation()
+        self.separation_ = self._find_separation()
         if self.separation_ is None:
             self._warn_unless_converged()
         elif self.on_separation == "raise":
@@ -178,9 +178,9 @@ class MultinomialRegression(ClassifierMixin, FormulaModel):
                 SeparationWarning,
             )
 
-    def _separation(self) -> Separation | None:
+    def _find_separation(self) -> Separation | None:
         matrix, truth = self._design.matrix, self._response.values.astype(int)
-        if self._certain_maximum(matrix, truth):
+        if self._has_certain_maximum(matrix, truth):
             return None
         # Separation means that the score of the true class exceeds that of every other class in each row.
         width, classes = matrix.shape[1], self.classes_.size
@@ -207,10 +207,10 @@ class MultinomialRegression(ClassifierMixin, FormulaModel):
         ]
         return find_separation(np.vstack(signed_rows), np.empty((0, len(names))), names, terms)
 
-    def _certain_maximum(self, matrix: np.ndarray, truth: np.ndarray) -> bool:
+    def _has_certain_maximum(self, matrix: np.ndarray, truth: np.ndarray) -> bool:
         """Whether the fit proves that the classes are not separated."""
         classes, width = self.classes_.size, matrix.shape[1]
-        residual = np.eye(classes)[truth] - softmax(self._scores(matrix), axis=1)
+        residual = np.eye(classes)[truth] - softmax(self._log_odds_to_first(matrix), axis=1)
         gradient = (residual[:, 1:, None] * matrix[:, None, :]).sum(axis=0).ravel()
         # Variances of the differences of scores of all pairs of classes; the score of the first class is 0.
         blocks = np.zeros((classes, classes, width, width))
@@ -229,19 +229,19 @@ class MultinomialRegression(ClassifierMixin, FormulaModel):
             return False
         return has_maximum(np.concatenate(spread), gradient, information)
 
-    def _scores(self, matrix: np.ndarray) -> np.ndarray:
+    def _log_odds_to_first(self, matrix: np.ndarray) -> np.ndarray:
         """Return ln(π_j / π_1) for every class, 0 for the first."""
         weights = self._fitted.coefficients.reshape(self.classes_.size - 1, -1)
         return np.column_stack(
             [np.zeros(len(matrix)), weighted_sum(weights.T, matrix.T[:, :, None])]
         )
 
-    def _facts(self) -> list[str]:
+    def _summary_facts(self) -> list[str]:
         counts = zip(self.classes_.tolist(), self._class_counts, strict=True)
         by_class = ", ".join(f"{label!r} {n}" for label, n in counts)
-        return [f"{self.n_rows_:g} rows ({by_class})", *super()._facts()[1:3]]
+        return [f"{self.n_rows_:g} rows ({by_class})", *super()._summary_facts()[1:3]]
 
-    def _notes(self) -> list[str]:
+    def _summary_notes(self) -> list[str]:
         notes = [
             f"Coefficients are log odds ratios against the class {self.classes_.tolist()[0]!r}."
         ]
@@ -262,7 +262,7 @@ class MultinomialRegression(ClassifierMixin, FormulaModel):
         array of shape (n_samples, n_classes)
             The columns are in the order of `classes_`.
         """
-        return softmax(self._scores(self._design_rows(X)), axis=1)
+        return softmax(self._log_odds_to_first(self._design_rows(X)), axis=1)
 
     @reads_fit_snapshot
     def predict(self, X: TableLike) -> np.ndarray:
@@ -276,7 +276,7 @@ class MultinomialRegression(ClassifierMixin, FormulaModel):
         -------
         array of shape (n_samples,)
         """
-        scores = self._scores(self._design_rows(X))
+        scores = self._log_odds_to_first(self._design_rows(X))
         return self.classes_[scores.argmax(axis=1)]
 
     @reads_fit_snapshot
@@ -291,13 +291,13 @@ class MultinomialRegression(ClassifierMixin, FormulaModel):
         -------
         array of shape (n_samples,) for two classes, (n_samples, n_classes) for more
         """
-        scores = self._scores(self._design_rows(X))
+        scores = self._log_odds_to_first(self._design_rows(X))
         return scores[:, 1] if self.classes_.size == 2 else log_softmax(scores, axis=1)
 
     @reads_fit_snapshot
     def odds(self, X: TableLike, j: object, k: object) -> np.ndarray:
         """Return the odds of class j against class k, π_j / π_k, for each row."""
-        scores = self._scores(self._design_rows(X))
+        scores = self._log_odds_to_first(self._design_rows(X))
         first, second = self._class_index(j), self._class_index(k)
         with np.errstate(over="ignore"):
             return np.exp(scores[:, first] - scores[:, second])
@@ -313,7 +313,7 @@ class MultinomialRegression(ClassifierMixin, FormulaModel):
         """
         check_is_fitted(self, "_fitted")
         check_value("level", level, LEVEL)
-        contrast, names = self._contrast(j, k)
+        contrast, names = self._contrast_matrix(j, k)
         difference = contrast @ self._fitted.coefficients
         error = np.sqrt(
             np.maximum(((contrast @ self._fitted.covariance) * contrast).sum(axis=1), 0)
@@ -330,7 +330,7 @@ class MultinomialRegression(ClassifierMixin, FormulaModel):
         table = pandas.DataFrame(columns, index=pandas.Index(names, name="coefficient"))
         return table.drop(index="Intercept", errors="ignore")
 
-    def _contrast(self, j: object, k: object) -> tuple[np.ndarray, list[str]]:
+    def _contrast_matrix(self, j: object, k: object) -> tuple[np.ndarray, list[str]]:
         """Return the matrix that maps the coefficients to β_j - β_k, and the names of its rows."""
         first, second = self._class_index(j), self._class_index(k)
         if first == second:
@@ -360,7 +360,7 @@ class MultinomialRegression(ClassifierMixin, FormulaModel):
         """
         check_value("level", level, LEVEL)
         matrix = self._design_rows(X)
-        probabilities = softmax(self._scores(matrix), axis=1)
+        probabilities = softmax(self._log_odds_to_first(matrix), axis=1)
         quantile = stats.norm.ppf((1 + level) / 2)
         bands = {}
         for number, label in enumerate(self.classes_.tolist()):

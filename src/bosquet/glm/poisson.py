@@ -13,7 +13,7 @@ from bosquet.glm._estimates import Response, predictor_and_error
 from bosquet.glm._generalised import GeneralisedModel
 from bosquet.glm._reading import RegressionData, read_numeric_target
 from bosquet.glm._statsmodels import from_statsmodels
-from bosquet.glm.separation import Separation, certain_maximum, find_separation
+from bosquet.glm.separation import Separation, find_separation, has_certain_maximum
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -114,7 +114,7 @@ class PoissonRegression(RegressorMixin, GeneralisedModel):
         if not values.any():
             raise ValueError("y is 0 in every row; at least one positive count is required")
         exposure = table.per_row.get("exposure")
-        return Response(values, table.per_row.get("sample_weight"), _offset(exposure))
+        return Response(values, table.per_row.get("sample_weight"), _log_exposure(exposure))
 
     def _link(self) -> str:
         return "log"
@@ -126,19 +126,19 @@ class PoissonRegression(RegressorMixin, GeneralisedModel):
         super()._after_fit()
         self.null_deviance_ = self._null_deviance()
 
-    def _separation(self) -> Separation | None:
+    def _find_separation(self) -> Separation | None:
         matrix, values = self._design.matrix, self._response.values
         mean = np.asarray(self._fitted.result.fittedvalues, dtype=float)
         weight = 1.0 if self._response.weight is None else self._response.weight
         empty = values == 0
         # Only the means of rows with count zero can tend to zero.
-        if not empty.any() or certain_maximum(matrix, weight * (values - mean), weight * mean):
+        if not empty.any() or has_certain_maximum(matrix, weight * (values - mean), weight * mean):
             return None
         return find_separation(
             -matrix[empty], matrix[~empty], self._design.columns, self._design.terms
         )
 
-    def _facts(self) -> list[str]:
+    def _summary_facts(self) -> list[str]:
         deviance = f"deviance {self.deviance_:.2f} on {self.df_residual_:g} degrees of freedom"
         return [
             f"{self.n_rows_:g} rows",
@@ -146,7 +146,7 @@ class PoissonRegression(RegressorMixin, GeneralisedModel):
             f"AIC {self.aic_:.2f}",
         ]
 
-    def _notes(self) -> list[str]:
+    def _summary_notes(self) -> list[str]:
         notes = [] if self.separation_ is None else [self.separation_.sentence()]
         dispersion = self._pearson / self.df_residual_ if self.df_residual_ > 0 else 1.0
         if dispersion > 2:
@@ -171,7 +171,7 @@ class PoissonRegression(RegressorMixin, GeneralisedModel):
         -------
         array of shape (n_samples,)
         """
-        offset = _offset(exposure)
+        offset = _log_exposure(exposure)
         predictor = self.linear_predictor(X)
         return self._inverse_link(predictor if offset is None else predictor + offset)
 
@@ -180,7 +180,7 @@ class PoissonRegression(RegressorMixin, GeneralisedModel):
         self, level: float = 0.95, interval: str = "wald", units: Mapping[str, float] | None = None
     ) -> DataFrame:
         """Return the rate ratios e^β; the parameters are those of `BinomialRegression.odds_ratios`."""
-        return self._ratios("rate_ratio", level, interval, units)
+        return self._ratio_table("rate_ratio", level, interval, units)
 
     @reads_fit_snapshot
     def confidence_band(
@@ -188,7 +188,9 @@ class PoissonRegression(RegressorMixin, GeneralisedModel):
     ) -> DataFrame:
         """Return the mean count with its confidence interval, as columns `estimate`, `low` and `high`."""
         return self._band(
-            *predictor_and_error(self._design_rows(X), self._fitted, _offset(exposure)), level, X
+            *predictor_and_error(self._design_rows(X), self._fitted, _log_exposure(exposure)),
+            level,
+            X,
         )
 
     def __sklearn_tags__(self) -> Tags:
@@ -197,7 +199,7 @@ class PoissonRegression(RegressorMixin, GeneralisedModel):
         return tags
 
 
-def _offset(exposure: ArrayLike | str | None) -> np.ndarray | None:
+def _log_exposure(exposure: ArrayLike | str | None) -> np.ndarray | None:
     if exposure is None:
         return None
     values = np.asarray(exposure, dtype=float)

@@ -98,7 +98,7 @@ def has_maximum(
     )
 
 
-def certain_maximum(matrix: np.ndarray, residual: np.ndarray, weight: np.ndarray) -> bool:
+def has_certain_maximum(matrix: np.ndarray, residual: np.ndarray, weight: np.ndarray) -> bool:
     """Apply `has_maximum` to a model of one linear predictor: gradient X'r, information X'WX."""
     information = matrix.T @ (matrix * weight[:, None])
     try:
@@ -155,7 +155,7 @@ def strict_rows(signed_rows: np.ndarray, tied_rows: np.ndarray) -> np.ndarray:
     free = _null_space(tied_rows, signed_rows.shape[1])
     if len(signed_rows) == 0 or free.shape[1] == 0:
         return strict
-    rows = _rescaled(signed_rows @ free)
+    rows = _rescaled_rows(signed_rows @ free)
     while True:
         margins = _best_margins(rows, ~strict)
         new = ~strict & (margins > STRICT)
@@ -179,7 +179,7 @@ def _null_space(tied_rows: np.ndarray, width: int) -> np.ndarray:
     return right[rank:].T / size[:, None]
 
 
-def _rescaled(rows: np.ndarray) -> np.ndarray:
+def _rescaled_rows(rows: np.ndarray) -> np.ndarray:
     """Return rows that define the same cone in other coordinates, with orthogonal columns and length one."""
     size = np.sqrt((rows**2).sum(axis=0))
     size[size == 0] = 1

@@ -32,12 +32,12 @@ def pack_trees(ensemble: _core.Ensemble, metadata: State) -> bytes:
     metadata : dict
         JSON values with string keys, without NaN or infinity.
     """
-    return _core.write_model(ensemble, _text(metadata))
+    return _core.write_model(ensemble, _metadata_text(metadata))
 
 
 def pack_members(members: list[bytes], metadata: State) -> bytes:
     """Return the model file of a composite model, whose members are given as model files."""
-    return _core.write_parts(members, _text(metadata))
+    return _core.write_parts(members, _metadata_text(metadata))
 
 
 def unpack_members(data: bytes) -> tuple[list[bytes], dict[str, Any]] | None:
@@ -46,10 +46,10 @@ def unpack_members(data: bytes) -> tuple[list[bytes], dict[str, Any]] | None:
     if not _core.holds_parts(data):
         return None
     members, text = _core.read_parts(data)
-    return members, _parse(text)
+    return members, _parse_metadata(text)
 
 
-def _text(metadata: State) -> bytes:
+def _metadata_text(metadata: State) -> bytes:
     if not isinstance(metadata, dict):
         raise TypeError(f"metadata must be a dict, got {type(metadata).__name__}")
     # Escaped to ASCII, because UTF-8 cannot encode names with unpaired surrogates.
@@ -59,7 +59,7 @@ def _text(metadata: State) -> bytes:
             f"the metadata has {len(text)} bytes; a model file supports at most {MAX_METADATA_BYTES}"
         )
     data = text.encode("ascii")
-    if _depth(data) > MAX_METADATA_DEPTH:
+    if _nesting_depth(data) > MAX_METADATA_DEPTH:
         raise ValueError(
             f"the metadata is nested more than {MAX_METADATA_DEPTH} levels deep, which a model file does not"
             " support"
@@ -76,16 +76,16 @@ def unpack_trees(data: bytes) -> tuple[_core.Ensemble, dict[str, Any]]:
         The content of the file, as bytes or another object that supports the buffer protocol.
     """
     ensemble, text = _core.read_model(data if isinstance(data, bytes) else bytes(memoryview(data)))
-    return ensemble, _parse(text)
+    return ensemble, _parse_metadata(text)
 
 
-def _parse(text: bytes) -> dict[str, Any]:
+def _parse_metadata(text: bytes) -> dict[str, Any]:
     if len(text) > MAX_METADATA_BYTES:
         raise ModelFileError(
             f"invalid model file: the metadata has {len(text)} bytes; at most {MAX_METADATA_BYTES} are"
             " supported"
         )
-    if _depth(text) > MAX_METADATA_DEPTH:
+    if _nesting_depth(text) > MAX_METADATA_DEPTH:
         raise ModelFileError(
             f"invalid model file: the metadata is nested more than {MAX_METADATA_DEPTH} levels deep"
         )
@@ -93,8 +93,8 @@ def _parse(text: bytes) -> dict[str, Any]:
         metadata = json.loads(
             text.decode("utf-8"),
             parse_constant=_refuse_constant,
-            parse_float=_finite if _may_overflow(text) else None,
-            object_pairs_hook=_distinct,
+            parse_float=_parse_finite_number if _may_overflow(text) else None,
+            object_pairs_hook=_dict_of_distinct_keys,
         )
     except ModelFileError:
         raise
@@ -113,7 +113,7 @@ _ESCAPED = re.compile(rb"\\.", re.DOTALL)
 _NO_BRACKETS = bytes(set(range(256)) - set(b'[]{}"'))
 
 
-def _depth(text: bytes) -> int:
+def _nesting_depth(text: bytes) -> int:
     """Return the nesting depth of lists and objects in a JSON text, computed without recursion."""
     if b"\\" in text:
         text = _ESCAPED.sub(b"", text)
@@ -139,7 +139,7 @@ def _refuse_constant(name: str) -> Any:
     )
 
 
-def _finite(digits: str) -> float:
+def _parse_finite_number(digits: str) -> float:
     value = float(digits)
     if not math.isfinite(value):
         raise ModelFileError(
@@ -149,8 +149,8 @@ def _finite(digits: str) -> float:
     return value
 
 
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    result = dict(pairs)
-    if len(result) != len(pairs):
+def _dict_of_distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    metadata = dict(pairs)
+    if len(metadata) != len(pairs):
         raise ModelFileError("invalid model file: an object in the metadata has a duplicate key")
-    return result
+    return metadata

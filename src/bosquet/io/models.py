@@ -86,10 +86,10 @@ def _file_bytes(path: str | os.PathLike[str]) -> bytes:
 
 
 # ----------------------------------------------------------------------------------------- writing
-def model_bytes(estimator: object, nested: int = 0) -> bytes:
+def model_bytes(estimator: object, nesting: int = 0) -> bytes:
     """Return the model file of a fitted estimator as bytes.
 
-    `nested` is its nesting depth: 0, or 1 for a member of another model, and so on.
+    `nesting` is its nesting depth: 0, or 1 for a member of another model, and so on.
     """
     from bosquet._sklearn import check_is_fitted
 
@@ -99,7 +99,7 @@ def model_bytes(estimator: object, nested: int = 0) -> bytes:
             f"a model file supports Bosquet's own models only, but this is"
             f" {with_article(_full_name(estimator))}; use pickle or joblib"
         )
-    if nested and kind.top_level_only:
+    if nesting and kind.top_level_only:
         raise ValueError(
             f"{with_article(type(estimator).__name__)} cannot be a member of another model"
         )
@@ -108,19 +108,19 @@ def model_bytes(estimator: object, nested: int = 0) -> bytes:
         check_is_fitted(estimator)
     content, state = kind.to_state(estimator)
     if isinstance(content, Ensemble):
-        return pack_trees(content, _metadata(kind, estimator, content, state))
-    if nested == MAX_NESTING:
+        return pack_trees(content, _model_metadata(kind, estimator, content, state))
+    if nesting == MAX_NESTING:
         raise ValueError(
             f"it is nested in more than {MAX_NESTING - 1} other models, which a model file does not"
             " support; use pickle or joblib"
         )
-    member_files = [_part(label, member, nested) for label, member in content]
-    return pack_members(member_files, _metadata(kind, estimator, content, state))
+    member_files = [_member_bytes(label, member, nesting) for label, member in content]
+    return pack_members(member_files, _model_metadata(kind, estimator, content, state))
 
 
-def _part(label: str, member: Any, nested: int) -> bytes:
+def _member_bytes(label: str, member: Any, nesting: int) -> bytes:
     try:
-        return model_bytes(member, nested + 1)
+        return model_bytes(member, nesting + 1)
     except ValueError as error:
         raise ValueError(f"{label} ({type(member).__name__}) cannot be saved: {error}") from error
 
@@ -129,7 +129,7 @@ def _full_name(estimator: object) -> str:
     return f"{type(estimator).__module__}.{type(estimator).__qualname__}"
 
 
-def _metadata(
+def _model_metadata(
     kind: ModelKind, estimator: Any, content: Content, state: dict[str, Any]
 ) -> dict[str, Any]:
     """Return the metadata of a model file: version, class, parameters, and the state of the model."""
@@ -144,10 +144,10 @@ def _metadata(
 
 
 # ----------------------------------------------------------------------------------------- reading
-def model_from_bytes(data: bytes, nested: int = 0) -> Any:
+def model_from_bytes(data: bytes, nesting: int = 0) -> Any:
     """Build the estimator from the result of `model_bytes`; raise ModelFileError for invalid bytes."""
     try:
-        return _read(data, nested)
+        return _read_model(data, nesting)
     except (ModelFileError, Warning):  # the user's filters may turn warnings into errors
         raise
     except Exception as error:  # an invalid value that the checks of the kind did not find
@@ -162,18 +162,18 @@ def writer_version(data: bytes) -> str:
     return read_text(metadata, "bosquet")
 
 
-def _read(data: bytes, nested: int) -> Any:
+def _read_model(data: bytes, nesting: int) -> Any:
     composite = unpack_members(data)
     content, metadata = unpack_trees(data) if composite is None else composite
     version = read_text(metadata, "bosquet")
-    if composite is not None and nested == MAX_NESTING:
+    if composite is not None and nesting == MAX_NESTING:
         raise ModelFileError(
             f"invalid model file: models are nested more than {MAX_NESTING} levels deep"
         )
     if not _is_newer(version):
-        return _build(content, metadata, nested)
+        return _build_model(content, metadata, nesting)
     try:
-        return _build(content, metadata, nested)
+        return _build_model(content, metadata, nesting)
     except Exception as error:
         raise ModelFileError(
             f"the model file was written by Bosquet {version}, and this older version, {bosquet.__version__},"
@@ -181,8 +181,8 @@ def _read(data: bytes, nested: int) -> Any:
         ) from error
 
 
-def _is_newer(version: str, than: str = bosquet.__version__) -> bool:
-    return _version_numbers(version) > _version_numbers(than)
+def _is_newer(version: str, reference: str = bosquet.__version__) -> bool:
+    return _version_numbers(version) > _version_numbers(reference)
 
 
 def _version_numbers(version: str) -> tuple[int, ...]:
@@ -195,7 +195,7 @@ def _version_numbers(version: str) -> tuple[int, ...]:
     return tuple(int(number or 0) for number in match.groups())
 
 
-def _build(content: Any, metadata: dict[str, Any], nested: int) -> Any:
+def _build_model(content: Any, metadata: dict[str, Any], nesting: int) -> Any:
     name = read_text(metadata, "estimator")
     kind = kind_by_name(name)
     if kind is None:
@@ -203,7 +203,7 @@ def _build(content: Any, metadata: dict[str, Any], nested: int) -> Any:
             f"invalid model file: 'estimator' is {name!r}, which is not a class of Bosquet"
             f" {bosquet.__version__}"
         )
-    if nested and kind.top_level_only:
+    if nesting and kind.top_level_only:
         raise ModelFileError(
             f"invalid model file: {with_article(name)} cannot be a member of another model"
         )
@@ -218,7 +218,7 @@ def _build(content: Any, metadata: dict[str, Any], nested: int) -> Any:
             f" {'member models' if kind.has_members else 'trees'}"
         )
     if isinstance(content, list):
-        content = [model_from_bytes(member_file, nested + 1) for member_file in content]
+        content = [model_from_bytes(member_file, nesting + 1) for member_file in content]
     version = read_text(metadata, "bosquet")
     context = ReadContext(_is_newer(version), content if isinstance(content, list) else [])
     model: Any = None
@@ -232,7 +232,7 @@ def _build(content: Any, metadata: dict[str, Any], nested: int) -> Any:
     for parameter, mark in missing.items():
         setattr(model, parameter, mark)
     _check_round_trip(kind, model, metadata)
-    if kind.has_members and not nested:
+    if kind.has_members and not nesting:
         column_kinds(model)
     if context.unknown:
         model._unknown_parameters = context.unknown
@@ -251,10 +251,10 @@ def _check_round_trip(kind: ModelKind, model: Any, metadata: dict[str, Any]) -> 
     So a file with a key or a value that the reader does not use is rejected.
     """
     version = metadata["bosquet"]
-    made = _metadata(kind, model, *kind.to_state(model))
-    difference = _difference(
+    rewritten = _model_metadata(kind, model, *kind.to_state(model))
+    difference = _first_difference(
         metadata,
-        made | {"bosquet": version},
+        rewritten | {"bosquet": version},
         may_lack=_is_newer(bosquet.__version__, version),
         may_have=_is_newer(version),
     )
@@ -265,26 +265,28 @@ def _check_round_trip(kind: ModelKind, model: Any, metadata: dict[str, Any]) -> 
         )
 
 
-def _difference(read: Any, made: Any, *, may_lack: bool, may_have: bool) -> str | None:
+def _first_difference(read: Any, rewritten: Any, *, may_lack: bool, may_have: bool) -> str | None:
     """Return the path of the first difference between the metadata of two models, None if they are equal.
 
     A file of an older version may lack keys, and a file of a newer version may have unknown keys.
     """
-    if read == made:
+    if read == rewritten:
         return None
     pairs: Iterable[tuple[str, Any, Any]]
-    if isinstance(read, dict) and isinstance(made, dict):
-        lacking, more = made.keys() - read.keys(), read.keys() - made.keys()
-        wrong = sorted((set() if may_lack else lacking) | (set() if may_have else more))
-        if wrong:
-            return f".{wrong[0]}"
-        pairs = [(f".{key}", read[key], made[key]) for key in read.keys() & made.keys()]
-    elif isinstance(read, list) and isinstance(made, list) and len(read) == len(made):
-        pairs = [(f"[{k}]", one, made[k]) for k, one in enumerate(read)]
+    if isinstance(read, dict) and isinstance(rewritten, dict):
+        absent, surplus = rewritten.keys() - read.keys(), read.keys() - rewritten.keys()
+        differing_keys = sorted((set() if may_lack else absent) | (set() if may_have else surplus))
+        if differing_keys:
+            return f".{differing_keys[0]}"
+        pairs = [(f".{key}", read[key], rewritten[key]) for key in read.keys() & rewritten.keys()]
+    elif isinstance(read, list) and isinstance(rewritten, list) and len(read) == len(rewritten):
+        pairs = [(f"[{k}]", value, rewritten[k]) for k, value in enumerate(read)]
     else:
         return ""
-    for key, one, other in pairs:
-        inside = _difference(one, other, may_lack=may_lack, may_have=may_have)
-        if inside is not None:
-            return key + inside
+    for key, value, rewritten_value in pairs:
+        path_inside = _first_difference(
+            value, rewritten_value, may_lack=may_lack, may_have=may_have
+        )
+        if path_inside is not None:
+            return key + path_inside
     return None

@@ -68,7 +68,10 @@ def parameters_state(estimator: Estimator, members: Sequence[object] = ()) -> di
     """
     state: dict[str, Any] = {}
     stored: dict[str, Any] = {}
-    required, member_index = _required(type(estimator)), {id(m): n for n, m in enumerate(members)}
+    required, member_index = (
+        _required_parameters(type(estimator)),
+        {id(m): n for n, m in enumerate(members)},
+    )
     for name, value in estimator.get_params(deep=False).items():
         if name in MACHINE_PARAMETERS:
             continue
@@ -107,10 +110,10 @@ def encode_value(value: object, member_index: Mapping[int, int] = MappingProxyTy
         return number if math.isfinite(number) else {"float": str(number)}
     if isinstance(value, NotStored):
         return {"not stored": value.kind}
-    return _encoded_container(value, member_index)
+    return _encode_container(value, member_index)
 
 
-def _encoded_container(value: Any, member_index: Mapping[int, int]) -> Any:
+def _encode_container(value: Any, member_index: Mapping[int, int]) -> Any:
     def each(values: Any) -> list[Any]:
         return [encode_value(one, member_index) for one in values]
 
@@ -120,30 +123,32 @@ def _encoded_container(value: Any, member_index: Mapping[int, int]) -> Any:
         return {"tuple": each(value)}
     if isinstance(value, set | frozenset):
         tag = "set" if isinstance(value, set) else "frozenset"
-        return {tag: sorted(map(_as_key, value), key=json.dumps)}
+        return {tag: sorted(map(_encode_key, value), key=json.dumps)}
     if isinstance(value, range):
         if _is_long(value):
             raise Unstorable(value, f"{value} has more than {MAX_RANGE_LENGTH:,} elements")
         return {"range": each((value.start, value.stop, value.step))}
     if isinstance(value, dict):
         return {
-            "dict": [[_as_key(key), encode_value(one, member_index)] for key, one in value.items()]
+            "dict": [
+                [_encode_key(key), encode_value(one, member_index)] for key, one in value.items()
+            ]
         }
     if hasattr(value, "__array__"):  # an array, or a column or table that converts to one
-        return _encoded_array(np.asarray(value))
+        return _encode_array(np.asarray(value))
     if id(value) in member_index:
         return {"part": member_index[id(value)]}
-    return {"estimator": _encoded_estimator(value)}
+    return {"estimator": _encode_estimator(value)}
 
 
-def _as_key(key: Any) -> Any:
+def _encode_key(key: Any) -> Any:
     """Convert a key of a dict, or an element of a set."""
     if isinstance(key, bool | int | float | str | np.generic | None):
         return encode_value(key)
     raise Unstorable(key, f"the key {key!r} is neither a number nor text")
 
 
-def _encoded_array(array: np.ndarray) -> dict[str, Any]:
+def _encode_array(array: np.ndarray) -> dict[str, Any]:
     if array.dtype.kind == "f":
         values = {
             "type": array.dtype.name,
@@ -157,7 +162,7 @@ def _encoded_array(array: np.ndarray) -> dict[str, Any]:
     return {"array": {"shape": list(array.shape), **values}}
 
 
-def _encoded_estimator(estimator: Any) -> dict[str, Any]:
+def _encode_estimator(estimator: Any) -> dict[str, Any]:
     name = type(estimator).__name__
     if class_by_name(name) is not type(estimator):
         kind = f"{type(estimator).__module__}.{name}"
@@ -172,7 +177,7 @@ def build_estimator(
     cls: Any, state: dict[str, Any], context: ReadContext
 ) -> tuple[Any, dict[str, NotStored]]:
     """Return an estimator with these parameters, checked as by `fit`, and those that were not stored."""
-    defaults = _defaults(cls)
+    defaults = _parameter_defaults(cls)
     parameters: dict[str, Any] = {}
     missing: dict[str, NotStored] = {}
     for name, value in state.items():
@@ -187,7 +192,7 @@ def build_estimator(
             missing[name] = NotStored(read_text(value, "not stored"))
         else:
             parameters[name] = decode_value(value, context)
-    for name in _required(cls):
+    for name in _required_parameters(cls):
         if name not in parameters:
             raise ModelFileError(
                 f"invalid model file: the required parameter {name!r} of {cls.__name__} is missing"
@@ -219,13 +224,13 @@ def decode_value(value: object, context: ReadContext) -> Any:
     return value
 
 
-def _each(content: Any, context: ReadContext) -> list[Any]:
+def _decode_elements(content: Any, context: ReadContext) -> list[Any]:
     return [decode_value(one, context) for one in read_list({"value": content}, "value")]
 
 
-def _keys(content: Any, context: ReadContext) -> list[Any]:
+def _decode_distinct_keys(content: Any, context: ReadContext) -> list[Any]:
     """Return the distinct keys of a dict or elements of a set."""
-    keys = _each(content, context)
+    keys = _decode_elements(content, context)
     if any(not isinstance(key, bool | int | float | str | None) for key in keys):
         raise ModelFileError(
             "invalid model file: a key of a dict or set among the parameters is neither a number nor text"
@@ -237,17 +242,17 @@ def _keys(content: Any, context: ReadContext) -> list[Any]:
     return keys
 
 
-def _dict(content: Any, context: ReadContext) -> dict[Any, Any]:
+def _decode_dict(content: Any, context: ReadContext) -> dict[Any, Any]:
     pairs = read_list({"dict": content}, "dict")
     if any(not isinstance(pair, list) or len(pair) != 2 for pair in pairs):
         raise ModelFileError(
             "invalid model file: a dict among the parameters must be a list of [key, value] pairs"
         )
-    keys = _keys([key for key, _ in pairs], context)
-    return dict(zip(keys, _each([value for _, value in pairs], context), strict=True))
+    keys = _decode_distinct_keys([key for key, _ in pairs], context)
+    return dict(zip(keys, _decode_elements([value for _, value in pairs], context), strict=True))
 
 
-def _range(content: Any, context: ReadContext) -> range:
+def _decode_range(content: Any, context: ReadContext) -> range:
     start, stop, step = read_integers({"range": content}, "range", -(2**63), 2**63, length=3)
     values = range(start, stop, step)
     # Checks convert a range to an array, whose size is not bounded by the size of the file.
@@ -264,11 +269,11 @@ def _is_long(numbers: range) -> bool:
     )  # len() of the whole range may overflow
 
 
-def _float(content: Any, context: ReadContext) -> float:
+def _decode_float(content: Any, context: ReadContext) -> float:
     return _NOT_FINITE[read_choice({"float": content}, "float", _NOT_FINITE)]
 
 
-def _array(content: Any, context: ReadContext) -> np.ndarray:
+def _decode_array(content: Any, context: ReadContext) -> np.ndarray:
     shape = read_integers(content, "shape", 0)
     values = read_list(content, "values")
     if len(shape) > 8 or math.prod(shape) != len(values):
@@ -281,7 +286,7 @@ def _array(content: Any, context: ReadContext) -> np.ndarray:
     return read_labels({"type": content["type"], "values": values}).reshape(shape)
 
 
-def _part(content: Any, context: ReadContext) -> Any:
+def _decode_member(content: Any, context: ReadContext) -> Any:
     if type(content) is not int or not 0 <= content < len(context.members):
         raise ModelFileError(
             f"invalid model file: a parameter refers to the member {content!r}, but the file has"
@@ -290,7 +295,7 @@ def _part(content: Any, context: ReadContext) -> Any:
     return context.members[content]
 
 
-def _estimator(content: Any, context: ReadContext) -> Any:
+def _decode_estimator(content: Any, context: ReadContext) -> Any:
     name = read_text(content, "name")
     cls = class_by_name(name)
     if cls is None:
@@ -304,25 +309,27 @@ def _estimator(content: Any, context: ReadContext) -> Any:
 
 
 _TAGS: dict[str, Callable[[Any, ReadContext], Any]] = {
-    "tuple": lambda content, context: tuple(_each(content, context)),
-    "set": lambda content, context: set(_keys(content, context)),
-    "frozenset": lambda content, context: frozenset(_keys(content, context)),
-    "dict": _dict,
-    "range": _range,
-    "float": _float,
-    "array": _array,
-    "part": _part,
-    "estimator": _estimator,
+    "tuple": lambda content, context: tuple(_decode_elements(content, context)),
+    "set": lambda content, context: set(_decode_distinct_keys(content, context)),
+    "frozenset": lambda content, context: frozenset(_decode_distinct_keys(content, context)),
+    "dict": _decode_dict,
+    "range": _decode_range,
+    "float": _decode_float,
+    "array": _decode_array,
+    "part": _decode_member,
+    "estimator": _decode_estimator,
 }
 
 
 @cache
-def _defaults(cls: Any) -> dict[str, Any]:
+def _parameter_defaults(cls: Any) -> dict[str, Any]:
     """Return the parameters of a class with their defaults, `Parameter.empty` for those without."""
     parameters = signature(cls.__init__).parameters.values()
     return {p.name: p.default for p in parameters if p.name != "self"}
 
 
-def _required(cls: Any) -> list[str]:
+def _required_parameters(cls: Any) -> list[str]:
     """Return the parameters of a class that have no default."""
-    return [name for name, default in _defaults(cls).items() if default is Parameter.empty]
+    return [
+        name for name, default in _parameter_defaults(cls).items() if default is Parameter.empty
+    ]

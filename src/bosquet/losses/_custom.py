@@ -62,12 +62,14 @@ class CustomLoss:
                 " gradient_hessian(y, raw) or value(y, raw)"
             )
 
-    def _shaped(self, array: np.ndarray) -> np.ndarray:
+    def _to_user_shape(self, array: np.ndarray) -> np.ndarray:
         """Convert an array of shape (outputs, rows) to the shape that the user's functions expect."""
         return array[0] if array.shape[0] == 1 else array.T
 
-    def _values(self, target: np.ndarray, raw: np.ndarray) -> np.ndarray:
-        values = np.asarray(self.user.value(self._shaped(target), self._shaped(raw)), dtype=float)
+    def _user_values(self, target: np.ndarray, raw: np.ndarray) -> np.ndarray:
+        values = np.asarray(
+            self.user.value(self._to_user_shape(target), self._to_user_shape(raw)), dtype=float
+        )
         if values.ndim == 2:
             values = values.sum(axis=1)
         if values.shape != (raw.shape[1],):
@@ -88,9 +90,9 @@ class CustomLoss:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the gradient and the non-negative second derivative, of the shape of `raw`."""
         if not self._has_derivatives:
-            gradient, hessian = self._numerical(target, raw)
+            gradient, hessian = self._numerical_gradient_hessian(target, raw)
         else:
-            gradient, hessian = self._analytic(target, raw)
+            gradient, hessian = self._user_gradient_hessian(target, raw)
         for what, array in (("gradient", gradient), ("Hessian", hessian)):
             if not np.isfinite(array).all():
                 row = int(np.flatnonzero(~np.isfinite(array).all(axis=0))[0])
@@ -100,12 +102,14 @@ class CustomLoss:
         # A negative second derivative would reverse the step. It is replaced by 0.
         return gradient, np.maximum(hessian, 0)
 
-    def _analytic(self, target: np.ndarray, raw: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        pair = self.user.gradient_hessian(self._shaped(target), self._shaped(raw))
+    def _user_gradient_hessian(
+        self, target: np.ndarray, raw: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        pair = self.user.gradient_hessian(self._to_user_shape(target), self._to_user_shape(raw))
         result = []
         for what, array in zip(("gradient", "Hessian"), pair, strict=True):
             array = np.asarray(array, dtype=float)
-            shape = self._shaped(raw).shape
+            shape = self._to_user_shape(raw).shape
             if array.shape != shape:
                 raise ValueError(
                     f"the {what} of loss={self.user!r} has shape {array.shape}; it must have the shape of"
@@ -114,11 +118,11 @@ class CustomLoss:
             result.append(array[None, :] if array.ndim == 1 else array.T)
         return result[0], result[1]
 
-    def _numerical(
+    def _numerical_gradient_hessian(
         self, target: np.ndarray, raw: np.ndarray, *, with_hessian: bool = True
     ) -> tuple[np.ndarray, np.ndarray]:
         gradient, hessian = np.empty_like(raw), np.empty_like(raw)
-        middle = self._values(target, raw) if with_hessian else None
+        middle = self._user_values(target, raw) if with_hessian else None
         for k in range(raw.shape[0]):
             size = 1 + np.abs(raw[k])
             up, down = self._shifted_values(target, raw, k, _GRADIENT_STEP * size)
@@ -134,7 +138,7 @@ class CustomLoss:
         up, down = raw.copy(), raw.copy()
         up[k] += step
         down[k] -= step
-        return self._values(target, up), self._values(target, down)
+        return self._user_values(target, up), self._user_values(target, down)
 
     def compare_derivatives(self, target: np.ndarray, raw: np.ndarray) -> None:
         """Raise a ValueError if the gradient is not the derivative of the value.
@@ -148,8 +152,8 @@ class CustomLoss:
         target, raw = np.ascontiguousarray(target[:, rows]), raw[:, rows]
         reach = float(np.std(target - raw)) if target.shape == raw.shape else 1.0
         for shift in (0.0, reach or 1.0, -reach or -1.0):
-            gradient = self._analytic(target, raw + shift)[0]
-            slope, _ = self._numerical(target, raw + shift, with_hessian=False)
+            gradient = self._user_gradient_hessian(target, raw + shift)[0]
+            slope, _ = self._numerical_gradient_hessian(target, raw + shift, with_hessian=False)
             scale = np.maximum(np.abs(gradient), np.abs(slope)) + 1e-3 * (1 + np.abs(slope).max())
             wrong = np.abs(gradient - slope) > 0.01 * scale
             # At a kink of the loss a few rows may differ; with a wrong formula many rows differ.
@@ -161,11 +165,11 @@ class CustomLoss:
                     f" {slope[k, i]:.6g}; correct one of the two methods"
                 )
 
-    def mean(self, target: np.ndarray, raw: np.ndarray, weight: np.ndarray) -> float:
+    def mean_loss(self, target: np.ndarray, raw: np.ndarray, weight: np.ndarray) -> float:
         """Return the weighted mean loss, NaN if the object has no method `value`."""
         if not self._has_value:
             return float("nan")
-        values = self._values(target, raw)
+        values = self._user_values(target, raw)
         return float(np.average(values, weights=weight if weight.size else None))
 
     def best_constants(
@@ -178,7 +182,9 @@ class CustomLoss:
         """
         user_constant = getattr(self.user, "best_constant", None)
         if callable(user_constant) and offset is None:
-            user_values = user_constant(self._shaped(target), weight if weight.size else None)
+            user_values = user_constant(
+                self._to_user_shape(target), weight if weight.size else None
+            )
             return np.broadcast_to(np.asarray(user_values, dtype=float), (self.outputs,)).copy()
         rows = target.shape[1]
         leaf = np.zeros(rows, dtype=np.intp)

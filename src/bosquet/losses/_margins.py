@@ -159,18 +159,18 @@ class CustomMarginLoss(MarginLoss):
         self._compare_slope()
 
     def value(self, margin: np.ndarray) -> np.ndarray:
-        return self._checked("value", self._value(margin), margin)
+        return self._checked_shape("value", self._value(margin), margin)
 
     def slope(self, margin: np.ndarray) -> np.ndarray:
         if self._slope is not None:
-            return self._checked("slope", self._slope(margin), margin)
-        return self._difference(margin)
+            return self._checked_shape("slope", self._slope(margin), margin)
+        return self._numerical_slope(margin)
 
-    def _difference(self, margin: np.ndarray) -> np.ndarray:
+    def _numerical_slope(self, margin: np.ndarray) -> np.ndarray:
         step = _STEP * (1 + np.abs(margin))
         return (self.value(margin + step) - self.value(margin - step)) / (2 * step)
 
-    def _checked(self, what: str, result: ArrayLike, margin: np.ndarray) -> np.ndarray:
+    def _checked_shape(self, what: str, result: ArrayLike, margin: np.ndarray) -> np.ndarray:
         result = np.asarray(result, dtype=float)
         if result.shape != margin.shape:
             raise ValueError(
@@ -189,7 +189,7 @@ class CustomMarginLoss(MarginLoss):
         """Raise a ValueError if the slope is not the derivative of the value."""
         if self._slope is None:
             return
-        returned, numerical = self.slope(_TEST_MARGINS), self._difference(_TEST_MARGINS)
+        returned, numerical = self.slope(_TEST_MARGINS), self._numerical_slope(_TEST_MARGINS)
         wrong = np.flatnonzero(np.abs(returned - numerical) > 1e-4 * (1 + np.abs(numerical)))
         if wrong.size:
             at = wrong[0]

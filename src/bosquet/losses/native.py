@@ -95,7 +95,7 @@ class NativeLoss:
         """Return the first and second derivatives by the raw predictions, of the shape of `raw`."""
         return self.core.gradient_hessian(target, raw)
 
-    def mean(self, target: np.ndarray, raw: np.ndarray, weight: np.ndarray) -> float:
+    def mean_loss(self, target: np.ndarray, raw: np.ndarray, weight: np.ndarray) -> float:
         """Return the weighted mean loss."""
         total = weight.sum() if weight.size else target.shape[1]
         return self.core.value(target, raw, weight) / total

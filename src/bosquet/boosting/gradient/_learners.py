@@ -155,12 +155,14 @@ class LearnerStepper:
         return (low + high) / 2
 
     def train_loss(self) -> float:
-        return self.loss.mean(self.train.target, self.raw, self.train.weight)
+        return self.loss.mean_loss(self.train.target, self.raw, self.train.weight)
 
     def validation_loss(self) -> float | None:
         if self.validation is None or self.validation_raw is None:
             return None
-        return self.loss.mean(self.validation.target, self.validation_raw, self.validation.weight)
+        return self.loss.mean_loss(
+            self.validation.target, self.validation_raw, self.validation.weight
+        )
 
     def timings(self) -> dict[str, float]:
         return {}

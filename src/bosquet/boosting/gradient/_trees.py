@@ -209,7 +209,7 @@ class TreeStepper:
     def train_loss(self) -> float:
         if isinstance(self.loss, NativeLoss):
             return self.fit.train_loss()
-        return self.loss.mean(self.train.target, self.fit.raw(), self.train.weight)
+        return self.loss.mean_loss(self.train.target, self.fit.raw(), self.train.weight)
 
     def validation_loss(self) -> float | None:
         if self.validation is None:
@@ -217,7 +217,7 @@ class TreeStepper:
         if isinstance(self.loss, NativeLoss):
             return self.fit.validation_loss()
         part = self.validation
-        return self.loss.mean(part.target, self.fit.raw(validation=True), part.weight)
+        return self.loss.mean_loss(part.target, self.fit.raw(validation=True), part.weight)
 
     def timings(self) -> dict[str, float]:
         """Seconds by phase; the phases of growing are summed over threads."""
