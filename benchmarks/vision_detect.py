@@ -45,11 +45,11 @@ def photograph():
     """Return scikit-learn's photograph of a palace, 640 × 480 pixels, grey."""
     from sklearn.datasets import load_sample_image
 
-    from bosquet.vision.images import grey_image, resized
+    from bosquet.vision.images import grey_image, resize
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return resized(grey_image(load_sample_image("china.jpg")), (640, 480))
+        return resize(grey_image(load_sample_image("china.jpg")), (640, 480))
 
 
 def timed(contestant, _):

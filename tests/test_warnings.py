@@ -32,11 +32,11 @@ WARNERS = {
     "rows in every bag": lambda: RandomForestClassifier(2, oob_score=True, random_state=0).fit(
         X, Y
     ),
-    "names of columns": lambda: named().predict(np.zeros((1, 2))),
+    "names of columns": lambda: tree_with_names().predict(np.zeros((1, 2))),
 }
 
 
-def named():
+def tree_with_names():
     import pandas as pd
 
     return DecisionTreeClassifier().fit(pd.DataFrame(X, columns=["a", "b"]), Y)

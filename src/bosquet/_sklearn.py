@@ -26,7 +26,7 @@ from sklearn.utils.validation import has_fit_parameter
 from sklearn.utils.validation import validate_data as validate_by_scikit_learn
 
 from bosquet._masks import without_mask
-from bosquet._sparse import checked_sparse, indexable
+from bosquet._sparse import as_indexable, check_sparse
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -82,7 +82,7 @@ def check_is_fitted(estimator: object, attribute: str | None = None) -> None:
 
 def validate_data(estimator: Any, X: Any, **options: Any) -> Any:
     """Validate X as scikit-learn does, and also check the indices of a sparse matrix and apply a mask."""
-    X = checked_sparse(X) if issparse(X) else without_mask(X)
+    X = check_sparse(X) if issparse(X) else without_mask(X)
     return validate_by_scikit_learn(estimator, X, **options)
 
 
@@ -128,14 +128,14 @@ def rows_of(data: Container, rows: ArrayLike | slice) -> Container:
     """Return the given rows of an array, a data frame or a sparse matrix, in the same container."""
     from sklearn.utils import _safe_indexing
 
-    return _safe_indexing(indexable(data), rows)
+    return _safe_indexing(as_indexable(data), rows)
 
 
 def columns_of(data: Container, columns: ArrayLike) -> Container:
     """Return the columns with these indices, in the same container (array, data frame or sparse matrix)."""
     from sklearn.utils import _safe_indexing
 
-    return _safe_indexing(indexable(data), columns, axis=1)
+    return _safe_indexing(as_indexable(data), columns, axis=1)
 
 
 def in_parallel(

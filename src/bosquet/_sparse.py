@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _COMPRESSED = ("csr", "csc", "bsr")
 
 
-def checked_sparse(X: sparray | spmatrix, format_: str = "csr") -> sparray | spmatrix:
+def check_sparse(X: sparray | spmatrix, format_: str = "csr") -> sparray | spmatrix:
     """Return a sparse matrix in CSR format (or `format_`); raise ValueError if an index is outside its shape.
 
     SciPy's conversions and scikit-learn's trees do not compare the indices with the shape: an invalid index
@@ -37,6 +37,6 @@ def checked_sparse(X: sparray | spmatrix, format_: str = "csr") -> sparray | spm
     return X.asformat(format_)
 
 
-def indexable(X: Any) -> Any:
+def as_indexable(X: Any) -> Any:
     """Return X, or its CSR form if X is a sparse matrix whose format cannot be indexed."""
-    return checked_sparse(X) if issparse(X) and X.format not in ("csr", "csc", "lil") else X
+    return check_sparse(X) if issparse(X) and X.format not in ("csr", "csc", "lil") else X

@@ -26,7 +26,7 @@ CLASSIFIERS = [
 ALL = [*CLASSIFIERS, bosquet.AdaBoostRegressor(n_estimators=3)]
 
 
-def named(model):
+def class_name_of(model):
     return type(model).__name__
 
 
@@ -45,10 +45,10 @@ def test_an_unknown_class_is_reported_with_its_row_and_the_classes():
         model.fit(X, Y, eval_set=(X[:2], [0, 7]))
 
 
-@pytest.mark.parametrize("model", ALL, ids=named)
+@pytest.mark.parametrize("model", ALL, ids=class_name_of)
 def test_the_error_for_another_number_of_columns_names_the_model(model):
     model.fit(X, Y)
-    expected = rf"X has 1 features, but {named(model)} is expecting 2 features"
+    expected = rf"X has 1 features, but {class_name_of(model)} is expecting 2 features"
     with pytest.raises(ValueError, match=expected):
         model.predict(X[:, :1])
     if hasattr(model, "staged_predict"):
@@ -70,10 +70,10 @@ def test_the_error_for_another_number_of_columns_names_the_model(model):
         bosquet.ConformalModel(bosquet.DecisionTreeRegressor()),
         bosquet.Mixture(),
     ],
-    ids=named,
+    ids=class_name_of,
 )
 def test_a_missing_target_is_reported_with_the_name_of_the_class(model):
-    with pytest.raises(ValueError, match=f"{named(model)} requires y to be passed"):
+    with pytest.raises(ValueError, match=f"{class_name_of(model)} requires y to be passed"):
         model.fit(X, None)
 
 
@@ -85,15 +85,17 @@ def test_n_jobs_0_raises_the_same_message_in_estimators_and_helpers():
         effective_threads(0)
 
 
-@pytest.mark.parametrize("model", ALL, ids=named)
+@pytest.mark.parametrize("model", ALL, ids=class_name_of)
 def test_the_warning_about_missing_names_names_the_model(model):
     model.fit(pd.DataFrame(X, columns=["a", "b"]), Y)
-    with pytest.warns(UserWarning, match=f"but {named(model)} was fitted with feature names"):
+    with pytest.warns(
+        UserWarning, match=f"but {class_name_of(model)} was fitted with feature names"
+    ):
         model.predict(X)
 
 
 @pytest.mark.parametrize(
-    "model", [model for model in ALL if "n_jobs" in model.get_params()], ids=named
+    "model", [model for model in ALL if "n_jobs" in model.get_params()], ids=class_name_of
 )
 @pytest.mark.parametrize("n_jobs", ["x", 1.5, 0])
 def test_an_invalid_number_of_threads_is_named(model, n_jobs):
@@ -111,7 +113,7 @@ def test_callbacks_that_cannot_be_called_are_named(kind, callbacks):
         kind(callbacks=callbacks).fit(X, Y)
 
 
-@pytest.mark.parametrize("model", CLASSIFIERS[:5], ids=named)
+@pytest.mark.parametrize("model", CLASSIFIERS[:5], ids=class_name_of)
 def test_the_only_class_is_shown_as_it_was_given(model):
     with pytest.raises(ValueError, match=r"y has one class only, 0\.0: "):
         model.fit(X, np.zeros(80))

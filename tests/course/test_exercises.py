@@ -43,7 +43,7 @@ EXPECTED_CASES = {
 STEPS = ("extract", "explore", "split", "tune", "compare", "repeat", "choose")
 
 
-def named(path):
+def stem_of(path):
     return path.stem
 
 
@@ -56,7 +56,7 @@ def test_every_exercise_and_every_case_of_the_course_has_its_page():
     assert {page.stem.removeprefix("plot_case_") for page in CASES} == EXPECTED_CASES
 
 
-@pytest.mark.parametrize("page", PAGES, ids=named)
+@pytest.mark.parametrize("page", PAGES, ids=stem_of)
 def test_a_page_compiles_and_begins_with_a_title_and_a_text(page):
     source = source_of(page)
     compile(source, str(page), "exec")
@@ -67,7 +67,7 @@ def test_a_page_compiles_and_begins_with_a_title_and_a_text(page):
     assert len(" ".join(lines[2:])) > 100
 
 
-@pytest.mark.parametrize("page", PAGES, ids=named)
+@pytest.mark.parametrize("page", PAGES, ids=stem_of)
 def test_a_page_mixes_prose_library_and_figures(page):
     source = source_of(page)
     assert source.count("\n# %%") >= 2
@@ -75,7 +75,7 @@ def test_a_page_mixes_prose_library_and_figures(page):
     assert "plt.show()" in source
 
 
-@pytest.mark.parametrize("page", CASES, ids=named)
+@pytest.mark.parametrize("page", CASES, ids=stem_of)
 def test_a_case_has_the_seven_steps_and_a_conclusion(page):
     headings = heading_lines(source_of(page))
     steps = [numbers_of(heading) for heading in headings]
@@ -106,7 +106,7 @@ def heading_lines(source):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", PAGES, ids=named)
+@pytest.mark.parametrize("page", PAGES, ids=stem_of)
 def test_a_page_runs_without_the_real_tables(page, tmp_path):
     pytest.importorskip("matplotlib")
     pytest.importorskip("pandas")

@@ -132,7 +132,7 @@ def test_item_18_pruning_a_branch_changes_the_cost_by_node_minus_branch(table, g
     node = random.choice(inner.tolist())
     D = node_costs(tree, cost)
     whole, branch = (cost_complexity(tree, gamma, cost, node=start) for start in (0, node))
-    cut = cost_complexity(tree.pruned_at([node]), gamma, cost)
+    cut = cost_complexity(tree.prune_at([node]), gamma, cost)
     assert cut == pytest.approx(whole + D[node] + gamma - branch, abs=1e-6)
     leaves = round(cost_complexity(tree, 1, np.zeros(tree.n_nodes), node=node))
     link = (D[node] - cost_complexity(tree, 0, cost, node=node)) / (leaves - 1)

@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeClassifier as ScikitClasses
 from sklearn.tree import DecisionTreeRegressor as ScikitTree
 
 import bosquet
-from bosquet._sparse import checked_sparse
+from bosquet._sparse import check_sparse
 from bosquet.data import TableEncoder
 
 FORMATS = ["csr", "csc", "coo", "dok", "lil", "bsr", "dia"]
@@ -98,7 +98,7 @@ BROKEN = ["csr", "csr below 0", "csr indptr", "csr data", "csc", "bsr", "coo", "
 def test_an_index_outside_of_the_matrix_is_an_error(name: str) -> None:
     before = broken(name)
     with pytest.raises(ValueError, match=r"whose indices are invalid.*rebuild the matrix"):
-        checked_sparse(before)
+        check_sparse(before)
 
 
 @pytest.mark.parametrize("model", [*REGRESSORS, *CLASSIFIERS], ids=str)
@@ -122,5 +122,5 @@ def test_the_check_does_not_change_the_matrix() -> None:
     X = sp.csr_array(table()[0])
     X.data, X.indices = np.append(X.data, 9.0), np.append(X.indices, 0)  # beyond the last row
     parts = X.data, X.indices, X.indptr
-    checked_sparse(X)
+    check_sparse(X)
     assert all(now is then for now, then in zip((X.data, X.indices, X.indptr), parts, strict=True))

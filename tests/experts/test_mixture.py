@@ -33,14 +33,14 @@ def some_forecasts(steps=120, n=4, seed=0):
     return F, y
 
 
-def streamed(mixture, F, y, awake=None):
+def play_as_stream(mixture, F, y, awake=None):
     for t in range(len(F)):
         mixture.predict(F[t], None if awake is None else awake[t])
         mixture.update(y[t])
     return mixture
 
 
-def same_game(one, other):
+def assert_same_game(one, other):
     assert one.n_steps_ == other.n_steps_
     for name in ("final_weights_", "regret_", "bound_"):
         assert np.array_equal(getattr(one, name), getattr(other, name), equal_nan=True), name
@@ -59,12 +59,12 @@ def test_a_stream_gives_the_same_bits_as_a_batch(rule, asleep):
         awake = np.random.default_rng(1).random(F.shape) < 0.8
         awake[:, 0] |= ~awake.any(axis=1)
     batch = Mixture(rule, random_state=5).fit(F, y, awake=awake)
-    stream = streamed(Mixture(rule, random_state=5, history=True), F, y, awake)
+    stream = play_as_stream(Mixture(rule, random_state=5, history=True), F, y, awake)
     pieces = Mixture(rule, random_state=5, history=True)
     for part in (slice(0, 1), slice(1, 50), slice(50, None)):
         pieces.partial_fit(F[part], y[part], None if awake is None else awake[part])
     for other in (stream, pieces):
-        same_game(batch, other)
+        assert_same_game(batch, other)
         for name in ("weights_", "predictions_", "losses_", "expert_losses_", "bounds_"):
             left, right = getattr(batch, name), getattr(other, name)
             assert np.array_equal(left, right, equal_nan=True), name
@@ -81,7 +81,7 @@ def test_every_loss_gives_the_same_on_a_stream_and_a_batch(loss, randomised):
         F = (F > 0.5).astype(float)
     options = {"randomised": randomised, "random_state": 2, "quantile": 0.3}
     batch = Mixture("boa", loss, **options).fit(F, y)
-    same_game(batch, streamed(Mixture("boa", loss, **options), F, y))
+    assert_same_game(batch, play_as_stream(Mixture("boa", loss, **options), F, y))
     if not randomised and loss != "zero-one":
         assert np.allclose(batch.predictions_, (batch.weights_ * F).sum(axis=1))
     if randomised:
@@ -115,7 +115,7 @@ def test_within_a_block_the_weights_do_not_change(rule):
         assert np.array_equal(predictions, batch.predictions_[begin : begin + 8])
         stream.update(y[begin : begin + 8])
     stream.partial_fit(F[48:], y[48:])
-    same_game(batch, stream)
+    assert_same_game(batch, stream)
 
 
 def test_a_block_updates_the_rule_with_the_sum_of_its_losses():
@@ -152,12 +152,12 @@ def test_probabilities_of_classes_are_mixed(rule, loss):
         assert np.isnan(mixture.bound_).all()
     else:
         assert (mixture.regret_ <= mixture.bound_).all()
-    same_game(mixture, streamed(Mixture(rule, loss, **options), F, labels))
+    assert_same_game(mixture, play_as_stream(Mixture(rule, loss, **options), F, labels))
     numbers = np.searchsorted(["a", "b", "c"], labels)
     if loss == "log":
         probability = mixture.predictions_[np.arange(150), numbers]
         np.testing.assert_allclose(mixture.losses_, -np.log(probability), rtol=1e-12)
-    same_game(mixture, Mixture(rule, loss, classes=3).fit(F, numbers))
+    assert_same_game(mixture, Mixture(rule, loss, classes=3).fit(F, numbers))
     predictions = (F * mixture.final_weights_[:, None]).sum(axis=1).argmax(axis=1)
     assert mixture.score(F, labels) == (predictions == numbers).mean()
 
@@ -221,7 +221,9 @@ def test_custom_losses_are_functions_pairs_or_objects():
     F, y = some_forecasts()
     pair = Mixture("ewa", (huber, huber_slope)).fit(F, y)
     assert pair.losses_[0] == pytest.approx(huber(pair.predictions_[0], y[0]))
-    same_game(pair, streamed(Mixture("ewa", CustomExpertLoss(huber, huber_slope)), F, y))
+    assert_same_game(
+        pair, play_as_stream(Mixture("ewa", CustomExpertLoss(huber, huber_slope)), F, y)
+    )
     drawn = Mixture("ewa", huber, randomised=True, random_state=0).fit(F, y)
     assert np.array_equal(drawn.losses_, huber(F, y[:, None])[np.arange(len(y)), drawn.chosen_])
     with pytest.raises(ValueError, match="gradient=True requires the gradient"):
@@ -290,7 +292,7 @@ def test_steps_are_recorded_according_to_history():
         (False, False, False),
     ):
         assert hasattr(Mixture(history=history).fit(F, y), "weights_") == in_fit
-        stream = streamed(Mixture(history=history), F, y)
+        stream = play_as_stream(Mixture(history=history), F, y)
         assert hasattr(stream, "weights_") == in_stream
     with pytest.raises(AttributeError, match="weights_ was not recorded"):
         stream.weights_  # noqa: B018
@@ -301,10 +303,10 @@ def test_steps_are_recorded_according_to_history():
 def test_the_memory_of_a_stream_does_not_grow():
     F, y = some_forecasts(steps=20)
     mixture = Mixture("boa")
-    streamed(mixture, F, y)
+    play_as_stream(mixture, F, y)
     first = len(pickle.dumps(mixture))
     for _ in range(20):
-        streamed(mixture, F, y)
+        play_as_stream(mixture, F, y)
     assert mixture.n_steps_ == 420
     assert len(pickle.dumps(mixture)) < first + 200
 
@@ -312,12 +314,12 @@ def test_the_memory_of_a_stream_does_not_grow():
 @pytest.mark.parametrize("rule", [*RULES, ExponentialWeights("grid")])
 def test_copies_with_an_open_step_continue_with_the_same_bits(rule):
     F, y = some_forecasts()
-    whole = streamed(Mixture(rule, random_state=1), F, y)
-    half = streamed(Mixture(rule, random_state=1), F[:60], y[:60])
+    whole = play_as_stream(Mixture(rule, random_state=1), F, y)
+    half = play_as_stream(Mixture(rule, random_state=1), F[:60], y[:60])
     half.predict(F[60])
     for copied in (pickle.loads(pickle.dumps(half)), copy.deepcopy(half)):
         copied.update(y[60])
-        same_game(whole, streamed(copied, F[61:], y[61:]))
+        assert_same_game(whole, play_as_stream(copied, F[61:], y[61:]))
 
 
 # ------------------------------------------------------------------ other behaviour
@@ -367,7 +369,7 @@ def test_predicting_again_replaces_the_open_step():
     for mixture in (once, twice):
         mixture.predict(F[5])
         mixture.update(y[5])
-    same_game(once, twice)
+    assert_same_game(once, twice)
 
 
 def test_losses_that_exceed_loss_range_warn():

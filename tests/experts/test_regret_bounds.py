@@ -45,7 +45,7 @@ extreme = st.tuples(st.integers(2, 6), st.integers(1, 120)).flatmap(
 )
 
 
-def holds(game):
+def bound_holds(game):
     """Allow for rounding of the losses, which dominates if the losses are nearly equal."""
     rounding = 1e-9 + 1e-12 * game._core.totals["expert_loss"].max()
     return (game.regret_ <= game.bound_ * (1 + 1e-9) + rounding).all()
@@ -55,7 +55,7 @@ def holds(game):
 @given(losses=st.one_of(losses_in_01, extreme))
 @settings(max_examples=40, deadline=None)
 def test_bounds_hold_with_a_known_range(name, losses):
-    assert holds(play(losses, RULES[name], loss_range=1.0))
+    assert bound_holds(play(losses, RULES[name], loss_range=1.0))
 
 
 @pytest.mark.parametrize("name", [name for name in RULES if name not in NEED_RANGE])
@@ -68,7 +68,7 @@ def test_bounds_hold_with_a_known_range(name, losses):
 def test_bounds_hold_when_the_range_has_to_be_learned(name, losses, growth, start):
     # Losses that grow from step to step are the hard case.
     scale = start * growth ** np.arange(len(losses))
-    assert holds(play(losses * scale[:, None], RULES[name]))
+    assert bound_holds(play(losses * scale[:, None], RULES[name]))
 
 
 @pytest.mark.parametrize("name", [name for name in RULES if name not in NEED_RANGE])
@@ -80,7 +80,7 @@ def test_bounds_hold_with_priors_and_for_experts_that_sleep(name, losses, seed):
     awake[:, 0] |= ~awake.any(axis=1)
     prior = rng.dirichlet(np.ones(losses.shape[1])) + 0.01
     game = play(losses, RULES[name], prior=prior, awake=awake)
-    assert holds(game)
+    assert bound_holds(game)
     excess = np.where(awake, game.losses_[:, None] - losses, 0.0)
     np.testing.assert_allclose(game.regret_, excess.sum(axis=0), atol=1e-9)
 
@@ -104,7 +104,7 @@ def adversary(rule, n, steps, loss_range=None):
 def test_bounds_hold_against_an_adversary_that_sees_the_weights(name, n):
     loss_range = 1.0 if name in NEED_RANGE else None
     game, _ = adversary(RULES[name], n, 500, loss_range)
-    assert holds(game)
+    assert bound_holds(game)
     assert game.regret_.max() > 0  # the adversary causes regret
 
 
@@ -158,7 +158,7 @@ def test_fixed_share_follows_the_best_sequence_with_a_range_that_is_learned(
 ):
     losses = losses * (growth ** np.arange(len(losses)))[:, None]
     game = play(losses, FixedShare(alpha))
-    assert holds(game)
+    assert bound_holds(game)
     shifts = min(shifts, len(losses) - 1)
     best = oracle(losses, None, "shifts", loss="linear", shifts=shifts)
     bound = game._core.bound_with_shifts(shifts)
@@ -169,7 +169,7 @@ def test_fixed_share_follows_the_best_sequence_with_a_range_that_is_learned(
 def test_fixed_share_bounds_regret_that_is_small_relative_to_the_number_of_steps():
     losses = np.random.default_rng(0).random((20_000, 4)) + np.array([0.0, 0.2, 0.2, 0.2])
     game = play(losses, FixedShare(1e-4))
-    assert holds(game)
+    assert bound_holds(game)
     assert game.bound_.max() < 0.05 * len(losses)
 
 
@@ -253,7 +253,7 @@ def test_linearised_losses_bound_the_regret_to_the_best_combination(name, seed, 
     assert found.oracle.loss <= oracle(F, y, "expert", loss=loss, quantile=0.7).loss + 1e-9
     raw = Mixture(RULES[name], loss, gradient=False).fit(F, y)
     assert np.isnan(regret(raw, F, y, "convex").bound)
-    assert holds(raw)
+    assert bound_holds(raw)
 
 
 @given(seed=st.integers(0, 2**32 - 1), penalty=st.floats(0.01, 100))

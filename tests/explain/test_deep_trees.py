@@ -159,7 +159,7 @@ def in_small_stack(work):
 
 
 @pytest.mark.parametrize("leans_left", [False, True])
-def test_conditional_predictions_of_a_deep_tree_on_a_fine_grid(rows, leans_left):
+def test_conditional_predictions_of_a_deep_tree_are_exact_on_a_fine_grid(rows, leans_left):
     tree = caterpillar(30_000, FEATURES, leans_left)
     rows = rows / LEVELS * 30_000
     grid = np.linspace(0, 30_000, 12_000)

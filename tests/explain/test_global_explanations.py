@@ -16,7 +16,7 @@ from bosquet import (
 from bosquet.explain import counterfactual, shape_functions, surrogate_tree
 
 
-def mixed(rows=400, seed=0):
+def mixed_table(rows=400, seed=0):
     random = np.random.default_rng(seed)
     X = pd.DataFrame(random.normal(size=(rows, 3)), columns=list("abc"))
     X = X.mask(random.random(X.shape) < 0.1)
@@ -28,19 +28,19 @@ def mixed(rows=400, seed=0):
 @pytest.mark.parametrize("centred", [False, True])
 @pytest.mark.parametrize("depth", [1, 2])
 def test_shape_functions_add_up_to_the_model(centred, depth):
-    X, y = mixed()
+    X, y = mixed_table()
     model = GradientBoostingRegressor(
         n_estimators=40, max_depth=depth, max_leaf_nodes=None, random_state=0
     ).fit(X, y)
     shapes = shape_functions(model, X if centred else None)
     np.testing.assert_allclose(shapes.predict(X)[:, 0], model.predict(X), atol=1e-9)
     assert bool(shapes.pairs) == (depth == 2)
-    new, _ = mixed(seed=1)
+    new, _ = mixed_table(seed=1)
     np.testing.assert_allclose(shapes.predict(new)[:, 0], model.predict(new), atol=1e-9)
 
 
 def test_centred_functions_have_mean_zero_over_the_rows():
-    X, y = mixed()
+    X, y = mixed_table()
     model = GradientBoostingRegressor(n_estimators=30, max_depth=2, random_state=0).fit(X, y)
     shapes = shape_functions(model, X)
     cell = shapes._cell_indices(model._encoder.transform(X))
@@ -54,7 +54,7 @@ def test_centred_functions_have_mean_zero_over_the_rows():
             np.testing.assert_allclose(means, 0, atol=1e-6)
 
 
-def test_shape_functions_of_classes_and_of_forests():
+def test_shape_functions_add_up_to_predictions_of_classes_and_of_forests():
     X, y = load_iris(return_X_y=True)
     model = GradientBoostingClassifier(n_estimators=20, max_leaf_nodes=2).fit(X, y)
     shapes = shape_functions(model, X)
@@ -68,7 +68,7 @@ def test_shape_functions_of_classes_and_of_forests():
 
 
 def test_trees_of_three_features_have_no_shape_functions():
-    X, y = mixed()
+    X, y = mixed_table()
     model = GradientBoostingRegressor(n_estimators=3, random_state=0, max_features=None).fit(X, y)
     with pytest.raises(ValueError, match="max_depth=2"):
         shape_functions(model)
@@ -89,7 +89,7 @@ def test_a_surrogate_has_a_fidelity():
     assert good > 0.9
 
 
-def test_a_surrogate_of_other_models_and_of_a_constant():
+def test_a_surrogate_imitates_other_models_and_a_constant():
     X, y = load_iris(return_X_y=True)
     model = LogisticRegression(max_iter=500).fit(X, y)
     assert surrogate_tree(model, X).fidelity > 0.8
@@ -133,7 +133,7 @@ def test_the_smallest_change_of_one_feature_is_found():
 
 @pytest.mark.parametrize("frame", ["pandas", "polars"])
 def test_levels_may_change_and_fixed_features_may_not(frame):
-    X, _ = mixed()
+    X, _ = mixed_table()
     X = X.fillna({"a": 0, "b": 0, "c": 0})
     y = np.where((X.kind == "u") & (X.a < 2), "no", "yes")
     if frame == "polars":
@@ -150,7 +150,7 @@ def test_levels_may_change_and_fixed_features_may_not(frame):
 
 
 def test_the_prediction_of_a_regressor_is_moved_into_an_interval():
-    X, y = mixed()
+    X, y = mixed_table()
     X = X.drop(columns="kind").fillna(0)
     model = GradientBoostingRegressor(n_estimators=50, random_state=0).fit(X, y)
     found = counterfactual(model, 0, X, wanted=(2.0, 5.0))

@@ -20,7 +20,7 @@ from bosquet.trust import reliability_curve
 
 
 @pytest.fixture(scope="module")
-def breast():
+def model_and_cancer_table():
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     return RandomForestClassifier(n_estimators=10, random_state=0).fit(X, y), X, y
 
@@ -41,8 +41,8 @@ def lines_of(result):
     return lines
 
 
-def test_importances_list_the_first_features_and_the_number_of_others(breast):
-    model, X, y = breast
+def test_importances_list_the_first_features_and_the_number_of_others(model_and_cancer_table):
+    model, X, y = model_and_cancer_table
     for found in (importance(model), model.importance("permutation", X, y, per_row=True)):
         caption, head, first, *_, last = lines_of(found)
         assert caption.startswith("Importance by ")
@@ -57,8 +57,8 @@ def test_importances_list_the_first_features_and_the_number_of_others(breast):
         np.testing.assert_array_equal(np.sort(frame["mean"]), np.sort(found.mean))
 
 
-def test_feature_names_are_escaped_in_html(breast):
-    _, X, _ = breast
+def test_feature_names_are_escaped_in_html(model_and_cancer_table):
+    _, X, _ = model_and_cancer_table
     odd = X.rename(columns={"worst area": "<b>&"})
     forest = RandomForestClassifier(n_estimators=3, random_state=0).fit(odd, X["worst area"] > 700)
     html = importance(forest)._repr_html_()
@@ -67,8 +67,8 @@ def test_feature_names_are_escaped_in_html(breast):
     assert html.count("<tr>") == 9
 
 
-def test_interactions_list_the_strongest_pair_first(breast):
-    model, X, _ = breast
+def test_interactions_list_the_strongest_pair_first(model_and_cancer_table):
+    model, X, _ = model_and_cancer_table
     found = interaction_strength(model, X, list(X.columns[:3]), max_rows=20)
     caption, head, first, *_ = lines_of(found)
     assert caption == "Interaction strength (Friedman's H) of 3 pairs"
@@ -113,8 +113,8 @@ def test_shape_functions_list_the_largest_range_first(stumps):
     assert dict(zip(*shapes.columns().values(), strict=True)) == shapes.ranges()
 
 
-def test_reprs_of_a_surrogate_and_a_counterfactual(breast):
-    model, X, y = breast
+def test_reprs_of_a_surrogate_and_a_counterfactual_name_their_results(model_and_cancer_table):
+    model, X, y = model_and_cancer_table
     found = surrogate_tree(model, X, y, max_leaf_nodes=3)
     (line,) = lines_of(found)
     assert f"fidelity {found.fidelity:.3f}" in line

@@ -16,7 +16,7 @@ from bosquet import (
 )
 
 
-def make(kind, **options):
+def make_forest(kind, **options):
     return kind(n_estimators=30, random_state=0, **options)
 
 
@@ -49,7 +49,7 @@ def test_the_file_of_a_two_class_forest_is_small(classes, tmp_path):
     X, y = classes
     from sklearn.ensemble import RandomForestClassifier as Theirs
 
-    forest = make(RandomForestClassifier).fit(X, y)
+    forest = make_forest(RandomForestClassifier).fit(X, y)
     forest.save(tmp_path / "forest.bosquet")
     size = (tmp_path / "forest.bosquet").stat().st_size
     theirs = len(pickle.dumps(Theirs(30, random_state=0).fit(X, y)))

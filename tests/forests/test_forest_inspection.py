@@ -13,7 +13,7 @@ from bosquet import (
 )
 
 
-def make(kind, **options):
+def make_forest(kind, **options):
     return kind(n_estimators=30, random_state=0, **options)
 
 
@@ -83,7 +83,7 @@ def test_margin_importance_finds_the_feature_of_a_rare_class():
 # -------------------------------------------------------- proximities and strength
 def test_proximities_are_fractions_of_trees_with_a_common_leaf():
     X, y = load_iris(return_X_y=True)
-    forest = make(RandomForestClassifier).fit(X, y)
+    forest = make_forest(RandomForestClassifier).fit(X, y)
     leaves = forest.apply(X)
     expected = (leaves[:, None, :] == leaves[None, :, :]).mean(axis=2)
     np.testing.assert_allclose(forest.proximities(X).toarray(), expected)
@@ -120,7 +120,7 @@ def test_quantile_intervals_have_the_nominal_coverage():
     assert (high - low)[wide].mean() > 1.3 * (high - low)[~wide].mean()
 
 
-def test_quantiles_by_hand():
+def test_quantiles_are_those_computed_by_hand():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 2)), rng.normal(size=60)
     forest = RandomForestRegressor(5, min_samples_leaf=5, keep_rows=True, random_state=0).fit(X, y)
@@ -172,9 +172,9 @@ def test_the_jackknife_needs_bootstrap_samples_and_enough_trees(classes):
     first = 40 + np.flatnonzero((np.array([few._bag_counts(t) for t in range(3)]) > 0).all(axis=0))
     with pytest.raises(ValueError, match=f"row {first[0]} and .* are in all 3 bags"):
         few.jackknife_standard_errors(X[:2])
-    small = make(RandomForestClassifier).fit(X, y)
+    small = make_forest(RandomForestClassifier).fit(X, y)
     with pytest.warns(UserWarning, match="30 learners are too few"):
         small.jackknife_standard_errors(X[:50])
-    all_rows = make(ExtraTreesClassifier).fit(X, y)
+    all_rows = make_forest(ExtraTreesClassifier).fit(X, y)
     with pytest.raises(ValueError, match="bootstrap=True"):
         all_rows.jackknife_standard_errors(X[:2])

@@ -12,7 +12,7 @@ from bosquet import (
 )
 
 
-def make(kind, **options):
+def make_forest(kind, **options):
     return kind(n_estimators=30, random_state=0, **options)
 
 
@@ -94,11 +94,11 @@ def test_rows_of_weight_0_are_ignored_out_of_bag(kind, classes):
 def test_out_of_bag_errors_use_sample_weight_but_not_class_weight(classes):
     X, y = classes[0][:300], classes[1][:300]
     weight = np.random.default_rng(0).integers(1, 4, 300).astype(float)
-    forest = make(RandomForestClassifier, oob_score=True, class_weight={0: 5, 1: 1})
+    forest = make_forest(RandomForestClassifier, oob_score=True, class_weight={0: 5, 1: 1})
     forest.fit(X, y, weight)
     wrong = forest.oob_decision_function_.argmax(axis=1) != y
     assert forest.oob_error_ == pytest.approx(np.average(wrong, weights=weight))
-    numbers = make(RandomForestRegressor, oob_score=True).fit(X, X[:, 0] + y, weight)
+    numbers = make_forest(RandomForestRegressor, oob_score=True).fit(X, X[:, 0] + y, weight)
     squares = (numbers.oob_prediction_ - X[:, 0] - y) ** 2
     assert numbers.oob_error_ == pytest.approx(np.average(squares, weights=weight))
 
@@ -114,11 +114,11 @@ def test_a_warm_start_needs_the_same_number_of_rows(classes):
 
 
 def test_the_progress_bar_shows_trees_and_the_out_of_bag_error(classes, capsys):
-    make(RandomForestClassifier, oob_score=True, verbose=1).fit(*classes)
+    make_forest(RandomForestClassifier, oob_score=True, verbose=1).fit(*classes)
     last = capsys.readouterr().err.split("\r")[-1]
     assert "30/30" in last
     assert "out-of-bag error 0." in last
-    make(RandomForestClassifier).fit(*classes)
+    make_forest(RandomForestClassifier).fit(*classes)
     assert capsys.readouterr().err == ""
 
 

@@ -107,7 +107,7 @@ def test_forests_of_regressors_agree_with_the_reference(q):
 
 
 @pytest.mark.parametrize("bootstrap", [False, True])
-def test_extremely_random_trees(bootstrap):
+def test_extremely_random_trees_vote_as_the_reference(bootstrap):
     X, y = classes()
     model = ExtraTreesClassifier(TREES, max_features=2, bootstrap=bootstrap, random_state=1)
     model.fit(X, y)

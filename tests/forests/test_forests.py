@@ -46,7 +46,7 @@ def test_passes_check_estimator(estimator, check):
     check(estimator)
 
 
-def make(kind, **options):
+def make_forest(kind, **options):
     return kind(n_estimators=30, random_state=0, **options)
 
 
@@ -56,25 +56,25 @@ def make(kind, **options):
     [RandomForestClassifier, RandomForestRegressor, ExtraTreesClassifier, ExtraTreesRegressor],
 )
 @pytest.mark.parametrize("split", ["exact", "histogram"])
-def test_the_same_bits_for_any_number_of_threads(kind, split, classes):
+def test_a_forest_has_the_same_bits_for_any_number_of_threads(kind, split, classes):
     X, y = classes
-    first = make(kind, split=split, n_jobs=1).fit(X, y)
+    first = make_forest(kind, split=split, n_jobs=1).fit(X, y)
     for threads in (2, 3, 8):
-        again = make(kind, split=split, n_jobs=threads).fit(X, y)
+        again = make_forest(kind, split=split, n_jobs=threads).fit(X, y)
         assert pickle.dumps(first._ensemble) == pickle.dumps(again._ensemble)
 
 
-def test_the_same_bits_on_the_baseline_kernels(classes, monkeypatch):
+def test_a_forest_has_the_same_bits_on_the_baseline_kernels(classes, monkeypatch):
     X, y = classes
-    first = make(RandomForestClassifier).fit(X, y)
+    first = make_forest(RandomForestClassifier).fit(X, y)
     monkeypatch.setenv("BOSQUET_ISA", "baseline")
-    again = make(RandomForestClassifier).fit(X, y)
+    again = make_forest(RandomForestClassifier).fit(X, y)
     assert pickle.dumps(first._ensemble) == pickle.dumps(again._ensemble)
 
 
 def test_a_warm_start_gives_the_same_trees_as_one_fit(classes):
     X, y = classes
-    whole = make(RandomForestClassifier, oob_score=True).fit(X, y)
+    whole = make_forest(RandomForestClassifier, oob_score=True).fit(X, y)
     grown = RandomForestClassifier(10, random_state=0, oob_score=True, warm_start=True)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # with ten trees some rows are in every bag
@@ -116,13 +116,13 @@ def test_a_class_in_no_leaf_has_probability_0_as_in_scikit_learn():
     from sklearn.ensemble import ExtraTreesClassifier as Theirs
 
     X, y = make_moons(600, noise=0.3, random_state=0)
-    mine = make(ExtraTreesClassifier).fit(X[:300], y[:300]).predict_proba(X[300:])
+    mine = make_forest(ExtraTreesClassifier).fit(X[:300], y[:300]).predict_proba(X[300:])
     theirs = Theirs(30, random_state=0).fit(X[:300], y[:300]).predict_proba(X[300:])
     assert abs((mine == 0).mean() - (theirs == 0).mean()) < 0.05
     wrong = mine[np.arange(300), y[300:]] == 0
     assert wrong.any()
     smoothed = BaggingClassifier(DecisionTreeClassifier(smoothing=1, max_features="sqrt"), 30)
-    for better in (CalibratedModel(make(ExtraTreesClassifier), "beta"), smoothed):
+    for better in (CalibratedModel(make_forest(ExtraTreesClassifier), "beta"), smoothed):
         probabilities = better.fit(X[:300], y[:300]).predict_proba(X[300:])
         assert probabilities.min() > 0
         assert log_loss(y[300:], probabilities) < log_loss(y[300:], mine)
@@ -130,8 +130,8 @@ def test_a_class_in_no_leaf_has_probability_0_as_in_scikit_learn():
 
 def test_hard_voting_counts_the_votes_of_trees(classes):
     X, y = classes
-    hard = make(RandomForestClassifier, voting="hard").fit(X, y)
-    soft = make(RandomForestClassifier, voting="soft").fit(X, y)
+    hard = make_forest(RandomForestClassifier, voting="hard").fit(X, y)
+    soft = make_forest(RandomForestClassifier, voting="soft").fit(X, y)
     votes = np.mean(
         [soft._ensemble.predict_raw(X, t, t + 1)[:, 0] > 0.5 for t in range(30)],
         axis=0,
@@ -139,18 +139,18 @@ def test_hard_voting_counts_the_votes_of_trees(classes):
     np.testing.assert_allclose(hard.predict_proba(X)[:, 1], votes)
 
 
-def test_several_classes_and_several_targets():
+def test_forests_predict_several_classes_and_several_targets():
     X, y = load_iris(return_X_y=True)
-    forest = make(RandomForestClassifier).fit(X, y)
+    forest = make_forest(RandomForestClassifier).fit(X, y)
     assert forest.predict_proba(X).shape == (150, 3)
     np.testing.assert_allclose(forest.predict_proba(X).sum(axis=1), 1)
-    hard = make(RandomForestClassifier, voting="hard").fit(X, y)
+    hard = make_forest(RandomForestClassifier, voting="hard").fit(X, y)
     assert hard.score(X, y) > 0.95
-    both = make(RandomForestRegressor).fit(X[:, :2], X[:, 2:])
+    both = make_forest(RandomForestRegressor).fit(X[:, :2], X[:, 2:])
     assert both.predict(X[:, :2]).shape == (150, 2)
 
 
-def test_categories_and_missing_values():
+def test_forests_split_on_categories_and_predict_missing_values():
     pandas = pytest.importorskip("pandas")
     rng = np.random.default_rng(0)
     colour = rng.choice(list("abcdef"), 600)
@@ -158,7 +158,7 @@ def test_categories_and_missing_values():
     y = np.isin(colour, ["a", "d"]) ^ (x > 1)
     x[rng.random(600) < 0.1] = np.nan
     frame = pandas.DataFrame({"colour": pandas.Categorical(colour), "x": x})
-    forest = make(RandomForestClassifier, max_features=None, oob_score=True).fit(frame, y)
+    forest = make_forest(RandomForestClassifier, max_features=None, oob_score=True).fit(frame, y)
     assert forest.oob_score_ > 0.9
     unseen = pandas.DataFrame({"colour": ["z", None], "x": [0.0, 0.0]})
     probabilities = forest.predict_proba(unseen)

@@ -28,7 +28,7 @@ def engine(request):
 
 
 @pytest.fixture
-def by_both():
+def results_of_both_engines():
     """Return the results of a function with each engine."""
     before = set_engine("patsy")
 
@@ -46,8 +46,8 @@ def by_both():
 FORMULA = "ill ~ age + dose * sex + clinic + np.log(dose + 1)"
 
 
-def test_both_engines_give_the_same_columns_and_estimates(by_both, patients):
-    one, other = by_both(lambda: BinomialRegression(FORMULA).fit(patients))
+def test_both_engines_give_the_same_columns_and_estimates(results_of_both_engines, patients):
+    one, other = results_of_both_engines(lambda: BinomialRegression(FORMULA).fit(patients))
     assert (one._design.engine, other._design.engine) == ("patsy", "formulaic")
     assert one.terms_ == other.terms_
     assert one.terms_ == [
@@ -65,9 +65,11 @@ def test_both_engines_give_the_same_columns_and_estimates(by_both, patients):
 
 
 @pytest.mark.parametrize("type", [1, 2, 3])
-def test_tables_of_both_engines_agree(by_both, patients, type):
+def test_tables_of_both_engines_agree(results_of_both_engines, patients, type):
     formula = "stay ~ C(visits > 2) + sex * clinic + age:sex"
-    one, other = by_both(lambda: LinearModel(formula).fit(patients).anova(type=type))
+    one, other = results_of_both_engines(
+        lambda: LinearModel(formula).fit(patients).anova(type=type)
+    )
     np.testing.assert_allclose(one, other, rtol=1e-8)
     assert (one.sum_sq > 0).all()
 

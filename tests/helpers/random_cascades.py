@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bosquet.vision import Cascade, Stage, WeakTree
-from bosquet.vision.detection import depths
+from bosquet.vision.detection import count_passed_stages
 
 # A cascade in the format of OpenCV 1.
 OLD_FORMAT = """<?xml version="1.0"?>
@@ -79,7 +79,7 @@ def random_cascade(seed, window=(10, 8), n_features=12, stages=3, trees=4, nodes
             random_tree(random, n_features, int(random.integers(1, nodes + 1)))
             for _ in range(trees)
         )
-        sums = depths(Cascade(window, *features, (Stage(grown, 0),)), windows, 1)[1]
+        sums = count_passed_stages(Cascade(window, *features, (Stage(grown, 0),)), windows, 1)[1]
         made.append(Stage(grown, float(np.quantile(sums, 1 / 3))))
     return Cascade(window, *features, tuple(made))
 

@@ -59,7 +59,7 @@ def test_nine_rounds_are_drawn_with_the_weights_of_the_rows(moons, model):
     assert share == pytest.approx(0.5, abs=1e-6)
 
 
-def areas(ax):
+def point_areas(ax):
     return ax.collections[-1].get_sizes()
 
 
@@ -72,17 +72,17 @@ def test_areas_of_points_are_the_weights_of_the_method(moons):
     before = list(brown.staged_decision_function(X))[2]
     weight = np.exp(-((signs * before + left) ** 2) / brown.c_)
     expected = np.sort(np.clip(22 * weight / weight.mean(), 3, 420))
-    np.testing.assert_allclose(np.sort(areas(panels[1])), expected)
+    np.testing.assert_allclose(np.sort(point_areas(panels[1])), expected)
     lp = bosquet.LPBoostClassifier(nu=0.1).fit(X, y)
     expected = np.sort(np.clip(22 * 120 * lp.row_distribution_, 3, 420))
     for ax in plot.decision_rounds(lp, X, y, at=(1, 3), resolution=30).ravel():
-        np.testing.assert_allclose(np.sort(areas(ax)), expected)
+        np.testing.assert_allclose(np.sort(point_areas(ax)), expected)
     mada = bosquet.AdaBoostClassifier(n_estimators=6, variant="mada").fit(X, y)
     (ax,) = plot.decision_rounds(mada, X, y, at=(6,), resolution=30).ravel()
     before = list(mada.staged_decision_function(X))[4]
     weight = np.minimum(1, np.exp(-signs * before))
     np.testing.assert_allclose(
-        np.sort(areas(ax)), np.sort(np.clip(22 * weight / weight.mean(), 3, 420))
+        np.sort(point_areas(ax)), np.sort(np.clip(22 * weight / weight.mean(), 3, 420))
     )
 
 
@@ -164,7 +164,7 @@ def test_the_error_of_a_regressor_is_its_root_mean_square(moons):
     assert not any("%" in label.get_text() for label in ax.get_yticklabels())
 
 
-def whole(ax):
+def has_integer_ticks(ax):
     low, high = ax.get_xlim()
     ticks = [tick for tick in ax.get_xticks() if low <= tick <= high]
     return bool(ticks) and all(float(tick).is_integer() for tick in ticks)
@@ -173,10 +173,10 @@ def whole(ax):
 @pytest.mark.parametrize("rounds", [1, 2, 3, 4])
 def test_ticks_of_few_rounds_are_integers(moons, rounds):
     model = bosquet.AdaBoostClassifier(n_estimators=rounds).fit(*moons)
-    assert whole(plot.error_curve(model, *moons))
+    assert has_integer_ticks(plot.error_curve(model, *moons))
     panels = plot.certificate(model)
-    assert whole(panels[0])
-    assert whole(panels[1])
+    assert has_integer_ticks(panels[0])
+    assert has_integer_ticks(panels[1])
 
 
 def test_a_bound_outside_the_axis_limits_is_not_in_the_legend(moons):

@@ -42,7 +42,7 @@ def test_every_rectangle_of_a_selected_feature_is_drawn(model):
         assert ax.get_xlabel() == f"below: {below}"
 
 
-def test_corners_of_a_tilted_rectangle():
+def test_the_corners_of_a_tilted_rectangle_are_on_the_diagonals():
     assert corners_of([5, 1, 3, 2], True).tolist() == [[5, 1], [8, 4], [6, 6], [3, 3]]
 
 

@@ -16,18 +16,18 @@ from bosquet.theory import certificate
 
 
 @pytest.fixture(scope="module")
-def rows():
+def two_class_rows():
     X, y = make_classification(300, 6, n_informative=4, flip_y=0.05, random_state=0)
     return X, np.where(y == 1, "yes", "no")
 
 
 @pytest.fixture(scope="module")
-def stumps(rows):
-    return AdaBoostClassifier(n_estimators=40, random_state=0).fit(*rows)
+def stumps(two_class_rows):
+    return AdaBoostClassifier(n_estimators=40, random_state=0).fit(*two_class_rows)
 
 
-def test_errors_are_those_of_scikit_learn_and_its_weights_are_halved(rows, stumps):
-    found = certificate(stumps, *rows)
+def test_errors_are_those_of_scikit_learn_and_its_weights_are_halved(two_class_rows, stumps):
+    found = certificate(stumps, *two_class_rows)
     np.testing.assert_allclose(found.errors, stumps.estimator_errors_, rtol=1e-9)
     np.testing.assert_allclose(found.alphas, stumps.estimator_weights_ / 2)
     np.testing.assert_allclose(found.alphas, np.log(1 / found.errors - 1) / 2)
@@ -36,8 +36,8 @@ def test_errors_are_those_of_scikit_learn_and_its_weights_are_halved(rows, stump
     assert found.holds(), found.checks()
 
 
-def test_training_errors_and_margins_are_those_of_the_staged_model(rows, stumps):
-    X, y = rows
+def test_training_errors_and_margins_are_those_of_the_staged_model(two_class_rows, stumps):
+    X, y = two_class_rows
     found = certificate(stumps, X, y)
     staged = [np.mean(predicted != y) for predicted in stumps.staged_predict(X)]
     np.testing.assert_allclose(found.training_errors, staged)
@@ -46,8 +46,10 @@ def test_training_errors_and_margins_are_those_of_the_staged_model(rows, stumps)
     np.testing.assert_allclose(found.margins, expected, atol=1e-12)
 
 
-def test_a_certificate_agrees_with_the_reference_on_the_predictions_of_the_learners(rows, stumps):
-    X, y = rows
+def test_a_certificate_agrees_with_the_reference_on_the_predictions_of_the_learners(
+    two_class_rows, stumps
+):
+    X, y = two_class_rows
     predictions = np.array([np.where(h.predict(X) == "yes", 1.0, -1.0) for h in stumps.estimators_])
     expected = reference.certificate(
         predictions, stumps.estimator_weights_ / 2, np.where(y == "yes", 1.0, -1.0)
@@ -58,9 +60,11 @@ def test_a_certificate_agrees_with_the_reference_on_the_predictions_of_the_learn
     np.testing.assert_allclose(found.margins, expected["margins"], atol=1e-12)
 
 
-def test_with_shrinkage_only_the_product_is_a_bound(rows):
-    model = AdaBoostClassifier(n_estimators=30, learning_rate=0.2, random_state=0).fit(*rows)
-    found = certificate(model, *rows)
+def test_with_shrinkage_only_the_product_is_a_bound(two_class_rows):
+    model = AdaBoostClassifier(n_estimators=30, learning_rate=0.2, random_state=0).fit(
+        *two_class_rows
+    )
+    found = certificate(model, *two_class_rows)
     np.testing.assert_allclose(found.errors, model.estimator_errors_, rtol=1e-9)
     assert found.exponential_bound is None
     assert found.product is not None
@@ -76,8 +80,8 @@ def test_the_product_bounds_the_error_on_new_rows_without_generalisation_bounds(
     assert found.kth_margin_bound().reason == "these are not the training rows of the model"
 
 
-def test_sample_weights_are_those_of_the_fit(rows):
-    X, y = rows
+def test_sample_weights_are_those_of_the_fit(two_class_rows):
+    X, y = two_class_rows
     weight = np.random.default_rng(0).uniform(0.5, 3, y.size)
     model = AdaBoostClassifier(n_estimators=10, random_state=0).fit(X, y, sample_weight=weight)
     found = certificate(model, X, y, sample_weight=weight)
@@ -105,8 +109,8 @@ def test_several_classes_have_errors_and_margins_but_no_product():
     assert found.margins[row] == pytest.approx(shares[y[row], row] - others.max())
 
 
-def test_trees_have_a_dimension_and_other_learners_only_a_given_one(rows):
-    X, y = rows
+def test_trees_have_a_dimension_and_other_learners_only_a_given_one(two_class_rows):
+    X, y = two_class_rows
     trees = AdaBoostClassifier(DecisionTreeClassifier(max_leaf_nodes=4), n_estimators=5).fit(X, y)
     assert certificate(trees, X, y).vc_dim == tree_vc_bound(3, 6)
     machine = AdaBoostClassifier(SVC(C=100), n_estimators=2).fit(X, y)
@@ -114,8 +118,8 @@ def test_trees_have_a_dimension_and_other_learners_only_a_given_one(rows):
     assert certificate(machine, X, y, vc_dim=7).vc_bound().at["d"] == 7
 
 
-def test_a_perfect_tree_is_the_last_round(rows):
-    X, y = rows
+def test_a_perfect_tree_is_the_last_round(two_class_rows):
+    X, y = two_class_rows
     model = AdaBoostClassifier(DecisionTreeClassifier(), n_estimators=5).fit(X, y)
     found = certificate(model, X, y)
     assert found.n_rounds == 1
@@ -150,8 +154,8 @@ class Staged(ClassifierMixin, BaseEstimator):
             yield total
 
 
-def test_a_vote_is_read_through_its_staged_sums(rows, stumps):
-    X, y = rows
+def test_a_vote_is_read_through_its_staged_sums(two_class_rows, stumps):
+    X, y = two_class_rows
     expected = certificate(stumps, X, y)
     found = certificate(Staged(stumps, scaled=True).fit(X, y), X, y)
     for name in (
@@ -166,8 +170,8 @@ def test_a_vote_is_read_through_its_staged_sums(rows, stumps):
     assert found.variant == "discrete"
 
 
-def test_learners_without_alpha_have_errors_and_a_product(rows, stumps):
-    X, y = rows
+def test_learners_without_alpha_have_errors_and_a_product(two_class_rows, stumps):
+    X, y = two_class_rows
     expected = certificate(stumps, X, y)
     found = certificate(Staged(stumps, scaled=False).fit(X, y), X, y)
     assert found.alphas is None
@@ -177,8 +181,8 @@ def test_learners_without_alpha_have_errors_and_a_product(rows, stumps):
     assert found.holds()
 
 
-def test_other_models_and_rows_raise_an_error(rows, stumps):
-    X, y = rows
+def test_other_models_and_rows_raise_an_error(two_class_rows, stumps):
+    X, y = two_class_rows
     with pytest.raises(ValueError, match="not a boosted vote"):
         certificate(RandomForestClassifier(3).fit(X, y), X, y)
     with pytest.raises(NotFittedError):

@@ -227,7 +227,7 @@ def test_rows_with_missing_values_are_routed_by_surrogates_in_training():
 
 
 # ---------------------------------------------------------------- other properties
-def test_the_same_bits_for_any_container():
+def test_a_tree_has_the_same_bits_for_any_container():
     pandas = pytest.importorskip("pandas")
     X, y = load_iris(return_X_y=True)
     frame = pandas.DataFrame(X, columns=["a", "b", "c", "d"])
@@ -259,7 +259,7 @@ def test_a_tree_is_the_same_after_saving_and_loading(model, tmp_path):
         assert other.tree_.surrogates == model.tree_.surrogates
 
 
-def test_importances_depth_and_paths(cancer):
+def test_importances_depth_and_paths_agree_with_the_tree(cancer):
     X, y = cancer
     model = DecisionTreeClassifier(max_depth=3).fit(X, y)
     assert model.feature_importances_.sum() == pytest.approx(1)

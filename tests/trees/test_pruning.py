@@ -176,7 +176,7 @@ def test_pruning_a_node_changes_the_cost_by_the_formula(cost):
         link = (D[node] - cost_complexity(tree, 0, cost, node)) / (tree.branch_leaves[node] - 1)
         for gamma in (0.0, 1.7, link):
             whole = cost_complexity(tree, gamma, cost)
-            cut = cost_complexity(tree.pruned_at([node]), gamma, cost)
+            cut = cost_complexity(tree.prune_at([node]), gamma, cost)
             branch = cost_complexity(tree, gamma, cost, node)
             assert cut == pytest.approx(whole + (D[node] + gamma) - branch)
         assert cut == pytest.approx(whole)
@@ -241,4 +241,4 @@ def test_invalid_arguments_are_named():
     with pytest.raises(ValueError, match="ccp_alpha=-1 is not valid"):
         prune_by_ccp_alpha(tree, -1)
     with pytest.raises(ValueError, match="path belongs to a tree with"):
-        prune_to(tree, 1.0, weakest_link_path(tree.pruned_at([0])))
+        prune_to(tree, 1.0, weakest_link_path(tree.prune_at([0])))

@@ -36,8 +36,8 @@ def test_rows_of_a_pruned_branch_end_in_the_pruned_node(tree):
     rng = np.random.default_rng(1)
     X = table_with_missing_values(rng, 200)
     cut = [int(tree.left[0]), *np.flatnonzero(~tree.is_leaf)[-3:].tolist()]
-    pruned = tree.pruned_at(cut)
-    kept = np.flatnonzero(~tree.below(cut))
+    pruned = tree.prune_at(cut)
+    kept = np.flatnonzero(~tree.descendants(cut))
     before, after = leaf_of(tree, X), kept[leaf_of(pruned, X)]
     for start, end in zip(before, after, strict=True):
         while start != end:
@@ -45,12 +45,12 @@ def test_rows_of_a_pruned_branch_end_in_the_pruned_node(tree):
             assert start >= 0
         assert start in cut or tree.is_leaf[start]
     assert pruned.n_leaves == tree.n_leaves - sum(
-        tree.branch_leaves[node] - 1 for node in cut if not tree.below(cut)[node]
+        tree.branch_leaves[node] - 1 for node in cut if not tree.descendants(cut)[node]
     )
 
 
 def test_a_node_that_becomes_a_leaf_has_no_split(tree):
-    root = tree.pruned_at([0])
+    root = tree.prune_at([0])
     assert root.n_nodes == 1
     assert root.feature[0] == -1
     assert np.isnan(root.threshold[0])
@@ -61,7 +61,7 @@ def test_a_node_that_becomes_a_leaf_has_no_split(tree):
 
 def test_pruning_at_leaves_or_at_no_node_changes_nothing(tree):
     for nodes in ([], tree.leaf_ids):
-        same = tree.pruned_at(nodes)
+        same = tree.prune_at(nodes)
         np.testing.assert_array_equal(same.left, tree.left)
         np.testing.assert_array_equal(same.feature, tree.feature)
 
@@ -74,7 +74,7 @@ def test_an_invalid_mask_or_node_raises(tree):
     with pytest.raises(ValueError, match="does not contain node 0"):
         tree.subtree(~keep)
     with pytest.raises(ValueError, match="nodes has the entry 999, but the tree has 59 nodes"):
-        tree.pruned_at([999])
+        tree.prune_at([999])
 
 
 def test_arrays_that_are_not_a_tree_raise():

@@ -9,14 +9,14 @@ from random_cascades import picture, random_cascade
 from bosquet.vision import crop_samples, read_annotations
 
 
-def written(folder, text, name="info.dat"):
+def write_annotations(folder, text, name="info.dat"):
     (folder / name).write_text(text)
     return folder / name
 
 
 def test_a_line_is_a_path_a_number_and_boxes(tmp_path):
     marked = read_annotations(
-        written(
+        write_annotations(
             tmp_path, "img/a.png  2 140 100 45 45   10 20 50 60\n\nmy pictures/b 1.png 0\nc.png\n"
         )
     )
@@ -43,7 +43,7 @@ def test_a_line_is_a_path_a_number_and_boxes(tmp_path):
 )
 def test_an_invalid_line_raises_with_its_number(tmp_path, line, message):
     with pytest.raises(ValueError, match=message):
-        read_annotations(written(tmp_path, f"first.png 0\n{line}\n"))
+        read_annotations(write_annotations(tmp_path, f"first.png 0\n{line}\n"))
 
 
 def test_crops_and_evaluate_skip_unreadable_files_with_a_warning(tmp_path):
@@ -54,7 +54,7 @@ def test_crops_and_evaluate_skip_unreadable_files_with_a_warning(tmp_path):
     boxes = cascade.detect(image, min_neighbors=2).boxes
     numbers = " ".join(map(str, boxes.ravel()))
     marked = read_annotations(
-        written(tmp_path, f"a.png {len(boxes)} {numbers}\ngone.png 1 1 1 5 5\n")
+        write_annotations(tmp_path, f"a.png {len(boxes)} {numbers}\ngone.png 1 1 1 5 5\n")
     )
     with pytest.warns(UserWarning, match=r"1 file could not be read .*gone\.png"):
         crops = marked.crops((10, 8))
@@ -68,6 +68,6 @@ def test_crops_and_evaluate_skip_unreadable_files_with_a_warning(tmp_path):
 def test_a_box_outside_its_image_raises_with_the_name_of_the_file(tmp_path):
     image_module = pytest.importorskip("PIL.Image")
     image_module.fromarray(picture(0)).save(tmp_path / "a.png")
-    marked = read_annotations(written(tmp_path, "a.png 1 400 400 10 10\n"))
+    marked = read_annotations(write_annotations(tmp_path, "a.png 1 400 400 10 10\n"))
     with pytest.raises(ValueError, match=r"a\.png: boxes\[0\] lies outside the image of 60 × 45"):
         marked.crops((10, 8))

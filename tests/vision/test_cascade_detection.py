@@ -11,7 +11,7 @@ from random_cascades import picture, random_cascade, windows_of
 from bosquet import _core
 from bosquet.reference import cascade as reference
 from bosquet.vision import Cascade
-from bosquet.vision.detection import depths, detect, grouped, scan_options
+from bosquet.vision.detection import count_passed_stages, detect, group_detections, scan_options
 
 ISAS = ["baseline", "avx2", "avx512"]
 ISAS = ISAS[: ISAS.index(_core.best_isa()) + 1]
@@ -32,7 +32,7 @@ def test_every_window_passes_as_many_stages_as_in_the_reference(kind):
         cascade = random_cascade(seed, **kind)
         windows = windows_of(image, cascade.window)[::7]
         expected = [reference.stages_passed(cascade, window) for window in windows]
-        np.testing.assert_array_equal(depths(cascade, windows)[0], expected)
+        np.testing.assert_array_equal(count_passed_stages(cascade, windows)[0], expected)
         assert len(set(expected)) > 1
 
 
@@ -128,7 +128,9 @@ def test_concurrent_detections_match_sequential_ones():
 def test_tilted_sums_match_the_reference(seed):
     cascade = random_cascade(seed, window=(9, 9), n_features=3, stages=1, trees=2, tilted=True)
     window = picture(seed, 9, 9)
-    assert depths(cascade, window[None])[0][0] == reference.stages_passed(cascade, window)
+    assert count_passed_stages(cascade, window[None])[0][0] == reference.stages_passed(
+        cascade, window
+    )
 
 
 def test_grouping_merges_overlapping_windows_and_drops_single_ones():
@@ -137,8 +139,8 @@ def test_grouping_merges_overlapping_windows_and_drops_single_ones():
         [[10, 10, 20, 20], [11, 10, 20, 20], [10, 12, 21, 21], [60, 60, 20, 20]], np.int32
     )
     windows = type(found)(boxes, np.ones(4, np.int32), np.full(4, 3, np.int32), np.arange(4.0))
-    one = grouped(windows, 1)
+    one = group_detections(windows, 1)
     np.testing.assert_array_equal(one.boxes, [[10, 11, 20, 20]])
     assert one.neighbors[0] == 3
     assert one.score[0] == 2
-    assert len(grouped(windows, 3)) == 0
+    assert len(group_detections(windows, 3)) == 0

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from random_cascades import picture, random_cascade
 
-from bosquet.vision.detection import Detections, detect, grouped
-from bosquet.vision.evaluation import matched, overlaps
+from bosquet.vision.detection import Detections, detect, group_detections
+from bosquet.vision.evaluation import count_matches, overlaps
 
 
 def found_at(boxes):
@@ -26,10 +26,10 @@ def test_overlap_is_intersection_over_union():
 
 def test_an_object_is_matched_at_most_once():
     truth = np.array([[0, 0, 10, 10], [30, 30, 10, 10]])
-    assert matched(found_at([[1, 0, 10, 10], [0, 1, 10, 10]]), truth, 0.5) == 1
-    assert matched(found_at([[1, 0, 10, 10], [30, 31, 10, 10]]), truth, 0.5) == 2
-    assert matched(found_at([[7, 7, 10, 10]]), truth, 0.5) == 0
-    assert matched(found_at([]), truth, 0.5) == 0
+    assert count_matches(found_at([[1, 0, 10, 10], [0, 1, 10, 10]]), truth, 0.5) == 1
+    assert count_matches(found_at([[1, 0, 10, 10], [30, 31, 10, 10]]), truth, 0.5) == 2
+    assert count_matches(found_at([[7, 7, 10, 10]]), truth, 0.5) == 0
+    assert count_matches(found_at([]), truth, 0.5) == 0
 
 
 def test_the_table_agrees_with_detect():
@@ -58,7 +58,7 @@ def test_the_table_agrees_with_detect():
 def test_grouped_agrees_with_detect():
     cascade, image = random_cascade(4), picture(0, 90, 70)
     windows = detect(cascade, image, min_neighbors=0, cut=False)
-    again, direct = grouped(windows, 3), detect(cascade, image, min_neighbors=3, cut=False)
+    again, direct = group_detections(windows, 3), detect(cascade, image, min_neighbors=3, cut=False)
     assert len(direct) > 1
     np.testing.assert_array_equal(again.boxes, direct.boxes)
     np.testing.assert_array_equal(again.neighbors, direct.neighbors)

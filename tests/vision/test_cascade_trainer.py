@@ -17,7 +17,7 @@ from bosquet.vision import CascadeFileError, CascadeTrainer, boost_stage
 from bosquet.vision.cascade import Cascade
 from bosquet.vision.checkpoint import TrainedStage, load_checkpoint, save_checkpoint
 from bosquet.vision.evaluation import overlaps
-from bosquet.vision.images import resized
+from bosquet.vision.images import resize
 from bosquet.vision.mining import mine_negatives
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -57,12 +57,12 @@ def material():
 
 
 @pytest.fixture(scope="module")
-def trained(material):
+def trained_cascade(material):
     trainer = CascadeTrainer(n_stages=5, n_negatives=250, max_false_alarm=0.3, random_state=1)
     return trainer.fit(*material)
 
 
-def same(one: Cascade, other: Cascade) -> bool:
+def have_same_stages(one: Cascade, other: Cascade) -> bool:
     return len(one.stages) == len(other.stages) and all(
         a.threshold == b.threshold
         and all(
@@ -74,74 +74,74 @@ def same(one: Cascade, other: Cascade) -> bool:
     )
 
 
-def test_stages_reach_their_targets_on_their_training_images(trained, material):
-    assert 2 <= len(trained.stages_) == len(trained.cascade_.stages)
-    for stage in trained.stages_:
+def test_stages_reach_their_targets_on_their_training_images(trained_cascade, material):
+    assert 2 <= len(trained_cascade.stages_) == len(trained_cascade.cascade_.stages)
+    for stage in trained_cascade.stages_:
         assert stage.reached
         assert stage.hit_rate >= 0.995
         assert stage.false_alarm <= 0.3
     # The detector makes the same decisions as the training.
-    expected = np.prod([stage.hit_rate for stage in trained.stages_])
-    assert trained.cascade_.passes(material[0]).mean() == pytest.approx(expected, abs=0.003)
+    expected = np.prod([stage.hit_rate for stage in trained_cascade.stages_])
+    assert trained_cascade.cascade_.passes(material[0]).mean() == pytest.approx(expected, abs=0.003)
 
 
-def test_each_stage_reduces_the_acceptance_of_background_windows(trained):
-    acceptance = [stage.acceptance for stage in trained.stages_]
+def test_each_stage_reduces_the_acceptance_of_background_windows(trained_cascade):
+    acceptance = [stage.acceptance for stage in trained_cascade.stages_]
     assert all(later < earlier for earlier, later in pairwise(acceptance))
 
 
-def test_objects_in_a_new_scene_are_detected(trained):
+def test_objects_in_a_new_scene_are_detected(trained_cascade):
     random = np.random.default_rng(7)
     image = scenes(1, random, 150)[0]
     places = np.array([[20, 30, 36, 36], [90, 100, 36, 36], [100, 20, 36, 36]])
     for (x, y, w, h), ring in zip(places, rings(3, random), strict=True):
-        image[y : y + h, x : x + w] = resized(ring, (w, h))
-    found = trained.cascade_.detect(image, min_neighbors=0).boxes
+        image[y : y + h, x : x + w] = resize(ring, (w, h))
+    found = trained_cascade.cascade_.detect(image, min_neighbors=0).boxes
     assert overlaps(places, found).max(axis=1).min() > 0.6
     assert len(found) < 100  # of about 20,000 windows
 
 
-def test_opencv_makes_the_same_decisions_as_the_trained_cascade(trained, tmp_path):
+def test_opencv_makes_the_same_decisions_as_the_trained_cascade(trained_cascade, tmp_path):
     cv2 = pytest.importorskip("cv2")
-    trained.cascade_.to_opencv(tmp_path / "rings.xml")
+    trained_cascade.cascade_.to_opencv(tmp_path / "rings.xml")
     theirs = cv2.CascadeClassifier(str(tmp_path / "rings.xml"))
     random = np.random.default_rng(3)
     image = scenes(1, random, 150)[0]
     image[40:52, 60:72] = rings(1, random)[0]
-    ours = trained.cascade_.detect(image, min_neighbors=0).boxes.tolist()
+    ours = trained_cascade.cascade_.detect(image, min_neighbors=0).boxes.tolist()
     assert sorted(ours) == sorted(np.array(theirs.detectMultiScale(image, 1.1, 0)).tolist())
     assert ours
     # Single crops of the window's size.
     crops = np.concatenate([windows_of(image, (12, 12))[::97], rings(40, random)])
-    passing = trained.cascade_.passes(crops)
+    passing = trained_cascade.cascade_.passes(crops)
     assert passing.tolist() == [len(theirs.detectMultiScale(crop, 1.1, 0)) > 0 for crop in crops]
     assert 0 < passing.sum() < len(crops)
 
 
-def test_mined_windows_pass_the_cascade_and_come_from_the_backgrounds(trained, material):
-    short = trained.cascade_.first(1)
+def test_mined_windows_pass_the_cascade_and_come_from_the_backgrounds(trained_cascade, material):
+    short = trained_cascade.cascade_.first(1)
     mined = mine_negatives(short, material[1], 80, np.random.default_rng(0))
     assert mined.images.shape == (80, 12, 12)
     assert short.passes(mined.images).all()
     assert 0 < mined.acceptance < 1
 
 
-def test_the_number_of_threads_does_not_change_the_cascade(trained, material):
-    again = clone(trained).set_params(n_jobs=1).fit(*material)
-    assert same(again.cascade_, trained.cascade_)
+def test_the_number_of_threads_does_not_change_the_cascade(trained_cascade, material):
+    again = clone(trained_cascade).set_params(n_jobs=1).fit(*material)
+    assert have_same_stages(again.cascade_, trained_cascade.cascade_)
 
 
-def test_a_resumed_training_gives_the_same_cascade(trained, material, tmp_path):
+def test_a_resumed_training_gives_the_same_cascade(trained_cascade, material, tmp_path):
     path = tmp_path / "rings.json"
-    clone(trained).set_params(n_stages=2, checkpoint=path).fit(*material)
+    clone(trained_cascade).set_params(n_stages=2, checkpoint=path).fit(*material)
     # n_stages only decides when to stop, so it may differ in the second fit.
-    again = clone(trained).set_params(n_stages=5, checkpoint=path).fit(*material)
-    assert same(again.cascade_, trained.cascade_)
-    assert len(json.loads(path.read_text())["stages"]) == len(trained.stages_)
+    again = clone(trained_cascade).set_params(n_stages=5, checkpoint=path).fit(*material)
+    assert have_same_stages(again.cascade_, trained_cascade.cascade_)
+    assert len(json.loads(path.read_text())["stages"]) == len(trained_cascade.stages_)
 
 
 def test_an_interrupt_within_a_stage_loses_only_that_stage(
-    trained, material, tmp_path, monkeypatch
+    trained_cascade, material, tmp_path, monkeypatch
 ):
     path, stages = tmp_path / "rings.json", []
 
@@ -151,7 +151,7 @@ def test_an_interrupt_within_a_stage_loses_only_that_stage(
             raise KeyboardInterrupt
         return boost_stage(*given, **options)
 
-    trainer = clone(trained).set_params(checkpoint=path)
+    trainer = clone(trained_cascade).set_params(checkpoint=path)
     with monkeypatch.context() as changed:
         changed.setattr("bosquet.vision.trainer.boost_stage", killed)
         with pytest.raises(KeyboardInterrupt):
@@ -159,7 +159,7 @@ def test_an_interrupt_within_a_stage_loses_only_that_stage(
     assert not hasattr(trainer, "cascade_")
     assert len(json.loads(path.read_text())["stages"]) == 1
     assert [file.name for file in tmp_path.iterdir()] == ["rings.json"]
-    assert same(trainer.fit(*material).cascade_, trained.cascade_)
+    assert have_same_stages(trainer.fit(*material).cascade_, trained_cascade.cascade_)
 
 
 def test_folders_are_read_and_unusable_files_are_skipped_with_a_warning(material, tmp_path):
@@ -256,8 +256,8 @@ def test_inseparable_classes_end_training_with_a_warning():
     assert trainer.stages_ == []
 
 
-def test_a_failed_fit_leaves_the_trainer_unchanged(trained, material):
-    trainer = clone(trained).set_params(n_stages=1).fit(*material)
+def test_a_failed_fit_leaves_the_trainer_unchanged(trained_cascade, material):
+    trainer = clone(trained_cascade).set_params(n_stages=1).fit(*material)
     before = trainer.cascade_
     with pytest.raises(ValueError, match="positives is empty"):
         trainer.fit(material[0][:0], material[1])

@@ -243,7 +243,7 @@ def test_predict_before_fit_raises():
         HaarBoostClassifier().predict(np.zeros((1, 8, 8), np.uint8))
 
 
-def test_pickles_and_clones(fitted):
+def test_a_pickled_model_predicts_the_same_and_a_clone_has_its_parameters(fitted):
     model, images, _ = fitted
     again = pickle.loads(pickle.dumps(model))
     assert np.array_equal(again.decision_function(images), model.decision_function(images))

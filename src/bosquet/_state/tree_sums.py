@@ -29,12 +29,12 @@ class DerivedColumns(Protocol):
         """The columns of the trees."""
 
 
-def shared_equally(
+def share_among_sources(
     values: np.ndarray, sources: Sequence[tuple[int, ...]], n_features: int, axis: int = -1
 ) -> np.ndarray:
     """Values of the columns of trees as values of encoded columns: a column divides its value equally.
 
-    >>> shared_equally(np.array([1.0, 4.0]), [(0,), (0, 2)], 3)
+    >>> share_among_sources(np.array([1.0, 4.0]), [(0,), (0, 2)], 3)
     array([3., 0., 2.])
     """
     values = np.moveaxis(values, axis, 0)

@@ -192,11 +192,11 @@ class BaseBagging(SaveMixin, ExplainMixin, BaseEstimator):
         y: np.ndarray,
         weight: np.ndarray,
     ) -> None:
-        have = len(self.estimators_)
-        if self.n_estimators != "auto" and self.n_estimators < have:
+        n_fitted = len(self.estimators_)
+        if self.n_estimators != "auto" and self.n_estimators < n_fitted:
             raise ValueError(
-                f"n_estimators={self.n_estimators} is smaller than the number of fitted learners ({have});"
-                f" with warm_start=True, pass a value >= {have}"
+                f"n_estimators={self.n_estimators} is smaller than the number of fitted learners"
+                f" ({n_fitted}); with warm_start=True, pass a value >= {n_fitted}"
             )
         # A copy, so that a fit that fails does not change the fitted model.
         self.estimators_, self._features = list(self.estimators_), list(self._features)
@@ -212,9 +212,9 @@ class BaseBagging(SaveMixin, ExplainMixin, BaseEstimator):
 
     def _next_batch(self, record: OutOfBagRecord | None) -> int:
         """Return how many learners to fit next; 0 if there are enough."""
-        have = len(self.estimators_)
+        n_fitted = len(self.estimators_)
         if self.n_estimators != "auto":
-            missing = int(self.n_estimators) - have
+            missing = int(self.n_estimators) - n_fitted
             return missing if record is None else min(missing, OOB_BATCH)
         if record is None:
             return 0
@@ -222,7 +222,7 @@ class BaseBagging(SaveMixin, ExplainMixin, BaseEstimator):
             record.curve, AUTO_WINDOW, AUTO_TOLERANCE * record.standard_error
         ):
             return 0
-        return min(AUTO_BATCH, max(0, AUTO_MAX_ESTIMATORS - have))
+        return min(AUTO_BATCH, max(0, AUTO_MAX_ESTIMATORS - n_fitted))
 
     def _set_oob_attributes(self, record: OutOfBagRecord | None) -> None:
         if record is None:
@@ -269,7 +269,7 @@ class BaseBagging(SaveMixin, ExplainMixin, BaseEstimator):
         all_features = np.arange(self.n_features_in_)
         return [all_features if drawn is None else drawn for drawn in self._features]
 
-    def _table(self, X: TableLike) -> Any:
+    def _validated_table(self, X: TableLike) -> Any:
         check_is_fitted(self, "estimators_")
         return validate_table(
             self, X, [self.estimator_], reset=False, keep_frame=not self.bootstrap_features
@@ -287,14 +287,14 @@ class BaseBagging(SaveMixin, ExplainMixin, BaseEstimator):
 
     def _mean_votes(self, X: TableLike) -> np.ndarray:
         """Return the mean of the learners' votes, shape (rows, columns)."""
-        X = self._table(X)
+        X = self._validated_table(X)
         n = len(self.estimators_)
         calls = [(first, min(first + SUM_BATCH, n), X) for first in range(0, n, SUM_BATCH)]
         sums = in_parallel(self._sum_of_votes, calls, n_jobs=self.n_jobs, threads=True)
         return sum(sums[1:], sums[0]) / n
 
     def _staged_mean_votes(self, X: TableLike) -> Iterator[np.ndarray]:
-        X = self._table(X)
+        X = self._validated_table(X)
         total: Any = 0.0
         for number in range(len(self.estimators_)):
             total = total + self._learner_votes(number, X)
@@ -302,7 +302,7 @@ class BaseBagging(SaveMixin, ExplainMixin, BaseEstimator):
 
     def _all_votes(self, X: TableLike) -> np.ndarray:
         """Return the votes of each learner, shape (learners, rows, columns)."""
-        X = self._table(X)
+        X = self._validated_table(X)
         calls = [(number, X) for number in range(len(self.estimators_))]
         return np.stack(in_parallel(self._learner_votes, calls, n_jobs=self.n_jobs, threads=True))
 

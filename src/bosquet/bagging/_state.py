@@ -110,8 +110,8 @@ def _bagged_from_state(model: Any, members: list[Any], state: State) -> Any:
     check_learner(model.estimator_, "learner")
     constants = read_list(state, "constants")
     model._sampler = Sampler.from_state(read_object(state, "sampler"))
-    drawn = read_list(state, "features", len(constants))
-    model._features = [_features(one, model.n_features_in_) for one in drawn]
+    features_drawn = read_list(state, "features", len(constants))
+    model._features = [_features(one, model.n_features_in_) for one in features_drawn]
     if sum(constant is None for constant in constants) != len(members) or not members:
         raise ModelFileError(
             f"invalid model file: the number of members ({len(members)}) does not match the entries of"
@@ -151,7 +151,7 @@ class _Constants:
 
     def __init__(self, classes: np.ndarray | None):
         self.classes = classes
-        self.made: dict[tuple[int, int], Any] = {}
+        self.learners: dict[tuple[int, int], Any] = {}
 
     def learner(self, constant: Any, n_features: int) -> Any:
         from sklearn.dummy import DummyClassifier
@@ -161,12 +161,12 @@ class _Constants:
                 "invalid model file: 'constants' contains a class index, but the model is a regressor"
             )
         index = read_integer({"constants": constant}, "constants", 0, self.classes.size - 1)
-        if (index, n_features) not in self.made:
+        if (index, n_features) not in self.learners:
             # The number of features is only a number in the file, so no memory may be allocated for it.
             row, label = np.broadcast_to(0.0, (1, n_features)), self.classes[index : index + 1]
             learner = DummyClassifier(strategy="most_frequent").fit(row, label)
-            self.made[index, n_features] = learner
-        return self.made[index, n_features]
+            self.learners[index, n_features] = learner
+        return self.learners[index, n_features]
 
 
 def _common_n_outputs(members: list[Any]) -> int:

@@ -28,7 +28,7 @@ def probability_drawn(m: int) -> float:
     >>> print(f"{probability_drawn(1_000_000):.4f}")
     0.6321
     """
-    m = _checked(m)
+    m = _check_size(m)
     return 1.0 if m == 1 else 1.0 - (1.0 - 1.0 / m) ** m
 
 
@@ -54,11 +54,11 @@ def distinct_samples(m: int) -> int:
     >>> distinct_samples(3), distinct_samples(20)
     (10, 68923264410)
     """
-    m = _checked(m)
+    m = _check_size(m)
     return math.comb(2 * m - 1, m)
 
 
-def _checked(m: object) -> int:
+def _check_size(m: object) -> int:
     if not isinstance(m, Integral) or isinstance(m, bool) or m < 1:
         raise ValueError(f"m={m!r} is not valid: m must be an integer >= 1")
     return int(m)

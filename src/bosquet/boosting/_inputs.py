@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from bosquet._masks import without_mask
-from bosquet._sparse import checked_sparse
+from bosquet._sparse import check_sparse
 
 if TYPE_CHECKING:
     from bosquet._types import Estimator, TableLike
@@ -23,10 +23,10 @@ def threads_for(rows: int, columns: int, threads: int) -> int:
     return 1 if rows * columns < MIN_VALUES_FOR_THREADS else threads
 
 
-def shaped(X: TableLike) -> Any:
+def as_shaped(X: TableLike) -> Any:
     """Return X, as an array if it has no shape; a sparse matrix in a format whose rows can be selected."""
     if issparse(X):
-        return checked_sparse(X)
+        return check_sparse(X)
     return without_mask(X) if hasattr(X, "shape") else np.asarray(X)
 
 
@@ -45,10 +45,10 @@ def check_learner(estimator: Estimator) -> None:
 
 def predicted_numbers(learner: Any, X: Any) -> np.ndarray:
     """One finite number per row of X; a ValueError for any other prediction."""
-    return check_finite(one_per_row(np.asarray(learner.predict(X), dtype=float), X))
+    return check_finite(check_one_per_row(np.asarray(learner.predict(X), dtype=float), X))
 
 
-def one_per_row(predicted: np.ndarray, X: Any) -> np.ndarray:
+def check_one_per_row(predicted: np.ndarray, X: Any) -> np.ndarray:
     """Predictions of shape (rows,); a ValueError if there is not one per row of X."""
     if predicted.ndim == 2 and predicted.shape[1] == 1:
         predicted = predicted[:, 0]
@@ -71,7 +71,7 @@ def check_finite(predicted: np.ndarray, method: str = "predict") -> np.ndarray:
     return predicted
 
 
-def error_of_round(error: Exception, learner: Any, round_: int) -> Exception:
+def error_naming_round(error: Exception, learner: Any, round_: int) -> Exception:
     """An error of the same type, if that is a common one, that names the learner and its round."""
     text = f"{type(learner).__name__} failed at round {round_ + 1}: {error}"
     for kind in (ValueError, TypeError, MemoryError):

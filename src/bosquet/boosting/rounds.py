@@ -45,7 +45,7 @@ class RoundInfo:
 Callback = Callable[[RoundInfo], Any]
 
 
-def call_all(callbacks: Iterable[Callback] | None, info: RoundInfo) -> bool:
+def run_callbacks(callbacks: Iterable[Callback] | None, info: RoundInfo) -> bool:
     """Call every callback; True if one of them returned True, which stops the fit."""
     stop = False
     for callback in callbacks or ():
@@ -172,7 +172,7 @@ def run_rounds(
                 info = RoundInfo(done, n_rounds, train, valid, model, scored)
                 if bar:
                     bar.update(info)
-                if call_all(callbacks, info):
+                if run_callbacks(callbacks, info):
                     history.stopped_by = "callback"
                     break
             if score and scored is not None:

@@ -82,29 +82,29 @@ def read_arrow(column: pyarrow.Array | pyarrow.ChunkedArray, where: str) -> Colu
 
     kind = column.type
     if types.is_floating(kind) or types.is_integer(kind):
-        return _numbers(column)
+        return _read_numbers(column)
     if types.is_run_end_encoded(kind):
         return read_arrow(compute.run_end_decode(column), where)
     if types.is_dictionary(kind):
         if kind.ordered:
             _check_one_order(column, where)
-        return _coded(column)
+        return _read_dictionary(column)
     if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
-        return _coded(column.dictionary_encode())
+        return _read_dictionary(column.dictionary_encode())
     if types.is_null(kind):
         return CodedColumn(np.full(len(column), -1), [])
     if types.is_boolean(kind):
-        return _numbers(column.cast(pyarrow.uint8()))
+        return _read_numbers(column.cast(pyarrow.uint8()))
     if types.is_decimal(kind):
         # Arrow rounds text, but not decimals, to the nearest double.
-        return _numbers(column.cast(pyarrow.string()).cast(pyarrow.float64()))
+        return _read_numbers(column.cast(pyarrow.string()).cast(pyarrow.float64()))
     if types.is_temporal(kind):
         raise unsupported_type_error(where, kind, DATE_ADVICE)
     binary = types.is_binary(kind) or types.is_large_binary(kind)
     raise unsupported_type_error(where, kind, BYTES_ADVICE if binary else NESTED_ADVICE)
 
 
-def _numbers(column: pyarrow.Array | pyarrow.ChunkedArray) -> NumericColumn:
+def _read_numbers(column: pyarrow.Array | pyarrow.ChunkedArray) -> NumericColumn:
     if column.null_count == 0:
         return NumericColumn(_to_numpy(column))
     import pyarrow
@@ -125,14 +125,14 @@ def _to_numpy(column: pyarrow.Array | pyarrow.ChunkedArray) -> np.ndarray:
     return column.to_numpy(zero_copy_only=False)
 
 
-def _coded(column: pyarrow.Array | pyarrow.ChunkedArray) -> CodedColumn:
+def _read_dictionary(column: pyarrow.Array | pyarrow.ChunkedArray) -> CodedColumn:
     import pyarrow
 
     if isinstance(column, pyarrow.ChunkedArray):
         column = column.unify_dictionaries().combine_chunks()
         if isinstance(column, pyarrow.ChunkedArray):
             # The text is too long for one array. All chunks have the same dictionary here.
-            coded_chunks = [_coded(chunk) for chunk in column.chunks]
+            coded_chunks = [_read_dictionary(chunk) for chunk in column.chunks]
             codes = np.concatenate([coded.codes for coded in coded_chunks])
             return CodedColumn(codes, coded_chunks[0].levels, coded_chunks[0].ordered)
     codes = column.indices.cast(pyarrow.int64()).fill_null(-1)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def open_table(X: TableLike, owner: str) -> Table:
     """Read the shape and the column names of X; the columns are read later, one by one."""
-    table = _detect(X, owner)
+    table = _detect_container(X, owner)
     for count, what in zip(table.shape, ("sample", "feature"), strict=True):
         if count == 0:
             raise ValueError(
@@ -30,7 +30,7 @@ def open_table(X: TableLike, owner: str) -> Table:
     return table
 
 
-def _detect(X: Any, owner: str) -> Table:
+def _detect_container(X: Any, owner: str) -> Table:
     if _is_instance_of(X, "pandas", "DataFrame"):
         from .pandas_frames import table_from_pandas
 
@@ -89,7 +89,7 @@ def _other_frame(X: object, owner: str) -> Table:
             "Arrow table"
         )
     native = narwhals.to_native(frame)
-    return _detect(native if native is not X else frame.to_pandas(), owner)
+    return _detect_container(native if native is not X else frame.to_pandas(), owner)
 
 
 def _wrong_dimension(dimensions: int, owner: str) -> ValueError:

@@ -161,7 +161,7 @@ class TableEncoder:
                 return cls([None] * table.n_columns, names, named_by_hand), matrix
         levels: list[Levels | None] = []
         columns: list[np.ndarray] = []
-        lost: dict[int, int] = {}
+        lost_digits: dict[int, int] = {}
         for index in range(table.n_columns):
             column = table.column(index)
             where = column_label(index, names)
@@ -171,10 +171,10 @@ class TableEncoder:
             levels.append(column_levels)
             if column_levels is None:
                 columns.append(numeric_values(column, where, in_training=True))
-                _note_lost(lost, index, column)
+                _note_lost_digits(lost_digits, index, column)
             else:
-                columns.append(column_levels.encode(_as_coded(column), where))
-        _warn_of_lost_digits(lost, names)
+                columns.append(column_levels.encode(_to_coded_column(column), where))
+        _warn_of_lost_digits(lost_digits, names)
         return cls(levels, names, named_by_hand), columns
 
     def transform(self, X: TableLike, *, owner: str = "TableEncoder") -> Columns:
@@ -210,7 +210,9 @@ class TableEncoder:
             if column_levels is None:
                 columns.append(numeric_values(column, where, in_training=False))
             else:
-                columns.append(column_levels.encode(_as_coded(column), where, self.unseen_code))
+                columns.append(
+                    column_levels.encode(_to_coded_column(column), where, self.unseen_code)
+                )
         return columns
 
     def _check(self, table: Table, owner: str) -> None:
@@ -296,11 +298,11 @@ def _levels_of(column: Column, chosen: bool | None, max_categories: int | None) 
     if not chosen and isinstance(column, CodedColumn) and column.ordered:
         return Levels.from_ordered_type(column)
     if isinstance(column, CodedColumn) if chosen is None else chosen:
-        return Levels.learn(_as_coded(column), max_categories)
+        return Levels.learn(_to_coded_column(column), max_categories)
     return None
 
 
-def _note_lost(lost: dict[int, int], index: int, column: Column) -> None:
+def _note_lost_digits(lost: dict[int, int], index: int, column: Column) -> None:
     """Record the first integer of the column that loses digits as float64, if there is one."""
     example = column.first_inexact_integer() if isinstance(column, NumericColumn) else None
     if example is not None:
@@ -315,7 +317,7 @@ def _lost_in_matrix(table: Table, matrix: np.ndarray) -> dict[int, int]:
         for index in np.flatnonzero(
             (high > LARGEST_EXACT_INTEGER) | (low < -LARGEST_EXACT_INTEGER)
         ).tolist():
-            _note_lost(lost, index, table.column(index))
+            _note_lost_digits(lost, index, table.column(index))
     return lost
 
 
@@ -329,7 +331,7 @@ def _warn_of_lost_digits(lost: dict[int, int], names: Sequence[str] | None) -> N
         )
 
 
-def _as_coded(column: Column) -> CodedColumn:
+def _to_coded_column(column: Column) -> CodedColumn:
     return column.as_coded() if isinstance(column, NumericColumn) else column
 
 

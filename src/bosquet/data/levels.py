@@ -40,12 +40,12 @@ class Levels:
         counts = np.bincount(shifted, minlength=len(coded.levels) + 1)[1:]
         occurring = np.flatnonzero(counts)
         levels = [coded.levels[index] for index in occurring.tolist()]
-        levels, counts = _merged(levels, counts[occurring])
+        levels, counts = _merge_equal_levels(levels, counts[occurring])
         frequent_levels = levels
         if max_categories is not None:
-            frequent_levels = _most_frequent(levels, counts, max_categories)
+            frequent_levels = _most_frequent_levels(levels, counts, max_categories)
         canonical = [level for level in map(canonical_level, frequent_levels) if level is not None]
-        return cls(_in_order(canonical))
+        return cls(_sort_levels(canonical))
 
     @classmethod
     def from_ordered_type(cls, coded: CodedColumn) -> Levels:
@@ -63,25 +63,25 @@ class Levels:
         if not self.ordered:
             return np.full(len(codes), np.nan)
         if len(levels) > len(codes):  # few rows, but a type with many categories
-            coded = _used_only(coded)
+            coded = _drop_unused_levels(coded)
             codes, levels = coded.codes, coded.levels
-        if _equal_as_they_are(levels):
-            looked_up = [self._code_of.get(level, unseen) for level in levels]
+        if _have_python_equality(levels):
+            codes_of_levels = [self._code_of.get(level, unseen) for level in levels]
             if unseen != -1:  # NaN != NaN
-                looked_up = [
+                codes_of_levels = [
                     -1 if level is None or level != level else code
-                    for level, code in zip(levels, looked_up, strict=True)
+                    for level, code in zip(levels, codes_of_levels, strict=True)
                 ]
         else:
-            looked_up = [self._look_up(level, unseen) for level in levels]
-        if max(looked_up, default=-1) < 0:
+            codes_of_levels = [self._look_up(level, unseen) for level in levels]
+        if max(codes_of_levels, default=-1) < 0:
             self._check_kind(coded, where)
-        looked_up.append(-1)  # the last entry, which the code -1 selects
+        codes_of_levels.append(-1)  # the last entry, which the code -1 selects
         if self.ordinal:
-            ranks = np.array(looked_up, dtype=float)
+            ranks = np.array(codes_of_levels, dtype=float)
             ranks[ranks < 0] = np.nan
             return ranks[codes]
-        return np.array(looked_up, dtype=np.int32)[codes]
+        return np.array(codes_of_levels, dtype=np.int32)[codes]
 
     def _look_up(self, level: object, unseen: int) -> int:
         canonical = canonical_level(level)
@@ -93,15 +93,16 @@ class Levels:
         This is a mistake of the caller. Without the error, the column would be treated as missing in all
         rows.
         """
-        levels = [canonical_level(level) for level in _used_only(coded).levels]
-        now = {isinstance(level, str) for level in levels if level is not None}
-        then = {isinstance(level, str) for level in self.ordered}
-        if now and now.isdisjoint(then):
+        levels = [canonical_level(level) for level in _drop_unused_levels(coded).levels]
+        new_kinds = {isinstance(level, str) for level in levels if level is not None}
+        training_kinds = {isinstance(level, str) for level in self.ordered}
+        if new_kinds and new_kinds.isdisjoint(training_kinds):
             example = next(level for level in levels if level is not None)
             kinds = ("numbers", "text")
             raise ValueError(
-                f"{where} had {kinds[then.pop()]} such as {self.ordered[0]!r} in training, but now has "
-                f"{kinds[now.pop()]} such as {example!r}; pass values of the same type as in training"
+                f"{where} had {kinds[training_kinds.pop()]} such as {self.ordered[0]!r} in training,"
+                f" but now has {kinds[new_kinds.pop()]} such as {example!r}; pass values of the same type as"
+                " in training"
             )
 
     def to_state(self) -> dict[str, Sequence[Level]]:
@@ -109,7 +110,7 @@ class Levels:
 
         Ordinal levels also have an `order`: the position of each level in the numbers followed by the texts.
         """
-        ascending = _in_order(self.ordered) if self.ordinal else self.ordered
+        ascending = _sort_levels(self.ordered) if self.ordinal else self.ordered
         numbers = [level for level in ascending if not isinstance(level, str)]
         texts = [level for level in ascending if isinstance(level, str)]
         finite = [repr(level) if isinstance(level, float) and math.isinf(level) else level
@@ -188,7 +189,7 @@ def numeric_values(column: Column, where: str, *, in_training: bool) -> np.ndarr
     """Return a column as numbers; raise a ValueError that names the column if it contains text."""
     if isinstance(column, NumericColumn):
         return column.as_quantities()
-    coded = _used_only(column)
+    coded = _drop_unused_levels(column)
     values = np.full(len(coded.levels) + 1, np.nan)  # the code -1 selects the last entry
     for code, level in enumerate(map(canonical_level, coded.levels)):
         if isinstance(level, str):
@@ -225,7 +226,7 @@ def _number_of_state(item: object, where: str) -> int | float:
     return number
 
 
-def _used_only(coded: CodedColumn) -> CodedColumn:
+def _drop_unused_levels(coded: CodedColumn) -> CodedColumn:
     """Return the column without the levels that do not occur."""
     used = np.unique(coded.codes)
     used = used[used >= 0]
@@ -235,7 +236,7 @@ def _used_only(coded: CodedColumn) -> CodedColumn:
     return CodedColumn(codes, levels)
 
 
-def _equal_as_they_are(levels: list[Any]) -> bool:
+def _have_python_equality(levels: list[Any]) -> bool:
     """Return whether Python's equality is that of `canonical_level`, as for the levels of a typed column."""
     kinds = set(map(type, levels))
     if kinds == {int}:
@@ -243,9 +244,9 @@ def _equal_as_they_are(levels: list[Any]) -> bool:
     return kinds <= {str, float, bool, type(None)}
 
 
-def _merged(levels: list[Any], counts: np.ndarray) -> tuple[list[Any], np.ndarray]:
+def _merge_equal_levels(levels: list[Any], counts: np.ndarray) -> tuple[list[Any], np.ndarray]:
     """Return canonical levels without missing ones; the counts of equal levels are added."""
-    if _equal_as_they_are(levels) and len(set(levels)) == len(levels):
+    if _have_python_equality(levels) and len(set(levels)) == len(levels):
         present = [level is not None and level == level for level in levels]  # NaN != NaN
         return list(compress(levels, present)), counts[present]
     totals: dict[Level, int] = {}
@@ -255,7 +256,7 @@ def _merged(levels: list[Any], counts: np.ndarray) -> tuple[list[Any], np.ndarra
     return list(totals), np.array(list(totals.values()), dtype=np.intp)
 
 
-def _most_frequent(levels: list[Level], counts: np.ndarray, count: int) -> list[Level]:
+def _most_frequent_levels(levels: list[Level], counts: np.ndarray, count: int) -> list[Level]:
     """Return the `count` most frequent levels; ties are resolved by the order of the levels."""
     if len(levels) <= count:
         return levels
@@ -265,7 +266,7 @@ def _most_frequent(levels: list[Level], counts: np.ndarray, count: int) -> list[
     return frequent + nsmallest(count - len(frequent), tied, key=_order_key(tied))
 
 
-def _in_order(levels: list[Level]) -> list[Level]:
+def _sort_levels(levels: list[Level]) -> list[Level]:
     return sorted(levels, key=_order_key(levels))
 
 

@@ -45,23 +45,23 @@ def check_names(fitted: list[str] | None, table_names: list[str] | None, owner: 
         message = f"X has feature names, but {owner} was fitted without feature names"
         warn_user(message)
     else:
-        raise ValueError(_difference(fitted, table_names))
+        raise ValueError(_difference_message(fitted, table_names))
 
 
-def _difference(fitted: list[str], table_names: list[str]) -> str:
+def _difference_message(fitted: list[str], table_names: list[str]) -> str:
     # The wording of scikit-learn, which its estimator checks expect.
     message = "The feature names should match those that were passed during fit.\n"
     unexpected = sorted(set(table_names) - set(fitted))
     missing = sorted(set(fitted) - set(table_names))
     if unexpected:
-        message += "Feature names unseen at fit time:\n" + _bullets(unexpected)
+        message += "Feature names unseen at fit time:\n" + _bullet_list(unexpected)
     if missing:
-        message += "Feature names seen at fit time, yet now missing:\n" + _bullets(missing)
+        message += "Feature names seen at fit time, yet now missing:\n" + _bullet_list(missing)
     if not unexpected and not missing:
         message += "Feature names must be in the same order as they were in fit.\n"
     return message
 
 
-def _bullets(names: Iterable[str]) -> str:
+def _bullet_list(names: Iterable[str]) -> str:
     lines = [f"- {name}\n" for name in names]
     return "".join(lines[:_MAX_SHOWN]) + ("- ...\n" if len(lines) > _MAX_SHOWN else "")

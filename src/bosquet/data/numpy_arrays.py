@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bosquet._masks import without_mask
-from bosquet._sparse import checked_sparse
+from bosquet._sparse import check_sparse
 from bosquet._suggestions import with_article
 
 from .columns import ready_for_core
@@ -64,20 +64,20 @@ def table_from_sparse(X: sparray | spmatrix) -> Table:
     """
     if X.dtype.kind not in "biuf":
         _check_dtype(X.dtype)
-    by_column = checked_sparse(X, "csc")
-    narrow = _narrowest(by_column.data)
-    if narrow is not by_column.data and not _has_repeats(by_column):
+    by_column = check_sparse(X, "csc")
+    narrow = _to_narrowest_type(by_column.data)
+    if narrow is not by_column.data and not _has_duplicate_entries(by_column):
         arrays = (narrow, by_column.indices, by_column.indptr)
         by_column = type(by_column)(arrays, shape=by_column.shape)
     return table_from_array(by_column.toarray(order="F"))
 
 
-def _has_repeats(by_column: sparray | spmatrix) -> bool:
+def _has_duplicate_entries(by_column: sparray | spmatrix) -> bool:
     # Duplicate entries are summed, and the sum may not fit in the narrow type.
     return not by_column.has_canonical_format
 
 
-def _narrowest(stored: np.ndarray) -> np.ndarray:
+def _to_narrowest_type(stored: np.ndarray) -> np.ndarray:
     if stored.dtype.kind == "b":
         return stored
     last: type[np.number] = np.float32 if stored.dtype.kind == "f" else np.int32

@@ -37,22 +37,22 @@ def _read(series: polars.Series, where: str) -> Column:
 
     dtype = series.dtype
     if dtype.is_float():
-        return _numbers(series)
+        return _read_numbers(series)
     if dtype.is_integer():
         beyond_numpy = str(dtype) in ("Int128", "UInt128")
-        return _numbers(series.cast(polars.Float64) if beyond_numpy else series)
+        return _read_numbers(series.cast(polars.Float64) if beyond_numpy else series)
     if dtype == polars.Boolean:
-        return _numbers(series.cast(polars.UInt8))
+        return _read_numbers(series.cast(polars.UInt8))
     if dtype.is_decimal():
         # polars rounds text, but not decimals, to the nearest double.
-        return _numbers(series.cast(polars.String).cast(polars.Float64))
+        return _read_numbers(series.cast(polars.String).cast(polars.Float64))
     if dtype == polars.String:
-        return _text(series)
+        return _read_text(series)
     if isinstance(dtype, polars.Enum):
         codes = series.to_physical().cast(polars.Int64).fill_null(-1)
         return CodedColumn(codes.to_numpy(), dtype.categories.to_list(), ordered=True)
     if dtype == polars.Categorical:
-        return _category(series)
+        return _read_category(series)
     if dtype == polars.Null:
         return CodedColumn(np.full(len(series), -1), [])
     if dtype.is_temporal():
@@ -62,13 +62,13 @@ def _read(series: polars.Series, where: str) -> Column:
     )
 
 
-def _numbers(series: polars.Series) -> NumericColumn:
+def _read_numbers(series: polars.Series) -> NumericColumn:
     if series.null_count() == 0:
         return NumericColumn(series.to_numpy())
     return NumericColumn(series.fill_null(0).to_numpy(), series.is_null().to_numpy())
 
 
-def _text(series: polars.Series) -> CodedColumn:
+def _read_text(series: polars.Series) -> CodedColumn:
     # Cast to an Enum of the levels of this column: a cast to Categorical would add them to a global
     # dictionary that polars keeps until the process ends.
     import polars
@@ -79,11 +79,11 @@ def _text(series: polars.Series) -> CodedColumn:
     return CodedColumn(codes.to_numpy(), levels.to_list())
 
 
-def _category(series: polars.Series) -> CodedColumn:
+def _read_category(series: polars.Series) -> CodedColumn:
     # The physical codes refer to a dictionary that is shared with other columns.
     import polars
 
-    coded = _numbers(series.to_physical()).as_coded()
+    coded = _read_numbers(series.to_physical()).as_coded()
     distinct = series.drop_nulls().unique()
     texts = distinct.cast(polars.String).to_list()
     text_of = dict(zip(distinct.to_physical().to_list(), texts, strict=True))

@@ -34,10 +34,10 @@ def read_objects(items: list[Any], where: str) -> Column:
         return encode_objects(items)
     marks = types - present
     if all(issubclass(kind, _INTEGERS) for kind in present):
-        return _integers(items, marks, where)
+        return _read_integers(items, marks, where)
     if marks - {type(None)}:
         items = [None if type(item) in marks else item for item in items]
-    return NumericColumn(_floats(items, where))
+    return NumericColumn(_read_floats(items, where))
 
 
 def holds_numbers_only(types: set[type]) -> bool:
@@ -52,7 +52,7 @@ def is_missing_type(kind: type) -> bool:
     )
 
 
-def _integers(items: list[Any], marks: set[type], where: str) -> NumericColumn:
+def _read_integers(items: list[Any], marks: set[type], where: str) -> NumericColumn:
     missing = None
     if marks:
         missing = np.fromiter((type(item) in marks for item in items), bool, len(items))
@@ -60,12 +60,12 @@ def _integers(items: list[Any], marks: set[type], where: str) -> NumericColumn:
     values = np.array(items)
     if values.dtype.kind in "iub":
         return NumericColumn(values, missing)
-    doubles = _floats(items, where)
+    doubles = _read_floats(items, where)
     rounded = next((int(item) for item in items if int(float(item)) != item), None)
     return NumericColumn(doubles, missing, rounded)
 
 
-def _floats(items: list[Any], where: str) -> np.ndarray:
+def _read_floats(items: list[Any], where: str) -> np.ndarray:
     column = np.empty(len(items), dtype=object)
     column[:] = items
     try:

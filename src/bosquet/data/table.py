@@ -72,10 +72,10 @@ class NumericColumn:
             nan = np.isnan(values)
             missing = nan if missing is None else missing | nan
         if missing is None or not missing.any():
-            codes, levels = _distinct(values)
+            codes, levels = _codes_and_levels(values)
             return CodedColumn(codes, levels)
         codes = np.full(len(values), -1, dtype=np.int64)
-        codes[~missing], levels = _distinct(values[~missing])
+        codes[~missing], levels = _codes_and_levels(values[~missing])
         return CodedColumn(codes, levels)
 
 
@@ -123,7 +123,7 @@ BYTES_ADVICE = "decode the bytes to text"
 NESTED_ADVICE = "split it into one column per value, or convert it to numbers or text"
 
 
-def _distinct(values: np.ndarray) -> tuple[np.ndarray, list[Any]]:
+def _codes_and_levels(values: np.ndarray) -> tuple[np.ndarray, list[Any]]:
     """Return codes and ascending distinct values of numbers without missing values."""
     if values.dtype.kind == "f":
         with np.errstate(invalid="ignore"):  # infinities
@@ -134,12 +134,14 @@ def _distinct(values: np.ndarray) -> tuple[np.ndarray, list[Any]]:
         low, high = int(values.min()), int(values.max())
         span = high - low + 1
         if span <= max(4 * len(values), 1024):
-            return _distinct_in_span(values, low, span)
+            return _codes_and_levels_in_span(values, low, span)
     levels, codes = np.unique(values, return_inverse=True)
     return codes, levels.tolist()
 
 
-def _distinct_in_span(values: np.ndarray, low: int, span: int) -> tuple[np.ndarray, list[int]]:
+def _codes_and_levels_in_span(
+    values: np.ndarray, low: int, span: int
+) -> tuple[np.ndarray, list[int]]:
     """Return the same for integers in a small range, by counting, which is ten times as fast as sorting."""
     if values.dtype.kind == "u":
         offset = (values - values.dtype.type(low)).astype(np.intp)

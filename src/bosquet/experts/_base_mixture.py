@@ -14,8 +14,8 @@ from bosquet._warnings import warn_user
 from bosquet.experts._custom_loss import close_custom_loss_step
 from bosquet.experts._history import History
 from bosquet.experts._reading import read_classes, read_mask, read_prior, read_truths
-from bosquet.experts.losses import CLASS_LOSSES, CustomExpertLoss, loss_of
-from bosquet.experts.rules import rule_of
+from bosquet.experts.losses import CLASS_LOSSES, CustomExpertLoss, as_loss
+from bosquet.experts.rules import as_rule
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -68,7 +68,7 @@ class BaseMixture(RegressorMixin, BaseEstimator):
     def _start(self, n_experts: int, n_steps: int | None, seed: int | None = None) -> None:
         """Start without any step played. A tuned learning rate is tuned for `n_steps` steps."""
         check_parameters(self, CHECKS)
-        rule, loss = rule_of(self.rule), loss_of(self.loss)
+        rule, loss = as_rule(self.rule), as_loss(self.loss)
         classes = read_classes(self.classes)
         self._check_compatible(rule, loss, classes)
         self._rule, self._params_at_start = rule, self._params_text()
@@ -154,7 +154,7 @@ class BaseMixture(RegressorMixin, BaseEstimator):
             truths = read_truths(y, len(forecasts), self._classes)
             played = self._core.run(forecasts, truths, mask, int(self.block), keep)
         if keep:
-            self._recorded = self._recorded.plus(played)
+            self._recorded = self._recorded.extended(played)
         self._warn_if_out_of_range()
 
     def _play_custom_loss(
@@ -170,7 +170,7 @@ class BaseMixture(RegressorMixin, BaseEstimator):
         for begin in range(0, len(forecasts), int(self.block)):
             rows = slice(begin, begin + int(self.block))
             self._core.open(forecasts[rows], None if mask is None else mask[rows])
-            played = played.plus(self._close_custom_loss_step(truths[rows]))
+            played = played.extended(self._close_custom_loss_step(truths[rows]))
         return played.merged()
 
     def _close_custom_loss_step(self, truths: Any) -> dict[str, np.ndarray]:

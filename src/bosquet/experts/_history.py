@@ -10,13 +10,13 @@ Piece = dict[str, np.ndarray]
 
 
 class History:
-    """Arrays by name with one entry per step. Immutable: `plus` returns a longer history."""
+    """Arrays by name with one entry per step. Immutable: `extended` returns a longer history."""
 
     def __init__(self, before: History | None = None, piece: Piece | None = None):
         # A linked list: the earlier steps and the latest piece. `merged` replaces it by one piece.
         self._parts: tuple[History | None, Piece] = (before, piece or {})
 
-    def plus(self, piece: Piece) -> History:
+    def extended(self, piece: Piece) -> History:
         """Return this history followed by the steps in `piece`."""
         return History(self, piece) if piece else self
 

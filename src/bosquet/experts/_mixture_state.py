@@ -22,7 +22,7 @@ from bosquet._state.kinds import ModelKind, check_no_trees, no_trees
 from bosquet._state.labels import labels_state
 from bosquet.experts._base_mixture import open_step
 from bosquet.experts.losses import CustomExpertLoss
-from bosquet.experts.rules import rule_of
+from bosquet.experts.rules import as_rule
 
 if TYPE_CHECKING:
     from bosquet._types import State
@@ -76,7 +76,7 @@ def _check_sizes(mixture: Any, learned: dict[str, Any], experts: int, state: Sta
     These are the numbers of the experts, of the classes, and of the matrix of the ridge rule.
     """
     read_numbers(learned, "weight_sum", experts)
-    if rule_of(mixture.rule).name == "ridge":
+    if as_rule(mixture.rule).name == "ridge":
         read_numbers(learned, "rule.root", experts**2)
     if isinstance(mixture.classes, int):
         read_list(read_object(state, "classes"), "values", mixture.classes)

@@ -88,12 +88,12 @@ class ExponentialWeights(ExpertRule):
                 return {}
             if rate == "grid":
                 return {"grid": list(GRID), "relative_grid": True}
-            return {"rate": self._tuned(n_experts, n_steps, loss_range)}
+            return {"rate": self._tuned_rate(n_experts, n_steps, loss_range)}
         if np.ndim(rate) == 1:
             return {"grid": [float(value) for value in rate]}
         return {"rate": float(rate)}
 
-    def _tuned(self, n_experts: int, n_steps: int | None, loss_range: float | None) -> float:
+    def _tuned_rate(self, n_experts: int, n_steps: int | None, loss_range: float | None) -> float:
         steps = self.horizon or n_steps
         if loss_range is None or steps is None:
             missing = "loss_range" if loss_range is None else "horizon"

@@ -58,7 +58,7 @@ class ExponentiatedGradient(Portfolio):
     def __init__(self, learning_rate: Any = 0.05):
         self.learning_rate = learning_rate
 
-    def _eta(self, relatives: np.ndarray) -> float:
+    def _step_size(self, relatives: np.ndarray) -> float:
         if not isinstance(self.learning_rate, str):
             return float(self.learning_rate)
         days, stocks = relatives.shape
@@ -66,9 +66,9 @@ class ExponentiatedGradient(Portfolio):
             8 * math.log(max(stocks, 2)) / days
         )
 
-    def _trade(self, relatives: np.ndarray) -> np.ndarray:
+    def _compute_portfolios(self, relatives: np.ndarray) -> np.ndarray:
         days, stocks = relatives.shape
-        eta = self._eta(relatives)
+        eta = self._step_size(relatives)
         portfolios = np.empty((days + 1, stocks))
         score = np.zeros(stocks)
         for t in range(days + 1):
@@ -79,12 +79,12 @@ class ExponentiatedGradient(Portfolio):
                 score = score + eta * relatives[t] / gain if gain > 0 else score
         return portfolios
 
-    def _bound(self, relatives: np.ndarray) -> float:
+    def _regret_bound(self, relatives: np.ndarray) -> float:
         days, stocks = relatives.shape
         ratio = _smallest_ratio(relatives)
         if ratio == 0:
             return math.inf
-        eta = self._eta(relatives)
+        eta = self._step_size(relatives)
         return math.log(stocks) / eta + eta * days / (8 * ratio**2)
 
 

@@ -53,7 +53,7 @@ class CustomExpertLoss:
         return derivative
 
 
-def loss_of(loss: Any) -> str | CustomExpertLoss:
+def as_loss(loss: Any) -> str | CustomExpertLoss:
     """Return the name of a loss, or a `CustomExpertLoss` for a function, a pair of functions or an object."""
     if isinstance(loss, str):
         if loss in NAMES:

@@ -364,7 +364,7 @@ class Mixture(SaveMixin, BaseMixture):
             forecasts, awake = core.open_forecasts(), core.open_awake()
             played = core.run(forecasts, truths, awake, core.open_rows, True)
         if self.history is True:
-            self._recorded = self._recorded.plus(played)
+            self._recorded = self._recorded.extended(played)
         if not core.in_range:
             self._warn_if_out_of_range()
         return self

@@ -15,7 +15,7 @@ from bosquet.experts._solvers import (
     simplex_log_loss,
     simplex_minimum,
 )
-from bosquet.experts.losses import CustomExpertLoss, loss_matrix, loss_of
+from bosquet.experts.losses import CustomExpertLoss, as_loss, loss_matrix
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -107,7 +107,7 @@ def read_problem(
     classes: ArrayLike | None,
     awake: ArrayLike | None = None,
 ) -> OracleProblem:
-    named = loss_of(loss)
+    named = as_loss(loss)
     labels = read_classes(classes)
     forecasts = np.array(F, dtype=float)
     if forecasts.ndim != (2 if labels is None else 3) or 0 in forecasts.shape:
@@ -190,32 +190,34 @@ def check_kind(kind: Any, parameter: str) -> None:
 def find_oracle(problem: OracleProblem, kind: str, shifts: int = 1) -> Oracle:
     """Return the oracle of a kind; raise a ValueError if the loss or sleeping experts rule it out."""
     if kind == "uniform":
-        return _uniform(problem)
+        return _uniform_oracle(problem)
     if kind == "expert":
-        return _best_expert(problem)
+        return _best_expert_oracle(problem)
     if kind == "shifts":
-        return _best_sequence(problem, shifts)
+        return _best_sequence_oracle(problem, shifts)
     if np.isnan(problem.forecasts).any():
         raise ValueError(
             f"the best {kind} combination requires a forecast of every expert at every step, but F contains"
             " NaN or awake excludes experts; impute these forecasts, or use the oracle 'expert', 'uniform'"
             " or 'shifts'"
         )
-    weights = _best_convex(problem) if kind == "convex" else _best_linear(problem)
+    weights = _best_convex_weights(problem) if kind == "convex" else _best_linear_weights(problem)
     return problem.oracle(kind, problem.combination_losses(weights), weights=weights)
 
 
-def _uniform(problem: OracleProblem) -> Oracle:
+def _uniform_oracle(problem: OracleProblem) -> Oracle:
     n = problem.forecasts.shape[1]
     if problem.loss == "zero-one":
-        votes = [_vote(f[~np.isnan(f).reshape(n, -1).any(axis=1)]) for f in problem.forecasts]
+        votes = [
+            _majority_vote(f[~np.isnan(f).reshape(n, -1).any(axis=1)]) for f in problem.forecasts
+        ]
         losses = problem.losses(np.array(votes)[:, None])[:, 0]
     else:
         losses = problem.losses(np.nanmean(problem.forecasts, axis=1, keepdims=True))[:, 0]
     return problem.oracle("uniform", losses, weights=np.full(n, 1 / n))
 
 
-def _vote(labels: np.ndarray) -> Any:
+def _majority_vote(labels: np.ndarray) -> Any:
     """Return the most frequent label, the first if tied; for probabilities, their mean."""
     if labels.ndim == 2:
         return labels.mean(axis=0)
@@ -223,7 +225,7 @@ def _vote(labels: np.ndarray) -> Any:
     return labels[counts.argmax()]
 
 
-def _best_expert(problem: OracleProblem) -> Oracle:
+def _best_expert_oracle(problem: OracleProblem) -> Oracle:
     losses = problem.losses(problem.forecasts)
     if np.isnan(losses).any():
         mean = np.nanmean(losses, axis=1, keepdims=True)
@@ -233,7 +235,7 @@ def _best_expert(problem: OracleProblem) -> Oracle:
     return problem.oracle("expert", losses[:, best], weights=weights, expert=best)
 
 
-def _best_convex(problem: OracleProblem) -> np.ndarray:
+def _best_convex_weights(problem: OracleProblem) -> np.ndarray:
     X, y = problem.as_regression()
     loss = problem.loss
     weight = problem.row_weight
@@ -267,7 +269,7 @@ def _truth_probabilities(problem: OracleProblem) -> np.ndarray:
     return np.where(y > 0.5, problem.forecasts, 1 - problem.forecasts)
 
 
-def _best_linear(problem: OracleProblem) -> np.ndarray:
+def _best_linear_weights(problem: OracleProblem) -> np.ndarray:
     X, y = problem.as_regression()
     if problem.loss == "square":
         return np.linalg.lstsq(X, y, rcond=None)[0]
@@ -281,7 +283,7 @@ def _best_linear(problem: OracleProblem) -> np.ndarray:
     )
 
 
-def _best_sequence(problem: OracleProblem, shifts: int) -> Oracle:
+def _best_sequence_oracle(problem: OracleProblem, shifts: int) -> Oracle:
     """Return the best sequence of experts, by dynamic programming over (shifts so far, expert)."""
     if not isinstance(shifts, int | np.integer) or shifts < 0:
         raise ValueError(f"shifts={shifts!r} is not valid: shifts must be an integer >= 0")

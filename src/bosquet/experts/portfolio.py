@@ -106,18 +106,18 @@ class Portfolio(BaseEstimator):
         """
         check_parameters(self, self.checks)
         relatives = read_relatives(X)
-        portfolios = self._trade(relatives)
+        portfolios = self._compute_portfolios(relatives)
         self.portfolios_, self.final_portfolio_ = portfolios[:-1], portfolios[-1]
         self.log_wealth_ = log_wealth(relatives, self.portfolios_)
         with np.errstate(over="ignore"):
             self.wealth_ = np.exp(self.log_wealth_)
-        self.bound_ = self._bound(relatives)
+        self.bound_ = self._regret_bound(relatives)
         self.n_features_in_ = relatives.shape[1]
         return self
 
-    def _trade(self, relatives: np.ndarray) -> np.ndarray:
+    def _compute_portfolios(self, relatives: np.ndarray) -> np.ndarray:
         """Return the portfolios of every day, and of the day after the last."""
         raise NotImplementedError
 
-    def _bound(self, relatives: np.ndarray) -> float:
+    def _regret_bound(self, relatives: np.ndarray) -> float:
         return math.nan

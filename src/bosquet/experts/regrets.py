@@ -11,7 +11,7 @@ import numpy as np
 from bosquet._text_table import text_table
 from bosquet.experts.mixture import Mixture
 from bosquet.experts.oracles import Oracle, OracleProblem, check_kind, find_oracle, read_problem
-from bosquet.experts.rules import rule_of
+from bosquet.experts.rules import as_rule
 from bosquet.experts.summary import format_value
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def regret(
     convex: 6.5, at most 83
     """
     check_kind(oracle, "oracle")
-    return _regret(mixture, _problem_of(mixture, F, y, awake), oracle, shifts)
+    return _regret_of_problem(mixture, _problem_of(mixture, F, y, awake), oracle, shifts)
 
 
 def _problem_of(
@@ -103,7 +103,7 @@ def _problem_of(
     return problem
 
 
-def _regret(mixture: Mixture, problem: OracleProblem, kind: str, shifts: int) -> Regret:
+def _regret_of_problem(mixture: Mixture, problem: OracleProblem, kind: str, shifts: int) -> Regret:
     best = find_oracle(problem, kind, shifts)
     if kind == "expert":
         # A sleeping expert has the loss of the mixture; the bounds hold for this regret.
@@ -113,16 +113,16 @@ def _regret(mixture: Mixture, problem: OracleProblem, kind: str, shifts: int) ->
         curve = excess[:, excess.sum(axis=0).argmax()].cumsum()
     else:
         curve = (mixture.losses_ - best.losses).cumsum()
-    return Regret(best, curve, float(curve[-1]), _bound(mixture, best, curve, shifts))
+    return Regret(best, curve, float(curve[-1]), _regret_bound(mixture, best, curve, shifts))
 
 
-def _bound(mixture: Mixture, best: Oracle, curve: np.ndarray, shifts: int) -> float:
+def _regret_bound(mixture: Mixture, best: Oracle, curve: np.ndarray, shifts: int) -> float:
     core = mixture._fitted_core
     if best.kind == "expert":
         return float(mixture.bound_[mixture.regret_.argmax()])
     if best.kind == "shifts":
         return float(core.bound_with_shifts(int(shifts)))
-    linearised = mixture._linearised or rule_of(mixture.rule).name == "ridge"
+    linearised = mixture._linearised or as_rule(mixture.rule).name == "ridge"
     if best.weights is None or not linearised:
         return float("nan")
     return float(core.bound_to_combination(best.weights))
@@ -159,7 +159,7 @@ def simple_regret(weights: ArrayLike, losses: ArrayLike) -> float:
 
 def _rule_label(mixture: Mixture) -> str:
     """Return the name of the rule, with its parameters that are not the defaults."""
-    rule = rule_of(mixture.rule)
+    rule = as_rule(mixture.rule)
     defaults = type(rule)().get_params()
     changed = {k: v for k, v in rule.get_params().items() if repr(v) != repr(defaults[k])}
     if not changed:

@@ -38,7 +38,7 @@ RULES: dict[str, type[ExpertRule]] = {
 }
 
 
-def rule_of(value: Any) -> ExpertRule:
+def as_rule(value: Any) -> ExpertRule:
     """Return the rule with a name; a rule is returned unchanged."""
     if isinstance(value, ExpertRule):
         return value

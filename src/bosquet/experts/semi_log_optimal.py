@@ -60,7 +60,7 @@ class SemiLogOptimal(Portfolio):
         self.windows = windows
         self.radii = radii
 
-    def _trade(self, relatives: np.ndarray) -> np.ndarray:
+    def _compute_portfolios(self, relatives: np.ndarray) -> np.ndarray:
         windows = [int(k) for k in np.atleast_1d(self.windows)]
         if not windows or min(windows) < 1:
             raise ValueError(
@@ -71,7 +71,7 @@ class SemiLogOptimal(Portfolio):
         log_wealth = np.zeros(len(experts))
         portfolios = np.empty((days + 1, stocks))
         for t in range(days + 1):
-            choices = np.array(self._choices(relatives[:t], windows))
+            choices = np.array(self._portfolios_of_experts(relatives[:t], windows))
             share = np.exp(log_wealth - log_wealth.max())
             portfolios[t] = share @ choices / share.sum()
             if t < days:
@@ -80,7 +80,7 @@ class SemiLogOptimal(Portfolio):
         self.expert_wealth_ = np.exp(log_wealth).reshape(len(windows), self.radii)
         return portfolios
 
-    def _choices(self, past: np.ndarray, windows: list[int]) -> list[np.ndarray]:
+    def _portfolios_of_experts(self, past: np.ndarray, windows: list[int]) -> list[np.ndarray]:
         """Return the portfolio of each expert for the day after `past`."""
         days, stocks = past.shape
         equal = np.full(stocks, 1 / stocks)

@@ -38,24 +38,24 @@ def summary_text(mixture: Mixture) -> str:
             [["", *expert_names(mixture)], ["", *(format_value(weight) for weight in weights)]],
             gap=" ",
         ),
-        *_never_awake(mixture, totals),
+        *_never_awake_lines(mixture, totals),
         "",
         f"Number of experts: {mixture.n_features_in_}",
         f"Number of observations: {totals['rows']}",
         f"Dimension of the data: {max(mixture._n_classes, 1)}",
     ]
     if totals["rows"] > totals["bandit_rows"]:
-        lines += ["", *text_table(_error_rows(mixture, rule.name, totals), gap=" ")]
+        lines += ["", *text_table(_error_table(mixture, rule.name, totals), gap=" ")]
     return "\n".join(lines)
 
 
-def _never_awake(mixture: Mixture, totals: dict[str, Any]) -> list[str]:
+def _never_awake_lines(mixture: Mixture, totals: dict[str, Any]) -> list[str]:
     names = expert_names(mixture)
     asleep = [name for name, awake in zip(names, totals["awake_rows"], strict=True) if awake == 0]
     return [f"Never awake: {', '.join(asleep)}"] if asleep and totals["rows"] else []
 
 
-def _error_rows(mixture: Mixture, rule: str, totals: dict[str, Any]) -> list[list[str]]:
+def _error_table(mixture: Mixture, rule: str, totals: dict[str, Any]) -> list[list[str]]:
     n = totals["rows"]
     table = [["", "loss"], [rule, format_value(totals["loss"] / n)]]
     table.append(["uniform", format_value(totals["uniform_loss"] / n)])

@@ -58,7 +58,7 @@ class UniversalPortfolio(Portfolio):
         self.n_samples = n_samples
         self.random_state = random_state
 
-    def _nodes(self, days: int, stocks: int) -> tuple[np.ndarray, np.ndarray]:
+    def _quadrature_nodes(self, days: int, stocks: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the nodes (n_nodes, n_stocks) of the integral and their weights."""
         if stocks == 1:
             return np.ones((1, 1)), np.ones(1)
@@ -71,9 +71,9 @@ class UniversalPortfolio(Portfolio):
         drawn = rng.dirichlet(np.ones(stocks), size=self.n_samples)
         return drawn, np.full(len(drawn), 1 / len(drawn))
 
-    def _trade(self, relatives: np.ndarray) -> np.ndarray:
+    def _compute_portfolios(self, relatives: np.ndarray) -> np.ndarray:
         days, stocks = relatives.shape
-        nodes, weights = self._nodes(days, stocks)
+        nodes, weights = self._quadrature_nodes(days, stocks)
         log_wealth = np.zeros(len(nodes))
         portfolios = np.empty((days + 1, stocks))
         for t in range(days + 1):
@@ -84,6 +84,6 @@ class UniversalPortfolio(Portfolio):
                     log_wealth = log_wealth + np.log(nodes @ relatives[t])
         return portfolios
 
-    def _bound(self, relatives: np.ndarray) -> float:
+    def _regret_bound(self, relatives: np.ndarray) -> float:
         days, stocks = relatives.shape
         return (stocks - 1) * math.log(days + 1) if stocks <= 2 else math.nan

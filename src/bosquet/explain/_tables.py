@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from bosquet._sparse import checked_sparse
+from bosquet._sparse import check_sparse
 from bosquet.explain.tree_models import feature_names
 
 
@@ -16,7 +16,7 @@ def as_table(X: Any) -> Any:
     """A data frame unchanged, anything else as a dense array."""
     if hasattr(X, "columns") and hasattr(X, "shape"):
         return X
-    return checked_sparse(X).toarray() if sparse.issparse(X) else np.asarray(X)
+    return check_sparse(X).toarray() if sparse.issparse(X) else np.asarray(X)
 
 
 def column_count(X: Any) -> int:
@@ -103,7 +103,7 @@ def with_rows(X: Any, columns: Sequence[int], rows: np.ndarray) -> Any:
     return X.with_columns([X[name][rows] for name in names])
 
 
-def take(X: Any, rows: Any) -> Any:
+def select_rows(X: Any, rows: Any) -> Any:
     """The given rows of X."""
     X = as_table(X)
     return X.iloc[rows] if hasattr(X, "iloc") else X[np.asarray(rows)]

@@ -12,7 +12,7 @@ from bosquet.explain._tables import (
     column_number,
     column_values,
     row_count,
-    take,
+    select_rows,
     with_numbers,
     with_rows,
 )
@@ -82,7 +82,7 @@ def make_evaluator(model: Any, X: Any, response: str) -> GridEvaluator:
     return GridEvaluator(model, tree_model(model), X, response, np.full(rows, 1 / rows), False)
 
 
-def _edges(values: np.ndarray, bins: int, name: str) -> np.ndarray:
+def _quantile_edges(values: np.ndarray, bins: int, name: str) -> np.ndarray:
     if values.dtype == object:
         raise ValueError(
             f"feature {name!r} is categorical; the effects of a pair need two numeric features"
@@ -103,9 +103,9 @@ def _bin_of(values: np.ndarray, edges: np.ndarray) -> np.ndarray:
 def _numeric_effects(
     evaluator: GridEvaluator, X: Any, column: int, values: np.ndarray, bins: int
 ) -> tuple[list[np.ndarray], np.ndarray]:
-    edges = _edges(values, bins, evaluator.names[column])
+    edges = _quantile_edges(values, bins, evaluator.names[column])
     finite = np.flatnonzero(np.isfinite(values))
-    rows, row_bin = take(X, finite), _bin_of(values[finite], edges)
+    rows, row_bin = select_rows(X, finite), _bin_of(values[finite], edges)
     high = evaluator.predictions(with_numbers(rows, column, edges[row_bin + 1]))
     difference = high - evaluator.predictions(with_numbers(rows, column, edges[row_bin]))
     counts = np.bincount(row_bin, minlength=edges.size - 1)
@@ -142,8 +142,8 @@ def _level_effects(
             rows = np.flatnonzero((number == k) | (number == k - 1))
             previous = np.full(row_count(X), first[levels[k - 1]])
             current = np.full(row_count(X), first[level])
-            after = evaluator.predictions(take(with_rows(X, [column], current), rows))
-            before = evaluator.predictions(take(with_rows(X, [column], previous), rows))
+            after = evaluator.predictions(select_rows(with_rows(X, [column], current), rows))
+            before = evaluator.predictions(select_rows(with_rows(X, [column], previous), rows))
             total = total + (after - before).mean(axis=0)
         effects.append(np.atleast_1d(total))
     stacked = np.array(np.broadcast_arrays(*effects))
@@ -178,9 +178,12 @@ def _pair_effects(
     evaluator: GridEvaluator, X: Any, columns: list[int], bins: int
 ) -> tuple[list[np.ndarray], np.ndarray]:
     all_values = [column_values(X, f) for f in columns]
-    edges = [_edges(v, bins, evaluator.names[f]) for v, f in zip(all_values, columns, strict=True)]
+    edges = [
+        _quantile_edges(v, bins, evaluator.names[f])
+        for v, f in zip(all_values, columns, strict=True)
+    ]
     finite = np.flatnonzero(np.isfinite(all_values[0]) & np.isfinite(all_values[1]))
-    rows = take(X, finite)
+    rows = select_rows(X, finite)
     row_bins = [_bin_of(v[finite], e) for v, e in zip(all_values, edges, strict=True)]
 
     def at_corner(i: int, j: int) -> np.ndarray:

@@ -44,7 +44,7 @@ def explain_average(
         )
         member_values, member_base = _with_output_axis(explanation)
         if classes is not None:
-            member_values, member_base = _by_class(
+            member_values, member_base = _spread_over_classes(
                 member_values, member_base, member.model.classes_, classes
             )
         values = values + member.weight * _to_all_features(
@@ -106,7 +106,7 @@ def _with_output_axis(explanation: Explanation) -> tuple[np.ndarray, np.ndarray]
     return explanation.values, np.asarray(explanation.base)
 
 
-def _by_class(
+def _spread_over_classes(
     values: np.ndarray,
     base: np.ndarray,
     member_classes: np.ndarray,

@@ -14,7 +14,7 @@ from bosquet.explain._tables import (
     column_number,
     column_values,
     row_count,
-    take,
+    select_rows,
     with_numbers,
     with_rows,
 )
@@ -52,11 +52,11 @@ class Counterfactual:
     def __repr__(self) -> str:
         lines = [f"The prediction changes from {self.before} to {self.after} with"]
         for name, (old, new) in self.changes.items():
-            lines.append(f"  {name}: {_text(old)} -> {_text(new)}")
+            lines.append(f"  {name}: {_value_text(old)} -> {_value_text(new)}")
         return "\n".join(lines)
 
 
-def _text(value: Any) -> str:
+def _value_text(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
@@ -124,21 +124,21 @@ def counterfactual(
     search = _CounterfactualSearch(model, _one_row(row, X), as_table(X), wanted, grid)
     names = column_names(X)
     allowed = range(len(names)) if features is None else [column_number(X, f) for f in features]
-    if search.reached(search.predict(search.row))[0]:
+    if search.is_reached(search.predict(search.row))[0]:
         raise ValueError(
             f"the prediction for the row is already {search.before!r}, which satisfies wanted={wanted!r};"
             " pass another value of wanted"
         )
     beam: list[dict[int, int]] = [{}]
     for _ in range(max_changes):
-        candidates = search.extend(beam, list(allowed))
+        candidates = search.extended_changes(beam, list(allowed))
         if not candidates:
             return None
         reached, closeness = search.evaluate(candidates)
         distances = np.array([search.distance(change) for change in candidates])
         if reached.any():
             best = np.flatnonzero(reached)[np.argmin(distances[reached])]
-            return search.result(candidates[best], names)
+            return search.describe_change(candidates[best], names)
         order = np.lexsort((distances, -closeness))
         beam = _next_beam(candidates, order)
     return None
@@ -151,7 +151,7 @@ def _one_row(row: Any, X: Any) -> Any:
                 f"row={row} is not valid: row must be an integer in [0, {row_count(X) - 1}], or a row of"
                 " values"
             )
-        return take(X, [int(row)])
+        return select_rows(X, [int(row)])
     if hasattr(row, "to_frame") and hasattr(row, "index"):  # a row of a pandas data frame
         row = row.to_frame().T.astype(as_table(X).dtypes)
     if isinstance(row, np.ndarray | list | tuple) and np.ndim(row) == 1:
@@ -189,7 +189,7 @@ class _CounterfactualSearch:
         count = X.shape[1]
         self.values = [column_values(X, f) for f in range(count)]
         self.row_values = [column_values(row, f)[0] for f in range(count)]
-        self.sources = [self._sources(f, grid) for f in range(count)]
+        self.sources = [self._rows_of_tried_values(f, grid) for f in range(count)]
         self.spread = [self._spread(f) for f in range(count)]
 
     def _check_wanted(self, wanted: Any) -> Any:
@@ -210,7 +210,7 @@ class _CounterfactualSearch:
             )
         return wanted
 
-    def _sources(self, column: int, grid: int) -> np.ndarray:
+    def _rows_of_tried_values(self, column: int, grid: int) -> np.ndarray:
         """Rows of X whose values of the column are tried; the row's own value is not."""
         values = self.values[column]
         if values.dtype == object:
@@ -236,15 +236,19 @@ class _CounterfactualSearch:
         return float(high - low) or float(np.ptp(finite)) or 1.0
 
     def distance(self, change: dict[int, int]) -> float:
-        return sum(self._step(column, self.values[column][r]) for column, r in change.items())
+        return sum(
+            self._scaled_step(column, self.values[column][r]) for column, r in change.items()
+        )
 
-    def _step(self, column: int, value: Any) -> float:
+    def _scaled_step(self, column: int, value: Any) -> float:
         old = self.row_values[column]
         if self.values[column].dtype == object or old != old:
             return 1.0
         return abs(float(value) - float(old)) / self.spread[column]
 
-    def extend(self, changes: list[dict[int, int]], allowed: list[int]) -> list[dict[int, int]]:
+    def extended_changes(
+        self, changes: list[dict[int, int]], allowed: list[int]
+    ) -> list[dict[int, int]]:
         """All extensions of the changes by one more column."""
         longer_changes = {}
         for change in changes:
@@ -259,13 +263,13 @@ class _CounterfactualSearch:
     def evaluate(self, changes: list[dict[int, int]]) -> tuple[np.ndarray, np.ndarray]:
         """Whether each change reaches the wanted prediction, and how close it comes."""
         table = self.table(changes)
-        return self.reached(self.predict(table)), self.closeness(table)
+        return self.is_reached(self.predict(table)), self.closeness_to_wanted(table)
 
     def table(self, changes: list[dict[int, int]]) -> Any:
         """The changed rows, in a table of the same type as X."""
         # One copy of the row per change, followed by the row and X: `with_rows` takes new values from there.
         original = _stack(self.row, self.X)
-        copies = take(original, np.zeros(len(changes), dtype=int))
+        copies = select_rows(original, np.zeros(len(changes), dtype=int))
         stacked = _stack(copies, original)
         n = len(changes)
         for column in {column for change in changes for column in change}:
@@ -274,19 +278,19 @@ class _CounterfactualSearch:
                 if column in change:
                     rows[i] = n + 1 + change[column]
             stacked = with_rows(stacked, [column], rows)
-        return take(stacked, np.arange(n))
+        return select_rows(stacked, np.arange(n))
 
     def predict(self, table: Any) -> np.ndarray:
         return np.asarray(self.model.predict(table))
 
-    def reached(self, predictions: np.ndarray) -> np.ndarray:
+    def is_reached(self, predictions: np.ndarray) -> np.ndarray:
         """Whether each prediction is a wanted one."""
         if not self.is_classifier:
             low, high = self.wanted
             return (predictions >= low) & (predictions <= high)
         return predictions != self.before if self.wanted is None else predictions == self.wanted
 
-    def closeness(self, table: Any) -> np.ndarray:
+    def closeness_to_wanted(self, table: Any) -> np.ndarray:
         """How close the model comes to the wanted prediction; larger is closer."""
         if not self.is_classifier:
             low, high = self.wanted
@@ -300,7 +304,7 @@ class _CounterfactualSearch:
             return -probabilities[:, labels.index(self.before)]
         return probabilities[:, labels.index(self.wanted)]
 
-    def result(self, change: dict[int, int], names: list[str]) -> Counterfactual:
+    def describe_change(self, change: dict[int, int], names: list[str]) -> Counterfactual:
         """Reduce the numeric changes by bisection, and describe the change."""
         table = self.table([change])
         for column in change:
@@ -309,7 +313,7 @@ class _CounterfactualSearch:
         return Counterfactual(
             {names[f]: (_to_python(self.row_values[f]), _to_python(values[f])) for f in change},
             table,
-            float(sum(self._step(f, value) for f, value in values.items())),
+            float(sum(self._scaled_step(f, value) for f, value in values.items())),
             _to_python(self.before),
             _to_python(self.predict(table)[0]),
         )
@@ -323,7 +327,7 @@ class _CounterfactualSearch:
         for _ in range(BISECTIONS):
             middle = (far + near) / 2
             moved = with_numbers(table, column, middle)
-            if self.reached(self.predict(moved))[0]:
+            if self.is_reached(self.predict(moved))[0]:
                 table, far = moved, middle
             else:
                 near = middle

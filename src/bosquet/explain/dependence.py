@@ -16,7 +16,7 @@ from bosquet.explain._tables import (
     column_values,
     ordered_levels,
     row_count,
-    take,
+    select_rows,
     with_numbers,
     with_rows,
 )
@@ -280,8 +280,8 @@ class GridEvaluator:
                 Dependence(
                     [self.names[f] for f in columns],
                     [grids[f] for f in columns],
-                    _squeeze(average),
-                    None if individual is None else _squeeze(individual),
+                    _drop_single_output(average),
+                    None if individual is None else _drop_single_output(individual),
                     self.kind,
                     self.output_names,
                 )
@@ -385,7 +385,7 @@ def set_column(changed: Any, source: Any, column: int, value: Any) -> Any:
     return with_rows(changed, [column], np.full(row_count(source), row))
 
 
-def _squeeze(values: np.ndarray) -> np.ndarray:
+def _drop_single_output(values: np.ndarray) -> np.ndarray:
     return values[..., 0] if values.shape[-1] == 1 else values
 
 
@@ -397,7 +397,7 @@ def _recursion(
         raise ValueError(
             "method='recursion' supports raw predictions only; use response='raw', or another method"
         )
-    codes = [_codes(trees, X, f, grids[f]) for f in columns]
+    codes = [_encoded_grid(trees, X, f, grids[f]) for f in columns]
     points = np.stack(np.meshgrid(*codes, indexing="ij"), axis=-1).reshape(-1, len(columns))
     features = [trees.tree_feature(f, "method='recursion'") for f in columns]
     raw = trees.scale * _core.expected_predictions(
@@ -408,17 +408,19 @@ def _recursion(
     return Dependence(
         [names[f] for f in columns],
         [grids[f] for f in columns],
-        _squeeze(average),
+        _drop_single_output(average),
         None,
         "raw",
         trees.output_names,
     )
 
 
-def _codes(trees: TreeModel, X: Any, column: int, grid: np.ndarray) -> np.ndarray:
+def _encoded_grid(trees: TreeModel, X: Any, column: int, grid: np.ndarray) -> np.ndarray:
     """Grid points as encoded values."""
     if trees.encoder.levels[column] is None:
         return grid.astype(float)
     values = column_values(X, column)
     rows = [int(np.flatnonzero(values == level)[0]) for level in grid]
-    return np.asarray(trees.columns(take(X, rows), "partial_dependence")[column], dtype=float)
+    return np.asarray(
+        trees.columns(select_rows(X, rows), "partial_dependence")[column], dtype=float
+    )

@@ -8,7 +8,7 @@ import numpy as np
 
 from bosquet import _core
 from bosquet._optional import import_optional
-from bosquet._state.tree_sums import shared_equally
+from bosquet._state.tree_sums import share_among_sources
 from bosquet.data import n_rows
 from bosquet.explain.tree_models import TreeModel, tree_model_or_error
 
@@ -236,7 +236,7 @@ def _shap_values(
         players=[number[source] for source in trees.derived.sources],
     )
     for axis in (1, 2) if interactions else (1,):
-        values = shared_equally(values, sources, trees.encoder.n_features, axis)
+        values = share_among_sources(values, sources, trees.encoder.n_features, axis)
     return values, base
 
 

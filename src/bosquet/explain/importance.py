@@ -11,7 +11,7 @@ import numpy as np
 
 from bosquet import _core
 from bosquet._sklearn import check_random_state, clone, columns_of, seed_from
-from bosquet._state.tree_sums import shared_equally
+from bosquet._state.tree_sums import share_among_sources
 from bosquet._tabular_result import TabularResult
 from bosquet.explain._tables import column_names, row_count, with_rows, without_columns
 from bosquet.explain.shapley import explain
@@ -217,7 +217,7 @@ def _tree_importance(model: Any, kind: str, column_groups: Any) -> Importance:
     groups = _make_groups(trees.feature_names, column_groups)
     by_tree = np.asarray(_core.importance_by_tree(trees.ensemble, kind))
     if trees.derived is not None:
-        by_tree = shared_equally(by_tree, trees.derived.sources, trees.encoder.n_features)
+        by_tree = share_among_sources(by_tree, trees.derived.sources, trees.encoder.n_features)
     if trees.is_mean:
         # All trees of a forest have the same weight. In a boosted model, later trees gain less.
         totals = by_tree.sum(axis=1, keepdims=True)

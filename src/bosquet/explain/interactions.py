@@ -10,7 +10,7 @@ import numpy as np
 
 from bosquet._sklearn import check_random_state
 from bosquet._tabular_result import TabularResult
-from bosquet.explain._tables import column_names, column_number, row_count, take, with_rows
+from bosquet.explain._tables import column_names, column_number, row_count, select_rows, with_rows
 from bosquet.explain.accumulated_local_effects import make_evaluator
 from bosquet.explain.dependence import GridEvaluator
 
@@ -108,7 +108,7 @@ def interaction_strength(
     column_pairs = _column_pairs(X, features, pairs)
     if row_count(X) > max_rows:
         sample = check_random_state(random_state).choice(row_count(X), max_rows, replace=False)
-        X = take(X, np.sort(sample))
+        X = select_rows(X, np.sort(sample))
     evaluator = make_evaluator(model, X, response)
     columns = dict.fromkeys(f for pair in column_pairs for f in pair)
     main = {f: _centred_dependence(evaluator, X, [f]) for f in columns}
@@ -154,7 +154,7 @@ def _column_pairs(X: Any, features: Any, pairs: Any) -> list[tuple[int, int]]:
 def _centred_dependence(evaluator: GridEvaluator, X: Any, columns: list[int]) -> np.ndarray:
     """Partial dependence at the values of each row, (rows, outputs), with mean 0."""
     rows = row_count(X)
-    repeated = take(X, np.tile(np.arange(rows), rows))
+    repeated = select_rows(X, np.tile(np.arange(rows), rows))
     changed = with_rows(repeated, columns, np.repeat(np.arange(rows), rows))
     means = evaluator.predictions(changed).reshape(rows, rows, -1).mean(axis=1)
     return means - means.mean(axis=0)

@@ -39,7 +39,7 @@ class Cells:
             return np.append(np.arange(len(self.levels or []), dtype=float), np.nan)
         return np.concatenate([self.edges, [np.inf, np.nan]])
 
-    def of(self, column: np.ndarray) -> np.ndarray:
+    def cell_indices(self, column: np.ndarray) -> np.ndarray:
         """Index of the cell of each encoded value."""
         column = np.asarray(column, dtype=float)
         if self.edges is None:
@@ -103,7 +103,7 @@ class ShapeFunctions(TabularResult):
             if f in self.cells:
                 if self.cells[f].edges is None and column.dtype.kind in "iu":
                     column = np.where(column < 0, np.nan, column.astype(float))
-                cells[f] = self.cells[f].of(column)
+                cells[f] = self.cells[f].cell_indices(column)
         return cells
 
     def plot(self, **options: Any) -> Any:
@@ -179,17 +179,22 @@ def shape_functions(model: Any, X: Any = None) -> ShapeFunctions:
     ensemble = trees.ensemble
     arrays = [ensemble.tree_arrays(t) for t in range(ensemble.n_trees)]
     shapes = ShapeFunctions(
-        trees.scale * np.array(ensemble.base), _cells(trees, arrays), {}, {}, X is not None, trees
+        trees.scale * np.array(ensemble.base),
+        _cells_of_features(trees, arrays),
+        {},
+        {},
+        X is not None,
+        trees,
     )
     for number, tree in enumerate(arrays):
-        into = slice(None) if ensemble.vector_leaves else number % ensemble.n_outputs
-        _add_leaves(shapes, tree, into, number)
+        subtree = slice(None) if ensemble.vector_leaves else number % ensemble.n_outputs
+        _add_leaves(shapes, tree, subtree, number)
     if X is not None:
-        _centre(shapes, trees.columns(X, type(model).__name__))
+        _centre_functions(shapes, trees.columns(X, type(model).__name__))
     return shapes
 
 
-def _cells(trees: TreeModel, arrays: list[dict[str, Any]]) -> dict[int, Cells]:
+def _cells_of_features(trees: TreeModel, arrays: list[dict[str, Any]]) -> dict[int, Cells]:
     thresholds: dict[int, list[np.ndarray]] = {}
     for tree in arrays:
         inner = tree["left"] >= 0
@@ -257,7 +262,7 @@ def _goes_left(tree: dict[str, Any], node: int, values: np.ndarray) -> np.ndarra
     return np.where(np.isnan(values), tree["missing_left"][node], left)
 
 
-def _centre(shapes: ShapeFunctions, columns: Any) -> None:
+def _centre_functions(shapes: ShapeFunctions, columns: Any) -> None:
     """Centre the functions over rows: purify pairs by repeated sweeps, then centre single features."""
     cell = shapes._cell_indices(columns)
     outputs = shapes.intercept.size

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bosquet._sklearn import BaseEstimator, check_is_fitted, check_random_state
-from bosquet.explain._tables import row_count, take
+from bosquet.explain._tables import row_count, select_rows
 from bosquet.trees import DecisionTreeClassifier, DecisionTreeRegressor
 
 
@@ -120,14 +120,14 @@ def surrogate_tree(
     if is_classifier and np.unique(predictions[training], return_counts=True)[1].min() < 10:
         settings.update(pruning=options.get("pruning"))  # each fold needs rows of every class
     tree = kind(max_leaf_nodes=max_leaf_nodes, random_state=random_state, **settings)
-    tree.fit(take(X, training), predictions[training])
+    tree.fit(select_rows(X, training), predictions[training])
     surrogate = Surrogate(
         tree,
-        float(tree.score(take(X, validation), predictions[validation])),
-        float(tree.score(take(X, training), predictions[training])),
+        float(tree.score(select_rows(X, validation), predictions[validation])),
+        float(tree.score(select_rows(X, training), predictions[training])),
     )
     if y is not None:
         y_validation = np.asarray(y)[validation]
-        surrogate.accuracy = float(tree.score(take(X, validation), y_validation))
-        surrogate.model_accuracy = float(model.score(take(X, validation), y_validation))
+        surrogate.accuracy = float(tree.score(select_rows(X, validation), y_validation))
+        surrogate.model_accuracy = float(model.score(select_rows(X, validation), y_validation))
     return surrogate

@@ -25,12 +25,12 @@ from bosquet.forests.quantiles import leaf_quantiles
 from bosquet.forests.strength import strength_and_correlation
 from bosquet.trees.class_targets import (
     MisclassifiedShare,
-    by_target,
     class_counts,
     class_target,
     find_classes,
     hard_votes,
-    most_probable,
+    most_probable_labels,
+    split_by_target,
 )
 from bosquet.trees.criteria import CLASSIFICATION_CRITERIA, REGRESSION_CRITERIA
 from bosquet.trees.growing import TreeTarget, class_shares
@@ -100,7 +100,7 @@ class BaseForestClassifier(ClassifierMixin, BaseForest):
 
     def _set_oob_predictions(self, record: OutOfBagRecord) -> None:
         means = record.mean_votes(int(np.sum(self.n_classes_)))
-        self.oob_decision_function_ = by_target(means, self.classes_)
+        self.oob_decision_function_ = split_by_target(means, self.classes_)
         self.oob_score_ = 1 - record.error
 
     @reads_fit_snapshot
@@ -123,10 +123,10 @@ class BaseForestClassifier(ClassifierMixin, BaseForest):
         array of shape (n_samples, n_classes), or a list with one array per target
             The columns are in the order of `classes_`.
         """
-        shares = self._shares(X)
-        return by_target(shares, self.classes_)
+        shares = self._vote_shares(X)
+        return split_by_target(shares, self.classes_)
 
-    def _shares(self, X: TableLike) -> np.ndarray:
+    def _vote_shares(self, X: TableLike) -> np.ndarray:
         check_is_fitted(self, "_ensemble")
         if self.voting == "soft":
             return class_shares(self._mean(X))
@@ -144,8 +144,8 @@ class BaseForestClassifier(ClassifierMixin, BaseForest):
         -------
         array of shape (n_samples,) or (n_samples, n_outputs)
         """
-        shares = self._shares(X)
-        return most_probable(shares, self.classes_)
+        shares = self._vote_shares(X)
+        return most_probable_labels(shares, self.classes_)
 
     @reads_fit_snapshot
     def predict_log_proba(self, X: TableLike) -> np.ndarray | list[np.ndarray]:
@@ -160,14 +160,14 @@ class BaseForestClassifier(ClassifierMixin, BaseForest):
         array of shape (n_samples, n_classes), or a list with one array per target
             The columns are in the order of `classes_`.
         """
-        shares = self._shares(X)
+        shares = self._vote_shares(X)
         with np.errstate(divide="ignore"):
-            return by_target(np.log(shares), self.classes_)
+            return split_by_target(np.log(shares), self.classes_)
 
     @reads_fit_snapshot
     def jackknife_standard_errors(self, X: TableLike) -> np.ndarray | list[np.ndarray]:
         errors = np.asarray(super().jackknife_standard_errors(X))
-        return by_target(errors, self.classes_)
+        return split_by_target(errors, self.classes_)
 
     jackknife_standard_errors.__doc__ = BaseForest.jackknife_standard_errors.__doc__
 

@@ -78,7 +78,7 @@ _ATTRIBUTES = """
 Forest = TypeVar("Forest", bound="BaseForest")
 
 
-def _documented(**words: str) -> Callable[[type[Forest]], type[Forest]]:
+def _with_parameter_docs(**words: str) -> Callable[[type[Forest]], type[Forest]]:
     def write(cls: type[Forest]) -> type[Forest]:
         parameters = _PARAMETERS
         for name, value in words.items():
@@ -96,7 +96,7 @@ def _set_parameters(forest: BaseForest, arguments: dict[str, Any]) -> None:
             setattr(forest, name, value)
 
 
-@_documented(
+@_with_parameter_docs(
     criteria='"gini", "entropy" or "log_loss", default="gini"',
     max_features='"sqrt"',
     bootstrap="True",
@@ -186,7 +186,7 @@ class RandomForestClassifier(BaseForestClassifier):
         _set_parameters(self, locals())
 
 
-@_documented(
+@_with_parameter_docs(
     criteria='"squared_error", "absolute_error" or "poisson", default="squared_error"',
     max_features="1/3",
     bootstrap="True",
@@ -268,7 +268,7 @@ class RandomForestRegressor(BaseForestRegressor):
         _set_parameters(self, locals())
 
 
-@_documented(
+@_with_parameter_docs(
     criteria='"gini", "entropy" or "log_loss", default="gini"',
     max_features='"sqrt"',
     bootstrap="False",
@@ -350,7 +350,7 @@ class ExtraTreesClassifier(BaseForestClassifier):
         _set_parameters(self, locals())
 
 
-@_documented(
+@_with_parameter_docs(
     criteria='"squared_error" or "poisson", default="squared_error"',
     max_features="None (all)",
     bootstrap="False",

@@ -19,12 +19,12 @@ def new_axes(ax: Axes | None, size: tuple[float, float] = (6, 3.8)) -> Axes:
     return import_pyplot().subplots(figsize=size, layout="constrained")[1] if ax is None else ax
 
 
-def tidy(ax: Axes) -> None:
+def hide_spines(ax: Axes) -> None:
     """Hide the top and right spines."""
     ax.spines[["top", "right"]].set_visible(False)
 
 
-def shades(colour: str, number: int) -> list[str]:
+def shades_of(colour: str, number: int) -> list[str]:
     """`number` shades of a colour, from a light one to the colour itself."""
     from matplotlib.colors import LinearSegmentedColormap, to_hex
 

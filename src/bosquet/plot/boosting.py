@@ -12,7 +12,7 @@ from bosquet._sklearn import check_is_fitted, is_regressor
 from bosquet.boosting.adaboost.certificate import Certificate
 from bosquet.boosting.adaboost.certificate_report import percent, whole_rounds
 from bosquet.boosting.outliers import weights_in_round
-from bosquet.plot._style import BLUE, GREY, INK, ORANGE, RED, new_axes, shades, tidy
+from bosquet.plot._style import BLUE, GREY, INK, ORANGE, RED, hide_spines, new_axes, shades_of
 from bosquet.theory.model_certificates import certificate as certificate_of
 from bosquet.theory.rounds import (
     encode_labels,
@@ -77,7 +77,7 @@ def decision_rounds(
     -------
     array of axes
     """
-    points, target = _plane(X), encode_labels(model, y)
+    points, target = _check_two_columns(X), encode_labels(model, y)
     if target.dtype.kind != "f":
         raise ValueError(
             f"the model has {len(model.classes_)} classes, but decision_rounds supports two; pass a model"
@@ -105,7 +105,7 @@ def decision_rounds(
     length = 0.0
     steps = zip(rounds_of(model, X), rounds_of(model, _grid_table(X, grid)), strict=True)
     for t, (on_rows, on_grid) in enumerate(steps, start=1):
-        previous, vote, grid_vote = vote, vote + on_rows.added, grid_vote + on_grid.added
+        previous, vote, grid_vote = vote, vote + on_rows.vote_term, grid_vote + on_grid.vote_term
         length += on_grid.size
         if t in panels:
             ax = panels[t]
@@ -151,7 +151,7 @@ def _name_classes(ax: Axes, classes: np.ndarray, above: bool) -> None:
         )
 
 
-def _plane(X: TableLike) -> np.ndarray:
+def _check_two_columns(X: TableLike) -> np.ndarray:
     points = np.asarray(X, dtype=float)
     if points.ndim != 2 or points.shape[1] != 2:
         raise ValueError(f"X has shape {points.shape}; pass two columns")
@@ -270,7 +270,7 @@ def error_curve(
     ax.plot(learners, training, color=BLUE, linewidth=1.6, label="training", **dots)
     top, headroom = float(training.max()), 1.15
     if X_test is not None:
-        test = np.fromiter(_errors_on(model, X_test, y_test), dtype=float)
+        test = np.fromiter(_staged_errors(model, X_test, y_test), dtype=float)
         ax.plot(learners, test, color=ORANGE, linewidth=1.6, label="test", **dots)
         top = max(top, float(test.max()))
     if bound_certificate is not None and bounds:
@@ -289,7 +289,7 @@ def error_curve(
     else:
         ax.set_ylabel("misclassified")
         ax.yaxis.set_major_formatter(percent())
-    tidy(ax)
+    hide_spines(ax)
     ax.legend(frameon=False)
     return ax
 
@@ -313,12 +313,12 @@ def _is_boosted(model: Any) -> bool:
 
 def _training_errors(model: Any, X: TableLike, y: ArrayLike) -> tuple[np.ndarray, Any]:
     if not _is_boosted(model):
-        return np.fromiter(_errors_on(model, X, y), dtype=float), None
+        return np.fromiter(_staged_errors(model, X, y), dtype=float), None
     model_certificate = certificate_of(model, X, y)
     return model_certificate.training_errors, model_certificate
 
 
-def _errors_on(model: Any, X: TableLike, y: ArrayLike) -> Iterator[float]:
+def _staged_errors(model: Any, X: TableLike, y: ArrayLike) -> Iterator[float]:
     if not hasattr(model, "staged_predict"):
         raise ValueError(
             f"{type(model).__name__} has no staged_predict, which error_curve needs; pass a boosted model or"
@@ -364,7 +364,7 @@ def margins(
     length, t = 0.0, 0
     rounds_to_show = set(at) if at is not None else {5, 100, 1000}
     for t, step in enumerate(rounds_of(model, X), start=1):
-        vote = vote + step.added
+        vote = vote + step.vote_term
         length += step.size
         if t in rounds_to_show:
             sorted_margins = np.sort(margins_of(vote, target)) / (length or 1.0)
@@ -376,14 +376,14 @@ def margins(
         raise ValueError(f"at={list(at)} is not valid: at must be rounds in [1, {t}]")
     ax.axvline(0, color=GREY, linewidth=0.8)
     fraction = np.arange(1, target.size + 1) / target.size
-    colours = shades(RED, len(curves))
+    colours = shades_of(RED, len(curves))
     for (rounds, (values, wrong)), colour in zip(curves.items(), colours, strict=True):
         ax.step(np.concatenate([[-1], values, [1]]), np.concatenate([[0], fraction, [1]]), where="post",
                 color=colour, linewidth=1.7,
                 label=f"{rounds:,} round{'s' * (rounds > 1)}: {wrong:.1%} wrong")  # fmt: skip
     ax.set(xlabel="margin θ", ylabel="rows with at most this margin", xlim=(-1, 1), ylim=(0, 1.01))
     ax.yaxis.set_major_formatter(percent())
-    tidy(ax)
+    hide_spines(ax)
     ax.legend(frameon=False, loc="upper left")
     return ax
 

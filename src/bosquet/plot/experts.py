@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from bosquet.experts import Mixture
 
 
-def _axes(ax: Axes | None) -> Axes:
+def _new_axes(ax: Axes | None) -> Axes:
     return ax or import_pyplot().subplots(figsize=(7, 3.6), layout="constrained")[1]
 
 
-def _names(mixture: Any) -> list[str]:
+def _names_of_experts(mixture: Any) -> list[str]:
     return expert_names(mixture)
 
 
-def _colour(mixture: Mixture, expert: int) -> Any:
+def _colour_of_expert(mixture: Mixture, expert: int) -> Any:
     """Colour of an expert by the rank of its mean weight, which is the same in all plots of a mixture."""
     order = np.argsort(-np.abs(mixture.weights_).mean(axis=0), kind="stable")
     rank = int(np.flatnonzero(order == expert)[0])
@@ -33,14 +33,16 @@ def _colour(mixture: Mixture, expert: int) -> Any:
     return import_pyplot().get_cmap("viridis")(0.05 + 0.9 * (rank % 10) / steps)
 
 
-def _largest(mixture: Mixture, max_display: int) -> tuple[list[np.ndarray], list[str], list[Any]]:
+def _largest_experts(
+    mixture: Mixture, max_display: int
+) -> tuple[list[np.ndarray], list[str], list[Any]]:
     """Groups of experts with labels and colours: those of largest weight singly, the others as one group."""
     weights = np.abs(mixture.weights_).mean(axis=0)
     order = np.argsort(-weights, kind="stable")
     shown = [np.array([k]) for k in order[:max_display]]
-    names = _names(mixture)
+    names = _names_of_experts(mixture)
     labels = [names[k] for k in order[:max_display]]
-    colours = [_colour(mixture, k) for k in order[:max_display]]
+    colours = [_colour_of_expert(mixture, k) for k in order[:max_display]]
     if len(order) > max_display:
         shown.append(order[max_display:])
         labels.append(f"{len(order) - max_display} others")
@@ -48,7 +50,7 @@ def _largest(mixture: Mixture, max_display: int) -> tuple[list[np.ndarray], list
     return shown, labels, colours
 
 
-def _finish(ax: Axes, ylabel: str) -> Axes:
+def _finish_axes(ax: Axes, ylabel: str) -> Axes:
     ax.set(xlabel="step", ylabel=ylabel)
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(frameon=False, fontsize="small", loc="center left", bbox_to_anchor=(1.0, 0.5))
@@ -70,8 +72,8 @@ def expert_weights(mixture: Mixture, ax: Axes | None = None, *, max_display: int
     -------
     axes
     """
-    ax = _axes(ax)
-    shown, labels, colours = _largest(mixture, max_display)
+    ax = _new_axes(ax)
+    shown, labels, colours = _largest_experts(mixture, max_display)
     weights = mixture.weights_
     steps = np.arange(1, len(weights) + 1)
     if (weights < 0).any():  # ridge regression has negative weights, which cannot be stacked
@@ -86,7 +88,7 @@ def expert_weights(mixture: Mixture, ax: Axes | None = None, *, max_display: int
         ax.stackplot(edges, heights, labels=labels, colors=colours, step="post")
         ax.set_ylim(0, None if weights.sum(axis=1).max() > 1.001 else 1)
     ax.margins(x=0)
-    return _finish(ax, "weight")
+    return _finish_axes(ax, "weight")
 
 
 def expert_contributions(
@@ -114,8 +116,8 @@ def expert_contributions(
             f"F has shape {forecasts.shape}, but the mixture was fitted to forecasts of shape"
             f" {weights.shape}; pass these forecasts"
         )
-    ax = _axes(ax)
-    shown, labels, colours = _largest(mixture, max_display)
+    ax = _new_axes(ax)
+    shown, labels, colours = _largest_experts(mixture, max_display)
     contributions = weights * np.nan_to_num(forecasts)
     steps = np.arange(1, len(weights) + 1)
     # Positive and negative contributions are stacked separately; otherwise they would cancel.
@@ -127,7 +129,7 @@ def expert_contributions(
             ax.stackplot(steps, stack, labels=labels if sign == 1 else (), colors=colours)
     ax.plot(steps, mixture.predictions_, color="black", linewidth=0.8, label="prediction")
     ax.margins(x=0)
-    return _finish(ax, "contribution")
+    return _finish_axes(ax, "contribution")
 
 
 def expert_losses(mixture: Mixture, ax: Axes | None = None, *, max_display: int = 10) -> Axes:
@@ -145,18 +147,20 @@ def expert_losses(mixture: Mixture, ax: Axes | None = None, *, max_display: int 
     -------
     axes
     """
-    ax = _axes(ax)
+    ax = _new_axes(ax)
     mixture_losses = mixture.losses_
     losses = np.where(
         np.isnan(mixture.expert_losses_), mixture_losses[:, None], mixture.expert_losses_
     )
     total = losses.cumsum(axis=0)
-    steps, names = np.arange(1, len(mixture_losses) + 1), _names(mixture)
+    steps, names = np.arange(1, len(mixture_losses) + 1), _names_of_experts(mixture)
     best = np.argsort(total[-1], kind="stable")[:max_display]
     for k in best:
-        ax.plot(steps, total[:, k], color=_colour(mixture, k), linewidth=1, label=names[k])
+        ax.plot(
+            steps, total[:, k], color=_colour_of_expert(mixture, k), linewidth=1, label=names[k]
+        )
     ax.plot(steps, mixture_losses.cumsum(), color=ORANGE, linewidth=2, label="mixture")
-    return _finish(ax, "cumulative loss")
+    return _finish_axes(ax, "cumulative loss")
 
 
 def expert_regret(mixture: Mixture, ax: Axes | None = None) -> Axes:
@@ -172,7 +176,7 @@ def expert_regret(mixture: Mixture, ax: Axes | None = None) -> Axes:
     -------
     axes
     """
-    ax = _axes(ax)
+    ax = _new_axes(ax)
     mixture_losses = mixture.losses_
     excess = mixture_losses[:, None] - mixture.expert_losses_
     regret = np.nan_to_num(excess).cumsum(axis=0).max(axis=1)
@@ -186,4 +190,4 @@ def expert_regret(mixture: Mixture, ax: Axes | None = None) -> Axes:
         if largest > 10 * max(spread, 1e-300):  # a large bound would flatten the regret to a line
             ax.set_yscale("symlog", linthresh=max(spread, 1e-12))
     ax.axhline(0, color="black", linewidth=0.6)
-    return _finish(ax, "regret")
+    return _finish_axes(ax, "regret")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bosquet._optional import import_pyplot
-from bosquet.plot._style import BLUE, FAINT, GREY, INK, ORANGE, new_axes, tidy
+from bosquet.plot._style import BLUE, FAINT, GREY, INK, ORANGE, hide_spines, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -69,7 +69,7 @@ def shap_bar(
         names.append(f"{others.size} others")
     ax = new_axes(ax, (6.2, _height(len(names))))
     positions, left = np.arange(len(names))[::-1], np.zeros(len(names))
-    colours = [BLUE] if means.shape[1] == 1 else _palette(means.shape[1])
+    colours = [BLUE] if means.shape[1] == 1 else _class_colours(means.shape[1])
     for k in range(means.shape[1]):
         outputs = explanation.output_names or [f"output {k}" for k in range(means.shape[1])]
         drawn = ax.barh(
@@ -83,11 +83,11 @@ def shap_bar(
     ax.margins(y=0.02)
     if 1 < means.shape[1] <= 10:
         ax.legend(frameon=False, loc="lower right")
-    tidy(ax)
+    hide_spines(ax)
     return ax
 
 
-def _palette(count: int) -> list[Any]:
+def _class_colours(count: int) -> list[Any]:
     if count <= 6:
         return [BLUE, ORANGE, "#7a5195", "#56b4a9", "#8a8a8a", "#c9b458"][:count]
     colours = import_pyplot().get_cmap("viridis")
@@ -161,7 +161,7 @@ def shap_beeswarm(
     bar.set_ticks([0, 1], labels=["low", "high"])
     bar.set_label("feature value")
     bar.outline.set_visible(False)
-    tidy(ax)
+    hide_spines(ax)
     return ax
 
 
@@ -227,7 +227,7 @@ def shap_waterfall(
     values = explanation.main_values[row]
     order = np.argsort(-np.abs(values), kind="stable")
     shown, others = order[:max_display], order[max_display:]
-    steps = [(_with_value(explanation, row, f), values[f]) for f in shown]
+    steps = [(_name_with_value(explanation, row, f), values[f]) for f in shown]
     if others.size:
         steps.append((f"{others.size} others", values[others].sum()))
     ax = new_axes(ax, (6.4, _height(len(steps)) + 0.3))
@@ -247,11 +247,11 @@ def shap_waterfall(
     ax.set_ylim(-0.9, len(steps) - 0.4)
     ax.set_title(f"base {base:.3g}  →  prediction {ends[-1]:.3g}", fontsize=10)
     ax.set_xlabel(_axis_label(explanation, "raw prediction"))
-    tidy(ax)
+    hide_spines(ax)
     return ax
 
 
-def _with_value(explanation: Explanation, row: int, feature: int) -> str:
+def _name_with_value(explanation: Explanation, row: int, feature: int) -> str:
     value = explanation.data[row, feature]
     try:
         text = f"{float(value):.3g}"
@@ -301,16 +301,16 @@ def dependence(
         has_outputs = average.ndim > len(panel_dependence.grid)
         average = average[..., output] if has_outputs else average
         if len(panel_dependence.grid) == 2:
-            _surface(ax, panel_dependence, average)
+            _draw_surface(ax, panel_dependence, average)
         else:
             curves = panel_dependence.individual
             if curves is not None and has_outputs:
                 curves = curves[..., output]
-            _curve(ax, panel_dependence, average, curves, max_curves)
+            _draw_curve(ax, panel_dependence, average, curves, max_curves)
     return axes
 
 
-def _curve(ax: Axes, one: Any, average: np.ndarray, curves: Any, max_curves: int) -> None:
+def _draw_curve(ax: Axes, one: Any, average: np.ndarray, curves: Any, max_curves: int) -> None:
     grid = one.grid[0]
     if grid.dtype == object:
         ax.bar(range(grid.size), average, color=BLUE, width=0.7)
@@ -324,10 +324,10 @@ def _curve(ax: Axes, one: Any, average: np.ndarray, curves: Any, max_curves: int
         ax.plot(grid, average, color=BLUE, linewidth=2)
     ax.set_xlabel(_label(one.features[0]))
     ax.set_ylabel("raw prediction" if one.kind == "raw" else "prediction")
-    tidy(ax)
+    hide_spines(ax)
 
 
-def _surface(ax: Axes, one: Any, average: np.ndarray) -> None:
+def _draw_surface(ax: Axes, one: Any, average: np.ndarray) -> None:
     axes = [np.arange(g.size) if g.dtype == object else g for g in one.grid]
     image = ax.pcolormesh(axes[0], axes[1], average.T, cmap="cividis", shading="nearest")
     ax.figure.colorbar(image, ax=ax)
@@ -382,5 +382,5 @@ def shapes(functions: Any, *, max_display: int = 9, output: int = 0, axes: Any =
             ax.stairs(values[:-1], at, baseline=None, color=BLUE, linewidth=1.6)
         ax.axhline(0, color=FAINT, zorder=0)
         ax.set_xlabel(_label(cells.name))
-        tidy(ax)
+        hide_spines(ax)
     return axes

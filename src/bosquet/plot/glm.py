@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bosquet.plot._style import BLUE, FAINT, GREEN, GREY, INK, ORANGE, RED, new_axes, tidy
+from bosquet.plot._style import BLUE, FAINT, GREEN, GREY, INK, ORANGE, RED, hide_spines, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -90,7 +90,7 @@ def odds_ratios(
                 ax.plot([bound], [y], marker=arrow, color=colour, markersize=6, zorder=3)
         if left <= ratio[i] <= right:
             ax.plot([ratio[i]], [y], marker=marker, color=colour, markersize=6, zorder=4)
-        text = f"{_short(ratio[i])} ({_short(low[i])} to {_short(high[i])})"
+        text = f"{_short_number(ratio[i])} ({_short_number(low[i])} to {_short_number(high[i])})"
         ax.annotate(
             text, (1.01, y), xycoords=("axes fraction", "data"), va="center", fontsize=9, color=INK
         )
@@ -101,7 +101,7 @@ def odds_ratios(
     against = f" of {classes['j']} against {classes['k']}" if {"j", "k"} <= set(classes) else ""
     ax.set_xlabel(f"{name.replace('_', ' ')}{against}, with {100 * level:g} % intervals")
     ax.tick_params(axis="y", length=0)
-    tidy(ax)
+    hide_spines(ax)
     return ax
 
 
@@ -151,7 +151,7 @@ def _decimal_ticks(ax: Axes) -> None:
     ax.minorticks_off()
 
 
-def _short(value: float) -> str:
+def _short_number(value: float) -> str:
     if not np.isfinite(value):
         return "∞" if value > 0 else "-∞"
     return f"{value:.2f}" if 0.005 <= abs(value) < 1000 else f"{value:.1e}"
@@ -206,7 +206,7 @@ def probability_curve(
     grid = np.linspace(values.min(), values.max(), points)
     ax = new_axes(ax)
     for group, (colour, _, dashes) in zip(groups, _STYLES, strict=False):
-        fixed = {**_typical(X), **(at or {}), **({} if by is None else {by: group})}
+        fixed = {**_typical_row(X), **(at or {}), **({} if by is None else {by: group})}
         band = model.confidence_band(_rows_along(X, fixed, feature, grid), level=level)
         label = None if group is None else f"{by} {group}"
         ax.fill_between(grid, band["low"], band["high"], color=colour, alpha=0.16, linewidth=0)
@@ -217,14 +217,14 @@ def probability_curve(
     if hasattr(model, "classes_"):
         ax.set_ylim(-0.04, 1.04)
     ax.margins(x=0.01)
-    tidy(ax)
+    hide_spines(ax)
     if by is not None:
         # Below the marks of outcomes 1.
         ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(0.01, 0.96))
     return ax
 
 
-def _typical(X: DataFrame) -> dict[str, Any]:
+def _typical_row(X: DataFrame) -> dict[str, Any]:
     """The median of each numeric column, the most frequent level of the others."""
     typical = {}
     for name in X.columns:
@@ -302,7 +302,7 @@ def interaction(
     ax.grid(axis="y", color=FAINT, zorder=0)
     positions = np.arange(len(levels))
     for i, (line, (colour, marker, dashes)) in enumerate(zip(lines, _STYLES, strict=False)):
-        fixed = {**_typical(X), **(at or {}), by: line}
+        fixed = {**_typical_row(X), **(at or {}), by: line}
         band = model.confidence_band(_rows_along(X, fixed, factor, levels), level=level)
         shifted = positions + 0.06 * (i - (len(lines) - 1) / 2)
         errors = np.vstack([band["estimate"] - band["low"], band["high"] - band["estimate"]])
@@ -312,6 +312,6 @@ def interaction(
         )  # fmt: skip
     ax.set_xticks(positions, [str(value) for value in levels])
     ax.set(xlabel=factor, ylabel=_response_label(model), xlim=(-0.35, len(levels) - 0.65))
-    tidy(ax)
+    hide_spines(ax)
     ax.legend(frameon=False, loc="best")
     return ax

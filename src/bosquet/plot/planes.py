@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bosquet.plot._style import BLUE, GREEN, GREY, INK, ORANGE, RED, new_axes, tidy
+from bosquet.plot._style import BLUE, GREEN, GREY, INK, ORANGE, RED, hide_spines, new_axes
 from bosquet.theory.svm_margin import svm_margin as margin_of
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def decision_boundary(
         _draw_line(ax, sides, values, colour, f"{name}, differs on {differs:.0%}", "-")
     ax.set(xlabel=names[0], ylabel=names[1])
     ax.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1, 1))
-    tidy(ax)
+    hide_spines(ax)
     return ax
 
 
@@ -135,7 +135,7 @@ def svm_margin(
     ax.set_title(width + wrong, fontsize="medium")
     ax.set(xlabel=names[0], ylabel=names[1])
     ax.legend(framealpha=0.8, fontsize="small")
-    tidy(ax)
+    hide_spines(ax)
     return ax
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bosquet._parameters import check_value, integer
-from bosquet.plot._style import BLUE, GREY, ORANGE, RED, new_axes, tidy
+from bosquet.plot._style import BLUE, GREY, ORANGE, RED, hide_spines, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -57,5 +57,5 @@ def changes(
             ax.hlines(mean, start, end, color=ORANGE, linewidth=2.2)
     ax.set(xlabel="position in the stream", ylabel="mean", xlim=(0, max(stream.size - 1, 1)))
     ax.legend(frameon=False, fontsize="small", loc="upper left")
-    tidy(ax)
+    hide_spines(ax)
     return ax

@@ -10,7 +10,7 @@ import numpy as np
 
 from bosquet._optional import import_pyplot
 from bosquet._suggestions import with_article
-from bosquet.plot._style import BLUE, GREY, RED, new_axes, tidy
+from bosquet.plot._style import BLUE, GREY, RED, hide_spines, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,7 +59,7 @@ def study_scores(study: Any, *, constant: bool = False, ax: Axes | None = None) 
     ax.set_yticks(range(len(scored)), [method["title"] for method in scored])
     ax.set_ylim(len(scored) - 0.5, -0.5)
     ax.set_xlabel(f"{metric['title']} on the test sets (red: selected method)")
-    tidy(ax)
+    hide_spines(ax)
     return ax
 
 
@@ -103,7 +103,7 @@ def study_curves(study: Any, *, ax: Any = None) -> Axes:
         ylabel=f"{criterion} in tuning",
         xticks=[],
     )
-    tidy(ax)
+    hide_spines(ax)
     if ax.get_lines():
         below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.09), "ncols": 2}
         ax.legend(frameon=False, fontsize="x-small", **below)
@@ -161,7 +161,7 @@ def study_chosen(study: Any, *, max_display: int = 8, effects: int = 2, axes: An
             ax.plot(record["grid"], record["mean"], color=BLUE)
         ax.set(xlabel=record["feature"], ylabel=record["unit"])
     for ax in axes:
-        tidy(ax)
+        hide_spines(ax)
     return axes
 
 

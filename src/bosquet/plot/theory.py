@@ -10,7 +10,7 @@ import numpy as np
 from scipy.integrate import trapezoid
 
 from bosquet.losses import MARGIN_LOSSES
-from bosquet.plot._style import BLUE, GREEN, GREY, INK, ORANGE, RED, new_axes, tidy
+from bosquet.plot._style import BLUE, GREEN, GREY, INK, ORANGE, RED, hide_spines, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -72,7 +72,7 @@ def variance_reduction(
     # The limits follow y: extreme curves may leave the plot, because they would compress all others.
     margin = 0.25 * (high - low)
     ax.set(xlabel="x", ylabel="y", xlim=(x[0], x[-1]), ylim=(low - margin, high + margin))
-    tidy(ax)
+    hide_spines(ax)
     ax.legend(frameon=False)
     return ax
 
@@ -128,26 +128,26 @@ def bayes_overlap(
     ax = new_axes(ax, (6, 3.6))
     x = np.linspace(*interval, 20_001)
     factors = priors or (1.0, 1.0)
-    heights = _weighted(factors, (first, second), x)
+    heights = _weighted_densities(factors, (first, second), x)
     smaller = np.minimum(*heights)
     # The area needs a finer grid than the plot, because the trapezoid rule is inexact where a density jumps.
     fine = np.linspace(*interval, 1_000_001)
-    area = float(trapezoid(np.minimum(*_weighted(factors, (first, second), fine)), fine))
+    area = float(trapezoid(np.minimum(*_weighted_densities(factors, (first, second), fine)), fine))
     ax.fill_between(x, smaller, color=RED, alpha=0.3, linewidth=0,
                     label=f"{'overlap' if priors is None else 'Bayes error'} {area:.4g}")  # fmt: skip
     for height, name, colour in zip(heights, names, (BLUE, ORANGE), strict=True):
         ax.plot(x, height, color=colour, linewidth=1.8, label=name)
         ax.fill_between(x, height, color=colour, alpha=0.07, linewidth=0)
-    for boundary in _boundaries(x, heights[0] - heights[1]):
+    for boundary in _bayes_boundaries(x, heights[0] - heights[1]):
         ax.axvline(boundary, color=GREY, linestyle=":", linewidth=1)
     ax.set(xlabel="x", ylabel="density" if priors is None else "prior × density", xlim=interval)
     ax.set_ylim(0, None)
-    tidy(ax)
+    hide_spines(ax)
     ax.legend(frameon=False)
     return ax
 
 
-def _weighted(
+def _weighted_densities(
     factors: tuple[float, float], densities: tuple[Density, Density], x: np.ndarray
 ) -> list[np.ndarray]:
     """Each density times its factor."""
@@ -157,7 +157,7 @@ def _weighted(
     ]
 
 
-def _boundaries(x: np.ndarray, difference: np.ndarray) -> np.ndarray:
+def _bayes_boundaries(x: np.ndarray, difference: np.ndarray) -> np.ndarray:
     """Decision boundaries of the Bayes rule: where the difference changes its sign."""
     nonzero = np.flatnonzero(difference != 0)
     signs = np.sign(difference[nonzero])
@@ -191,7 +191,7 @@ def _all_losses() -> dict[str, Callable[[np.ndarray], np.ndarray]]:
     for name, kind in MARGIN_LOSSES.items():
         loss = kind()
         margin_losses[name.replace("_", " ")] = functools.partial(
-            _scaled, loss, float(loss.value(at_zero)[0])
+            _scaled_loss, loss, float(loss.value(at_zero)[0])
         )
     styled = [name for name in _STYLES if name in margin_losses]
     return {
@@ -199,7 +199,7 @@ def _all_losses() -> dict[str, Callable[[np.ndarray], np.ndarray]]:
     }
 
 
-def _scaled(loss: Any, unit: float, margin: np.ndarray) -> np.ndarray:
+def _scaled_loss(loss: Any, unit: float, margin: np.ndarray) -> np.ndarray:
     return loss.value(margin) / unit
 
 
@@ -242,7 +242,7 @@ def losses(
     ax.set(xlabel="margin y f", ylabel="loss", xlim=interval, ylim=(0, 4))
     ax.text(0.01, 1.01, "wrong", color=GREY, transform=ax.transAxes)
     ax.text(0.99, 1.01, "right", color=GREY, transform=ax.transAxes, ha="right")
-    tidy(ax)
+    hide_spines(ax)
     ax.legend(frameon=False)
     return ax
 
@@ -287,6 +287,6 @@ def degrees(choice: Any, *, criterion: str | None = None, ax: Axes | None = None
         ax.axvline(choice.best[name], color=colour, linestyle=style, linewidth=1.2,
                    label=f"degree {choice.best[name]} by {name}")  # fmt: skip
     ax.set(xlabel="degree", ylabel="mean squared error", yscale="log")
-    tidy(ax)
+    hide_spines(ax)
     ax.legend(frameon=False, fontsize="small")
     return ax

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bosquet._optional import import_pyplot
-from bosquet.plot._style import BLUE, FAINT, GREEN, GREY, INK, ORANGE, RED, new_axes, tidy
+from bosquet.plot._style import BLUE, FAINT, GREEN, GREY, INK, ORANGE, RED, hide_spines, new_axes
 from bosquet.trust.coverage import covered
 from bosquet.trust.outcomes import binary_event
 from bosquet.trust.reliability import (
@@ -91,7 +91,7 @@ def reliability(
     above.set_in_layout(True)
     histogram.set(xlabel="predicted probability", ylabel="fraction of rows")
     for ax in (diagram, histogram):
-        tidy(ax)
+        hide_spines(ax)
     return np.array([diagram, histogram])
 
 
@@ -152,7 +152,7 @@ def intervals(
     low, high = ax.get_ylim()
     # Extra space at the top for the legend, which would cover rows anywhere else.
     ax.set(xlabel="prediction", ylabel="target", ylim=(low, high + 0.28 * (high - low)))
-    tidy(ax)
+    hide_spines(ax)
     ax.legend(frameon=False, fontsize=9, loc="upper left")
     return ax
 
@@ -226,7 +226,7 @@ def coverage_by_group(
     ax.set(xlabel="coverage", ylabel=f"group (rows){which_groups}")
     ax.set_xlim(max(0.0, lowest - 0.05), 1.01)
     ax.xaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
-    tidy(ax)
+    hide_spines(ax)
     columns = len(observed) + 1 if len(observed) < 3 else 2
     ax.legend(
         frameon=False, fontsize=9, ncols=columns, loc="lower center", bbox_to_anchor=(0.5, 1.0)

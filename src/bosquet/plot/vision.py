@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bosquet._optional import import_pyplot
-from bosquet.plot._style import BLUE, FAINT, GREEN, ORANGE, new_axes, tidy
-from bosquet.vision.images import pillow
+from bosquet.plot._style import BLUE, FAINT, GREEN, ORANGE, hide_spines, new_axes
+from bosquet.vision.images import import_pillow
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -109,7 +109,7 @@ def detections(image: ImageLike, found: Any, truth: Any = None, ax: Any = None) 
     matplotlib Axes
     """
     if isinstance(image, str | os.PathLike):
-        with pillow().open(image) as opened:
+        with import_pillow().open(image) as opened:
             image = opened.convert("L" if opened.mode in ("1", "L", "I;16") else "RGB")
     pixels = np.asarray(image)
     if pixels.ndim not in (2, 3) or 0 in pixels.shape:
@@ -122,9 +122,9 @@ def detections(image: ImageLike, found: Any, truth: Any = None, ax: Any = None) 
     ax.imshow(pixels, cmap="gray", vmin=0, vmax=1 if pixels.max() <= 1 else 255)
     boxes = np.asarray(getattr(found, "boxes", found), float).reshape(-1, 4)
     for box in [] if truth is None else np.asarray(truth, float).reshape(-1, 4):
-        _frame(ax, box, GREEN, "--")
+        _draw_frame(ax, box, GREEN, "--")
     for box in boxes:
-        _frame(ax, box, ORANGE, "-")
+        _draw_frame(ax, box, ORANGE, "-")
     text_box = {"facecolor": "black", "alpha": 0.6, "edgecolor": "none", "pad": 0.8}
     for box, n_windows in zip(boxes, getattr(found, "neighbors", ()), strict=False):
         ax.annotate(
@@ -141,7 +141,7 @@ def detections(image: ImageLike, found: Any, truth: Any = None, ax: Any = None) 
     return ax
 
 
-def _frame(ax: Axes, box: np.ndarray, colour: str, style: str) -> None:
+def _draw_frame(ax: Axes, box: np.ndarray, colour: str, style: str) -> None:
     from matplotlib.patches import Rectangle
 
     x, y, width, height = box
@@ -176,5 +176,5 @@ def detection_roc(evaluation: Evaluation, ax: Axes | None = None) -> Axes:
         ylabel=f"detection rate ({evaluation.n_objects} objects)",
     )
     ax.grid(color=FAINT)
-    tidy(ax)
+    hide_spines(ax)
     return ax

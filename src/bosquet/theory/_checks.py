@@ -50,7 +50,7 @@ def check_estimator_object(estimator: Estimator, parameter: str = "estimator") -
         )
 
 
-def seeded(estimator: Estimator, random: np.random.RandomState) -> Any:
+def clone_with_seeds(estimator: Estimator, random: np.random.RandomState) -> Any:
     """Return a clone in which every random_state that is None, also a nested one, is set from `random`."""
     return seeded_clone(estimator, random, keep_set=True)
 

@@ -88,7 +88,7 @@ class FromTable:
             raise ValueError(
                 f"y has shape {target.shape}, but X has {n} rows; pass one target per row"
             )
-        held_out = _count(n_test, n)
+        held_out = _row_count(n_test, n)
         if not 0 < held_out < n:
             raise ValueError(
                 f"n_test={n_test!r} of {n} rows leaves no rows for training or for testing; pass a value"
@@ -96,7 +96,7 @@ class FromTable:
             )
         order = random.permutation(n)
         pool = np.sort(order[held_out:])
-        rows = _count(0.5 if n_train is None else n_train, pool.size)
+        rows = _row_count(0.5 if n_train is None else n_train, pool.size)
         if not 0 < rows <= pool.size:
             raise ValueError(
                 f"n_train={n_train!r} is not valid: {pool.size} rows are left after holding out the test"
@@ -119,6 +119,6 @@ class FromTable:
         return rows_of(self.X, rows), self.y[rows]
 
 
-def _count(amount: int | float, n_rows: int) -> int:
+def _row_count(amount: int | float, n_rows: int) -> int:
     """Return a number of rows: an integer as it is, a float as a fraction of `n_rows`."""
     return int(amount) if isinstance(amount, int | np.integer) else round(amount * n_rows)

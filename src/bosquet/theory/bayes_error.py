@@ -132,7 +132,7 @@ def bayes_error(
     """
     check_value("method", method, choice("auto", "simulation"))
     if not is_generator(source):
-        return _of_densities(source, priors, support)
+        return _error_of_densities(source, priors, support)
     if priors is not None or support is not None:
         raise ValueError(
             "priors and support are only allowed for densities, but source is a generator; leave them out"
@@ -147,7 +147,7 @@ def bayes_error(
     return BayesError(float(risk.mean()), standard_error, None, formula, "simulation")
 
 
-def _of_densities(
+def _error_of_densities(
     source: Any, priors: Sequence[float] | None, support: tuple[float, float] | None
 ) -> BayesError:
     """Return the Bayes error of densities by numerical integration."""
@@ -155,10 +155,10 @@ def _of_densities(
     prior = _as_priors(priors, len(functions))
     low, high = _as_support(support)
     densities = [_Transformed(function, low, high) for function in functions]
-    quantiles = densities[0].to_t(_quantiles(source))
+    quantiles = densities[0].to_t(_quantiles_of_densities(source))
     ends = _interval_ends(densities, prior, quantiles)
     for number, density in enumerate(densities):
-        mass = _integral(density, ends)
+        mass = _integrate(density, ends)
         if abs(mass - 1) > 1e-3:
             raise ValueError(
                 f"densities[{number}] has the integral {mass:.4g} over {(low, high)}, not 1: it is not a"
@@ -171,11 +171,11 @@ def _of_densities(
         # 1 - ∫ max would lose all digits if the classes are well separated.
         return np.sort([weight * d(t) for weight, d in weighted], axis=0)[:-1].sum(axis=0)
 
-    value = min(_integral(all_but_largest, ends), 1 - float(prior.max()))
+    value = min(_integrate(all_but_largest, ends), 1 - float(prior.max()))
     overlap = None
     if len(densities) == 2:
         equal = _interval_ends(densities, np.array([0.5, 0.5]), quantiles)
-        overlap = min(_integral(lambda t: np.min([d(t) for d in densities], axis=0), equal), 1.0)
+        overlap = min(_integrate(lambda t: np.min([d(t) for d in densities], axis=0), equal), 1.0)
     names = ", ".join(f"π{_subscript(k)}d{_subscript(k)}" for k in range(1, len(densities) + 1))
     return BayesError(value, 0.0, overlap, f"R* = 1 - ∫ max({names})", "integral")
 
@@ -221,7 +221,7 @@ class _Transformed:
             return np.where(np.isfinite(slope), value * slope, 0.0)
 
 
-def _quantiles(source: Any) -> np.ndarray:
+def _quantiles_of_densities(source: Any) -> np.ndarray:
     """Return quantiles of the densities that have them (`ppf`)."""
     quantiles = [density.ppf(LEVELS) for density in source if hasattr(density, "ppf")]
     points = np.concatenate(
@@ -256,7 +256,7 @@ def _interval_ends(
     return [-1.0, *np.unique(np.concatenate([(left + right) / 2, quantiles])).tolist(), 1.0]
 
 
-def _integral(function: Callable[[np.ndarray], np.ndarray], ends: list[float]) -> float:
+def _integrate(function: Callable[[np.ndarray], np.ndarray], ends: list[float]) -> float:
     """Return the integral by adaptive Gauss-Legendre quadrature.
 
     An interval is halved if the sum over its halves differs from the value for the whole. On an infinite

@@ -14,9 +14,9 @@ from bosquet.theory._checks import (
     Truth,
     check_estimator_object,
     class_codes,
+    clone_with_seeds,
     independent_streams,
     is_generator,
-    seeded,
 )
 from bosquet.theory._error_decompositions import (
     DomingosDecomposition,
@@ -204,7 +204,7 @@ def bias_variance(
     truth = source.truth(random)
     formulas = _formulas(truth, loss, unbiased)
     models = in_parallel(
-        _fit,
+        _fit_to_draw,
         [(estimator, source, stream) for stream in independent_streams(random, n_draws)],
         n_jobs=n_jobs,
     )
@@ -214,7 +214,9 @@ def bias_variance(
         for predictions in _predictions(models, truth, staged)
     ]
     first, *further = [
-        _result(formula, [stage[k] for stage in stages], source.knows_noise, confidence, staged)
+        _make_result(
+            formula, [stage[k] for stage in stages], source.knows_noise, confidence, staged
+        )
         for k, formula in enumerate(formulas)
     ]
     return replace(first, domingos=further[0]) if further else first
@@ -241,9 +243,9 @@ def _formulas(truth: Truth, loss: str, unbiased: bool) -> list[Any]:
     ]
 
 
-def _fit(estimator: Estimator, source: TrainingSets, random: np.random.RandomState) -> Any:
+def _fit_to_draw(estimator: Estimator, source: TrainingSets, random: np.random.RandomState) -> Any:
     X, y = source.training_set(random)
-    return seeded(estimator, random).fit(X, y)
+    return clone_with_seeds(estimator, random).fit(X, y)
 
 
 def _predictions(models: list[Any], truth: Truth, staged: bool) -> Iterator[np.ndarray]:
@@ -306,7 +308,7 @@ class _Bootstrap:
         return with_intervals
 
 
-def _result(
+def _make_result(
     formula: Any,
     stages: list[dict[str, tuple[float, float, float]]],
     noise_known: bool,

@@ -13,9 +13,9 @@ from bosquet._sklearn import check_random_state, in_parallel
 from bosquet.theory._checks import (
     Truth,
     check_estimator_object,
+    clone_with_seeds,
     independent_streams,
     is_generator,
-    seeded,
 )
 from bosquet.theory._tables import result_text, table
 
@@ -162,8 +162,8 @@ def excess_risk(
     ----------
     Bottou and Bousquet, "The tradeoffs of large scale learning", NIPS 2007.
     """
-    named = _named(estimators, "estimators")
-    final = named if converged is None else _named(converged, "converged")
+    named = _named_estimators(estimators, "estimators")
+    final = named if converged is None else _named_estimators(converged, "converged")
     if len(final) != len(named):
         raise ValueError(
             f"converged has {len(final)} estimators, but estimators has {len(named)}; pass one for each"
@@ -182,7 +182,7 @@ def excess_risk(
     large = generator.sample(n_large, random)
     parts = []
     for (name, estimator), (_, optimised) in zip(named, final, strict=True):
-        best = seeded(optimised, random).fit(*large)
+        best = clone_with_seeds(optimised, random).fit(*large)
         calls = [
             (
                 estimator,
@@ -195,12 +195,12 @@ def excess_risk(
             )
             for stream in independent_streams(random, n_draws)
         ]
-        measured = np.array(in_parallel(_one_draw, calls, n_jobs=n_jobs))
-        parts.append(_parts(name, float(truth.excess(best.predict(truth.X)).mean()), measured))
+        measured = np.array(in_parallel(_measure_draw, calls, n_jobs=n_jobs))
+        parts.append(_risk_parts(name, float(truth.excess(best.predict(truth.X)).mean()), measured))
     return ExcessRisk(tuple(parts), float(truth.bayes.mean()), n_samples)
 
 
-def _named(
+def _named_estimators(
     estimators: Estimator | Sequence[Estimator] | NamedEstimators, parameter: str
 ) -> list[tuple[str, Any]]:
     """Return the estimators with their names; by default number and class."""
@@ -216,7 +216,7 @@ def _named(
     return named
 
 
-def _one_draw(
+def _measure_draw(
     estimator: Estimator,
     optimised: Any,
     best: Any,
@@ -228,25 +228,26 @@ def _one_draw(
     """Return the excess risks of the fitted and of the fully optimised rule, and the training errors of the
     fitted and of the best rule minus the Bayes risk."""
     X, y = generator.sample(n_samples, random)
-    fitted = seeded(estimator, random).fit(X, y)
+    fitted = clone_with_seeds(estimator, random).fit(X, y)
     excess = float(truth.excess(fitted.predict(truth.X)).mean())
     excess_optimised = excess
     if optimised is not None:
-        final = seeded(optimised, random).fit(X, y)
+        final = clone_with_seeds(optimised, random).fit(X, y)
         excess_optimised = float(truth.excess(final.predict(truth.X)).mean())
-    losses = [_loss(model.predict(X), y, truth) for model in (fitted, best)]
+    losses = [_mean_loss(model.predict(X), y, truth) for model in (fitted, best)]
     # Training errors include the Bayes risk; excess risks do not.
     return excess, excess_optimised, losses[0] - truth.bayes.mean(), losses[1] - truth.bayes.mean()
 
 
-def _loss(predicted: Any, y: np.ndarray, truth: Truth) -> float:
+def _mean_loss(predicted: Any, y: np.ndarray, truth: Truth) -> float:
     if truth.probability is None:
         return float(np.mean((np.asarray(predicted, dtype=float) - y) ** 2))
     return float(np.mean(np.asarray(predicted) != y))
 
 
-def _parts(name: str, approximation: float, measured: np.ndarray) -> RiskParts:
-    """Return the parts from the approximation error and the measurements of `_one_draw`, one row per draw."""
+def _risk_parts(name: str, approximation: float, measured: np.ndarray) -> RiskParts:
+    """Return the parts from the approximation error and the measurements of `_measure_draw`, one"
+    " row per draw."""
     excess, optimised, fitted_error, best_error = (float(mean) for mean in measured.mean(axis=0))
     return RiskParts(
         name=name,

@@ -73,12 +73,12 @@ class Game:
 
     def __repr__(self) -> str:
         lines = [f"Game of {self.row_strategy.size} x {self.column_strategy.size}"]
-        lines.append(f"  value            {_number(self.value)}")
-        lines.append(f"  rows play        {_mixture(self.row_strategy)}")
-        lines.append(f"  columns play     {_mixture(self.column_strategy)}")
+        lines.append(f"  value            {_format_number(self.value)}")
+        lines.append(f"  rows play        {_strategy_text(self.row_strategy)}")
+        lines.append(f"  columns play     {_strategy_text(self.column_strategy)}")
         lines.append(
-            f"  certificate      rows earn >= {_number(self.row_guarantee)},"
-            f" columns pay <= {_number(self.column_guarantee)}"
+            f"  certificate      rows earn >= {_format_number(self.row_guarantee)},"
+            f" columns pay <= {_format_number(self.column_guarantee)}"
         )
         if self.saddle_points:
             shown = ", ".join(str(point) for point in self.saddle_points[:5])
@@ -86,8 +86,9 @@ class Game:
             lines.append(f"  saddle points    {shown}" + (f" and {more} more" if more > 0 else ""))
         else:
             lines.append(
-                f"  saddle points    none: with pure strategies rows earn {_number(self.pure_maximin)},"
-                f" columns pay {_number(self.pure_minimax)}"
+                "  saddle points    none: with pure strategies rows earn"
+                f" {_format_number(self.pure_maximin)},"
+                f" columns pay {_format_number(self.pure_minimax)}"
             )
         return "\n".join(lines)
 
@@ -138,7 +139,10 @@ def game_value(matrix: ArrayLike) -> Game:
     is_saddle = (payoff == row_minimum[:, None]) & (payoff == column_maximum[None, :])
     saddles = [(int(i), int(j)) for i, j in np.argwhere(is_saddle)]
     if saddles:
-        p, q = _pure(saddles[0][0], payoff.shape[0]), _pure(saddles[0][1], payoff.shape[1])
+        p, q = (
+            _pure_strategy(saddles[0][0], payoff.shape[0]),
+            _pure_strategy(saddles[0][1], payoff.shape[1]),
+        )
     else:
         p, q = _mixed_strategies(payoff)
     earned, paid = float((p @ payoff).min()), float((payoff @ q).max())
@@ -198,28 +202,28 @@ def _mixed_strategies(payoff: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     )
     if not solution.success:
         raise RuntimeError(f"the linear program of the game was not solved: {solution.message}")
-    return _distribution(solution.x[:rows]), _distribution(-solution.ineqlin.marginals)
+    return _clean_distribution(solution.x[:rows]), _clean_distribution(-solution.ineqlin.marginals)
 
 
-def _distribution(shares: np.ndarray) -> np.ndarray:
+def _clean_distribution(shares: np.ndarray) -> np.ndarray:
     """Set negligible entries to 0 and normalise the sum to 1."""
     shares = np.where(shares > MIN_PROBABILITY, shares, 0.0)
     return shares / shares.sum()
 
 
-def _pure(which: int, size: int) -> np.ndarray:
+def _pure_strategy(which: int, size: int) -> np.ndarray:
     """Return the pure strategy that always makes one choice."""
     strategy = np.zeros(size)
     strategy[which] = 1.0
     return strategy
 
 
-def _number(value: float) -> str:
+def _format_number(value: float) -> str:
     """Return a number with six digits; rounding errors around 0 are removed."""
     return f"{round(value, 12) + 0.0:.6g}"
 
 
-def _mixture(strategy: np.ndarray) -> str:
+def _strategy_text(strategy: np.ndarray) -> str:
     """Return the choices of a strategy with their probabilities as text, the most probable first."""
     order = np.argsort(-strategy.round(12), kind="stable")
     order = order[strategy[order] > 0]
@@ -294,32 +298,35 @@ class MaximalMargin:
         vote = "none: the learner has no edge under equal weights"
         if self.model is not None:
             votes = len(self.model.estimators_)
-            vote = f"{votes} hypotheses; the smallest margin of a row is {_number(self.rho)}"
+            vote = f"{votes} hypotheses; the smallest margin of a row is {_format_number(self.rho)}"
         return [
-            f"{largest} of a vote: rho {relation} {_number(self.rho)},"
-            f" so gamma {relation} {'rho / 2 = ' if self.exact else ''}{_number(self.gamma)}",
+            f"{largest} of a vote: rho {relation} {_format_number(self.rho)},"
+            f" so gamma {relation} {'rho / 2 = ' if self.exact else ''}{_format_number(self.gamma)}",
             f"  vote             {vote}",
         ]
 
     def _proof_lines(self) -> list[str]:
         least_error = (1 - self.agreement) / 2
         return [
-            f"  proof            a distribution on {self._support()} rows under which the best hypothesis",
-            f"                   has the error {_number(least_error)} = 1/2 - {_number(0.5 - least_error)},",
-            f"                   so that no vote has a margin above {_number(self.agreement)}",
+            f"  proof            a distribution on {self._support_text()} rows under which the best"
+            " hypothesis",
+            f"                   has the error {_format_number(least_error)} = 1/2 -"
+            f" {_format_number(0.5 - least_error)},",
+            f"                   so that no vote has a margin above {_format_number(self.agreement)}",
             f"  gap              {self.gap:.1e} after {self.n_iterations} rounds",
         ]
 
     def _no_proof_lines(self) -> list[str]:
         error = (1 - self.agreement) / 2
         return [
-            f"  no upper bound   under the weights on {self._support()} rows that are hardest for the vote,",
-            f"                   {self.learner} found a hypothesis with the error {_number(error)},",
+            f"  no upper bound   under the weights on {self._support_text()} rows that are hardest"
+            " for the vote,",
+            f"                   {self.learner} found a hypothesis with the error {_format_number(error)},",
             "                   which need not be its best one",
             f"  stopped          after {self.n_iterations} rounds",
         ]
 
-    def _support(self) -> str:
+    def _support_text(self) -> str:
         return f"{int((self.row_distribution > 0).sum())} of {self.row_distribution.size}"
 
 

@@ -95,15 +95,15 @@ def certificate(
     record = _RoundRecord(_class_signs(target, model) if is_mh else target, target, start)
     for t, contribution in enumerate(rounds):
         check_same_length(target.size, contribution.predictions.shape[0])
-        record.add(contribution, _weights(model, t, record))
+        record.add(contribution, _weights_of_round(model, t, record))
     # The margins of output codes depend on the votes of the columns, not on the decoded class scores.
     of_code = code_margins(model, X, record.target)
-    missing = _reasons(model, record, training)
+    missing = _reasons_missing(model, record, training)
     if vc_dim is not None and training:
         for name in ("vc_dim", "vc_bound", "kth_margin_bound"):
             missing.pop(name, None)
     return Certificate.from_rounds(
-        variant=_variant(model),
+        variant=_variant_name(model),
         n_rows=target.size,
         errors=None if None in record.errors else np.array(record.errors, dtype=float),
         alphas=record.alphas,
@@ -117,7 +117,7 @@ def certificate(
     )
 
 
-def _reasons(model: Any, record: _RoundRecord, training: bool) -> dict[str, str]:
+def _reasons_missing(model: Any, record: _RoundRecord, training: bool) -> dict[str, str]:
     """Return why entries of the certificate are missing: the reasons of the fit, and those of these rows."""
     missing = dict(getattr(getattr(model, "certificate_", None), "missing", {}))
     # Margins are missing after loading a file, which does not contain the training rows. Here they are
@@ -140,7 +140,7 @@ def _reasons(model: Any, record: _RoundRecord, training: bool) -> dict[str, str]
     return missing
 
 
-def _variant(model: Any) -> str:
+def _variant_name(model: Any) -> str:
     if is_sklearn_adaboost(model):
         return "scikit-learn's AdaBoost"
     return str(model.certificate_.variant)
@@ -151,7 +151,7 @@ def _class_signs(target: np.ndarray, model: Any) -> np.ndarray:
     return np.where(target[:, None] == np.arange(len(model.classes_)), 1.0, -1.0)
 
 
-def _weights(model: Any, t: int, record: _RoundRecord) -> np.ndarray | None:
+def _weights_of_round(model: Any, t: int, record: _RoundRecord) -> np.ndarray | None:
     """Return the row weights under which the learner of round t was fitted; None if they are not known."""
     exponential = ("discrete", "real", "anyboost, exponential")
     if is_sklearn_adaboost(model) or model.certificate_.variant in exponential:
@@ -204,7 +204,7 @@ class _RoundRecord:
         self.normalisers.append(z)
         if z > 0:
             self.weight = unnormalised / z
-        self.vote = self.vote + contribution.added
+        self.vote = self.vote + contribution.vote_term
         self.length += contribution.size
         self.training_errors.append(float(self.start @ is_wrong(self.vote, self.target)))
 

@@ -116,7 +116,7 @@ def polynomial_degree(
     >>> choice.best["bic"], int(choice.training.argmin())
     (3, 6)
     """
-    points, values = _checked(x, y)
+    points, values = _check_points(x, y)
     n = points.size
     for name, value, check in (
         ("max_degree", max_degree, integer(0, none=True)),
@@ -132,15 +132,15 @@ def polynomial_degree(
             f"max_degree={max_degree} is too large for {n} rows; pass a value <= n_samples - 2 = {n - 2}"
         )
     random = check_random_state(random_state)
-    basis = _basis(points, max_degree)
+    basis = _legendre_basis(points, max_degree)
     degrees = np.arange(max_degree + 1)
     training = np.array([np.mean(_residuals(basis[:, : d + 1], values) ** 2) for d in degrees])
-    scores = _penalised(training, degrees, n)
-    scores["cv"] = _mean_error(basis, values, _folds(n, cv or min(10, n), random))
+    scores = _information_criteria(training, degrees, n)
+    scores["cv"] = _mean_error(basis, values, _fold_splits(n, cv or min(10, n), random))
     held_out = random.permutation(n)[: max(1, min(n - 1, round(validation_size * n)))]
     training_rows = np.setdiff1d(np.arange(n), held_out)
     scores["validation"] = _mean_error(basis, values, [(training_rows, held_out)])
-    scores["bootstrap"] = _mean_error(basis, values, _bags(n, n_bootstrap, random))
+    scores["bootstrap"] = _mean_error(basis, values, _bootstrap_splits(n, n_bootstrap, random))
     best = {name: int(degrees[np.argmin(scores[name])]) for name in CRITERIA}
     chosen = best[criterion]
     fitted = np.polynomial.Polynomial.fit(points, values, chosen).convert().coef
@@ -149,7 +149,7 @@ def polynomial_degree(
     return DegreeChoice(chosen, criterion, degrees, training, scores, best, coefficients)
 
 
-def _checked(x: ArrayLike, y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+def _check_points(x: ArrayLike, y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     points, values = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     if points.ndim == 2 and points.shape[1] == 1:
         points = points[:, 0]
@@ -169,7 +169,7 @@ def _checked(x: ArrayLike, y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     return points, values
 
 
-def _basis(points: np.ndarray, max_degree: int) -> np.ndarray:
+def _legendre_basis(points: np.ndarray, max_degree: int) -> np.ndarray:
     """Return the Legendre polynomials on the range of x; powers of x would be almost collinear."""
     low, high = points.min(), points.max()
     return np.polynomial.legendre.legvander(2 * (points - low) / (high - low) - 1, max_degree)
@@ -179,7 +179,9 @@ def _residuals(basis: np.ndarray, values: np.ndarray) -> np.ndarray:
     return values - basis @ np.linalg.lstsq(basis, values, rcond=None)[0]
 
 
-def _penalised(training: np.ndarray, degrees: np.ndarray, n: int) -> dict[str, np.ndarray]:
+def _information_criteria(
+    training: np.ndarray, degrees: np.ndarray, n: int
+) -> dict[str, np.ndarray]:
     # The logarithm of a perfect fit would be -inf; the smallest positive float replaces RSS = 0.
     fit = n * np.log(np.maximum(training, np.finfo(float).tiny))
     # Parameters: degree + 1 coefficients and the variance of the noise.
@@ -207,13 +209,13 @@ def _mean_error(basis: np.ndarray, values: np.ndarray, splits: Splits) -> np.nda
     return np.array(errors)
 
 
-def _folds(n: int, folds: int, random: np.random.RandomState) -> Splits:
+def _fold_splits(n: int, folds: int, random: np.random.RandomState) -> Splits:
     """Return training and test rows of the folds of a cross-validation."""
     tests = np.array_split(random.permutation(n), folds)
     return [(np.setdiff1d(np.arange(n), test), test) for test in tests]
 
 
-def _bags(n: int, number: int, random: np.random.RandomState) -> Splits:
+def _bootstrap_splits(n: int, number: int, random: np.random.RandomState) -> Splits:
     """Return bootstrap samples with their out-of-bag rows; samples without such rows are drawn again."""
     splits: Splits = []
     while len(splits) < number:

@@ -11,7 +11,7 @@ import numpy as np
 
 from bosquet._parameters import check_value, integer, number
 from bosquet._sklearn import check_random_state
-from bosquet.theory._checks import check_estimator_object, seeded
+from bosquet.theory._checks import check_estimator_object, clone_with_seeds
 from bosquet.theory._stumps import Stumps
 from bosquet.theory._tables import result_text, table
 
@@ -199,7 +199,7 @@ def _estimator_agreement(
         if (signs == signs[0]).all():
             # Many classifiers reject a single class; the constant rule agrees with all signs.
             return float(signs.size)
-        fitted = seeded(learner, random).fit(X, signs.astype(int))
+        fitted = clone_with_seeds(learner, random).fit(X, signs.astype(int))
         return float(signs @ np.where(np.asarray(fitted.predict(X)) > 0, 1.0, -1.0))
 
     return agreement

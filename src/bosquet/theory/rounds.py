@@ -32,7 +32,7 @@ class VoteContribution:
     predictions: np.ndarray
 
     @property
-    def added(self) -> np.ndarray:
+    def vote_term(self) -> np.ndarray:
         """The term that the round adds to the vote."""
         return self.predictions if self.alpha is None else self.alpha * self.predictions
 
@@ -40,7 +40,7 @@ class VoteContribution:
     def size(self) -> float:
         """Largest change of a margin by this round; margins are divided by the sum over the rounds."""
         if self.predictions.ndim > 1:
-            added = self.added
+            added = self.vote_term
             return float((added.max(axis=1) - added.min(axis=1)).max(initial=0.0))
         if self.alpha is None:
             return float(np.abs(self.predictions).max(initial=0.0))

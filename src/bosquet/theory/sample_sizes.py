@@ -129,7 +129,7 @@ def sample_size(
     Journal of the ACM 36, 1989. Vapnik and Chervonenkis, "On the uniform convergence of relative
     frequencies", Theory of Probability and its Applications 16, 1971.
     """
-    _check(epsilon=epsilon, delta=delta)
+    _check_probabilities(epsilon=epsilon, delta=delta)
     check_value("realisable", realisable, boolean())
     if (n_hypotheses is None) == (vc_dim is None):
         raise ValueError(
@@ -211,7 +211,7 @@ def least_sample_size(epsilon: float, delta: float, vc_dim: int) -> Bound:
     Ehrenfeucht, Haussler, Kearns and Valiant, "A general lower bound on the number of examples
     needed for learning", Information and Computation 82, 1989.
     """
-    _check(epsilon=epsilon, delta=delta)
+    _check_probabilities(epsilon=epsilon, delta=delta)
     check_value("vc_dim", vc_dim, integer(1))
     rows = (1 - epsilon) / epsilon * -math.log(delta)
     if epsilon <= 1 / 8 and delta < 1 / 100:
@@ -252,7 +252,7 @@ def uniform_deviation(n_samples: int, delta: float, vc_dim: int) -> Bound:
     0.057
     """
     check_value("n_samples", n_samples, integer(1))
-    _check(delta=delta)
+    _check_probabilities(delta=delta)
     check_value("vc_dim", vc_dim, integer(1))
     growth = 2 * n_samples * math.log(2)
     if 2 * n_samples >= vc_dim:
@@ -388,7 +388,7 @@ def no_free_lunch(
     )
 
 
-def _check(**numbers: float) -> None:
+def _check_probabilities(**numbers: float) -> None:
     """Raise a ValueError unless all numbers are in (0, 1)."""
     for name, value in numbers.items():
         check_value(name, value, _open_interval())

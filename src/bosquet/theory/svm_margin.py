@@ -164,7 +164,7 @@ def svm_margin(
     Cortes and Vapnik, "Support-vector networks", Machine Learning 1995. Haasdonk, "Feature space
     interpretation of SVMs with indefinite kernels", IEEE PAMI 2005.
     """
-    X, machine = _last_step(model, X)
+    X, machine = _split_last_step(model, X)
     check_is_fitted(machine)
     _check_machine(machine)
     signs = 2.0 * class_numbers(check_labels(y), np.asarray(machine.classes_)) - 1
@@ -178,9 +178,11 @@ def svm_margin(
         support = np.flatnonzero(signs * values <= 1 + _MARGIN_TOLERANCE)
         norm = float(np.linalg.norm(machine.coef_))
         reason = "a linear model has no multipliers"
-        return SVMMargin(_width(norm), norm, support, None, slacks, n_errors, None, None, reason)
+        return SVMMargin(
+            _margin_of_norm(norm), norm, support, None, slacks, n_errors, None, None, reason
+        )
     signed = np.asarray(machine.dual_coef_, dtype=float).ravel()  # λ y
-    support = _support(machine, signs, weight)
+    support = _support_vectors(machine, signs, weight)
     if support is None or (signed * signs[support] < 0).any():
         raise ValueError(
             "X, y or sample_weight differ from those of the fit; pass the training rows of the model with"
@@ -197,16 +199,18 @@ def svm_margin(
     terms = signed * (values[support] - machine.intercept_[0])
     squared = float(terms.sum()) if terms.sum() > _ROUNDING * np.abs(terms).sum() else 0.0
     norm = math.sqrt(squared)
-    cost = _costs(machine, signs, weight)
+    cost = _cost_of_rows(machine, signs, weight)
     if cost is None:
         reason = f"{type(machine).__name__} has another objective, without C"
         return SVMMargin(
-            _width(norm), norm, support, multipliers, slacks, n_errors, None, None, reason
+            _margin_of_norm(norm), norm, support, multipliers, slacks, n_errors, None, None, reason
         )
-    dual = _dual(multipliers, squared, cost[support])
+    dual = _dual_value(multipliers, squared, cost[support])
     without_offset = (values - machine.intercept_[0]) * (squared > 0)
-    primal = _primal(signs, without_offset, squared, cost, machine.intercept_[0])
-    return SVMMargin(_width(norm), norm, support, multipliers, slacks, n_errors, primal, dual)
+    primal = _primal_value(signs, without_offset, squared, cost, machine.intercept_[0])
+    return SVMMargin(
+        _margin_of_norm(norm), norm, support, multipliers, slacks, n_errors, primal, dual
+    )
 
 
 def _check_machine(machine: Any) -> None:
@@ -223,19 +227,19 @@ def _check_machine(machine: Any) -> None:
         raise ValueError(f"the model has {len(classes)} classes; a margin needs two")
 
 
-def _support(machine: Any, signs: np.ndarray, weight: np.ndarray) -> np.ndarray | None:
+def _support_vectors(machine: Any, signs: np.ndarray, weight: np.ndarray) -> np.ndarray | None:
     """Return the support vectors as rows of X, without rows of weight 0; None if X has too few rows."""
     rows = np.flatnonzero(weight if weight.size else signs)
     fits = signs.size == machine.shape_fit_[0] and rows.size > machine.support_.max(initial=-1)
     return rows[machine.support_] if fits else None
 
 
-def _width(norm: float) -> float:
+def _margin_of_norm(norm: float) -> float:
     """Return the margin 2/‖w‖."""
     return 2 / norm if norm > 0 else math.inf
 
 
-def _costs(machine: Any, signs: np.ndarray, weight: np.ndarray) -> np.ndarray | None:
+def _cost_of_rows(machine: Any, signs: np.ndarray, weight: np.ndarray) -> np.ndarray | None:
     """Return C of each row, times the weights of its class and of the row; None for a model without C."""
     if not getattr(machine, "C", 0):
         return None
@@ -244,7 +248,7 @@ def _costs(machine: Any, signs: np.ndarray, weight: np.ndarray) -> np.ndarray | 
     return cost * weight if weight.size else cost
 
 
-def _dual(multipliers: np.ndarray, squared: float, cost: np.ndarray) -> float:
+def _dual_value(multipliers: np.ndarray, squared: float, cost: np.ndarray) -> float:
     """Return the largest Σ sλ - ½‖sw‖² over the s with sλ ≤ C; it is a parabola in s."""
     exceeds = multipliers > cost * (1 + 1e-6)
     if exceeds.any():
@@ -261,7 +265,7 @@ def _dual(multipliers: np.ndarray, squared: float, cost: np.ndarray) -> float:
     return scale * total - scale**2 * squared / 2
 
 
-def _primal(
+def _primal_value(
     signs: np.ndarray, values: np.ndarray, squared: float, cost: np.ndarray, intercept: float
 ) -> float:
     """Return the smallest ½s²‖w‖² + Σ C ξ over s ≥ 0 and b, ξ = max(0, 1 - y(s w·φ(x) + b)); convex in s."""
@@ -301,7 +305,7 @@ def _best_offset(signs: np.ndarray, values: np.ndarray, cost: np.ndarray) -> flo
     return float(knots[order[min(int(np.searchsorted(slope, 0.0)), order.size - 1)]])
 
 
-def _last_step(model: Any, X: TableLike) -> tuple[Any, Any]:
+def _split_last_step(model: Any, X: TableLike) -> tuple[Any, Any]:
     """Return the transformed rows and the last step of a pipeline; X and the model if it is not one."""
     steps = getattr(model, "steps", None)
     if steps is None:

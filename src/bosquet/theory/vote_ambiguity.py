@@ -134,13 +134,15 @@ def vote_ambiguity(
             f"votes has the type {predicted.dtype}, but y has the type {truth.dtype}; pass the same labels"
         )
     wrong = predicted != truth[:, None]
-    share = _shares(weights, predicted.shape[1])
+    share = _normalised_weights(weights, predicted.shape[1])
     classes, codes = np.unique(predicted, return_inverse=True)
     codes = codes.reshape(predicted.shape)
     tally = np.stack([(codes == k) @ share for k in range(classes.size)], axis=1)
     vote_wrong = classes[tally.argmax(axis=1)] != truth
     wrong_share = np.clip(wrong @ share, 0.0, 1.0)  # rounding may make the sum exceed 1
-    correlation, disagreement = _pairs(wrong.astype(float), codes, classes.size)
+    correlation, disagreement = _pairwise_correlation_and_disagreement(
+        wrong.astype(float), codes, classes.size
+    )
     mean_error = min(float(wrong_share.mean()), 1.0)
     return VoteAmbiguity(
         error_of_vote=float(vote_wrong.mean()),
@@ -150,7 +152,7 @@ def vote_ambiguity(
         bad_diversity=float(np.where(vote_wrong, 1 - wrong_share, 0).mean()),
         correlation=correlation,
         disagreement=disagreement,
-        independent_error=_independent(predicted.shape[1], mean_error),
+        independent_error=_error_of_independent_vote(predicted.shape[1], mean_error),
     )
 
 
@@ -199,10 +201,10 @@ def predictions_of(model: Any, X: Any) -> np.ndarray:
         np.asarray(learner.predict(X if features is None else X[:, features[number]]))
         for number, learner in enumerate(learners)
     ]
-    return _labels(model, learners, np.column_stack(predictions))
+    return _predicted_labels(model, learners, np.column_stack(predictions))
 
 
-def _labels(model: Any, learners: np.ndarray, predictions: np.ndarray) -> np.ndarray:
+def _predicted_labels(model: Any, learners: np.ndarray, predictions: np.ndarray) -> np.ndarray:
     """Return predictions as labels; learners in scikit-learn's forests and votes predict class numbers."""
     classes = getattr(model, "classes_", None)
     if classes is None:
@@ -214,7 +216,7 @@ def _labels(model: Any, learners: np.ndarray, predictions: np.ndarray) -> np.nda
     )
 
 
-def _shares(weights: ArrayLike | None, n_learners: int) -> np.ndarray:
+def _normalised_weights(weights: ArrayLike | None, n_learners: int) -> np.ndarray:
     """Return the weights of the learners, normalised to sum 1."""
     share = np.ones(n_learners) if weights is None else np.asarray(weights, dtype=float)
     if share.shape != (n_learners,):
@@ -229,7 +231,9 @@ def _shares(weights: ArrayLike | None, n_learners: int) -> np.ndarray:
     return share / share.sum()
 
 
-def _pairs(wrong: np.ndarray, codes: np.ndarray, n_classes: int) -> tuple[float, float]:
+def _pairwise_correlation_and_disagreement(
+    wrong: np.ndarray, codes: np.ndarray, n_classes: int
+) -> tuple[float, float]:
     """Return the mean correlation of the errors of two learners, and their mean disagreement."""
     rows, learners = wrong.shape
     if learners < 2:
@@ -250,7 +254,7 @@ def _pairs(wrong: np.ndarray, codes: np.ndarray, n_classes: int) -> tuple[float,
     return float(np.clip(correlation, -1.0, 1.0)), 1 - agreeing / (rows * pairs)
 
 
-def _independent(learners: int, error: float) -> float:
+def _error_of_independent_vote(learners: int, error: float) -> float:
     """Return P(Binomial(T, p) > T/2), with ties counted as half."""
     above = binom.sf(learners // 2, learners, error)
     tie = binom.pmf(learners // 2, learners, error) / 2 if learners % 2 == 0 else 0.0

@@ -15,8 +15,8 @@ from bosquet.theory._checks import (
     check_estimator_object,
     check_table,
     class_codes,
+    clone_with_seeds,
     is_generator,
-    seeded,
     signs_of,
 )
 from bosquet.theory._stumps import Stumps
@@ -273,7 +273,7 @@ def _estimator_oracle(
             # Some learners fail if all rows of a class have weight 0. The weights have the mean 1, not the
             # sum 1, which would make the penalty of regularised learners m times as strong.
             sample_weight = (1 - UNIFORM_SHARE) * weights * weights.size + UNIFORM_SHARE
-            fitted = seeded(learner, random).fit(X, y, sample_weight=sample_weight)
+            fitted = clone_with_seeds(learner, random).fit(X, y, sample_weight=sample_weight)
             codes = class_codes(fitted.predict(X), classes, "its prediction")
         except Exception as error:
             name = type(learner).__name__

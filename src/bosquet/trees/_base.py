@@ -128,10 +128,10 @@ class BaseTree(SaveMixin, ExplainMixin, TreeExportMixin, BaseEstimator):
             tree = choose_by_validation(self, grower, weight)
         else:
             tree = prune_by_ccp_alpha(grower.grow(weight), self.ccp_alpha)
-        self._store(tree, target)
+        self._store_tree(tree, target)
         return self
 
-    def _store(self, tree: TreeArrays, target: TreeTarget) -> None:
+    def _store_tree(self, tree: TreeArrays, target: TreeTarget) -> None:
         """Set `tree_` and the ensemble of the core that predicts."""
         self.tree_ = self._final_values(tree)
         self._ensemble = empty_ensemble(self._encoder, target)
@@ -153,7 +153,7 @@ class BaseTree(SaveMixin, ExplainMixin, TreeExportMixin, BaseEstimator):
         """Return the tree with the values that it predicts: adjusted for priors, and smoothed."""
         return tree
 
-    def _smoothed(self, tree: TreeArrays) -> TreeArrays:
+    def _smooth(self, tree: TreeArrays) -> TreeArrays:
         """Return the tree with smoothed class shares."""
         return tree
 
@@ -196,7 +196,7 @@ class BaseTree(SaveMixin, ExplainMixin, TreeExportMixin, BaseEstimator):
             return leaves_by_surrogates(self.tree_, columns, self._encoder.categories)
         return self._ensemble.apply(columns, effective_threads(None))[:, 0]
 
-    def _values(self, X: TableLike) -> np.ndarray:
+    def _predict_values(self, X: TableLike) -> np.ndarray:
         check_is_fitted(self, "tree_")
         if self.tree_.surrogates.n_splits:
             return self.tree_.value[self.apply(X)]

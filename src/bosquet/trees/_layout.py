@@ -37,7 +37,7 @@ def tidy_layout(
             levels = zip(combined, contour, strict=False)
             position = max(left[1] - right[0] for left, right in levels) + gap
             positions.append(position)
-            combined = _joined(combined, contour, position)
+            combined = _join_contours(combined, contour, position)
         middle = (positions[0] + positions[-1]) / 2
         for child, position in zip(below, positions, strict=True):
             offsets[child] = position - middle
@@ -54,7 +54,7 @@ def _children_first(children: Mapping[int, Sequence[int]], root: int) -> list[in
     return order[::-1]
 
 
-def _joined(
+def _join_contours(
     left: list[tuple[float, float]], right: list[tuple[float, float]], position: float
 ) -> list[tuple[float, float]]:
     """Return the contour of two neighbouring branches, the right one moved to `position`."""

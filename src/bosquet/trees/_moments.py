@@ -20,7 +20,7 @@ def power_sums(
     for level in reversed(tree.levels()):
         inner = level[~tree.is_leaf[level]]
         if len(inner):
-            moments[inner] = _merged(moments[tree.left[inner]], moments[tree.right[inner]])
+            moments[inner] = _merge_moments(moments[tree.left[inner]], moments[tree.right[inner]])
     shift = np.where(moments[:, 0] > 0, moments[:, 1] - tree.value[:, 0], 0)
     n, m2 = moments[:, 0], moments[:, 2]
     sums = [m2 + n * shift**2]
@@ -45,7 +45,7 @@ def _leaf_moments(
     return moments
 
 
-def _merged(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def _merge_moments(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Return the moments of the union of two sets of rows, about the common mean."""
     n = a[:, 0] + b[:, 0]
     share = b[:, 0] / np.where(n > 0, n, 1)

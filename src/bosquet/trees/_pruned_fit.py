@@ -26,8 +26,8 @@ def choose_by_cross_validation(
     The candidate penalties are those of the full tree; their errors are estimated with trees that are grown
     without one fold each.
     """
-    folds = _folds(estimator, grower.target)
-    tree, path, loss = _full_tree(estimator, grower, weight)
+    folds = _fold_numbers(estimator, grower.target)
+    tree, path, loss = _grow_full_tree(estimator, grower, weight)
     row_weight = weight if weight.size else np.ones(grower.target.rows)
     errors = []
     for fold in range(folds.max() + 1):
@@ -37,26 +37,28 @@ def choose_by_cross_validation(
         fold_tree = grower.grow(np.where(folds == fold, 0.0, row_weight))
         fold_path = weakest_link_path(fold_tree, path_cost(estimator, grower.target))
         gammas = path.gammas_between(fold_tree.weight[0])
-        fold_tree = estimator._smoothed(fold_tree)
-        errors.append(_errors(grower, fold_tree, fold_path, held_out, row_weight, loss, gammas))
-    return _pruned(estimator, tree, path, errors)
+        fold_tree = estimator._smooth(fold_tree)
+        errors.append(
+            _validation_errors(grower, fold_tree, fold_path, held_out, row_weight, loss, gammas)
+        )
+    return _prune_by_errors(estimator, tree, path, errors)
 
 
 def choose_by_validation(estimator: BaseTree, grower: TreeGrower, weight: np.ndarray) -> TreeArrays:
     """Return the tree grown on the training rows, pruned by its errors on the validation set."""
     rows = grower.target.rows
     n_folds = max(2, round(1 / estimator.validation_fraction))
-    is_validation = _folds(estimator, grower.target, n_folds) == 0
+    is_validation = _fold_numbers(estimator, grower.target, n_folds) == 0
     row_weight = weight if weight.size else np.ones(rows)
-    tree, path, loss = _full_tree(estimator, grower, np.where(is_validation, 0.0, row_weight))
+    tree, path, loss = _grow_full_tree(estimator, grower, np.where(is_validation, 0.0, row_weight))
     held_out = np.flatnonzero(is_validation & (row_weight > 0))
-    errors = _errors(
-        grower, estimator._smoothed(tree), path, held_out, row_weight, loss, path.gammas
+    errors = _validation_errors(
+        grower, estimator._smooth(tree), path, held_out, row_weight, loss, path.gammas
     )
-    return _pruned(estimator, tree, path, [errors])
+    return _prune_by_errors(estimator, tree, path, [errors])
 
 
-def _full_tree(
+def _grow_full_tree(
     estimator: BaseTree, grower: TreeGrower, weight: np.ndarray
 ) -> tuple[TreeArrays, PruningPath, Loss]:
     """Return the full tree, its pruning path and the loss for validation errors."""
@@ -64,7 +66,7 @@ def _full_tree(
     return (
         tree,
         weakest_link_path(tree, path_cost(estimator, grower.target)),
-        _loss(estimator, grower),
+        _validation_loss(estimator, grower),
     )
 
 
@@ -98,7 +100,7 @@ def path_cost(estimator: BaseTree, target: TreeTarget) -> str | np.ndarray:
     return measure
 
 
-def _loss(estimator: BaseTree, grower: TreeGrower) -> Loss:
+def _validation_loss(estimator: BaseTree, grower: TreeGrower) -> Loss:
     """Return the argument `loss` of `errors_along_path`."""
     if grower.target.is_classes:
         return path_cost(estimator, grower.target)
@@ -107,7 +109,7 @@ def _loss(estimator: BaseTree, grower: TreeGrower) -> Loss:
     return lambda y, values: ((y - values) ** 2).mean(axis=1)
 
 
-def _errors(
+def _validation_errors(
     grower: TreeGrower,
     tree: TreeArrays,
     path: PruningPath,
@@ -126,7 +128,7 @@ def _errors(
     )
 
 
-def _pruned(
+def _prune_by_errors(
     estimator: BaseTree, tree: TreeArrays, path: PruningPath, errors: list[PathErrors]
 ) -> TreeArrays:
     """Choose a subtree by its errors, store the table and the path, and return the subtree."""
@@ -136,10 +138,12 @@ def _pruned(
     return prune_to(tree, table.chosen_gamma, path)
 
 
-def _folds(estimator: BaseTree, target: TreeTarget, n_folds: int | None = None) -> np.ndarray:
+def _fold_numbers(
+    estimator: BaseTree, target: TreeTarget, n_folds: int | None = None
+) -> np.ndarray:
     """Return the fold of each row; with classes, the folds are stratified."""
     if hasattr(estimator.cv, "split"):
-        return _given_folds(estimator.cv, target.rows, validation=n_folds is not None)
+        return _folds_of_splitter(estimator.cv, target.rows, validation=n_folds is not None)
     n_folds = n_folds or estimator.cv
     if not isinstance(n_folds, int | np.integer) or n_folds < 2:
         raise ValueError(
@@ -158,7 +162,7 @@ def _folds(estimator: BaseTree, target: TreeTarget, n_folds: int | None = None) 
     return folds
 
 
-def _given_folds(splitter: Splitter, rows: int, *, validation: bool) -> np.ndarray:
+def _folds_of_splitter(splitter: Splitter, rows: int, *, validation: bool) -> np.ndarray:
     """Return the folds of a scikit-learn splitter; with `validation`, 0 for the last fold and 1 otherwise."""
     folds = np.full(rows, -1, dtype=np.int64)
     for number, (_, test) in enumerate(splitter.split(np.empty((rows, 0)))):

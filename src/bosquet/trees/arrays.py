@@ -74,7 +74,7 @@ class TreeArrays:
     ... )
     >>> tree
     TreeArrays(3 nodes, 2 leaves, depth 1)
-    >>> tree.pruned_at([0])
+    >>> tree.prune_at([0])
     TreeArrays(1 nodes, 1 leaves, depth 0)
     """
 
@@ -192,7 +192,7 @@ class TreeArrays:
         order = np.argsort(self.depths, kind="stable")
         return np.split(order, np.cumsum(np.bincount(self.depths))[:-1])
 
-    def below(self, nodes: Iterable[int]) -> np.ndarray:
+    def descendants(self, nodes: Iterable[int]) -> np.ndarray:
         """Return a mask of the descendants of `nodes`, without `nodes` themselves."""
         top = np.zeros(self.n_nodes, dtype=bool)
         top[_node_numbers(nodes, self.n_nodes)] = True
@@ -202,13 +202,13 @@ class TreeArrays:
                 covered[node] = cut[parent] or covered[parent]
         return np.array(covered)
 
-    def pruned_at(self, nodes: Iterable[int]) -> TreeArrays:
+    def prune_at(self, nodes: Iterable[int]) -> TreeArrays:
         """Return the tree in which each of `nodes` is a leaf.
 
         The remaining nodes are renumbered in the same order. `nodes` may contain leaves and descendants of
         other nodes.
         """
-        return self.subtree(~self.below(nodes))
+        return self.subtree(~self.descendants(nodes))
 
     def subtree(self, keep: np.ndarray) -> TreeArrays:
         """Return the tree with the nodes of the mask `keep`, renumbered in the same order.

@@ -23,10 +23,10 @@ from bosquet.trees._base import CHECKS, BaseTree
 from bosquet.trees._class_costs import ClassCosts, class_costs
 from bosquet.trees.arrays import TreeArrays
 from bosquet.trees.class_targets import (
-    by_target,
     class_target,
     find_classes,
-    most_probable,
+    most_probable_labels,
+    split_by_target,
 )
 from bosquet.trees.criteria import CLASSIFICATION_CRITERIA, REGRESSION_CRITERIA
 from bosquet.trees.growing import TreeTarget
@@ -98,7 +98,7 @@ _COMMON = """
         Random seed of the features drawn and of the folds."""
 
 
-def _documented(measures: str) -> Callable[[type[Tree]], type[Tree]]:
+def _with_parameter_docs(measures: str) -> Callable[[type[Tree]], type[Tree]]:
     def write(cls: type[Tree]) -> type[Tree]:
         text = _COMMON.replace("{measures}", measures).lstrip("\n")
         cls.__doc__ = (cls.__doc__ or "").replace("    {parameters}", text)
@@ -107,7 +107,7 @@ def _documented(measures: str) -> Callable[[type[Tree]], type[Tree]]:
     return write
 
 
-@_documented('"misclassified" (default), "deviance" or "cost".')
+@_with_parameter_docs('"misclassified" (default), "deviance" or "cost".')
 class DecisionTreeClassifier(ClassifierMixin, BaseTree):
     """Classification tree (CART) for one or several targets.
 
@@ -244,9 +244,9 @@ class DecisionTreeClassifier(ClassifierMixin, BaseTree):
     def _final_values(self, tree: TreeArrays) -> TreeArrays:
         if self._costs is not None:
             tree.value = np.ascontiguousarray(self._costs.probabilities(tree.value))
-        return self._smoothed(tree)
+        return self._smooth(tree)
 
-    def _smoothed(self, tree: TreeArrays) -> TreeArrays:
+    def _smooth(self, tree: TreeArrays) -> TreeArrays:
         if self.smoothing == 0:
             return tree
         weight = tree.weight[:, None]
@@ -268,8 +268,8 @@ class DecisionTreeClassifier(ClassifierMixin, BaseTree):
         array of shape (n_samples, n_classes), or a list with one array per target
             The columns are in the order of `classes_`.
         """
-        shares = self._values(X)
-        return by_target(shares, self.classes_)
+        shares = self._predict_values(X)
+        return split_by_target(shares, self.classes_)
 
     @reads_fit_snapshot
     def predict(self, X: TableLike) -> np.ndarray:
@@ -285,9 +285,9 @@ class DecisionTreeClassifier(ClassifierMixin, BaseTree):
         -------
         array of shape (n_samples,) or (n_samples, n_outputs)
         """
-        shares = self._values(X)
+        shares = self._predict_values(X)
         if self._costs is None:
-            return most_probable(shares, self.classes_)
+            return most_probable_labels(shares, self.classes_)
         return self.classes_[self._costs.decide(shares)]
 
     @reads_fit_snapshot
@@ -303,9 +303,9 @@ class DecisionTreeClassifier(ClassifierMixin, BaseTree):
         array of shape (n_samples, n_classes), or a list with one array per target
             The columns are in the order of `classes_`.
         """
-        shares = self._values(X)
+        shares = self._predict_values(X)
         with np.errstate(divide="ignore"):
-            return by_target(np.log(shares), self.classes_)
+            return split_by_target(np.log(shares), self.classes_)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -313,7 +313,7 @@ class DecisionTreeClassifier(ClassifierMixin, BaseTree):
         return tags
 
 
-@_documented('"squared_error" (default).')
+@_with_parameter_docs('"squared_error" (default).')
 class DecisionTreeRegressor(RegressorMixin, BaseTree):
     """Regression tree (CART) for one or several targets.
 
@@ -409,7 +409,7 @@ class DecisionTreeRegressor(RegressorMixin, BaseTree):
         -------
         array of shape (n_samples,) or (n_samples, n_outputs)
         """
-        values = self._values(X)
+        values = self._predict_values(X)
         return values[:, 0] if values.shape[1] == 1 else values
 
     def __sklearn_tags__(self) -> Tags:

@@ -55,7 +55,7 @@ class PathErrors:
             raise ValueError(
                 f"losses has shape {losses.shape}; pass shape (rows, subtrees) with at least one row"
             )
-        w = _weights(weight, len(losses))
+        w = _check_weights(weight, len(losses))
         sums = np.stack([w @ losses, w**2 @ losses, w**2 @ losses**2], axis=1)
         return cls(sums, float(w.sum()), float(w @ w))
 
@@ -137,7 +137,7 @@ def errors_along_path(
         raise ValueError(
             "leaf_of_row contains numbers that are not leaves of the tree; pass the leaf of each row"
         )
-    w = _weights(weight, len(leaf))
+    w = _check_weights(weight, len(leaf))
     if callable(loss):
         by_step = _sums_over_ancestors(tree, path, leaf, target, w, loss)
     else:
@@ -295,8 +295,8 @@ def choose_by_folds(
             " the errors at the penalties of this path"
         )
     mean, se = errors.mean, errors.standard_error
-    best = _last_below(mean, mean.min())
-    chosen = best if rule == "min" else _last_below(mean, mean[best] + se[best])
+    best = _last_index_up_to(mean, mean.min())
+    chosen = best if rule == "min" else _last_index_up_to(mean, mean[best] + se[best])
     return PruningTable(
         gammas=path.gammas,
         ccp_alphas=path.ccp_alphas,
@@ -311,7 +311,7 @@ def choose_by_folds(
     )
 
 
-def _last_below(mean: np.ndarray, bound: float) -> int:
+def _last_index_up_to(mean: np.ndarray, bound: float) -> int:
     # The tolerance keeps rounding errors from deciding between trees of equal error.
     return int(np.flatnonzero(mean <= bound + 1e-12 * abs(bound))[-1])
 
@@ -335,7 +335,7 @@ def _combined_errors(
     return PathErrors.of_rows(np.asarray(folds, dtype=float), weight)
 
 
-def _weights(weight: ArrayLike | None, n_rows: int) -> np.ndarray:
+def _check_weights(weight: ArrayLike | None, n_rows: int) -> np.ndarray:
     if weight is None:
         return np.ones(n_rows)
     w = np.asarray(weight, dtype=float)

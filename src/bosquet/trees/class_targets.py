@@ -21,7 +21,7 @@ def find_classes(labels: np.ndarray) -> Classes:
         classes = unique_classes(labels)
         _check_more_than_one(classes, "y has")
         return classes
-    by_column = [unique_classes(column) for column in _columns(labels)]
+    by_column = [unique_classes(column) for column in _label_columns(labels)]
     for number, classes in enumerate(by_column):
         _check_more_than_one(classes, f"target {number} of y has")
     return by_column
@@ -62,28 +62,28 @@ def class_columns(labels: np.ndarray, classes: Classes) -> np.ndarray:
             " pass a y of the same shape"
         )
     first = np.cumsum([0, *class_counts(classes)[:-1]])
-    pairs = zip(_columns(labels), classes, strict=True)
+    pairs = zip(_label_columns(labels), classes, strict=True)
     return (
         np.column_stack([class_numbers(column, target_classes) for column, target_classes in pairs])
         + first
     )
 
 
-def _columns(labels: np.ndarray) -> list[np.ndarray]:
+def _label_columns(labels: np.ndarray) -> list[np.ndarray]:
     """Return the columns of labels; each column of an object array gets its own dtype."""
     if labels.dtype != object:
         return list(labels.T)
     return [np.array(column.tolist()) for column in labels.T]
 
 
-def by_target(values: np.ndarray, classes: Classes) -> np.ndarray | list[np.ndarray]:
+def split_by_target(values: np.ndarray, classes: Classes) -> np.ndarray | list[np.ndarray]:
     """Split the columns of several targets into a list with one array per target."""
     if isinstance(classes, np.ndarray):
         return values
     return np.split(values, np.cumsum(class_counts(classes))[:-1], axis=-1)
 
 
-def most_probable(shares: np.ndarray, classes: Classes) -> np.ndarray:
+def most_probable_labels(shares: np.ndarray, classes: Classes) -> np.ndarray:
     """Return the label with the largest share, shape (rows,) or (rows, targets)."""
     if isinstance(classes, np.ndarray):
         return classes[shares.argmax(axis=1)]
@@ -91,7 +91,7 @@ def most_probable(shares: np.ndarray, classes: Classes) -> np.ndarray:
     dtype = np.result_type(*classes) if one_kind else np.dtype(object)
     predictions = np.empty((len(shares), len(classes)), dtype=dtype)
     for t, (labels, target_shares) in enumerate(
-        zip(classes, by_target(shares, classes), strict=True)
+        zip(classes, split_by_target(shares, classes), strict=True)
     ):
         predictions[:, t] = labels[target_shares.argmax(axis=1)]
     return predictions
@@ -99,7 +99,7 @@ def most_probable(shares: np.ndarray, classes: Classes) -> np.ndarray:
 
 def hard_votes(shares: np.ndarray, classes: Classes) -> np.ndarray:
     """Return 1 for the largest share of each target (the first in case of ties), 0 for the others."""
-    by_targets = [shares] if isinstance(classes, np.ndarray) else by_target(shares, classes)
+    by_targets = [shares] if isinstance(classes, np.ndarray) else split_by_target(shares, classes)
     votes = [
         np.eye(target_shares.shape[-1])[target_shares.argmax(axis=-1)]
         for target_shares in by_targets
@@ -118,6 +118,6 @@ class MisclassifiedShare:
         ends = np.cumsum(class_counts(self.classes))
         predicted = [
             target_votes.argmax(axis=-1) + end - target_votes.shape[-1]
-            for target_votes, end in zip(by_target(votes, self.classes), ends, strict=True)
+            for target_votes, end in zip(split_by_target(votes, self.classes), ends, strict=True)
         ]
         return (np.stack(predicted, axis=-1) != columns).mean(axis=-1)

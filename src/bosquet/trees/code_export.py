@@ -76,15 +76,15 @@ def export_sql(
         return quote + formatter.feature_name(feature).replace(quote, quote * 2) + quote
 
     def inner(node: int, pad: str) -> tuple[str, str, str]:
-        condition = _sql_left(formatter, node, column)
+        condition = _sql_goes_left(formatter, node, column)
         return f"{pad}CASE WHEN {condition} THEN", f"{pad}ELSE", f"{pad}END"
 
     return "\n".join(
-        _nested(tree, inner, lambda node: _sql_literal(_leaf_output(formatter, node, output)))
+        _nested_lines(tree, inner, lambda node: _sql_literal(_leaf_output(formatter, node, output)))
     )
 
 
-def _sql_left(formatter: TreeFormatter, node: int, column: Callable[[int], str]) -> str:
+def _sql_goes_left(formatter: TreeFormatter, node: int, column: Callable[[int], str]) -> str:
     """Return a condition that is true exactly for the rows that go left."""
     tree = formatter.tree
     split, surrogates = formatter.split_rule(node), formatter.surrogate_rules(node)
@@ -93,11 +93,11 @@ def _sql_left(formatter: TreeFormatter, node: int, column: Callable[[int], str])
         branches = []
         for rule in (split, *surrogates):
             has_value = _sql_known(formatter, rule, column)
-            test = _sql_test(formatter, rule, column)
+            test = _sql_split_test(formatter, rule, column)
             branches.append(f"WHEN {has_value} AND {test} THEN 1 WHEN {has_value} THEN 0")
         return f"CASE {' '.join(branches)} ELSE {int(missing_left)} END = 1"
     # A comparison with NULL is not true, so CASE takes the ELSE branch, which is the right child.
-    test, name = _sql_test(formatter, split, column), column(split.feature)
+    test, name = _sql_split_test(formatter, split, column), column(split.feature)
     if not missing_left:
         return test
     if split.left_categories is None:
@@ -108,7 +108,9 @@ def _sql_left(formatter: TreeFormatter, node: int, column: Callable[[int], str])
     return f"({name} IS NULL OR {name} NOT IN {_sql_list(right)})" if right else "1 = 1"
 
 
-def _sql_test(formatter: TreeFormatter, split: SplitRule, column: Callable[[int], str]) -> str:
+def _sql_split_test(
+    formatter: TreeFormatter, split: SplitRule, column: Callable[[int], str]
+) -> str:
     name = column(split.feature)
     if split.left_categories is None:
         return f"{name} {'>' if split.reversed else '<='} {_sql_literal(split.threshold)}"
@@ -194,7 +196,7 @@ def export_python(
     used = sorted(
         {split.feature for node in range(tree.n_nodes) for split in _split_rules(formatter, node)}
     )
-    variables = _variables([formatter.feature_name(feature) for feature in used])
+    variables = _variable_names([formatter.feature_name(feature) for feature in used])
     variable = dict(zip(used, variables, strict=True))
     lines = [
         f"def {function}(row):",
@@ -214,27 +216,27 @@ def export_python(
         lines.append(f"    {variable[feature]} = given({name}{known_labels})")
 
     def inner(node: int, pad: str) -> tuple[str, str, str]:
-        condition = _python_left(formatter, node, variable)
+        condition = _python_goes_left(formatter, node, variable)
         return f"{pad}if {condition}:", f"{pad}else:", ""
 
     def leaf(node: int) -> str:
         return f"return {_python_literal(_leaf_output(formatter, node, output))}"
 
-    return "\n".join([*lines, *_nested(tree, inner, leaf, "    ")]) + "\n"
+    return "\n".join([*lines, *_nested_lines(tree, inner, leaf, "    ")]) + "\n"
 
 
-def _python_left(formatter: TreeFormatter, node: int, variable: dict[int, str]) -> str:
+def _python_goes_left(formatter: TreeFormatter, node: int, variable: dict[int, str]) -> str:
     """Return a condition that is true exactly for the rows that go left."""
     tree = formatter.tree
     split, surrogates = formatter.split_rule(node), formatter.surrogate_rules(node)
     missing_left = bool(tree.missing_left[node])
     if not surrogates:
-        name, test = variable[split.feature], _python_test(formatter, split, variable)
+        name, test = variable[split.feature], _python_split_test(formatter, split, variable)
         is_missing, is_known = _python_missing(formatter, split, name)
         return f"{is_missing} or {test}" if missing_left else f"{is_known} and {test}"
     text = ""
     for rule in (split, *surrogates):
-        name, test = variable[rule.feature], _python_test(formatter, rule, variable)
+        name, test = variable[rule.feature], _python_split_test(formatter, rule, variable)
         text += f"({test}) if {_python_missing(formatter, rule, name)[1]} else "
     return text + str(missing_left)
 
@@ -246,7 +248,7 @@ def _python_missing(formatter: TreeFormatter, split: SplitRule, name: str) -> tu
     return f"{name} is None", f"{name} is not None"
 
 
-def _python_test(formatter: TreeFormatter, split: SplitRule, variable: dict[int, str]) -> str:
+def _python_split_test(formatter: TreeFormatter, split: SplitRule, variable: dict[int, str]) -> str:
     name = variable[split.feature]
     if split.left_categories is None:
         return f"{name} {'>' if split.reversed else '<='} {_python_literal(split.threshold)}"
@@ -268,7 +270,7 @@ def _python_literal(value: object) -> str:
     return json.dumps(str(value), ensure_ascii=False)  # a JSON string is also a valid Python string
 
 
-def _variables(names: list[str]) -> list[str]:
+def _variable_names(names: list[str]) -> list[str]:
     """Return a distinct Python identifier for each feature, similar to its name."""
     used = {"row", "given"}
     variables = []
@@ -292,7 +294,7 @@ def _split_rules(formatter: TreeFormatter, node: int) -> list[SplitRule]:
     return [formatter.split_rule(node), *formatter.surrogate_rules(node)]
 
 
-def _nested(
+def _nested_lines(
     tree: TreeArrays,
     inner: Callable[[int, str], tuple[str, str, str]],
     leaf: Callable[[int], str],

@@ -83,7 +83,7 @@ def draw_tree(
     pyplot = import_pyplot()
     formatter = TreeFormatter(tree, feature_names, class_names, categories, cost_matrix)
     depth = _depth_to_draw(tree, max_depth)
-    boxes, children = _boxes(formatter, depth, show_missing)
+    boxes, children = _layout_boxes(formatter, depth, show_missing)
     positions = tidy_layout(children, {node: box.width for node, box in boxes.items()}, _NODE_GAP)
     level = max(box.height for box in boxes.values()) + _LEVEL_GAP
     for node, box in boxes.items():
@@ -138,7 +138,7 @@ def _truncation_note(tree: TreeArrays, boxes: dict[int, _Box]) -> str:
     return f"{shown} of {tree.n_leaves} leaves shown, to depth {depth} of {tree.depth}"
 
 
-def _boxes(
+def _layout_boxes(
     formatter: TreeFormatter, depth: int, show_missing: bool
 ) -> tuple[dict[int, _Box], dict[int, tuple[int, int]]]:
     tree = formatter.tree
@@ -196,11 +196,11 @@ def _text_width(text: str, main: bool) -> float:
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
-    font = FontProperties(weight="bold" if main else "normal", size=_size(main))
+    font = FontProperties(weight="bold" if main else "normal", size=_font_size(main))
     return text_to_path.get_text_width_height_descent(text, font, ismath=False)[0] / 72
 
 
-def _size(main: bool) -> float:
+def _font_size(main: bool) -> float:
     return _FONT if main else _FONT - 1
 
 
@@ -223,7 +223,7 @@ def _draw_edges(
                     color="#9A9A9A", linewidth=width, solid_joinstyle="round")  # fmt: skip
             if node == 0:
                 ax.text((parent.x + box.x) / 2, turn + 0.05, word, ha="center", va="bottom",
-                        fontsize=_size(False) * scale, color=_NOTE_COLOUR)  # fmt: skip
+                        fontsize=_font_size(False) * scale, color=_NOTE_COLOUR)  # fmt: skip
 
 
 def _draw_box(
@@ -243,7 +243,7 @@ def _draw_box(
     bar = _BAR_HEIGHT if box.is_leaf and formatter.is_classifier else 0.0
     for k, (text, main) in enumerate(box.lines):
         ax.text(box.x, box.y + (box.height - _MARGIN) / 2 - _LINE_HEIGHT * (k + 0.5), text, zorder=4,
-                ha="center", va="center", fontsize=_size(main) * scale,
+                ha="center", va="center", fontsize=_font_size(main) * scale,
                 color=_TEXT_COLOUR if main else "#444444",
                 weight="bold" if main and (box.is_leaf or k == 0) else "normal",
                 parse_math=False)  # fmt: skip
@@ -285,5 +285,5 @@ def _draw_legend(ax: Axes, formatter: TreeFormatter, y: float, x: float, scale: 
                 [at + 0.06], [y + 0.15], marker="s", color=class_colour(k), markersize=7 * scale
             )
         ax.text(at + (0.17 if name != "…" else 0), y + 0.15, name, va="center",
-                fontsize=_size(False) * scale, color=_TEXT_COLOUR, parse_math=False)  # fmt: skip
+                fontsize=_font_size(False) * scale, color=_TEXT_COLOUR, parse_math=False)  # fmt: skip
         at += widths[k] if name != "…" else 0

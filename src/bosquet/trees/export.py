@@ -71,7 +71,7 @@ def export_text(
         node, depth, condition = stack.pop()
         indent = "|   " * (depth - 1) + "|-- " if depth else ""
         hidden = max_depth is not None and depth >= max_depth and not tree.is_leaf[node]
-        lines.append(f"{indent}{condition}: {_summary(formatter, node, hidden)}")
+        lines.append(f"{indent}{condition}: {_summary_text(formatter, node, hidden)}")
         if tree.is_leaf[node] or hidden:
             continue
         for left in (False, True):
@@ -93,7 +93,7 @@ def _check_indentation(tree: TreeArrays, max_depth: int | None) -> None:
         )
 
 
-def _summary(formatter: TreeFormatter, node: int, hidden: bool) -> str:
+def _summary_text(formatter: TreeFormatter, node: int, hidden: bool) -> str:
     """Return the size and the prediction of a node, and the number of leaves that are not shown."""
     tree, texts = formatter.tree, [formatter.size_text(node)]
     if tree.is_leaf[node]:
@@ -260,7 +260,7 @@ def rules(
         split = formatter.split_rule(node)
         for left in (False, True):
             parent_range = ranges.get(split.feature, _Range(split.feature))
-            narrowed = parent_range.narrowed(
+            narrowed = parent_range.narrow(
                 formatter, split, left, bool(tree.missing_left[node]) == left
             )
             child = int(tree.left[node] if left else tree.right[node])
@@ -279,7 +279,7 @@ class _Range:
     excluded: tuple[object, ...] = ()
     missing: bool = True
 
-    def narrowed(
+    def narrow(
         self, formatter: TreeFormatter, split: SplitRule, left: bool, missing: bool
     ) -> _Range:
         above, at_most, allowed, excluded = self.above, self.at_most, self.allowed, self.excluded

@@ -40,7 +40,7 @@ class SplitRule:
         return cls(
             int(tree.feature[node]),
             float(tree.threshold[node]),
-            None if codes is None else _codes(codes),
+            None if codes is None else _sorted_codes(codes),
         )
 
     @classmethod
@@ -50,12 +50,12 @@ class SplitRule:
         return cls(
             int(entry["feature"]),
             float(entry["threshold"]),
-            None if codes is None else _codes(codes),
+            None if codes is None else _sorted_codes(codes),
             bool(entry.get("reversed", False)),
         )
 
 
-def _codes(codes: Iterable[int]) -> tuple[int, ...]:
+def _sorted_codes(codes: Iterable[int]) -> tuple[int, ...]:
     return tuple(sorted(int(code) for code in codes))
 
 
@@ -123,17 +123,17 @@ class TreeFormatter:
 
     def split_rule(self, node: int) -> SplitRule:
         """Return the split rule of an inner node."""
-        return self._with_categories(SplitRule.of_node(self.tree, node))
+        return self._as_category_rule(SplitRule.of_node(self.tree, node))
 
     def entry_rule(self, entry: dict[str, Any]) -> SplitRule:
         """Return the split rule of a competitor or surrogate."""
-        return self._with_categories(SplitRule.of_entry(entry))
+        return self._as_category_rule(SplitRule.of_entry(entry))
 
     def surrogate_rules(self, node: int) -> list[SplitRule]:
         """Return the surrogate splits of a node in the order in which they are tried."""
         return [self.entry_rule(entry) for entry in self.tree.surrogates[node]]
 
-    def _with_categories(self, split: SplitRule) -> SplitRule:
+    def _as_category_rule(self, split: SplitRule) -> SplitRule:
         """Convert a threshold on the codes of ordered categories into the categories that go left."""
         labels = self.categories.get(split.feature)
         if labels is None or split.left_categories is not None:
@@ -232,13 +232,13 @@ def format_number(value: float, digits: int = 6) -> str:
 
 def format_set(labels: list[object], max_shown: int | None = None) -> str:
     """Format labels as a set in braces; labels with commas, braces or quotes are quoted."""
-    shown = [_quoted(str(label)) for label in labels[:max_shown]]
+    shown = [_quote(str(label)) for label in labels[:max_shown]]
     if len(labels) > len(shown):
         shown.append(f"{len(labels) - len(shown)} more")
     return "{" + ", ".join(shown) + "}"
 
 
-def _quoted(label: str) -> str:
+def _quote(label: str) -> str:
     is_unambiguous = label == label.strip() != "" and not any(mark in label for mark in ",{}'\"")
     return label if is_unambiguous else repr(label)
 

@@ -97,8 +97,8 @@ def growing_options(estimator: Any, encoder: TableEncoder, total_weight: float) 
     rows = estimator.n_samples_fit_
     return {
         "criterion": {"log_loss": "entropy"}.get(estimator.criterion, estimator.criterion),
-        "min_samples_split": _count(estimator.min_samples_split, rows, 2),
-        "min_samples_leaf": _count(estimator.min_samples_leaf, rows, 1),
+        "min_samples_split": _row_count(estimator.min_samples_split, rows, 2),
+        "min_samples_leaf": _row_count(estimator.min_samples_leaf, rows, 1),
         "min_weight_leaf": float(estimator.min_weight_fraction_leaf) * total_weight,
         "max_depth": estimator.max_depth or 0,
         "max_leaf_nodes": _leaf_limit(estimator),
@@ -126,7 +126,7 @@ def _check_monotone_support(estimator: Any) -> None:
         )
 
 
-def _count(value: float, rows: int, minimum: int) -> int:
+def _row_count(value: float, rows: int, minimum: int) -> int:
     """Return a number of rows that is given as a count or as a fraction."""
     if isinstance(value, float | np.floating):
         return max(minimum, int(np.ceil(value * rows)))

@@ -101,22 +101,24 @@ class NodeSplits(Sequence[list[dict[str, Any]]]):
             codes = {new: old_codes for new, old_codes in left_codes if old_codes is not None}
         return NodeSplits(counts, columns, codes)
 
-    def _at(self, node: int) -> list[dict[str, Any]]:
+    def _splits_of_node(self, node: int) -> list[dict[str, Any]]:
         end = int(self._ends[node])
-        return [self._split(number) for number in range(end - int(self.counts[node]), end)]
+        return [
+            self._split_of_number(number) for number in range(end - int(self.counts[node]), end)
+        ]
 
-    def _split(self, number: int) -> dict[str, Any]:
+    def _split_of_number(self, number: int) -> dict[str, Any]:
         columns = self.columns
         split = {
             "feature": columns["feature"][number].item(),
             "threshold": columns["threshold"][number].item(),
-            "left_categories": self._codes(number),
+            "left_categories": self._left_codes(number),
         }
         return split | {
             name: values[number].item() for name, values in columns.items() if name not in split
         }
 
-    def _codes(self, number: int) -> list[int] | None:
+    def _left_codes(self, number: int) -> list[int] | None:
         codes = self.left_categories.get(number)
         return None if codes is None else list(codes)
 
@@ -129,11 +131,11 @@ class NodeSplits(Sequence[list[dict[str, Any]]]):
     def __getitem__(self, node: slice) -> list[list[dict[str, Any]]]: ...
     def __getitem__(self, node: Any) -> Any:
         if isinstance(node, slice):
-            return [self._at(i) for i in range(*node.indices(len(self)))]
-        return self._at(range(len(self))[node])
+            return [self._splits_of_node(i) for i in range(*node.indices(len(self)))]
+        return self._splits_of_node(range(len(self))[node])
 
     def __iter__(self) -> Iterator[list[dict[str, Any]]]:
-        return (self._at(node) for node in range(len(self)))
+        return (self._splits_of_node(node) for node in range(len(self)))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, NodeSplits):

@@ -110,7 +110,7 @@ def cost_complexity(
     tree: TreeArrays, gamma: float, cost: str | ArrayLike = "impurity", node: int = 0
 ) -> float:
     """Return C = D + γ · leaves of the branch at `node`; default: of the whole tree."""
-    below = tree.below([node])
+    below = tree.descendants([node])
     leaves = tree.is_leaf & below if not tree.is_leaf[node] else np.arange(tree.n_nodes) == node
     return float(node_costs(tree, cost)[leaves].sum() + gamma * np.count_nonzero(leaves))
 
@@ -222,7 +222,7 @@ def weakest_link_path(tree: TreeArrays, cost: str | ArrayLike = "impurity") -> P
     costs = node_costs(tree, cost)
     removed_at = _removal_penalties(tree, _link_penalties(tree, costs))
     inner = ~tree.is_leaf
-    gammas, step_of_node = _steps(removed_at, inner)
+    gammas, step_of_node = _penalty_steps(removed_at, inner)
     parents = tree.parents
     step_of_parent = np.where(parents < 0, len(gammas), step_of_node[parents])
     topmost = inner & (step_of_parent > step_of_node)
@@ -283,7 +283,7 @@ def _removal_penalties(tree: TreeArrays, penalty: list[float]) -> np.ndarray:
     return np.array(smallest)
 
 
-def _steps(removed_at: np.ndarray, inner: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _penalty_steps(removed_at: np.ndarray, inner: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the distinct penalties in ascending order from 0, and the step of each node."""
     penalties = np.unique(np.append(removed_at[inner], 0.0))
     starts = [0] + [
@@ -341,7 +341,7 @@ def prune_to(
             " the path of this tree"
         )
     cut = ~tree.is_leaf & (path.step_of_node <= path.step_at(gamma))
-    return tree.pruned_at(np.flatnonzero(cut))
+    return tree.prune_at(np.flatnonzero(cut))
 
 
 def prune_by_ccp_alpha(tree: TreeArrays, ccp_alpha: float) -> TreeArrays:

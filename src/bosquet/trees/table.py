@@ -80,7 +80,7 @@ class PruningTable:
         """Return the table as a pandas data frame, with a column that marks the chosen subtree."""
         return as_frame({**self.columns(), "chosen": np.arange(len(self)) == self.chosen})
 
-    def _shown(self) -> list[int | None]:
+    def _lines_to_print(self) -> list[int | None]:
         """Return the lines to print: the first, the last and those near the chosen one; None marks a gap."""
         if len(self) <= _MAX_LINES:
             return list(range(len(self)))
@@ -101,10 +101,10 @@ class PruningTable:
             f"{self.chosen_leaves} {leaf} at gamma {self.chosen_gamma:.4g}"
         )
 
-    def _cells(self) -> list[list[str] | None]:
+    def _printed_cells(self) -> list[list[str] | None]:
         """Return the numbers of the printed lines as text."""
         cells: list[list[str] | None] = []
-        for line in self._shown():
+        for line in self._lines_to_print():
             if line is None:
                 cells.append(None)
             else:
@@ -113,10 +113,10 @@ class PruningTable:
         return cells
 
     def __repr__(self) -> str:
-        head, rows = list(self.columns()), self._cells()
+        head, rows = list(self.columns()), self._printed_cells()
         texts = iter(text_table([head, *[row for row in rows if row is not None]], left=()))
         lines = ["  " + next(texts)]
-        for line, row in zip(self._shown(), rows, strict=True):
+        for line, row in zip(self._lines_to_print(), rows, strict=True):
             mark = "* " if line == self.chosen else "  "
             lines.append(mark + (next(texts) if row else "..."))
         return "\n".join([*lines, self._caption()])
@@ -124,7 +124,7 @@ class PruningTable:
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{escape(name)}</th>" for name in self.columns())
         body = []
-        for line, row in zip(self._shown(), self._cells(), strict=True):
+        for line, row in zip(self._lines_to_print(), self._printed_cells(), strict=True):
             cells = row or ["…"] + [""] * (len(self.columns()) - 1)
             style = ' style="font-weight: bold"' if line == self.chosen else ""
             body.append(f"<tr{style}>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")

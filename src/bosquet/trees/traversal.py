@@ -31,12 +31,12 @@ def leaves_by_surrogates(tree: TreeArrays, columns: Columns, categories: list[in
             "threshold": tree.threshold[node],
             "left_categories": tree.left_categories[node],
         }
-        left, is_decided = _sides(rule, columns, categories, rows)
+        left, is_decided = _evaluate_rule(rule, columns, categories, rows)
         for surrogate in tree.surrogates[node]:
             if is_decided.all():
                 break
             undecided = np.flatnonzero(~is_decided)
-            goes_left, has_value = _sides(surrogate, columns, categories, rows[undecided])
+            goes_left, has_value = _evaluate_rule(surrogate, columns, categories, rows[undecided])
             goes_left ^= bool(surrogate.get("reversed", False))
             left[undecided[has_value]] = goes_left[has_value]
             is_decided[undecided[has_value]] = True
@@ -46,7 +46,7 @@ def leaves_by_surrogates(tree: TreeArrays, columns: Columns, categories: list[in
     return leaves
 
 
-def _sides(
+def _evaluate_rule(
     rule: dict[str, Any], columns: Columns, categories: list[int], rows: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return which rows go left by a split rule, and which rows have a known value."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bosquet._sklearn import columns_of
-from bosquet.trust._wrapping import probabilities_by_class, single_output
+from bosquet.trust._wrapping import check_single_output, probabilities_by_class
 
 if TYPE_CHECKING:
     from bosquet._types import Estimator, TableLike
@@ -38,7 +38,7 @@ def member_predictions(model: Any, X: TableLike, classes: np.ndarray | None) -> 
         if classes is not None and votes.ndim == 2:  # hard votes are labels
             votes = (votes[:, :, None] == classes).astype(float)
         votes = np.moveaxis(votes, 0, 1)
-        return single_output(model, votes, 2) if classes is None else votes
+        return check_single_output(model, votes, 2) if classes is None else votes
     features = getattr(model, "estimators_features_", None)
     if not hasattr(X, "shape"):
         X = np.asarray(X)
@@ -48,7 +48,7 @@ def member_predictions(model: Any, X: TableLike, classes: np.ndarray | None) -> 
     for i, member in enumerate(model.estimators_):
         table = array if features is None else columns_of(array, features[i])
         if classes is None:
-            predictions.append(single_output(model, member.predict(table)))
+            predictions.append(check_single_output(model, member.predict(table)))
         else:
             predictions.append(_member_probabilities(member, table, classes))
     return np.stack(predictions)

@@ -33,11 +33,11 @@ from bosquet.trust._sets import PlusSets, SplitSets, class_scores
 from bosquet.trust._wrapping import (
     accepts_weights,
     check_model,
+    check_single_output,
     check_table,
     copy_feature_attributes,
     fit_clone,
     probabilities_by_class,
-    single_output,
 )
 
 if TYPE_CHECKING:
@@ -187,7 +187,7 @@ class ConformalFitting(BaseEstimator):
         model = self.model if self.prefit else fit_clone(self.model, X, y, weight, training)
         self.models_ = [model]
         if not is_classifier(self.model):
-            predictions = single_output(model, model.predict(X_calibration))
+            predictions = check_single_output(model, model.predict(X_calibration))
             self._calibration = SplitIntervals(np.abs(y_calibration - predictions), groups)
             return
         probabilities = probabilities_by_class(model, X_calibration, self.classes_)

@@ -14,7 +14,7 @@ import numpy as np
 from bosquet._lazy import cached_property
 from bosquet._sklearn import check_random_state, in_parallel, rows_of
 from bosquet.trust._bags import member_predictions, out_of_bag_mask
-from bosquet.trust._wrapping import fit_clone, probabilities_by_class, single_output
+from bosquet.trust._wrapping import check_single_output, fit_clone, probabilities_by_class
 
 if TYPE_CHECKING:
     from bosquet._types import Estimator, TableLike
@@ -39,7 +39,7 @@ class FoldModels:
 
     def predict_all(self, X: TableLike) -> np.ndarray:
         """Predictions of every model, (models, rows) or (models, rows, classes)."""
-        return np.stack([_predict(model, X, self.classes) for model in self.models])
+        return np.stack([_predict_outputs(model, X, self.classes) for model in self.models])
 
     def leave_out(
         self, predictions: np.ndarray, rows: Any, score: Score | None = None
@@ -55,7 +55,7 @@ class FoldModels:
         result: Any = None
         for i, model in enumerate(self.models):
             rows = np.flatnonzero(self.fold == i)
-            predictions = _predict(model, rows_of(X, rows), self.classes)
+            predictions = _predict_outputs(model, rows_of(X, rows), self.classes)
             if result is None:
                 result = np.empty((self.fold.size, *predictions.shape[1:]))
             result[rows] = predictions
@@ -128,7 +128,7 @@ class OutOfBagModels:
         return np.einsum("ij,ji...->i...", self.member_weights, predictions)
 
     def predict_mean(self, X: TableLike) -> np.ndarray:
-        return _predict(self.models[0], X, self.classes)
+        return _predict_outputs(self.models[0], X, self.classes)
 
 
 def _equal_weights(left_out: np.ndarray) -> np.ndarray:
@@ -136,9 +136,9 @@ def _equal_weights(left_out: np.ndarray) -> np.ndarray:
     return (left_out / left_out.sum(axis=0)).T
 
 
-def _predict(model: Estimator, X: TableLike, classes: np.ndarray | None) -> np.ndarray:
+def _predict_outputs(model: Estimator, X: TableLike, classes: np.ndarray | None) -> np.ndarray:
     if classes is None:
-        return single_output(model, model.predict(X))
+        return check_single_output(model, model.predict(X))
     return probabilities_by_class(model, X, classes)
 
 

@@ -60,7 +60,7 @@ _MAX_DRAWS = 1 << 20
 Members = list[tuple[str, Any]]
 
 
-def _named(models: list[Any]) -> Members:
+def _named_members(models: list[Any]) -> Members:
     if len(models) == 1:
         return [("the wrapped model", models[0])]
     return [(f"wrapped model {number}", model) for number, model in enumerate(models)]
@@ -76,7 +76,7 @@ def _set_feature_attributes(model: Any, members: list[Any]) -> None:
         raise ModelFileError("invalid model file: the wrapped model has no n_features_in_")
 
 
-def _classes_of(state: State) -> np.ndarray:
+def _read_at_least_two_classes(state: State) -> np.ndarray:
     classes = read_classes(read_field(state, "classes"))
     if classes.size < 2:
         raise ModelFileError(
@@ -92,7 +92,7 @@ def _check_calibrated(model: Any) -> None:
 
 
 def _calibrated_to_state(model: Any) -> tuple[Members, dict[str, Any]]:
-    return _named([member.model for member in model.members_]), {
+    return _named_members([member.model for member in model.members_]), {
         "classes": labels_state(model.classes_),
         "members": [
             {
@@ -107,7 +107,7 @@ def _calibrated_to_state(model: Any) -> tuple[Members, dict[str, Any]]:
 
 
 def _calibrated_from_state(model: Any, members: list[Any], state: State) -> Any:
-    model.classes_ = classes = _classes_of(state)
+    model.classes_ = classes = _read_at_least_two_classes(state)
     if model.costs is not None:
         check_costs(model.costs, classes.size)
     _set_feature_attributes(model, members)
@@ -171,7 +171,7 @@ def _conformal_to_state(model: Any) -> tuple[Members, dict[str, Any]]:
         state["per_class"] = bool(calibration.per_class)
     if kind.startswith("Plus"):
         state["held_out"] = _held_out_state(calibration.held_out)
-    return _named(model.models_), state
+    return _named_members(model.models_), state
 
 
 def _held_out_state(held_out: Any) -> State:
@@ -187,7 +187,7 @@ def _held_out_state(held_out: Any) -> State:
 def _conformal_from_state(model: Any, members: list[Any], state: State) -> Any:
     kind, classes = read_choice(state, "kind", _CALIBRATIONS[model.method]), None
     if kind.endswith("Sets"):
-        model.classes_ = classes = _classes_of(state)
+        model.classes_ = classes = _read_at_least_two_classes(state)
     if is_classifier(model.model) != (classes is not None):
         raise ModelFileError(
             f"invalid model file: a calibration of kind {kind!r} is not possible for a"

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from bosquet._sklearn import clone, has_fit_parameter, number_of_rows, rows_of, tags_of
-from bosquet._sparse import checked_sparse
+from bosquet._sparse import check_sparse
 
 if TYPE_CHECKING:
     from bosquet._sklearn import Tags
@@ -33,7 +33,7 @@ def check_table(X: TableLike, n_target: int) -> Any:
             "Found input variables with inconsistent numbers of samples:"
             f" X has {rows}, y has {n_target}; pass one target per row of X"
         )
-    return checked_sparse(X) if issparse(X) else indexable(X)[0]
+    return check_sparse(X) if issparse(X) else indexable(X)[0]
 
 
 def accepts_weights(model: Estimator) -> bool:
@@ -73,7 +73,7 @@ def copy_input_tags(tags: Tags, model: Estimator) -> None:
         setattr(tags.input_tags, name, getattr(model_tags, name))
 
 
-def single_output(model: Any, predictions: Any, ndim: int = 1) -> np.ndarray:
+def check_single_output(model: Any, predictions: Any, ndim: int = 1) -> np.ndarray:
     """Predictions of one number per row as floats; raises ValueError for several outputs, NaN or infinity."""
     predictions = np.asarray(predictions, dtype=float)
     if predictions.ndim == ndim + 1 and predictions.shape[-1] == 1:

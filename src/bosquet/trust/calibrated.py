@@ -207,16 +207,16 @@ class CalibratedModel(SaveMixin, ClassifierMixin, BaseEstimator):
             check_costs(self.costs, self.classes_.size)
         if prefit:
             scores = score_rows(self.model, X, self.classes_)
-            self.members_ = [self._calibrated(self.model, scores, numbers, weight)]
+            self.members_ = [self._fit_calibrators(self.model, scores, numbers, weight)]
         elif isinstance(self.cv, str):
             if self.cv != "oob":
                 raise ValueError(
                     f"cv={self.cv!r} is not valid: cv must be a number of folds, a splitter, 'oob' or"
                     " 'prefit'"
                 )
-            self.members_ = [self._out_of_bag(X, labels, numbers, weight)]
+            self.members_ = [self._fit_out_of_bag(X, labels, numbers, weight)]
         else:
-            self.members_ = self._cross_fitted(X, labels, numbers, weight)
+            self.members_ = self._fit_by_folds(X, labels, numbers, weight)
         copy_feature_attributes(self, self.members_[0].model)
         return self
 
@@ -251,7 +251,7 @@ class CalibratedModel(SaveMixin, ClassifierMixin, BaseEstimator):
             return NO_WEIGHT
         return weight
 
-    def _cross_fitted(
+    def _fit_by_folds(
         self, X: TableLike, labels: np.ndarray, numbers: np.ndarray, weight: np.ndarray
     ) -> list[CalibratedMember]:
         from sklearn.model_selection import check_cv
@@ -268,7 +268,7 @@ class CalibratedModel(SaveMixin, ClassifierMixin, BaseEstimator):
         held_out = [test for _, test in folds]
         if self.ensemble:
             return [
-                self._calibrated(
+                self._fit_calibrators(
                     model,
                     score_rows(model, rows_of(X, rows), self.classes_),
                     numbers[rows],
@@ -285,9 +285,9 @@ class CalibratedModel(SaveMixin, ClassifierMixin, BaseEstimator):
         )
         model = fit_clone(self.model, X, labels, own_weight)
         row_weight = weight[rows] if weight.size else weight
-        return [self._calibrated(model, scores, numbers[rows], row_weight)]
+        return [self._fit_calibrators(model, scores, numbers[rows], row_weight)]
 
-    def _out_of_bag(
+    def _fit_out_of_bag(
         self, X: TableLike, labels: np.ndarray, numbers: np.ndarray, weight: np.ndarray
     ) -> CalibratedMember:
         if "oob_score" not in self.model.get_params():
@@ -307,13 +307,13 @@ class CalibratedModel(SaveMixin, ClassifierMixin, BaseEstimator):
                 " as cv"
             )
         row_weight = weight[rows] if weight.size else weight
-        return self._calibrated(model, votes[rows], numbers[rows], row_weight)
+        return self._fit_calibrators(model, votes[rows], numbers[rows], row_weight)
 
-    def _calibrated(
+    def _fit_calibrators(
         self, model: Classifier, scores: np.ndarray, numbers: np.ndarray, weight: np.ndarray
     ) -> CalibratedMember:
         """Fit the calibration maps to held-out scores, and combine them with the fitted model."""
-        floor = _floor(scores) if hasattr(model, "predict_proba") else None
+        floor = _probability_floor(scores) if hasattr(model, "predict_proba") else None
         scores = log_odds(scores, floor)
         weight = weight if weight.size else np.ones(numbers.size)
         events = [1] if self.classes_.size == 2 else range(self.classes_.size)
@@ -397,7 +397,7 @@ def log_odds(scores: np.ndarray, floor: float | None) -> np.ndarray:
     return logit(np.clip(columns, floor, 1 - floor))
 
 
-def _floor(probabilities: np.ndarray) -> float:
+def _probability_floor(probabilities: np.ndarray) -> float:
     """Half of the smallest non-zero distance of a probability from 0 or 1."""
     distance = np.minimum(probabilities, 1 - probabilities)
     distance = distance[distance > 0]

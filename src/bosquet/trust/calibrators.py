@@ -86,8 +86,8 @@ class IsotonicCalibrator:
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> IsotonicCalibrator:
         made = cls()
-        made.score_ = _numbers(state["score"])
-        made.probability_ = _numbers(state["probability"])
+        made.score_ = _read_numbers(state["score"])
+        made.probability_ = _read_numbers(state["probability"])
         increasing = (np.diff(made.score_) > 0).all() and (np.diff(made.probability_) >= 0).all()
         inside = ((made.probability_ >= 0) & (made.probability_ <= 1)).all()
         if made.score_.size == 0 or made.score_.shape != made.probability_.shape:
@@ -108,11 +108,13 @@ class _LogisticCalibrator:
     coefficients_: np.ndarray
     intercept_: float
 
-    def _terms(self, score: np.ndarray) -> np.ndarray:
+    def _regression_terms(self, score: np.ndarray) -> np.ndarray:
         raise NotImplementedError
 
     def __call__(self, score: np.ndarray) -> np.ndarray:
-        return expit(weighted_sum(self.coefficients_, self._terms(score).T) + self.intercept_)
+        return expit(
+            weighted_sum(self.coefficients_, self._regression_terms(score).T) + self.intercept_
+        )
 
     def to_state(self) -> State:
         return {"coefficients": self.coefficients_.tolist(), "intercept": float(self.intercept_)}
@@ -120,12 +122,12 @@ class _LogisticCalibrator:
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Self:
         made = cls()
-        made.coefficients_ = _numbers(state["coefficients"])
-        made.intercept_ = float(_numbers([state["intercept"]])[0])
-        if made.coefficients_.shape != made._terms(np.zeros(1)).shape[1:]:
+        made.coefficients_ = _read_numbers(state["coefficients"])
+        made.intercept_ = float(_read_numbers([state["intercept"]])[0])
+        if made.coefficients_.shape != made._regression_terms(np.zeros(1)).shape[1:]:
             raise ValueError(
-                f"{cls.__name__} needs {made._terms(np.zeros(1)).shape[1]} coefficient(s), but the state has"
-                f" {made.coefficients_.size}"
+                f"{cls.__name__} needs {made._regression_terms(np.zeros(1)).shape[1]} coefficient(s),"
+                f" but the state has {made.coefficients_.size}"
             )
         return made
 
@@ -158,12 +160,14 @@ class PlattCalibrator(_LogisticCalibrator):
 
     method = "platt"
 
-    def _terms(self, score: np.ndarray) -> np.ndarray:
+    def _regression_terms(self, score: np.ndarray) -> np.ndarray:
         return score[:, None]
 
     def fit(self, score: np.ndarray, outcome: np.ndarray, weight: np.ndarray) -> PlattCalibrator:
-        target = smoothed(outcome, weight)
-        self.coefficients_, self.intercept_ = logistic_fit(self._terms(score), target, weight)
+        target = platt_targets(outcome, weight)
+        self.coefficients_, self.intercept_ = logistic_fit(
+            self._regression_terms(score), target, weight
+        )
         return self
 
 
@@ -196,11 +200,11 @@ class BetaCalibrator(_LogisticCalibrator):
 
     method = "beta"
 
-    def _terms(self, score: np.ndarray) -> np.ndarray:
+    def _regression_terms(self, score: np.ndarray) -> np.ndarray:
         return np.column_stack([log_expit(score), -log_expit(-score)])
 
     def fit(self, score: np.ndarray, outcome: np.ndarray, weight: np.ndarray) -> BetaCalibrator:
-        terms, target = self._terms(score), smoothed(outcome, weight)
+        terms, target = self._regression_terms(score), platt_targets(outcome, weight)
         term_indices = [0, 1]
         slopes, intercept = logistic_fit(terms, target, weight)
         while term_indices and slopes.min() < 0:
@@ -216,7 +220,7 @@ CALIBRATORS: dict[str, Any] = {
 }
 
 
-def smoothed(outcome: np.ndarray, weight: np.ndarray) -> np.ndarray:
+def platt_targets(outcome: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """Platt's targets: (N₊ + 1)/(N₊ + 2) for outcome 1, 1/(N₋ + 2) for outcome 0."""
     n_positive = float(weight @ outcome)
     n_negative = float(weight.sum()) - n_positive
@@ -259,7 +263,7 @@ def logistic_fit(
     return slopes, float(beta[-1] - slopes @ centre)
 
 
-def _numbers(state: object) -> np.ndarray:
+def _read_numbers(state: object) -> np.ndarray:
     if not isinstance(state, list) or any(type(value) not in (int, float) for value in state):
         raise ValueError("the state of a calibrator must hold lists of numbers")
     array = np.asarray(state, dtype=float)

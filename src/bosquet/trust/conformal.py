@@ -12,7 +12,7 @@ from bosquet.trust._conformal_fit import NEW_ROWS, ConformalFitting, is_classifi
 from bosquet.trust._intervals import PlusIntervals, QuantileIntervals
 from bosquet.trust._ranks import check_coverage
 from bosquet.trust._sets import PlusSets, class_scores
-from bosquet.trust._wrapping import copy_input_tags, probabilities_by_class, single_output
+from bosquet.trust._wrapping import check_single_output, copy_input_tags, probabilities_by_class
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -316,7 +316,7 @@ class ConformalModel(SaveMixin, ConformalFitting):
             return self._quantile_model.predict(X)
         if "classes_" in self.__dict__:
             return self.predict_proba(X)
-        return single_output(self.models_[0], self.models_[0].predict(X))
+        return check_single_output(self.models_[0], self.models_[0].predict(X))
 
     # ------------------------------------------------------------- scikit-learn
     def __sklearn_is_fitted__(self) -> bool:

@@ -25,7 +25,7 @@ from bosquet.boosting.adaboost.fitting import RoundRecord
 from bosquet.vision.features import HaarFeatures, check_window
 from bosquet.vision.haar_boost import CHECKS
 from bosquet.vision.haar_stumps import FittedVote
-from bosquet.vision.integral import native_values
+from bosquet.vision.integral import values_of_grey_images
 from bosquet.vision.stacks import GreyScale
 
 if TYPE_CHECKING:
@@ -115,7 +115,9 @@ def _vote_from(state: State, window: tuple[int, int]) -> Any:
         read_bool(state, "normalise"),
     )
     # Checks every rectangle now, instead of at the first prediction.
-    native_values(np.zeros((1, window[1], window[0]), np.uint8), features, vote.normalise, 1)
+    values_of_grey_images(
+        np.zeros((1, window[1], window[0]), np.uint8), features, vote.normalise, 1
+    )
     return vote
 
 

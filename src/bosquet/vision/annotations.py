@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from bosquet.vision.features import check_window
-from bosquet.vision.images import readable
+from bosquet.vision.images import readable_images
 from bosquet.vision.samples import crop_samples
 
 # Path of the image, number of boxes, four numbers per box.
@@ -41,7 +41,9 @@ class Annotations:
         """
         window = check_window(window)
         stacks = [np.zeros((0, window[1], window[0]), np.uint8)]
-        for path, image, boxes in zip(self.images, readable(self.images), self.boxes, strict=True):
+        for path, image, boxes in zip(
+            self.images, readable_images(self.images), self.boxes, strict=True
+        ):
             if image is None:
                 continue
             try:
@@ -83,7 +85,7 @@ def read_annotations(path: str | os.PathLike[str]) -> Annotations:
         if not line:
             continue
         match = LINE.fullmatch(line)
-        name, count, numbers = (line, 0, []) if match is None else _fields(match)
+        name, count, numbers = (line, 0, []) if match is None else _fields_of_line(match)
         if len(numbers) != 4 * count:
             raise ValueError(
                 f"{path.name}, line {number}: {count} objects need {4 * count} numbers (x, y, width, height"
@@ -99,5 +101,5 @@ def read_annotations(path: str | os.PathLike[str]) -> Annotations:
     return Annotations(images, boxes)
 
 
-def _fields(match: re.Match[str]) -> tuple[str, int, list[int]]:
+def _fields_of_line(match: re.Match[str]) -> tuple[str, int, list[int]]:
     return match["image"], int(match["count"]), [int(word) for word in match["numbers"].split()]

@@ -336,9 +336,9 @@ class Cascade:
         ----------
         images : array of uint8, shape (n_images, height, width)
         """
-        from bosquet.vision.detection import depths
+        from bosquet.vision.detection import count_passed_stages
 
-        return depths(self, images, n_jobs)[0] == len(self.stages)
+        return count_passed_stages(self, images, n_jobs)[0] == len(self.stages)
 
     def evaluate(
         self, images: Sequence[ImageLike], boxes: Sequence[ArrayLike], **settings: Any

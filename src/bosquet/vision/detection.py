@@ -88,7 +88,7 @@ def native_detector(cascade: Cascade) -> _core.Detector:
     )
 
 
-def _size(name: str, size: tuple[int, int] | None) -> tuple[int, int]:
+def _check_size(name: str, size: tuple[int, int] | None) -> tuple[int, int]:
     if size is None:
         return 0, 0
     width, height = size
@@ -106,7 +106,7 @@ def scan_options(
 ) -> dict[str, Any]:
     """Checked options of a multi-scale search, as the C++ core expects them."""
     check_value("scale_factor", scale_factor, number(1, open_low=True))
-    smallest, largest = _size("min_size", min_size), _size("max_size", max_size)
+    smallest, largest = _check_size("min_size", min_size), _check_size("max_size", max_size)
     return {
         "scale_factor": float(scale_factor),
         "min_width": smallest[0],
@@ -144,7 +144,7 @@ def detect(
     return Detections(*windows)
 
 
-def grouped(windows: Detections, min_neighbors: int) -> Detections:
+def group_detections(windows: Detections, min_neighbors: int) -> Detections:
     """Merge overlapping windows into one detection each, if a group has more than `min_neighbors` windows."""
     groups = _core.group_windows(
         windows.boxes, windows.depth, windows.score, int(min_neighbors), TOLERANCE
@@ -152,7 +152,7 @@ def grouped(windows: Detections, min_neighbors: int) -> Detections:
     return Detections(*groups)
 
 
-def depths(
+def count_passed_stages(
     cascade: Cascade, images: ArrayLike, n_jobs: int | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Number of stages that each image of the window's size passes (-1 if flat), and its last sum."""

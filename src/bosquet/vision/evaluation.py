@@ -10,8 +10,8 @@ import numpy as np
 
 from bosquet._parameters import check_value, integer, number
 from bosquet.vision.cascade import Cascade
-from bosquet.vision.detection import Detections, detect, grouped
-from bosquet.vision.images import readable
+from bosquet.vision.detection import Detections, detect, group_detections
+from bosquet.vision.images import readable_images
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -78,21 +78,21 @@ def overlaps(boxes: np.ndarray, others: np.ndarray) -> np.ndarray:
     return intersection / (a[..., 2:].prod(axis=-1) + b[..., 2:].prod(axis=-1) - intersection)
 
 
-def matched(found: Detections, truth: np.ndarray, overlap: float) -> int:
+def count_matches(found: Detections, truth: np.ndarray, overlap: float) -> int:
     """Number of objects that are detected.
 
     Detections are matched in descending order of their number of windows, each to at most one object.
     """
     if len(found) == 0 or len(truth) == 0:
         return 0
-    shared = overlaps(found.boxes, truth)
-    free = np.ones(len(truth), bool)
+    overlap_of_pairs = overlaps(found.boxes, truth)
+    is_free = np.ones(len(truth), bool)
     for detection in np.lexsort((-found.score, -found.neighbors)):
-        candidates = np.where(free, shared[detection], -1.0)
+        candidates = np.where(is_free, overlap_of_pairs[detection], -1.0)
         best = int(np.argmax(candidates))
         if candidates[best] >= overlap:
-            free[best] = False
-    return int((~free).sum())
+            is_free[best] = False
+    return int((~is_free).sum())
 
 
 def _detections_at(windows: Detections, stages: int, min_neighbors: int) -> Detections:
@@ -104,7 +104,7 @@ def _detections_at(windows: Detections, stages: int, min_neighbors: int) -> Dete
         windows.depth[passed],
         windows.score[passed],
     )
-    return grouped(passing, min_neighbors)
+    return group_detections(passing, min_neighbors)
 
 
 def evaluate(
@@ -163,7 +163,7 @@ def evaluate(
     total = np.zeros(len(points), int)
     n_objects = 0
     n_images = 0
-    for image, image_boxes in zip(readable(images), boxes, strict=True):
+    for image, image_boxes in zip(readable_images(images), boxes, strict=True):
         if image is None:
             continue
         n_images += 1
@@ -183,7 +183,7 @@ def evaluate(
         for point, (stages, neighbors) in enumerate(points):
             detections = _detections_at(windows, stages, neighbors)
             total[point] += len(detections)
-            hits[point] += matched(detections, truth, overlap)
+            hits[point] += count_matches(detections, truth, overlap)
     table = np.zeros(len(points), list(COLUMNS))
     table["stages"], table["min_neighbors"] = np.array(points).reshape(-1, 2).T
     table["hits"], table["false_positives"] = hits, total - hits

@@ -179,17 +179,17 @@ def _features_by_column(
             np.arange(height), np.arange(1, width - x + 1), np.arange(1, height + 1), indexing="ij"
         )
         y, dx, dy = (side.ravel() for side in grid)
-        fits = np.column_stack([_fits(p, x, y, dx, dy, width, height) for p in patterns])
+        fits = np.column_stack([_fits_in_window(p, x, y, dx, dy, width, height) for p in patterns])
         position, pattern = np.nonzero(fits)
         rectangles = np.zeros((len(position), 3, 4), dtype=np.int32)
         for number, shape in enumerate(patterns):
             of_shape = pattern == number
             at = position[of_shape]
-            rectangles[of_shape] = _rectangles(shape, x, y[at], dx[at], dy[at])
+            rectangles[of_shape] = _pattern_rectangles(shape, x, y[at], dx[at], dy[at])
         yield rectangles, pattern
 
 
-def _fits(
+def _fits_in_window(
     shape: Pattern,
     x: int,
     y: np.ndarray,
@@ -206,7 +206,7 @@ def _fits(
     return np.asarray(fits)
 
 
-def _rectangles(
+def _pattern_rectangles(
     shape: Pattern, x: int, y: np.ndarray, dx: np.ndarray, dy: np.ndarray
 ) -> np.ndarray:
     out = np.zeros((len(y), 3, 4), dtype=np.int32)

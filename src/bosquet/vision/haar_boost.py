@@ -270,7 +270,7 @@ class HaarBoostClassifier(SaveMixin, ClassifierMixin, BaseEstimator):
             verbose=bool(self.verbose),
             history=history,
         )
-        self._round_records, self._vote = stepper.records, vote.fitted()
+        self._round_records, self._vote = stepper.records, vote.to_fitted_vote()
         self.certificate_ = certificate_of_rounds(
             stepper.records,
             train,
@@ -287,7 +287,7 @@ class HaarBoostClassifier(SaveMixin, ClassifierMixin, BaseEstimator):
         return TwoClassDecision(margin_loss("exponential"))
 
     # --------------------------------------------------------------- predicting
-    def _windows(self, X: ArrayLike) -> np.ndarray:
+    def _convert_windows(self, X: ArrayLike) -> np.ndarray:
         check_is_fitted(self, "_vote")
         return self._grey.convert(image_array(X, self.window_))
 
@@ -303,9 +303,9 @@ class HaarBoostClassifier(SaveMixin, ClassifierMixin, BaseEstimator):
         -------
         array of shape (n_images,)
         """
-        windows = self._windows(X)
+        windows = self._convert_windows(X)
         f = np.zeros(len(windows))
-        for added in self._vote.added(windows, effective_threads(self.n_jobs)):
+        for added in self._vote.contributions(windows, effective_threads(self.n_jobs)):
             f += added
         return f
 
@@ -369,9 +369,9 @@ class HaarBoostClassifier(SaveMixin, ClassifierMixin, BaseEstimator):
         ------
         array of shape (n_images,)
         """
-        windows = self._windows(X)
+        windows = self._convert_windows(X)
         f = np.zeros(len(windows))
-        for added in self._vote.added(windows, effective_threads(self.n_jobs)):
+        for added in self._vote.contributions(windows, effective_threads(self.n_jobs)):
             f = f + added
             yield f
 

@@ -13,7 +13,7 @@ from bosquet._instruction_set import instruction_set
 from bosquet.boosting.adaboost.bounds import vc_dim_of_stumps
 from bosquet.boosting.adaboost.votes import IDENTITY, AsVote
 from bosquet.vision.features import HaarFeatures
-from bosquet.vision.integral import feature_arrays, native_values
+from bosquet.vision.integral import feature_arrays, values_of_grey_images
 
 # Number of rounds whose feature values are in memory at the same time.
 ROUNDS_PER_BLOCK = 128
@@ -87,17 +87,17 @@ class HaarLearner:
         return HaarStump(feature, threshold, left, right)
 
     def predict_training_rows(self, hypothesis: HaarStump) -> np.ndarray:
-        below = self.below(hypothesis)
+        below = self.is_below(hypothesis)
         return to_outputs(np.where(below, hypothesis.left, hypothesis.right), self.output_kind)
 
     def predict(self, hypothesis: HaarStump, X: Any) -> np.ndarray:
         """Outputs of the stump for other windows."""
         feature = self.features[hypothesis.feature]
-        values = native_values(X, feature, self.normalise, self.threads)[0]
+        values = values_of_grey_images(X, feature, self.normalise, self.threads)[0]
         below = values < np.float32(hypothesis.threshold)
         return to_outputs(np.where(below, hypothesis.left, hypothesis.right), self.output_kind)
 
-    def below(self, hypothesis: HaarStump) -> np.ndarray:
+    def is_below(self, hypothesis: HaarStump) -> np.ndarray:
         """Whether each training window goes left."""
         return self.search.values(hypothesis.feature) < np.float32(hypothesis.threshold)
 
@@ -150,7 +150,7 @@ class HaarVote:
         added = [self.as_vote(to_outputs(side, self.output_kind)) for side in sides]
         return np.array(added).reshape(-1, 2) * np.array(self.scales)[:, None]
 
-    def fitted(self) -> FittedVote:
+    def to_fitted_vote(self) -> FittedVote:
         """The vote as arrays, for prediction."""
         return FittedVote(
             self.features[self.numbers], self.numbers, self.thresholds, self.leaves, self.normalise
@@ -159,7 +159,7 @@ class HaarVote:
     def raw(self, X: Any, threads: int, first: int = 0, last: int | None = None) -> np.ndarray:
         last = self.n_rounds if last is None else last
         total = np.zeros((len(X), 1))
-        for added in self.fitted().added(X, threads, first, last):
+        for added in self.to_fitted_vote().contributions(X, threads, first, last):
             total[:, 0] += added
         return total
 
@@ -178,13 +178,15 @@ class FittedVote:
     def n_rounds(self) -> int:
         return len(self.thresholds)
 
-    def added(
+    def contributions(
         self, windows: np.ndarray, threads: int, first: int = 0, last: int | None = None
     ) -> Any:
         """Yield, for each round, the values that it adds to f."""
         last = self.n_rounds if last is None else last
         for start in range(first, last, ROUNDS_PER_BLOCK):
             end = min(start + ROUNDS_PER_BLOCK, last)
-            values = native_values(windows, self.features[start:end], self.normalise, threads)
+            values = values_of_grey_images(
+                windows, self.features[start:end], self.normalise, threads
+            )
             for t, row in zip(range(start, end), values, strict=True):
                 yield np.where(row < self.thresholds[t], self.leaves[t, 0], self.leaves[t, 1])

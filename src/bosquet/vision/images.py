@@ -54,7 +54,7 @@ def grey_image(image: ImageLike) -> np.ndarray:
         return read_image(image)
     pixels = np.asarray(image)
     if pixels.ndim == 3 and pixels.shape[2] in (1, 3, 4):
-        pixels = pixels[:, :, 0] if pixels.shape[2] == 1 else _luma(pixels[:, :, :3])
+        pixels = pixels[:, :, 0] if pixels.shape[2] == 1 else _convert_to_luma(pixels[:, :, :3])
     elif pixels.ndim != 2:
         raise ValueError(
             f"image has shape {pixels.shape}; pass an image of shape (height, width), or (height, width,"
@@ -65,11 +65,11 @@ def grey_image(image: ImageLike) -> np.ndarray:
             f"image has shape {pixels.shape}; height and width must be from 1 to {LARGEST_SIDE}"
         )
     if pixels.dtype != np.uint8:
-        pixels = _levels(pixels)
+        pixels = _to_grey_levels(pixels)
     return pixels if pixels.strides[1] == 1 else np.ascontiguousarray(pixels)
 
 
-def _luma(pixels: np.ndarray) -> np.ndarray:
+def _convert_to_luma(pixels: np.ndarray) -> np.ndarray:
     warn_user(
         "a colour image was converted to grey levels (channels read as red, green, blue)",
         ImageConversionWarning,
@@ -85,7 +85,7 @@ def luma(colours: np.ndarray) -> np.ndarray:
     return (colours.astype(np.int64) @ LUMA + (1 << LUMA_BITS - 1)) >> LUMA_BITS
 
 
-def _levels(pixels: np.ndarray) -> np.ndarray:
+def _to_grey_levels(pixels: np.ndarray) -> np.ndarray:
     """Convert numbers of any type to grey levels from 0 to 255."""
     if pixels.dtype == bool:
         return np.where(pixels, np.uint8(255), np.uint8(0))
@@ -105,13 +105,13 @@ def _levels(pixels: np.ndarray) -> np.ndarray:
         factor = 1 / 257 if high <= 65535 else 255 / high
     # The text does not contain the range of the image: Python shows a warning with the same text only once.
     warn_user(
-        f"an image of {pixels.dtype} was converted to levels from 0 to 255 ({_describe(factor)})",
+        f"an image of {pixels.dtype} was converted to levels from 0 to 255 ({_describe_conversion(factor)})",
         ImageConversionWarning,
     )
     return np.rint(values * factor).astype(np.uint8)
 
 
-def _describe(factor: float) -> str:
+def _describe_conversion(factor: float) -> str:
     if factor == 1:
         return "its numbers rounded"
     if factor == 255:
@@ -119,14 +119,14 @@ def _describe(factor: float) -> str:
     return "from the range 0 to 65535" if factor == 1 / 257 else "scaled so that its maximum is 255"
 
 
-def pillow() -> ModuleType:
+def import_pillow() -> ModuleType:
     """Import Pillow's Image module; raise an ImportError with the install command if it is missing."""
     return import_optional("PIL.Image", "reading image files", "bosquet[vision]")
 
 
 def read_image(path: str | os.PathLike[str]) -> np.ndarray:
     """Read an image file as grey levels."""
-    with pillow().open(path) as image:
+    with import_pillow().open(path) as image:
         return np.array(image.convert("L"))
 
 
@@ -148,8 +148,8 @@ def read_images(
     -------
     list of uint8 arrays of shape (height, width)
     """
-    images = [image for image in readable(_image_files(paths)) if image is not None]
-    return images if window is None else [resized(image, window) for image in images]
+    images = [image for image in readable_images(_image_files(paths)) if image is not None]
+    return images if window is None else [resize(image, window) for image in images]
 
 
 def _image_files(paths: str | os.PathLike[str] | Iterable[ImageLike]) -> Iterable[ImageLike]:
@@ -169,7 +169,7 @@ def _image_files(paths: str | os.PathLike[str] | Iterable[ImageLike]) -> Iterabl
     return files
 
 
-def readable(images: Iterable[ImageLike]) -> Iterator[np.ndarray | None]:
+def readable_images(images: Iterable[ImageLike]) -> Iterator[np.ndarray | None]:
     """Yield each image as grey levels, or None for a file that cannot be read.
 
     After the last image, a warning lists the files that could not be read.
@@ -199,7 +199,7 @@ def readable(images: Iterable[ImageLike]) -> Iterator[np.ndarray | None]:
         )
 
 
-def resized(image: np.ndarray, size: tuple[int, int]) -> np.ndarray:
+def resize(image: np.ndarray, size: tuple[int, int]) -> np.ndarray:
     """Resize a grey image to (width, height) by linear interpolation, as the detector does."""
     return _core.resize_image(image, int(size[0]), int(size[1]))
 

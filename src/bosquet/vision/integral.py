@@ -105,10 +105,10 @@ def feature_values(
     """
     array = image_array(images, features.window, "images")
     grey = GreyScale.learn(array).convert(array)
-    return native_values(grey, features, normalise, effective_threads(n_jobs))
+    return values_of_grey_images(grey, features, normalise, effective_threads(n_jobs))
 
 
-def native_values(
+def values_of_grey_images(
     grey: np.ndarray, features: HaarFeatures, normalise: bool, threads: int
 ) -> np.ndarray:
     """`feature_values` of grey images that are already checked."""
@@ -150,4 +150,7 @@ def feature_blocks(
     grey = GreyScale.learn(array).convert(array)
     threads = effective_threads(n_jobs)
     for first in range(0, len(features), block):
-        yield first, native_values(grey, features[first : first + block], normalise, threads)
+        yield (
+            first,
+            values_of_grey_images(grey, features[first : first + block], normalise, threads),
+        )

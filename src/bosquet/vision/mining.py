@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from bosquet.vision.cascade import Cascade
-from bosquet.vision.detection import depths, scan_options
-from bosquet.vision.images import resized
+from bosquet.vision.detection import count_passed_stages, scan_options
+from bosquet.vision.images import resize
 
 # The search stops when it has found OVERSAMPLING times the requested number of windows, in at least
 # MIN_IMAGES images. The negatives are drawn from them at random, so that they do not all come from one image.
@@ -70,15 +70,17 @@ def mine_negatives(
     """
     mined, n_scanned, n_passing = [], 0, 0
     if crops is not None and len(crops):
-        passing = crops[depths(cascade, crops, n_jobs)[0] == len(cascade.stages)]
+        passing = crops[count_passed_stages(cascade, crops, n_jobs)[0] == len(cascade.stages)]
         n_scanned, n_passing = len(crops), len(passing)
         mined.append(random.permutation(passing)[:count])
         count -= len(mined[0])
     if count > 0 and len(backgrounds):
         if cascade.stages:
-            more = _scan(cascade, backgrounds, count, random, scale_factor, n_jobs, progress)
+            more = _scan_backgrounds(
+                cascade, backgrounds, count, random, scale_factor, n_jobs, progress
+            )
         else:
-            more = _random_windows(cascade, backgrounds, count, random, scale_factor)
+            more = _draw_random_windows(cascade, backgrounds, count, random, scale_factor)
         mined.append(more.images)
         n_scanned, n_passing = n_scanned + more.n_scanned, n_passing + more.n_passing
     width, height = cascade.window
@@ -86,7 +88,7 @@ def mine_negatives(
     return MinedNegatives(images, n_scanned, n_passing)
 
 
-def _scan(
+def _scan_backgrounds(
     cascade: Cascade,
     backgrounds: Sequence[np.ndarray],
     count: int,
@@ -99,7 +101,7 @@ def _scan(
     options = scan_options(scale_factor, None, None, n_jobs)
     passing, n_scanned = [], 0
     views: list[tuple[np.ndarray, np.ndarray]] = []
-    for n_views, view in enumerate(_views(backgrounds, random), start=1):
+    for n_views, view in enumerate(_augmented_images(backgrounds, random), start=1):
         sizes, hits, n_windows = cascade._native.scan(view, options)
         n_scanned += n_windows
         if len(hits):
@@ -121,12 +123,14 @@ def _scan(
     for i, (view, size, x, y) in enumerate(drawn.tolist()):
         if (view, size) != current:  # the windows are sorted by view and size: resize once for each
             image, sizes = views[view]
-            current, layer = (view, size), resized(image, tuple(sizes[size]))
+            current, layer = (view, size), resize(image, tuple(sizes[size]))
         out[i] = layer[y : y + height, x : x + width]
     return MinedNegatives(out, n_scanned, len(hits))
 
 
-def _views(backgrounds: Sequence[np.ndarray], random: np.random.Generator) -> Iterator[np.ndarray]:
+def _augmented_images(
+    backgrounds: Sequence[np.ndarray], random: np.random.Generator
+) -> Iterator[np.ndarray]:
     """Yield all images in random order, then mirrored, then both again shifted by one pixel."""
     for shift in (0, 1):
         for mirror in (False, True):
@@ -136,7 +140,7 @@ def _views(backgrounds: Sequence[np.ndarray], random: np.random.Generator) -> It
                     yield np.ascontiguousarray(image[:, ::-1]) if mirror else image
 
 
-def _random_windows(
+def _draw_random_windows(
     cascade: Cascade,
     backgrounds: Sequence[np.ndarray],
     count: int,
@@ -156,9 +160,9 @@ def _random_windows(
         w, h = int(width * scale), int(height * scale)
         x = int(random.integers(image.shape[1] - w + 1))
         y = int(random.integers(image.shape[0] - h + 1))
-        crop = resized(image[y : y + h, x : x + w], (width, height))
+        crop = resize(image[y : y + h, x : x + w], (width, height))
         n_scanned += 1
-        if depths(cascade, crop[None], 1)[0][0] >= 0:
+        if count_passed_stages(cascade, crop[None], 1)[0][0] >= 0:
             out.append(crop)
     images = np.stack(out) if out else np.zeros((0, height, width), np.uint8)
     return MinedNegatives(images, n_scanned, len(out))

@@ -65,7 +65,7 @@ def write_opencv(cascade: Cascade, path: str | os.PathLike[str]) -> None:
 
 
 def cascade_to_xml(cascade: Cascade) -> str:
-    return "\n".join(_lines(cascade)) + "\n"
+    return "\n".join(_xml_lines(cascade)) + "\n"
 
 
 # Reading.
@@ -108,14 +108,14 @@ def _parse(data: bytes) -> ElementTree.Element:
         raise CascadeFileError(f"not valid XML: {' '.join(str(error).split())}") from None
 
 
-def _child(element: ElementTree.Element, tag: str) -> ElementTree.Element:
+def _required_child(element: ElementTree.Element, tag: str) -> ElementTree.Element:
     child = element.find(tag)
     if child is None:
         raise CascadeFileError(f"<{element.tag}> has no <{tag}>")
     return child
 
 
-def _words(element: ElementTree.Element) -> list[str]:
+def _words_of(element: ElementTree.Element) -> list[str]:
     return (element.text or "").split()
 
 
@@ -138,7 +138,7 @@ def _number(word: str) -> float:
 
 
 def _single_word(element: ElementTree.Element, tag: str) -> str:
-    words = _words(_child(element, tag))
+    words = _words_of(_required_child(element, tag))
     if len(words) != 1:
         raise CascadeFileError(
             f"<{tag}> of <{element.tag}> has {len(words)} values, expected exactly one"
@@ -146,16 +146,16 @@ def _single_word(element: ElementTree.Element, tag: str) -> str:
     return words[0]
 
 
-def _feature(element: ElementTree.Element) -> tuple[list[list[int]], list[float], bool]:
+def _read_feature(element: ElementTree.Element) -> tuple[list[list[int]], list[float], bool]:
     rectangles = [[0] * 4 for _ in range(RECTANGLES)]
     weights = [0.0] * RECTANGLES
-    elements = list(_child(element, "rects"))
+    elements = list(_required_child(element, "rects"))
     if not 1 <= len(elements) <= RECTANGLES:
         raise CascadeFileError(
             f"a feature has {len(elements)} rectangles; it must have 1 to {RECTANGLES}"
         )
     for i, rectangle in enumerate(elements):
-        words = _words(rectangle)
+        words = _words_of(rectangle)
         if len(words) != 5:
             raise CascadeFileError(
                 f"a rectangle has {len(words)} values; it must have 5: x, y, width, height and weight"
@@ -177,7 +177,7 @@ class _FeatureList:
         self.tilted: list[bool] = []
 
     def add(self, element: ElementTree.Element) -> int:
-        rectangles, weights, tilted = _feature(element)
+        rectangles, weights, tilted = _read_feature(element)
         self.rectangles.append(rectangles)
         self.weights.append(weights)
         self.tilted.append(tilted)
@@ -194,7 +194,7 @@ class _FeatureList:
 
 
 def _stages_of(element: ElementTree.Element) -> ElementTree.Element:
-    stages = _child(element, "stages")
+    stages = _required_child(element, "stages")
     if not 1 <= len(stages) <= MAX_STAGES:
         raise CascadeFileError(
             f"the cascade has {len(stages)} stages; it must have 1 to {MAX_STAGES}"
@@ -210,12 +210,12 @@ def _current_cascade(top: ElementTree.Element) -> Cascade:
             " 'HAAR' are supported"
         )
     categories = top.find("featureParams/maxCatCount")
-    if categories is not None and _words(categories) != ["0"]:
+    if categories is not None and _words_of(categories) != ["0"]:
         raise CascadeFileError("<maxCatCount> must be 0 for Haar features")
     window = (_integer(_single_word(top, "width")), _integer(_single_word(top, "height")))
     stages, nodes = [], 0
     for number, stage in enumerate(_stages_of(top)):
-        trees = [_current_tree(weak) for weak in _child(stage, "weakClassifiers")]
+        trees = [_current_tree(weak) for weak in _required_child(stage, "weakClassifiers")]
         nodes += sum(tree.n_nodes for tree in trees)
         if nodes > MAX_NODES:
             raise CascadeFileError(f"the cascade has more than {MAX_NODES} nodes")
@@ -223,14 +223,14 @@ def _current_cascade(top: ElementTree.Element) -> Cascade:
             raise CascadeFileError(f"stage {number} has no trees")
         stages.append(Stage(tuple(trees), _number(_single_word(stage, "stageThreshold"))))
     features_read = _FeatureList()
-    for feature in _child(top, "features"):
+    for feature in _required_child(top, "features"):
         features_read.add(feature)
     return features_read.cascade(window, stages)
 
 
 def _current_tree(weak: ElementTree.Element) -> WeakTree:
-    inner = _words(_child(weak, "internalNodes"))
-    leaves = [_number(word) for word in _words(_child(weak, "leafValues"))]
+    inner = _words_of(_required_child(weak, "internalNodes"))
+    leaves = [_number(word) for word in _words_of(_required_child(weak, "leafValues"))]
     if not inner or len(inner) % 4 != 0:
         raise CascadeFileError(
             f"<internalNodes> has {len(inner)} values; each node needs 4: left, right, feature, threshold"
@@ -245,7 +245,7 @@ def _current_tree(weak: ElementTree.Element) -> WeakTree:
 
 
 def _old_cascade(top: ElementTree.Element) -> Cascade:
-    size = _words(_child(top, "size"))
+    size = _words_of(_required_child(top, "size"))
     if len(size) != 2:
         raise CascadeFileError(f"<size> has {len(size)} values, expected width and height")
     features, stages = _FeatureList(), []
@@ -257,7 +257,7 @@ def _old_cascade(top: ElementTree.Element) -> Cascade:
                     f"stage {number} has parent {parent}, expected {number - 1}; trees of stages are not"
                     " supported"
                 )
-        trees = [_old_tree(tree, features) for tree in _child(stage, "trees")]
+        trees = [_old_tree(tree, features) for tree in _required_child(stage, "trees")]
         if len(features.tilted) > MAX_NODES:
             raise CascadeFileError(f"the cascade has more than {MAX_NODES} nodes")
         stages.append(Stage(tuple(trees), _number(_single_word(stage, "stage_threshold"))))
@@ -269,7 +269,7 @@ def _old_tree(tree: ElementTree.Element, features: _FeatureList) -> WeakTree:
     leaves: list[float] = []
     children: dict[str, list[int]] = {"left": [], "right": []}
     for node in tree:
-        feature.append(features.add(_child(node, "feature")))
+        feature.append(features.add(_required_child(node, "feature")))
         threshold.append(_number(_single_word(node, "threshold")))
         for side, links in children.items():
             if node.find(f"{side}_val") is not None:
@@ -293,7 +293,7 @@ def _old_tree(tree: ElementTree.Element, features: _FeatureList) -> WeakTree:
 # Writing.
 
 
-def _lines(cascade: Cascade) -> Iterator[str]:
+def _xml_lines(cascade: Cascade) -> Iterator[str]:
     width, height = cascade.window
     trees = max(len(stage.trees) for stage in cascade.stages)
     yield '<?xml version="1.0"?>'

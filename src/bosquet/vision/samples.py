@@ -8,7 +8,7 @@ import numpy as np
 from scipy.ndimage import affine_transform
 
 from bosquet._parameters import boolean, check_value, integer, number
-from bosquet.vision.images import as_stack, grey_image, read_images, resized
+from bosquet.vision.images import as_stack, grey_image, read_images, resize
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -122,5 +122,5 @@ def crop_samples(
                 f"boxes[{i}] lies outside the image of {columns} × {rows} pixels; boxes are x, y, width,"
                 " height"
             )
-        out.append(resized(pixels[top:bottom, left:right], window))
+        out.append(resize(pixels[top:bottom, left:right], window))
     return np.stack(out) if out else np.zeros((0, window[1], window[0]), np.uint8)

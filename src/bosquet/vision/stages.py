@@ -116,7 +116,7 @@ def boost_stage(
     (True, 3, '1.00')
     """
     _check_targets(boost, min_hit_rate, max_false_alarm, max_stumps, weight_trim, memory)
-    images, labels = _checked(images, labels, features)
+    images, labels = _check_images(images, labels, features)
     _, flat = window_contrasts(images, n_jobs)
     used = np.flatnonzero(~flat)
     positive = labels[used]
@@ -132,7 +132,7 @@ def boost_stage(
     message = "no stump has an edge any more"
     for _ in builder:
         threshold = builder.threshold_for(min_hit_rate)
-        hits, alarms = builder.passing(threshold)
+        hits, alarms = builder.count_passing(threshold)
         rates = (hits / int(positive.sum()), alarms / n_negatives)
         if rates[1] <= max_false_alarm:
             message = "the targets are reached"
@@ -183,7 +183,7 @@ class _StageBuilder:
             stump = self.vote.stumps[-1]
             left, right = self.vote.leaves[-1].astype(np.float32)
             self.trees.append(WeakTree.stump(stump.feature, stump.threshold, left, right))
-            self.sums += np.where(self.learner.below(stump), np.float64(left), np.float64(right))
+            self.sums += np.where(self.learner.is_below(stump), np.float64(left), np.float64(right))
             yield self.trees[-1]
 
     def threshold_for(self, hit_rate: float) -> float:
@@ -196,7 +196,7 @@ class _StageBuilder:
             threshold if threshold <= smallest else np.nextafter(threshold, np.float32(-np.inf))
         )
 
-    def passing(self, threshold: float) -> tuple[int, int]:
+    def count_passing(self, threshold: float) -> tuple[int, int]:
         """Number of positives and negatives that pass."""
         passes = self.sums >= threshold - TOLERANCE
         return int((passes & self.positive).sum()), int((passes & ~self.positive).sum())
@@ -219,7 +219,9 @@ def _check_targets(
     check_value("memory", memory, number(0))
 
 
-def _checked(images: Any, labels: Any, features: HaarFeatures) -> tuple[np.ndarray, np.ndarray]:
+def _check_images(
+    images: Any, labels: Any, features: HaarFeatures
+) -> tuple[np.ndarray, np.ndarray]:
     array = image_array(images, features.window, "images")
     if array.dtype != np.uint8 or array.ndim != 3:
         raise ValueError(

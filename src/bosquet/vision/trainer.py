@@ -176,7 +176,7 @@ class CascadeTrainer(BaseEstimator):
             Windows without an object, used before windows of the backgrounds.
         """
         check_parameters(self, CHECKS)
-        objects, scenes, crops = self._images(positives, backgrounds, negatives)
+        objects, scenes, crops = self._read_images(positives, backgrounds, negatives)
         training = _CascadeTraining(self, objects, scenes, crops)
         training.run()
         self.cascade_ = training.cascade
@@ -184,19 +184,19 @@ class CascadeTrainer(BaseEstimator):
         self.message_ = training.message
         return self
 
-    def _images(
+    def _read_images(
         self, positives: Any, backgrounds: Any, negatives: Any
     ) -> tuple[np.ndarray, list[np.ndarray], np.ndarray]:
         """Check the images, and convert them to grey levels."""
         window = None if self.window is None else check_window(self.window)
-        positives = _from_files(positives, window)
+        positives = _read_files(positives, window)
         if len(positives) == 0:
             raise ValueError("positives is empty; pass at least one image of the object")
         if window is None:
             height, width = np.shape(positives[0])[:2]
             window = check_window((width, height))
         objects = as_stack(positives, window, "positives")
-        negatives = [] if negatives is None else _from_files(negatives, window)
+        negatives = [] if negatives is None else _read_files(negatives, window)
         crops = as_stack(negatives, window, "negatives")
         scenes = read_images(backgrounds)
         large = [s for s in scenes if s.shape[0] >= window[1] and s.shape[1] >= window[0]]
@@ -213,7 +213,7 @@ class CascadeTrainer(BaseEstimator):
         return objects, large, crops
 
 
-def _from_files(images: Any, window: tuple[int, int] | None) -> Any:
+def _read_files(images: Any, window: tuple[int, int] | None) -> Any:
     """Read and resize images that are files; return other images unchanged."""
     if isinstance(images, str | os.PathLike):
         return read_images(images, window)
@@ -262,7 +262,7 @@ class _CascadeTraining:
                 save_checkpoint(self.checkpoint, self.cascade, self.stages, current)
         if self.bar is not None:
             self.bar.total = max(len(self.stages), 1)  # training may end before n_stages
-            self._show("")
+            self._show_progress("")
             self.bar.close(self.message.ljust(62))
         self._warn_of_missed_targets()
 
@@ -292,7 +292,7 @@ class _CascadeTraining:
             weight_trim=self.trainer.weight_trim,
             memory=self.trainer.memory,
             n_jobs=self.trainer.n_jobs,
-            progress=lambda stumps, hits, alarms: self._show(
+            progress=lambda stumps, hits, alarms: self._show_progress(
                 f"{stumps} stumps, hit rate {hits:.4f}, false alarms {alarms:.3f}"
             ),
         )
@@ -316,7 +316,9 @@ class _CascadeTraining:
                 seconds=time.monotonic() - started,
             )
         )
-        self._show(f"hit rate {report.hit_rate:.4f}, false alarms {report.false_alarm:.3f}")
+        self._show_progress(
+            f"hit rate {report.hit_rate:.4f}, false alarms {report.false_alarm:.3f}"
+        )
         return True
 
     def _mine(self, random: np.random.Generator) -> MinedNegatives:
@@ -328,7 +330,7 @@ class _CascadeTraining:
             crops=self.crops,
             scale_factor=self.trainer.scale_factor,
             n_jobs=self.trainer.n_jobs,
-            progress=lambda count: self._show(f"{count} negatives"),
+            progress=lambda count: self._show_progress(f"{count} negatives"),
         )
 
     def _can_continue(self, objects: np.ndarray, mined: MinedNegatives, target: float) -> bool:
@@ -359,7 +361,7 @@ class _CascadeTraining:
             return False
         return True
 
-    def _show(self, note: str) -> None:
+    def _show_progress(self, note: str) -> None:
         if self.bar is not None:
             stage = min(len(self.stages) + 1, self.trainer.n_stages)
             # Padded to the longest note, so that it overwrites the previous one completely.

@@ -20,7 +20,7 @@ VARIANTS = ["discrete", "real", "gentle", "logit", "mada"]
 
 
 @pytest.fixture
-def easy():
+def easy_table():
     return make_classification(400, 6, n_informative=4, class_sep=1.2, random_state=0)
 
 
@@ -137,8 +137,8 @@ def test_samme_needs_learners_better_than_random_guessing():
 
 # ------------------------------------------------------------------ against scikit-learn
 @pytest.mark.parametrize("learning_rate", [1.0, 0.5])
-def test_trees_of_scikit_learn_get_the_same_weights_as_in_scikit_learn(easy, learning_rate):
-    X, y = easy
+def test_trees_of_scikit_learn_get_the_same_weights_as_in_scikit_learn(easy_table, learning_rate):
+    X, y = easy_table
     tree = TheirTree(max_depth=1, random_state=0)
     ours = AdaBoostClassifier(tree, 6, learning_rate=learning_rate, random_state=0).fit(X, y)
     theirs = Theirs(tree, n_estimators=6, learning_rate=learning_rate, random_state=0).fit(X, y)
@@ -197,8 +197,8 @@ def test_a_support_vector_machine_can_be_boosted_unlike_in_scikit_learn():
         ("real", DecisionTreeClassifier(max_depth=2)),
     ],
 )
-def test_any_learner_can_be_boosted(easy, variant, learner):
-    X, y = easy
+def test_any_learner_can_be_boosted(easy_table, variant, learner):
+    X, y = easy_table
     labels = np.array(["low", "high"])[y]
     model = AdaBoostClassifier(learner, 10, variant=variant, random_state=0).fit(X, labels)
     assert model.score(X, labels) > 0.74
@@ -206,8 +206,8 @@ def test_any_learner_can_be_boosted(easy, variant, learner):
     assert len(model.estimators_) == model.n_estimators_
 
 
-def test_learners_without_sample_weight_get_resampled_rows_and_a_warning(easy):
-    X, y = easy
+def test_learners_without_sample_weight_get_resampled_rows_and_a_warning(easy_table):
+    X, y = easy_table
     with pytest.warns(UserWarning, match="KNeighborsClassifier.fit has no sample_weight"):
         model = AdaBoostClassifier(KNeighborsClassifier(3), 5, random_state=0).fit(X, y)
     assert model.score(X, y) > 0.9
@@ -219,8 +219,8 @@ def test_learners_without_sample_weight_get_resampled_rows_and_a_warning(easy):
 @pytest.mark.parametrize(
     "learner", [None, DecisionTreeClassifier(max_depth=1), TheirTree(max_depth=1)]
 )
-def test_with_resampling_the_error_is_computed_on_all_rows(easy, learner):
-    X, y = easy
+def test_with_resampling_the_error_is_computed_on_all_rows(easy_table, learner):
+    X, y = easy_table
     model = AdaBoostClassifier(learner, 8, reweight="resample", random_state=3).fit(X, y)
     signs, w = 2 * y - 1, np.full(y.size, 1 / y.size)
     for voter, weight, error in zip(
@@ -234,8 +234,8 @@ def test_with_resampling_the_error_is_computed_on_all_rows(easy, learner):
     assert not np.array_equal(other.estimator_errors_, model.estimator_errors_)
 
 
-def test_full_trees_fitted_to_samples_do_not_end_the_rounds(easy):
-    X, y = easy
+def test_full_trees_fitted_to_samples_do_not_end_the_rounds(easy_table):
+    X, y = easy_table
     model = AdaBoostClassifier(DecisionTreeClassifier(), 20, reweight="resample", random_state=0)
     assert model.fit(X, y).n_estimators_ == 20
     assert model.score(X, y) == 1
@@ -331,8 +331,8 @@ def test_a_warm_start_continues_the_rounds(three_classes, learner, multiclass):
         parts.set_params(n_estimators=3).fit(X, y)
 
 
-def test_callbacks_see_every_round_and_can_stop(easy):
-    X, y = easy
+def test_callbacks_see_every_round_and_can_stop(easy_table):
+    X, y = easy_table
     seen = []
 
     def stop_at_four(info):
@@ -347,8 +347,8 @@ def test_callbacks_see_every_round_and_can_stop(easy):
 
 
 # ------------------------------------------------------------------ attributes
-def test_the_last_stage_is_the_prediction(easy):
-    X, y = easy
+def test_the_last_stage_is_the_prediction(easy_table):
+    X, y = easy_table
     model = AdaBoostClassifier(n_estimators=12).fit(X, y)
     scores = list(model.staged_score(X, y))
     np.testing.assert_allclose(1 - np.array(scores), model.train_score_)
@@ -358,8 +358,8 @@ def test_the_last_stage_is_the_prediction(easy):
     assert np.array_equal(predictions, model.predict(X))
 
 
-def test_native_learners_can_predict_one_by_one(easy):
-    X, y = easy
+def test_native_learners_can_predict_one_by_one(easy_table):
+    X, y = easy_table
     model = AdaBoostClassifier(n_estimators=6).fit(X, y)
     votes = [
         0.5 * weight * np.where(voter.predict(X) == 1, 1, -1)
@@ -375,8 +375,8 @@ def test_native_learners_can_predict_one_by_one(easy):
     assert model.feature_importances_.sum() == pytest.approx(1)
 
 
-def test_rows_of_weight_zero_have_no_effect(easy):
-    X, y = easy
+def test_rows_of_weight_zero_have_no_effect(easy_table):
+    X, y = easy_table
     weight = np.where(np.arange(y.size) % 3 == 0, 0.0, 1.0)
     weighted = AdaBoostClassifier(n_estimators=10).fit(X, y, sample_weight=weight)
     without = AdaBoostClassifier(n_estimators=10).fit(X[weight > 0], y[weight > 0])
@@ -418,8 +418,8 @@ def test_the_number_of_threads_does_not_change_the_model(learner):
     assert np.array_equal(one.decision_function(X), two.decision_function(X))
 
 
-def test_a_pickle_makes_the_same_predictions(easy):
-    X, y = easy
+def test_a_pickle_makes_the_same_predictions(easy_table):
+    X, y = easy_table
     for learner in (None, SVC(), DecisionTreeClassifier(max_depth=2)):
         model = AdaBoostClassifier(learner, 5, random_state=0).fit(X, y)
         again = pickle.loads(pickle.dumps(model))

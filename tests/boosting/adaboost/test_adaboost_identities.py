@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bosquet import AdaBoostClassifier, AnyBoostClassifier, DecisionTreeClassifier
-from bosquet.boosting.adaboost._learner_factory import new_vote, open_table, weak_learner
+from bosquet.boosting.adaboost._learner_factory import encode_table, make_vote, make_weak_learner
 from bosquet.boosting.adaboost.stagewise import VARIANTS, Discrete, WorseThanChance, boost
 
 TAME = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
@@ -27,10 +27,10 @@ def problems(draw):
 
 def rounds_of(X, y, weight, variant, learning_rate=1.0, estimator=None, rounds=15):
     """Run the loop and yield w, h(x), α, Z and f of every round."""
-    encoder, table = open_table(estimator, X, owner="a test")
+    encoder, table = encode_table(estimator, X, owner="a test")
     rule = VARIANTS[variant](y, weight, learning_rate)
-    learner = weak_learner(estimator, table, output_kind=rule.output_kind, encoder=encoder)
-    vote = new_vote(learner, encoder, as_vote=rule.as_vote)
+    learner = make_weak_learner(estimator, table, output_kind=rule.output_kind, encoder=encoder)
+    vote = make_vote(learner, encoder, as_vote=rule.as_vote)
     f = rule.zero_vote()
     try:
         for t, found in enumerate(boost(learner, rule, vote)):

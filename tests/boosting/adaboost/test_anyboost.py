@@ -12,7 +12,7 @@ LOSSES = sorted(MARGIN_LOSSES)
 
 
 @pytest.fixture
-def easy():
+def easy_table():
     return make_classification(400, 6, n_informative=4, class_sep=1.2, random_state=0)
 
 
@@ -41,8 +41,8 @@ def test_the_probability_minimises_the_expected_loss(loss):
 @pytest.mark.parametrize(
     "learner", [None, DecisionTreeClassifier(max_depth=2), TheirTree(max_depth=2)]
 )
-def test_every_loss_learns_with_every_step(easy, loss, step, learner):
-    X, y = easy
+def test_every_loss_learns_with_every_step(easy_table, loss, step, learner):
+    X, y = easy_table
     model = AnyBoostClassifier(loss, step=step, estimator=learner, n_estimators=30).fit(X, y)
     assert model.score(X, y) > 0.8
     proba, clear = model.predict_proba(X), np.abs(model.decision_function(X)) > 1e-9
@@ -50,8 +50,8 @@ def test_every_loss_learns_with_every_step(easy, loss, step, learner):
     assert np.array_equal(likeliest[clear], model.predict(X)[clear])
 
 
-def test_an_exact_step_leaves_no_slope(easy):
-    X, y = easy
+def test_an_exact_step_leaves_no_slope(easy_table):
+    X, y = easy_table
     signs = 2 * y - 1
     for loss in LOSSES:
         model = AnyBoostClassifier(loss, n_estimators=14).fit(X, y)
@@ -65,8 +65,8 @@ def test_an_exact_step_leaves_no_slope(easy):
 
 
 @pytest.mark.parametrize("loss", ["squared_hinge", "smooth_hinge"])
-def test_probabilities_of_losses_with_flat_parts_stay_inside_0_and_1(easy, loss):
-    X, y = easy
+def test_probabilities_of_losses_with_flat_parts_stay_inside_0_and_1(easy_table, loss):
+    X, y = easy_table
     model = AnyBoostClassifier(loss, n_estimators=60).fit(X, y)
     shares = model.predict_proba(X)
     assert np.abs(model.decision_function(X)).max() > 1, "some rows lie beyond the margin"
@@ -84,8 +84,8 @@ def test_the_probability_of_the_squared_hinge_is_linear_in_the_vote():
     np.testing.assert_allclose(smooth, [1 / 2, 2 / 3, 1 / 3])
 
 
-def test_a_custom_loss_gives_the_same_model_as_the_named_loss(easy):
-    X, y = easy
+def test_a_custom_loss_gives_the_same_model_as_the_named_loss(easy_table):
+    X, y = easy_table
 
     class Own:
         def value(self, margin):
@@ -126,7 +126,7 @@ def test_a_non_convex_loss_tolerates_label_noise():
 
 @pytest.mark.parametrize("multiclass", ["one-vs-rest", "one-vs-one", "ecoc"])
 @pytest.mark.parametrize("loss", LOSSES)
-def test_several_classes_by_codes(loss, multiclass):
+def test_every_code_classifies_several_classes(loss, multiclass):
     X, y = load_iris(return_X_y=True)
     model = AnyBoostClassifier(loss, n_estimators=20, multiclass=multiclass, random_state=0)
     assert model.fit(X, y).score(X, y) > 0.94

@@ -33,7 +33,7 @@ def friedman():
     return X[:200], y[:200], X[200:], y[200:]
 
 
-def of_the_reference(X, y, *, depth=2, seed=0, unit=1.0, n_rounds=12, **options):
+def run_reference(X, y, *, depth=2, seed=0, unit=1.0, n_rounds=12, **options):
     """Run the reference implementation on the samples and trees of Bosquet."""
     drawn = Reweighting(seed_from(seed), resample=True)
 
@@ -56,7 +56,7 @@ def test_learners_weights_and_predictions_agree_with_the_reference(friedman, los
         error_unit=8.0,
         random_state=0,
     ).fit(X, y)
-    each, weights, shares = of_the_reference(X, y, loss=loss, learning_rate=learning_rate, unit=8.0)
+    each, weights, shares = run_reference(X, y, loss=loss, learning_rate=learning_rate, unit=8.0)
     assert len(weights) == 12
     np.testing.assert_allclose(model.estimator_weights_, weights, rtol=1e-9)
     np.testing.assert_allclose(model.estimator_errors_, shares, rtol=1e-9)
@@ -67,14 +67,14 @@ def test_learners_weights_and_predictions_agree_with_the_reference(friedman, los
     np.testing.assert_allclose(mean, by_hand, rtol=1e-9)
 
 
-def stubborn(random, rows=120):
+def target_of_equal_errors(random, rows=120):
     """Rows for which a stump has equal errors: the mean loss is close to the largest loss."""
     X = random.normal(size=(rows, 2))
     return X, np.where(random.random(rows) < 0.5, -1.0, 1.0) + 0.3 * X[:, 0]
 
 
 def test_a_mean_loss_of_half_the_largest_ends_the_rounds():
-    X, y = stubborn(np.random.default_rng(0))
+    X, y = target_of_equal_errors(np.random.default_rng(0))
     model = AdaBoostRegressor(DecisionTreeRegressor(max_depth=1), 30, random_state=0)
     with pytest.warns(
         UserWarning, match=r"the mean loss of the first learner is 0\.\d+ of its largest"
@@ -93,8 +93,8 @@ def test_with_restart_the_rounds_start_again_with_equal_weights(seed):
     X = random.normal(size=(150, 2))
     y = np.sign(X[:, 0]) + 0.2 * random.standard_t(3, size=150)
     options = {"loss": "linear", "n_rounds": 40, "depth": 1, "seed": seed}
-    weights = of_the_reference(X, y, restart=True, **options)[1]
-    stopped = of_the_reference(X, y, restart=False, **options)[1]
+    weights = run_reference(X, y, restart=True, **options)[1]
+    stopped = run_reference(X, y, restart=False, **options)[1]
     model = AdaBoostRegressor(
         DecisionTreeRegressor(max_depth=1), 40, on_large_error="restart", random_state=seed
     ).fit(X, y)

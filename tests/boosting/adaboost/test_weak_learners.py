@@ -12,7 +12,12 @@ from sklearn.tree import DecisionTreeClassifier as TheirTree
 
 from bosquet import DecisionTreeClassifier, DecisionTreeRegressor
 from bosquet.boosting.adaboost._foreign_learners import seeded_clone
-from bosquet.boosting.adaboost._learner_factory import is_native, new_vote, open_table, weak_learner
+from bosquet.boosting.adaboost._learner_factory import (
+    encode_table,
+    is_native,
+    make_vote,
+    make_weak_learner,
+)
 from bosquet.boosting.adaboost._weak_learners import Reweighting
 from bosquet.boosting.adaboost.bounds import tree_vc_bound, vc_dim_of_stumps
 
@@ -24,8 +29,8 @@ WEIGHT = RNG.uniform(0.2, 2, 80)
 
 
 def learner_of(estimator, output_kind, **options):
-    encoder, table = open_table(estimator, X, owner="a test")
-    return weak_learner(
+    encoder, table = encode_table(estimator, X, owner="a test")
+    return make_weak_learner(
         estimator, table, output_kind=output_kind, encoder=encoder, seed=3, **options
     ), encoder
 
@@ -74,7 +79,7 @@ def test_a_hypothesis_predicts_the_same_for_training_rows_and_equal_rows(
     several = output_kind == "labels" and estimator is not None
     at_once = output_kind == "labels" and not several
     if output_kind not in ("classes", "probabilities"):
-        vote = new_vote(
+        vote = make_vote(
             learner, encoder, outputs=3 if output_kind == "labels" else 1, at_once=at_once
         )
         vote.add(hypothesis, 2.0)

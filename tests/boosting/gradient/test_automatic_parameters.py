@@ -10,7 +10,7 @@ from bosquet.boosting.gradient.automatic import AUTOMATIC, TrainingShape, candid
 REGRESSION, CLASSES = None, np.array([0.5, 0.5])
 
 
-def chosen(model, rows, shares=REGRESSION, outputs=1, has_eval_set=False):
+def chosen_parameters(model, rows, shares=REGRESSION, outputs=1, has_eval_set=False):
     return candidate_parameters(model, TrainingShape(rows, outputs, shares), has_eval_set)
 
 
@@ -22,7 +22,7 @@ def table(rows=120, seed=0):
 
 @pytest.mark.parametrize(("shares", "sets"), [(REGRESSION, 3), (CLASSES, 4)])
 def test_cross_validation_chooses_among_sets_of_values_on_small_tables(shares, sets):
-    candidates = chosen(GradientBoostingRegressor(), 500, shares)
+    candidates = chosen_parameters(GradientBoostingRegressor(), 500, shares)
     assert len(candidates) == sets
     for values in candidates:
         assert set(values) == set(AUTOMATIC)
@@ -32,30 +32,33 @@ def test_cross_validation_chooses_among_sets_of_values_on_small_tables(shares, s
 
 @pytest.mark.parametrize(("rows", "runs", "least"), [(50_000, 3, 5), (200_000, 1, 20)])
 def test_larger_tables_have_one_set_of_values_and_a_validation_set(rows, runs, least):
-    (values,) = chosen(GradientBoostingRegressor(), rows)
+    (values,) = chosen_parameters(GradientBoostingRegressor(), rows)
     assert values["early_stopping"] is True
     assert (values["n_runs"], values["min_samples_leaf"]) == (runs, least)
 
 
 def test_rows_times_outputs_decide_what_is_small():
-    assert len(chosen(GradientBoostingClassifier(), 1_500, np.ones(26) / 26, outputs=26)) == 1
-    assert len(chosen(GradientBoostingClassifier(), 1_500, CLASSES)) == 4
+    assert (
+        len(chosen_parameters(GradientBoostingClassifier(), 1_500, np.ones(26) / 26, outputs=26))
+        == 1
+    )
+    assert len(chosen_parameters(GradientBoostingClassifier(), 1_500, CLASSES)) == 4
 
 
 @pytest.mark.parametrize("rows", [100, 5_000, 500_000])
 def test_several_classes_share_trees_and_two_classes_or_targets_do_not(rows):
     shares = np.ones(5) / 5
-    for values in chosen(GradientBoostingClassifier(), rows, shares, outputs=5):
+    for values in chosen_parameters(GradientBoostingClassifier(), rows, shares, outputs=5):
         assert values["multi_strategy"] == "multi_output_tree"
     for given in ({"n_estimators": 100}, {"warm_start": True}, {"estimator": Ridge()}):
-        (values,) = chosen(GradientBoostingClassifier(**given), rows, shares, outputs=5)
+        (values,) = chosen_parameters(GradientBoostingClassifier(**given), rows, shares, outputs=5)
         assert values["multi_strategy"] == "one_output_per_tree"
     for model, of_classes, outputs in (
         (GradientBoostingClassifier(), CLASSES, 1),
         (GradientBoostingRegressor(), REGRESSION, 3),
         (GradientBoostingClassifier(multi_strategy="multi_output_tree"), CLASSES, 1),
     ):
-        for values in chosen(model, rows, of_classes, outputs=outputs):
+        for values in chosen_parameters(model, rows, of_classes, outputs=outputs):
             assert values["multi_strategy"] == "one_output_per_tree"
 
 
@@ -66,7 +69,7 @@ def test_wide_tables_with_classes_have_one_set_of_values():
 
 
 def test_a_given_value_is_kept_in_all_sets():
-    candidates = chosen(
+    candidates = chosen_parameters(
         GradientBoostingRegressor(max_leaf_nodes=9, learning_rate=np.float32(0.5)), 500
     )
     assert {values["max_leaf_nodes"] for values in candidates} == {9}
@@ -84,29 +87,29 @@ def test_a_given_value_is_kept_in_all_sets():
     ],
 )
 def test_one_model_with_fixed_values_is_fitted_where_users_expect_it(given):
-    (values,) = chosen(GradientBoostingRegressor(**given), 500)
+    (values,) = chosen_parameters(GradientBoostingRegressor(**given), 500)
     assert values["n_runs"] == 1
     assert values["early_stopping"] is False
     assert values["n_estimators"] == 100
     assert values["subsample"] == 1
-    (values,) = chosen(GradientBoostingRegressor(**given), 1_000)
+    (values,) = chosen_parameters(GradientBoostingRegressor(**given), 1_000)
     assert values["early_stopping"] is True
 
 
 @pytest.mark.parametrize("given", [{"scoring": "r2"}, {"refit": False}, {"early_stopping": True}])
 def test_folds_are_not_used_where_they_cannot_be(given):
-    (values,) = chosen(GradientBoostingRegressor(**given), 2_000)
+    (values,) = chosen_parameters(GradientBoostingRegressor(**given), 2_000)
     assert values["early_stopping"] is True
 
 
 def test_an_eval_set_replaces_the_folds():
-    (values,) = chosen(GradientBoostingRegressor(), 500, has_eval_set=True)
+    (values,) = chosen_parameters(GradientBoostingRegressor(), 500, has_eval_set=True)
     assert values["early_stopping"] is True
 
 
 def test_best_quality_has_more_runs_and_smaller_steps():
     default, best = (
-        chosen(GradientBoostingRegressor(quality=quality), 20_000)
+        chosen_parameters(GradientBoostingRegressor(quality=quality), 20_000)
         for quality in ("default", "best")
     )
     assert len(best) == 3  # by cross-validation, also on larger tables
@@ -115,8 +118,10 @@ def test_best_quality_has_more_runs_and_smaller_steps():
 
 
 def test_the_penalty_is_smaller_if_a_class_is_rare():
-    common = chosen(GradientBoostingClassifier(), 500, CLASSES)[0]["l2_regularization"]
-    rare = chosen(GradientBoostingClassifier(), 500, np.array([0.99, 0.01]))[0]["l2_regularization"]
+    common = chosen_parameters(GradientBoostingClassifier(), 500, CLASSES)[0]["l2_regularization"]
+    rare = chosen_parameters(GradientBoostingClassifier(), 500, np.array([0.99, 0.01]))[0][
+        "l2_regularization"
+    ]
     assert rare == pytest.approx(common * 4 * 0.99 * 0.01)
 
 
@@ -124,7 +129,7 @@ def test_the_chosen_set_has_the_smallest_loss_in_cross_validation():
     X, y = table()
     model = GradientBoostingRegressor(random_state=0).fit(X, y)
     losses = []
-    for values in chosen(GradientBoostingRegressor(), 120):
+    for values in chosen_parameters(GradientBoostingRegressor(), 120):
         alone = GradientBoostingRegressor(random_state=0).set_params(**values).fit(X, y)
         losses.append(alone.validation_loss_.min())
         if values == model.parameters_:

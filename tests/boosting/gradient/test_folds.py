@@ -173,7 +173,7 @@ def test_a_callback_sees_every_round_and_can_stop():
     assert len(model.validation_loss_) == 5
 
 
-def test_any_learner_and_a_model_file(tmp_path):
+def test_folds_stop_other_learners_and_survive_a_model_file(tmp_path):
     from sklearn.tree import DecisionTreeRegressor
 
     X, y = table()

@@ -380,7 +380,7 @@ def test_metadata_routing_passes_exposures_to_fit_and_score():
 
 
 # ------------------------------------------------------------------------------ errors
-def raises(message, method="fit", model=None, **given):
+def assert_raises(message, method="fit", model=None, **given):
     X, y, _, _ = counts(60)
     model = GradientBoostingRegressor("poisson", **FEW) if model is None else model
     if method == "fit":
@@ -393,7 +393,7 @@ def raises(message, method="fit", model=None, **given):
             model.predict(X, **given)
 
 
-def changed(value, rows=60):
+def ones_except_two_rows(value, rows=60):
     numbers = np.ones(rows)
     numbers[[17, 30]] = value
     return numbers
@@ -401,32 +401,44 @@ def changed(value, rows=60):
 
 @pytest.mark.parametrize("method", ["fit", "predict"])
 def test_invalid_offsets_and_exposures_name_the_row_and_the_value(method):
-    raises(
+    assert_raises(
         r"exposure\[17\] is -2 \(2 such rows\); exposures must be positive",
         method,
-        exposure=changed(-2),
+        exposure=ones_except_two_rows(-2),
     )
-    raises(r"exposure\[17\] is 0 ", method, exposure=changed(0))
-    raises(r"exposure\[17\] is nan", method, exposure=changed(np.nan))
-    raises(r"exposure\[17\] is inf", method, exposure=changed(np.inf))
-    raises(r"offset\[17\] is nan; offsets must be finite", method, offset=changed(np.nan))
-    raises(r"offset\[17\] is -inf; offsets must be finite", method, offset=changed(-np.inf))
-    raises(r"offset\[17\] is 1e\+40; offsets must be at most 1e\+30", method, offset=changed(1e40))
-    raises(r"offset has shape \(59,\), but X has 60 rows", method, offset=np.ones(59))
-    raises(r"exposure has shape \(61,\), but X has 60 rows", method, exposure=np.ones(61))
-    raises(r"shape \(60, 2\), but the model has 1 output", method, offset=np.ones((60, 2)))
-    raises("exposure must contain numbers", method, exposure=["a year"] * 60)
+    assert_raises(r"exposure\[17\] is 0 ", method, exposure=ones_except_two_rows(0))
+    assert_raises(r"exposure\[17\] is nan", method, exposure=ones_except_two_rows(np.nan))
+    assert_raises(r"exposure\[17\] is inf", method, exposure=ones_except_two_rows(np.inf))
+    assert_raises(
+        r"offset\[17\] is nan; offsets must be finite", method, offset=ones_except_two_rows(np.nan)
+    )
+    assert_raises(
+        r"offset\[17\] is -inf; offsets must be finite",
+        method,
+        offset=ones_except_two_rows(-np.inf),
+    )
+    assert_raises(
+        r"offset\[17\] is 1e\+40; offsets must be at most 1e\+30",
+        method,
+        offset=ones_except_two_rows(1e40),
+    )
+    assert_raises(r"offset has shape \(59,\), but X has 60 rows", method, offset=np.ones(59))
+    assert_raises(r"exposure has shape \(61,\), but X has 60 rows", method, exposure=np.ones(61))
+    assert_raises(r"shape \(60, 2\), but the model has 1 output", method, offset=np.ones((60, 2)))
+    assert_raises("exposure must contain numbers", method, exposure=["a year"] * 60)
     masked = np.ma.masked_array(np.ones(60), mask=np.arange(60) == 17)
-    raises(r"exposure\[17\] is nan", method, exposure=masked)
+    assert_raises(r"exposure\[17\] is nan", method, exposure=masked)
 
 
 @pytest.mark.parametrize("loss", ["squared_error", "quantile"])
 def test_an_exposure_needs_a_logarithmic_link(loss):
     model = GradientBoostingRegressor(loss, **FEW)
-    raises(
-        f"poisson, gamma, tweedie.*loss='{loss}'.*pass an offset", model=model, exposure=changed(2)
+    assert_raises(
+        f"poisson, gamma, tweedie.*loss='{loss}'.*pass an offset",
+        model=model,
+        exposure=ones_except_two_rows(2),
     )
-    raises("logarithmic link", "predict", model, exposure=changed(2))
+    assert_raises("logarithmic link", "predict", model, exposure=ones_except_two_rows(2))
 
 
 def test_an_offset_of_several_classes_needs_a_column_per_class():
@@ -438,8 +450,10 @@ def test_an_offset_of_several_classes_needs_a_column_per_class():
 
 def test_an_eval_set_needs_an_offset_if_the_rows_have_one():
     X, y, exposure, _ = counts(60)
-    raises("eval_set has no offset", exposure=exposure, eval_set=(X, y))
-    raises("eval_set has no offset", exposure=exposure, eval_set=(X, y, None, None))
-    raises(r"eval_set\[3\]\[17\] is nan", eval_set=(X, y, None, changed(np.nan)))
-    raises(r"eval_set\[3\] has shape \(5,\)", eval_set=(X, y, None, np.ones(5)))
-    raises(r"eval_set must be a tuple \(X, y\)", eval_set=(X, y, None, None, None))
+    assert_raises("eval_set has no offset", exposure=exposure, eval_set=(X, y))
+    assert_raises("eval_set has no offset", exposure=exposure, eval_set=(X, y, None, None))
+    assert_raises(
+        r"eval_set\[3\]\[17\] is nan", eval_set=(X, y, None, ones_except_two_rows(np.nan))
+    )
+    assert_raises(r"eval_set\[3\] has shape \(5,\)", eval_set=(X, y, None, np.ones(5)))
+    assert_raises(r"eval_set must be a tuple \(X, y\)", eval_set=(X, y, None, None, None))

@@ -185,7 +185,7 @@ def test_a_warm_start_on_other_rows_is_an_error(data):
         model.fit(X[:-1], y[:-1])
 
 
-def test_several_classes_and_several_targets(data):
+def test_several_classes_and_several_targets_have_a_statistic_each(data):
     X, _, signal = data
     three = np.digitize(signal, [-1, 1])
     model = classifier().fit(X, three)
@@ -236,7 +236,7 @@ def test_an_unseen_level_is_not_a_missing_value():
 
 
 @pytest.mark.slow
-def test_a_million_levels():
+def test_a_column_of_a_million_levels_gets_no_importance():
     random = np.random.default_rng(0)
     X = pd.DataFrame({"id": np.arange(1_000_000), "x": random.normal(size=1_000_000)})
     y = (X["x"] + random.normal(size=1_000_000) > 0).astype(int)

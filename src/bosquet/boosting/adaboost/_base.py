@@ -32,14 +32,14 @@ from bosquet._targets import (
     single_class_message,
     unique_classes,
 )
-from bosquet.boosting._inputs import check_learner, shaped
+from bosquet.boosting._inputs import as_shaped, check_learner
 from bosquet.boosting.adaboost._learner_factory import (
     count_rows,
+    encode_table,
     is_native,
-    new_vote,
-    open_table,
-    some_rows,
-    weak_learner,
+    make_vote,
+    make_weak_learner,
+    select_rows,
 )
 from bosquet.boosting.adaboost._voters import LearnerSequenceMixin, NativeVoter, importances_of
 from bosquet.boosting.adaboost._weak_learners import WeakLearner
@@ -75,7 +75,7 @@ class SignedRows:
     learner: WeakLearner
     is_native: bool
     weighted_rows: np.ndarray | None
-    n_given: int
+    n_rows_passed: int
 
     def vc_dim(self, has_signs: bool) -> tuple[float | None, dict[str, str]]:
         """The VC dimension of the weak learner for a certificate, or the reason why there is none."""
@@ -87,9 +87,9 @@ class SignedRows:
         """One value for each row of X, 0 for the dropped ones."""
         if self.weighted_rows is None:
             return values
-        every = np.zeros(self.n_given)
-        every[self.weighted_rows] = values
-        return every
+        all_values = np.zeros(self.n_rows_passed)
+        all_values[self.weighted_rows] = values
+        return all_values
 
 
 class VoteClassifier(LearnerSequenceMixin, SaveMixin, ExplainMixin, ClassifierMixin, BaseEstimator):
@@ -130,9 +130,9 @@ class VoteClassifier(LearnerSequenceMixin, SaveMixin, ExplainMixin, ClassifierMi
     def _fit(self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Self:
         raise NotImplementedError
 
-    def _open(self, X: TableLike) -> tuple[TableEncoder, Any]:
+    def _encode_input(self, X: TableLike) -> tuple[TableEncoder, Any]:
         """The fitted encoder of X, and X as a table for the learner."""
-        return open_table(
+        return encode_table(
             self.estimator,
             X,
             categorical_features=self.categorical_features,
@@ -145,7 +145,7 @@ class VoteClassifier(LearnerSequenceMixin, SaveMixin, ExplainMixin, ClassifierMi
         """Check everything, and prepare rows of two classes, a learner and an empty vote."""
         check_parameters(self, self._checks)
         check_learner(self.estimator)
-        encoder, table = self._open(X)
+        encoder, table = self._encode_input(X)
         labels = labels_of(self, table, y)
         self.classes_ = _two_classes(labels, type(self).__name__)
         n_given = labels.size
@@ -157,7 +157,7 @@ class VoteClassifier(LearnerSequenceMixin, SaveMixin, ExplainMixin, ClassifierMi
             raise ValueError(
                 "all rows with a sample_weight above 0 have the same class; two classes are needed"
             )
-        learner = weak_learner(
+        learner = make_weak_learner(
             self.estimator,
             table,
             output_kind="signs",
@@ -170,7 +170,7 @@ class VoteClassifier(LearnerSequenceMixin, SaveMixin, ExplainMixin, ClassifierMi
         )
         share = weight / weight.sum() if weight.size else np.full(signs.size, 1 / signs.size)
         self.estimator_ = self.estimator
-        self._vote = new_vote(learner, encoder)
+        self._vote = make_vote(learner, encoder)
         set_feature_attributes(self, encoder)
         return SignedRows(signs, share, learner, is_native(self.estimator), weighted_rows, n_given)
 
@@ -190,7 +190,7 @@ class VoteClassifier(LearnerSequenceMixin, SaveMixin, ExplainMixin, ClassifierMi
     # --------------------------------------------------------------- predicting
     def _table(self, X: TableLike) -> Any:
         columns = self._encoder.transform(X, owner=type(self).__name__)
-        return columns if isinstance(self._vote, TreeVote) else shaped(X)
+        return columns if isinstance(self._vote, TreeVote) else as_shaped(X)
 
     @reads_fit_snapshot
     def decision_function(self, X: TableLike) -> np.ndarray:
@@ -294,7 +294,7 @@ class VoteClassifier(LearnerSequenceMixin, SaveMixin, ExplainMixin, ClassifierMi
             voters_per_round = self._vote.trees_per_round
             voters = [
                 NativeVoter(self._vote.ensemble, t, scale, self._encoder, self._voted_classes())
-                for t, scale in enumerate(self._scales(voters_per_round))
+                for t, scale in enumerate(self._vote_scales(voters_per_round))
             ]
         if voters_per_round == 1:
             return voters
@@ -306,7 +306,7 @@ class VoteClassifier(LearnerSequenceMixin, SaveMixin, ExplainMixin, ClassifierMi
         """The classes between which a single learner decides."""
         return self.classes_
 
-    def _scales(self, learners_per_round: int) -> np.ndarray:
+    def _vote_scales(self, learners_per_round: int) -> np.ndarray:
         """The factor of each learner, if a round has `learners_per_round` of them."""
         return self.estimator_weights_
 
@@ -316,7 +316,7 @@ class VoteClassifier(LearnerSequenceMixin, SaveMixin, ExplainMixin, ClassifierMi
         """Mean over the weak learners, weighted by their votes, of the share of the gain by feature."""
         check_is_fitted(self, "_vote")
         trees_per_round = getattr(self._vote, "trees_per_round", 1)
-        return importances_of(self._vote, self._scales(trees_per_round), self.estimator_)
+        return importances_of(self._vote, self._vote_scales(trees_per_round), self.estimator_)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_vote")
@@ -351,7 +351,7 @@ def drop_zero_weight_rows(
     if not weight.size or weight.all():
         return table, target, weight, None
     weighted_rows = np.flatnonzero(weight)
-    table = some_rows(estimator, table, weighted_rows)
+    table = select_rows(estimator, table, weighted_rows)
     return table, target[weighted_rows], weight[weighted_rows], weighted_rows
 
 

@@ -11,8 +11,8 @@ from bosquet._sklearn import has_fit_parameter, is_classifier, rows_of, seeded_c
 from bosquet._suggestions import first_names
 from bosquet.boosting._inputs import (
     check_finite,
-    error_of_round,
-    one_per_row,
+    check_one_per_row,
+    error_naming_round,
     predicted_numbers,
 )
 from bosquet.boosting.adaboost._weak_learners import Reweighting, needs_classifier
@@ -56,7 +56,7 @@ class LabelAdapter:
 
     def _numbers(self, learner: Estimator, X: TableLike) -> np.ndarray:
         """Class numbers of the predicted labels; a ValueError for any other prediction."""
-        predicted = one_per_row(np.asarray(learner.predict(X)), X)
+        predicted = check_one_per_row(np.asarray(learner.predict(X)), X)
         numbers = np.minimum(np.searchsorted(self.labels, predicted), self.labels.size - 1)
         wrong = np.flatnonzero(self.labels[numbers] != predicted)
         if wrong.size:
@@ -148,7 +148,7 @@ class ForeignLearner:
         try:
             return self._fit_learner(learner, y, row_weights)
         except Exception as error:
-            raise error_of_round(error, learner, round_) from error
+            raise error_naming_round(error, learner, round_) from error
 
     def _fit_learner(self, learner: Estimator, y: np.ndarray, row_weights: np.ndarray) -> Any:
         if not self.reweighting.is_random and self.takes_weight:
@@ -181,4 +181,4 @@ class ForeignLearner:
         try:
             return self.adapter(hypothesis, X)
         except Exception as error:
-            raise error_of_round(error, hypothesis, self.round) from error
+            raise error_naming_round(error, hypothesis, self.round) from error

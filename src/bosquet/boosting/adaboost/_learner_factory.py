@@ -9,9 +9,9 @@ import numpy as np
 from bosquet import _core
 from bosquet._sklearn import effective_threads, has_fit_parameter, rows_of
 from bosquet._warnings import warn_user
-from bosquet.boosting._inputs import shaped
+from bosquet.boosting._inputs import as_shaped
 from bosquet.boosting.adaboost._foreign_learners import ForeignLearner
-from bosquet.boosting.adaboost._tree_learners import tree_learner
+from bosquet.boosting.adaboost._tree_learners import make_tree_learner
 from bosquet.boosting.adaboost._weak_learners import (
     NativeLearnerOptions,
     OnePerClass,
@@ -30,12 +30,16 @@ def is_native(estimator: Any) -> bool:
         return True
     if type(estimator) not in (DecisionTreeClassifier, DecisionTreeRegressor):
         return False
-    plain = estimator.pruning is None and estimator.ccp_alpha == 0
+    plain_parameters = estimator.pruning is None and estimator.ccp_alpha == 0
     of_classes = [getattr(estimator, name, None) for name in ("class_weight", "priors", "costs")]
-    return plain and estimator.missing == "direction" and all(value is None for value in of_classes)
+    return (
+        plain_parameters
+        and estimator.missing == "direction"
+        and all(value is None for value in of_classes)
+    )
 
 
-def open_table(
+def encode_table(
     estimator: Any, X: Any, *, categorical_features: Any = "from_dtype", owner: str
 ) -> tuple[TableEncoder, Any]:
     """The fitted encoder of X, and the table for the learner: columns for the core, otherwise X itself."""
@@ -43,20 +47,20 @@ def open_table(
     encoder, columns = TableEncoder.fit_encode(
         X, categorical_features=categorical_features if native else "from_dtype", owner=owner
     )
-    return encoder, columns if native else shaped(X)
+    return encoder, columns if native else as_shaped(X)
 
 
-def some_rows(estimator: Any, table: Any, rows: np.ndarray) -> Any:
-    """Selected rows of a table from `open_table`."""
+def select_rows(estimator: Any, table: Any, rows: np.ndarray) -> Any:
+    """Selected rows of a table from `encode_table`."""
     return take_rows(table, rows) if is_native(estimator) else rows_of(table, rows)
 
 
 def count_rows(estimator: Any, table: Any) -> int:
-    """Number of rows of a table from `open_table`."""
+    """Number of rows of a table from `encode_table`."""
     return n_rows(table) if is_native(estimator) else table.shape[0]
 
 
-def weak_learner(
+def make_weak_learner(
     estimator: Any,
     X: Any,
     *,
@@ -71,7 +75,7 @@ def weak_learner(
     split: str = "exact",
     max_bins: int = 255,
 ) -> WeakLearner:
-    """The weak learner for `estimator`, on the table X from `open_table`.
+    """The weak learner for `estimator`, on the table X from `encode_table`.
 
     Parameters
     ----------
@@ -97,7 +101,7 @@ def weak_learner(
         resample = True
     reweighting = Reweighting(seed, resample, strata)
     if output_kind == "labels" and estimator is not None:
-        binary_learner = weak_learner(
+        binary_learner = make_weak_learner(
             estimator,
             X,
             output_kind="signs",
@@ -121,10 +125,10 @@ def weak_learner(
     )
     if estimator is None:
         return StumpLearner(X, encoder, options)
-    return tree_learner(estimator, X, encoder, options)
+    return make_tree_learner(estimator, X, encoder, options)
 
 
-def new_vote(
+def make_vote(
     learner: WeakLearner,
     encoder: TableEncoder,
     *,

@@ -89,7 +89,7 @@ def boost_mean_loss(
             first_learner, result.first_share = h, share
         if share >= 0.5:
             if not restart:
-                result.ending = _too_large(t + 1, share, n_rounds)
+                result.ending = _large_loss_ending(t + 1, share, n_rounds)
                 break
             result.restarts.append(t + 1)
             log_p, p = start, np.exp(start)
@@ -110,7 +110,7 @@ def boost_mean_loss(
     return result
 
 
-def _too_large(round_: int, share: float, n_rounds: int) -> Ending:
+def _large_loss_ending(round_: int, share: float, n_rounds: int) -> Ending:
     return Ending(
         f"the mean loss of the learner of round {round_} is {share:.3g} of its largest, not below 0.5",
         "use a stronger learner, for example a deeper tree, or on_large_error='restart', which starts again"

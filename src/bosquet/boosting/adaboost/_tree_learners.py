@@ -15,7 +15,7 @@ from bosquet.boosting._inputs import threads_for
 from bosquet.boosting.adaboost._weak_learners import (
     SAMPLES_TRIED,
     NativeLearnerOptions,
-    learned_bins,
+    learn_bins,
     needs_classifier,
 )
 from bosquet.boosting.adaboost.bounds import vc_dim_of
@@ -58,7 +58,7 @@ LIGHTEST_LEAF = 1e-3
 class TreeRule:
     """A tree in an ensemble of its own, whose leaves hold class shares or numbers, and its outputs."""
 
-    alone: _core.Ensemble
+    single_tree: _core.Ensemble
     arrays: dict[str, Any]
     leaf_outputs: np.ndarray
 
@@ -74,7 +74,7 @@ class GrownRule(TreeRule):
     outputs: np.ndarray
 
 
-def tree_learner(
+def make_tree_learner(
     estimator: BaseTree,
     columns: Columns,
     encoder: TableEncoder,
@@ -179,10 +179,10 @@ class TreeLearner:
         return np.nan_to_num(shares).argmax(axis=1) if self.output_kind == "classes" else shares
 
     def predict_training_rows(self, hypothesis: TreeRule) -> np.ndarray:
-        return self._outputs(hypothesis.alone.predict_raw(self.columns, 0, 1, self.threads))
+        return self._outputs(hypothesis.single_tree.predict_raw(self.columns, 0, 1, self.threads))
 
     def predict(self, hypothesis: TreeRule, X: TableLike) -> np.ndarray:
-        raw = hypothesis.alone.predict_raw(
+        raw = hypothesis.single_tree.predict_raw(
             self.encoder.transform(X, owner=type(self).__name__), 0, 1, self.threads
         )
         return self._outputs(raw)
@@ -211,7 +211,7 @@ class BinnedTreeLearner(TreeLearner):
         self.template = clone(estimator)
         self.rows = n_rows(columns)
         self.threads = threads_for(self.rows, encoder.n_features, options.threads)
-        bins = learned_bins(columns, encoder, options.max_bins, self.threads, self.reweighting.seed)
+        bins = learn_bins(columns, encoder, options.max_bins, self.threads, self.reweighting.seed)
         isa = instruction_set()
         matrix = _core.bin_table(columns, bins, isa, self.threads)
         loss = _core.Loss("squared_error", 1, 1, [])

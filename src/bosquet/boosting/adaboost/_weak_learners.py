@@ -97,15 +97,15 @@ class Reweighting:
         random = np.random.RandomState([self.seed, round_, attempt])
         rows = weight.size
         if self.strata is not None:
-            is_drawn = self._balanced(random)
+            is_drawn = self._draw_balanced(random)
             weight, rows = np.where(is_drawn, weight, 0.0), int(is_drawn.sum())
             if not weight.any():  # all kept rows have weight 0: give them equal weights
                 weight = is_drawn.astype(float)
         if not self.resample:
             return weight * (rows / weight.sum())
-        return _times_drawn(weight, rows, random)
+        return _draw_counts(weight, rows, random)
 
-    def _balanced(self, random: np.random.RandomState) -> np.ndarray:
+    def _draw_balanced(self, random: np.random.RandomState) -> np.ndarray:
         """Mask of the kept rows: as many of each class as the smallest has, drawn without replacement."""
         assert self.strata is not None
         is_drawn = np.zeros(self.strata.size, dtype=bool)
@@ -129,7 +129,7 @@ class NativeLearnerOptions:
     max_bins: int  # of split="histogram"
 
 
-def _times_drawn(weight: np.ndarray, draws: int, random: np.random.RandomState) -> np.ndarray:
+def _draw_counts(weight: np.ndarray, draws: int, random: np.random.RandomState) -> np.ndarray:
     """How often each row occurs in `draws` draws with replacement, in proportion to its weight."""
     steps = np.cumsum(weight)
     # Sorting does not change the counts, and makes the searches fast.
@@ -178,7 +178,7 @@ class OnePerClass:
 
 
 # ------------------------------------------------------------------ native stumps
-def learned_bins(
+def learn_bins(
     columns: Columns, encoder: TableEncoder, max_bins: int, threads: int, seed: int
 ) -> _core.Bins:
     return _core.learn_bins(
@@ -217,7 +217,7 @@ class StumpLearner:
         threads = threads_for(n_rows(columns), encoder.n_features, options.threads)
         bins = None
         if options.split == "histogram":
-            bins = learned_bins(columns, encoder, options.max_bins, threads, self.reweighting.seed)
+            bins = learn_bins(columns, encoder, options.max_bins, threads, self.reweighting.seed)
         self.search = _core.StumpSearch(
             columns, encoder.categories, bins, instruction_set(), threads
         )
@@ -242,7 +242,7 @@ class StumpLearner:
     ) -> StumpRule:
         if self.output_kind == "labels":
             return self._rule(
-                self.search.best_of_signs(target, self._by_label(weight, round_, attempt))
+                self.search.best_of_signs(target, self._weights_by_label(weight, round_, attempt))
             )
         row_weights = self.reweighting(weight, round_, attempt)
         if self.output_kind == "classes":
@@ -251,12 +251,12 @@ class StumpLearner:
         criterion = {"signs": "error", "probabilities": "exponential", "numbers": "squared"}
         return self._rule(self.search.best(target, row_weights, criterion[self.output_kind]))
 
-    def _by_label(self, weight: np.ndarray, round_: int, attempt: int) -> np.ndarray:
+    def _weights_by_label(self, weight: np.ndarray, round_: int, attempt: int) -> np.ndarray:
         """Weights (labels, rows): a row that was drawn k times contributes all its labels k times."""
         if not self.reweighting.is_random:
             return weight
-        of_rows = weight.sum(axis=0)
-        return weight / of_rows * self.reweighting(of_rows, round_, attempt)
+        row_weights = weight.sum(axis=0)
+        return weight / row_weights * self.reweighting(row_weights, round_, attempt)
 
     def _rule(self, stump: _core.Stump) -> StumpRule:
         values = stump.values

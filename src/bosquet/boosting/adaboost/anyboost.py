@@ -200,13 +200,13 @@ class AnyBoostClassifier(StagewiseClassifier):
     @reads_fit_snapshot
     def estimator_weights_(self) -> np.ndarray:
         """The step sizes α."""
-        return self._by_round("scale")
+        return self._values_by_round("scale")
 
     @property
     @reads_fit_snapshot
     def estimator_errors_(self) -> np.ndarray:
         """The weighted error of each weak learner."""
-        return self._by_round("error")
+        return self._values_by_round("error")
 
 
 class Descent(TwoClasses):
@@ -226,7 +226,7 @@ class Descent(TwoClasses):
         step: float | str = "exact",
     ):
         super().__init__(y, weight, learning_rate, rows)
-        self.loss, self.how = loss, step
+        self.loss, self.step_rule = loss, step
 
     def weights(self, f: np.ndarray) -> Weights | None:
         if self.loss.name == "exponential":
@@ -239,12 +239,16 @@ class Descent(TwoClasses):
     def step(self, vote: np.ndarray, w: np.ndarray, f: np.ndarray, size: float) -> VoteStep | None:
         agreement = self.y * vote
         error = weighted_error(agreement, w)
-        if self.loss.name == "exponential" and self.how == "exact" and (np.abs(vote) == 1).all():
+        if (
+            self.loss.name == "exponential"
+            and self.step_rule == "exact"
+            and (np.abs(vote) == 1).all()
+        ):
             return adaboost_step(error, size, self.learning_rate)
         if not float(w @ agreement) > EDGE_TOLERANCE:
             return None
-        if self.how not in ("exact", "line_search"):
-            return self._step_of(self.learning_rate * float(self.how), vote, error)
+        if self.step_rule not in ("exact", "line_search"):
+            return self._make_step(self.learning_rate * float(self.step_rule), vote, error)
         line = LossAlongStep(self.loss, self.share, self.y * f, agreement)
         perfect_step = size + math.log(1 / ERROR_OF_A_PERFECT_LEARNER - 1) / 2
         if (agreement > 0).all() and line.slope(perfect_step) < 0:
@@ -252,12 +256,12 @@ class Descent(TwoClasses):
             return VoteStep(
                 perfect_step, perfect_step * float(np.abs(vote).max()), error, None, True
             )
-        alpha = line.minimiser() if self.how == "exact" else line.backtracking_step()
+        alpha = line.minimiser() if self.step_rule == "exact" else line.backtracking_step()
         if not alpha > 0:
             return None
-        return self._step_of(self.learning_rate * alpha, vote, error)
+        return self._make_step(self.learning_rate * alpha, vote, error)
 
-    def _step_of(self, scale: float, vote: np.ndarray, error: float) -> VoteStep:
+    def _make_step(self, scale: float, vote: np.ndarray, error: float) -> VoteStep:
         return VoteStep(scale, scale * float(np.abs(vote).max()), error, scale)
 
 

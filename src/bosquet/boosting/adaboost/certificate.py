@@ -176,10 +176,10 @@ class Certificate:
             raise ValueError(
                 f"missing contains {unknown[0]!r}, which is not a column or bound; {hint(unknown[0], NAMES)}"
             )
-        training_errors = _column(training_errors, None, "training_errors")
+        training_errors = _checked_column(training_errors, None, "training_errors")
         rounds = training_errors.size
         columns = {
-            name: None if value is None or name in reasons else _column(value, rounds, name)
+            name: None if value is None or name in reasons else _checked_column(value, rounds, name)
             for name, value in (
                 ("errors", errors), ("alphas", alphas), ("normalisers", normalisers)
             )
@@ -187,8 +187,8 @@ class Certificate:
         if margins is None or "margins" in reasons:
             rows = None
         else:
-            rows = _column(margins, n_rows, "margins")
-        weight = None if row_weight is None else _column(row_weight, n_rows, "row_weight")
+            rows = _checked_column(margins, n_rows, "margins")
+        weight = None if row_weight is None else _checked_column(row_weight, n_rows, "row_weight")
         if weight is not None and (weight.size == 0 or (weight == weight[0]).all()):
             weight = None
         built = cls(
@@ -319,26 +319,26 @@ class Certificate:
             (f"{times}exp(-2 Σ γ_t²)", self.exponential_bound),
             (f"{times}exp(-2 γ² T)", self.smallest_edge_bound),
         ]
-        there = [("training error", self.training_errors)]
-        there += [(name, self.factor * values) for name, values in chain if values is not None]
+        sides = [("training error", self.training_errors)]
+        sides += [(name, self.factor * values) for name, values in chain if values is not None]
         holds = {}
-        for (small, low), (large, high) in pairwise(there):
-            holds[f"{small} ≤ {large}"] = _at_most(low, high)
+        for (small, low), (large, high) in pairwise(sides):
+            holds[f"{small} ≤ {large}"] = _holds_up_to_rounding(low, high)
         if self.margins is None or not self.n_rounds:
             return holds
         values, shares = self._sorted_margins()
-        wrong = float(shares[values < 0][-1]) if (values < 0).any() else 0.0
+        wrong_share = float(shares[values < 0][-1]) if (values < 0).any() else 0.0
         last = float(self.training_errors[-1])
         # A vote of exactly zero may be correct or wrong.
         holds["training error = share of margins below 0"] = bool(
-            wrong - TOLERANCE <= last <= self.margin_distribution(0.0) + TOLERANCE
+            wrong_share - TOLERANCE <= last <= self.margin_distribution(0.0) + TOLERANCE
         )
         bound = self.margin_share_bound(values)
         if bound is not None:
             # Of rows with equal margins, the share up to the last one counts.
-            upto = self.margin_distribution(values)
-            holds[f"share of margins ≤ θ is at most {times}exp(θ Σ|α_t|) Π Z_t"] = _at_most(
-                upto, bound
+            share_up_to = self.margin_distribution(values)
+            holds[f"share of margins ≤ θ is at most {times}exp(θ Σ|α_t|) Π Z_t"] = (
+                _holds_up_to_rounding(share_up_to, bound)
             )
         return holds
 
@@ -376,7 +376,7 @@ class Certificate:
         return f"<Certificate of {self.variant}: {self.n_rounds} rounds, {self.n_rows} rows>"
 
 
-def _column(values: ArrayLike | None, length: int | None, name: str) -> np.ndarray:
+def _checked_column(values: ArrayLike | None, length: int | None, name: str) -> np.ndarray:
     array = np.array(values, dtype=float)
     if array.ndim != 1 or (length is not None and array.size != length):
         expected_shape = "(rounds,)" if length is None else f"({length},)"
@@ -388,7 +388,7 @@ def _column(values: ArrayLike | None, length: int | None, name: str) -> np.ndarr
     return array
 
 
-def _at_most(low: np.ndarray, high: np.ndarray) -> bool:
+def _holds_up_to_rounding(low: np.ndarray, high: np.ndarray) -> bool:
     return bool((low <= high + TOLERANCE * (1 + np.abs(high))).all())
 
 

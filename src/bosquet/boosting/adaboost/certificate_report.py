@@ -43,12 +43,12 @@ _FORMULAS = {
 
 def report(certificate: Certificate) -> str:
     """The certificate as text: selected rounds, bounds, margins, and reasons for what is missing."""
-    sections = [_title(certificate), _rounds(certificate), _margins(certificate)]
-    sections += [_new_rows(certificate), _missing(certificate)]
+    sections = [_title_text(certificate), _rounds_text(certificate), _margins_text(certificate)]
+    sections += [_new_rows_text(certificate), _missing_text(certificate)]
     return "\n\n".join(section for section in sections if section)
 
 
-def _title(certificate: Certificate) -> str:
+def _title_text(certificate: Certificate) -> str:
     rounds = "1 round" if certificate.n_rounds == 1 else f"{certificate.n_rounds:,} rounds"
     first = f"Certificate of {certificate.variant}: {rounds}, {certificate.n_rows:,} rows"
     checks = certificate.checks()
@@ -61,13 +61,13 @@ def _title(certificate: Certificate) -> str:
     return first + f"\nall inequalities that can be checked hold ({number})"
 
 
-def shown_rounds(n_rounds: int) -> list[int]:
+def rounds_to_show(n_rounds: int) -> list[int]:
     """The rounds 1, 2, 5, 10, 20, 50, ... and the last one."""
     steps = (digit * 10**power for power in range(9) for digit in (1, 2, 5))
     return [*(step for step in steps if step < n_rounds), n_rounds] if n_rounds else []
 
 
-def _rounds(certificate: Certificate) -> str:
+def _rounds_text(certificate: Certificate) -> str:
     if not certificate.n_rounds:
         return ""
     columns = {
@@ -76,13 +76,13 @@ def _rounds(certificate: Certificate) -> str:
         if (values := getattr(certificate, name)) is not None
     }
     rows = [["  round", *(heading.rjust(8) for heading in columns)]]
-    for t in shown_rounds(certificate.n_rounds):
-        rows.append([f"{t:7,}", *(_number(values[t - 1]) for values in columns.values())])
+    for t in rounds_to_show(certificate.n_rounds):
+        rows.append([f"{t:7,}", *(_format_number(values[t - 1]) for values in columns.values())])
     lines = text_table(rows)
     if certificate.factor != 1 and certificate.product is not None:
         lines.append(
             f"Π Z_t bounds the share of wrong pairs of row and class; the training error is at most"
-            f" {certificate.factor:g} Π Z_t = {_number(certificate.training_error_bound[-1])}"  # type: ignore[index]
+            f" {certificate.factor:g} Π Z_t = {_format_number(certificate.training_error_bound[-1])}"  # type: ignore[index]
         )
     zero = np.flatnonzero(certificate.training_errors == 0)
     if zero.size and (certificate.training_errors[zero[0] :] == 0).all():
@@ -90,13 +90,13 @@ def _rounds(certificate: Certificate) -> str:
     return "\n".join(lines)
 
 
-def _number(value: float) -> str:
+def _format_number(value: float) -> str:
     if value == 0 or not np.isfinite(value):
         return f"{value:g}"
     return f"{value:.4f}" if 1e-3 <= abs(value) < 1e3 else f"{value:.1e}"
 
 
-def _margins(certificate: Certificate) -> str:
+def _margins_text(certificate: Certificate) -> str:
     if certificate.margins is None or not certificate.n_rows:
         return ""
     shares = (0, 0.05, 0.25, 0.5, 0.75, 1)
@@ -106,20 +106,20 @@ def _margins(certificate: Certificate) -> str:
     return "\n".join(text_table(rows))
 
 
-def _new_rows(certificate: Certificate) -> str:
+def _new_rows_text(certificate: Certificate) -> str:
     bounds = [certificate.vc_bound(), certificate.kth_margin_bound()]
-    lines = [_bound(bound) for bound in bounds if bound.value is not None]
+    lines = [_bound_text(bound) for bound in bounds if bound.value is not None]
     return "\n".join(["error on new rows, with probability 0.95:", *lines]) if lines else ""
 
 
-def _bound(bound: ErrorBound) -> str:
+def _bound_text(bound: ErrorBound) -> str:
     assert bound.value is not None
     value = f"≤ {bound.value:.3f}" if bound.is_informative else f"≤ {bound.value:.3g}, vacuous"
     numbers = ", ".join(f"{name} = {value:,.4g}" for name, value in (bound.at or {}).items())
     return f"  {bound.name} {value} ({numbers})\n    {bound.formula}"
 
 
-def _missing(certificate: Certificate) -> str:
+def _missing_text(certificate: Certificate) -> str:
     """What is missing, with the reason; names with the same reason share a line."""
     by_reason: dict[str, list[str]] = {}
     for name, reason in certificate.missing.items():

@@ -14,7 +14,7 @@ from bosquet._targets import class_numbers, single_class_message, unique_classes
 from bosquet.boosting._inputs import check_learner
 from bosquet.boosting.adaboost._base import CHECKS as COMMON
 from bosquet.boosting.adaboost._base import VoteClassifier, drop_zero_weight_rows, labels_of
-from bosquet.boosting.adaboost._learner_factory import is_native, some_rows
+from bosquet.boosting.adaboost._learner_factory import is_native, select_rows
 from bosquet.boosting.adaboost.certificate import certificate_of_rounds
 from bosquet.boosting.adaboost.fitting import (
     Algorithm,
@@ -23,7 +23,7 @@ from bosquet.boosting.adaboost.fitting import (
     LearnerBuilder,
     RoundRecord,
     VoteStepper,
-    vote_stepper,
+    make_vote_stepper,
 )
 from bosquet.boosting.adaboost.stagewise import VARIANTS, MultiLabel, MultiLabelMada, Samme
 from bosquet.boosting.adaboost.votes import CodeDecision, Decision, Vote
@@ -98,7 +98,7 @@ class StagewiseClassifier(VoteClassifier):
                 f" ({self._vote.n_rounds}); with warm_start=True pass a value at least as large, or fit with"
                 " warm_start=False"
             )
-        encoder, table = (self._encoder, self._table(X)) if continuing else self._open(X)
+        encoder, table = (self._encoder, self._table(X)) if continuing else self._encode_input(X)
         labels = labels_of(self, table, y)
         table, labels, weight, _ = drop_zero_weight_rows(
             self.estimator, table, labels, sample_weight
@@ -133,7 +133,7 @@ class StagewiseClassifier(VoteClassifier):
             if continuing
             else None
         )
-        stepper = vote_stepper(
+        stepper = make_vote_stepper(
             self._algorithm(), self._learner_builder(), train, validation, earlier
         )
         self._vote, self._decision = stepper.terms, stepper.decision
@@ -158,7 +158,7 @@ class StagewiseClassifier(VoteClassifier):
 
         def part(rows: np.ndarray) -> LabelledRows:
             share = weight[rows] / weight[rows].sum()
-            return LabelledRows(some_rows(self.estimator, table, rows), numbers[rows], share)
+            return LabelledRows(select_rows(self.estimator, table, rows), numbers[rows], share)
 
         if not self.early_stopping:
             return LabelledRows(table, numbers, weight / weight.sum()), None, None
@@ -187,7 +187,7 @@ class StagewiseClassifier(VoteClassifier):
     def _finish(self, stepper: VoteStepper, start: RunStart) -> None:
         """Truncate the vote to the best round, certify it, and report why the rounds ended."""
         history = start.history
-        ending = self._ending(stepper, history)
+        ending = self._find_ending(stepper, history)
         scores = stepper.scores()
         best = history.best_round
         self._validation_fingerprint = start.fingerprint
@@ -219,7 +219,7 @@ class StagewiseClassifier(VoteClassifier):
         if history.validation_loss:
             self.validation_score_ = np.asarray(history.validation_loss)
 
-    def _ending(self, stepper: VoteStepper, history: LossHistory) -> Ending:
+    def _find_ending(self, stepper: VoteStepper, history: LossHistory) -> Ending:
         if stepper.is_finished:
             return ending_of_all(stepper.endings)
         if history.stopped_by == "callback":
@@ -288,13 +288,13 @@ class StagewiseClassifier(VoteClassifier):
         single = self.n_classes_ == 2 or getattr(self._vote, "trees_per_round", 1) == 1
         return self.classes_ if single else np.array([-1, 1])
 
-    def _scales(self, learners_per_round: int) -> np.ndarray:
+    def _vote_scales(self, learners_per_round: int) -> np.ndarray:
         scales = np.array([record.scale for record in self._round_records])
         return np.broadcast_to(
             scales, (len(self._round_records), max(learners_per_round, scales.shape[1]))
         ).ravel()
 
-    def _by_round(self, name: str, factor: float = 1.0) -> np.ndarray:
+    def _values_by_round(self, name: str, factor: float = 1.0) -> np.ndarray:
         """A field of the records, with shape (rounds,) or (rounds, columns)."""
         check_is_fitted(self, "_vote")
         values = factor * np.array([getattr(record, name) for record in self._round_records])
@@ -542,14 +542,14 @@ class AdaBoostClassifier(StagewiseClassifier):
     @reads_fit_snapshot
     def estimator_weights_(self) -> np.ndarray:
         """Weights of the weak learners in scikit-learn's convention: twice α if the variant has α."""
-        halves = not np.isnan(np.atleast_1d(self._by_round("alpha"))).all()
-        return self._by_round("scale", 2.0 if halves else 1.0)
+        halves = not np.isnan(np.atleast_1d(self._values_by_round("alpha"))).all()
+        return self._values_by_round("scale", 2.0 if halves else 1.0)
 
     @property
     @reads_fit_snapshot
     def estimator_errors_(self) -> np.ndarray:
         """Weighted error ε of each weak learner."""
-        return self._by_round("error")
+        return self._values_by_round("error")
 
     @property
     @reads_fit_snapshot

@@ -17,7 +17,7 @@ import numpy as np
 
 from bosquet import _core
 from bosquet._sklearn import effective_threads
-from bosquet.boosting.adaboost._learner_factory import new_vote, some_rows, weak_learner
+from bosquet.boosting.adaboost._learner_factory import make_vote, make_weak_learner, select_rows
 from bosquet.boosting.adaboost._weak_learners import (
     OnePerClass,
     Reweighting,
@@ -117,7 +117,7 @@ class LearnerBuilder:
     def learner(
         self, table: Any, output_kind: str, numbers: np.ndarray, **options: Any
     ) -> WeakLearner:
-        return weak_learner(
+        return make_weak_learner(
             self.estimator,
             table,
             output_kind=output_kind,
@@ -152,7 +152,7 @@ class EarlierRounds:
     is_finished: bool  # whether the loops have ended
 
 
-def vote_stepper(
+def make_vote_stepper(
     algorithm: Algorithm,
     builder: LearnerBuilder,
     train: LabelledRows,
@@ -196,23 +196,23 @@ class _LoopPlan:
     def two_classes(self) -> tuple[Vote, Loops]:
         train, builder = self.train, self.builder
         variant = self.algorithm.two_classes(2.0 * train.numbers - 1, train.share, self.rows)
-        learner = self._learner(train.table, variant, train.numbers, labels=builder.classes)
-        vote, sums = self._vote(learner, variant, 1)
+        learner = self._make_learner(train.table, variant, train.numbers, labels=builder.classes)
+        vote, sums = self._make_vote(learner, variant, 1)
         f = None if sums is None else sums[:, 0].copy()
-        return vote, [self._loop(learner, variant, vote, f, 0)]
+        return vote, [self._make_loop(learner, variant, vote, f, 0)]
 
     def several_classes(self) -> tuple[Vote, Loops]:
         train, builder = self.train, self.builder
         assert self.algorithm.several_classes is not None
         variant = self.algorithm.several_classes(train.numbers, train.share)
         n_classes = builder.classes.size
-        learner = self._learner(
+        learner = self._make_learner(
             train.table, variant, train.numbers, n_classes=n_classes, labels=builder.classes
         )
         at_once = not isinstance(learner, OnePerClass)
-        vote, sums = self._vote(learner, variant, n_classes, at_once)
+        vote, sums = self._make_vote(learner, variant, n_classes, at_once)
         f = None if sums is None else np.ascontiguousarray(sums.T)
-        return vote, [self._loop(learner, variant, vote, f, 0)]
+        return vote, [self._make_loop(learner, variant, vote, f, 0)]
 
     def columns_of_code(self, matrix: np.ndarray) -> tuple[Vote, Loops]:
         train = self.train
@@ -230,37 +230,37 @@ class _LoopPlan:
             if learner is None or not has_all_rows:
                 table = train.table
                 if not has_all_rows:
-                    table = some_rows(self.builder.estimator, table, rows)
-                learner = self._learner(table, variant, y > 0)
+                    table = select_rows(self.builder.estimator, table, rows)
+                learner = self._make_learner(table, variant, y > 0)
             if vote is None:
-                vote, sums = self._vote(learner, variant, matrix.shape[1])
+                vote, sums = self._make_vote(learner, variant, matrix.shape[1])
             if (y == y[0]).all():
                 loops.append(iter(()))  # one class only: nothing to learn
                 continue
             f = None if sums is None else sums[rows, column].copy()
             column_learner = self.builder.with_own_draws(learner, column, y)
-            loops.append(self._loop(column_learner, variant, vote, f, column))
+            loops.append(self._make_loop(column_learner, variant, vote, f, column))
         assert vote is not None
         return vote, loops
 
-    def _learner(self, table: Any, variant: Any, numbers: np.ndarray, **classes: Any) -> Any:
+    def _make_learner(self, table: Any, variant: Any, numbers: np.ndarray, **classes: Any) -> Any:
         learner = self.builder.learner(table, variant.output_kind, numbers, **classes)
         self.vc_dim = learner.vc_dim
         return learner
 
-    def _vote(
+    def _make_vote(
         self, learner: WeakLearner, variant: Any, outputs: int, at_once: bool = False
     ) -> tuple[Vote, np.ndarray | None]:
         """The vote, and its sums on the training rows if it has rounds of an earlier fit."""
         if self.earlier is None:
             encoder, as_vote = self.builder.encoder, variant.as_vote
-            vote = new_vote(learner, encoder, outputs=outputs, as_vote=as_vote, at_once=at_once)
+            vote = make_vote(learner, encoder, outputs=outputs, as_vote=as_vote, at_once=at_once)
             return vote, None
         # A copy, so that a fit that fails does not change the fitted model.
         vote = self.earlier.vote.copy()
         return vote, vote.raw(self.train.table, self.threads)
 
-    def _loop(
+    def _make_loop(
         self, learner: Any, variant: Any, vote: Vote, f: np.ndarray | None, column: int
     ) -> Iterator[BoostingRound]:
         if self.earlier is not None and self.earlier.is_finished:
@@ -306,7 +306,7 @@ class VoteStepper:
 
     def step(self) -> bool:
         before = self.terms.n_rounds
-        rounds = self._rounds()
+        rounds = self._next_rounds()
         if not any(rounds):
             self.terms.truncate(before)
             self.is_finished = True
@@ -317,10 +317,10 @@ class VoteStepper:
             self.code_sums += self.terms.raw(table, self.threads, *span)
         if self.validation is not None and self.validation_sums is not None:
             self.validation_sums += self.terms.raw(self.validation.table, self.threads, *span)
-        self.records.append(self._record(rounds))
+        self.records.append(self._record_of_rounds(rounds))
         return True
 
-    def _rounds(self) -> list[BoostingRound | None]:
+    def _next_rounds(self) -> list[BoostingRound | None]:
         """The next round of each loop; None for a loop that has ended, which adds nothing to the vote."""
         rounds: list[BoostingRound | None] = []
         error: WorseThanChance | None = None
@@ -340,7 +340,7 @@ class VoteStepper:
             raise error
         return rounds
 
-    def _record(self, rounds: list[BoostingRound | None]) -> RoundRecord:
+    def _record_of_rounds(self, rounds: list[BoostingRound | None]) -> RoundRecord:
         def column(values: list[float | None]) -> np.ndarray:
             return np.array([np.nan if value is None else value for value in values])
 
@@ -394,38 +394,38 @@ def stump_rounds(learner: StumpLearner, name: str, variant: TwoClasses, vote: Tr
     )
     size = 0.0
     for t in itertools.count():
-        result = core.round(vote.ensemble)
-        if not result["taken"]:
-            if result["error"] == 0:
-                yield _perfect_round(result["stump"], core, variant, vote, size)
+        round_ = core.round(vote.ensemble)
+        if not round_["taken"]:
+            if round_["error"] == 0:
+                yield _perfect_round(round_["stump"], core, variant, vote, size)
                 return without_mistake(t + 1)
             if t == 0:
-                raise no_edge_error(result["error"], variant.chance)
-            return without_edge(t + 1, result["error"], variant.chance)
-        largest = float(np.abs(result["stump"].values).max())
+                raise no_edge_error(round_["error"], variant.chance)
+            return without_edge(t + 1, round_["error"], variant.chance)
+        largest = float(np.abs(round_["stump"].values).max())
         no_gain = (
-            result["error"] >= 0.5 - EDGE_TOLERANCE
+            round_["error"] >= 0.5 - EDGE_TOLERANCE
             if name in HAS_ALPHA
             else largest <= EDGE_TOLERANCE
         )
         # Votes of 0 have the wrong sign for one class, but the error of their values is ½.
-        error = result["error"] if name in HAS_ALPHA else 0.5
+        error = round_["error"] if name in HAS_ALPHA else 0.5
         if no_gain:
             if t == 0:
                 raise no_edge_error(error, variant.chance)
             if vote.trees_per_round == 1:
                 vote.truncate(vote.n_rounds - 1)
                 return without_edge(t + 1, error, variant.chance)
-        scale = result["alpha"]
+        scale = round_["alpha"]
         size += scale * largest
         step = VoteStep(
             scale,
             scale * largest,
-            result["error"] if name in HAS_ERROR else None,
+            round_["error"] if name in HAS_ERROR else None,
             scale if name in HAS_ALPHA else None,
         )
         scores = _core_scores(core, variant.y)
-        yield BoostingRound(step, result["z"], result["training_error"], scores)
+        yield BoostingRound(step, round_["z"], round_["training_error"], scores)
         if no_gain:
             return without_edge(t + 1, error, variant.chance)
     raise AssertionError("the count of rounds is infinite")
@@ -443,6 +443,6 @@ def _perfect_round(
 
 
 def _core_scores(
-    core: _core.StumpBoost, y: np.ndarray, more: float = 0.0
+    core: _core.StumpBoost, y: np.ndarray, added_margin: float = 0.0
 ) -> Callable[[], np.ndarray]:
-    return lambda: y * (core.margins() + more)
+    return lambda: y * (core.margins() + added_margin)

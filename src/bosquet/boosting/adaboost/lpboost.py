@@ -233,8 +233,8 @@ class LPBoostClassifier(VoteClassifier):
     def _store_vote(self, search: ColumnGeneration) -> None:
         """Replace the vote by that of the last program."""
         self._vote.truncate(0)
-        self.estimator_weights_ = search.solution.vote[search.used]
-        for j in search.used:
+        self.estimator_weights_ = search.solution.vote[search.used_hypotheses]
+        for j in search.used_hypotheses:
             self._vote.add(search.hypotheses[j], float(search.solution.vote[j]))
 
     def _store_bounds(self, search: ColumnGeneration, rows: SignedRows) -> None:
@@ -294,7 +294,7 @@ class ColumnGeneration:
             self.values.append(self.solution.value)
             self.is_closed = True
             return False
-        self._add(h, outputs, distribution)
+        self._add_hypothesis(h, outputs, distribution)
         self.distribution = self.solution.distribution
         if self.after_round is not None:
             self.after_round(self)
@@ -333,7 +333,7 @@ class ColumnGeneration:
         self.smallest = min(self.smallest, self.last, key=lambda pair: pair[0])
         return h, outputs, agreement
 
-    def _add(self, h: Any, outputs: np.ndarray, distribution: np.ndarray) -> None:
+    def _add_hypothesis(self, h: Any, outputs: np.ndarray, distribution: np.ndarray) -> None:
         agreement = self.rows.y * outputs
         self.hypotheses.append(h)
         self.errors.append(weighted_error(agreement, distribution))
@@ -342,13 +342,13 @@ class ColumnGeneration:
         self.values.append(self.solution.value)
 
     @property
-    def used(self) -> np.ndarray:
+    def used_hypotheses(self) -> np.ndarray:
         """The hypotheses with a weight above 0, in the order in which they were found."""
         return np.flatnonzero(self.solution.vote > 0)
 
     def certificate(self) -> Certificate:
         """The certificate of the final vote; round t is its first t hypotheses with their final weights."""
-        share, used = self.rows.share, self.used
+        share, used = self.rows.share, self.used_hypotheses
         margins, training_errors, has_signs = np.zeros(share.size), [], True
         for j in used:
             agreement = self.program.agreements[j]

@@ -26,14 +26,14 @@ from bosquet._sklearn import (
 )
 from bosquet._targets import check_finite_target, check_same_length, warn_of_column_vector
 from bosquet._warnings import warn_user
-from bosquet.boosting._inputs import check_learner, shaped
+from bosquet.boosting._inputs import as_shaped, check_learner
 from bosquet.boosting.adaboost._base import drop_zero_weight_rows
 from bosquet.boosting.adaboost._learner_factory import (
     count_rows,
+    encode_table,
     is_native,
-    new_vote,
-    open_table,
-    weak_learner,
+    make_vote,
+    make_weak_learner,
 )
 from bosquet.boosting.adaboost._mean_loss import (
     ErrorLoss,
@@ -238,7 +238,7 @@ class AdaBoostRegressor(LearnerSequenceMixin, SaveMixin, RegressorMixin, BaseEst
         check_learner(template)
         if is_classifier(template):
             raise TypeError(f"estimator={template!r} is a classifier; pass a regressor")
-        encoder, table = open_table(
+        encoder, table = encode_table(
             template,
             X,
             categorical_features=self.categorical_features,
@@ -246,7 +246,7 @@ class AdaBoostRegressor(LearnerSequenceMixin, SaveMixin, RegressorMixin, BaseEst
         )
         target = _one_target(y, count_rows(template, table), type(self).__name__)
         table, target, weight, _ = drop_zero_weight_rows(template, table, target, sample_weight)
-        learner = weak_learner(
+        learner = make_weak_learner(
             template,
             table,
             output_kind="numbers",
@@ -267,7 +267,7 @@ class AdaBoostRegressor(LearnerSequenceMixin, SaveMixin, RegressorMixin, BaseEst
             learning_rate=float(self.learning_rate),
             restart=self.on_large_error == "restart",
         )
-        self.estimator_, self._vote = template, new_vote(learner, encoder)
+        self.estimator_, self._vote = template, make_vote(learner, encoder)
         for hypothesis in rounds.hypotheses:
             self._vote.add(hypothesis, 1.0)
         self._store_results(rounds, encoder)
@@ -371,7 +371,7 @@ class AdaBoostRegressor(LearnerSequenceMixin, SaveMixin, RegressorMixin, BaseEst
         if isinstance(vote, TreeVote):
             yield from predictions_by_tree(vote.ensemble, columns, effective_threads(self.n_jobs))
             return
-        table = shaped(X)
+        table = as_shaped(X)
         yield np.column_stack([vote.raw(table, 1, t, t + 1)[:, 0] for t in range(vote.n_rounds)])
 
     # ------------------------------------------------------------- the learners

@@ -157,7 +157,7 @@ def boost(
     for t in itertools.count(first):
         if w is None:
             return NO_WEIGHT_LEFT
-        h, votes, step = better_than_chance(learner, variant, f, w.distribution, t, size)
+        h, votes, step = fit_better_than_chance(learner, variant, f, w.distribution, t, size)
         if step is None:
             error = variant.rejected_error(votes, w.distribution, f)
             return without_edge(t + 1, error, variant.chance)
@@ -171,7 +171,7 @@ def boost(
     raise AssertionError("the count of rounds is infinite")
 
 
-def better_than_chance(
+def fit_better_than_chance(
     learner: WeakLearner, variant: Variant, f: np.ndarray, w: np.ndarray, t: int, size: float
 ) -> tuple[Any, np.ndarray, VoteStep | None]:
     """A hypothesis, its votes on the training rows and its step, None if it has no edge.

@@ -22,7 +22,7 @@ from scipy.special import softmax
 
 from bosquet import _core
 from bosquet._sums import weighted_sum
-from bosquet.boosting._inputs import error_of_round
+from bosquet.boosting._inputs import error_naming_round
 from bosquet.losses import MarginLoss
 
 if TYPE_CHECKING:
@@ -105,10 +105,18 @@ class TreeVote:
 
     def add_nothing(self) -> None:
         outputs = self.ensemble.n_outputs if self.ensemble.vector_leaves else 1
-        none, no_split = np.zeros(1), np.full(1, -1, dtype=np.int32)
-        nothing = np.zeros((1, outputs))
+        no_categories, no_split = np.zeros(1), np.full(1, -1, dtype=np.int32)
+        no_vote = np.zeros((1, outputs))
         _core.add_tree(
-            self.ensemble, no_split, none, no_split, np.zeros(1, bool), [None], nothing, none, none
+            self.ensemble,
+            no_split,
+            no_categories,
+            no_split,
+            np.zeros(1, bool),
+            [None],
+            no_vote,
+            no_categories,
+            no_categories,
         )
 
     def raw(
@@ -176,7 +184,9 @@ class LearnerVote:
             try:
                 outputs = self.adapter(voter.learner, X)
             except Exception as error:
-                raise error_of_round(error, voter.learner, number // voters_per_round) from error
+                raise error_naming_round(
+                    error, voter.learner, number // voters_per_round
+                ) from error
             added = voter.scale * self.as_vote(outputs)
             yield (slice(None), added.T) if self.at_once else (number % voters_per_round, added)
 

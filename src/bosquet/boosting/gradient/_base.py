@@ -22,7 +22,7 @@ from bosquet._sklearn import (
     tags_of,
 )
 from bosquet._targets import check_sample_weight
-from bosquet.boosting._inputs import shaped
+from bosquet.boosting._inputs import as_shaped
 from bosquet.boosting.gradient._boosted_sum import BoostedSum
 from bosquet.boosting.gradient._folds import (
     FoldsStepper,
@@ -41,7 +41,7 @@ from bosquet.boosting.gradient._parameters import (
     interaction_groups,
     monotone_directions,
 )
-from bosquet.boosting.gradient._rows import EncodedRows, FitRows, rows_of_eval_set, scaled_weight
+from bosquet.boosting.gradient._rows import EncodedRows, FitRows, rows_of_eval_set, scale_weight
 from bosquet.boosting.gradient._target_statistics import TrainingStatistics
 from bosquet.boosting.gradient._trees import TreeStepper, TreeTerms, mean_of_runs
 from bosquet.boosting.gradient.automatic import (
@@ -113,7 +113,7 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
         earlier = getattr(self, "parameters_", None) if continuing else None
         candidates = candidate_parameters(self, shape, eval_set is not None, earlier)
         self.parameters_ = candidates[0]
-        weights = scaled_weight(self, weight, encoder)
+        weights = scale_weight(self, weight, encoder)
         loss.check_targets(target)
         all_rows = EncodedRows(
             columns, target, *weights, offset=check_offset(offset, exposure, loss, n_samples)
@@ -187,7 +187,8 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
         else:
             folds = fold_rows(rows.rows, self.cv, self._seed, strata)
         row_pairs = [
-            (self._take(rows, train), self._take(rows, held_out)) for train, held_out in folds
+            (self._take_rows(rows, train), self._take_rows(rows, held_out))
+            for train, held_out in folds
         ]
         best, best_loss = None, np.inf
         for candidate in candidates:
@@ -310,7 +311,7 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
                 X, categorical_features=categorical, owner=owner
             )
         # A learner of another kind is given X unchanged; only its shape and names are stored.
-        return encoder, columns if native else shaped(X)
+        return encoder, columns if native else as_shaped(X)
 
     def _encode_all_levels(self, X: Any) -> tuple[TableEncoder, Any]:
         """An encoder for target statistics, or the ordinary one if they are not used."""
@@ -355,7 +356,7 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
         native, weight = self.estimator is None, given.weight
         # A row of weight 0 has no effect, not even on min_samples_leaf.
         weighted_rows = np.flatnonzero(weight) if weight.size and (weight == 0).any() else None
-        all_rows = given if weighted_rows is None else self._take(given, weighted_rows)
+        all_rows = given if weighted_rows is None else self._take_rows(given, weighted_rows)
         if eval_set is not None:
             validation = rows_of_eval_set(
                 eval_set,
@@ -375,13 +376,13 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
             train, validation_rows = weighted_rows[train], weighted_rows[validation_rows]
         return FitRows(
             all_rows,
-            self._take(given, train),
-            self._take(given, validation_rows),
+            self._take_rows(given, train),
+            self._take_rows(given, validation_rows),
             validation_rows,
             weighted_rows,
         )
 
-    def _take(self, part: EncodedRows, rows: np.ndarray) -> EncodedRows:
+    def _take_rows(self, part: EncodedRows, rows: np.ndarray) -> EncodedRows:
         """The given rows of a part."""
         take = take_rows if self.estimator is None else rows_of
         weight = part.weight[rows] if part.weight.size else part.weight

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bosquet._sklearn import has_fit_parameter, rows_of, seeded_clone
-from bosquet.boosting._inputs import error_of_round, predicted_numbers
+from bosquet.boosting._inputs import error_naming_round, predicted_numbers
 from bosquet.boosting.gradient._rows import EncodedRows
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def _predict(learner: Any, X: Any, round_: int) -> np.ndarray:
     try:
         return predicted_numbers(learner, X)
     except Exception as error:
-        raise error_of_round(error, learner, round_) from error
+        raise error_naming_round(error, learner, round_) from error
 
 
 class LearnerStepper:
@@ -93,7 +93,7 @@ class LearnerStepper:
         target, weight = self.train.target, self.train.weight
         self.loss.start_round(target, self.raw, weight)
         gradient, _ = self.loss.gradient_hessian(target, self.raw)
-        rows = self._drawn()
+        rows = self._draw_rows()
         terms = []
         for k in range(self.loss.outputs):
             learner = self._fit_learner(-np.asarray(gradient[k], dtype=float), rows)
@@ -107,7 +107,7 @@ class LearnerStepper:
                 )
         self.terms.rounds.append(terms)
 
-    def _drawn(self) -> np.ndarray | None:
+    def _draw_rows(self) -> np.ndarray | None:
         if self.subsample >= 1:
             return None
         size = max(1, round(self.subsample * self.train.rows))

@@ -37,17 +37,19 @@ def check_offset(
         return None
     total: Any = 0.0
     if offset is not None:
-        total = _by_output(offset, name, loss, rows)
+        total = _numbers_by_output(offset, name, loss, rows)
         _check_range(total, name)
     if exposure is not None:
         total = total + np.log(_check_exposure(exposure, loss, rows))
     return np.ascontiguousarray(total) if np.any(total) else None
 
 
-def _by_output(given: ArrayLike, name: str, loss: NativeLoss | CustomLoss, rows: int) -> np.ndarray:
+def _numbers_by_output(
+    offset: ArrayLike, name: str, loss: NativeLoss | CustomLoss, rows: int
+) -> np.ndarray:
     """The numbers as an array of shape (outputs, rows)."""
     try:
-        numbers = np.asarray(without_mask(given), dtype=float)
+        numbers = np.asarray(without_mask(offset), dtype=float)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} must contain numbers: {error}") from error
     if numbers.ndim == 0:
@@ -92,7 +94,7 @@ def _check_exposure(exposure: ArrayLike, loss: NativeLoss | CustomLoss, rows: in
             f"exposure needs a loss with a logarithmic link ({', '.join(LOG_LINK)}), but this model has"
             f" {used}; use one of these losses, or pass an offset on the scale of the raw prediction"
         )
-    numbers = _by_output(exposure, "exposure", loss, rows)
+    numbers = _numbers_by_output(exposure, "exposure", loss, rows)
     wrong = np.flatnonzero(~((numbers > 0) & np.isfinite(numbers)).all(axis=0))
     if wrong.size:
         row = wrong[0]

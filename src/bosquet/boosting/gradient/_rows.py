@@ -11,7 +11,7 @@ import numpy as np
 from bosquet._row_labels import warn_of_row_order_mismatch
 from bosquet._targets import check_same_length, check_sample_weight
 from bosquet._weights import power_of_two, warn_of_rescaling, warn_of_scale
-from bosquet.boosting._inputs import shaped
+from bosquet.boosting._inputs import as_shaped
 from bosquet.boosting.gradient._offsets import check_offset
 from bosquet.data import TableEncoder, n_rows
 
@@ -91,16 +91,14 @@ def rows_of_eval_set(
     warn_of_row_order_mismatch(("X of eval_set", "y of eval_set"), eval_set)
     target = encode_target(y)
     loss.check_targets(target)
-    columns: Any = shaped(X) if encoder is None else encoder.transform(X, owner=owner)
+    columns: Any = as_shaped(X) if encoder is None else encoder.transform(X, owner=owner)
     check_same_length(target.shape[1], columns.shape[0] if encoder is None else n_rows(columns))
     weight = check_sample_weight(given_weight, target.shape[1])
     offset = check_offset(given_offset, None, loss, target.shape[1], "eval_set[3]")
     return EncodedRows(columns, target, weight, offset=offset)
 
 
-def scaled_weight(
-    model: Any, weight: np.ndarray, encoder: TableEncoder
-) -> tuple[np.ndarray, float]:
+def scale_weight(model: Any, weight: np.ndarray, encoder: TableEncoder) -> tuple[np.ndarray, float]:
     """Weights that can be multiplied by gradients in single precision, and the factor that scaled them.
 
     The factor is a power of two, and parameters in units of weight are multiplied by it as well: the model

@@ -33,7 +33,7 @@ LARGEST_WEIGHT = 1e30
 def statistics_state(statistics: TargetStatistics) -> State:
     """The statistics as JSON values; sums without a fraction, such as counts, are written as integers."""
     return {
-        "kept": list(statistics.kept),
+        "kept": list(statistics.kept_columns),
         "prior": statistics.prior.tolist(),
         "strength": statistics.strength,
         "groups": [
@@ -50,15 +50,15 @@ def statistics_state(statistics: TargetStatistics) -> State:
 
 def read_statistics(state: Any, categories: list[int], trees: Ensemble) -> TargetStatistics:
     """Read the statistics of a model whose encoded columns have these numbers of levels."""
-    kept = read_integers(state, "kept", 0, len(categories) - 1)
-    if any(low >= high for low, high in pairwise(kept)):
-        raise invalid_field("kept", kept, "a list of column numbers in ascending order")
+    kept_columns = read_integers(state, "kept", 0, len(categories) - 1)
+    if any(low >= high for low, high in pairwise(kept_columns)):
+        raise invalid_field("kept", kept_columns, "a list of column numbers in ascending order")
     prior = read_numbers(state, "prior", low=0, high=1)
     if not prior.size:
         raise invalid_field("prior", [], "a list of at least one number")
     strength = read_number(state, "strength", 1e-30, LARGEST_WEIGHT)
     groups = read_list(state, "groups")
-    n_columns = len(kept) + len(groups) * (prior.size + 1)
+    n_columns = len(kept_columns) + len(groups) * (prior.size + 1)
     if n_columns != trees.n_features:
         raise ModelFileError(
             f"invalid model file: the trees have {trees.n_features} features, but 'target_statistics' has"
@@ -73,12 +73,12 @@ def read_statistics(state: Any, categories: list[int], trees: Ensemble) -> Targe
     read = [_read_group(group, categories, prior.size) for group in groups]
     if len({group.columns for group in read}) != len(read):
         raise ModelFileError("invalid model file: 'groups' has two entries with the same columns")
-    of_trees = [categories[f] for f in kept] + [0] * (n_columns - len(kept))
+    of_trees = [categories[f] for f in kept_columns] + [0] * (n_columns - len(kept_columns))
     if of_trees != list(trees.categories):
         raise ModelFileError(
             "invalid model file: the numbers of categories of the trees and of 'target_statistics' differ"
         )
-    return TargetStatistics(categories, kept, read, prior, strength)
+    return TargetStatistics(categories, kept_columns, read, prior, strength)
 
 
 def _read_group(state: Any, categories: list[int], n_targets: int) -> LevelSums:

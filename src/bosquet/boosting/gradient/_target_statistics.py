@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 Group = tuple[int, ...]
 Gains = Callable[[Sequence[Group]], list[tuple[float, int]]]
-Numbered = tuple[np.ndarray, np.ndarray]  # the level number of each row, the keys of the levels
+# The level number of each row, the keys of the levels.
+NumberedLevels = tuple[np.ndarray, np.ndarray]
 
 # Number of folds: the mean of a row is taken over the rows of the others.
 FOLDS = 10
@@ -90,30 +91,30 @@ class TargetStatistics:
     def __init__(
         self,
         categories: Sequence[int],
-        kept: Sequence[int],
+        kept_columns: Sequence[int],
         groups: Sequence[LevelSums],
         prior: np.ndarray,
         strength: float,
     ):
         self.categories = list(categories)
-        self.kept = list(kept)
+        self.kept_columns = list(kept_columns)
         self.groups = list(groups)
         self.prior = prior
         self.strength = strength
-        each = prior.size + 1
-        derived = [group.columns for group in self.groups for _ in range(each)]
-        self.sources: list[Group] = [(f,) for f in self.kept] + derived
-        self.tree_categories = [self.categories[f] for f in self.kept] + [0] * len(derived)
+        values_per_group = prior.size + 1
+        derived = [group.columns for group in self.groups for _ in range(values_per_group)]
+        self.sources: list[Group] = [(f,) for f in self.kept_columns] + derived
+        self.tree_categories = [self.categories[f] for f in self.kept_columns] + [0] * len(derived)
         unknown = np.append(prior, 0.0).astype(np.float32)[None, :]
         self._tables = _core.TargetTables(
             [list(group.columns) for group in self.groups],
             [[self.categories[f] for f in group.columns] for group in self.groups],
             [group.keys for group in self.groups],
-            [self._values(group) for group in self.groups],
+            [self._level_values(group) for group in self.groups],
             [unknown] * len(self.groups),
         )
 
-    def _values(self, group: LevelSums) -> np.ndarray:
+    def _level_values(self, group: LevelSums) -> np.ndarray:
         """The derived values of each level of a group, shape (levels, targets + 1)."""
         mean = group.sums + self.strength * self.prior[:, None]
         mean /= group.weight + self.strength
@@ -122,19 +123,19 @@ class TargetStatistics:
     def tree_columns(self, columns: Columns, threads: int = 1) -> list[np.ndarray]:
         """The columns of the trees for rows that are not training rows."""
         derived = self._tables.derive(columns, threads)
-        return [*(columns[f] for f in self.kept), *derived]
+        return [*(columns[f] for f in self.kept_columns), *derived]
 
     def same_tables(self, other: TargetStatistics) -> bool:
         """Whether both derive the same values from all rows."""
         return len(self.groups) == len(other.groups) and all(
             mine.columns == theirs.columns
             and np.array_equal(mine.keys, theirs.keys)
-            and np.array_equal(self._values(mine), other._values(theirs))
+            and np.array_equal(self._level_values(mine), other._level_values(theirs))
             for mine, theirs in zip(self.groups, other.groups, strict=True)
         )
 
     def __reduce__(self) -> tuple[object, ...]:
-        content = (self.categories, self.kept, self.groups, self.prior, self.strength)
+        content = (self.categories, self.kept_columns, self.groups, self.prior, self.strength)
         return (TargetStatistics, content)
 
 
@@ -161,15 +162,15 @@ class TrainingStatistics:
         self.strength = STRENGTH * rows.unit
         self.prior = _weighted_means(self.target, self.weight)
         if groups is None:
-            groups = choose_groups(self._gains(seed), self.categories, self.prior.size)
+            groups = choose_groups(self._gain_function(seed), self.categories, self.prior.size)
         self.versions = VERSIONS if self.target.shape[1] < MANY_ROWS else FEW_VERSIONS
-        self._numbered = [self._number(self.columns, group) for group in groups]
+        self._numbered_groups = [self._number_levels(self.columns, group) for group in groups]
         self.statistics = TargetStatistics(
             self.categories,
             [f for f, levels in enumerate(self.categories) if levels <= MAX_SET_LEVELS],
             [
                 self._level_sums(group, *numbered)
-                for group, numbered in zip(groups, self._numbered, strict=True)
+                for group, numbered in zip(groups, self._numbered_groups, strict=True)
             ],
             self.prior,
             self.strength,
@@ -178,12 +179,12 @@ class TrainingStatistics:
     def tree_columns(self, seed: int, version: int) -> list[np.ndarray]:
         """The columns of the trees for the training rows, in one of the versions."""
         derived = _core.held_out_statistics(
-            *_lists(self._numbered), self.target, self.weight, self.prior, self.strength, FOLDS, seed,
-            version, self.threads,
+            *_numbers_and_sizes(self._numbered_groups), self.target, self.weight, self.prior, self.strength,
+            FOLDS, seed, version, self.threads,
         )  # fmt: skip
-        return [*(self.columns[f] for f in self.statistics.kept), *derived]
+        return [*(self.columns[f] for f in self.statistics.kept_columns), *derived]
 
-    def _number(self, columns: Columns, group: Group) -> Numbered:
+    def _number_levels(self, columns: Columns, group: Group) -> NumberedLevels:
         levels = [self.categories[f] for f in group]
         numbers, keys = _core.number_levels(columns, list(group), levels)
         return numbers, keys
@@ -195,28 +196,29 @@ class TrainingStatistics:
         weight = np.bincount(numbers, self.weight if self.weight.size else None, keys.size)
         return LevelSums(group, keys, weight.astype(float), sums)
 
-    def _gains(self, seed: int) -> Gains:
+    def _gain_function(self, seed: int) -> Gains:
         """A function of groups that returns the gain and the number of levels of each, on some rows."""
-        some = slice(None, None, -(-self.target.shape[1] // MEASURED_ROWS))
-        columns, weight = take_rows(self.columns, some), np.ascontiguousarray(self.weight[some])
-        target = np.ascontiguousarray(self.target[:, some])
+        measured_rows = slice(None, None, -(-self.target.shape[1] // MEASURED_ROWS))
+        columns = take_rows(self.columns, measured_rows)
+        weight = np.ascontiguousarray(self.weight[measured_rows])
+        target = np.ascontiguousarray(self.target[:, measured_rows])
 
         def gains(groups: Sequence[Group]) -> list[tuple[float, int]]:
-            found: list[tuple[float, int]] = []
+            gains_and_sizes: list[tuple[float, int]] = []
             for first in range(0, len(groups), GROUPS_IN_MEMORY):
-                together = groups[first : first + GROUPS_IN_MEMORY]
-                numbered = [self._number(columns, group) for group in together]
+                groups_at_once = groups[first : first + GROUPS_IN_MEMORY]
+                numbered = [self._number_levels(columns, group) for group in groups_at_once]
                 gain = _core.held_out_gains(
-                    *_lists(numbered), target, weight, self.prior, self.strength, FOLDS, seed, 0,
+                    *_numbers_and_sizes(numbered), target, weight, self.prior, self.strength, FOLDS, seed, 0,
                     self.threads,
                 ).tolist()  # fmt: skip
-                found += zip(gain, (keys.size for _, keys in numbered), strict=True)
-            return found
+                gains_and_sizes += zip(gain, (keys.size for _, keys in numbered), strict=True)
+            return gains_and_sizes
 
         return gains
 
 
-def _lists(numbered: Sequence[Numbered]) -> tuple[list[np.ndarray], list[int]]:
+def _numbers_and_sizes(numbered: Sequence[NumberedLevels]) -> tuple[list[np.ndarray], list[int]]:
     return [numbers for numbers, _ in numbered], [keys.size for _, keys in numbered]
 
 
@@ -231,8 +233,8 @@ def choose_groups(gains: Gains, categories: Sequence[int], n_targets: int) -> li
     wide = [group for group in nominal if categories[group[0]] > MAX_SET_LEVELS] or nominal
     if len(nominal) < 2 or n_targets > MAX_TARGETS_PAIRED:
         return wide
-    found = dict(zip(nominal, gains(nominal), strict=True))
-    best = sorted(nominal, key=lambda group: (-found[group][0], group))[:MAX_PAIRED_COLUMNS]
+    single_gains = dict(zip(nominal, gains(nominal), strict=True))
+    best = sorted(nominal, key=lambda group: (-single_gains[group][0], group))[:MAX_PAIRED_COLUMNS]
     pairs = [
         pair
         for pair in combinations(sorted(column for (column,) in best), 2)
@@ -240,15 +242,17 @@ def choose_groups(gains: Gains, categories: Sequence[int], n_targets: int) -> li
         and (categories[pair[0]] + 1) * (categories[pair[1]] + 1) < 2**63
     ]
     excess: dict[Group, float] = {}
-    different = set()
+    distinct_gains = set()
     for pair, (gain, levels) in zip(pairs, gains(pairs), strict=True):
-        parts = [found[column,] for column in pair]
+        column_gains = [single_gains[column,] for column in pair]
         # A pair without further levels is the same as one of its columns. Two pairs with equal numbers are
         # the same if one of their columns is a copy of another.
-        is_new = levels > max(size for _, size in parts) and (gain, levels) not in different
+        is_new = (
+            levels > max(size for _, size in column_gains) and (gain, levels) not in distinct_gains
+        )
         if is_new and gain > MIN_GAIN:
-            different.add((gain, levels))
-            excess[pair] = gain - max(part for part, _ in parts)
+            distinct_gains.add((gain, levels))
+            excess[pair] = gain - max(part for part, _ in column_gains)
     ranked: list[Group] = sorted(excess, key=lambda pair: (-excess[pair], pair))
     return wide + ranked[:MAX_PAIRS]
 
@@ -271,10 +275,10 @@ def quantile_ranks(target: np.ndarray) -> np.ndarray:
     The mean rank of a level is not affected by outliers, and does not depend on the scale of the target.
     """
     ranks = np.empty_like(target)
-    for values, into in zip(target, ranks, strict=True):
+    for values, column_ranks in zip(target, ranks, strict=True):
         _, number, counts = np.unique(values, return_inverse=True, return_counts=True)
         middle = np.cumsum(counts) - counts / 2
-        into[:] = (middle / values.size)[number]
+        column_ranks[:] = (middle / values.size)[number]
     return ranks
 
 

@@ -89,10 +89,10 @@ def mean_of_runs(runs: Sequence[TreeTerms]) -> TreeTerms:
         first.categories.tolist(),
         first.vector_leaves,
     )
-    each = runs[0].trees_per_round
+    trees_per_round = runs[0].trees_per_round
     for round_ in range(runs[0].n_rounds):
         for ensemble in ensembles:
-            for tree in range(round_ * each, (round_ + 1) * each):
+            for tree in range(round_ * trees_per_round, (round_ + 1) * trees_per_round):
                 add_copy(mean, ensemble, tree, 1 / len(runs))
     return TreeTerms(mean, len(runs), runs[0].statistics)
 
@@ -114,37 +114,37 @@ class TreeStepper:
         vector_leaves: bool = False,
         statistics: TrainingStatistics | None = None,
     ):
-        started = time.perf_counter()
+        start_time = time.perf_counter()
         threads = threads_for(train.rows, len(categories), threads)
         seed, isa = options["seed"], instruction_set()
         self.statistics, self.seed = statistics, seed
-        columns = self._version(train, 0)
+        columns = self._columns_of_version(train, 0)
         bins = _core.learn_bins(
             columns, categories, train.weight, max_bins, EDGE_ROWS, seed, threads
         )
         matrix = _core.bin_table(columns, bins, isa, threads)
         self.loss = loss
         self.core_loss = core_loss(loss)
-        self.fit = _core.Fit(
+        self.core_fit = _core.Fit(
             matrix, bins, train.target, train.weight, self.core_loss, options, isa, threads
         )
         del matrix, columns
         for version in range(1, statistics.versions if statistics else 1):
-            table = _core.bin_table(self._version(train, version), bins, isa, threads)
-            self.fit.add_version(table)
+            table = _core.bin_table(self._columns_of_version(train, version), bins, isa, threads)
+            self.core_fit.add_version(table)
         self.validation = validation
         if validation is not None:
             columns = validation.columns
             if statistics is not None:
                 columns = statistics.statistics.tree_columns(columns, threads)
             validation_matrix = _core.bin_table(columns, bins, isa, threads)
-            self.fit.set_validation(validation_matrix, validation.target, validation.weight)
+            self.core_fit.set_validation(validation_matrix, validation.target, validation.weight)
         self.train = train
         self.newton = options["newton"]
-        self.binning_seconds = time.perf_counter() - started
-        self._start(terms, threads, categories, vector_leaves)
+        self.binning_seconds = time.perf_counter() - start_time
+        self._start_fit(terms, threads, categories, vector_leaves)
 
-    def _start(
+    def _start_fit(
         self, terms: TreeTerms | None, threads: int, categories: list[int], vector_leaves: bool
     ) -> None:
         if terms is None:
@@ -163,65 +163,67 @@ class TreeStepper:
         self.terms = terms
         parts = [part for part in (self.train, self.validation) if part is not None]
         if terms.n_rounds == 0 and all(part.offset is None for part in parts):
-            self.fit.start_from(terms.ensemble.base)
+            self.core_fit.start_from(terms.ensemble.base)
         else:
             validation_raw = None
             if self.validation is not None:
                 validation_raw = self.validation.with_offset(
                     terms.raw(self.validation.columns, threads).T
                 )
-            self.fit.start(self.train.with_offset(self._train_raw(threads).T), validation_raw)
+            self.core_fit.start(
+                self.train.with_offset(self._raw_of_training_rows(threads).T), validation_raw
+            )
         if isinstance(self.loss, CustomLoss):
-            self.loss.compare_derivatives(self.train.target, self.fit.raw())
+            self.loss.compare_derivatives(self.train.target, self.core_fit.raw())
 
-    def _version(self, train: EncodedRows, version: int) -> Columns:
+    def _columns_of_version(self, train: EncodedRows, version: int) -> Columns:
         """The columns of the trees for the training rows, in one of the versions of the statistics."""
         if self.statistics is None:
             return train.columns
         return self.statistics.tree_columns(self.seed, version)
 
-    def _train_raw(self, threads: int) -> np.ndarray:
+    def _raw_of_training_rows(self, threads: int) -> np.ndarray:
         """The raw predictions of the training rows that the rounds so far have seen."""
         if self.statistics is None:
             return self.terms.raw(self.train.columns, threads)
-        return self.terms.raw_of_trees(self._version(self.train, 0), threads)
+        return self.terms.raw_of_trees(self._columns_of_version(self.train, 0), threads)
 
     def step(self) -> None:
         if isinstance(self.loss, NativeLoss):
-            self.fit.round(self.terms.ensemble)
+            self.core_fit.round(self.terms.ensemble)
             return
-        raw = self.fit.raw()
+        raw = self.core_fit.raw()
         gradient, hessian = self.loss.gradient_hessian(self.train.target, raw)
         pairs = np.stack([gradient, hessian], axis=2).astype(np.float32)
         if self.train.weight.size:
             pairs *= self.train.weight[None, :, None].astype(np.float32)
         if self.newton:
-            self.fit.round(self.terms.ensemble, pairs)
+            self.core_fit.round(self.terms.ensemble, pairs)
             return
 
         def minimisers(leaf: np.ndarray, n_leaves: int, output: int) -> np.ndarray:
             return self.loss.leaf_minimisers(
-                self.train.target, self.fit.raw(), self.train.weight, leaf, n_leaves, output
+                self.train.target, self.core_fit.raw(), self.train.weight, leaf, n_leaves, output
             )
 
-        self.fit.round(self.terms.ensemble, pairs, minimisers)
+        self.core_fit.round(self.terms.ensemble, pairs, minimisers)
 
     def train_loss(self) -> float:
         if isinstance(self.loss, NativeLoss):
-            return self.fit.train_loss()
-        return self.loss.mean_loss(self.train.target, self.fit.raw(), self.train.weight)
+            return self.core_fit.train_loss()
+        return self.loss.mean_loss(self.train.target, self.core_fit.raw(), self.train.weight)
 
     def validation_loss(self) -> float | None:
         if self.validation is None:
             return None
         if isinstance(self.loss, NativeLoss):
-            return self.fit.validation_loss()
+            return self.core_fit.validation_loss()
         part = self.validation
-        return self.loss.mean_loss(part.target, self.fit.raw(validation=True), part.weight)
+        return self.loss.mean_loss(part.target, self.core_fit.raw(validation=True), part.weight)
 
     def timings(self) -> dict[str, float]:
         """Seconds by phase; the phases of growing are summed over threads."""
-        return {"bin": self.binning_seconds, **self.fit.timings()}
+        return {"bin": self.binning_seconds, **self.core_fit.timings()}
 
 
 def core_loss(loss: NativeLoss | CustomLoss) -> _core.Loss:

@@ -77,7 +77,7 @@ def _upper_levels(model: Any) -> Any:
     depth = 1
     while np.count_nonzero(tree.depths <= depth + 1) < 2 * MAX_LEAVES and depth < tree.depth:
         depth += 1
-    return tree.pruned_at(np.flatnonzero(tree.depths == depth))
+    return tree.prune_at(np.flatnonzero(tree.depths == depth))
 
 
 def _rules(model: Any, tree: Any) -> dict[int, str]:
