@@ -16,34 +16,34 @@ import pytest
 
 from bosquet.cli import main
 from bosquet.cli.arguments import UserError
-from bosquet.cli.commands.study import finish
+from bosquet.cli.commands.study import write_results
 
 N = 60
 
 
-def base():
+def valid_table():
     random = np.random.default_rng(0)
     return pd.DataFrame(
         {"x": random.normal(size=N), "z": random.normal(size=N), "y": ["a", "b"] * (N // 2)}
     )
 
 
-def csv(frame):
+def to_csv_bytes(frame):
     return frame.to_csv(index=False).encode()
 
 
 CASES = {
-    "no such target": (csv(base()), "w", "the target column 'w' is not in the table"),
-    "a target that is constant": (csv(base().assign(y=1)), "y", "in every row"),
-    "a target that is missing": (csv(base().assign(y=None)), "y", "missing in every row"),
-    "one row": (csv(base()[:1]), "y", "1 row"),
+    "no such target": (to_csv_bytes(valid_table()), "w", "the target column 'w' is not in the table"),
+    "a target that is constant": (to_csv_bytes(valid_table().assign(y=1)), "y", "in every row"),
+    "a target that is missing": (to_csv_bytes(valid_table().assign(y=None)), "y", "missing in every row"),
+    "one row": (to_csv_bytes(valid_table()[:1]), "y", "1 row"),
     "all columns text": (
-        csv(pd.DataFrame({"a": [f"some words {i}" for i in range(N)], "y": ["a", "b"] * 30})),
+        to_csv_bytes(pd.DataFrame({"a": [f"some words {i}" for i in range(N)], "y": ["a", "b"] * 30})),
         "y",
         "no usable feature is left",
     ),
     "a date as target": (
-        csv(base().assign(y=pd.date_range("2024", periods=N))), "y", "y",
+        to_csv_bytes(valid_table().assign(y=pd.date_range("2024", periods=N))), "y", "y",
     ),
     "the target's name twice": (b"y,x,y\n" + b"1,2,3\n0,3,4\n" * 20, "y", "named 'y'"),
     "the target's name twice, after five other repeated names": (
@@ -55,10 +55,10 @@ CASES = {
         b"y,x,y\n" + b"1,2,3\n0,3,4\n" * 20, "y_2", "2 columns are named",
     ),
     "a class with one member": (
-        csv(base().assign(y=["c", *["a", "b"] * 29, "a"])), "y",
+        to_csv_bytes(valid_table().assign(y=["c", *["a", "b"] * 29, "a"])), "y",
         "1 class with a single row ('c')",
     ),
-    "one column": (csv(base()[["y"]]), "y", "no column besides the target"),
+    "one column": (to_csv_bytes(valid_table()[["y"]]), "y", "no column besides the target"),
     "a file that is empty": (b"", "y", "is empty"),
     "a header alone": (b"x,y\n", "y", "no rows below it"),
     "a workbook": (b"PK\x03\x04" + b"x" * 99, "y", "Excel"),
@@ -94,12 +94,12 @@ def test_columns_with_the_name_of_the_target_can_be_dropped(bosquet, tmp_path):
 
 
 def test_dates_mixed_types_and_repeated_names_are_accepted(bosquet, tmp_path):
-    frame = base().assign(
+    frame = valid_table().assign(
         when=pd.date_range("2024", periods=N).strftime("%d/%m/%Y"),
         mixed=["1", "red", "2", "blue"] * (N // 4),
     )
     frame = pd.concat([frame, frame[["x"]]], axis=1)
-    (tmp_path / "t.csv").write_bytes(csv(frame))
+    (tmp_path / "t.csv").write_bytes(to_csv_bytes(frame))
     code, _, err = bosquet("fit", tmp_path / "t.csv", "-t", "y", "-o", tmp_path / "m")
     assert code == 0
     for note in ("'x' occurs 2 times", "when: a date", "mixed: mixed numbers and text"):
@@ -109,7 +109,7 @@ def test_dates_mixed_types_and_repeated_names_are_accepted(bosquet, tmp_path):
 def test_a_study_has_a_limit_of_columns_and_a_fit_has_none(bosquet, tmp_path, monkeypatch):
     monkeypatch.setattr("bosquet.study.table.reading.MAX_COLUMNS", 1)
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "t.csv").write_bytes(csv(base()))
+    (tmp_path / "t.csv").write_bytes(to_csv_bytes(valid_table()))
     code, printed, err = bosquet("study", "t.csv", "-t", "y", "-q")
     assert (code, printed, err.count("\n")) == (2, "", 1)
     assert "2 columns besides the target, but a study accepts at most 1" in err
@@ -207,7 +207,7 @@ def test_very_many_columns_are_accepted(bosquet, tmp_path, n):
 def test_invalid_arguments_are_one_line_and_exit_code_2(
     bosquet, tmp_path, monkeypatch, words, message
 ):
-    (tmp_path / "t.csv").write_bytes(csv(base()))
+    (tmp_path / "t.csv").write_bytes(to_csv_bytes(valid_table()))
     monkeypatch.chdir(tmp_path)
     code, printed, err = bosquet(*words)
     assert (code, printed) == (2, "")
@@ -294,11 +294,11 @@ def test_the_result_is_printed_if_the_report_cannot_be_written(capsys, tmp_path)
 
     options = argparse.Namespace(quiet=True, json=False, save=None)
     with pytest.raises(UserError, match=r"^the page could not be written to page.html: no space$"):
-        finish(options, Studied(), "page.html")
+        write_results(options, Studied(), "page.html")
     assert capsys.readouterr().out == "the table of methods\n"
     options.json = True
     with pytest.raises(UserError):
-        finish(options, Studied(), "page.html")
+        write_results(options, Studied(), "page.html")
     files = json.loads(capsys.readouterr().out)["files"]
     assert files == {"report": None, "model": None}
 

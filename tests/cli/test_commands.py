@@ -182,7 +182,7 @@ def test_bench_measures_every_installed_library(bosquet, monkeypatch):
     assert code == 0
     assert set(results) == {"Bosquet", "scikit-learn"}
     assert all(result["fit"] > 0 and result["log_loss"] < 1 for result in results.values())
-    assert "x ours" in bench.table(json.loads(output))
+    assert "x ours" in bench.results_table(json.loads(output))
 
 
 def test_study_writes_a_report_and_a_model(bosquet, sales, tmp_path):

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bosquet.cli.formulas import escaped, without_formulas
+from bosquet.cli.formulas import escape_formula, without_formulas
 
 FORMULAS = [
     "=1+1",
@@ -26,12 +26,12 @@ HARMLESS = ["-1.5", "+3", "-1,200.5", "-1e-5", "+12%", "a=1", "x;=1+1", "", "'=1
 
 @pytest.mark.parametrize("text", FORMULAS)
 def test_a_formula_gets_an_apostrophe(text):
-    assert escaped(text) == "'" + text
+    assert escape_formula(text) == "'" + text
 
 
 @pytest.mark.parametrize("text", [*HARMLESS, -1.5, None, True])
 def test_other_cells_are_unchanged(text):
-    assert escaped(text) is text
+    assert escape_formula(text) is text
 
 
 def test_a_column_may_have_any_name():
@@ -65,7 +65,7 @@ def test_all_cells_and_names_are_escaped_on_demand(bosquet, hostile):
     code, stdout, _ = bosquet(*words, "--escape-formulas")
     assert code == 0
     rows = list(csv.reader(io.StringIO(stdout)))
-    assert all(not cell or escaped(cell) == cell for row in rows for cell in row)
+    assert all(not cell or escape_formula(cell) == cell for row in rows for cell in row)
     assert rows[0][:4] == ["'=cmd()", "x", "cut", "label"]
     assert [float(row[1]) for row in rows[1:]] == frame["x"].tolist()
     assert {row[3] for row in rows[1:]} <= {"'=yes()", "'-no()"}

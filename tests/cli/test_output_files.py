@@ -14,7 +14,7 @@ FIT = ["fit", "t.csv", "-t", "y", "--method", "tree"]
 
 
 @pytest.fixture
-def here(tmp_path, monkeypatch):
+def working_folder(tmp_path, monkeypatch):
     """A working folder with a table under four names, a second table, and a model."""
     monkeypatch.chdir(tmp_path)
     for name in ("t.csv", "later.csv", "t.pkl"):
@@ -27,7 +27,7 @@ def here(tmp_path, monkeypatch):
     return tmp_path
 
 
-def contents(folder):
+def file_contents(folder):
     return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
 
 
@@ -52,12 +52,12 @@ def contents(folder):
         ["study", "t.pkl", *STUDY[2:], "--save", "t"],  # a pickle would be t.pkl
     ],
 )
-def test_an_output_that_is_an_input_is_an_error_and_nothing_changes(bosquet, here, words):
-    before = contents(here)
+def test_an_output_that_is_an_input_is_an_error_and_nothing_changes(bosquet, working_folder, words):
+    before = file_contents(working_folder)
     code, stdout, err = bosquet(*words, "-q")
     assert (code, stdout, err.count("\n")) == (2, "", 1)
     assert "is the same file as the input " in err
-    assert contents(here) == before
+    assert file_contents(working_folder) == before
 
 
 @pytest.mark.parametrize(
@@ -69,24 +69,24 @@ def test_an_output_that_is_an_input_is_an_error_and_nothing_changes(bosquet, her
         ["tree", "t.csv", "-t", "y", "--png", "new", "--out", "new"],
     ],
 )
-def test_two_options_do_not_write_one_file(bosquet, here, words):
-    before = contents(here)
+def test_two_options_do_not_write_one_file(bosquet, working_folder, words):
+    before = file_contents(working_folder)
     code, stdout, err = bosquet(*words, "-q")
     assert (code, stdout, err.count("\n")) == (2, "", 1)
     assert "is also the file of --" in err
-    assert contents(here) == before
+    assert file_contents(working_folder) == before
 
 
-def test_the_file_behind_the_standard_input_is_not_replaced(here):
+def test_the_file_behind_the_standard_input_is_not_replaced(working_folder):
     words = [sys.executable, "-m", "bosquet", "fit", "-", *FIT[2:], "--out", "t.csv"]
     with open("t.csv", "rb") as table:
         done = subprocess.run(words, stdin=table, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "the same file as the standard input" in done.stderr
-    assert (here / "t.csv").read_bytes() == TABLE
+    assert (working_folder / "t.csv").read_bytes() == TABLE
 
 
-def test_other_files_and_devices_are_written(bosquet, here):
+def test_other_files_and_devices_are_written(bosquet, working_folder):
     assert bosquet(*FIT, "--out", "m2.bosquet", "-q")[0] == 0
     assert bosquet("predict", "m2.bosquet", "t.csv", "--out", os.devnull, "-q")[0] == 0
     assert bosquet("tree", "t.csv", "-t", "y", "--out", os.devnull, "--png", os.devnull)[0] == 0

@@ -11,7 +11,7 @@ from bosquet.cli import main
 
 
 @pytest.fixture(scope="module")
-def kept(counted_study, sales, tmp_path_factory):
+def pickle_path(counted_study, sales, tmp_path_factory):
     """The pickle of a linear regression, written by `study --save`."""
     folder = tmp_path_factory.mktemp("linear")
     command = counted_study(sales, "price", "linear", 1)
@@ -32,28 +32,30 @@ def test_the_study_reports_the_saved_file_and_how_to_use_it(
     assert [path.name for path in tmp_path.iterdir()] == ["best.bosquet.pkl"]
 
 
-def test_predict_reads_it_with_the_preparation_of_its_table(bosquet, sales, kept):
-    code, stdout, err = bosquet("predict", kept, sales, "--trust", "--json")
+def test_predict_reads_it_with_the_preparation_of_its_table(bosquet, sales, pickle_path):
+    code, stdout, err = bosquet("predict", pickle_path, sales, "--trust", "--json")
     assert code == 0, err
     stdout = [row["price"] for row in json.loads(stdout)]
     frame = pd.read_csv(sales, sep=";", decimal=",")
     assert np.corrcoef(stdout, frame["price"])[0, 1] > 0.9
 
 
-def test_explain_gives_reasons_that_add_up(bosquet, sales, kept):
-    found = json.loads(bosquet("explain", kept, sales, "--row", 3, "--trust", "--json")[1])
+def test_explain_gives_reasons_that_add_up(bosquet, sales, pickle_path):
+    found = json.loads(bosquet("explain", pickle_path, sales, "--row", 3, "--trust", "--json")[1])
     total = found["base"] + sum(reason["effect"] for reason in found["reasons"])
     assert total == pytest.approx(found["prediction"])
-    ranking = json.loads(bosquet("explain", kept, sales, "--trust", "--json")[1])["importances"]
+    ranking = json.loads(bosquet("explain", pickle_path, sales, "--trust", "--json")[1])[
+        "importances"
+    ]
     assert ranking[0]["feature"] == "size"
 
 
-def test_info_and_verify_describe_it(bosquet, kept):
-    code, stdout, _ = bosquet("info", kept, "--trust")
+def test_info_and_verify_describe_it(bosquet, pickle_path):
+    code, stdout, _ = bosquet("info", pickle_path, "--trust")
     assert code == 0
     assert "Linear regression" in stdout
     assert "left out: identifier" in stdout
-    code, stdout, _ = bosquet("verify", kept, "--trust")
+    code, stdout, _ = bosquet("verify", pickle_path, "--trust")
     assert code == 0
     assert "no checksum" in stdout
 

@@ -7,7 +7,7 @@ from bosquet.study.metrics.metric import metric_named
 RMSE = metric_named("rmse", "regression")
 
 
-def row(name, mean, *, readable="no", apart=True, scores=None):
+def method_row(name, mean, *, readable="no", apart=True, scores=None):
     return {
         "name": name,
         "title": name.capitalize(),
@@ -23,5 +23,5 @@ def row(name, mean, *, readable="no", apart=True, scores=None):
     }
 
 
-def best(name, mean, **more):
-    return {**row(name, mean, **more), "difference": None}
+def best_row(name, mean, **more):
+    return {**method_row(name, mean, **more), "difference": None}

@@ -27,7 +27,7 @@ from sklearn.model_selection import ShuffleSplit
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 import bosquet
-from bosquet.study.compare.verdict import verdict_on
+from bosquet.study.compare.verdict import reach_verdict
 from bosquet.study.explain.learning_curve import forecast
 from bosquet.study.record import MethodProperties, MethodRecord, Record
 
@@ -315,7 +315,7 @@ def _record(task: str, n_classes: int) -> Record:
             "simultaneous": "Dunnett", "comparisons": len(methods) - 1,
         },
         "final": {"rows": len(table), "of": len(table), "seconds": 0.5, "why": ""},
-        "verdict": verdict_on(methods + _left_out()),  # type: ignore[arg-type]
+        "verdict": reach_verdict(methods + _left_out()),  # type: ignore[arg-type]
         "notes": ["The support vector machine failed; its row states the reason."],
     }  # type: ignore[typeddict-item, return-value]  # fmt: skip
 

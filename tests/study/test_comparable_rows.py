@@ -7,14 +7,14 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from choice_rows import RMSE, best, row
+from choice_rows import RMSE, best_row, method_row
 from mixed_tables import metric_and_shape
 from sklearn.linear_model import Ridge
 from stand_ins import constant, linear, method
 
 from bosquet import Study
 from bosquet.study.compare.choice import choose
-from bosquet.study.compare.leaderboard import as_text
+from bosquet.study.compare.leaderboard import leaderboard_text
 from bosquet.study.methods import METHODS
 from bosquet.study.methods.costs import FitCost, modelled_seconds
 from bosquet.study.methods.method import TableShape
@@ -49,7 +49,7 @@ class Paced(Ridge):
         return super().fit(X, y)
 
 
-def paced(name, seconds, cost=None, values=(1.0,), **more):
+def method_of_pace(name, seconds, cost=None, values=(1.0,), **more):
     """Return a method with this time per thousand rows; its cost model may be wrong."""
     made = FitCost(cost or seconds, columns_exponent=0.0, fixed=0.0)
     return method(
@@ -61,7 +61,7 @@ def paced(name, seconds, cost=None, values=(1.0,), **more):
     )
 
 
-def few(name="few", readable="no"):
+def method_on_few_rows(name="few", readable="no"):
     """Return a method that gets a subsample in a study without a time limit."""
     made = lambda shape, seconds: 50 if seconds < 100 else shape.n_rows  # noqa: E731
     return method(
@@ -74,7 +74,12 @@ def few(name="few", readable="no"):
 
 
 def test_a_method_on_fewer_rows_has_a_difference_but_no_test():
-    study = Study(methods=[linear("no"), few(readable="yes")], budget=None, repeats=5, verbose=0)
+    study = Study(
+        methods=[linear("no"), method_on_few_rows(readable="yes")],
+        budget=None,
+        repeats=5,
+        verbose=0,
+    )
     study.fit(table(), "y")
     rows = {m["name"]: m for m in study.record_["methods"]}
     assert rows["few"]["subsampled"]
@@ -85,15 +90,15 @@ def test_a_method_on_fewer_rows_has_a_difference_but_no_test():
     assert study.record_["comparison"]["best"] == "linear"
     assert study.record_["comparison"]["comparisons"] == 1  # the constant
     assert study.record_["chosen"]["name"] == "linear"
-    assert "not tested: different training rows" in as_text(study.record_)
+    assert "not tested: different training rows" in leaderboard_text(study.record_)
     assert "not tested: different training rows" in page_html(study.record_)
     assert "1 trained on fewer rows (Few)" in study.record_["chosen"]["why"]
     assert "All" not in study.record_["chosen"]["why"]
 
 
-def on_fewer(name, mean, rows=20):
+def row_on_fewer_rows(name, mean, rows=20):
     return {
-        **row(name, mean),
+        **method_row(name, mean),
         "subsampled": True,
         "rows_used": rows,
         "difference": {"mean": 0.1, "low": None, "high": None, "distinguishable": False},
@@ -101,9 +106,9 @@ def on_fewer(name, mean, rows=20):
 
 
 def test_a_method_on_fewer_rows_is_taken_only_if_it_leads_and_the_rows_are_stated():
-    whole = [best("forest", 1.0), row("constant", 3.0)]
-    assert choose([whole[0], on_fewer("svm", 1.1), whole[1]], RMSE).name == "forest"
-    found = choose([on_fewer("svm", 0.9), *whole], RMSE)
+    whole = [best_row("forest", 1.0), method_row("constant", 3.0)]
+    assert choose([whole[0], row_on_fewer_rows("svm", 1.1), whole[1]], RMSE).name == "forest"
+    found = choose([row_on_fewer_rows("svm", 0.9), *whole], RMSE)
     assert found.name == "svm"
     assert found.runner_up == "forest"
     assert "trained on only 20 rows" in found.why
@@ -112,8 +117,8 @@ def test_a_method_on_fewer_rows_is_taken_only_if_it_leads_and_the_rows_are_state
 
 
 def test_a_small_lead_of_a_method_on_fewer_rows_is_not_enough():
-    whole = [best("forest", 1.0), row("constant", 3.0)]
-    found = choose([on_fewer("svm", 0.97), *whole], RMSE)  # 1.5 % of its gain of 2.03
+    whole = [best_row("forest", 1.0), method_row("constant", 3.0)]
+    found = choose([row_on_fewer_rows("svm", 0.97), *whole], RMSE)  # 1.5 % of its gain of 2.03
     assert found.name == "forest"
     assert "best RMSE 1 on the test rows of the methods trained on all" in found.why
     assert "Svm, trained on 20 rows, is hardly better (0.97)" in found.why
@@ -152,29 +157,31 @@ def test_a_score_on_an_easy_split_is_not_compared_with_a_mean_over_all_splits():
     assert rows["once"]["difference"]["mean"] == pytest.approx(gap)
     assert study.record_["methods"][0]["name"] == "linear"
     assert study.record_["chosen"]["name"] == "linear"
-    assert "1 of 3 splits" in as_text(study.record_)
+    assert "1 of 3 splits" in leaderboard_text(study.record_)
     assert "1 of 3 splits" in page_html(study.record_)
     assert any("without all splits are estimates" in note for note in study.record_["notes"])
 
 
 def test_a_leader_on_fewer_rows_that_beats_the_constant_is_a_model():
-    alone = {**best("constant", 3.0, readable="yes"), "interval": [2.9, 3.1]}
-    led = {**on_fewer("svm", 0.9), "interval": [0.8, 1.0]}
+    alone = {**best_row("constant", 3.0, readable="yes"), "interval": [2.9, 3.1]}
+    led = {**row_on_fewer_rows("svm", 0.9), "interval": [0.8, 1.0]}
     assert choose([led, alone], RMSE).verdict["kind"] == "model"
     near = {**led, "mean": 2.95, "interval": [2.8, 3.2]}
     assert choose([near, alone], RMSE).verdict["kind"] == "constant"
 
 
 @pytest.fixture
-def large(monkeypatch):
+def every_table_is_large(monkeypatch):
     """Treat every table as large."""
     monkeypatch.setattr(time_division, "SMALL_TABLE_VALUES", 1)
 
 
-def test_methods_that_cannot_use_all_rows_come_last_and_reduce_no_other_method(large):
+def test_methods_that_cannot_use_all_rows_come_last_and_reduce_no_other_method(
+    every_table_is_large,
+):
     # By expected accuracy the first would come first, and take 60 s for all 2,400 training rows.
-    slow = paced("svm-gaussian", 25.0)
-    quick = [paced("quick", 0.01), paced("zebra", 0.01)]
+    slow = method_of_pace("svm-gaussian", 25.0)
+    quick = [method_of_pace("quick", 0.01), method_of_pace("zebra", 0.01)]
     study = Study(methods=[slow, *quick], budget=6, verbose=0, repeats=1).fit(table(), "y")
     rows = {m["name"]: m for m in study.record_["methods"]}
     assert rows["quick"]["rows_used"] == rows["zebra"]["rows_used"] == 2400
@@ -183,9 +190,11 @@ def test_methods_that_cannot_use_all_rows_come_last_and_reduce_no_other_method(l
     assert study.record_["chosen"]["name"] != "svm-gaussian"
 
 
-def test_a_method_that_is_not_reached_states_the_duration_of_a_fit(large, monkeypatch):
+def test_a_method_that_is_not_reached_states_the_duration_of_a_fit(
+    every_table_is_large, monkeypatch
+):
     monkeypatch.setattr(time_division, "END_OF_FIRST_ROUND", 0.0)
-    methods = [paced("slow", 25.0), paced("quick", 0.01)]
+    methods = [method_of_pace("slow", 25.0), method_of_pace("quick", 0.01)]
     study = Study(methods=methods, budget=5, verbose=0, repeats=1).fit(table(), "y")
     assert study.table_.loc["slow", "status"] == "not reached"
     message = study.table_.loc["slow", "message"]
@@ -194,12 +203,12 @@ def test_a_method_that_is_not_reached_states_the_duration_of_a_fit(large, monkey
 
 def test_measured_times_correct_the_cost_models_of_later_methods():
     fit_times = FitTimeModel(TableShape("regression", 10_000, 3, 0, 3, 1, 1.0))
-    first, *others = (paced(str(k), 0.1 + 0.01 * k) for k in range(5))
+    first, *others = (method_of_pace(str(k), 0.1 + 0.01 * k) for k in range(5))
     assert fit_times.seconds(first, 10_000) == pytest.approx(1.0, rel=0.01)
     done = Outcome("0", 0, "done", rows_used=5000, one_fit_seconds=2.0)  # four times as long
     fit_times.update(first, done)
     assert fit_times.seconds(first, 10_000) == pytest.approx(4.0, rel=0.01)
-    last = paced("last", 0.2)
+    last = method_of_pace("last", 0.2)
     assert fit_times.seconds(last, 10_000) == pytest.approx(2.0, rel=0.01)  # one is not enough
     for k, one in enumerate(others, start=1):
         fit_times.update(one, replace(done, one_fit_seconds=2.0 + 0.2 * k))
@@ -221,7 +230,7 @@ def test_cost_models_grow_as_the_time_of_fits_does(name, task):
     model = METHODS[name].rows_affordable
     seconds, modelled = [], []
     for n in (5000, 40_000):
-        best = np.inf
+        best_row = np.inf
         for _ in range(3):
             began = time.process_time()  # processor time of this process, also on a busy machine
             tune(
@@ -231,19 +240,24 @@ def test_cost_models_grow_as_the_time_of_fits_does(name, task):
                 metric,
                 limits=TimeLimits(soft=0.0),
             )
-            best = min(best, time.process_time() - began)
-        seconds.append(best)
+            best_row = min(best_row, time.process_time() - began)
+        seconds.append(best_row)
         modelled.append(modelled_seconds(model, whole, n))
     growth = (seconds[1] / seconds[0]) / (modelled[1] / modelled[0])
     assert 0.4 < growth < 2.5
     assert 0.1 < seconds[1] / modelled[1] < 10  # machines differ
 
 
-def test_cost_models_that_are_wrong_are_noticed_before_a_slow_method_begins(large):
+def test_cost_models_that_are_wrong_are_noticed_before_a_slow_method_begins(every_table_is_large):
     # All models are eight times too optimistic: after three methods the fourth is known to be too slow.
     names = ("nearest-centroid", "lda", "logistic")
-    quick = [paced(name, 0.08 + 0.008 * k, cost=0.01 + 0.001 * k) for k, name in enumerate(names)]
-    study = Study(methods=[*quick, paced("cart", 2.0, cost=0.25)], budget=10, verbose=0, repeats=1)
+    quick = [
+        method_of_pace(name, 0.08 + 0.008 * k, cost=0.01 + 0.001 * k)
+        for k, name in enumerate(names)
+    ]
+    study = Study(
+        methods=[*quick, method_of_pace("cart", 2.0, cost=0.25)], budget=10, verbose=0, repeats=1
+    )
     study.fit(table(), "y")
     assert study.table_.loc["lda", "rows"] == 2400
     assert study.table_.loc["cart", "rows"] < 2400
@@ -251,7 +265,7 @@ def test_cost_models_that_are_wrong_are_noticed_before_a_slow_method_begins(larg
 
 @pytest.mark.parametrize(("score", "repeated"), [(1.1, ["linear"]), (0.9, ["linear", "few"])])
 def test_further_splits_of_large_tables_are_for_methods_on_all_rows_or_ahead_of_them(
-    large, score, repeated
+    every_table_is_large, score, repeated
 ):
     def outcome(split, name):
         return Outcome(
@@ -264,7 +278,7 @@ def test_further_splits_of_large_tables_are_for_methods_on_all_rows_or_ahead_of_
 
     schedule = _schedule.Schedule(
         SimpleNamespace(shape=TableShape("regression", 100, 3, 0, 3, 1, 1.0), metric=RMSE),
-        [linear(), few()],
+        [linear(), method_on_few_rows()],
         SimpleNamespace(timed=True),
         SimpleNamespace(get=outcome),
         5,

@@ -21,7 +21,7 @@ def rows():
     return X, X @ [1.0, -0.5, 0.0], random
 
 
-def both(fitted, X, y, theirs):
+def assert_same_criteria(fitted, X, y, theirs):
     # The BIC of statsmodels has another scale for generalised models; its log-likelihood is used instead.
     parameters = (theirs.aic + 2 * theirs.llf) / 2
     bic = parameters * np.log(len(y)) - 2 * theirs.llf
@@ -33,8 +33,8 @@ def test_criteria_of_least_squares_agree_with_statsmodels(rows):
     X, signal, random = rows
     y = signal + random.normal(size=len(X))
     theirs = statsmodels.OLS(y, statsmodels.add_constant(X)).fit()
-    both(LinearRegression().fit(X, y), X, y, theirs)
-    both(make_pipeline(StandardScaler(), Ridge(alpha=1e-9)).fit(X, y), X, y, theirs)
+    assert_same_criteria(LinearRegression().fit(X, y), X, y, theirs)
+    assert_same_criteria(make_pipeline(StandardScaler(), Ridge(alpha=1e-9)).fit(X, y), X, y, theirs)
     assert information_criterion(LinearRegression().fit(X, y), X, y, kind="bic") == pytest.approx(
         theirs.bic
     )
@@ -44,14 +44,14 @@ def test_criteria_of_logistic_regression_agree_with_statsmodels(rows):
     X, signal, random = rows
     y = np.where(signal + random.logistic(size=len(X)) > 0, "yes", "no")
     theirs = statsmodels.Logit(y == "yes", statsmodels.add_constant(X)).fit(disp=0)
-    both(LogisticRegression(C=1e9, tol=1e-8).fit(X, y), X, y, theirs)
+    assert_same_criteria(LogisticRegression(C=1e9, tol=1e-8).fit(X, y), X, y, theirs)
 
 
 def test_criteria_of_logistic_regression_of_several_classes_agree_with_statsmodels(rows):
     X, signal, random = rows
     y = np.digitize(signal + random.logistic(size=len(X)), [-1, 1])
     theirs = statsmodels.MNLogit(y, statsmodels.add_constant(X)).fit(disp=0)
-    both(LogisticRegression(C=1e9, tol=1e-8, max_iter=1000).fit(X, y), X, y, theirs)
+    assert_same_criteria(LogisticRegression(C=1e9, tol=1e-8, max_iter=1000).fit(X, y), X, y, theirs)
 
 
 @pytest.mark.parametrize("model", [LogisticRegression(), Ridge(2.0), PoissonRegressor()])
@@ -70,7 +70,7 @@ def test_criteria_of_poisson_regression_agree_with_statsmodels(rows):
     theirs = statsmodels.GLM(
         y, statsmodels.add_constant(X), family=statsmodels.families.Poisson()
     ).fit()
-    both(PoissonRegressor(alpha=0, tol=1e-9, max_iter=1000).fit(X, y), X, y, theirs)
+    assert_same_criteria(PoissonRegressor(alpha=0, tol=1e-9, max_iter=1000).fit(X, y), X, y, theirs)
 
 
 def test_a_penalty_leaves_fewer_parameters(rows):

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from bosquet.study.exploration import explore
-from bosquet.study.exploration.alarms import alarms
+from bosquet.study.exploration.alarms import alarm_findings
 
 N = 2000
 
@@ -54,7 +54,7 @@ def test_a_split_by_time_is_proposed_for_rows_ordered_by_a_date(order, as_text):
     frame["when"] = when.strftime("%d.%m.%Y %H:%M") if as_text else when
     found = explore(frame, "y", "binary")
     assert found["proposed"] == {"time": "when"}
-    [alarm] = alarms(found)
+    [alarm] = alarm_findings(found)
     assert alarm["message"].endswith("pass --time when.")
 
 
@@ -63,7 +63,7 @@ def test_an_ascending_number_named_like_a_time_is_a_time_and_others_are_not():
     frame["elapsed time"] = np.cumsum(np.random.default_rng(0).exponential(size=N))
     found = explore(frame, "y", "binary")
     assert found["proposed"] == {"time": "elapsed time"}
-    assert "pass --time 'elapsed time'" in alarms(found)[0]["message"]
+    assert "pass --time 'elapsed time'" in alarm_findings(found)[0]["message"]
     renamed = frame.rename(columns={"elapsed time": "size"})
     assert explore(renamed, "y", "binary")["proposed"] == {}
 
@@ -73,7 +73,9 @@ def test_days_that_start_again_are_not_a_time():
     frame["day"] = np.repeat(np.arange(N // 10) % 28 + 1, 10)
     found = explore(frame, "y", "binary")
     assert found["proposed"] == {}
-    assert "day increases from row to row and then starts again" in alarms(found)[0]["message"]
+    assert (
+        "day increases from row to row and then starts again" in alarm_findings(found)[0]["message"]
+    )
     shuffled = frame.sample(frac=1, random_state=0, ignore_index=True)
     assert findings(shuffled) == []
 
@@ -141,7 +143,7 @@ def test_an_identifier_that_repeats_is_a_group():
     frame = visits()
     found = explore(frame, "y", "binary")
     assert found["proposed"] == {"group": "patient_id"}
-    [alarm] = alarms(found)
+    [alarm] = alarm_findings(found)
     assert "300 values, 6.0 rows per value" in alarm["message"]
     assert alarm["message"].endswith("pass --group patient_id.")
     as_text = frame.assign(patient_id="p" + frame["patient_id"].astype(str))
@@ -185,7 +187,7 @@ def test_a_column_with_the_name_of_a_survey_weight_is_proposed(name):
     frame[name] = np.random.default_rng(5).gamma(2, 1000, N)
     found = explore(frame, "y", "binary")
     assert found["proposed"] == {"weight": name}
-    assert "--weight" in alarms(found)[0]["message"]
+    assert "--weight" in alarm_findings(found)[0]["message"]
 
 
 def test_body_weights_and_weights_that_predict_are_not_proposed():

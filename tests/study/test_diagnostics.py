@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
-from bosquet.study.explain.diagnostics import calibration_on, coverage_on, too_few
+from bosquet.study.explain.diagnostics import calibration_on, coverage_on, few_rows_note
 from bosquet.study.metrics.metric import metric_named
 
 
@@ -65,5 +65,5 @@ def test_an_overconfident_model_is_detected_and_calibrated():
     ],
 )
 def test_a_note_names_what_needs_more_test_rows(rows, classes, note):
-    assert too_few(rows, classes) == note
-    assert too_few(30, True).count("(") == 2
+    assert few_rows_note(rows, classes) == note
+    assert few_rows_note(30, True).count("(") == 2

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bosquet.study.exploration import explore
-from bosquet.study.exploration.drift import shift
+from bosquet.study.exploration.drift import distribution_shift
 from bosquet.study.exploration.features import feature_of
 from bosquet.study.exploration.relations import correlation_ratio, cramers_v
 from bosquet.tables.planning import plan_column
@@ -217,17 +217,17 @@ def test_a_table_has_not_drifted_from_itself(values, as_text):
     series = pd.Series([str(v) if as_text else v for v in values], name="a")
     plan, _ = plan_column("a", series)
     feature = feature_of(plan, series)
-    index, difference, chance = shift(feature, feature)
+    index, difference, chance = distribution_shift(feature, feature)
     assert index == pytest.approx(0)
     assert difference == pytest.approx(0)
     assert chance == pytest.approx(1)
 
 
 def test_findings_that_make_scores_optimistic_are_alarms(table):
-    from bosquet.study.exploration.alarms import alarms, leaking_columns
+    from bosquet.study.exploration.alarms import alarm_findings, leaking_columns
 
     copied = pd.concat([table.assign(z=table["y"] + "!"), table[:60].assign(z=table["y"] + "!")])
     found = explore(copied, "y", "binary")
-    assert {one["kind"] for one in alarms(found)} == {"leak", "duplicates"}
+    assert {one["kind"] for one in alarm_findings(found)} == {"leak", "duplicates"}
     assert leaking_columns(found) == ["z"]
-    assert alarms(explore(table, "y", "binary")) == []
+    assert alarm_findings(explore(table, "y", "binary")) == []

@@ -6,7 +6,7 @@ import pytest
 from sklearn.metrics import accuracy_score, log_loss, root_mean_squared_error
 
 from bosquet import Study
-from bosquet.study.compare.leaderboard import on_test_table
+from bosquet.study.compare.leaderboard import text_on_test_table
 from bosquet.study.report.document import page_html
 
 
@@ -52,9 +52,9 @@ def test_numbers_are_scored_and_rows_without_a_target_are_not():
 
 def test_a_score_outside_of_the_interval_of_the_study_is_reported():
     worse = studied(table(400, 0), table(2000, 1, shift=8))
-    assert "the score on the test table is worse" in on_test_table(worse.record_)
+    assert "the score on the test table is worse" in text_on_test_table(worse.record_)
     alike = studied(table(400, 0), table(2000, 1))
-    assert "test table is worse" not in on_test_table(alike.record_)
+    assert "test table is worse" not in text_on_test_table(alike.record_)
 
 
 def test_classes_that_the_model_does_not_know_are_left_out_and_counted():
@@ -69,7 +69,7 @@ def test_classes_that_the_model_does_not_know_are_left_out_and_counted():
 def test_a_test_table_without_the_target_is_used_for_drift_only():
     study = studied(table(200, 0), table(100, 1).drop(columns="y"))
     assert "test_table" not in study.record_
-    assert on_test_table(study.record_) == ""
+    assert text_on_test_table(study.record_) == ""
 
 
 def test_a_test_table_with_other_columns_raises_before_any_fit():

@@ -35,7 +35,7 @@ class Noted(Ridge):
         return super().fit(X, y)
 
 
-def noted():
+def noting_method():
     Noted.seen.clear()
     return method("noted", lambda shape, value, seed: Noted(value), PENALTIES)
 
@@ -47,22 +47,22 @@ def table(n=8000, seed=0):
 
 
 @pytest.fixture(autouse=True)
-def few_rows(monkeypatch):
+def allow_few_rows(monkeypatch):
     monkeypatch.setattr(_halving, "MIN_ROWS", 500)
 
 
-def run(one, X, y, hard_limit=60.0):
+def tune_on_subsample(one, X, y, hard_limit=60.0):
     metric, shape = metric_and_shape("regression", X, y)
     candidates = middle_first(list(one.candidates(shape)))
     halving = Halving(
         one, TableRows(X, y), shape, metric, TuningOptions(), rows_seed=0, fewest=2000
     )
-    return halving.on_subsample(candidates, hard_limit)
+    return halving.tune_on_subsample(candidates, hard_limit)
 
 
 def test_the_best_third_of_the_candidates_is_kept_best_first():
     X, y = table()
-    less = run(noted(), X, y)
+    less = tune_on_subsample(noting_method(), X, y)
     assert len(less.candidates) == 2
     assert less.candidates[0].setting == {"complexity": 1e-3}
     assert max(rows for _, rows in Noted.seen) == 1000
@@ -72,25 +72,28 @@ def test_the_best_third_of_the_candidates_is_kept_best_first():
 def test_of_candidates_within_a_standard_error_the_most_complex_is_tried_first():
     X, y = table()
     same = method("same", lambda shape, value, seed: Ridge(1.0), (1, 2, 3, 4, 5, 6))
-    less = run(same, X, y)
+    less = tune_on_subsample(same, X, y)
     assert [one.complexity for one in less.candidates] == [6.0, 5.0]
 
 
 def test_few_candidates_or_few_rows_are_not_halved():
     X, y = table()
-    assert run(method("two", lambda shape, value, seed: Noted(value), (1, 2)), X, y) is None
-    assert run(noted(), X[:900], y[:900]) is None
+    assert (
+        tune_on_subsample(method("two", lambda shape, value, seed: Noted(value), (1, 2)), X, y)
+        is None
+    )
+    assert tune_on_subsample(noting_method(), X[:900], y[:900]) is None
 
 
 def test_one_candidate_is_fitted_to_a_subsample_first_if_a_fit_to_all_rows_may_be_stopped():
     X, y = table()
     slow = FitCost(10.0)  # three seconds for 1,000 rows of three columns
     one = method("one", lambda shape, value, seed: Noted(value), rows_affordable=slow)
-    less = run(one, X, y)
+    less = tune_on_subsample(one, X, y)
     assert (less.n_rows, less.note, len(less.candidates)) == (2000, "", 1)
     assert less.tuned.estimator.predict(X[:1]).shape == (1,)
-    assert run(one, X, y, hard_limit=1000.0) is None
-    assert run(replace(one, combine=lambda *given: []), X, y) is None
+    assert tune_on_subsample(one, X, y, hard_limit=1000.0) is None
+    assert tune_on_subsample(replace(one, combine=lambda *given: []), X, y) is None
 
 
 class Stopped(Noted):
@@ -104,7 +107,9 @@ class Stopped(Noted):
 
 def test_a_subsample_that_takes_too_long_is_replaced_by_fewer_rows():
     X, y = table(40_000)
-    less = run(method("stopped", lambda shape, value, seed: Stopped(value), PENALTIES), X, y)
+    less = tune_on_subsample(
+        method("stopped", lambda shape, value, seed: Stopped(value), PENALTIES), X, y
+    )
     assert less.candidates == []
     assert less.n_rows == 2000
     assert less.tuned.setting == {"complexity": 1e-3}
@@ -114,14 +119,16 @@ def test_a_subsample_that_takes_too_long_is_replaced_by_fewer_rows():
 def test_boosting_and_other_methods_that_keep_their_rounds_need_no_subsample():
     X, y = table()
     boosting = replace(METHODS["gradient-boosting-defaults"], rows_affordable=FitCost(100.0))
-    assert run(boosting, X, y) is None
+    assert tune_on_subsample(boosting, X, y) is None
 
 
 def test_a_study_of_a_large_table_finds_the_best_candidate_in_time_for_few(monkeypatch):
     monkeypatch.setattr(time_division, "SMALL_TABLE_VALUES", 1)
     X, y = table()
     # A fit to all 6,400 training rows takes 0.3 s: six candidates and the last fit would take 2 s.
-    study = Study(methods=[noted()], budget=30, verbose=0, repeats=1).fit(X.assign(y=y), "y")
+    study = Study(methods=[noting_method()], budget=30, verbose=0, repeats=1).fit(
+        X.assign(y=y), "y"
+    )
     assert study.table_.loc["noted", "setting"] == "complexity=0.001"
     assert study.table_.loc["noted", "rows"] == 6400
     assert "candidates were compared on 800 rows" in study.table_.loc["noted", "message"]
@@ -132,6 +139,8 @@ def test_a_study_of_a_large_table_finds_the_best_candidate_in_time_for_few(monke
 def test_without_a_budget_nothing_is_halved(monkeypatch):
     monkeypatch.setattr(time_division, "SMALL_TABLE_VALUES", 1)
     X, y = table(2000)
-    study = Study(methods=[noted()], budget=None, verbose=0, repeats=1).fit(X.assign(y=y), "y")
+    study = Study(methods=[noting_method()], budget=None, verbose=0, repeats=1).fit(
+        X.assign(y=y), "y"
+    )
     assert study.table_.loc["noted", "message"] == ""
     assert len({alpha for alpha, _ in Noted.seen}) == len(PENALTIES)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pandas as pd
-from choice_rows import RMSE, best, row
+from choice_rows import RMSE, best_row, method_row
 from stand_ins import linear, method
 
 from bosquet import GradientBoostingRegressor, Study
@@ -60,20 +60,24 @@ def test_with_a_budget_it_has_its_own_share_of_time_and_all_rows(monkeypatch):
 
 def test_a_choice_worse_than_default_boosting_states_by_how_much():
     rows = [
-        best("forest", 0.999),
-        row(INCUMBENT, 1.0, apart=False),
-        row("line", 1.02, readable="yes", apart=False),
-        row("constant", 3.0),
+        best_row("forest", 0.999),
+        method_row(INCUMBENT, 1.0, apart=False),
+        method_row("line", 1.02, readable="yes", apart=False),
+        method_row("constant", 3.0),
     ]
     found = choose(rows, RMSE)
     assert found.name == "line"
     assert (
         "It is worse than Gradient-boosting-defaults (1) by 1.0% of that method's gain" in found.why
     )
-    named = choose([best(INCUMBENT, 1.0), *rows[2:]], RMSE)
+    named = choose([best_row(INCUMBENT, 1.0), *rows[2:]], RMSE)
     assert named.name == "line"
     assert "the most accurate method, Gradient-boosting-defaults (1)" in named.why
-    better = [best("forest", 0.9), row(INCUMBENT, 1.0, apart=False), row("constant", 3.0)]
+    better = [
+        best_row("forest", 0.9),
+        method_row(INCUMBENT, 1.0, apart=False),
+        method_row("constant", 3.0),
+    ]
     assert "It is worse than" not in choose(better, RMSE).why
 
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from bosquet.study.exploration import explore
-from bosquet.study.exploration.alarms import alarms
+from bosquet.study.exploration.alarms import alarm_findings
 
 
 def leaks(frame, target="y", task="binary", severities=("high", "medium")):
@@ -31,7 +31,7 @@ def crashes(n=20_000, seed=0):
 
 def test_a_level_that_excludes_a_class_is_a_leak_and_an_alarm():
     found = explore(crashes(), "INJURY", "multiclass")
-    [leak] = [w for w in alarms(found) if w["kind"] == "leak"]
+    [leak] = [w for w in alarm_findings(found) if w["kind"] == "leak"]
     assert leak["columns"] == ["RACE"]
     assert "RACE = 'Not_a_Fatality'" in leak["message"]
     assert "never has INJURY = 'Fatal' (41% of all rows have it)" in leak["message"]

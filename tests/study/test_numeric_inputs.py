@@ -13,7 +13,12 @@ from sklearn.linear_model import Ridge
 from sklearn.svm import SVR
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from bosquet.study.methods.pipelines import ScaledTarget, fit_weighted, model_of, prepared
+from bosquet.study.methods.pipelines import (
+    ScaledTarget,
+    fit_weighted,
+    model_of,
+    with_numeric_inputs,
+)
 from bosquet.study.methods.polynomial import PolynomialTerms
 from bosquet.study.methods.shapes import table_shape
 from bosquet.study.table import numeric_inputs
@@ -165,7 +170,7 @@ def test_weights_go_to_the_model_at_the_end_of_a_pipeline():
     random = np.random.default_rng(0)
     X, y = random.normal(size=(80, 2)), random.normal(size=80) * 100 + 500
     weight = np.r_[np.ones(40), np.zeros(40)]
-    weighed = fit_weighted(prepared(ScaledTarget(SVR(C=10))), X, y, weight)
+    weighed = fit_weighted(with_numeric_inputs(ScaledTarget(SVR(C=10))), X, y, weight)
     assert model_of(weighed).support_.max() < 40
     assert weighed[-1].mean_ == pytest.approx(y[:40].mean())
 

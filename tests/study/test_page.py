@@ -27,7 +27,7 @@ from bosquet.study.report.embedding import plain_data, script_data, text
 from bosquet.study.report.leaderboard import Scale
 from bosquet.study.report.summary import summary_sentences
 from bosquet.study.report.thinning import MAX_COLUMNS, MAX_NODES, thin_record
-from bosquet.study.report.wording import decimal, duration, listed
+from bosquet.study.report.wording import decimal, duration, join_names
 
 pytestmark = PAGE
 TASKS = [("binary", 2), ("multiclass", 4), ("regression", 1)]
@@ -309,7 +309,7 @@ def test_numbers_are_formatted_as_text() -> None:
     assert [duration(s) for s in (0.02, 1.25, 42.4, 101.3, 7260)] == [
         "20 ms", "1.2 s", "42 s", "1 min 41 s", "2 h 1 min"
     ]  # fmt: skip
-    assert listed(["a", "b", "c", "d", "e"]) == "a, b, c and 2 others"
+    assert join_names(["a", "b", "c", "d", "e"]) == "a, b, c and 2 others"
     titles = ("Log loss", "RMSE", "AdaBoost", "k nearest", "Brier score", "SVM, linear")
     assert [in_sentence(t) for t in titles] == [
         "log loss", "RMSE", "AdaBoost", "k nearest", "Brier score", "SVM (linear)"

@@ -11,7 +11,7 @@ from stand_ins import linear, tree
 
 from bosquet import Study
 from bosquet.study.compare.intervals import MIN_SPLITS
-from bosquet.study.compare.verdict import verdict_on
+from bosquet.study.compare.verdict import reach_verdict
 from bosquet.study.metrics.formatting import in_sentence
 from bosquet.study.record import Record
 from bosquet.study.report import page_html
@@ -33,7 +33,7 @@ def with_chosen(record: Record, place: int, level: list[int]) -> Record:
     record["chosen"]["name"] = done[place]["name"]
     record["comparison"]["best"] = done[0]["name"]
     record["methods"] = [m for m in record["methods"] if m["status"] != "failed"]
-    record["verdict"] = verdict_on(record["methods"])
+    record["verdict"] = reach_verdict(record["methods"])
     return record
 
 
@@ -84,7 +84,7 @@ def test_methods_without_a_score_make_no_statement_about_the_table() -> None:
         for m in record["methods"]
     ]  # type: ignore[misc]
     record["comparison"]["best"] = "constant"
-    record["verdict"] = verdict_on(record["methods"])
+    record["verdict"] = reach_verdict(record["methods"])
     assert headline(record) == "No conclusion on “price”: 5 methods stopped, failed or not reached"
     assert "Not all methods were finished: 5 stopped by the time limit (" in " ".join(
         summary_sentences(record)

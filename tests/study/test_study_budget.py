@@ -46,8 +46,8 @@ def test_durations_are_formatted():
 def test_the_clock_counts_what_an_earlier_run_has_used():
     clock = StudyClock(100.0, seconds_before=30.0)
     assert 30 <= clock.elapsed() < 31
-    assert 49 <= clock.left(0.8) <= 50
-    assert StudyClock(None).left() == float("inf")
+    assert 49 <= clock.seconds_left(0.8) <= 50
+    assert StudyClock(None).seconds_left() == float("inf")
 
 
 def table(n=60):

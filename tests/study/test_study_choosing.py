@@ -1,6 +1,6 @@
 """The choice: the most accurate method, or an equally good one that is easier to interpret; with reasons."""
 
-from choice_rows import RMSE, best, row
+from choice_rows import RMSE, best_row, method_row
 
 from bosquet.study.compare.choice import choose
 from bosquet.study.metrics.metric import metric_named
@@ -9,7 +9,11 @@ R2 = metric_named("r2", "regression")
 
 
 def test_the_most_accurate_is_chosen_where_the_others_are_worse():
-    rows = [best("forest", 1.0), row("line", 1.5, readable="yes"), row("constant", 3.0)]
+    rows = [
+        best_row("forest", 1.0),
+        method_row("line", 1.5, readable="yes"),
+        method_row("constant", 3.0),
+    ]
     found = choose(rows, RMSE)
     assert found.name == "forest"
     assert found.runner_up == "line"
@@ -18,15 +22,17 @@ def test_the_most_accurate_is_chosen_where_the_others_are_worse():
 
 
 def test_the_title_of_a_metric_is_in_lower_case_inside_a_sentence():
-    found = choose([best("forest", 0.3), row("constant", 0.6)], metric_named("log_loss", "binary"))
+    found = choose(
+        [best_row("forest", 0.3), method_row("constant", 0.6)], metric_named("log_loss", "binary")
+    )
     assert "Forest has the best log loss 0.3" in found.why
 
 
 def test_an_interpretable_method_with_almost_the_best_score_is_preferred():
     rows = [
-        best("forest", 1.0),
-        row("line", 1.01, readable="yes", apart=False),
-        row("constant", 3.0),
+        best_row("forest", 1.0),
+        method_row("line", 1.01, readable="yes", apart=False),
+        method_row("constant", 3.0),
     ]
     found = choose(rows, RMSE)
     assert found.name == "line"
@@ -36,8 +42,8 @@ def test_an_interpretable_method_with_almost_the_best_score_is_preferred():
 
 def test_a_partly_interpretable_method_may_lose_less():
     def chosen(mean):
-        rows = [best("forest", 1.0), row("stumps", mean, readable="partly", apart=False)]
-        return choose([*rows, row("constant", 3.0)], RMSE).name
+        rows = [best_row("forest", 1.0), method_row("stumps", mean, readable="partly", apart=False)]
+        return choose([*rows, method_row("constant", 3.0)], RMSE).name
 
     assert chosen(1.009) == "stumps"
     assert chosen(1.012) == "forest"
@@ -46,9 +52,9 @@ def test_a_partly_interpretable_method_may_lose_less():
 def test_an_interpretable_method_that_is_worse_by_another_metric_is_not_preferred():
     mae = metric_named("mae", "regression")
     rows = [
-        {**best("forest", 1.0), "metrics": {"mae": 0.7}},
-        {**row("line", 1.01, readable="yes", apart=False), "metrics": {"mae": 1.0}},
-        {**row("constant", 3.0), "metrics": {"mae": 2.5}},
+        {**best_row("forest", 1.0), "metrics": {"mae": 0.7}},
+        {**method_row("line", 1.01, readable="yes", apart=False), "metrics": {"mae": 1.0}},
+        {**method_row("constant", 3.0), "metrics": {"mae": 2.5}},
     ]
     assert choose(rows, RMSE).name == "line"
     assert choose(rows, RMSE, [mae]).name == "forest"
@@ -60,9 +66,9 @@ def test_a_method_whose_probabilities_are_worse_than_the_constants_is_passed_ove
     precision = metric_named("average_precision", "binary", ["no", "yes"], positive=1)
     loss = metric_named("log_loss", "binary", ["no", "yes"], positive=1)
     rows = [
-        {**best("centres", 0.89, readable="yes"), "metrics": {"log_loss": 0.4}},
-        {**row("forest", 0.885, apart=False), "metrics": {"log_loss": 0.05}},
-        {**row("constant", 0.05), "metrics": {"log_loss": 0.2}},
+        {**best_row("centres", 0.89, readable="yes"), "metrics": {"log_loss": 0.4}},
+        {**method_row("forest", 0.885, apart=False), "metrics": {"log_loss": 0.05}},
+        {**method_row("constant", 0.05), "metrics": {"log_loss": 0.2}},
     ]
     found = choose(rows, precision, [precision, loss])
     assert found.name == "forest"
@@ -73,9 +79,9 @@ def test_a_method_whose_probabilities_are_worse_than_the_constants_is_passed_ove
 
 def test_an_interpretable_method_that_loses_more_is_named_as_the_alternative():
     rows = [
-        best("forest", 0.9),
-        row("line", 0.85, readable="yes", apart=False),
-        row("constant", 0.0, readable="yes"),
+        best_row("forest", 0.9),
+        method_row("line", 0.85, readable="yes", apart=False),
+        method_row("constant", 0.0, readable="yes"),
     ]
     found = choose(rows, R2)
     assert (found.name, found.runner_up) == ("forest", "line")
@@ -85,7 +91,11 @@ def test_an_interpretable_method_that_loses_more_is_named_as_the_alternative():
 
 
 def test_the_bayes_rule_is_never_chosen_and_a_best_constant_is_reported():
-    rows = [row("bayes", 0.5), best("constant", 1.0, readable="yes"), row("line", 1.1)]
+    rows = [
+        method_row("bayes", 0.5),
+        best_row("constant", 1.0, readable="yes"),
+        method_row("line", 1.1),
+    ]
     found = choose(rows, RMSE)
     assert found.name == "constant"
     assert found.verdict["kind"] == "constant"
@@ -93,15 +103,15 @@ def test_the_bayes_rule_is_never_chosen_and_a_best_constant_is_reported():
         "No method is better than the constant (RMSE 1), and the only other method that"
         in found.why
     )
-    found = choose([*rows, row("forest", 1.2)], RMSE)
+    found = choose([*rows, method_row("forest", 1.2)], RMSE)
     assert "and all 2 other methods that suit the table were run" in found.why
 
 
 def test_methods_that_were_stopped_make_no_statement_about_the_columns():
-    stopped = [{**row(name, None), "status": "stopped"} for name in ("boosting", "forest")]
-    failed = {**row("svm", None), "status": "failed"}
-    unsuited = {**row("lda", None), "status": "unsuited"}
-    rows = [best("constant", 1.0, readable="yes"), row("line", 1.1), *stopped, failed]
+    stopped = [{**method_row(name, None), "status": "stopped"} for name in ("boosting", "forest")]
+    failed = {**method_row("svm", None), "status": "failed"}
+    unsuited = {**method_row("lda", None), "status": "unsuited"}
+    rows = [best_row("constant", 1.0, readable="yes"), method_row("line", 1.1), *stopped, failed]
     found = choose([*rows, unsuited], RMSE)
     assert found.name == "constant"
     assert found.verdict["kind"] == "inconclusive"
@@ -114,14 +124,18 @@ def test_methods_that_were_stopped_make_no_statement_about_the_columns():
 
 
 def test_a_best_method_level_with_the_constant_is_no_conclusion_while_others_were_stopped():
-    rows = [best("line", 1.0), row("constant", 1.01, readable="yes", apart=False)]
+    rows = [best_row("line", 1.0), method_row("constant", 1.01, readable="yes", apart=False)]
     assert choose(rows, RMSE).verdict["kind"] == "weak"
-    rows.append({**row("boosting", None), "status": "not reached"})
+    rows.append({**method_row("boosting", None), "status": "not reached"})
     assert choose(rows, RMSE).verdict["kind"] == "inconclusive"
 
 
 def test_methods_without_a_score_are_counted_apart_from_worse_ones():
-    rows = [best("forest", 1.0), row("constant", 3.0), {**row("svm", None), "status": "stopped"}]
+    rows = [
+        best_row("forest", 1.0),
+        method_row("constant", 3.0),
+        {**method_row("svm", None), "status": "stopped"},
+    ]
     found = choose(rows, RMSE)
     assert found.verdict["kind"] == "model"
     assert "The other method with a score is significantly worse." in found.why
@@ -129,14 +143,14 @@ def test_methods_without_a_score_are_counted_apart_from_worse_ones():
 
 
 def test_a_method_that_was_not_compared_is_not_chosen_for_its_interpretability():
-    line = {**row("line", 1.001, readable="yes"), "difference": None}
-    found = choose([best("forest", 1.0), line, row("constant", 3.0)], RMSE)
+    line = {**method_row("line", 1.001, readable="yes"), "difference": None}
+    found = choose([best_row("forest", 1.0), line, method_row("constant", 3.0)], RMSE)
     assert found.name == "forest"
     assert "Not compared: 1 with too few splits (Line)." in found.why
 
 
 def test_a_choice_not_significantly_better_than_the_constant_has_a_warning():
-    rows = [best("forest", 1.0), row("constant", 1.01, readable="yes", apart=False)]
+    rows = [best_row("forest", 1.0), method_row("constant", 1.01, readable="yes", apart=False)]
     found = choose(rows, RMSE)
     assert found.name == "forest"
     assert found.verdict["kind"] == "weak"
@@ -145,21 +159,21 @@ def test_a_choice_not_significantly_better_than_the_constant_has_a_warning():
 
 def test_steadiness_over_splits_is_part_of_the_reasons():
     rows = [
-        best("forest", 1.0, scores=[0.99, 1.01]),
-        row("line", 2.0, scores=[1.5, 2.5]),
-        row("constant", 3.0, scores=[2.5, 3.5]),
+        best_row("forest", 1.0, scores=[0.99, 1.01]),
+        method_row("line", 2.0, scores=[1.5, 2.5]),
+        method_row("constant", 3.0, scores=[2.5, 3.5]),
     ]
     assert "the smallest standard deviation over splits" in choose(rows, RMSE).why
 
 
 def test_without_any_score_there_is_no_choice():
-    assert choose([{**row("line", None)}], RMSE) is None
+    assert choose([{**method_row("line", None)}], RMSE) is None
 
 
 def test_the_mean_over_splits_is_named_once_and_formatted():
     rows = [
-        best("forest", 44961.7, scores=[44900.0, 45000.0]),
-        row("constant", 99000.0, scores=[1.0, 2.0]),
+        best_row("forest", 44961.7, scores=[44900.0, 45000.0]),
+        method_row("constant", 99000.0, scores=[1.0, 2.0]),
     ]
     assert "has the best mean RMSE 44,960 over 2 splits" in choose(rows, RMSE).why
     assert (

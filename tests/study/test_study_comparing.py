@@ -12,7 +12,7 @@ from bosquet.study.compare.intervals import (
     difference_over_splits,
     differences_over_rows,
     dunnett_critical_value,
-    interval_of,
+    score_interval,
 )
 from bosquet.study.metrics.metric import metric_named
 
@@ -119,13 +119,13 @@ def test_intervals_over_draws_hold_for_all_methods_at_once():
 
 
 def test_a_methods_own_interval_needs_five_splits_or_draws():
-    assert interval_of([0.5], None, n_train=80, n_test=20) is None
+    assert score_interval([0.5], None, n_train=80, n_test=20) is None
     drawn = np.linspace(0.4, 0.6, 101)
-    low, high = interval_of([0.5], drawn, n_train=80, n_test=20)
+    low, high = score_interval([0.5], drawn, n_train=80, n_test=20)
     assert (low, high) == pytest.approx((0.405, 0.595))
     scores = [0.5, 0.6, 0.4, 0.5, 0.7]
-    assert interval_of(scores[:4], None, n_train=80, n_test=20) is None
-    five = interval_of(scores, None, n_train=80, n_test=20)
+    assert score_interval(scores[:4], None, n_train=80, n_test=20) is None
+    five = score_interval(scores, None, n_train=80, n_test=20)
     assert five == pytest.approx(reference.corrected_interval(scores, 80, 20)[1:])
 
 
@@ -142,7 +142,7 @@ def test_a_methods_own_interval_needs_five_splits_or_draws():
 def test_an_interval_stays_within_the_range_of_scores(name, task, scores, ends):
     costs = [[-1.0, 1.0], [1.0, 0.0]] if name == "cost" else None
     metric = metric_named(name, task, [] if task == "regression" else [0, 1], costs=costs)
-    whole = interval_of(scores, None, n_train=80, n_test=20)
-    found = interval_of(scores, None, n_train=80, n_test=20, within=metric.range)
+    whole = score_interval(scores, None, n_train=80, n_test=20)
+    found = score_interval(scores, None, n_train=80, n_test=20, within=metric.range)
     for end, bound, plain in zip(ends, found, whole, strict=True):
         assert bound == (plain if end is None else end)

@@ -8,7 +8,7 @@ from sklearn.linear_model import LinearRegression
 from bosquet import RandomForestClassifier
 from bosquet.explain import importance
 from bosquet.study.explain import effects as _effects
-from bosquet.study.explain.effects import dependences, importances
+from bosquet.study.explain.effects import dependence_records, permutation_importances
 from bosquet.study.metrics.metric import metric_named
 
 RMSE = metric_named("rmse", "regression")
@@ -23,7 +23,7 @@ def line(n=300, columns=5, seed=0):
 
 def test_importances_are_those_of_permuting_columns():
     X, y, model = line()
-    found = importances(model, X, y, RMSE, seconds=None, microseconds=1, seed=0)
+    found = permutation_importances(model, X, y, RMSE, seconds=None, microseconds=1, seed=0)
     assert [one["feature"] for one in found[:2]] == ["c0", "c1"]
     assert found[0]["value"] == 100
     other = importance(model, X, y, "permutation", scoring="neg_root_mean_squared_error")
@@ -40,7 +40,7 @@ def test_only_columns_correlated_with_the_predictions_are_permuted(monkeypatch):
     model_class = type(
         "OfNumbers", (), {"predict": lambda self, rows: model.predict(rows.drop(columns="level"))}
     )
-    found = importances(model_class(), X, y, RMSE, seconds=None, microseconds=1, seed=0)
+    found = permutation_importances(model_class(), X, y, RMSE, seconds=None, microseconds=1, seed=0)
     names = [one["feature"] for one in found]
     assert len(names) == 4
     assert names[:2] == ["c0", "c1"]
@@ -50,14 +50,16 @@ def test_only_columns_correlated_with_the_predictions_are_permuted(monkeypatch):
 
 def test_with_little_time_fewer_rows_and_only_the_best_columns_are_used():
     X, y, model = line(columns=60)
-    found = importances(model, X, y, RMSE, seconds=1e-9, microseconds=1e6, seed=0)
+    found = permutation_importances(model, X, y, RMSE, seconds=1e-9, microseconds=1e6, seed=0)
     assert len(found) == _effects.MIN_CALLS
     assert found[0]["feature"] == "c0"
 
 
 def test_dependence_is_linear_for_a_linear_model_and_has_a_value_per_level():
     X, y, model = line()
-    (found,) = dependences(model, X, y, RMSE, "price", ["c0"], enough_time=lambda: True, seed=0)
+    (found,) = dependence_records(
+        model, X, y, RMSE, "price", ["c0"], enough_time=lambda: True, seed=0
+    )
     slope = np.diff(found["mean"]) / np.diff(found["grid"])
     assert slope == pytest.approx(model.coef_[0])
     assert found["unit"] == "price"
@@ -67,7 +69,7 @@ def test_dependence_is_linear_for_a_linear_model_and_has_a_value_per_level():
     labels = np.where(y > 0, "yes", "no")
     forest = RandomForestClassifier(n_estimators=20, random_state=0).fit(X, labels)
     metric = metric_named("log_loss", "binary", ["no", "yes"], positive=0)
-    (found,) = dependences(
+    (found,) = dependence_records(
         forest, X, labels, metric, "sold", ["level"], enough_time=lambda: True, seed=0
     )
     by_level = dict(zip(found["grid"], found["mean"], strict=True))
@@ -78,4 +80,4 @@ def test_dependence_is_linear_for_a_linear_model_and_has_a_value_per_level():
 
 def test_without_time_there_is_no_dependence():
     X, y, model = line()
-    assert not dependences(model, X, y, RMSE, "y", ["c0"], enough_time=lambda: False, seed=0)
+    assert not dependence_records(model, X, y, RMSE, "y", ["c0"], enough_time=lambda: False, seed=0)

@@ -13,7 +13,7 @@ from stand_ins import method
 from bosquet import Study
 from bosquet.study.run.machine import SMALL_TABLE_VALUES, limited_resources
 from bosquet.study.tuning.fit_attempts import try_all
-from bosquet.study.tuning.stopping import stopped_after
+from bosquet.study.tuning.stopping import stop_after
 
 
 def test_members_of_an_ensemble_are_fitted_in_parallel_if_tables_are_small():
@@ -53,5 +53,5 @@ def test_warnings_of_the_threads_of_a_fit_are_recorded():
 
 
 def test_a_fit_that_may_be_stopped_starts_no_threads():
-    with limited_resources(10, 2), stopped_after(60.0):
+    with limited_resources(10, 2), stop_after(60.0):
         assert effective_n_jobs(None) == 1

@@ -7,7 +7,7 @@ import pytest
 from page_reader import IN_CHROMIUM, Reader, one_reader  # noqa: F401
 
 from bosquet import Study
-from bosquet.study.explain.effects import dependences
+from bosquet.study.explain.effects import dependence_records
 from bosquet.study.exploration import explore
 from bosquet.study.methods.shapes import table_shape
 from bosquet.study.metrics.metric import metric_named
@@ -99,7 +99,7 @@ def test_effects_of_trees_and_of_other_models_are_in_the_order_of_levels():
     metric = metric_named("rmse", "regression")
     for model in (GradientBoostingRegressor(n_estimators=30, random_state=0), DummyRegressor()):
         given = {"enough_time": lambda: True, "seed": 0}
-        found = dependences(model.fit(X, y), X, y, metric, "y", ["size"], **given)
+        found = dependence_records(model.fit(X, y), X, y, metric, "y", ["size"], **given)
         assert found[0]["grid"] == SIZES
 
 

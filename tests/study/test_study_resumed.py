@@ -16,7 +16,7 @@ WITHOUT_CLOCK = ["fit_seconds", "predict_microseconds"]
 
 
 @pytest.fixture(scope="module")
-def unbroken():
+def uninterrupted_study():
     return study(None).fit(rows(), "y")
 
 
@@ -24,7 +24,7 @@ def lines(path):
     return path.read_bytes().count(b"\n") if path.exists() else 0
 
 
-def killed_after(path, wanted, table):
+def run_and_kill_after(path, wanted, table):
     """Run the study in another process and kill it after this number of lines."""
     command = [sys.executable, str(HERE / "killed_study.py"), str(path), str(table)]
     process = subprocess.Popen(command, cwd=HERE, env={**os.environ})
@@ -37,22 +37,25 @@ def killed_after(path, wanted, table):
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs SIGKILL")
-def test_a_study_killed_twice_ends_with_the_table_of_an_uninterrupted_one(tmp_path, unbroken):
+def test_a_study_killed_twice_ends_with_the_table_of_an_uninterrupted_one(
+    tmp_path, uninterrupted_study
+):
     path, table = tmp_path / "study.jsonl", tmp_path / "table"
     for wanted in (3, 7):
-        killed_after(path, wanted, table)
+        run_and_kill_after(path, wanted, table)
         assert not table.exists(), "the study was over before it could be killed"
         assert lines(path) >= wanted
     done = path.read_bytes()
     resumed = study(path).fit(rows(), "y")
     assert path.read_bytes().startswith(done[: done.rindex(b"\n") + 1])
     pd.testing.assert_frame_equal(
-        resumed.table_.drop(columns=WITHOUT_CLOCK), unbroken.table_.drop(columns=WITHOUT_CLOCK)
+        resumed.table_.drop(columns=WITHOUT_CLOCK),
+        uninterrupted_study.table_.drop(columns=WITHOUT_CLOCK),
     )
-    own, other = resumed.record_["chosen"], unbroken.record_["chosen"]
+    own, other = resumed.record_["chosen"], uninterrupted_study.record_["chosen"]
     assert own["name"] == other["name"]
     assert own["importances"] == other["importances"]
-    assert (resumed.predict(rows()) == unbroken.predict(rows())).all()
+    assert (resumed.predict(rows()) == uninterrupted_study.predict(rows())).all()
 
 
 def test_a_finished_study_is_read_from_its_checkpoint_without_tuning_again(tmp_path, monkeypatch):

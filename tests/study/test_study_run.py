@@ -27,7 +27,7 @@ def flowers(n=150, seed=0):
     )
 
 
-def counted(**more):
+def study_of_two_methods(**more):
     """Return a small study without a time limit."""
     settings = {
         "budget": None,
@@ -40,7 +40,7 @@ def counted(**more):
 
 @pytest.fixture(scope="module")
 def of_numbers():
-    return counted().fit(heights(), "y")
+    return study_of_two_methods().fit(heights(), "y")
 
 
 def test_the_table_has_every_method_best_first_with_differences_to_the_best(of_numbers):
@@ -93,7 +93,9 @@ def test_the_best_model_predicts_from_the_raw_table(of_numbers):
 
 def test_the_same_study_gives_the_same_table_whatever_n_jobs():
     tables = [
-        counted(n_jobs=n_jobs, methods=["cart", "lda"], repeats=2).fit(flowers(), "name").table_
+        study_of_two_methods(n_jobs=n_jobs, methods=["cart", "lda"], repeats=2)
+        .fit(flowers(), "name")
+        .table_
         for n_jobs in (1, 2)
     ]
     one, two = (table.drop(columns=WITHOUT_CLOCK) for table in tables)
@@ -101,8 +103,10 @@ def test_the_same_study_gives_the_same_table_whatever_n_jobs():
 
 
 def test_another_seed_gives_other_splits():
-    one = counted(random_state=1, repeats=1, methods=[linear()]).fit(heights(40), "y")
-    other = counted(random_state=2, repeats=1, methods=[linear()]).fit(heights(40), "y")
+    one = study_of_two_methods(random_state=1, repeats=1, methods=[linear()]).fit(heights(40), "y")
+    other = study_of_two_methods(random_state=2, repeats=1, methods=[linear()]).fit(
+        heights(40), "y"
+    )
     assert one.splits_[0][1].tolist() != other.splits_[0][1].tolist()
 
 
@@ -121,7 +125,7 @@ def test_polars_arrow_and_arrays_give_the_table_that_pandas_gives():
     ]
     tables = []
     for table, target in given:
-        study = counted(repeats=1, methods=[linear()]).fit(table, target)
+        study = study_of_two_methods(repeats=1, methods=[linear()]).fit(table, target)
         tables.append(study.table_.drop(columns=WITHOUT_CLOCK))
         assert study.predict(table).shape == (60,)
     for other in tables[1:]:
@@ -133,7 +137,7 @@ def test_no_test_row_reaches_a_fit_of_its_split():
     Spy.predicted.clear()
     frame = heights(100).assign(c0=np.arange(100.0))  # rows are identified by their first column
     spying = method("spy", lambda shape, value, seed: Spy(), (1, 2))
-    study = counted(methods=[constant(), spying], repeats=2, n_jobs=1).fit(frame, "y")
+    study = study_of_two_methods(methods=[constant(), spying], repeats=2, n_jobs=1).fit(frame, "y")
     tests = [set(map(float, test)) for _, test in study.splits_]
     trains = [set(map(float, train)) for train, _ in study.splits_]
     # Every fit uses only training rows of one split, except for the final model.
@@ -155,7 +159,7 @@ def test_no_test_row_reaches_a_fit_of_its_split():
 
 def test_a_method_that_fails_is_reported_and_the_study_continues():
     failing = method("failing", lambda shape, value, seed: Failing())
-    study = counted(methods=[linear(), failing]).fit(heights(), "y")
+    study = study_of_two_methods(methods=[linear(), failing]).fit(heights(), "y")
     assert study.table_.loc["failing", "status"] == "failed"
     assert "it does not" in study.table_.loc["failing", "message"]
     assert "\n" not in study.table_.loc["failing", "message"]
@@ -167,7 +171,7 @@ def test_a_method_that_does_not_suit_is_left_out_with_its_reason():
     unsuited = method(
         "odd", lambda shape, value, seed: None, why_unsuited=lambda shape: "too few rows"
     )
-    study = counted(methods=[linear(), unsuited]).fit(heights(), "y")
+    study = study_of_two_methods(methods=[linear(), unsuited]).fit(heights(), "y")
     assert study.table_.loc["odd", "status"] == "unsuited"
     assert study.table_.loc["odd", "message"] == "too few rows"
 
@@ -178,7 +182,7 @@ def test_an_expensive_method_gets_a_subsample_and_a_note_reports_it():
         lambda shape, value, seed: linear().candidates(shape)[0].make(seed),
         rows_affordable=lambda shape, seconds: 2000,
     )
-    study = counted(methods=[linear(), expensive], repeats=1).fit(heights(3000), "y")
+    study = study_of_two_methods(methods=[linear(), expensive], repeats=1).fit(heights(3000), "y")
     assert study.table_.loc["expensive", "rows"] == 2000
     assert study.table_.loc["linear", "rows"] == 2400
     assert any("Expensive on 2,000" in note for note in study.record_["notes"])
@@ -187,18 +191,20 @@ def test_an_expensive_method_gets_a_subsample_and_a_note_reports_it():
 def test_the_bayes_rule_of_simulated_data_is_best_and_never_chosen():
     truth = Twonorm()
     X, y = truth.sample(600, random_state=0)
-    study = counted(methods=[linear()]).fit(X, y, bayes=truth)
+    study = study_of_two_methods(methods=[linear()]).fit(X, y, bayes=truth)
     assert study.table_.index[0] == "bayes"
     assert study.record_["chosen"]["name"] != "bayes"
     assert study.table_.loc["bayes", "accuracy"] > 0.95
     function = Friedman1(noise=1.0)
     X, y = function.sample(300, random_state=0)
-    found = counted(methods=[linear()]).fit(X, y, bayes=lambda rows: function.mean(rows))
+    found = study_of_two_methods(methods=[linear()]).fit(
+        X, y, bayes=lambda rows: function.mean(rows)
+    )
     assert found.table_.loc["bayes", "rmse"] == pytest.approx(1.0, abs=0.2)
 
 
 def test_one_split_is_compared_by_a_bootstrap_and_a_note_reports_it():
-    study = counted(repeats=1).fit(heights(), "y")
+    study = study_of_two_methods(repeats=1).fit(heights(), "y")
     low, high = study.table_[["low", "high"]].iloc[0]
     assert low < study.table_["rmse"].iloc[0] < high
     assert study.table_.loc["constant", "distinguishable"]
@@ -208,7 +214,7 @@ def test_one_split_is_compared_by_a_bootstrap_and_a_note_reports_it():
 
 
 def test_a_failed_fit_leaves_the_study_unchanged():
-    study = counted(repeats=1, methods=[linear()]).fit(heights(40), "y")
+    study = study_of_two_methods(repeats=1, methods=[linear()]).fit(heights(40), "y")
     before = study.table_
     with pytest.raises(ValueError, match="target column 'z' is not in the table"):
         study.fit(heights(), "z")
@@ -227,12 +233,12 @@ def test_a_study_has_a_text_and_an_html_repr(of_numbers):
 
 
 def test_a_line_is_printed_per_finished_method_unless_verbose_is_0(capsys):
-    counted(repeats=1, verbose=1).fit(heights(), "y")
+    study_of_two_methods(repeats=1, verbose=1).fit(heights(), "y")
     lines = capsys.readouterr().err.splitlines()
     assert "150 rows" in lines[0]
     assert [line.split()[0] for line in lines[2:5]] == ["Constant", "Linear", "Stub-tree"]
     assert "best so far" in lines[2]
-    counted(repeats=1, methods=[linear()]).fit(heights(), "y")
+    study_of_two_methods(repeats=1, methods=[linear()]).fit(heights(), "y")
     assert capsys.readouterr() == ("", "")
 
 
@@ -247,7 +253,7 @@ def test_the_page_is_written_from_the_record(of_numbers, tmp_path):
 def test_a_path_is_read_and_rows_keep_their_labels(tmp_path):
     frame = heights(60)
     frame.to_csv(tmp_path / "t.csv", index=False)
-    quick = counted(methods=[linear()], repeats=1)
+    quick = study_of_two_methods(methods=[linear()], repeats=1)
     read = quick.fit(tmp_path / "t.csv", "y").record_["chosen"]
     assert "counted from 1" in read["rows_called"]
     expected = quick.predict(frame)
@@ -261,4 +267,4 @@ def test_a_path_is_read_and_rows_keep_their_labels(tmp_path):
 
 def test_a_missing_file_is_named():
     with pytest.raises(ValueError, match=r"gone\.csv does not exist"):
-        counted().fit("gone.csv", "y")
+        study_of_two_methods().fit("gone.csv", "y")

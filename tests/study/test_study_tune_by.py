@@ -52,7 +52,7 @@ def schemes_in(seconds=None, **more):
     ("by", "scheme"),
     [("validation", "validation rows"), ("bootstrap", "bootstrap (.632)")],
 )
-def test_one_scheme_for_all_methods(by, scheme, seconds):
+def test_one_scheme_applies_to_all_methods(by, scheme, seconds):
     assert schemes_in(seconds, tune_by=by) == {"linear": scheme, "stub-tree": scheme}
 
 
@@ -64,7 +64,7 @@ def test_an_unsupported_scheme_leaves_the_default_and_a_note_reports_it():
     assert note.endswith("requested one: Stub-tree.")
 
 
-def test_a_scheme_for_one_method_only():
+def test_a_scheme_of_one_method_leaves_the_others_unchanged():
     assert schemes_in(tune_by={"linear": "aic"}) == {
         "linear": "AIC",
         "stub-tree": "5-fold cross-validation",

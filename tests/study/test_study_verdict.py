@@ -29,21 +29,21 @@ def endless(name="endless"):
     return method(name, lambda shape, value, seed: Endless(0))
 
 
-def counted(*methods, signal=2.0):
+def fit_study(*methods, signal=2.0):
     study = Study(budget=None, repeats=2, verbose=0, methods=list(methods))
     return study.fit(table(signal=signal), "y")
 
 
 def test_a_method_that_beats_the_constant_is_a_model():
-    study = counted(linear())
+    study = fit_study(linear())
     assert study.record_["verdict"]["kind"] == "model"
     assert study.record_["comparison"]["best"] == "linear"
 
 
 def test_a_table_without_signal_is_a_conclusion_only_if_every_method_was_tried():
-    study = counted(linear(), signal=0.0)
+    study = fit_study(linear(), signal=0.0)
     assert study.record_["verdict"]["kind"] in ("constant", "weak")
-    failing = counted(linear(), method("broken", lambda *given: Failing()), signal=0.0)
+    failing = fit_study(linear(), method("broken", lambda *given: Failing()), signal=0.0)
     assert failing.record_["verdict"]["kind"] == "inconclusive"
     assert failing.record_["verdict"]["failed"] == ["Broken"]
     assert "No conclusion: 1 failed (Broken)" in str(failing)
@@ -86,7 +86,7 @@ def test_a_method_with_too_few_splits_is_shown_without_a_test():
     assert study.record_["chosen"]["name"] == "linear"
 
 
-def points(*scores, spread=0.01):
+def learning_curve_points(*scores, spread=0.01):
     found = [
         {"rows": 100.0 * 2**k, "score": score, "spread": spread} for k, score in enumerate(scores)
     ]
@@ -97,10 +97,10 @@ def points(*scores, spread=0.01):
 @pytest.mark.parametrize(
     ("curve", "wording"),
     [
-        (points(0.7, 0.9), "too few to show a trend"),
-        (points(0.7, 0.8, 0.9), "More rows would probably help"),
-        (points(0.7, 0.89, 0.9), "would probably not help much"),
-        (points(0.7, 0.8, 0.9, spread=None), "too few to show a trend"),
+        (learning_curve_points(0.7, 0.9), "too few to show a trend"),
+        (learning_curve_points(0.7, 0.8, 0.9), "More rows would probably help"),
+        (learning_curve_points(0.7, 0.89, 0.9), "would probably not help much"),
+        (learning_curve_points(0.7, 0.8, 0.9, spread=None), "too few to show a trend"),
     ],
 )
 def test_a_learning_curve_makes_a_forecast_only_from_three_points_and_beyond_noise(curve, wording):

@@ -14,11 +14,11 @@ from bosquet import AdaBoostRegressor
 from bosquet.study.table.rows import TableRows
 from bosquet.study.tuning import tune
 from bosquet.study.tuning.options import TuningOptions
-from bosquet.study.tuning.stopping import OutOfTime, stopped_after
+from bosquet.study.tuning.stopping import OutOfTime, stop_after
 from bosquet.study.tuning.time_limits import TimeLimits
 
 
-def busy(seconds):
+def busy_for(seconds):
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         time.sleep(0.005)
@@ -27,18 +27,18 @@ def busy(seconds):
 
 def test_work_in_the_calling_thread_is_stopped():
     began = time.monotonic()
-    with pytest.raises(OutOfTime, match="longer than its share"), stopped_after(0.1):
-        busy(20)
+    with pytest.raises(OutOfTime, match="longer than its share"), stop_after(0.1):
+        busy_for(20)
     assert time.monotonic() - began < 10
 
 
-def stubborn(pieces):
+def count_stopped_steps(pieces):
     """Continue with the next step if one is stopped."""
     stopped = 0
-    with stopped_after(0.1):
+    with stop_after(0.1):
         for _ in range(pieces):
             try:
-                busy(20)
+                busy_for(20)
             except OutOfTime:
                 stopped += 1
     return stopped
@@ -46,36 +46,36 @@ def stubborn(pieces):
 
 def test_the_next_piece_of_work_is_stopped_as_well():
     began = time.monotonic()
-    assert stubborn(3) == 3
+    assert count_stopped_steps(3) == 3
     assert time.monotonic() - began < 10
 
 
 def test_work_that_finishes_in_time_is_not_stopped_nor_is_later_work():
-    with stopped_after(0.15):
-        assert busy(0.01) == "done"
-    assert busy(0.3) == "done"
-    with stopped_after(None):
-        assert busy(0.01) == "done"
+    with stop_after(0.15):
+        assert busy_for(0.01) == "done"
+    assert busy_for(0.3) == "done"
+    with stop_after(None):
+        assert busy_for(0.01) == "done"
 
 
 def test_an_expired_limit_leaves_nothing_behind():
     stopped = 0
     for k in range(60):
         try:
-            with stopped_after(k % 3 * 1e-4):
-                busy(0.02)
+            with stop_after(k % 3 * 1e-4):
+                busy_for(0.02)
         except OutOfTime:
             stopped += 1
     assert stopped > 30
-    assert busy(1.2) == "done"  # longer than a limit waits before it raises again
+    assert busy_for(1.2) == "done"  # longer than a limit waits before it raises again
 
 
 def test_threads_started_before_are_not_stopped():
     results = []
-    other = threading.Thread(target=lambda: results.append(busy(0.5)))
+    other = threading.Thread(target=lambda: results.append(busy_for(0.5)))
     other.start()
-    with pytest.raises(OutOfTime), stopped_after(0.05):
-        busy(20)
+    with pytest.raises(OutOfTime), stop_after(0.05):
+        busy_for(20)
     other.join()
     assert results == ["done"]
 
@@ -86,7 +86,7 @@ class Swallows(DummyRegressor):
     def fit(self, X, y):
         for _ in range(2):
             try:
-                busy(20)
+                busy_for(20)
             except Exception as error:
                 raise RuntimeError(f"the work failed: {error!r}") from error
         return super().fit(X, y)
@@ -95,11 +95,11 @@ class Swallows(DummyRegressor):
 def test_code_that_catches_every_exception_is_stopped_too():
     X, y = np.zeros((30, 1)), np.arange(30.0)
     began = time.monotonic()
-    with pytest.raises(OutOfTime), stopped_after(0.1):
+    with pytest.raises(OutOfTime), stop_after(0.1):
         Swallows().fit(X, y)
-    with pytest.raises(OutOfTime), stopped_after(0.1):
+    with pytest.raises(OutOfTime), stop_after(0.1):
         cross_val_score(Swallows(), X, y, error_score=0.0)
-    with pytest.raises(OutOfTime), stopped_after(0.1):
+    with pytest.raises(OutOfTime), stop_after(0.1):
         AdaBoostRegressor(Swallows(), n_estimators=2, random_state=0).fit(X, y)
     assert time.monotonic() - began < 10
 
@@ -112,7 +112,7 @@ class Busy(DummyRegressor):
         self.seconds = seconds
 
     def fit(self, X, y, sample_weight=None):
-        busy(self.seconds)
+        busy_for(self.seconds)
         return super().fit(X, y)
 
 

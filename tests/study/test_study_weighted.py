@@ -8,7 +8,11 @@ from sklearn.metrics import log_loss, precision_recall_curve, roc_curve
 
 from bosquet import Study
 from bosquet.study.explain.diagnostics import calibration_on, coverage_on
-from bosquet.study.explain.effects import dependences, importances, rows_by_weight
+from bosquet.study.explain.effects import (
+    dependence_records,
+    permutation_importances,
+    rows_by_weight,
+)
 from bosquet.study.explain.learning_curve import learning_curve
 from bosquet.study.methods import METHODS
 from bosquet.study.methods.shapes import table_shape
@@ -200,11 +204,11 @@ def test_importances_use_only_rows_of_positive_weight():
     metric = metric_named("rmse", "regression")
     weight = (frame["c"] > 0).to_numpy(dtype=float)
     given = {"seconds": None, "microseconds": 1.0, "seed": 0}
-    found = importances(ByHalf(), frame, y, metric, **given, weight=weight)
+    found = permutation_importances(ByHalf(), frame, y, metric, **given, weight=weight)
     value = {one["feature"]: one["value"] for one in found}
     assert value["a"] == pytest.approx(100)
     assert value["b"] == value["c"] == 0  # all rows with positive weight are on the same side of c
-    plain = importances(ByHalf(), frame, y, metric, **given)
+    plain = permutation_importances(ByHalf(), frame, y, metric, **given)
     assert {one["feature"]: one["value"] for one in plain}["b"] > 50
 
 
@@ -220,7 +224,8 @@ def test_importances_of_weights_are_about_those_of_repeated_rows():
 
     def of_b(X, y, weight=None):
         found = [
-            importances(model, X, y, metric, **given, seed=seed, weight=weight) for seed in range(5)
+            permutation_importances(model, X, y, metric, **given, seed=seed, weight=weight)
+            for seed in range(5)
         ]
         return np.mean([one["value"] for table in found for one in table if one["feature"] == "b"])
 
@@ -252,9 +257,9 @@ def test_effects_of_weights_are_those_of_repeated_rows():
     metric = metric_named("log_loss", "binary", LABELS)
     weight = np.random.default_rng(2).integers(0, 3, 90)
     given = {"enough_time": lambda: True, "seed": 0}
-    found = dependences(model, frame, y, metric, "y", ["a"], **given, weight=weight.astype(float))[
-        0
-    ]
+    found = dependence_records(
+        model, frame, y, metric, "y", ["a"], **given, weight=weight.astype(float)
+    )[0]
     # Points of the grid are those of the table, so the mean at each is compared by the model itself.
     again = frame.iloc[repeated(np.arange(90), weight)]
     for place in (0, 12, -1):
@@ -274,7 +279,7 @@ def test_the_effects_of_several_classes_show_the_class_of_largest_weight():
     given = {"enough_time": lambda: True, "seed": 0}
     weight = np.where(y == "c", 5.0, 1.0)
     for counted, label in ((None, "b"), (weight, "c")):
-        found = dependences(model, frame, y, metric, "y", ["x"], **given, weight=counted)
+        found = dependence_records(model, frame, y, metric, "y", ["x"], **given, weight=counted)
         assert found[0]["unit"] == f"probability of {label}"
 
 

@@ -14,7 +14,7 @@ _STARTS = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
 _NUMERAL = re.compile(r"[+-]?[\d.,]*\d[\d.,]*([eE][+-]?\d+)?%?")
 
 
-def escaped(cell: object) -> object:
+def escape_formula(cell: object) -> object:
     """Put an apostrophe before text that a spreadsheet would run as a formula; return other cells unchanged.
 
     Examples
@@ -32,5 +32,5 @@ def without_formulas(frame: DataFrame) -> DataFrame:
     """Return a pandas frame with all column names and text cells escaped."""
     frame = frame.copy()
     for name in frame.select_dtypes(exclude="number"):
-        frame[name] = frame[name].map(escaped)
-    return frame.rename(columns=escaped)
+        frame[name] = frame[name].map(escape_formula)
+    return frame.rename(columns=escape_formula)

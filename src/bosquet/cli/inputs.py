@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
-def read(arguments: Namespace, path: str | None = None) -> DataFrame:
+def read_input_table(arguments: Namespace, path: str | None = None) -> DataFrame:
     """Read the table of the command, without the columns of --drop."""
     from bosquet.tables import read_table
     from bosquet.tables.frames import number_from_one
@@ -53,7 +53,7 @@ def training_table(arguments: Namespace) -> Any:
     """Read the training table of a command, tidied and with its target, and print its notes."""
     from bosquet.study.table.reading import read_study_table
 
-    frame = read(arguments)
+    frame = read_input_table(arguments)
     positive = getattr(arguments, "positive", None)
     table = read_study_table(frame, arguments.target, arguments.task, positive, any_width=True)
     for note in table.notes:

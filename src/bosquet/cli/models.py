@@ -41,7 +41,7 @@ def key_arguments(parser: ArgumentParser, what: str) -> None:
     group.add_argument("--key-env", metavar="NAME", help="environment variable that holds the key")
 
 
-def key_of(arguments: Namespace) -> bytes | None:
+def read_key(arguments: Namespace) -> bytes | None:
     """Return the key passed to a command, or None."""
     from bosquet.io.signatures import check_key
 
@@ -91,7 +91,7 @@ def load_model(path: str, arguments: Namespace) -> Any:
         raise UserError(
             "a model cannot be read from standard input; write it to a file and pass the file"
         )
-    key = key_of(arguments)
+    key = read_key(arguments)
     if begins_with(path, PICKLE):
         if key is not None:
             raise UserError(f"{path} is a pickle, which has no signature; remove the key option")

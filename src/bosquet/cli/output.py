@@ -79,13 +79,13 @@ def check_outputs(
 
     Links count as the file that they point to. Several options may name the same device.
     """
-    read = {_identity(path, STDIN): path for path in inputs if path is not None}
+    read = {_file_identity(path, STDIN): path for path in inputs if path is not None}
     owners: dict[Any, str] = {}
     for option, path in outputs:
         if path is None:
             continue
         _check_writable(path)
-        file = _identity(path)
+        file = _file_identity(path)
         if file is None:
             continue
         if file in read:
@@ -100,7 +100,7 @@ def check_outputs(
         owners[file] = option
 
 
-def _identity(path: str, stdin: str | None = None) -> Any:
+def _file_identity(path: str, stdin: str | None = None) -> Any:
     """Return an identifier that is equal for two names of a file; None for devices and pipes."""
     try:
         status = os.fstat(0) if path == stdin else os.stat(path)

@@ -105,7 +105,7 @@ class FinalStep:
             shape = replace(context.shape, n_rows=len(indices))
             candidate = candidate_with(method, shape, outcome.setting)
         if candidate is None:
-            soft = max(self.clock.left(), MIN_SOFT_LIMIT) if self.clock.timed else None
+            soft = max(self.clock.seconds_left(), MIN_SOFT_LIMIT) if self.clock.timed else None
             ready = self.schedule.combine(method, split, soft, outcome)
             again, model = run_trial(context, ready, split, limits=TimeLimits(soft))
             if model is not None and again.setting == outcome.setting:
@@ -129,7 +129,7 @@ class FinalStep:
             return of_first_split
         unseen = stored_predictions(model, rows, metric)
         seconds = THRESHOLD_FOLDS * TIME_MARGIN * outcome.one_fit_seconds
-        if unseen is None and seconds < self.clock.left(END_OF_DECIDING):
+        if unseen is None and seconds < self.clock.seconds_left(END_OF_DECIDING):
             seed = seed_of(self.context.random_state, "threshold", "all")
             with warnings.catch_warnings(), suppress(Exception):  # falls back to the first split
                 warnings.simplefilter("ignore")

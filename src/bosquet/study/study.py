@@ -13,7 +13,7 @@ from bosquet._parameters import check_value, choice, integer
 from bosquet._sklearn import BaseEstimator, check_is_fitted, seed_from
 from bosquet.study.chosen_model import ChosenModel
 from bosquet.study.compare.external_test import score_test_table
-from bosquet.study.compare.leaderboard import as_html, as_text, leaderboard
+from bosquet.study.compare.leaderboard import leaderboard, leaderboard_html, leaderboard_text
 from bosquet.study.options import StudyOptions, requested_methods
 from bosquet.study.record import Record, chosen_method
 from bosquet.study.report import write_page
@@ -314,9 +314,9 @@ class Study(BaseEstimator):
         return hasattr(self, "record_")
 
     def __str__(self) -> str:
-        return as_text(self.record_) if hasattr(self, "record_") else repr(self)
+        return leaderboard_text(self.record_) if hasattr(self, "record_") else repr(self)
 
     def _repr_html_(self) -> str:
         if hasattr(self, "record_"):
-            return as_html(self.record_)
+            return leaderboard_html(self.record_)
         return f"<code>{self!r}</code>"

@@ -27,7 +27,7 @@ from bosquet.study.compare.external_test import check_test_table
 from bosquet.study.compare.notes import notes_on_comparison
 from bosquet.study.compare.ranking import rank_methods
 from bosquet.study.exploration import explore
-from bosquet.study.exploration.alarms import alarms
+from bosquet.study.exploration.alarms import alarm_findings
 from bosquet.study.final_step import FinalResult, FinalStep
 from bosquet.study.methods import METHODS
 from bosquet.study.methods.bayes_rule import BayesRule, bayes_rule_method
@@ -55,7 +55,7 @@ from bosquet.study.run.clock import StudyClock
 from bosquet.study.run.context import StudyContext
 from bosquet.study.run.machine import limited_resources, n_parallel_fits
 from bosquet.study.run.order import in_order
-from bosquet.study.run.progress import ProgressReporter, introduction
+from bosquet.study.run.progress import ProgressReporter, introduction_line
 from bosquet.study.run.schedule import REPEATS_COUNTED, REPEATS_TIMED, Schedule
 from bosquet.study.run.time_features import choose_time_features
 from bosquet.study.table.design import fingerprint
@@ -143,12 +143,17 @@ class StudyRun:
         self.clock.seconds_before = checkpoint.seconds
         reporter = self._reporter()
         exploration = self._explore()
-        for finding in alarms(exploration):
+        for finding in alarm_findings(exploration):
             reporter.write(f"warning: {finding['message']}")
         if checkpoint.outcomes:
             reporter.write(checkpoint.summary())
         schedule = Schedule(
-            self.context, self.methods, self.clock, checkpoint, self._repeats(), reporter.outcome
+            self.context,
+            self.methods,
+            self.clock,
+            checkpoint,
+            self._repeats(),
+            reporter.report_outcome,
         )
         schedule.run()
         rows, comparison = rank_methods(schedule, self.methods)
@@ -164,7 +169,7 @@ class StudyRun:
         width = max(len(method.title) for method in self.methods)
         reporter = ProgressReporter(self.options.verbose, self.clock, self.metric, width)
         reporter.write(
-            introduction(self.table, self.metric, self.options.budget, len(self.methods))
+            introduction_line(self.table, self.metric, self.options.budget, len(self.methods))
         )
         return reporter
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from bosquet.tables.column_plan import ColumnPlan
-from bosquet.tables.dates import ISO, as_dates, date_part, parsed_dates
+from bosquet.tables.dates import ISO, as_dates, date_part, parse_dates
 from bosquet.tables.errors import TableError
-from bosquet.tables.levels import DATES, NUMBERS, Factorized, all_instances, factorized, texts_of
+from bosquet.tables.levels import DATES, NUMBERS, Factorized, all_instances, factorize, texts_of
 from bosquet.tables.numerals import looks_numeric, numbers_of
 
 _SAMPLED = 500  # levels checked for numbers among them
@@ -22,21 +22,21 @@ def convert(plan: ColumnPlan, series: Any) -> tuple[list[Any], str]:
     if not plan.used:
         return [], ""
     if plan.has_levels:
-        return _categories(plan, series)
+        return _convert_categories(plan, series)
     if plan.kind == "date":
-        dates, note = _dates(plan, series)
+        dates, note = _convert_dates(plan, series)
         return [date_part(dates, part) for part in plan.parts], note
-    return _numbers(plan, series)
+    return _convert_numbers(plan, series)
 
 
 def floats_of(plan: ColumnPlan, series: Any) -> np.ndarray:
     """Return a column that was planned as numbers or booleans, as float64; NaN if missing."""
-    return np.asarray(_numbers(plan, series)[0][0], dtype=float)
+    return np.asarray(_convert_numbers(plan, series)[0][0], dtype=float)
 
 
 def dates_of(plan: ColumnPlan, series: Any) -> np.ndarray:
     """Return a column that was planned as dates, as datetime64."""
-    return _dates(plan, series)[0]
+    return _convert_dates(plan, series)[0]
 
 
 def as_numbers(series: Any) -> np.ndarray:
@@ -57,13 +57,13 @@ def as_numbers(series: Any) -> np.ndarray:
     return series.to_numpy(dtype=float, na_value=np.nan)
 
 
-def _finite(values: np.ndarray) -> np.ndarray:
+def _finite_only(values: np.ndarray) -> np.ndarray:
     if values.dtype.kind == "f" and np.isinf(values).any():
         values = np.where(np.isinf(values), np.nan, values)
     return values
 
 
-def numbers_among(texts: Sequence[str], decimal: str) -> np.ndarray:
+def numbers_in_texts(texts: Sequence[str], decimal: str) -> np.ndarray:
     """Return the number in each text, NaN if it is not a number."""
     import pyarrow as pa
 
@@ -91,34 +91,36 @@ def truth_values(factor: Factorized, texts: Sequence[str]) -> np.ndarray:
     return factor.to_rows(np.array([float(text.lower() == "true") for text in texts]))
 
 
-def _numbers(plan: ColumnPlan, series: Any) -> tuple[list[Any], str]:
+def _convert_numbers(plan: ColumnPlan, series: Any) -> tuple[list[Any], str]:
     import pandas as pd
 
     dtype = series.dtype
     if isinstance(dtype, np.dtype) and dtype.kind in "iuf":
-        return [_finite(series.to_numpy())], ""
+        return [_finite_only(series.to_numpy())], ""
     is_number = pd.api.types.is_numeric_dtype(dtype) or pd.api.types.is_timedelta64_dtype(dtype)
     if is_number and not isinstance(dtype, pd.CategoricalDtype):
-        return [_finite(as_numbers(series))], ""
-    factor = factorized(series)
+        return [_finite_only(as_numbers(series))], ""
+    factor = factorize(series)
     if factor is None:
         raise TableError(
             f"column {plan.name!r} has nested values, but was numeric in training; pass numbers"
         )
     if all_instances(factor.levels, *NUMBERS):
-        return [_finite(factor.to_rows(np.array([float(level) for level in factor.levels])))], ""
+        return [
+            _finite_only(factor.to_rows(np.array([float(level) for level in factor.levels])))
+        ], ""
     texts = texts_of(factor.levels)
     if {text.lower() for text in texts} <= {"true", "false"}:
         return [truth_values(factor, texts)], ""
-    numbers = numbers_among(texts, plan.decimal)
+    numbers = numbers_in_texts(texts, plan.decimal)
     wrong = [texts[index] for index in np.flatnonzero(np.isnan(numbers)).tolist()]
     if texts and len(wrong) == len(texts):
         raise TableError(
             f"column {plan.name!r} was numeric in training, but now has text such as {wrong[0][:30]!r}; pass"
             " numbers"
         )
-    note = f"not numeric, treated as missing: {some_texts(wrong)}" if wrong else ""
-    return [_finite(factor.to_rows(numbers))], note
+    note = f"not numeric, treated as missing: {example_texts(wrong)}" if wrong else ""
+    return [_finite_only(factor.to_rows(numbers))], note
 
 
 def object_dates(factor: Factorized) -> np.ndarray:
@@ -128,17 +130,17 @@ def object_dates(factor: Factorized) -> np.ndarray:
     return factor.to_rows(as_dates(pd.Series(factor.levels, dtype=object)), np.datetime64("NaT"))
 
 
-def _dates(plan: ColumnPlan, series: Any) -> tuple[np.ndarray, str]:
+def _convert_dates(plan: ColumnPlan, series: Any) -> tuple[np.ndarray, str]:
     import pandas as pd
 
     dtype = series.dtype
     if pd.api.types.is_datetime64_any_dtype(dtype) or isinstance(dtype, pd.PeriodDtype):
         return as_dates(series), ""
-    factor = factorized(series)
+    factor = factorize(series)
     if factor is not None and all_instances(factor.levels, *DATES):
         return object_dates(factor), ""
     texts = [] if factor is None else texts_of(factor.levels)
-    dates = parsed_dates(texts, plan.format or ISO)
+    dates = parse_dates(texts, plan.format or ISO)
     if factor is None or (texts and np.isnat(dates).all()):
         shown = f" such as {texts[0][:30]!r}" if texts else ""
         raise TableError(
@@ -147,17 +149,17 @@ def _dates(plan: ColumnPlan, series: Any) -> tuple[np.ndarray, str]:
         )
     wrong = [texts[index] for index in np.flatnonzero(np.isnat(dates)).tolist()]
     note = (
-        f"not in the date format of training, treated as missing: {some_texts(wrong)}"
+        f"not in the date format of training, treated as missing: {example_texts(wrong)}"
         if wrong
         else ""
     )
     return factor.to_rows(dates, np.datetime64("NaT")), note
 
 
-def _categories(plan: ColumnPlan, series: Any) -> tuple[list[Any], str]:
+def _convert_categories(plan: ColumnPlan, series: Any) -> tuple[list[Any], str]:
     import pandas as pd
 
-    factor = factorized(series)
+    factor = factorize(series)
     if factor is None:
         raise TableError(
             f"column {plan.name!r} was a category in training, but now has lists or other nested"
@@ -173,7 +175,7 @@ def _categories(plan: ColumnPlan, series: Any) -> tuple[list[Any], str]:
     return [coded], ""
 
 
-def some_texts(texts: Sequence[str]) -> str:
+def example_texts(texts: Sequence[str]) -> str:
     """Return the first texts, shortened, for a note."""
     shown = ", ".join(repr(text[:20]) for text in texts[:3])
     return shown + (f" and {len(texts) - 3} more" if len(texts) > 3 else "")

@@ -83,7 +83,7 @@ def date_format(levels: Sequence[str]) -> tuple[str, bool] | None:
     for shape, formats in _SHAPES:
         if not sample or not all(shape.fullmatch(level) for level in sample):
             continue
-        fitting = [f for f in formats if not np.isnat(parsed_dates(levels, f)).any()]
+        fitting = [f for f in formats if not np.isnat(parse_dates(levels, f)).any()]
         if fitting:
             # %b and %B are the same for month names of three letters
             other = {f.replace("%B", "%b") for f in fitting} - {fitting[0].replace("%B", "%b")}
@@ -91,16 +91,16 @@ def date_format(levels: Sequence[str]) -> tuple[str, bool] | None:
     return None
 
 
-def parsed_dates(levels: Sequence[str], form: str) -> np.ndarray:
+def parse_dates(levels: Sequence[str], form: str) -> np.ndarray:
     """Return texts as datetime64, in UTC if they have a time zone; NaT if they are not in the format."""
     import pandas as pd
 
     texts = pd.Series(list(levels), dtype=object)
     utc = form == ISO
-    return _naive(pd.to_datetime(texts, format=form, errors="coerce", utc=utc))
+    return _without_time_zone(pd.to_datetime(texts, format=form, errors="coerce", utc=utc))
 
 
-def _naive(series: Any) -> np.ndarray:
+def _without_time_zone(series: Any) -> np.ndarray:
     if getattr(series.dtype, "tz", None) is not None:
         series = series.dt.tz_convert("UTC").dt.tz_localize(None)
     return series.to_numpy(dtype="datetime64[ns]" if series.dtype.kind != "M" else None)
@@ -112,7 +112,7 @@ def as_dates(series: Any) -> np.ndarray:
 
     if isinstance(series.dtype, pd.PeriodDtype):
         series = series.dt.to_timestamp()
-    return _naive(pd.to_datetime(series, errors="coerce"))
+    return _without_time_zone(pd.to_datetime(series, errors="coerce"))
 
 
 def date_part(dates: np.ndarray, part: str) -> np.ndarray:

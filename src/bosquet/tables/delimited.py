@@ -223,15 +223,16 @@ def _parse_error(text: bytes, name: str, layout: Layout, message: str = "") -> T
             if row and len(row) != expected_cells and not (titles and len(row) == 1):
                 whose = "the header has" if layout.names is not None else "the other rows have"
                 return TableError(
-                    f"{name}, line {above + first}: {len(row)} {_cells(row)}, but {whose} {expected_cells}"
-                    f" (delimiter: {layout.delimiter_name}); correct the line or pass another delimiter"
+                    f"{name}, line {above + first}: {len(row)} {_cell_word(row)}, but {whose}"
+                    f" {expected_cells} (delimiter: {layout.delimiter_name}); correct the line or pass"
+                    " another delimiter"
                 )
     except csv.Error as error:
         return TableError(f"{name}, line {above + line + 1}: {error}")
     return TableError(f"{name} cannot be read as a table: {' '.join(message.split())[:200]}")
 
 
-def _cells(row: list[str]) -> str:
+def _cell_word(row: list[str]) -> str:
     return "cell" if len(row) == 1 else "cells"
 
 
@@ -242,12 +243,12 @@ def _to_arrays(columns: list[Any], decimal: str) -> list[Any]:
     arrays: list[Any] = []
     for start in range(0, len(columns), _GROUP):
         group = columns[start : start + _GROUP]
-        numbers = _numbers_of_group(group, decimal)
+        numbers = _convert_group(group, decimal)
         arrays += [_to_array(column, decimal) for column in group] if numbers is None else numbers
     return arrays
 
 
-def _numbers_of_group(group: list[Any], decimal: str) -> list[Any] | None:
+def _convert_group(group: list[Any], decimal: str) -> list[Any] | None:
     """Convert columns of plain numbers in one call, which is faster than one call per short column."""
     import pyarrow as pa
     import pyarrow.compute as pc

@@ -63,7 +63,7 @@ def layout_of(text: str, delimiter: str | None = None, header: bool | None = Non
     >>> found.delimiter, found.names
     (';', ['a', 'b'])
     """
-    sample = _sample(text)
+    sample = _first_lines(text)
     before, declared = _skip_preamble(sample)
     sample = sample[before:]
     delimiter = delimiter or declared
@@ -71,7 +71,7 @@ def layout_of(text: str, delimiter: str | None = None, header: bool | None = Non
         _check_delimiter(delimiter)
     best: tuple[float, _Reading] | None = None
     for mark in DELIMITERS if delimiter is None else (delimiter,):
-        for quote in _quotes(sample, mark):
+        for quote in _possible_quotes(sample, mark):
             scored = _score_reading(sample, mark, quote)
             if scored is not None and (best is None or scored[0] > best[0]):
                 best = scored
@@ -81,7 +81,7 @@ def layout_of(text: str, delimiter: str | None = None, header: bool | None = Non
             best, sample = blanks, collapse_blanks(sample)
     if best is None:
         return Layout(delimiter or ",", '"', None, before, 0, None, 1, [])
-    return _with_header(best[1], before, header)
+    return _layout_with_header(best[1], before, header)
 
 
 def _check_delimiter(delimiter: str) -> None:
@@ -98,7 +98,7 @@ def collapse_blanks(text: str) -> str:
     return re.sub(r"[ \t]+", BLANKS, re.sub(r"(?m)^[ \t]+|[ \t]+$", "", text))
 
 
-def _sample(text: str) -> str:
+def _first_lines(text: str) -> str:
     """Return the first complete lines: enough characters and, if the lines are long, enough lines."""
     if len(text) <= _SAMPLE:
         return text
@@ -139,7 +139,7 @@ def _is_comment(sample: str, start: int, end: int) -> bool:
     return all(line.count(d) != after.count(d) or not after.count(d) for d in DELIMITERS)
 
 
-def _quotes(sample: str, delimiter: str) -> tuple[str, ...]:
+def _possible_quotes(sample: str, delimiter: str) -> tuple[str, ...]:
     d = re.escape(delimiter)
     single = len(re.findall(rf"(?:^|{d})'[^'\n]*'(?={d}|$)", sample[:_SAMPLE], re.MULTILINE)) > 1
     return ('"', "'") if single and '"' not in sample else ('"',)
@@ -216,7 +216,7 @@ def _is_value(cell: str) -> bool:
 
 
 # ------------------------------------------------------------------------------------------ header
-def _with_header(reading: _Reading, before: int, header: bool | None) -> Layout:
+def _layout_with_header(reading: _Reading, before: int, header: bool | None) -> Layout:
     rows, ends, width = reading.rows, reading.ends, reading.width
     titles = 0
     while width > 1 and titles < len(rows) - 2 and sum(map(bool, rows[titles])) <= 1 < width:

@@ -40,7 +40,7 @@ class Factorized:
         return values
 
 
-def factorized(series: Any) -> Factorized | None:
+def factorize(series: Any) -> Factorized | None:
     """Return the codes and levels of a column, stripped of blanks and without words for missing values.
 
     The result is None for unhashable values such as lists.

@@ -112,14 +112,14 @@ def numbers_of(values: Any, decimal: str = ".") -> Any:
         pa.scalar(None, values.type),
         values,
     )
-    if values.null_count == len(values) or _any(values, _IDENTIFIER_DIGITS):
+    if values.null_count == len(values) or _any_match(values, _IDENTIFIER_DIGITS):
         return None
     # A failed cast takes twenty times as long as a successful one.
-    whole = _cast(values, pa.int64()) if _all(values, r"^-?\d+$") else None
+    whole = _cast_or_none(values, pa.int64()) if _all_match(values, r"^-?\d+$") else None
     if whole is not None:
         return whole
     for mark in (decimal, "," if decimal == "." else "."):
-        for read in (plain_numbers, _formatted_numbers):
+        for read in (plain_numbers, _convert_formatted_numbers):
             numbers = read(values, mark)
             if numbers is not None:
                 return numbers
@@ -131,22 +131,22 @@ def plain_numbers(values: Any, decimal: str) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if _any(values, _IDENTIFIER_DIGITS):
+    if _any_match(values, _IDENTIFIER_DIGITS):
         return None
     if decimal == ",":
-        if _any(values, r"\."):
+        if _any_match(values, r"\."):
             return None
         values = pc.replace_substring(values, ",", ".")
-    if not _all(values.slice(0, _FIRST), _ARROW_NUMBER):
+    if not _all_match(values.slice(0, _FIRST), _ARROW_NUMBER):
         return None
-    return _cast(values, pa.float64())
+    return _cast_or_none(values, pa.float64())
 
 
 def _may_be_number(text: str) -> bool:
     return text in MISSING_AMONG_NUMBERS or looks_numeric(text)
 
 
-def _formatted_numbers(values: Any, decimal: str) -> Any:
+def _convert_formatted_numbers(values: Any, decimal: str) -> Any:
     """Convert numbers with thousands separators, a sign, a percent sign or a currency."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -162,12 +162,12 @@ def _formatted_numbers(values: Any, decimal: str) -> Any:
             digits = pc.replace_substring(bare, group, "")
             digits = pc.replace_substring(digits, decimal, ".")
             digits = pc.replace_substring_regex(digits, r"^\+", "")
-            whole = _cast(digits, pa.int64()) if _all(digits, r"^-?\d+$") else None
-            return whole if whole is not None else _cast(digits, pa.float64())
+            whole = _cast_or_none(digits, pa.int64()) if _all_match(digits, r"^-?\d+$") else None
+            return whole if whole is not None else _cast_or_none(digits, pa.float64())
     return None
 
 
-def _cast(values: Any, kind: Any) -> Any:
+def _cast_or_none(values: Any, kind: Any) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -177,13 +177,13 @@ def _cast(values: Any, kind: Any) -> Any:
         return None
 
 
-def _all(values: Any, pattern: str) -> bool:
+def _all_match(values: Any, pattern: str) -> bool:
     import pyarrow.compute as pc
 
     return bool(pc.all(pc.match_substring_regex(values, pattern)).as_py())
 
 
-def _any(values: Any, pattern: str) -> bool:
+def _any_match(values: Any, pattern: str) -> bool:
     import pyarrow.compute as pc
 
     return bool(pc.any(pc.match_substring_regex(values, pattern)).as_py())

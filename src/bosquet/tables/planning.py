@@ -13,16 +13,16 @@ from bosquet.tables.column_plan import ColumnPlan, Reason
 from bosquet.tables.conversion import (
     as_numbers,
     dates_of,
-    numbers_among,
+    example_texts,
+    numbers_in_texts,
     object_dates,
-    some_texts,
     truth_values,
 )
 from bosquet.tables.dates import (
     ELAPSED,
     as_dates,
     date_format,
-    parsed_dates,
+    parse_dates,
     recurring_parts,
     varied_parts,
 )
@@ -31,7 +31,7 @@ from bosquet.tables.levels import (
     NUMBERS,
     Factorized,
     all_instances,
-    factorized,
+    factorize,
     text_of,
     texts_of,
 )
@@ -72,18 +72,18 @@ def plan_column(
         return _plan_numbers(name, series.to_numpy(), dtype.kind != "f", unique_rows=unique_rows)
     if pd.api.types.is_bool_dtype(dtype) and not isinstance(dtype, pd.CategoricalDtype):
         values = series.to_numpy(dtype=float, na_value=np.nan)
-        return _varied(ColumnPlan(name, "boolean", outputs=(name,)), values)
+        return _left_out_if_constant(ColumnPlan(name, "boolean", outputs=(name,)), values)
     if pd.api.types.is_numeric_dtype(dtype) and dtype.kind != "c":
         return _plan_numbers(name, as_numbers(series), dtype.kind in "iu", unique_rows=unique_rows)
     if pd.api.types.is_timedelta64_dtype(dtype):
         return _plan_numbers(name, as_numbers(series), whole=False)
     if pd.api.types.is_datetime64_any_dtype(dtype) or isinstance(dtype, pd.PeriodDtype):
         return _plan_dates(name, as_dates(series), None, "")
-    factor = factorized(series)
+    factor = factorize(series)
     if factor is None or dtype.kind == "c":
-        return _left_out(name, "nested"), "lists or other nested values; left out"
+        return _left_out_plan(name, "nested"), "lists or other nested values; left out"
     if not factor.levels:
-        return _left_out(name, "empty"), "empty; left out"
+        return _left_out_plan(name, "empty"), "empty; left out"
     if isinstance(dtype, pd.CategoricalDtype) and dtype.ordered:
         levels = tuple(dict.fromkeys(text_of(level) for level in dtype.categories))
         return ColumnPlan(name, "ordinal", levels=levels, outputs=(name,)), ""
@@ -105,17 +105,17 @@ def has_identifier_name(name: str) -> bool:
     return _IDENTIFIER.search(name.strip()) is not None
 
 
-def _left_out(name: str, reason: Reason) -> ColumnPlan:
+def _left_out_plan(name: str, reason: Reason) -> ColumnPlan:
     return ColumnPlan(name, "left out", reason)
 
 
-def _varied(plan: ColumnPlan, values: np.ndarray) -> tuple[ColumnPlan, str]:
+def _left_out_if_constant(plan: ColumnPlan, values: np.ndarray) -> tuple[ColumnPlan, str]:
     """Return the plan, unless the column is empty or constant."""
     present = values[~np.isnan(values)] if values.dtype.kind == "f" else values
     if not present.size:
-        return _left_out(plan.name, "empty"), "empty; left out"
+        return _left_out_plan(plan.name, "empty"), "empty; left out"
     if present.size == values.size and present.min() == present.max() and values.size > 1:
-        return _left_out(plan.name, "constant"), "constant; left out"
+        return _left_out_plan(plan.name, "constant"), "constant; left out"
     return plan, ""
 
 
@@ -126,19 +126,21 @@ def _plan_numbers(
     decimal: str = ".",
     unique_rows: UniqueRows | None = None,
 ) -> tuple[ColumnPlan, str]:
-    plan, note = _varied(ColumnPlan(name, "number", decimal=decimal, outputs=(name,)), values)
+    plan, note = _left_out_if_constant(
+        ColumnPlan(name, "number", decimal=decimal, outputs=(name,)), values
+    )
     if note:
         return plan, note
     if whole and values.dtype.kind in "iu" and values.size >= MIN_ROWS:
-        reason = _identifies(name, values, unique_rows)
+        reason = _identifier_reason(name, values, unique_rows)
         if reason:
-            return _left_out(name, "identifier"), f"{reason}; left out"
+            return _left_out_plan(name, "identifier"), f"{reason}; left out"
     if values.dtype.kind == "f" and np.isinf(values).any():
         return plan, "infinite values are treated as missing"
     return plan, ""
 
 
-def _identifies(name: str, values: np.ndarray, unique_rows: UniqueRows | None) -> str:
+def _identifier_reason(name: str, values: np.ndarray, unique_rows: UniqueRows | None) -> str:
     """Return why integers are an identifier, or ""; duplicate rows count as one row."""
     like_row_numbers = abs(int(values[1]) - int(values[0])) <= 1  # 0 for duplicate rows
     if not like_row_numbers and not has_identifier_name(name):
@@ -147,7 +149,7 @@ def _identifies(name: str, values: np.ndarray, unique_rows: UniqueRows | None) -
     if distinct < values.size:
         if unique_rows is None or distinct < max(MIN_ROWS, values.size / 2):
             return ""
-        values = unique_rows.of(values)
+        values = unique_rows.values_of(values)
         if distinct < values.size:
             return ""
     steps = np.diff(values)
@@ -160,10 +162,10 @@ def _plan_dates(
     name: str, dates: np.ndarray, form: str | None, note: str
 ) -> tuple[ColumnPlan, str]:
     if np.isnat(dates).all():
-        return _left_out(name, "empty"), "empty; left out"
+        return _left_out_plan(name, "empty"), "empty; left out"
     parts = tuple(varied_parts(dates))
     if not parts:
-        return _left_out(name, "constant"), "constant; left out"
+        return _left_out_plan(name, "constant"), "constant; left out"
     outputs = tuple(f"{name}.{part}" for part in parts)
     full_note = AS_PARTS + (f"; {note}" if note else "")
     return ColumnPlan(name, "date", format=form, parts=parts, outputs=outputs), full_note
@@ -183,11 +185,13 @@ def _plan_levels(name: str, factor: Factorized, is_categorical: bool) -> tuple[C
         and {text.lower() for text in texts} <= {"true", "false"}
         and not is_categorical
     ):
-        return _varied(ColumnPlan(name, "boolean", outputs=(name,)), truth_values(factor, texts))
+        return _left_out_if_constant(
+            ColumnPlan(name, "boolean", outputs=(name,)), truth_values(factor, texts)
+        )
     form = date_format(texts) if kinds == {True} else None
     if form is not None:
         note = f"read as {form[0]}; another order of day and month is possible too"
-        dates = factor.to_rows(parsed_dates(texts, form[0]), np.datetime64("NaT"))
+        dates = factor.to_rows(parse_dates(texts, form[0]), np.datetime64("NaT"))
         return _plan_dates(name, dates, form[0], note if form[1] else "")
     if is_categorical:
         return _plan_categories(name, factor, texts, "")
@@ -197,7 +201,7 @@ def _plan_levels(name: str, factor: Factorized, is_categorical: bool) -> tuple[C
 def _plan_texts(name: str, factor: Factorized, texts: Sequence[str]) -> tuple[ColumnPlan, str]:
     """Plan a column of text, all or nearly all of which may be numbers."""
     decimal = decimal_mark(texts[:1000])
-    numbers = numbers_among(texts, decimal)
+    numbers = numbers_in_texts(texts, decimal)
     right = ~np.isnan(numbers)
     if right.all():
         return _plan_numbers(name, factor.to_rows(numbers), whole=False, decimal=decimal)
@@ -207,7 +211,7 @@ def _plan_texts(name: str, factor: Factorized, texts: Sequence[str]) -> tuple[Co
     if (share >= MOSTLY or one_word) and right.sum() > FEW_LEVELS:
         plan, note = _plan_numbers(name, factor.to_rows(numbers), False, decimal)
         wrong = [texts[index] for index in np.flatnonzero(~right).tolist()]
-        return plan, note or f"numbers, except {some_texts(wrong)}, read as missing"
+        return plan, note or f"numbers, except {example_texts(wrong)}, read as missing"
     mixed = "mixed numbers and text, read as a category" if share > MIXED else ""
     return _plan_categories(name, factor, texts, mixed)
 
@@ -218,13 +222,13 @@ def _plan_categories(
     counts = factor.counts
     rows, distinct = int(counts.sum()), len(texts)
     if distinct == 1 and rows == len(factor.codes) and rows > 1:
-        return _left_out(name, "constant"), "constant; left out"
+        return _left_out_plan(name, "constant"), "constant; left out"
     if distinct > max(FEW_LEVELS, rows / MIN_ROWS_PER_LEVEL):
         identifies = distinct >= MOSTLY * rows and not any(" " in text for text in texts[:1000])
         reason: Reason = "identifier" if identifies else "text"
         what = "an identifier" if identifies else "text"
         often = "every row" if distinct == rows else "most rows"
-        return _left_out(name, reason), f"{what}, different in {often}; left out"
+        return _left_out_plan(name, reason), f"{what}, different in {often}; left out"
     if distinct > MANY_LEVELS and not note:
         note = "a category with many levels"
     return ColumnPlan(name, "category", outputs=(name,)), note

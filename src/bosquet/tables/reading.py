@@ -81,17 +81,17 @@ def read_table(
     ([1250.5, 80.0], '|')
     """
     import_pandas()
-    data, name = _bytes_of(source)
-    data = _decompressed(data, name)
+    data, name = _read_bytes(source)
+    data = _decompress(data, name)
     if not data:
         raise TableError(f"{name} is empty; it must contain a table")
     about: dict[str, Any]
     if data.startswith(b"PAR1"):
-        frame, about = _columnar(data, name, "Parquet", _parquet), {"format": "parquet"}
+        frame, about = _read_columnar(data, name, "Parquet", _read_parquet), {"format": "parquet"}
     elif data.startswith((b"ARROW1", b"FEA1")):
-        frame, about = _columnar(data, name, "Arrow", _feather), {"format": "arrow"}
+        frame, about = _read_columnar(data, name, "Arrow", _read_feather), {"format": "arrow"}
     elif data.startswith(b"\xff\xff\xff\xff") and len(data) > 8:
-        frame, about = _columnar(data, name, "Arrow", _stream), {"format": "arrow stream"}
+        frame, about = _read_columnar(data, name, "Arrow", _read_stream), {"format": "arrow stream"}
     else:
         _refuse_foreign(data, name)
         frame, about = read_delimited(data, name, delimiter, decimal, encoding, header)
@@ -108,7 +108,7 @@ def read_table(
     return frame
 
 
-def _bytes_of(source: Any) -> tuple[bytes, str]:
+def _read_bytes(source: Any) -> tuple[bytes, str]:
     if hasattr(source, "read"):
         data = source.read()
         if isinstance(data, str):
@@ -132,7 +132,7 @@ def _bytes_of(source: Any) -> tuple[bytes, str]:
         raise TableError(f"{path} cannot be read: {error.strerror or error}") from None
 
 
-def _decompressed(data: bytes, name: str) -> bytes:
+def _decompress(data: bytes, name: str) -> bytes:
     for magic, kind in _COMPRESSIONS.items():
         if not data.startswith(magic):
             continue
@@ -172,7 +172,7 @@ def _refuse_foreign(data: bytes, name: str) -> None:
         raise TableError(f"{name} is not a table, but JSON; write the table as CSV or Parquet")
 
 
-def _columnar(data: bytes, name: str, kind: str, read: Any) -> Any:
+def _read_columnar(data: bytes, name: str, kind: str, read: Any) -> Any:
     import pyarrow as pa
 
     try:
@@ -191,19 +191,19 @@ def _columnar(data: bytes, name: str, kind: str, read: Any) -> Any:
     return frame
 
 
-def _parquet(buffer: Any) -> Any:
+def _read_parquet(buffer: Any) -> Any:
     from pyarrow import parquet
 
     return parquet.ParquetFile(buffer).read()
 
 
-def _feather(buffer: Any) -> Any:
+def _read_feather(buffer: Any) -> Any:
     from pyarrow import feather
 
     return feather.read_table(buffer)
 
 
-def _stream(buffer: Any) -> Any:
+def _read_stream(buffer: Any) -> Any:
     import pyarrow as pa
 
     return pa.ipc.open_stream(buffer).read_all()

@@ -13,7 +13,7 @@ from bosquet.tables.conversion import as_numbers, convert
 from bosquet.tables.delimited import distinct_names, repetition_notes, same_named_columns
 from bosquet.tables.errors import TableError, import_pandas
 from bosquet.tables.frames import as_frame
-from bosquet.tables.levels import NUMBERS, all_instances, factorized, text_of, texts_of
+from bosquet.tables.levels import NUMBERS, all_instances, factorize, text_of, texts_of
 from bosquet.tables.numerals import decimal_mark, numbers_of
 from bosquet.tables.planning import has_identifier_name, plan_column, plan_over_time
 from bosquet.tables.unique_rows import UniqueRows
@@ -127,7 +127,7 @@ class TableTidier:
         rows: np.ndarray | None = None
         if target is not None:
             new._fit_target(frame, str(target), names)
-            has_target = ~pd.isna(new._raw_target(frame, names))
+            has_target = ~pd.isna(new._read_target(frame, names))
             if not has_target.all():
                 notes.append(
                     f"{int((~has_target).sum())} rows without a value of {new.target!r} are left out"
@@ -218,7 +218,7 @@ class TableTidier:
     def _fit_labels(self, series: Any) -> list[Any]:
         import pyarrow as pa
 
-        factor = factorized(series)
+        factor = factorize(series)
         if factor is None:
             raise TableError(
                 f"the target {self.target!r} has lists or other nested values; it must be numbers or labels"
@@ -271,7 +271,7 @@ class TableTidier:
                 else "pass rows with column names, as a data frame or a list of dicts"
             )
             raise TableError(
-                f"the table lacks the {noun} {_listed(absent)} of the training table; {advice}"
+                f"the table lacks the {noun} {_list_names(absent)} of the training table; {advice}"
             )
         is_plain_number = number_columns_of_wide_frame(frame)
         together = [
@@ -296,10 +296,10 @@ class TableTidier:
             )
             features = pd.concat([block, features], axis=1) if arrays else block
             features = features[self.feature_names]
-        labels = self._raw_target(frame, names) if with_target else None
+        labels = self._read_target(frame, names) if with_target else None
         return features, labels, _merge_notes(noted)
 
-    def _raw_target(self, frame: Any, names: list[str]) -> np.ndarray:
+    def _read_target(self, frame: Any, names: list[str]) -> np.ndarray:
         """Return the target as floats or text, with missing values."""
         if self.target not in names:
             raise TableError(f"the target column {self.target!r} is not in the table; add it")
@@ -307,7 +307,7 @@ class TableTidier:
         if self.target_kind == "number":
             plan = ColumnPlan(self.target, "number", decimal=self._target_decimal)
             return np.asarray(convert(plan, series)[0][0])
-        factor = factorized(series)
+        factor = factorize(series)
         if factor is None:
             raise TableError(
                 f"the target {self.target!r} has lists or other nested values; it must be labels"
@@ -385,7 +385,7 @@ def _without_attrs(frame: Any) -> Any:
     return frame
 
 
-def _listed(names: list[str]) -> str:
+def _list_names(names: list[str]) -> str:
     shown = ", ".join(repr(name) for name in names[:_NAMED])
     return shown + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
 

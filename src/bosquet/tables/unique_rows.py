@@ -26,6 +26,6 @@ class UniqueRows:
             duplicates = columns.astype(str).duplicated().to_numpy()
         return ~duplicates
 
-    def of(self, values: np.ndarray) -> np.ndarray:
+    def values_of(self, values: np.ndarray) -> np.ndarray:
         """Return the values of a column in these rows."""
         return values[self.rows]

@@ -72,7 +72,7 @@ def run(arguments: Namespace) -> None:
         arguments.rows + test, COLUMNS, n_informative=12, flip_y=0.1, random_state=0
     )
     X_test, y_test, X, y = X[:test], y[:test], X[test:], y[test:]
-    libraries = installed(arguments.rounds, threads)
+    libraries = installed_libraries(arguments.rounds, threads)
     results: dict[str, dict[str, float]] = {
         name: {"fit": np.inf, "predict": np.inf, "log_loss": np.nan} for name in libraries
     }
@@ -81,12 +81,12 @@ def run(arguments: Namespace) -> None:
             print_note(arguments, f"turn {turn + 1} of {arguments.turns}: {name}")
             start = time.perf_counter()
             model = cls(**settings).fit(X, y)
-            fitted = time.perf_counter()
+            fit_end = time.perf_counter()
             proba = np.asarray(model.predict_proba(X_test))
-            done = time.perf_counter()
+            prediction_end = time.perf_counter()
             result = results[name]
-            result["fit"] = min(result["fit"], fitted - start)
-            result["predict"] = min(result["predict"], done - fitted)
+            result["fit"] = min(result["fit"], fit_end - start)
+            result["predict"] = min(result["predict"], prediction_end - fit_end)
             result["log_loss"] = float(log_loss(y_test, proba[:, 1]))
     report = {
         "machine": about,
@@ -97,10 +97,10 @@ def run(arguments: Namespace) -> None:
         "threads": threads,
         "results": results,
     }
-    print_result(arguments, report, table(report))
+    print_result(arguments, report, results_table(report))
 
 
-def installed(rounds: int, threads: int) -> dict[str, tuple[Any, dict[str, Any]]]:
+def installed_libraries(rounds: int, threads: int) -> dict[str, tuple[Any, dict[str, Any]]]:
     """Return the class and the parameters of every installed library."""
     trees: dict[str, Any] = {"n_estimators": rounds, "learning_rate": RATE, "n_jobs": threads}
     ours: dict[str, Any] = {
@@ -145,7 +145,7 @@ def installed(rounds: int, threads: int) -> dict[str, tuple[Any, dict[str, Any]]
     return libraries
 
 
-def table(report: dict[str, Any]) -> str:
+def results_table(report: dict[str, Any]) -> str:
     """Return the results as text."""
     results = report["results"]
     ours = results["Bosquet"]

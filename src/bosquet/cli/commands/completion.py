@@ -107,7 +107,7 @@ def bash(words: dict[str, Any]) -> str:
 def zsh(words: dict[str, Any]) -> str:
     """Return the zsh script, which also shows the help of each word."""
     lines = ["#compdef bosquet", "_bosquet() {", "  local -a commands=("]
-    lines += ["    " + _quoted(f"{name}:{command['help']}") for name, command in words.items()]
+    lines += ["    " + _quote(f"{name}:{command['help']}") for name, command in words.items()]
     lines += [
         "  )",
         "  if (( CURRENT == 2 )); then _describe command commands; return; fi",
@@ -125,7 +125,7 @@ def zsh(words: dict[str, Any]) -> str:
                         if option["choices"]
                         else ":value:_files"
                     )
-                lines.append("      " + _quoted(f"{flag}[{text}]{takes}") + " \\")
+                lines.append("      " + _quote(f"{flag}[{text}]{takes}") + " \\")
         arguments = f"({' '.join(command['words'])})" if command["words"] else "_files"
         lines.append(f"      '*:file:{arguments}';;")
     lines += [
@@ -141,23 +141,23 @@ def fish(words: dict[str, Any]) -> str:
     lines = []
     for name, command in words.items():
         lines.append(
-            f"complete -c bosquet -n __fish_use_subcommand -a {name} -d {_quoted(command['help'])}"
+            f"complete -c bosquet -n __fish_use_subcommand -a {name} -d {_quote(command['help'])}"
         )
-        seen = "-n " + _quoted(f"__fish_seen_subcommand_from {name}")
+        seen = "-n " + _quote(f"__fish_seen_subcommand_from {name}")
         for option in command["options"]:
             flags = " ".join(
                 f"-l {flag[2:]}" if flag.startswith("--") else f"-s {flag[1:]}"
                 for flag in option["names"]
             )
-            choices = f" -xa {_quoted(' '.join(option['choices']))}" if option["choices"] else ""
+            choices = f" -xa {_quote(' '.join(option['choices']))}" if option["choices"] else ""
             needs = " -r" if option["takes"] and not choices else ""
             lines.append(
-                f"complete -c bosquet {seen} {flags}{needs}{choices} -d {_quoted(option['help'])}"
+                f"complete -c bosquet {seen} {flags}{needs}{choices} -d {_quote(option['help'])}"
             )
         if command["words"]:
-            lines.append(f"complete -c bosquet {seen} -a {_quoted(' '.join(command['words']))}")
+            lines.append(f"complete -c bosquet {seen} -a {_quote(' '.join(command['words']))}")
     return "\n".join(lines)
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return "'" + text.replace("'", "'\\''") + "'"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bosquet.cli.arguments import comma_separated, non_negative_int, positive_int
-from bosquet.cli.commands.study import METHODS_HELP, REPEATS_HELP, finish, new_study
+from bosquet.cli.commands.study import METHODS_HELP, REPEATS_HELP, new_study, write_results
 from bosquet.cli.output import check_outputs, print_note
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def run(arguments: Namespace) -> int:
     print_note(arguments, f"{source}: {len(frame):,} rows, target {target!r}")
     study = new_study(arguments)
     study.fit(frame, target, bayes=bayes, title=f"{arguments.data}: {target}", source=source)
-    return finish(arguments, study, arguments.report)
+    return write_results(arguments, study, arguments.report)
 
 
 def table_of(name: str, seed: int = 0) -> tuple[Any, str, Any, str]:

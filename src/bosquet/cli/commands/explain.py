@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from bosquet._suggestions import hint
 from bosquet._text_table import text_table
 from bosquet.cli.arguments import UserError, positive_int, table_argument
-from bosquet.cli.inputs import read
+from bosquet.cli.inputs import read_input_table
 from bosquet.cli.models import model_argument, table_model
 from bosquet.cli.output import print_note, print_result
 
@@ -60,35 +60,35 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> None:
     model = table_model(arguments.model, arguments)
-    frame = read(arguments)
+    frame = read_input_table(arguments)
     if arguments.row is not None:
         if arguments.row > len(frame):
             raise UserError(
                 f"--row {arguments.row}: the table has only {len(frame):,} rows; pass a number in [1,"
                 f" {len(frame)}]"
             )
-        return _one_row(arguments, model, frame)
+        return _explain_row(arguments, model, frame)
     if arguments.label is not None:
         raise UserError(f"--class {arguments.label} needs --row; add --row N")
     from bosquet.study.metrics.formatting import format_score
 
-    ranking, rows, how = _ranking(arguments, model, frame)
+    ranking, rows, remark = _rank_columns(arguments, model, frame)
     top = ranking[0][1] if ranking and ranking[0][1] > 0 else 1.0
     lines = [
         [name, format_score(value), "█" * round(_BAR * value / top)]
         for name, value in ranking[: arguments.top]
     ]
-    what = f"mean |Shapley value| of each column over {rows:,} rows{how}"
+    measure = f"mean |Shapley value| of each column over {rows:,} rows{remark}"
     as_json = {
-        "measure": what,
+        "measure": measure,
         "rows": rows,
         "importances": [{"feature": name, "value": value} for name, value in ranking],
     }
-    print_result(arguments, as_json, "\n".join([what, *text_table(lines, left=(0, 2))]))
+    print_result(arguments, as_json, "\n".join([measure, *text_table(lines, left=(0, 2))]))
     return None
 
 
-def _ranking(
+def _rank_columns(
     arguments: Namespace, model: Any, frame: DataFrame
 ) -> tuple[list[tuple[str, float]], int, str]:
     """Return the columns by mean absolute effect, the number of rows, and a remark on the method."""
@@ -110,14 +110,14 @@ def _ranking(
     class_numbers = None
     if model.is_classifier:
         class_numbers = np.asarray(model.model.predict_proba(sample)).argmax(axis=1)
-    explanation = _effects(model, sample, class_numbers, frame)
+    explanation = _shapley_values(model, sample, class_numbers, frame)
     values = np.abs(explanation.effects).mean(axis=0)
     order = np.argsort(-values, kind="stable")
     ranking = [(explanation.names[index], float(values[index])) for index in order]
     return ranking, len(sample), ", estimated by sampling"
 
 
-def _effects(model: Any, rows: Any, class_numbers: Any, frame: DataFrame) -> Any:
+def _shapley_values(model: Any, rows: Any, class_numbers: Any, frame: DataFrame) -> Any:
     """Return the Shapley values of some rows; sampling uses other rows of the table as background."""
     from bosquet.study.explain.row_explanations import explain_rows
 
@@ -126,32 +126,32 @@ def _effects(model: Any, rows: Any, class_numbers: Any, frame: DataFrame) -> Any
     return explain_rows(model.model, rows, class_numbers, background, names, 0, DRAWN_COLUMNS)
 
 
-def _one_row(arguments: Namespace, model: Any, frame: DataFrame) -> None:
+def _explain_row(arguments: Namespace, model: Any, frame: DataFrame) -> None:
     import numpy as np
 
     from bosquet.study.metrics.formatting import format_score
 
     row = frame.iloc[[arguments.row - 1]]
     table, predicted = model.features(row), model.predict(row)[0]
-    what, class_number = model.target or "the prediction", None
+    explained_output, class_number = model.target or "the prediction", None
     if model.is_classifier:
         labels = [str(label) for label in model.classes_]
         label = str(predicted) if arguments.label is None else arguments.label
         if label not in labels:
             raise UserError(f"--class {label!r} is not a class; {hint(label, labels)}")
         class_number = np.array([labels.index(label)])
-        what = f"{model.target} = {label}" if model.target else label
+        explained_output = f"{model.target} = {label}" if model.target else label
     elif arguments.label is not None:
         raise UserError(
             f"--class {arguments.label}: the model predicts a number, not classes; remove --class"
         )
-    explanation = _effects(model, table, class_number, frame)
+    explanation = _shapley_values(model, table, class_number, frame)
     effects, base = explanation.effects[0], float(explanation.base[0])
     order = np.argsort(-np.abs(effects), kind="stable")
     reasons = [
         {
             "feature": explanation.names[f],
-            "value": _shown(table[explanation.names[f]].iloc[0])
+            "value": _value_text(table[explanation.names[f]].iloc[0])
             if explanation.names[f] in table
             else "",
             "effect": float(effects[f]),
@@ -164,29 +164,30 @@ def _one_row(arguments: Namespace, model: Any, frame: DataFrame) -> None:
     as_json = {
         "row": arguments.row,
         "prediction": predicted,
-        "explained": what,
+        "explained": explained_output,
         "base": base,
         "raw": raw,
         "reasons": reasons,
     }
     shown = reasons[: arguments.top]
     rows = [
-        [format_score(r["effect"], signed=True), f"{r['feature']} = {r['value']}"] for r in shown
+        [format_score(reason["effect"], signed=True), f"{reason['feature']} = {reason['value']}"]
+        for reason in shown
     ]
-    other_effects = sum(r["effect"] for r in reasons[arguments.top :])
+    other_effects = sum(reason["effect"] for reason in reasons[arguments.top :])
     if len(reasons) > len(shown):
         rows.append(
             [format_score(other_effects, signed=True), f"{len(reasons) - len(shown)} other columns"]
         )
     text = (
         f"row {arguments.row}: {format_score(predicted, 6) if class_number is None else predicted}\n"
-        f"score of {what}: {format_score(raw)} = {format_score(base)} (average) plus these effects:\n"
-        + "\n".join(text_table(rows, left=(1,)))
+        f"score of {explained_output}: {format_score(raw)} = {format_score(base)} (average) plus"
+        " these effects:\n" + "\n".join(text_table(rows, left=(1,)))
     )
     print_result(arguments, as_json, text)
 
 
-def _shown(value: object) -> str:
+def _value_text(value: object) -> str:
     if value is None or value != value:
         return "missing"
     return f"{value:.6g}" if isinstance(value, float) else str(value)

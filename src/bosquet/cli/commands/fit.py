@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from bosquet._suggestions import hint
 from bosquet.cli.arguments import UserError, positive_argument, table_argument, target_arguments
 from bosquet.cli.inputs import training_table
-from bosquet.cli.models import key_arguments, key_of
+from bosquet.cli.models import key_arguments, read_key
 from bosquet.cli.output import check_outputs, print_note, print_result, write_atomically
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def run(arguments: Namespace) -> None:
     from bosquet.tables import TableModel
 
     check_outputs([("--out", arguments.out)], [arguments.data, arguments.key_file])
-    key = key_of(arguments)
+    key = read_key(arguments)
     if not 0 <= arguments.holdout < 1:
         raise UserError(f"--holdout {arguments.holdout} is not valid; pass a fraction in [0, 1)")
     table = training_table(arguments)
@@ -84,7 +84,7 @@ def run(arguments: Namespace) -> None:
     score: dict[str, float] = {}
     if arguments.holdout:
         score = scores_on_test_set(arguments, table)
-    model = estimator_of(arguments, table.target.is_classes)
+    model = make_estimator(arguments, table.target.is_classes)
     start = time.perf_counter()
     model.fit(table.X, y)
     seconds = time.perf_counter() - start
@@ -105,7 +105,9 @@ def run(arguments: Namespace) -> None:
     }
     if table.target.task == "binary":
         summary["positive"] = str(table.target.classes[table.target.positive])
-    shown = "".join(_shown(name, value, summary.get("positive")) for name, value in score.items())
+    shown = "".join(
+        _score_text(name, value, summary.get("positive")) for name, value in score.items()
+    )
     text = (
         f"{arguments.out}: {arguments.method} for {table.target.name!r} ({table.target.task}), fitted to"
         f" {rows:,} rows of {columns:,} columns in {seconds:.2f} s; {size:,} bytes{shown}"
@@ -113,12 +115,12 @@ def run(arguments: Namespace) -> None:
     print_result(arguments, summary, text)
 
 
-def _shown(name: str, value: float, positive: str | None) -> str:
+def _score_text(name: str, value: float, positive: str | None) -> str:
     of = f" of {positive!r}" if name in ("precision", "recall") else ""
     return f"; {name.replace('_', ' ')}{of} {value:.4g}"
 
 
-def estimator_of(arguments: Namespace, is_classes: bool) -> Any:
+def make_estimator(arguments: Namespace, is_classes: bool) -> Any:
     """Return the unfitted estimator with the parameters of --set."""
     import bosquet
 
@@ -167,7 +169,7 @@ def scores_on_test_set(arguments: Namespace, table: Any) -> dict[str, float]:
     except ValueError as error:
         raise UserError(f"--holdout {arguments.holdout}: {error}") from None
     print_note(arguments, f"fitting to {len(train):,} rows, testing on {len(test):,}")
-    model = estimator_of(arguments, target.is_classes).fit(train, y)
+    model = make_estimator(arguments, target.is_classes).fit(train, y)
     predicted = model.predict(test)
     if not target.is_classes:
         from sklearn.metrics import r2_score, root_mean_squared_error

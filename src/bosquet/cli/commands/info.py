@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from bosquet._files import MODEL_FILE
 from bosquet._text_table import text_table
 from bosquet.cli.arguments import table_argument
-from bosquet.cli.inputs import read
+from bosquet.cli.inputs import read_input_table
 from bosquet.cli.models import PICKLE, begins_with, load_model, trust_arguments
 from bosquet.cli.output import print_result
 
@@ -52,10 +52,10 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> None:
     if arguments.data is None:
-        return _machine(arguments)
+        return _print_machine(arguments)
     if begins_with(arguments.data, MODEL_FILE) or begins_with(arguments.data, PICKLE):
-        return _model(arguments, load_model(arguments.data, arguments))
-    return _table(arguments, read(arguments))
+        return _print_model(arguments, load_model(arguments.data, arguments))
+    return _print_table(arguments, read_input_table(arguments))
 
 
 # ----------------------------------------------------------------------------------------- machine
@@ -84,7 +84,7 @@ def machine() -> dict[str, Any]:
     }
 
 
-def _machine(arguments: Namespace) -> None:
+def _print_machine(arguments: Namespace) -> None:
     description = machine()
     rows = [
         [key.replace("_", " "), str(value)]
@@ -97,7 +97,7 @@ def _machine(arguments: Namespace) -> None:
 
 
 # ------------------------------------------------------------------------------------------- model
-def _model(arguments: Namespace, model: Any) -> None:
+def _print_model(arguments: Namespace, model: Any) -> None:
     tidier = getattr(model, "tidier", None)
     inner = model
     if tidier is not None:  # a TableModel, or the chosen model of a study
@@ -125,10 +125,12 @@ def _model(arguments: Namespace, model: Any) -> None:
         for key, value in summary.items()
         if key != "features" and value is not None
     ]
-    listed = [[f"  {f['name']}", _plan_text(f)] for f in summary["features"][:_SHOWN]]
+    feature_lines = [
+        [f"  {feature['name']}", _plan_text(feature)] for feature in summary["features"][:_SHOWN]
+    ]
     if len(summary["features"]) > _SHOWN:
-        listed.append([f"  ... and {len(summary['features']) - _SHOWN} more", ""])
-    lines = text_table(rows, left=(0, 1)) + text_table(listed, left=(0, 1))
+        feature_lines.append([f"  ... and {len(summary['features']) - _SHOWN} more", ""])
+    lines = text_table(rows, left=(0, 1)) + text_table(feature_lines, left=(0, 1))
     print_result(arguments, summary, "\n".join(lines))
 
 
@@ -151,15 +153,15 @@ def _plan_text(state: dict[str, Any]) -> str:
 
 
 # ------------------------------------------------------------------------------------------- table
-def _table(arguments: Namespace, frame: DataFrame) -> None:
+def _print_table(arguments: Namespace, frame: DataFrame) -> None:
     from bosquet.tables.planning import plan_column
     from bosquet.tables.unique_rows import UniqueRows
 
     unique_rows = UniqueRows(frame)
-    described: list[dict[str, Any]] = []
+    descriptions: list[dict[str, Any]] = []
     for name, series in list(frame.items())[:_SHOWN]:
         plan, note = plan_column(str(name), series, unique_rows)
-        described.append(
+        descriptions.append(
             {
                 "name": str(name),
                 "kind": plan.kind if plan.used else plan.reason,
@@ -177,23 +179,23 @@ def _table(arguments: Namespace, frame: DataFrame) -> None:
         "columns": frame.shape[1],
         "reading": about,
         "notes": notes,
-        "described": described,
+        "described": descriptions,
     }
     heading = ["column", "kind", "missing", "distinct", "for example", ""]
     rows = [
         [
-            d["name"][:40],
-            d["kind"],
-            str(d["missing"]),
-            str(d["distinct"]),
-            d["example"][:24],
-            d["note"],
+            description["name"][:40],
+            description["kind"],
+            str(description["missing"]),
+            str(description["distinct"]),
+            description["example"][:24],
+            description["note"],
         ]
-        for d in described
+        for description in descriptions
     ]
     shown = {key: value for key, value in about.items() if key not in ("name", "repeated")}
-    how = ", ".join(f"{key} {value!r}" for key, value in shown.items())
+    reading_options = ", ".join(f"{key} {value!r}" for key, value in shown.items())
     more = f"\n... and {frame.shape[1] - _SHOWN} more columns" if frame.shape[1] > _SHOWN else ""
-    text = f"{arguments.data}: {len(frame):,} rows, {frame.shape[1]:,} columns; {how}\n"
+    text = f"{arguments.data}: {len(frame):,} rows, {frame.shape[1]:,} columns; {reading_options}\n"
     lines = text_table([heading, *rows], left=(0, 1, 4, 5))
     print_result(arguments, summary, text + "\n".join(lines) + more)

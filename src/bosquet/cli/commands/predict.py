@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from bosquet._suggestions import hint
 from bosquet.cli.arguments import UserError, comma_separated, table_argument
 from bosquet.cli.formulas import without_formulas
-from bosquet.cli.inputs import read
+from bosquet.cli.inputs import read_input_table
 from bosquet.cli.models import model_argument, table_model
 from bosquet.cli.output import check_outputs, json_text, print_note, write_atomically
 
@@ -64,7 +64,7 @@ def arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> None:
     check_outputs([("--out", arguments.out)], [arguments.model, arguments.data, arguments.key_file])
     model = table_model(arguments.model, arguments)
-    frame = read(arguments)
+    frame = read_input_table(arguments)
     predictions = predictions_of(arguments, model, frame)
     if arguments.out is not None:
         with write_atomically(arguments.out) as draft:

@@ -15,8 +15,8 @@ from bosquet.cli.arguments import (
     table_argument,
     target_arguments,
 )
-from bosquet.cli.inputs import read
-from bosquet.cli.models import key_arguments, key_of
+from bosquet.cli.inputs import read_input_table
+from bosquet.cli.models import key_arguments, read_key
 from bosquet.cli.output import check_outputs, print_note, print_result, write_atomically
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ def run(arguments: Namespace) -> int:
     if arguments.save and not arguments.save.endswith(PICKLED):
         outputs.append(("--save", arguments.save + PICKLED))  # used for a scikit-learn model
     check_outputs(outputs, [arguments.data, arguments.test, arguments.costs, arguments.key_file])
-    key = key_of(arguments)
+    key = read_key(arguments)
     if key is not None and (arguments.save or PICKLED).endswith(PICKLED):
         raise UserError(
             "a key signs a model file; pass --save with a name that does not end in .pkl"
@@ -190,9 +190,9 @@ def run(arguments: Namespace) -> int:
     study = new_study(
         arguments, costs=costs, positive=arguments.positive, tune_by=arguments.tune_by
     )
-    frame = read(arguments)
+    frame = read_input_table(arguments)
     source = "the standard input" if arguments.data == "-" else os.path.basename(arguments.data)
-    test = None if arguments.test is None else read(arguments, arguments.test)
+    test = None if arguments.test is None else read_input_table(arguments, arguments.test)
     title = f"{arguments.target} of {Path(source).stem}"
     study.fit(
         frame,
@@ -207,7 +207,7 @@ def run(arguments: Namespace) -> int:
         source=source,
         test=test,
     )
-    return finish(arguments, study, report, key)
+    return write_results(arguments, study, report, key)
 
 
 def new_study(
@@ -256,7 +256,9 @@ def _plain_number(text: str) -> Any:
         return text
 
 
-def finish(arguments: Namespace, study: Any, report: str | None, key: bytes | None = None) -> int:
+def write_results(
+    arguments: Namespace, study: Any, report: str | None, key: bytes | None = None
+) -> int:
     """Write the report and the model, print the result and return the exit code.
 
     The result is printed even if a file cannot be written, because the study took a long time.

@@ -50,17 +50,17 @@ def arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> None:
     check_outputs([("--png", arguments.png), ("--out", arguments.out)], [arguments.data])
     table = training_table(arguments)
-    X = _readable(arguments, table.X)
-    model = _fitted(arguments, X, table.target)
+    X = _drop_long_categories(arguments, table.X)
+    model = _fit_tree(arguments, X, table.target)
     pruned = model.pruning_table_
     leaves, full = model.get_n_leaves(), int(max(pruned.leaves))
     about = f"{leaves} of {full} leaves kept by {model.cv}-fold cross-validation ({arguments.rule})"
     if arguments.png:
-        _draw(model, arguments.png)
+        _draw_tree(model, arguments.png)
         text = f"{arguments.png}: {about}"
     else:
         print_note(arguments, about)
-        text = _text(arguments, model)
+        text = _tree_text(arguments, model)
     if arguments.out:
         with write_atomically(arguments.out) as draft:
             draft.write_text(text + "\n", encoding="utf-8")
@@ -81,7 +81,7 @@ def run(arguments: Namespace) -> None:
     )
 
 
-def _readable(arguments: Namespace, X: Any) -> Any:
+def _drop_long_categories(arguments: Namespace, X: Any) -> Any:
     """Return the columns without categories that have too many levels for readable splits."""
     many = [
         name for name in X if X[name].dtype.name == "category" and X[name].nunique() > MAX_LEVELS
@@ -95,7 +95,7 @@ def _readable(arguments: Namespace, X: Any) -> Any:
     return X.drop(columns=many)
 
 
-def _fitted(arguments: Namespace, X: TableLike, target: Any) -> Any:
+def _fit_tree(arguments: Namespace, X: TableLike, target: Any) -> Any:
     import numpy as np
 
     from bosquet import DecisionTreeClassifier, DecisionTreeRegressor
@@ -116,7 +116,7 @@ def _fitted(arguments: Namespace, X: TableLike, target: Any) -> Any:
     return tree.fit(X, target.y)
 
 
-def _text(arguments: Namespace, model: Any) -> str:
+def _tree_text(arguments: Namespace, model: Any) -> str:
     if arguments.dot:
         return str(model.export_graphviz())
     if arguments.sql:
@@ -126,7 +126,7 @@ def _text(arguments: Namespace, model: Any) -> str:
     return str(model.export_text())
 
 
-def _draw(model: Any, path: str) -> None:
+def _draw_tree(model: Any, path: str) -> None:
     matplotlib = import_optional("matplotlib", "--png", "bosquet[study]")
     matplotlib.use("Agg")
     axes = model.plot()

@@ -38,7 +38,7 @@ def run(arguments: Namespace) -> None:
 
     model = load_model(arguments.model, arguments)
     if not begins_with(arguments.model, MODEL_FILE):
-        return _pickled(arguments, model)
+        return _report_pickle(arguments, model)
     with open(arguments.model, "rb") as file:
         data = file.read()
     version = writer_version(data)
@@ -70,7 +70,7 @@ def run(arguments: Namespace) -> None:
     return None
 
 
-def _pickled(arguments: Namespace, model: Any) -> None:
+def _report_pickle(arguments: Namespace, model: Any) -> None:
     """Report that a pickle can be loaded, which is all that can be checked."""
     name, size = repr(model), os.path.getsize(arguments.model)
     print_result(

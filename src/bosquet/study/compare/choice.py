@@ -9,11 +9,11 @@ import numpy as np
 
 from bosquet.study.compare.verdict import (
     MAX_NAMED,
-    best_of,
+    best_on_all_rows,
     is_tied,
     is_worse,
-    unfinished,
-    verdict_on,
+    reach_verdict,
+    unfinished_methods_text,
     without_score,
 )
 from bosquet.study.methods.method import BASELINE, BAYES_RULE, INCUMBENT
@@ -64,11 +64,11 @@ def choose(
     and loses at most 10 %, or else the second best method.
     """
     scored = [m for m in methods if m["mean"] is not None and m["name"] != BAYES_RULE]
-    best = best_of(scored)
+    best = best_on_all_rows(scored)
     if best is None:
         return None
     if gain_lost(best, scored[0], scored, metric) > MAX_LOSS_TO_FEWER_ROWS:
-        return _on_fewer_rows(scored, best, verdict_on(methods), metric)
+        return _choose_method_on_fewer_rows(scored, best, reach_verdict(methods), metric)
     tied = [m for m in scored if m is best or is_tied(m)]
     close = [m for m in tied if gain_lost(m, best, scored, metric) <= MAX_LOSS_TWO_GRADES]
     close = [m for m in close if not _has_poor_probabilities(m, scored, others)] or close
@@ -85,26 +85,27 @@ def choose(
     close = [m for m in tied if gain_lost(m, best, scored, metric) <= MAX_LOSS_OF_ALTERNATIVE]
     easier = [m for m in close if readability(m) > readability(chosen)]
     runner_up = _most_readable(easier) if easier else not_chosen[0] if not_chosen else None
-    verdict = verdict_on(methods)
-    why = _why(chosen, best, runner_up, tied, scored, metric)
-    why += _below_incumbent(chosen, best, scored, metric) + _not_compared(scored, best, verdict)
-    why = _without_gain(chosen, scored, verdict, metric) or why
+    verdict = reach_verdict(methods)
+    why = _reason_text(chosen, best, runner_up, tied, scored, metric)
+    why += _incumbent_text(chosen, best, scored, metric) + _not_compared_text(scored, best, verdict)
+    why = _no_gain_text(chosen, scored, verdict, metric) or why
     return Choice(chosen["name"], why, None if runner_up is None else runner_up["name"], verdict)
 
 
-def _on_fewer_rows(
+def _choose_method_on_fewer_rows(
     scored: list[MethodRecord], best: MethodRecord, verdict: Verdict, metric: Metric
 ) -> Choice:
     """Return the choice if the best score is that of a method with fewer training rows: it is not tested."""
-    lead = scored[0]
+    leader = scored[0]
     why = (
-        f"{lead['title']} has the best score ({_score(lead, metric)}), although it was"
-        f" trained on only {lead['rows_used']:,} rows. Of the methods trained on all {best['rows_used']:,}"
-        f" rows, the best is {best['title']} ({format_score(_mean(best))}). Methods with different training"
-        f" rows are not tested against each other.{_not_compared(scored, best, verdict)}"
+        f"{leader['title']} has the best score ({_score_text(leader, metric)}), although it was"
+        f" trained on only {leader['rows_used']:,} rows. Of the methods trained on all {best['rows_used']:,}"
+        f" rows, the best is {best['title']} ({format_score(_mean_score(best))}). Methods with"
+        " different training rows are not tested against each"
+        f" other.{_not_compared_text(scored, best, verdict)}"
     )
     return Choice(
-        lead["name"], _without_gain(lead, scored, verdict, metric) or why, best["name"], verdict
+        leader["name"], _no_gain_text(leader, scored, verdict, metric) or why, best["name"], verdict
     )
 
 
@@ -120,12 +121,12 @@ def gain_lost(
     method: MethodRecord, best: MethodRecord, scored: list[MethodRecord], metric: Metric
 ) -> float:
     """Return the share of the best method's gain over the constant that a method loses."""
-    constant = _constant(scored)
+    constant = _find_constant(scored)
     if method is best:
         return 0.0
     if constant is None or method is constant:
         return 1.0
-    share = _share_lost(_mean(method), _mean(best), _mean(constant), metric)
+    share = _share_lost(_mean_score(method), _mean_score(best), _mean_score(constant), metric)
     return 1.0 if share is None else share
 
 
@@ -133,7 +134,7 @@ def _gain_lost_by_others(
     method: MethodRecord, best: MethodRecord, scored: list[MethodRecord], metrics: Sequence[Metric]
 ) -> float:
     """Return the largest share of the best method's gain that a method loses by any of these metrics."""
-    constant = _constant(scored)
+    constant = _find_constant(scored)
     if method is best or constant is None:
         return 0.0
     shares = [0.0]
@@ -154,14 +155,14 @@ def _has_poor_probabilities(
     method: MethodRecord, scored: list[MethodRecord], metrics: Sequence[Metric]
 ) -> bool:
     """Return whether the log loss of a method is worse than that of the constant."""
-    constant = _constant(scored)
+    constant = _find_constant(scored)
     if constant is None or not any(metric.name == PROBABILITY_METRIC for metric in metrics):
         return False
     loss, constant_loss = (m["metrics"].get(PROBABILITY_METRIC) for m in (method, constant))
     return loss is not None and constant_loss is not None and loss > constant_loss
 
 
-def _constant(scored: list[MethodRecord]) -> MethodRecord | None:
+def _find_constant(scored: list[MethodRecord]) -> MethodRecord | None:
     return next((m for m in scored if m["name"] == BASELINE), None)
 
 
@@ -170,7 +171,7 @@ def _most_readable(methods: list[MethodRecord]) -> MethodRecord:
     return max(methods, key=lambda m: (readability(m), -methods.index(m)))
 
 
-def _mean(method: MethodRecord) -> float:
+def _mean_score(method: MethodRecord) -> float:
     assert method["mean"] is not None
     return method["mean"]
 
@@ -180,12 +181,12 @@ def score_deviation(method: MethodRecord) -> float | None:
     return float(np.std(method["scores"], ddof=1)) if len(method["scores"]) > 1 else None
 
 
-def _score(method: MethodRecord, metric: Metric) -> str:
+def _score_text(method: MethodRecord, metric: Metric) -> str:
     """Return the metric and the mean score, for use inside a sentence."""
-    return f"{in_sentence(metric.title)} {format_score(_mean(method))}"
+    return f"{in_sentence(metric.title)} {format_score(_mean_score(method))}"
 
 
-def _why(
+def _reason_text(
     chosen: MethodRecord,
     best: MethodRecord,
     runner_up: MethodRecord | None,
@@ -193,58 +194,59 @@ def _why(
     scored: list[MethodRecord],
     metric: Metric,
 ) -> str:
-    score = _score(chosen, metric)
+    score = _score_text(chosen, metric)
     splits = len(chosen["scores"])
-    over = f" over {splits} splits" if splits > 1 else " on the test rows"
+    over_splits = f" over {splits} splits" if splits > 1 else " on the test rows"
     if chosen is best:
         mean = "" if splits == 1 or metric.title.startswith("Mean ") else "mean "
-        text = f"{chosen['title']} has the best {mean}{score}{over}"
-        stability = _stability(chosen, scored)
+        text = f"{chosen['title']} has the best {mean}{score}{over_splits}"
+        stability = _stability_text(chosen, scored)
         text += f"{stability}."
-        lead = scored[0]
-        if lead is not best:
+        leader = scored[0]
+        if leader is not best:
             text = (
-                f"{chosen['title']} has the best {mean}{score}{over} of the methods trained on all"
-                f" {best['rows_used']:,} rows. {lead['title']}, trained on {lead['rows_used']:,} rows, is"
-                f" hardly better ({format_score(_mean(lead))})."
+                f"{chosen['title']} has the best {mean}{score}{over_splits} of the methods trained on all"
+                f" {best['rows_used']:,} rows. {leader['title']}, trained on {leader['rows_used']:,} rows, is"
+                f" hardly better ({format_score(_mean_score(leader))})."
             )
     else:
         easier = readability(chosen) > readability(best)
-        merit = "is easier to interpret than" if easier else "has better probabilities than"
+        advantage = "is easier to interpret than" if easier else "has better probabilities than"
         text = (
-            f"{chosen['title']} ({score}{over}) {merit} the most accurate method,"
-            f" {best['title']} ({format_score(_mean(best))}). The difference is not significant;"
+            f"{chosen['title']} ({score}{over_splits}) {advantage} the most accurate method,"
+            f" {best['title']} ({format_score(_mean_score(best))}). The difference is not significant;"
             f" {gain_lost(chosen, best, scored, metric):.1%} of the best method's gain over the constant is"
             " lost."
         )
     if runner_up is not None and chosen is best and any(m is runner_up for m in tied):
-        more = readability(runner_up) > readability(chosen)
-        other = f"{runner_up['title']} ({format_score(_mean(runner_up))})"
-        easier_too = " and is easier to interpret" if more else ""
+        is_more_readable = readability(runner_up) > readability(chosen)
+        other = f"{runner_up['title']} ({format_score(_mean_score(runner_up))})"
+        easier_too = " and is easier to interpret" if is_more_readable else ""
         return f"{text} {other} does not differ significantly from it{easier_too}."
     tested = [m for m in scored if m is not best and not m["subsampled"]]
     if tested and all(is_worse(m) for m in tested):
         is_single = len(tested) == 1
         others = "The other method" if is_single else f"All {len(tested)} other methods"
-        on = " and the same training rows" if len(tested) < len(scored) - 1 else ""
-        text += f" {others} with a score{on} {'is' if is_single else 'are'} significantly worse."
+        on_same_rows = " and the same training rows" if len(tested) < len(scored) - 1 else ""
+        text += f" {others} with a score{on_same_rows} {'is' if is_single else 'are'} significantly worse."
     return text
 
 
-def _without_gain(
+def _no_gain_text(
     chosen: MethodRecord, scored: list[MethodRecord], verdict: Verdict, metric: Metric
 ) -> str:
     """Return the reasons if no method is significantly better than the constant; "" otherwise."""
-    score = _score(chosen, metric)
+    score = _score_text(chosen, metric)
     others = [m for m in scored if m["name"] != BASELINE]
     if verdict["kind"] == "model":
         return ""
     if verdict["kind"] == "inconclusive":
-        none = "The only other method with a score is not"
+        none_is_better = "The only other method with a score is not"
         if len(others) != 1:
-            none = f"Of the {len(others)} other methods with a score, none is"
+            none_is_better = f"Of the {len(others)} other methods with a score, none is"
         return (
-            f"No conclusion: {unfinished(verdict)}. {none} significantly better than the constant; the best"
+            f"No conclusion: {unfinished_methods_text(verdict)}. {none_is_better} significantly"
+            " better than the constant; the best"
             f" is {chosen['title']} ({score}). Increase the budget or run fewer methods."
         )
     if chosen["name"] == BASELINE:
@@ -261,7 +263,7 @@ def _without_gain(
     )
 
 
-def _below_incumbent(
+def _incumbent_text(
     chosen: MethodRecord, best: MethodRecord, scored: list[MethodRecord], metric: Metric
 ) -> str:
     """Return a sentence on what the choice loses to gradient boosting with default hyper-parameters, or "".
@@ -269,18 +271,20 @@ def _below_incumbent(
     If that is the best method, the reasons already mention it.
     """
     incumbent = next((m for m in scored if m["name"] == INCUMBENT and m is not best), None)
-    if incumbent is None or not metric.better(_mean(incumbent), _mean(chosen)):
+    if incumbent is None or not metric.is_better(_mean_score(incumbent), _mean_score(chosen)):
         return ""
     share = gain_lost(chosen, incumbent, scored, metric)
     return (
-        f" It is worse than {incumbent['title']} ({format_score(_mean(incumbent))}) by {share:.1%} of that"
-        " method's gain over the constant."
+        f" It is worse than {incumbent['title']} ({format_score(_mean_score(incumbent))}) by"
+        f" {share:.1%} of that method's gain over the constant."
     )
 
 
-def _not_compared(scored: list[MethodRecord], best: MethodRecord, verdict: Verdict) -> str:
+def _not_compared_text(scored: list[MethodRecord], best: MethodRecord, verdict: Verdict) -> str:
     """Return a sentence on the methods that were not compared with the best, or ""."""
-    reasons = [unfinished({**verdict, "cut_short": []})] if without_score(verdict) else []
+    reasons = (
+        [unfinished_methods_text({**verdict, "cut_short": []})] if without_score(verdict) else []
+    )
     lacking = [m["title"] for m in scored if m is not best and m["difference"] is None]
     fewer = [m["title"] for m in scored if m is not best and m["subsampled"]]
     if fewer:
@@ -293,7 +297,7 @@ def _not_compared(scored: list[MethodRecord], best: MethodRecord, verdict: Verdi
     return text
 
 
-def _stability(chosen: MethodRecord, scored: list[MethodRecord]) -> str:
+def _stability_text(chosen: MethodRecord, scored: list[MethodRecord]) -> str:
     deviation_of_chosen = score_deviation(chosen)
     rivals = [m for m in scored if m is not chosen and m["name"] != BASELINE]
     others = [s for m in rivals if (s := score_deviation(m)) is not None]

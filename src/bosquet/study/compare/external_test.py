@@ -17,7 +17,7 @@ from bosquet.study.table.design import Design, read_weight
 from bosquet.study.table.splits import seed_of
 from bosquet.study.table.target import StudyTarget
 from bosquet.tables.delimited import distinct_names
-from bosquet.tables.levels import factorized, texts_of
+from bosquet.tables.levels import factorize, texts_of
 
 _NAMED = 5  # columns or classes that an error message lists
 
@@ -133,7 +133,7 @@ def _targets(series: Any, target: StudyTarget) -> tuple[np.ndarray, np.ndarray, 
         numbers = pd.to_numeric(series, errors="coerce").to_numpy(dtype=float)
         has_target = np.isfinite(numbers)
         return numbers[has_target], has_target, 0
-    encoded = factorized(series)
+    encoded = factorize(series)
     if encoded is None:
         raise ValueError(
             f"the target {target.name!r} of the test table contains lists; pass one class per row"

@@ -202,7 +202,7 @@ def difference_over_splits(
     d = np.asarray(scores, dtype=float) - np.asarray(best, dtype=float)
     critical = dunnett_critical_value(comparisons, len(d) - 1)
     low, high = corrected_interval(d, n_train=n_train, n_test=n_test, critical=critical)
-    return _difference(float(d.mean()), low, high)
+    return _make_difference(float(d.mean()), low, high)
 
 
 def differences_over_rows(
@@ -221,12 +221,12 @@ def differences_over_rows(
     critical = float(np.quantile(largest[np.isfinite(largest)], CONFIDENCE))
     halves = np.nan_to_num(critical * deviation)
     return [
-        _difference(mean, mean - half, mean + half)
+        _make_difference(mean, mean - half, mean + half)
         for mean, half in zip(means, halves.tolist(), strict=True)
     ]
 
 
-def interval_of(
+def score_interval(
     scores: Sequence[float],
     drawn: np.ndarray | None,
     *,
@@ -253,11 +253,11 @@ def _bootstrap_interval(mean: float, drawn: np.ndarray, seen: float) -> tuple[fl
     return mean + float(low) - seen, mean + float(high) - seen
 
 
-def untested(mean: float) -> Difference:
+def untested_difference(mean: float) -> Difference:
     """Return a difference without a test, for methods that were trained on different rows."""
     return {"mean": mean, "low": None, "high": None, "distinguishable": False}
 
 
-def _difference(mean: float, low: float, high: float) -> Difference:
+def _make_difference(mean: float, low: float, high: float) -> Difference:
     significant = bool(low > 0 or high < 0)
     return {"mean": mean, "low": low, "high": high, "distinguishable": significant}

@@ -7,7 +7,7 @@ from typing import Any
 
 from bosquet._optional import import_pandas
 from bosquet._text_table import text_table
-from bosquet.study.exploration.alarms import alarms
+from bosquet.study.exploration.alarms import alarm_findings
 from bosquet.study.metrics.formatting import format_score
 from bosquet.study.record import MethodRecord, Record
 
@@ -20,12 +20,12 @@ def leaderboard(record: Record) -> Any:
     `rows`, `fit_seconds`, `predict_microseconds`, `setting`, `status`, `message`.
     """
     pandas = import_pandas("Study")
-    rows = [_row(record, method) for method in record["methods"]]
+    rows = [_method_row(record, method) for method in record["methods"]]
     names = pandas.Index([method["name"] for method in record["methods"]], name="method")
     return pandas.DataFrame(rows, index=names)
 
 
-def _row(record: Record, method: MethodRecord) -> dict[str, Any]:
+def _method_row(record: Record, method: MethodRecord) -> dict[str, Any]:
     low, high = method["interval"] or (None, None)
     difference = method["difference"]
     others = [
@@ -54,16 +54,16 @@ def _row(record: Record, method: MethodRecord) -> dict[str, Any]:
 HEADINGS = ("method", "{metric}", "95 % interval", "difference to the best", "fit time", "")
 
 
-def cells(record: Record) -> list[list[str]]:
+def leaderboard_cells(record: Record) -> list[list[str]]:
     """Return the leaderboard as text cells: a heading, then one line per method."""
     metric = record["metric"]["title"]
     lines = [[heading.format(metric=metric) for heading in HEADINGS]]
     for method in record["methods"]:
-        lines.append(_cells(record, method))
+        lines.append(_method_cells(record, method))
     return lines
 
 
-def _cells(record: Record, method: MethodRecord) -> list[str]:
+def _method_cells(record: Record, method: MethodRecord) -> list[str]:
     if method["mean"] is None:
         return [method["title"], "", "", "", "", f"{method['status']}: {method['message']}"]
     interval = method["interval"]
@@ -99,15 +99,17 @@ def _cells(record: Record, method: MethodRecord) -> list[str]:
     ]
 
 
-def as_text(record: Record) -> str:
+def leaderboard_text(record: Record) -> str:
     """Return the leaderboard as text, with the choice and its reasons."""
-    lines = cells(record)
+    lines = leaderboard_cells(record)
     text = text_table(lines, left=range(len(lines[0])))
     chosen = record["chosen"]
-    warnings = [f"Warning: {finding['message']}" for finding in alarms(record["exploration"])]
+    warnings = [
+        f"Warning: {finding['message']}" for finding in alarm_findings(record["exploration"])
+    ]
     why = ["", chosen["why"], *final_rows(record)] if chosen else []
-    tested = [on_test_table(record)] if record.get("test_table") else []
-    return "\n".join([summary(record), *warnings, "", *text, *why, *tested])
+    tested = [text_on_test_table(record)] if record.get("test_table") else []
+    return "\n".join([summary_line(record), *warnings, "", *text, *why, *tested])
 
 
 _DESIGN_TEXTS = {
@@ -128,7 +130,7 @@ def final_rows(record: Record) -> list[str]:
     return [f"The model is fitted to {final['rows']:,} of {final['of']:,} rows: {final['why']}."]
 
 
-def summary(record: Record) -> str:
+def summary_line(record: Record) -> str:
     """Return one line on the table, the splits and the time of a study."""
     tests = f"{record['n_test']:,} test rows"
     splits = f"1 split with {tests}"
@@ -143,7 +145,7 @@ def summary(record: Record) -> str:
     )
 
 
-def on_test_table(record: Record) -> str:
+def text_on_test_table(record: Record) -> str:
     """Return sentences that compare the score on the test table with that of the splits, or ""."""
     result = record.get("test_table")
     if result is None:
@@ -171,9 +173,9 @@ def on_test_table(record: Record) -> str:
     return f"{text}."
 
 
-def as_html(record: Record) -> str:
+def leaderboard_html(record: Record) -> str:
     """Return the leaderboard as HTML for a notebook."""
-    heading, *lines = [[html.escape(cell) for cell in line] for line in cells(record)]
+    heading, *lines = [[html.escape(cell) for cell in line] for line in leaderboard_cells(record)]
     head = "".join(f"<th style='text-align:left'>{cell}</th>" for cell in heading)
     body = "".join(
         "<tr>" + "".join(f"<td style='text-align:left'>{cell}</td>" for cell in line) + "</tr>"
@@ -182,12 +184,12 @@ def as_html(record: Record) -> str:
     chosen = record["chosen"]
     reasons = " ".join([chosen["why"], *final_rows(record)]) if chosen else ""
     why = f"<p>{html.escape(reasons)}</p>" if chosen else ""
-    why += f"<p>{html.escape(on_test_table(record))}</p>" if record.get("test_table") else ""
+    why += f"<p>{html.escape(text_on_test_table(record))}</p>" if record.get("test_table") else ""
     warnings = "".join(
         f"<p><b>Warning:</b> {html.escape(finding['message'])}</p>"
-        for finding in alarms(record["exploration"])
+        for finding in alarm_findings(record["exploration"])
     )
     return (
-        f"<div><p><b>{html.escape(summary(record))}</b></p>{warnings}"
+        f"<div><p><b>{html.escape(summary_line(record))}</b></p>{warnings}"
         f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{why}</div>"
     )

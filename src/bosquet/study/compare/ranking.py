@@ -12,11 +12,11 @@ from bosquet.study.compare.intervals import (
     BootstrapDraws,
     difference_over_splits,
     differences_over_rows,
-    interval_of,
     next_block_interval,
-    untested,
+    score_interval,
+    untested_difference,
 )
-from bosquet.study.compare.verdict import best_of
+from bosquet.study.compare.verdict import best_on_all_rows
 from bosquet.study.methods.method import Method
 from bosquet.study.metrics.metric import Metric
 from bosquet.study.record import Comparison, MethodRecord
@@ -31,22 +31,22 @@ def rank_methods(
 ) -> tuple[list[MethodRecord], Comparison]:
     """Return one record per method, best first and those without a score last, and the comparison."""
     outcomes = {method.name: schedule.outcomes(method) for method in methods}
-    rows = [_row(method, outcomes[method.name]) for method in methods]
+    rows = [_method_record(method, outcomes[method.name]) for method in methods]
     metric = schedule.context.metric
     scored = [row for row in rows if row["mean"] is not None]
     _estimate_missing_splits(scored, outcomes, schedule.context.metrics, metric)
-    scored.sort(key=lambda row: -metric.sign * _mean(row))
+    scored.sort(key=lambda row: -metric.sign * _mean_score(row))
     unscored = [row for row in rows if row["mean"] is None]
-    comparison = _compare(schedule, {method.name: method for method in methods}, scored)
+    comparison = _compare_with_best(schedule, {method.name: method for method in methods}, scored)
     return [*scored, *unscored], comparison
 
 
-def _mean(row: MethodRecord) -> float:
+def _mean_score(row: MethodRecord) -> float:
     assert row["mean"] is not None
     return row["mean"]
 
 
-def _row(method: Method, outcomes: list[Outcome]) -> MethodRecord:
+def _method_record(method: Method, outcomes: list[Outcome]) -> MethodRecord:
     done = [outcome for outcome in outcomes if outcome.status == "done"]
     first = outcomes[0] if outcomes else Outcome(method.name, 0, "not reached", "it was not run")
     scores = [float(outcome.score) for outcome in done if outcome.score is not None]
@@ -64,7 +64,7 @@ def _row(method: Method, outcomes: list[Outcome]) -> MethodRecord:
         "mean": float(np.mean(scores)) if scores else None,
         "interval": None,
         "difference": None,
-        "metrics": _means(done),
+        "metrics": _mean_metrics(done),
         "fit_seconds": first.fit_seconds,
         "predict_microseconds": first.predict_microseconds,
         "properties": method.properties,
@@ -75,7 +75,7 @@ def _row(method: Method, outcomes: list[Outcome]) -> MethodRecord:
     return row
 
 
-def _means(done: list[Outcome]) -> dict[str, float]:
+def _mean_metrics(done: list[Outcome]) -> dict[str, float]:
     names = done[0].metrics if done else {}
     return {name: float(np.mean([outcome.metrics[name] for outcome in done])) for name in names}
 
@@ -95,7 +95,7 @@ def _estimate_missing_splits(
     complete = [row for row in scored if len(row["scores"]) == n_splits]
     if len(complete) == len(scored):
         return
-    reference = max(complete, key=lambda row: metric.sign * _mean(row))
+    reference = max(complete, key=lambda row: metric.sign * _mean_score(row))
     reference_outcomes = _done_by_split(outcomes[reference["name"]])
     for row in scored:
         row_outcomes = _done_by_split(outcomes[row["name"]])
@@ -118,7 +118,7 @@ def _done_by_split(outcomes: list[Outcome]) -> dict[int, Outcome]:
     return {outcome.split: outcome for outcome in outcomes if outcome.status == "done"}
 
 
-def _compare(
+def _compare_with_best(
     schedule: Schedule, methods: dict[str, Method], scored: list[MethodRecord]
 ) -> Comparison:
     """Add intervals and differences to the best to the rows, and return how they were computed.
@@ -128,9 +128,9 @@ def _compare(
     """
     train, test = len(schedule.splits[0].train), len(schedule.splits[0].test)
     over_splits = len(schedule.splits) >= MIN_SPLITS
-    drawn = {} if over_splits else _draws(schedule, methods, scored)
+    drawn = {} if over_splits else _bootstrap_scores(schedule, methods, scored)
     for row in scored:
-        row["interval"] = interval_of(
+        row["interval"] = score_interval(
             row["scores"],
             drawn.get(row["name"]),
             n_train=train,
@@ -139,11 +139,11 @@ def _compare(
         )
         if schedule.context.design.time is not None:
             row["interval"] = interval_of_next_block(row["scores"], schedule.context.metric)
-    best = best_of(scored)
+    best = best_on_all_rows(scored)
     rivals = [row for row in scored if row is not best and best is not None]
     for row in rivals:
         if row["subsampled"] and best is not None:
-            row["difference"] = untested(_mean(row) - _mean(best))
+            row["difference"] = untested_difference(_mean_score(row) - _mean_score(best))
     rivals = [row for row in rivals if not row["subsampled"]]
     pairs = {row["name"]: _pair_scores(schedule, methods, row, best) for row in rivals if best}
     if over_splits:
@@ -195,19 +195,19 @@ def _pair_scores(
     schedule: Schedule, methods: dict[str, Method], row: MethodRecord, best: MethodRecord
 ) -> tuple[list[float], list[float]]:
     """Return the scores of a method and of the best on the splits that both have."""
-    row_scores = _scores(schedule.outcomes(methods[row["name"]]))
-    best_scores = _scores(schedule.outcomes(methods[best["name"]]))
+    row_scores = _scores_by_split(schedule.outcomes(methods[row["name"]]))
+    best_scores = _scores_by_split(schedule.outcomes(methods[best["name"]]))
     shared = sorted(row_scores.keys() & best_scores.keys())
     return [row_scores[split] for split in shared], [best_scores[split] for split in shared]
 
 
-def _scores(outcomes: list[Outcome]) -> dict[int, float]:
+def _scores_by_split(outcomes: list[Outcome]) -> dict[int, float]:
     return {
         outcome.split: float(outcome.score) for outcome in outcomes if outcome.score is not None
     }
 
 
-def _draws(
+def _bootstrap_scores(
     schedule: Schedule, methods: dict[str, Method], scored: list[MethodRecord]
 ) -> dict[str, np.ndarray]:
     """Return the scores of each method on bootstrap draws of the test rows of the first split."""

@@ -14,7 +14,7 @@ from bosquet.study.record import MethodRecord, Verdict
 MAX_NAMED = 4
 
 
-def best_of(methods: Sequence[MethodRecord]) -> MethodRecord | None:
+def best_on_all_rows(methods: Sequence[MethodRecord]) -> MethodRecord | None:
     """Return the method that the others are compared with, the best of those trained on all training rows.
 
     The Bayes rule is not considered.
@@ -23,7 +23,7 @@ def best_of(methods: Sequence[MethodRecord]) -> MethodRecord | None:
     return next((m for m in scored if not m["subsampled"]), scored[0] if scored else None)
 
 
-def verdict_on(methods: Sequence[MethodRecord]) -> Verdict:
+def reach_verdict(methods: Sequence[MethodRecord]) -> Verdict:
     """Return the verdict on methods that are sorted by score and compared with the best.
 
     Methods that do not suit the table are ignored.
@@ -39,7 +39,7 @@ def verdict_on(methods: Sequence[MethodRecord]) -> Verdict:
         "not_reached": titles("not reached"),
         "cut_short": [m["title"] for m in methods if m["status"] == "done" and not m["finished"]],
     }
-    best = best_of(methods)
+    best = best_on_all_rows(methods)
     constant = next((m for m in methods if m["name"] == BASELINE and m["mean"] is not None), None)
     if best is None or best is constant:
         verdict["kind"] = "constant"
@@ -85,7 +85,7 @@ def without_score(verdict: Verdict) -> int:
     return len(verdict["stopped"]) + len(verdict["failed"]) + len(verdict["not_reached"])
 
 
-def unfinished(verdict: Verdict) -> str:
+def unfinished_methods_text(verdict: Verdict) -> str:
     """Return the unfinished methods by reason, as '2 stopped by the time limit (A, B); 1 failed (C)'."""
     reasons = [
         ("stopped by the time limit", verdict["stopped"]),

@@ -20,14 +20,14 @@ MAX_ROWS = 10_000
 MAX_ROUNDS = 400
 
 
-def halves(n: int, seed: int, fewest: int) -> tuple[np.ndarray, np.ndarray] | None:
+def random_halves(n: int, seed: int, fewest: int) -> tuple[np.ndarray, np.ndarray] | None:
     """Return two random halves of the test rows, or None if they have fewer than `fewest` rows."""
     order = np.random.default_rng(seed).permutation(n)[:MAX_ROWS]
     half = len(order) // 2
     return None if half < fewest else (np.sort(order[:half]), np.sort(order[half:]))
 
 
-def too_few(rows: int, classes: bool) -> str:
+def few_rows_note(rows: int, classes: bool) -> str:
     """Return a note on what cannot be measured on so few test rows, or ""."""
     needed = {"the coverage of intervals": 2 * MIN_TO_COVER}
     if classes:
@@ -54,17 +54,18 @@ def coverage_on(
     The intervals of each half of the test rows are calibrated on the other half. Weights are used in the
     observed coverage, but not in the calibration.
     """
-    two_halves = halves(len(y), seed, MIN_TO_COVER)
+    two_halves = random_halves(len(y), seed, MIN_TO_COVER)
     if two_halves is None:
         return None
-    halves_covered = [
-        _covered(model, X, y, metric, *order, seed) for order in (two_halves, two_halves[::-1])
+    covered_in_both_halves = [
+        _covered_and_size(model, X, y, metric, *order, seed)
+        for order in (two_halves, two_halves[::-1])
     ]
     # The mean of each half, and the mean of both weighted by their total weights.
     weights = [None if weight is None else weight[half] for half in two_halves[::-1]]
     means = [
         [np.average(values, weights=of_half) for values in covered]
-        for covered, of_half in zip(halves_covered, weights, strict=True)
+        for covered, of_half in zip(covered_in_both_halves, weights, strict=True)
     ]
     totals = None if weight is None else [float(weight[half].sum()) for half in two_halves[::-1]]
     inside, size = np.average(means, axis=0, weights=totals).tolist()
@@ -72,7 +73,7 @@ def coverage_on(
     return {"nominal": NOMINAL, "observed": inside, name: size}
 
 
-def _covered(
+def _covered_and_size(
     model: Any,
     X: Any,
     y: np.ndarray,
@@ -102,7 +103,7 @@ def calibration_on(
 ) -> dict[str, float] | None:
     """Return Brier score and calibration error, without and with calibration on the other half."""
     fewest = MIN_TO_CALIBRATE
-    two_halves = halves(len(y), seed, fewest) if metric.needs != "number" else None
+    two_halves = random_halves(len(y), seed, fewest) if metric.needs != "number" else None
     if two_halves is None or not hasattr(model, "predict_proba"):
         return None
     uncalibrated = predictions_for(model, X, metric)

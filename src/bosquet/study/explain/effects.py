@@ -24,7 +24,7 @@ SHOWN = 6  # columns with a dependence plot
 CURVE_ROWS, GRID, MAX_LEVELS = 200, 25, 30
 
 
-def importances(
+def permutation_importances(
     model: Any,
     X: Any,
     y: np.ndarray,
@@ -44,19 +44,21 @@ def importances(
     """
     rows = min(ROWS, len(y), max(MAX_VALUES // X.shape[1], MIN_ROWS))
     if seconds is not None:
-        afford = int(seconds * 1e6 / (max(microseconds, 1.0) * min(X.shape[1] + 1, MAX_PERMUTED)))
-        rows = int(np.clip(afford, min(MIN_ROWS, rows), rows))
+        affordable_columns = int(
+            seconds * 1e6 / (max(microseconds, 1.0) * min(X.shape[1] + 1, MAX_PERMUTED))
+        )
+        rows = int(np.clip(affordable_columns, min(MIN_ROWS, rows), rows))
     random = np.random.default_rng(seed)
     chosen = np.sort(random.permutation(len(y))[:rows])
     sample, truth = take(X, chosen).copy(), y[chosen]
     chosen_weight = None if weight is None else weight[chosen]
     drawn = rows_by_weight(rows, chosen_weight)
     # A call has a fixed cost besides the cost per row, so one call is timed.
-    began = time.perf_counter()
+    start_time = time.perf_counter()
     unpermuted = metric.score(truth, predictions_for(model, sample, metric), chosen_weight)
     calls = MAX_PERMUTED * REPEATS
     if seconds is not None:
-        one_call = max(time.perf_counter() - began, 1e-6)
+        one_call = max(time.perf_counter() - start_time, 1e-6)
         calls = int(np.clip(seconds / one_call, MIN_CALLS, calls))
     columns = _most_related(model, sample, metric, min(calls, MAX_PERMUTED), left_out)
     repeats = int(np.clip(calls // len(columns), 1, REPEATS))
@@ -146,7 +148,7 @@ def _squared_correlation(values: np.ndarray, predicted: np.ndarray) -> np.ndarra
         return (other @ centred) ** 2 / ((centred**2).sum(axis=0) * (other @ other))
 
 
-def dependences(
+def dependence_records(
     model: Any,
     X: Any,
     y: np.ndarray,
@@ -171,12 +173,12 @@ def dependences(
     for feature in features[:SHOWN]:
         if not enough_time():
             break
-        grid_and_curves = _curves(model, sample, X, feature)
+        grid_and_curves = _dependence_curves(model, sample, X, feature)
         if grid_and_curves is None:
             continue
         grid, curves = grid_and_curves
-        curves = _of_class(curves, model, shown_class)
-        low, high = _quantiles(curves, [0.1, 0.9], some_weight)
+        curves = _curves_of_class(curves, model, shown_class)
+        low, high = _weighted_quantiles(curves, [0.1, 0.9], some_weight)
         records.append(
             {
                 "feature": feature,
@@ -190,7 +192,9 @@ def dependences(
     return records
 
 
-def _quantiles(curves: np.ndarray, shares: list[float], weight: np.ndarray | None) -> np.ndarray:
+def _weighted_quantiles(
+    curves: np.ndarray, shares: list[float], weight: np.ndarray | None
+) -> np.ndarray:
     """Return (weighted) quantiles over rows at each point of the curves."""
     if weight is None:
         return np.quantile(curves, shares, axis=0)
@@ -203,9 +207,11 @@ def _quantiles(curves: np.ndarray, shares: list[float], weight: np.ndarray | Non
     return np.take_along_axis(values, np.array(ranks), axis=0)
 
 
-def _curves(model: Any, sample: Any, X: Any, feature: str) -> tuple[list[Any], np.ndarray] | None:
+def _dependence_curves(
+    model: Any, sample: Any, X: Any, feature: str
+) -> tuple[list[Any], np.ndarray] | None:
     """Return the grid of a column, and the curves of rows on it: (rows, points[, outputs])."""
-    points = _points(X[feature])
+    points = _grid_of_column(X[feature])
     if len(points) == 0:
         return None
     grid = [float(value) if is_number(value) else str(value) for value in points]
@@ -216,7 +222,7 @@ def _curves(model: Any, sample: Any, X: Any, feature: str) -> tuple[list[Any], n
     return grid, _predict_on_grid(model, sample, X, feature, points)
 
 
-def _points(column: Any) -> Any:
+def _grid_of_column(column: Any) -> Any:
     """Return the grid of a column: its most frequent levels, or numbers of the middle 96 % of its values.
 
     The grid consists of quantiles of the distinct values, with both ends. With quantiles of all values, a
@@ -273,7 +279,7 @@ def _shown_class(y: np.ndarray, metric: Metric, weight: np.ndarray | None) -> An
     return labels[np.argmax(np.bincount(codes, weight))]
 
 
-def _of_class(curves: np.ndarray, model: Any, shown_class: Any) -> np.ndarray:
+def _curves_of_class(curves: np.ndarray, model: Any, shown_class: Any) -> np.ndarray:
     if shown_class is None:
         return curves
     index = int(np.flatnonzero(np.asarray(model.classes_) == shown_class)[0])

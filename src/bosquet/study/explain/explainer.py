@@ -18,10 +18,14 @@ from bosquet.study.explain.diagnostics import (
     calibration_on,
     certificate_of,
     coverage_on,
+    few_rows_note,
     margins_of,
-    too_few,
 )
-from bosquet.study.explain.effects import dependences, importances, rows_by_weight
+from bosquet.study.explain.effects import (
+    dependence_records,
+    permutation_importances,
+    rows_by_weight,
+)
 from bosquet.study.explain.learning_curve import forecast, learning_curve
 from bosquet.study.explain.notable_rows import notable_rows
 from bosquet.study.explain.tree import tree_to_draw
@@ -71,9 +75,9 @@ class Explainer:
         """Return the explanation of the chosen method, as far as time allows; the last parts are slowest."""
         model, test, metric, seed = self.model, self.test, self.context.metric, self.seed
         rows = (model, test.X, test.y, metric)
-        importances = self._part("importances", [], self._importances)
+        importances = self._try_part("importances", [], self._compute_importances)
         order = [str(importance["feature"]) for importance in importances]
-        note_on_few_rows = too_few(len(test), metric.needs != "number")
+        note_on_few_rows = few_rows_note(len(test), metric.needs != "number")
         self.notes += [note_on_few_rows] if note_on_few_rows else []
         record: ChosenRecord = {
             "name": choice.name,
@@ -81,29 +85,35 @@ class Explainer:
             "runner_up": choice.runner_up,
             "importances": importances,
             "importance_kind": "permutation on the test rows",
-            "certificate": self._part("certificate", None, lambda: certificate_of(model)),
-            "margins": self._part("margins", None, lambda: margins_of(*rows, test.weight)),
-            "coverage": self._part("coverage", None, lambda: coverage_on(*rows, seed, test.weight)),
-            "calibration": self._part(
+            "certificate": self._try_part("certificate", None, lambda: certificate_of(model)),
+            "margins": self._try_part("margins", None, lambda: margins_of(*rows, test.weight)),
+            "coverage": self._try_part(
+                "coverage", None, lambda: coverage_on(*rows, seed, test.weight)
+            ),
+            "calibration": self._try_part(
                 "calibration", None, lambda: calibration_on(*rows, seed, test.weight)
             ),
-            "rows": self._part("notable rows", [], lambda: self._notable_rows(order)),
+            "rows": self._try_part("notable rows", [], lambda: self._compute_notable_rows(order)),
             "tree": None,
             "tree_title": "",
             "dependence": [],
             "learning_curve": [],
             "learning_text": "",
         }
-        record["tree"], record["tree_title"] = self._part(
-            "tree", (None, ""), lambda: self._tree(order)
+        record["tree"], record["tree_title"] = self._try_part(
+            "tree", (None, ""), lambda: self._compute_tree(order)
         )
-        record["dependence"] = self._part("dependence", [], lambda: self._dependences(order))
-        record["learning_curve"] = self._part("learning curve", [], self._learning_curve)
+        record["dependence"] = self._try_part(
+            "dependence", [], lambda: self._compute_dependences(order)
+        )
+        record["learning_curve"] = self._try_part(
+            "learning curve", [], self._compute_learning_curve
+        )
         record["learning_text"] = forecast(record["learning_curve"], metric.higher_is_better)
         return record
 
-    def _part(self, name: str, default: Any, make: Callable[[], Any]) -> Any:
-        if self.clock.left(END_OF_EXPLAINING) <= 0:
+    def _try_part(self, name: str, default: Any, make: Callable[[], Any]) -> Any:
+        if self.clock.seconds_left(END_OF_EXPLAINING) <= 0:
             self.notes.append(f"No time was left for the {name} of the chosen method.")
             return default
         try:
@@ -115,11 +125,11 @@ class Explainer:
             self.notes.append(f"The {name} of the chosen method could not be computed: {line}")
             return default
 
-    def _importances(self) -> list[dict[str, Any]]:
+    def _compute_importances(self) -> list[dict[str, Any]]:
         seconds = None
         if self.clock.timed:
-            seconds = max(IMPORTANCE_SHARE * self.clock.left(END_OF_EXPLAINING), 0.0)
-        return importances(
+            seconds = max(IMPORTANCE_SHARE * self.clock.seconds_left(END_OF_EXPLAINING), 0.0)
+        return permutation_importances(
             self.model,
             self.test.X,
             self.test.y,
@@ -131,7 +141,7 @@ class Explainer:
             left_out=None if self.offset is None else self.offset.name,
         )
 
-    def _notable_rows(self, order: list[str]) -> Any:
+    def _compute_notable_rows(self, order: list[str]) -> Any:
         predictions = predictions_for(self.model, self.test.X, self.context.metric)
         if self.offset is not None:  # first, so that it has a Shapley value of its own
             order = [self.offset.name, *order]
@@ -150,7 +160,7 @@ class Explainer:
             seed=self.seed,
         )
 
-    def _tree(self, order: list[str]) -> Any:
+    def _compute_tree(self, order: list[str]) -> Any:
         train = self.context.rows(self.train)
         if self.offset is None:
             return tree_to_draw(self.model, train.X, train.y, important=order, seed=self.seed)
@@ -159,20 +169,20 @@ class Explainer:
         tree, title = tree_to_draw(model, X, train.y, important=order, seed=self.seed)
         return tree, f"{title} (counts per unit of exposure)"
 
-    def _dependences(self, order: list[str]) -> Any:
-        return dependences(
+    def _compute_dependences(self, order: list[str]) -> Any:
+        return dependence_records(
             self.model,
             self.test.X,
             self.test.y,
             self.context.metric,
             self.context.target.name,
             order,
-            enough_time=lambda: self.clock.left(END_OF_EXPLAINING) > 0,
+            enough_time=lambda: self.clock.seconds_left(END_OF_EXPLAINING) > 0,
             seed=self.seed,
             weight=self.test.weight,
         )
 
-    def _learning_curve(self) -> list[dict[str, Any]]:
+    def _compute_learning_curve(self) -> list[dict[str, Any]]:
         metric = self.context.metric
         decision = Decision(metric.classes, metric.positive, self.outcome.threshold, metric.costs)
         assert self.outcome.score is not None
@@ -184,5 +194,5 @@ class Explainer:
             rows=self.train,
             score_on_all_rows=self.outcome.score,
             one_fit_seconds=self.outcome.one_fit_seconds,
-            seconds_left=lambda: self.clock.left(END_OF_FITS),
+            seconds_left=lambda: self.clock.seconds_left(END_OF_FITS),
         )

@@ -8,7 +8,7 @@ from bosquet.study.record import Exploration, Finding
 OPTIMISTIC = frozenset({"leak", "duplicates", "design"})
 
 
-def alarms(exploration: Exploration) -> list[Finding]:
+def alarm_findings(exploration: Exploration) -> list[Finding]:
     """Return the findings that are shown next to the result, most severe first."""
     return [
         finding

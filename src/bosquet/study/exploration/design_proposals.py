@@ -16,7 +16,7 @@ import numpy as np
 
 from bosquet.study.exploration.drift import Drift, drift_in_order
 from bosquet.study.exploration.features import Feature
-from bosquet.study.exploration.relations import relation, spearman
+from bosquet.study.exploration.relations import spearman, strength_of_relation
 from bosquet.study.exploration.target import ExploredTarget
 from bosquet.study.record import Finding
 
@@ -181,7 +181,7 @@ def propose_group(features: list[Feature], random: np.random.Generator) -> Propo
         if codes is None:
             continue
         named = _IDENTIFIER.search(feature.name.strip()) is not None
-        numbers, others = _constant_within(feature, codes, features, random)
+        numbers, others = _constant_columns(feature, codes, features, random)
         if not named and len(numbers) < CONSTANT_NUMBERS:
             continue
         count = int(codes.max()) + 1
@@ -226,7 +226,7 @@ def _group_codes(feature: Feature) -> np.ndarray | None:
     return codes
 
 
-def _constant_within(
+def _constant_columns(
     group: Feature, codes: np.ndarray, features: list[Feature], random: np.random.Generator
 ) -> tuple[list[str], list[str]]:
     """Return the numeric columns and the other columns that are constant in each group.
@@ -280,7 +280,7 @@ def propose_weight(
             continue
         if feature.ordered[0] < 0 or feature.distinct < MIN_WEIGHTS:
             continue
-        strength = relation(feature.take(sample), target.take(sample)) or 0.0
+        strength = strength_of_relation(feature.take(sample), target.take(sample)) or 0.0
         if strength > (WEAKLY_RELATED if named else UNRELATED):
             continue
         if not named and _strongest_correlation(feature, features, sample) > WEAKLY_RELATED:

@@ -30,7 +30,7 @@ def drift_between(train: list[Feature], test: list[Feature]) -> list[Finding]:
     """Return findings on the columns whose distributions differ significantly between two tables."""
     scored = []
     for ours, theirs in zip(train, test, strict=True):
-        index, difference, p_value = shift(ours, theirs)
+        index, difference, p_value = distribution_shift(ours, theirs)
         if p_value * len(train) < _LEVEL and index >= NOTABLE:
             new = _new_levels(ours, theirs)
             scored.append(
@@ -85,7 +85,7 @@ def drift_in_order(
     first, last = order[:count:every], order[-count::every]
     target_feature = _as_feature(target)
     measured = [
-        (feature.name, *shift(feature.take(first), feature.take(last)))
+        (feature.name, *distribution_shift(feature.take(first), feature.take(last)))
         for feature in [target_feature, *features]
         if feature.distinct > 1
     ]
@@ -149,7 +149,7 @@ def _target_change(target: ExploredTarget, first: np.ndarray, last: np.ndarray) 
     )
 
 
-def shift(ours: Feature, theirs: Feature) -> tuple[float, float, float]:
+def distribution_shift(ours: Feature, theirs: Feature) -> tuple[float, float, float]:
     """Return the stability index, the largest difference of probabilities and the p-value of the drift."""
     if ours.numbers is not None:
         assert theirs.numbers is not None

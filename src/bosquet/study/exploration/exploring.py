@@ -13,7 +13,7 @@ from bosquet.study.exploration.drift import drift_between, drift_finding
 from bosquet.study.exploration.features import Feature, feature_of
 from bosquet.study.exploration.leaks import column_leaks, level_leaks, pair_leaks, time_leaks
 from bosquet.study.exploration.relations import quick_relations, spearman
-from bosquet.study.exploration.summaries import column_of, target_histogram
+from bosquet.study.exploration.summaries import column_record, target_histogram
 from bosquet.study.exploration.target import ExploredTarget, target_of
 from bosquet.study.record import ColumnRecord, Exploration, Task
 from bosquet.tables import TableTidier
@@ -81,34 +81,36 @@ def explore(
     tidier = tidier or TableTidier().fit(features_frame)
     rows = len(frame)
     random = np.random.default_rng(0)
-    sample = _sample(rows, target_column, random)
+    sample = _sample_rows(rows, target_column, random)
     plans = _chosen_plans(features_frame, tidier, target_column, sample)
     features = [feature_of(plan, features_frame[plan.name]) for plan in plans]
-    columns = [column_of(feature, target_column, sample) for feature in features]
-    correlations, matrix = _correlations(features, columns, sample)
+    columns = [column_record(feature, target_column, sample) for feature in features]
+    correlations, matrix = _correlation_record(features, columns, sample)
     sampled = [feature.take(sample) for feature in features if feature.used]
-    proposed, design_findings = _design(
+    proposed, design_findings = _propose_design(
         features, target_column, sample, random, design_columns or {}
     )
     weighted = "weight" in (design_columns or {})
-    copies, repeated = _duplicates(features_frame, frame[target], features, proposed, weighted)
+    copies, repeated = _find_duplicates(features_frame, frame[target], features, proposed, weighted)
     group = group_codes(features, proposed) if group is None else group
     sampled_group = None if group is None else group[sample]
     warnings = [
-        *_leaks(
+        *_find_leaks(
             features, sampled, target_column, target_column.take(sample), random, sampled_group
         ),
         *design_findings,
         *repeated,
-        *findings.rare(target_column),
-        *findings.missing(features),
-        *findings.outliers(features),
-        *findings.correlated(correlations["names"], matrix, _categories(features, columns, sample)),
-        *findings.left_out(features),
-        *findings.limits(len(columns), len(names) - 1, len(sample), rows),
+        *findings.rare_class_findings(target_column),
+        *findings.missing_value_findings(features),
+        *findings.outlier_findings(features),
+        *findings.correlation_findings(
+            correlations["names"], matrix, _strongest_categories(features, columns, sample)
+        ),
+        *findings.left_out_findings(features),
+        *findings.limit_findings(len(columns), len(names) - 1, len(sample), rows),
     ]
     if test is not None:
-        warnings += _drift(features, test)
+        warnings += _find_drift(features, test)
     return Exploration(
         n_rows=rows,
         n_columns=len(names) - 1,
@@ -125,7 +127,7 @@ def explore(
     )
 
 
-def _sample(rows: int, target: ExploredTarget, random: np.random.Generator) -> np.ndarray:
+def _sample_rows(rows: int, target: ExploredTarget, random: np.random.Generator) -> np.ndarray:
     """Return the rows for expensive measures; rare classes are oversampled so that they occur at all."""
     if rows <= MAX_ROWS:
         return np.arange(rows)
@@ -138,7 +140,7 @@ def _sample(rows: int, target: ExploredTarget, random: np.random.Generator) -> n
     return np.sort(sampled)
 
 
-def _leaks(
+def _find_leaks(
     features: list[Feature],
     sampled: list[Feature],
     target: ExploredTarget,
@@ -159,7 +161,7 @@ def _leaks(
     ]
 
 
-def _design(
+def _propose_design(
     features: list[Feature],
     target: ExploredTarget,
     sample: np.ndarray,
@@ -195,35 +197,35 @@ def _chosen_plans(
     return [plans[position] for position in best]
 
 
-def _duplicates(
+def _find_duplicates(
     frame: Any, target: Any, features: list[Feature], proposed: list[Proposal], weighted: bool
 ) -> tuple[int, list[Any]]:
     """Return the number of duplicate rows, and findings on them with and without identifiers and weights."""
-    copies, conflicting = _copies(frame, target)
-    duplicates = findings.duplicates(copies, conflicting, len(frame), weighted)
+    copies, conflicting = _count_copies(frame, target)
+    duplicates = findings.duplicate_findings(copies, conflicting, len(frame), weighted)
     identifiers = [f.name for f in features if f.plan.reason == "identifier"]
     weights = [proposal.column for proposal in proposed if proposal.option == "weight"]
     ignored = [*identifiers, *weights]
     if ignored and len(ignored) < frame.shape[1]:
-        more, conflicting = _copies(frame.drop(columns=ignored), target)
+        more, conflicting = _count_copies(frame.drop(columns=ignored), target)
         if more > copies:
-            duplicates += findings.near_duplicates(
+            duplicates += findings.near_duplicate_findings(
                 more, conflicting, len(frame), ignored, bool(weights)
             )
     return copies, duplicates
 
 
-def _copies(frame: Any, target: Any) -> tuple[int, int]:
+def _count_copies(frame: Any, target: Any) -> tuple[int, int]:
     """Count the rows that repeat an earlier one, and the rows that are equal except for the target."""
     first_columns = frame.iloc[:, :_WIDE]
     hashes = _row_hashes(first_columns)
-    suspects = _repeated(hashes)
+    suspects = _is_repeated(hashes)
     if not suspects.any():
         return 0, 0
     if frame.shape[1] > _WIDE:
         frame, target = frame[suspects], target[suspects]
         hashes = _row_hashes(frame)
-        suspects = _repeated(hashes)
+        suspects = _is_repeated(hashes)
         if not suspects.any():
             return 0, 0
     labels = np.unique(np.asarray(target.tolist()), return_inverse=True)[1]
@@ -246,13 +248,13 @@ def _row_hashes(frame: Any) -> np.ndarray:
     return hashes
 
 
-def _repeated(hashes: np.ndarray) -> np.ndarray:
+def _is_repeated(hashes: np.ndarray) -> np.ndarray:
     _, inverse, counts = np.unique(hashes, return_inverse=True, return_counts=True)
     repeated: np.ndarray = counts[inverse] > 1
     return repeated
 
 
-def _strongest(
+def _strongest_columns(
     features: list[Feature], columns: list[ColumnRecord], kinds: tuple[str, ...], max_columns: int
 ) -> list[Feature]:
     chosen = [
@@ -266,10 +268,10 @@ def _strongest(
     ]
 
 
-def _correlations(
+def _correlation_record(
     features: list[Feature], columns: list[ColumnRecord], sample: np.ndarray
 ) -> tuple[dict[str, Any], np.ndarray]:
-    numbers = _strongest(features, columns, ("number", "date"), MAX_CORRELATED)
+    numbers = _strongest_columns(features, columns, ("number", "date"), MAX_CORRELATED)
     if len(numbers) < 2:
         return {"names": [], "matrix": []}, np.zeros((0, 0))
     matrix = spearman([feature.take(sample) for feature in numbers])
@@ -277,18 +279,18 @@ def _correlations(
     return {"names": names, "matrix": [[round(float(v), 4) for v in row] for row in matrix]}, matrix
 
 
-def _categories(
+def _strongest_categories(
     features: list[Feature], columns: list[ColumnRecord], sample: np.ndarray
 ) -> list[Feature]:
-    chosen = _strongest(features, columns, ("category",), MAX_CATEGORIES)
+    chosen = _strongest_columns(features, columns, ("category",), MAX_CATEGORIES)
     return [feature.take(sample) for feature in chosen]
 
 
-def _drift(features: list[Feature], test: Any) -> list[Any]:
+def _find_drift(features: list[Feature], test: Any) -> list[Any]:
     names, _ = distinct_names([str(name) for name in test.columns])
     test = test.set_axis(names, axis=1)
     shared = [f for f in features if f.used and f.name in names]
     absent = [f.name for f in features if f.used and f.name not in names]
-    return findings.missing_columns(absent) + drift_between(
+    return findings.missing_column_findings(absent) + drift_between(
         shared, [feature_of(f.plan, test[f.name]) for f in shared]
     )

@@ -11,7 +11,7 @@ import numpy as np
 from bosquet.tables.column_plan import ColumnPlan
 from bosquet.tables.conversion import as_numbers, dates_of, floats_of
 from bosquet.tables.dates import ELAPSED, date_part
-from bosquet.tables.levels import factorized, texts_of
+from bosquet.tables.levels import factorize, texts_of
 
 BINS = 20  # to measure the association of a number with the target
 FINE_BINS = 200  # to detect a target leak
@@ -108,7 +108,7 @@ def feature_of(plan: ColumnPlan, series: Any) -> Feature:
     kind = "category" if plan.used else _LEFT_OUT_KINDS.get(plan.reason, plan.reason)
     if not plan.used and series.dtype.kind in "iufb":
         return Feature(plan, kind, numbers=np.asarray(as_numbers(series), dtype=float))
-    encoded = factorized(series)
+    encoded = factorize(series)
     if encoded is None:  # lists and other unhashable values
         return Feature(plan, kind, codes=np.full(len(series), -1), levels=[])
     return Feature(plan, kind, codes=encoded.codes, levels=texts_of(encoded.levels))

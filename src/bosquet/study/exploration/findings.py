@@ -9,7 +9,7 @@ import numpy as np
 
 from bosquet.study.exploration.features import Feature
 from bosquet.study.exploration.relations import cramers_v
-from bosquet.study.exploration.summaries import whiskers
+from bosquet.study.exploration.summaries import count_beyond_whiskers
 from bosquet.study.exploration.target import ExploredTarget
 from bosquet.study.record import Finding
 
@@ -27,7 +27,9 @@ def by_severity(findings: Iterable[Finding]) -> list[Finding]:
     return sorted(findings, key=lambda finding: _ORDER[finding["severity"]])
 
 
-def duplicates(count: int, conflicting: int, rows: int, weighted: bool = False) -> list[Finding]:
+def duplicate_findings(
+    count: int, conflicting: int, rows: int, weighted: bool = False
+) -> list[Finding]:
     """Report duplicate rows; in a table with sample weights they are usually separate cases."""
     findings = []
     if count:
@@ -54,7 +56,7 @@ def duplicates(count: int, conflicting: int, rows: int, weighted: bool = False) 
     return findings
 
 
-def near_duplicates(
+def near_duplicate_findings(
     count: int, conflicting: int, rows: int, ignored: list[str], weighted: bool
 ) -> list[Finding]:
     """Report rows that are duplicates if identifiers and weights are ignored.
@@ -63,7 +65,8 @@ def near_duplicates(
     """
     against = f" ({conflicting:,} rows differ only in the target)" if conflicting else ""
     message = (
-        f"{count:,} rows ({count / rows:.1%}) are equal to other rows except in {listed(ignored)}{against};"
+        f"{count:,} rows ({count / rows:.1%}) are equal to other rows except in"
+        f" {list_names(ignored)}{against};"
         " drop them unless they are separate cases."
     )
     return [
@@ -76,7 +79,7 @@ def near_duplicates(
     ]
 
 
-def left_out(features: list[Feature]) -> list[Finding]:
+def left_out_findings(features: list[Feature]) -> list[Finding]:
     """Report the columns that no method uses, by reason, and date columns."""
     reasons = {
         "constant": ("constant", "the same value in every row"),
@@ -97,17 +100,19 @@ def left_out(features: list[Feature]) -> list[Finding]:
                     kind=kind,
                     severity="low",
                     columns=names,
-                    message=f"{listed(names)}: {what}; left out.",
+                    message=f"{list_names(names)}: {what}; left out.",
                 )
             )
     dates = [f.name for f in features if f.kind == "date"]
     if dates:
-        message = f"{listed(dates)}: dates; methods use their year, month, day and similar parts."
+        message = (
+            f"{list_names(dates)}: dates; methods use their year, month, day and similar parts."
+        )
         findings.append(Finding(kind="date", severity="low", columns=dates, message=message))
     return findings
 
 
-def missing(features: list[Feature]) -> list[Finding]:
+def missing_value_findings(features: list[Feature]) -> list[Finding]:
     """Report columns with many missing values."""
     findings = []
     shares = {f.name: float(f.missing.mean()) for f in features if f.used}
@@ -123,28 +128,33 @@ def missing(features: list[Feature]) -> list[Finding]:
                     kind="missing",
                     severity=severity,  # type: ignore[typeddict-item]
                     columns=names,
-                    message=f"{listed(names)}: missing values, most in {worst} ({shares[worst]:.0%});"
+                    message=f"{list_names(names)}: missing values, most in {worst} ({shares[worst]:.0%});"
                     " find out why, because a missing value may be informative.",
                 )
             )
     return findings
 
 
-def outliers(features: list[Feature]) -> list[Finding]:
+def outlier_findings(features: list[Feature]) -> list[Finding]:
     """Report columns with outliers that may be errors."""
     names = []
     for feature in features:
         if feature.used and feature.kind == "number" and feature.distinct > 10:
-            count, farthest = whiskers(feature)
+            count, farthest = count_beyond_whiskers(feature)
             if count and farthest > FAR_OUT and count < 0.02 * feature.ordered.size:
                 names.append(feature.name)
     if not names:
         return []
-    message = f"{listed(names)}: a few values are very far from the others; check whether they are errors."
+    message = (
+        f"{list_names(names)}: a few values are very far from the others;"
+        " check whether they are errors."
+    )
     return [Finding(kind="outliers", severity="low", columns=names, message=message)]
 
 
-def correlated(names: list[str], matrix: np.ndarray, categories: list[Feature]) -> list[Finding]:
+def correlation_findings(
+    names: list[str], matrix: np.ndarray, categories: list[Feature]
+) -> list[Finding]:
     """Report pairs of strongly correlated columns."""
     pairs = [
         (abs(float(matrix[i, j])), names[i], names[j])
@@ -169,7 +179,7 @@ def correlated(names: list[str], matrix: np.ndarray, categories: list[Feature]) 
     return [Finding(kind="correlated", severity="low", columns=concerned, message=message)]
 
 
-def rare(target: ExploredTarget) -> list[Finding]:
+def rare_class_findings(target: ExploredTarget) -> list[Finding]:
     """Report classes with few rows."""
     if not target.is_classes:
         return []
@@ -179,7 +189,7 @@ def rare(target: ExploredTarget) -> list[Finding]:
     ]
     if rare_classes:
         message = (
-            f"{listed(rare_classes)}: classes with fewer than {RARE_ROWS} rows, whose results are"
+            f"{list_names(rare_classes)}: classes with fewer than {RARE_ROWS} rows, whose results are"
             " uncertain."
         )
         return [Finding(kind="rare", severity="medium", columns=[target.name], message=message)]
@@ -191,18 +201,18 @@ def rare(target: ExploredTarget) -> list[Finding]:
     return []
 
 
-def missing_columns(absent: list[str]) -> list[Finding]:
+def missing_column_findings(absent: list[str]) -> list[Finding]:
     """Report columns that the test table lacks."""
     if not absent:
         return []
     message = (
-        f"{listed(absent)}: not in the test table, so the model cannot predict its rows; add the columns to"
-        " the test table or drop them here."
+        f"{list_names(absent)}: not in the test table, so the model cannot predict its rows; add the"
+        " columns to the test table or drop them here."
     )
     return [Finding(kind="drift", severity="high", columns=absent, message=message)]
 
 
-def limits(examined: int, columns: int, sampled: int, rows: int) -> list[Finding]:
+def limit_findings(examined: int, columns: int, sampled: int, rows: int) -> list[Finding]:
     """Report which columns and rows were not examined, to save time."""
     messages: list[Any] = []
     if examined < columns:
@@ -216,7 +226,7 @@ def limits(examined: int, columns: int, sampled: int, rows: int) -> list[Finding
     return [Finding(kind="limits", severity="low", columns=[], message=text) for text in messages]
 
 
-def listed(names: list[str]) -> str:
+def list_names(names: list[str]) -> str:
     """Return the names separated by commas; of many, the first ones and the number of the others."""
     first_names = ", ".join(names[:_NAMED])
     return first_names + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")

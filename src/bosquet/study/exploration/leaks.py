@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bosquet.study.exploration.features import Feature
-from bosquet.study.exploration.findings import listed
+from bosquet.study.exploration.findings import list_names
 from bosquet.study.exploration.relations import avoided_error_share, is_copy, random_half
 from bosquet.study.exploration.target import ExploredTarget
 from bosquet.study.record import Finding
@@ -184,15 +184,15 @@ def level_leaks(
     cells = (levels_in_all + 2 * len(examined)) * max(len(target.classes), 1)
     worst = []
     for feature in examined:
-        levels = _levels(feature)
+        levels = _levels_of(feature)
         if levels.names:
             find = _excluded_classes if target.is_classes else _constant_targets
             leaks = find(levels, target, SIGNIFICANCE / cells)
             worst += sorted(leaks, key=lambda leak: -leak.expected / leak.threshold)[:1]
-    return _report(sorted(worst, key=lambda leak: -leak.expected), target.name)
+    return _report_leaks(sorted(worst, key=lambda leak: -leak.expected), target.name)
 
 
-def _report(leaks: list[_Leak], target: str) -> list[Finding]:
+def _report_leaks(leaks: list[_Leak], target: str) -> list[Finding]:
     """Return a finding for each of the worst columns, one for other severe columns and one for the rest."""
     severe = [leak for leak in leaks if leak.severe]
     mild = [leak for leak in leaks if not leak.severe]
@@ -209,7 +209,7 @@ def _report(leaks: list[_Leak], target: str) -> list[Finding]:
     if other_columns:
         message = (
             f"{len(other_columns)} more columns have a level that excludes a value of {target}:"
-            f" {listed(other_columns)}; drop those that are not known before {target}."
+            f" {list_names(other_columns)}; drop those that are not known before {target}."
         )
         findings.append(
             Finding(kind="leak", severity="medium", columns=other_columns, message=message)
@@ -223,7 +223,7 @@ def _report(leaks: list[_Leak], target: str) -> list[Finding]:
     return findings
 
 
-def _levels(feature: Feature) -> _Levels:
+def _levels_of(feature: Feature) -> _Levels:
     numbers = None
     if feature.numbers is None:
         assert feature.codes is not None

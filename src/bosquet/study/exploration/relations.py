@@ -18,7 +18,7 @@ from bosquet.study.exploration.features import BINS, FINE_BINS, Feature
 from bosquet.study.exploration.target import ExploredTarget
 
 
-def relation(feature: Feature, target: ExploredTarget) -> float | None:
+def strength_of_relation(feature: Feature, target: ExploredTarget) -> float | None:
     """Return the association of a column with the target, 0 to 1; None if all its values are missing."""
     if bool(feature.missing.all()):
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bosquet.study.exploration.features import Feature
-from bosquet.study.exploration.relations import relation
+from bosquet.study.exploration.relations import strength_of_relation
 from bosquet.study.exploration.target import ExploredTarget
 from bosquet.study.record import ColumnRecord, Histogram
 
@@ -16,7 +16,7 @@ OTHERS = "(others)"
 _TAIL = 0.005  # share of the rows at each end that may widen the first or the last bar
 
 
-def column_of(feature: Feature, target: ExploredTarget, sample: np.ndarray) -> ColumnRecord:
+def column_record(feature: Feature, target: ExploredTarget, sample: np.ndarray) -> ColumnRecord:
     """Return the record of a column; its association with the target is measured on the rows `sample`."""
     numbers = feature.numbers is not None and feature.ordered.size > 0
     mean = deviation = quantiles = None
@@ -26,7 +26,7 @@ def column_of(feature: Feature, target: ExploredTarget, sample: np.ndarray) -> C
         quantiles = [float(q) for q in np.quantile(values, [0, 0.25, 0.5, 0.75, 1])]
     strength = None
     if feature.used:
-        strength = relation(feature.take(sample), target.take(sample))
+        strength = strength_of_relation(feature.take(sample), target.take(sample))
     return ColumnRecord(
         name=feature.name,
         kind=feature.kind,  # type: ignore[typeddict-item]
@@ -36,13 +36,15 @@ def column_of(feature: Feature, target: ExploredTarget, sample: np.ndarray) -> C
         mean=mean,
         deviation=deviation,
         quantiles=quantiles,
-        outliers=int(whiskers(feature)[0]) if numbers and feature.kind == "number" else 0,
+        outliers=int(count_beyond_whiskers(feature)[0])
+        if numbers and feature.kind == "number"
+        else 0,
         relation=strength,
         histogram=histogram_of(feature, *_groups(target)),
     )
 
 
-def whiskers(feature: Feature, reach: float = 1.5) -> tuple[int, float]:
+def count_beyond_whiskers(feature: Feature, reach: float = 1.5) -> tuple[int, float]:
     """Count the values beyond the whiskers of a box plot.
 
     Also return the distance of the farthest value from the quartiles, in interquartile ranges.

@@ -45,7 +45,7 @@ def _make_regressor(loss: str, depth: int, rounds: int, split: str, seed: int) -
     return AdaBoostRegressor(learner, rounds, loss=loss, split=split, random_state=seed)
 
 
-def _classification(shape: TableShape) -> Sequence[Candidate]:
+def _classification_candidates(shape: TableShape) -> Sequence[Candidate]:
     split = "histogram" if shape.n_rows >= BINS_FROM else "exact"
     if shape.n_classes == 2:
         family = [("discrete", "samme", 1), ("real", "samme", 1), ("gentle", "samme", 1)]
@@ -70,12 +70,12 @@ def _classification(shape: TableShape) -> Sequence[Candidate]:
                 family=name,
                 stages=staged_predictions,
             )
-            for rounds in _rounds(shape)
+            for rounds in _numbers_of_rounds(shape)
         ]
     return candidates
 
 
-def _regression(shape: TableShape) -> Sequence[Candidate]:
+def _regression_candidates(shape: TableShape) -> Sequence[Candidate]:
     split = "histogram" if shape.n_rows >= BINS_FROM else "exact"
     return [
         Staged(
@@ -91,13 +91,17 @@ def _regression(shape: TableShape) -> Sequence[Candidate]:
     ]
 
 
-def _rounds(shape: TableShape) -> Sequence[int]:
+def _numbers_of_rounds(shape: TableShape) -> Sequence[int]:
     rounds = ROUNDS if shape.n_classes == 2 else ROUNDS_MULTICLASS
     return rounds if shape.n_indicators <= WIDE else rounds[:4]
 
 
 def _candidates(shape: TableShape) -> Sequence[Candidate]:
-    return _regression(shape) if shape.task == "regression" else _classification(shape)
+    return (
+        _regression_candidates(shape)
+        if shape.task == "regression"
+        else _classification_candidates(shape)
+    )
 
 
 def vote_details(fitted: Any) -> dict[str, Any]:

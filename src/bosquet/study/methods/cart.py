@@ -22,7 +22,7 @@ MAX_POINTS = 60
 SMOOTHING = 2.0
 
 
-def _make(classes: bool, chosen: dict[str, Any], seed: int) -> Any:
+def _make_tree(classes: bool, chosen: dict[str, Any], seed: int) -> Any:
     """Return a tree that prunes itself; `chosen` are its parameters."""
     if classes:
         return DecisionTreeClassifier(**chosen, smoothing=SMOOTHING, random_state=seed)
@@ -41,12 +41,12 @@ def _tune(classes: bool, min_samples_leaf: int, task: TuningTask) -> SelfTuningR
         "pruning_rule": "1se" if task.one_se else "min",
         "cv": min(task.folds, len(task.rows)),
     }
-    make = partial(_make, classes, chosen)
+    make = partial(_make_tree, classes, chosen)
     tree = fit_by_design(make(task.seed), task.rows, task.seed)
     table = tree.pruning_table_
-    errors, standard_errors, title = _as_scores(table, measure, task.metric)
+    errors, standard_errors, title = _errors_as_scores(table, measure, task.metric)
     points: list[CurvePoint] = []
-    for line in reversed(_lines(table)):
+    for line in reversed(_lines_of_curve(table)):
         leaves = int(table.leaves[line])
         points.append(
             {
@@ -66,15 +66,19 @@ def _tune(classes: bool, min_samples_leaf: int, task: TuningTask) -> SelfTuningR
     return SelfTuningResult(points, "leaves", True, by, title, candidate, score, None, tree)
 
 
-def _from_setting(classes: bool, setting: dict[str, Any]) -> Candidate | None:
+def _candidate_from_setting(classes: bool, setting: dict[str, Any]) -> Candidate | None:
     chosen = {key: value for key, value in setting.items() if key not in ("leaves", "ccp_alpha")}
     if "leaves" not in setting:
         return None
     leaves = setting["leaves"]
-    return Candidate(leaves, f"{leaves} leaves", dict(setting), partial(_make, classes, chosen))
+    return Candidate(
+        leaves, f"{leaves} leaves", dict(setting), partial(_make_tree, classes, chosen)
+    )
 
 
-def _as_scores(table: Any, measure: str | None, metric: Any) -> tuple[np.ndarray, np.ndarray, str]:
+def _errors_as_scores(
+    table: Any, measure: str | None, metric: Any
+) -> tuple[np.ndarray, np.ndarray, str]:
     """Return the errors of the pruning table, as values of the study's metric if they determine it."""
     errors, standard_errors = table.errors, table.standard_errors
     if measure == "deviance":  # deviance is twice the log loss
@@ -90,7 +94,7 @@ def _as_scores(table: Any, measure: str | None, metric: Any) -> tuple[np.ndarray
     return errors, standard_errors, "Mean squared error"
 
 
-def _lines(table: Any) -> list[int]:
+def _lines_of_curve(table: Any) -> list[int]:
     """Return the lines of the pruning table for the curve.
 
     These are both ends, the chosen one and others, evenly spaced in the logarithm of the number of leaves.
@@ -113,9 +117,9 @@ def _candidates(shape: TableShape) -> Sequence[Candidate]:
             complexity=1.0,
             label="pruned by cross-validation",
             setting=chosen,
-            make=partial(_make, classes, chosen),
+            make=partial(_make_tree, classes, chosen),
             tune=partial(_tune, classes, min_samples_leaf),
-            from_setting=partial(_from_setting, classes),
+            from_setting=partial(_candidate_from_setting, classes),
         )
     ]
 

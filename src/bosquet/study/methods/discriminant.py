@@ -12,7 +12,7 @@ from bosquet.discriminant import DensityDiscriminant
 from bosquet.study.methods.costs import FitCost
 from bosquet.study.methods.method import Candidate, Method, TableShape
 from bosquet.study.methods.moments import Barycentres, LinearDiscriminant, QuadraticDiscriminant
-from bosquet.study.methods.pipelines import model_of, prepared
+from bosquet.study.methods.pipelines import model_of, with_numeric_inputs
 from bosquet.study.record import Task
 
 CLASSES: frozenset[Task] = frozenset({"binary", "multiclass"})
@@ -27,7 +27,7 @@ MAX_KERNEL_ROWS, MAX_KERNEL_COLUMNS = 3_000, 100
 
 
 def _make_barycentre(threshold: float, seed: int) -> Any:
-    return prepared(
+    return with_numeric_inputs(
         Barycentres(shrink_threshold=threshold or None, priors="empirical"),
         baseline=True,
         dense=False,
@@ -35,7 +35,7 @@ def _make_barycentre(threshold: float, seed: int) -> Any:
     )
 
 
-def _barycentres(shape: TableShape) -> Sequence[Candidate]:
+def _barycentre_candidates(shape: TableShape) -> Sequence[Candidate]:
     return [
         Candidate(
             complexity=1 / (1 + threshold),
@@ -48,7 +48,7 @@ def _barycentres(shape: TableShape) -> Sequence[Candidate]:
 
 
 def _make_linear(shrinkage: float, seed: int) -> Any:
-    return prepared(
+    return with_numeric_inputs(
         LinearDiscriminant(solver="lsqr", shrinkage=shrinkage or None),
         baseline=True,
         dense=False,
@@ -56,7 +56,7 @@ def _make_linear(shrinkage: float, seed: int) -> Any:
     )
 
 
-def _linear(shape: TableShape) -> Sequence[Candidate]:
+def _linear_candidates(shape: TableShape) -> Sequence[Candidate]:
     return [
         Candidate(
             complexity=1 - shrinkage,
@@ -69,7 +69,7 @@ def _linear(shape: TableShape) -> Sequence[Candidate]:
 
 
 def _make_quadratic(regularisation: float, seed: int) -> Any:
-    return prepared(
+    return with_numeric_inputs(
         QuadraticDiscriminant(reg_param=regularisation),
         baseline=True,
         dense=False,
@@ -77,7 +77,7 @@ def _make_quadratic(regularisation: float, seed: int) -> Any:
     )
 
 
-def _quadratic(shape: TableShape) -> Sequence[Candidate]:
+def _quadratic_candidates(shape: TableShape) -> Sequence[Candidate]:
     return [
         Candidate(
             complexity=1 - regularisation,
@@ -90,10 +90,10 @@ def _quadratic(shape: TableShape) -> Sequence[Candidate]:
 
 
 def _make_kernel(bandwidth: float, seed: int) -> Any:
-    return prepared(DensityDiscriminant(bandwidth=bandwidth), baseline=True)
+    return with_numeric_inputs(DensityDiscriminant(bandwidth=bandwidth), baseline=True)
 
 
-def _kernels(shape: TableShape) -> Sequence[Candidate]:
+def _kernel_candidates(shape: TableShape) -> Sequence[Candidate]:
     return [
         Candidate(
             complexity=1 / bandwidth,
@@ -157,7 +157,7 @@ METHODS = [
         tasks=CLASSES,
         parameter="1 / (1 + shrinkage of the centroids)",
         log_axis=False,
-        candidates=_barycentres,
+        candidates=_barycentre_candidates,
         properties={
             "readable": ("yes", "one centre per class"),
             "score_or_interval": (
@@ -179,7 +179,7 @@ METHODS = [
         tasks=CLASSES,
         parameter="1 - shrinkage of the covariance",
         log_axis=False,
-        candidates=_linear,
+        candidates=_linear_candidates,
         properties={
             "readable": ("partly", "weights of a linear decision boundary"),
             "score_or_interval": ("yes", "probabilities under its Gaussian model"),
@@ -199,7 +199,7 @@ METHODS = [
         tasks=CLASSES,
         parameter="1 - shrinkage of the covariances",
         log_axis=False,
-        candidates=_quadratic,
+        candidates=_quadratic_candidates,
         properties={
             "readable": ("no", "quadratic decision boundaries in all columns"),
             "score_or_interval": (
@@ -222,7 +222,7 @@ METHODS = [
         tasks=CLASSES,
         parameter="1 / bandwidth of the kernels",
         log_axis=True,
-        candidates=_kernels,
+        candidates=_kernel_candidates,
         properties={
             "readable": ("no", "a sum over all rows"),
             "score_or_interval": ("yes", "probabilities from densities, poor in many columns"),

@@ -53,7 +53,7 @@ def _make_extra_trees(
     )
 
 
-def _bagged(shape: TableShape) -> Sequence[Candidate]:
+def _bagging_candidates(shape: TableShape) -> Sequence[Candidate]:
     """Return bagged trees of several sizes, in which every node may use all columns."""
     classes = shape.task != "regression"
     sizes = [d for d in (8, 32, 128, 512) if d <= shape.n_rows / 4]
@@ -86,7 +86,7 @@ def forest_label(drawn: int, columns: int, min_samples_leaf: int) -> str:
     return f"{drawn} of {of}, at least {rows} per leaf"
 
 
-def _forest(shape: TableShape) -> Sequence[Candidate]:
+def _forest_candidates(shape: TableShape) -> Sequence[Candidate]:
     classes = shape.task != "regression"
     leaves = (10, 3, 1) if shape.n_rows >= 1000 else (5, 1)
     return [
@@ -105,7 +105,7 @@ def _forest(shape: TableShape) -> Sequence[Candidate]:
     ]
 
 
-def _extra_trees(shape: TableShape) -> Sequence[Candidate]:
+def _extra_trees_candidates(shape: TableShape) -> Sequence[Candidate]:
     classes = shape.task != "regression"
     columns = shape.n_numbers + shape.n_categories
     usual = max(1, round(math.sqrt(columns)))
@@ -140,7 +140,7 @@ METHODS = [
         tasks=ALL,
         parameter="leaves per tree",
         log_axis=True,
-        candidates=_bagged,
+        candidates=_bagging_candidates,
         properties={
             "readable": ("no", "a hundred trees"),
             "score_or_interval": ("yes", "votes, out-of-bag error, jackknife standard errors"),
@@ -167,7 +167,7 @@ METHODS = [
         tasks=ALL,
         parameter="columns drawn per node",
         log_axis=False,
-        candidates=_forest,
+        candidates=_forest_candidates,
         properties={
             "readable": ("no", "a hundred trees; importances help"),
             "score_or_interval": ("yes", "votes, quantiles, jackknife standard errors"),
@@ -194,7 +194,7 @@ METHODS = [
         tasks=ALL,
         parameter="columns drawn per node",
         log_axis=False,
-        candidates=_extra_trees,
+        candidates=_extra_trees_candidates,
         properties={
             "readable": ("no", "a hundred trees"),
             "score_or_interval": ("yes", "votes; jackknife standard errors with bootstrap samples"),

@@ -63,7 +63,7 @@ class TreeSettings(NamedTuple):
     learning_rate: float = LEARNING_RATE
     multi_strategy: str = ONE_OUTPUT_PER_TREE
 
-    def setting(self) -> dict[str, Any]:
+    def to_setting(self) -> dict[str, Any]:
         """Return the parameters of the estimator."""
         setting: dict[str, Any] = {"max_leaf_nodes": self.leaves, "min_samples_leaf": self.min_rows}
         setting |= {"max_features": self.columns, "subsample": self.subsample}
@@ -78,7 +78,7 @@ class TreeSettings(NamedTuple):
         return f"{self.leaves} leaves{columns}{weighted}"
 
     @classmethod
-    def of(cls, setting: dict[str, Any]) -> TreeSettings:
+    def from_setting(cls, setting: dict[str, Any]) -> TreeSettings:
         """Return the tree settings in the setting of a candidate."""
         return cls(
             setting["max_leaf_nodes"],
@@ -91,19 +91,19 @@ class TreeSettings(NamedTuple):
         )
 
 
-def boosted(
+def make_boosting(
     classes: bool,
     trees: TreeSettings,
     rounds: int,
     seed: int,
     runs: int = 1,
     offset: OffsetColumn | None = None,
-    **more: Any,
+    **parameters: Any,
 ) -> Any:
     """Return an unfitted model: the mean of `runs` runs of `rounds` rounds; with an offset, for counts."""
     kind: Any = GradientBoostingClassifier if classes else GradientBoostingRegressor
     model = kind(n_estimators=rounds, n_runs=runs, early_stopping=False, random_state=seed)
-    model.set_params(**trees.setting(), **more)
+    model.set_params(**trees.to_setting(), **parameters)
     return _poisson_if_offset(model, offset)
 
 
@@ -120,51 +120,51 @@ def _candidates(shape: TableShape) -> Sequence[Candidate]:
             SelfTuned(
                 complexity=trees.leaves,
                 label=trees.label(),
-                setting=trees.setting(),
-                make=partial(_with_early_stopping, classes, trees, shape.offset),
+                setting=trees.to_setting(),
+                make=partial(_make_early_stopping_boosting, classes, trees, shape.offset),
                 tune=partial(_tune, classes, trees, shape.offset),
-                from_setting=partial(_from_setting, classes, shape.offset),
+                from_setting=partial(_candidate_from_setting, classes, shape.offset),
                 keeps_rounds=True,
             )
-            for sizes in _large_tables_trees(shape)
-            for trees in [_for_classes(shape, sizes, weight) for weight in weights]
+            for sizes in _trees_of_large_tables(shape)
+            for trees in [_trees_for_classes(shape, sizes, weight) for weight in weights]
         ]
     runs = 1 if shape.n_indicators > WIDE else RUNS
     return [
         Staged(
             complexity=rounds,
             label=f"{rounds} rounds, {trees.label()}",
-            setting={"n_estimators": rounds, "n_runs": runs, **trees.setting()},
-            make=partial(boosted, classes, trees, rounds, runs=runs, offset=shape.offset),
+            setting={"n_estimators": rounds, "n_runs": runs, **trees.to_setting()},
+            make=partial(make_boosting, classes, trees, rounds, runs=runs, offset=shape.offset),
             family=trees.label(),
             stages=staged_predictions,
-            make_trial=partial(boosted, classes, trees, rounds, offset=shape.offset),
+            make_trial=partial(make_boosting, classes, trees, rounds, offset=shape.offset),
         )
-        for sizes in small_tables_trees(shape)
-        for trees in [_for_classes(shape, sizes, weight) for weight in weights]
-        for rounds in _rounds(shape, trees)
+        for sizes in trees_of_small_tables(shape)
+        for trees in [_trees_for_classes(shape, sizes, weight) for weight in weights]
+        for rounds in _numbers_of_rounds(shape, trees)
     ]
 
 
-def _for_classes(shape: TableShape, trees: TreeSettings, class_weight: Any) -> TreeSettings:
+def _trees_for_classes(shape: TableShape, trees: TreeSettings, class_weight: Any) -> TreeSettings:
     shared = SHARED_TREES if shape.n_classes > 2 else {}
     return trees._replace(class_weight=class_weight, **shared)
 
 
-def _rounds(shape: TableShape, trees: TreeSettings) -> tuple[int, ...]:
+def _numbers_of_rounds(shape: TableShape, trees: TreeSettings) -> tuple[int, ...]:
     if shape.n_indicators > WIDE:
         return ROUNDS_OF_WIDE
     return ROUNDS if trees.leaves <= 31 else ROUNDS_OF_LARGE
 
 
-def _large_tables_trees(shape: TableShape) -> list[TreeSettings]:
+def _trees_of_large_tables(shape: TableShape) -> list[TreeSettings]:
     settings = [TreeSettings(leaves, 20) for leaves in (8, 16, 31, 63)]
     if shape.n_numbers + shape.n_categories >= FEW_COLUMNS:
         settings.insert(3, TreeSettings(31, 20, QUARTER))
     return settings
 
 
-def small_tables_trees(shape: TableShape) -> list[TreeSettings]:
+def trees_of_small_tables(shape: TableShape) -> list[TreeSettings]:
     """Return tree settings for small tables, the smallest trees first."""
     columns = shape.n_numbers + shape.n_categories
     share = QUARTER if columns >= FEW_COLUMNS else 2 * QUARTER
@@ -191,15 +191,15 @@ def staged_predictions(fitted: Any, X: Any, rounds: Sequence[float]) -> Iterator
     """
     staged = getattr(fitted, "staged_predict_proba", None) or fitted.staged_predict
     stages = staged(X)
-    done, predictions = 0, np.zeros(0)
-    for wanted in rounds:
-        for stage in islice(stages, int(wanted) - done):
+    n_done, predictions = 0, np.zeros(0)
+    for n_rounds in rounds:
+        for stage in islice(stages, int(n_rounds) - n_done):
             predictions = stage
-        done = int(wanted)
+        n_done = int(n_rounds)
         yield np.array(predictions)
 
 
-def _defaults(shape: TableShape) -> Sequence[Candidate]:
+def _default_candidates(shape: TableShape) -> Sequence[Candidate]:
     """Return the default model; with 5,000 rows or more, the study chooses its rounds by early stopping."""
     classes = shape.task != "regression"
     if shape.n_rows < FOLDS_BELOW:
@@ -208,44 +208,46 @@ def _defaults(shape: TableShape) -> Sequence[Candidate]:
                 1.0,
                 "default settings",
                 {"settings": "default"},
-                partial(_with_defaults, classes, shape.offset),
+                partial(_make_default_boosting, classes, shape.offset),
             )
         ]
     outputs = shape.n_classes if shape.n_classes > 2 else 1
-    shares = np.full(shape.n_classes, 1 / shape.n_classes) if classes else None
-    values = values_with_validation_set(TrainingShape(shape.n_rows, outputs, shares))
-    trees = TreeSettings.of(values)
+    class_shares = np.full(shape.n_classes, 1 / shape.n_classes) if classes else None
+    parameters = values_with_validation_set(TrainingShape(shape.n_rows, outputs, class_shares))
+    trees = TreeSettings.from_setting(parameters)
     return [
         SelfTuned(
             complexity=trees.leaves,
             label=trees.label(),
-            setting=trees.setting(),
-            make=partial(_with_early_stopping, classes, trees, shape.offset),
-            tune=partial(_tune, classes, trees, shape.offset, patience=values["n_iter_no_change"]),
-            from_setting=partial(_from_setting, classes, shape.offset),
+            setting=trees.to_setting(),
+            make=partial(_make_early_stopping_boosting, classes, trees, shape.offset),
+            tune=partial(
+                _tune, classes, trees, shape.offset, patience=parameters["n_iter_no_change"]
+            ),
+            from_setting=partial(_candidate_from_setting, classes, shape.offset),
             keeps_rounds=True,
         )
     ]
 
 
-def _with_defaults(classes: bool, offset: OffsetColumn | None, seed: int) -> Any:
+def _make_default_boosting(classes: bool, offset: OffsetColumn | None, seed: int) -> Any:
     kind: Any = GradientBoostingClassifier if classes else GradientBoostingRegressor
     return _poisson_if_offset(kind(random_state=seed), offset)
 
 
-def _with_early_stopping(
+def _make_early_stopping_boosting(
     classes: bool,
     trees: TreeSettings,
     offset: OffsetColumn | None,
     seed: int,
     patience: int | None = None,
 ) -> Any:
-    stops: dict[str, Any] = {
+    stopping: dict[str, Any] = {
         "early_stopping": True,
         "validation_fraction": 0.2,
         "n_iter_no_change": patience or PATIENCE,
     }
-    return boosted(classes, trees, MAX_ROUNDS, seed, offset=offset, **stops)
+    return make_boosting(classes, trees, MAX_ROUNDS, seed, offset=offset, **stopping)
 
 
 def _tune(
@@ -256,27 +258,27 @@ def _tune(
     patience: int | None = None,
 ) -> SelfTuningResult:
     """Boost until the loss on the validation set no longer falls; the losses per round are the curve."""
-    model = _with_early_stopping(classes, trees, offset, task.seed, patience)
+    model = _make_early_stopping_boosting(classes, trees, offset, task.seed, patience)
     train, validation = task.rows.take(task.train), task.rows.take(task.validation)
     eval_set: tuple[Any, ...] = (validation.X, validation.y)
     if validation.weight is not None:
         eval_set = (*eval_set, validation.weight)
-    given: dict[str, Any] = {"sample_weight": train.weight, "eval_set": eval_set}
+    fit_arguments: dict[str, Any] = {"sample_weight": train.weight, "eval_set": eval_set}
     stopper = TimeLimitStopper(task.is_over)
     if isinstance(model, OffsetModel):
-        model.fit(train.X, train.y, **given, callbacks=[stopper])
+        model.fit(train.X, train.y, **fit_arguments, callbacks=[stopper])
     else:
-        model.set_params(callbacks=[stopper]).fit(train.X, train.y, **given)
+        model.set_params(callbacks=[stopper]).fit(train.X, train.y, **fit_arguments)
         model.set_params(callbacks=None)
     predictions = predictions_for(model, validation.X, task.metric)
     score, standard_error = task.score_validation(predictions)
     stopped = int(rate_model(model).n_iter_)
     # The optimal number of rounds grows about in proportion to the number of rows.
     rounds = stopped if stopper.reached else round(stopped * len(task.rows) / len(train))
-    setting = {"n_estimators": rounds, **trees.setting()}
+    setting = {"n_estimators": rounds, **trees.to_setting()}
     label = f"{rounds} rounds, {trees.label()}"
-    make = partial(boosted, classes, trees, rounds, offset=offset)
-    losses, title = _as_scores(model, task.metric)
+    make = partial(make_boosting, classes, trees, rounds, offset=offset)
+    losses, title = _losses_as_scores(model, task.metric)
     points: list[CurvePoint] = [
         {
             "complexity": float(done),
@@ -288,7 +290,7 @@ def _tune(
             else None,
             "chosen": done == stopped,
         }
-        for done in _rounds_shown(len(losses), stopped)
+        for done in _rounds_to_show(len(losses), stopped)
     ]
     return SelfTuningResult(
         points, "rounds", True, "validation rows", title,
@@ -310,18 +312,18 @@ class TimeLimitStopper:
         return self.reached
 
 
-def _from_setting(
+def _candidate_from_setting(
     classes: bool, offset: OffsetColumn | None, setting: dict[str, Any]
 ) -> Candidate | None:
     if "n_estimators" not in setting:
         return None
-    rounds, trees = setting["n_estimators"], TreeSettings.of(setting)
+    rounds, trees = setting["n_estimators"], TreeSettings.from_setting(setting)
     label = f"{rounds} rounds, {trees.label()}"
-    make = partial(boosted, classes, trees, rounds, offset=offset)
+    make = partial(make_boosting, classes, trees, rounds, offset=offset)
     return Candidate(rounds, label, dict(setting), make)
 
 
-def _as_scores(model: Any, metric: Any) -> tuple[np.ndarray, str]:
+def _losses_as_scores(model: Any, metric: Any) -> tuple[np.ndarray, str]:
     """Return the losses per round, as values of the study's metric if they determine it."""
     losses = np.asarray(rate_model(model).validation_loss_)
     if isinstance(model, OffsetModel):
@@ -335,19 +337,19 @@ def _as_scores(model: Any, metric: Any) -> tuple[np.ndarray, str]:
     return losses, "Log loss"
 
 
-def _rounds_shown(done: int, chosen: int) -> list[int]:
+def _rounds_to_show(done: int, chosen: int) -> list[int]:
     marks = np.geomspace(1, done, min(MAX_POINTS, done)).round().astype(int)
     return sorted({*marks.tolist(), chosen, done})
 
 
 def _details(fitted: Any) -> dict[str, Any]:
     fitted = rate_model(fitted)
-    used = fitted.parameters_
+    parameters = fitted.parameters_
     return {
         "rounds": int(fitted.n_iter_),
-        **({"runs": int(used["n_runs"])} if used["n_runs"] > 1 else {}),
-        "leaves per tree": int(used["max_leaf_nodes"]),
-        "learning rate": float(used["learning_rate"]),
+        **({"runs": int(parameters["n_runs"])} if parameters["n_runs"] > 1 else {}),
+        "leaves per tree": int(parameters["max_leaf_nodes"]),
+        "learning rate": float(parameters["learning_rate"]),
     }
 
 
@@ -362,7 +364,7 @@ _PROPERTIES: MethodProperties = {
 }
 
 
-def _method(name: str, title: str, candidates: Any) -> Method:
+def _make_method(name: str, title: str, candidates: Any) -> Method:
     return Method(
         name=name,
         title=title,
@@ -379,6 +381,6 @@ def _method(name: str, title: str, candidates: Any) -> Method:
 
 # The first is the incumbent: it is fitted before all others, and no study should end with a worse model.
 METHODS = [
-    _method(INCUMBENT, "Gradient boosting, default settings", _defaults),
-    _method("gradient-boosting", "Gradient boosting", _candidates),
+    _make_method(INCUMBENT, "Gradient boosting, default settings", _default_candidates),
+    _make_method("gradient-boosting", "Gradient boosting", _candidates),
 ]

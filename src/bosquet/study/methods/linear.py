@@ -14,7 +14,7 @@ from bosquet.study.methods.logistic import NEWTON_COEFFICIENTS, largest_coeffici
 from bosquet.study.methods.method import Candidate, Method, TableShape
 from bosquet.study.methods.moments import MomentRidge
 from bosquet.study.methods.offsets import rate_model, with_offset
-from bosquet.study.methods.pipelines import model_of, prepared
+from bosquet.study.methods.pipelines import model_of, with_numeric_inputs
 from bosquet.study.table.offset import OffsetColumn
 
 # Penalties per row, so that they have the same effect in samples of any size. The last is almost zero: it
@@ -38,10 +38,12 @@ class CountRegression(PoissonRegressor):
 
 def make_ridge(penalty: float, rows: int, seed: int) -> Any:
     """Return a pipeline of scaled inputs and least squares with penalty rows · λ ‖β‖²."""
-    return prepared(MomentRidge(alpha=penalty * rows, copy_X=False), baseline=True, dense=False)
+    return with_numeric_inputs(
+        MomentRidge(alpha=penalty * rows, copy_X=False), baseline=True, dense=False
+    )
 
 
-def _ridges(shape: TableShape) -> Sequence[Candidate]:
+def _ridge_candidates(shape: TableShape) -> Sequence[Candidate]:
     return [
         Candidate(
             complexity=1 / penalty,
@@ -59,10 +61,10 @@ def _make_poisson(penalty: float, columns: int, offset: OffsetColumn | None, see
     # With an offset the target is a rate, which need not be an integer.
     kind: Any = CountRegression if offset is None else PoissonRegressor
     model = kind(alpha=penalty, solver=solver, max_iter=300)
-    return with_offset(prepared(model, baseline=True, dense=False), offset)
+    return with_offset(with_numeric_inputs(model, baseline=True, dense=False), offset)
 
 
-def _poissons(shape: TableShape) -> Sequence[Candidate]:
+def _poisson_candidates(shape: TableShape) -> Sequence[Candidate]:
     return [
         Candidate(
             complexity=1 / penalty,
@@ -94,7 +96,7 @@ METHODS = [
         tasks=frozenset({"regression"}),
         parameter="1 / penalty per row",
         log_axis=True,
-        candidates=_ridges,
+        candidates=_ridge_candidates,
         properties={
             "readable": ("yes", "one slope per column"),
             "score_or_interval": ("partly", "intervals if errors are Gaussian"),
@@ -114,7 +116,7 @@ METHODS = [
         tasks=frozenset({"regression"}),
         parameter="1 / penalty per row",
         log_axis=True,
-        candidates=_poissons,
+        candidates=_poisson_candidates,
         properties={
             "readable": ("yes", "exp(coefficient) multiplies the mean"),
             "score_or_interval": ("partly", "intervals if counts are Poisson"),

@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 
 from bosquet.study.methods.costs import FitCost
 from bosquet.study.methods.method import Candidate, Method, TableShape
-from bosquet.study.methods.pipelines import model_of, prepared
+from bosquet.study.methods.pipelines import model_of, with_numeric_inputs
 from bosquet.study.metrics.metric import RARE
 
 PENALTIES = (1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0)
@@ -28,7 +28,7 @@ def make_logistic(C: float, class_weight: Any, coefficients: int, seed: int) -> 
         solver="newton-cholesky" if newton else "lbfgs",
         max_iter=100 if newton else 300,
     )
-    return prepared(model, baseline=True, dense=False)
+    return with_numeric_inputs(model, baseline=True, dense=False)
 
 
 def _candidates(shape: TableShape) -> Sequence[Candidate]:

@@ -33,7 +33,7 @@ class Barycentres(NearestCentroid):
 
     def fit(self, X: Any, y: Any) -> Barycentres:
         """Fit the model."""
-        X, codes, counts = _classes_of(self, X, y)
+        X, codes, counts = _check_classes(self, X, y)
         n, classes = len(codes), len(counts)
         means = _class_means(X, codes, counts)
         squares = np.zeros(X.shape[1])
@@ -89,7 +89,7 @@ class LinearDiscriminant(LinearDiscriminantAnalysis):
 
     def fit(self, X: Any, y: Any) -> LinearDiscriminant:
         """Fit the model."""
-        X, codes, counts = _classes_of(self, X, y)
+        X, codes, counts = _check_classes(self, X, y)
         n, columns = X.shape
         self.priors_ = counts / n
         self.means_ = _class_means(X, codes, counts)
@@ -115,7 +115,7 @@ class QuadraticDiscriminant(QuadraticDiscriminantAnalysis):
 
     def fit(self, X: Any, y: Any) -> QuadraticDiscriminant:
         """Fit the model."""
-        X, codes, counts = _classes_of(self, X, y)
+        X, codes, counts = _check_classes(self, X, y)
         singletons = np.flatnonzero(counts == 1)
         if singletons.size:
             raise ValueError(
@@ -140,11 +140,11 @@ class QuadraticDiscriminant(QuadraticDiscriminantAnalysis):
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the predicted class of each row."""
-        return _by_blocks(super().predict, X)
+        return _apply_by_blocks(super().predict, X)
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the class probabilities of each row."""
-        return _by_blocks(super().predict_proba, X)
+        return _apply_by_blocks(super().predict_proba, X)
 
 
 class MomentRidge(Ridge):
@@ -175,7 +175,7 @@ class MomentRidge(Ridge):
         return self
 
 
-def _classes_of(estimator: Any, X: Any, y: Any) -> tuple[Any, np.ndarray, np.ndarray]:
+def _check_classes(estimator: Any, X: Any, y: Any) -> tuple[Any, np.ndarray, np.ndarray]:
     """Return the checked matrix, the class code of each row and the number of rows per class."""
     X, y = validate_data(
         estimator, X, y=y, accept_sparse="csr", dtype=MATRIX_TYPES, ensure_min_samples=2
@@ -233,7 +233,7 @@ def _solve(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
     return linalg.cho_solve(factor, right)
 
 
-def _by_blocks(function: Callable[[Any], np.ndarray], X: Any) -> np.ndarray:
+def _apply_by_blocks(function: Callable[[Any], np.ndarray], X: Any) -> np.ndarray:
     """Apply a function to the rows of a matrix in dense blocks."""
     if not (isinstance(X, np.ndarray) or sparse.issparse(X)) or X.ndim != 2 or X.shape[0] == 0:
         return function(X)

@@ -13,14 +13,14 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from bosquet.study.methods.candidates import Staged
 from bosquet.study.methods.costs import FitCost
 from bosquet.study.methods.method import Candidate, Method, TableShape
-from bosquet.study.methods.pipelines import prepared, row_blocks
+from bosquet.study.methods.pipelines import row_blocks, with_numeric_inputs
 
 # Rows predicted at a time; their distances to all training rows are held in memory.
 ROWS_AT_A_TIME = 2000
 
 
-def _make(kind: Any, k: int, seed: int) -> Any:
-    return prepared(kind(n_neighbors=k), dtype="float32")
+def _make_neighbours(kind: Any, k: int, seed: int) -> Any:
+    return with_numeric_inputs(kind(n_neighbors=k), dtype="float32")
 
 
 def neighbour_numbers(rows: int) -> list[int]:
@@ -38,15 +38,15 @@ def _candidates(shape: TableShape) -> Sequence[Candidate]:
             complexity=k,
             label=f"k = {k}" + (" (ln n)" if k == log_n else ""),
             setting={"n_neighbors": k},
-            make=partial(_make, kind, k),
+            make=partial(_make_neighbours, kind, k),
             family="all",
-            stages=_stages,
+            stages=_staged_predictions,
         )
         for k in neighbour_numbers(shape.n_rows)
     ]
 
 
-def _stages(fitted: Any, X: Any, numbers: Sequence[float]) -> Iterator[np.ndarray]:
+def _staged_predictions(fitted: Any, X: Any, numbers: Sequence[float]) -> Iterator[np.ndarray]:
     """Yield the predictions for every k from one neighbour search, for the largest k."""
     model, inputs = fitted[-1], fitted[:-1]
     neighbours = [min(int(k), model.n_samples_fit_) for k in numbers]

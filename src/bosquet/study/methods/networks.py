@@ -14,7 +14,7 @@ from sklearn.neural_network import MLPClassifier, MLPRegressor
 
 from bosquet.study.methods.costs import FitCost
 from bosquet.study.methods.method import Candidate, Method, TableShape
-from bosquet.study.methods.pipelines import ScaledTarget, model_of, prepared
+from bosquet.study.methods.pipelines import ScaledTarget, model_of, with_numeric_inputs
 
 ROWS_PER_WEIGHT = 10
 # Minimum rows, and rows of the rarest class, for a validation set of early stopping.
@@ -123,7 +123,7 @@ _MANY_ROWS = (
 )
 
 
-def _make(classes: bool, plan: NetworkPlan, batch: int, stops: bool, seed: int) -> Any:
+def _make_network(classes: bool, plan: NetworkPlan, batch: int, stops: bool, seed: int) -> Any:
     kind: Any = NetworkClassifier if classes else NetworkRegressor
     descent = dict(_DESCENTS[plan.descent])
     if plan.descent != "lbfgs":
@@ -140,7 +140,7 @@ def _make(classes: bool, plan: NetworkPlan, batch: int, stops: bool, seed: int) 
     model = network if classes else ScaledTarget(network)
     full_batch = plan.descent == "lbfgs"  # used for few rows
     dtype = "float64" if full_batch else "float32"
-    return prepared(model, scale="unit", dense=full_batch, dtype=dtype)
+    return with_numeric_inputs(model, scale="unit", dense=full_batch, dtype=dtype)
 
 
 def _candidates(shape: TableShape) -> Sequence[Candidate]:
@@ -153,7 +153,7 @@ def _candidates(shape: TableShape) -> Sequence[Candidate]:
             complexity=expected_weights(shape, plan.layers),
             label=plan.label,
             setting=plan.setting,
-            make=partial(_make, classes, plan, batch, stops),
+            make=partial(_make_network, classes, plan, batch, stops),
         )
         for plan in plans
     ]

@@ -62,14 +62,14 @@ class OffsetModel(RegressorMixin, BaseEstimator):
         """Fit the rates; `eval_set` and `callbacks` are for gradient boosting."""
         model = clone(self.regressor)
         if has_fit_parameter(model, "exposure"):
-            features, y, weight, offset = self._counts(X, y, sample_weight)
+            features, y, weight, offset = self._count_targets(X, y, sample_weight)
             if eval_set is not None:
-                eval_set = self._counts(*eval_set)
+                eval_set = self._count_targets(*eval_set)
             model.set_params(callbacks=callbacks)
             model.fit(features, y, sample_weight=weight, offset=offset, eval_set=eval_set)
             model.set_params(callbacks=None)
         else:
-            fit_weighted(model, *self._rates(X, y, sample_weight))
+            fit_weighted(model, *self._rate_targets(X, y, sample_weight))
         self.regressor_ = model
         return self
 
@@ -84,11 +84,15 @@ class OffsetModel(RegressorMixin, BaseEstimator):
         for rate in self.regressor_.staged_predict(self.column.features(X)):
             yield exposure * np.ravel(rate)
 
-    def _counts(self, X: Any, y: Any, weight: Any = None) -> tuple[Any, Any, Any, np.ndarray]:
+    def _count_targets(
+        self, X: Any, y: Any, weight: Any = None
+    ) -> tuple[Any, Any, Any, np.ndarray]:
         """Features, counts, weights and offsets: what gradient boosting takes, also as `eval_set`."""
         return self.column.features(X), y, weight, np.log(self.column.exposure(X))
 
-    def _rates(self, X: Any, y: Any, weight: Any = None) -> tuple[Any, np.ndarray, np.ndarray]:
+    def _rate_targets(
+        self, X: Any, y: Any, weight: Any = None
+    ) -> tuple[Any, np.ndarray, np.ndarray]:
         """Features, rates and weights, for models that take no exposure."""
         exposure = self.column.exposure(X)
         weights = exposure if weight is None else exposure * np.asarray(weight, dtype=float)

@@ -132,7 +132,7 @@ class WeightedPipeline(Pipeline):
         return np.concatenate(probabilities)
 
 
-def prepared(model: Any, **parameters: Any) -> Pipeline:
+def with_numeric_inputs(model: Any, **parameters: Any) -> Pipeline:
     """Return a pipeline of `NumericInputs` with these parameters and the model."""
     return WeightedPipeline([("inputs", NumericInputs(**parameters)), ("model", model)])
 

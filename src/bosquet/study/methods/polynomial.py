@@ -200,7 +200,7 @@ class PolynomialPipeline(WeightedPipeline):
         return self
 
 
-def _make(degree: int, products: bool, seed: int) -> Any:
+def _make_polynomial(degree: int, products: bool, seed: int) -> Any:
     return PolynomialPipeline(
         [
             ("inputs", NumericInputs(scale=None, baseline=True, dense=False)),
@@ -224,7 +224,7 @@ def _candidates(shape: TableShape) -> Sequence[Candidate]:
                 complexity=degree,
                 label=f"degree {degree}" + (" with products" if products else ""),
                 setting={"degree": degree, "products": products},
-                make=partial(_make, degree, products),
+                make=partial(_make_polynomial, degree, products),
             )
             for products in kinds
         ]

@@ -28,7 +28,7 @@ def _make_bagging(features: int, min_samples_leaf: int, seed: int) -> Any:
     return BaggingClassifier(tree, LEARNERS, balanced=True, oob_score=True, random_state=seed)
 
 
-def _bags(shape: TableShape) -> Sequence[Candidate]:
+def _bagging_candidates(shape: TableShape) -> Sequence[Candidate]:
     columns = shape.n_numbers + shape.n_categories
     return [
         Candidate(
@@ -57,7 +57,7 @@ def _make_rusboost(depth: int, variant: str, rounds: int, seed: int) -> Any:
     )
 
 
-def _rusboosts(shape: TableShape) -> Sequence[Candidate]:
+def _rusboost_candidates(shape: TableShape) -> Sequence[Candidate]:
     return [
         Staged(
             complexity=rounds,
@@ -91,7 +91,7 @@ METHODS = [
         tasks=CLASSES,
         parameter="columns drawn per node",
         log_axis=False,
-        candidates=_bags,
+        candidates=_bagging_candidates,
         properties={
             "readable": ("no", "a hundred trees"),
             "score_or_interval": ("partly", "votes, as if classes were equally frequent"),
@@ -112,7 +112,7 @@ METHODS = [
         tasks=CLASSES,
         parameter="rounds",
         log_axis=True,
-        candidates=_rusboosts,
+        candidates=_rusboost_candidates,
         properties={
             "readable": ("no", "a vote of many trees"),
             "score_or_interval": ("partly", "margins; overconfident probabilities"),

@@ -31,12 +31,12 @@ LEARNERS = (
 MIN_LEARNERS = 2  # learners, even if the time limit is short
 
 
-def _learners(shape: TableShape, seed: int) -> list[tuple[str, Any]]:
+def _untuned_learners(shape: TableShape, seed: int) -> list[tuple[str, Any]]:
     """Return untuned learners: a linear method, two forests and boosted trees."""
     classes = shape.task != "regression"
     large = shape.n_rows >= gradient.FOLDS_BELOW
-    trees = gradient.TreeSettings(31, 20) if large else gradient.small_tables_trees(shape)[1]
-    boosted = gradient.boosted(classes, trees, 350 if large else 200, seed)
+    trees = gradient.TreeSettings(31, 20) if large else gradient.trees_of_small_tables(shape)[1]
+    boosted = gradient.make_boosting(classes, trees, 350 if large else 200, seed)
     grown: Any = ExtraTreesClassifier if classes else ExtraTreesRegressor
     columns = shape.n_numbers + shape.n_categories
     q = forests.columns_drawn(columns, classes)[-1]
@@ -53,13 +53,13 @@ def _learners(shape: TableShape, seed: int) -> list[tuple[str, Any]]:
     return [simple, ("forest", forest), ("extra_trees", extra), ("boosting", boosted)]
 
 
-def _folds(shape: TableShape) -> int:
+def _number_of_folds(shape: TableShape) -> int:
     return FEW_FOLDS if shape.n_rows >= FEW_FOLDS_FROM else FOLDS
 
 
 def _make_super_learner(shape: TableShape, learners: list[tuple[str, Any]], seed: int) -> Any:
     kind: Any = SuperLearnerRegressor if shape.task == "regression" else SuperLearnerClassifier
-    return kind(learners, cv=_folds(shape), random_state=seed)
+    return kind(learners, cv=_number_of_folds(shape), random_state=seed)
 
 
 def _candidate(shape: TableShape, names: list[str], learners: Any) -> Candidate:
@@ -74,8 +74,8 @@ def _candidate(shape: TableShape, names: list[str], learners: Any) -> Candidate:
 
 def _candidates(shape: TableShape) -> Sequence[Candidate]:
     """Return a combination of a few cheap methods, for studies in which no method was tuned."""
-    names = [name for name, _ in _learners(shape, 0)]
-    return [_candidate(shape, names, partial(_learners, shape))]
+    names = [name for name, _ in _untuned_learners(shape, 0)]
+    return [_candidate(shape, names, partial(_untuned_learners, shape))]
 
 
 def _combine_chosen(
@@ -83,7 +83,7 @@ def _combine_chosen(
 ) -> Sequence[Candidate]:
     """Return a combination of the tuned methods, as many as the time allows to fit in every fold."""
     names: list[str] = []
-    spent, fits = 0.0, _folds(shape) + 1
+    spent, fits = 0.0, _number_of_folds(shape) + 1
     for name in LEARNERS:
         if name not in chosen or (name.startswith("svm-") and svm.too_few_rows(shape)):
             continue

@@ -14,7 +14,7 @@ from sklearn.svm import SVC, SVR, LinearSVC, LinearSVR
 from bosquet.study.methods._svm_properties import PROPERTIES
 from bosquet.study.methods.costs import FitCost
 from bosquet.study.methods.method import Candidate, Method, TableShape
-from bosquet.study.methods.pipelines import ScaledTarget, model_of, prepared
+from bosquet.study.methods.pipelines import ScaledTarget, model_of, with_numeric_inputs
 from bosquet.trust import CalibratedModel
 
 COSTS = {
@@ -92,7 +92,7 @@ def laplacian_kernel(X: Any, Y: Any, gamma: float) -> np.ndarray:
     return np.exp(kernel, out=kernel)
 
 
-def _gamma(shape: TableShape) -> float:
+def _default_gamma(shape: TableShape) -> float:
     """Return the default 1/σ², with σ² proportional to the mean squared distance of rows.
 
     A scaled number contributes 2 to this distance, a category less.
@@ -100,9 +100,9 @@ def _gamma(shape: TableShape) -> float:
     return 1 / max(shape.n_numbers + 0.6 * shape.n_categories, 1.0)
 
 
-def _kernel(kernel: str, shape: TableShape, width: float) -> dict[str, Any]:
+def _kernel_parameters(kernel: str, shape: TableShape, width: float) -> dict[str, Any]:
     """Return the kernel parameters of scikit-learn; `width` multiplies the default 1/σ²."""
-    gamma = width * _gamma(shape)
+    gamma = width * _default_gamma(shape)
     if kernel == "polynomial":
         return {"kernel": "poly", "degree": 2 if width < 1 else 3, "gamma": gamma, "coef0": 1.0}
     if kernel == "gaussian":
@@ -116,7 +116,7 @@ def _make_classifier(kernel_arguments: dict[str, Any], C: float, weight: Any, se
     machine = KernelSVM(
         C=C, class_weight=weight, max_iter=MAX_STEPS, cache_size=KERNEL_CACHE, **kernel_arguments
     )
-    return prepared(CalibratedModel(machine, "platt", cv=PLATT_FOLDS))
+    return with_numeric_inputs(CalibratedModel(machine, "platt", cv=PLATT_FOLDS))
 
 
 def _make_linear(C: float, weight: Any, multiclass: str, seed: int) -> Any:
@@ -125,11 +125,11 @@ def _make_linear(C: float, weight: Any, multiclass: str, seed: int) -> Any:
         machine = OneVsOneClassifier(machine)
     elif multiclass == "codes":
         machine = CodedClassifier(machine, code_size=2.0, random_state=seed)
-    return prepared(CalibratedModel(machine, "platt", cv=PLATT_FOLDS), dense=False)
+    return with_numeric_inputs(CalibratedModel(machine, "platt", cv=PLATT_FOLDS), dense=False)
 
 
 def _make_regressor(kernel_arguments: dict[str, Any], C: float, seed: int) -> Any:
-    return prepared(
+    return with_numeric_inputs(
         ScaledTarget(
             SVR(C=C, epsilon=0.1, max_iter=MAX_STEPS, cache_size=KERNEL_CACHE, **kernel_arguments)
         )
@@ -144,14 +144,14 @@ def _make_linear_regressor(C: float, seed: int) -> Any:
         dual="auto",
         random_state=seed,
     )
-    return prepared(ScaledTarget(machine), dense=False)
+    return with_numeric_inputs(ScaledTarget(machine), dense=False)
 
 
-def _weights(shape: TableShape) -> tuple[Any, ...]:
+def _class_weights(shape: TableShape) -> tuple[Any, ...]:
     return (None, "balanced") if shape.rarest < 0.1 else (None,)
 
 
-def _linear(shape: TableShape) -> Sequence[Candidate]:
+def _linear_candidates(shape: TableShape) -> Sequence[Candidate]:
     candidates = [
         Candidate(
             complexity=C,
@@ -161,7 +161,7 @@ def _linear(shape: TableShape) -> Sequence[Candidate]:
             make=partial(_make_linear, C, weight, "one-vs-rest"),
         )
         for C in LINEAR_COSTS
-        for weight in _weights(shape)
+        for weight in _class_weights(shape)
     ]
     schemes = ("one-vs-one", "codes") if 2 < shape.n_classes <= 10 else ()
     candidates += [
@@ -176,12 +176,12 @@ def _linear(shape: TableShape) -> Sequence[Candidate]:
     return sorted(candidates, key=lambda candidate: candidate.complexity)
 
 
-def _machines(kernel: str, shape: TableShape) -> Sequence[Candidate]:
+def _kernel_candidates(kernel: str, shape: TableShape) -> Sequence[Candidate]:
     widths = (1.0,) if kernel == "sigmoid" else (0.3, 1.0)
     candidates = []
     for C in COSTS[kernel]:
         for width in widths:
-            kernel_arguments = _kernel(kernel, shape, width)
+            kernel_arguments = _kernel_parameters(kernel, shape, width)
             name, setting = _label_and_setting(kernel, kernel_arguments, C)
             if shape.task == "regression":
                 candidates.append(
@@ -190,7 +190,7 @@ def _machines(kernel: str, shape: TableShape) -> Sequence[Candidate]:
                 continue
             if shape.n_classes > 2:
                 setting["multiclass"] = "one-vs-one"
-            for weight in _weights(shape):
+            for weight in _class_weights(shape):
                 label = name + (", balanced class weights" if weight else "")
                 make = partial(_make_classifier, kernel_arguments, C, weight)
                 candidates.append(Candidate(C, label, {**setting, "class_weight": weight}, make))
@@ -215,7 +215,7 @@ def _label_and_setting(
     return f"C = {C:g}, γ = {gamma:.3g}", {**setting, "gamma": gamma}
 
 
-def _linear_regressors(shape: TableShape) -> Sequence[Candidate]:
+def _linear_regression_candidates(shape: TableShape) -> Sequence[Candidate]:
     return [
         Candidate(C, f"C = {C:g}", {"C": C, "epsilon": 0.1}, partial(_make_linear_regressor, C))
         for C in LINEAR_COSTS
@@ -288,9 +288,9 @@ _FITS = {
 
 def _method(kernel: str, regression: bool) -> Method:
     if kernel == "linear":
-        candidates: Any = _linear_regressors if regression else _linear
+        candidates: Any = _linear_regression_candidates if regression else _linear_candidates
     else:
-        candidates = partial(_machines, kernel)
+        candidates = partial(_kernel_candidates, kernel)
     return Method(
         name=f"{'svr' if regression else 'svm'}-{kernel}",
         title=f"{'SVR' if regression else 'SVM'}, {_TITLES[kernel]}",

@@ -54,7 +54,7 @@ def custom_metric(
     """
     function, higher, settings, response = _scorer_parts(function_or_scorer)
     name = _name_of(function, settings)
-    needs = _needs(response, task, name)
+    needs = _needed_predictions(response, task, name)
     takes_weight = _takes_weight(function)
     if weighted and not takes_weight:
         raise ValueError(
@@ -131,7 +131,7 @@ def _name_of(function: Any, settings: Mapping[str, Any]) -> str:
     return " ".join(name.split())[:LONGEST_NAME]
 
 
-def _needs(response: tuple[str, ...], task: Task, name: str) -> Needs:
+def _needed_predictions(response: tuple[str, ...], task: Task, name: str) -> Needs:
     if task == "regression":
         if "predict" not in response:
             raise ValueError(

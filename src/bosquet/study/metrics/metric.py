@@ -113,7 +113,7 @@ class Metric:
         lowest = float(self.costs.min()) if self.name == "cost" and self.costs is not None else 0.0
         return lowest, np.inf
 
-    def better(self, a: float, b: float) -> bool:
+    def is_better(self, a: float, b: float) -> bool:
         """Return whether score a is better than score b."""
         return a > b if self.higher_is_better else a < b
 

@@ -7,15 +7,15 @@ import hashlib
 from functools import cache
 from importlib.resources import files
 
-from bosquet.study.compare.leaderboard import on_test_table
-from bosquet.study.exploration.alarms import alarms
+from bosquet.study.compare.leaderboard import text_on_test_table
+from bosquet.study.exploration.alarms import alarm_findings
 from bosquet.study.record import Record
 from bosquet.study.report.embedding import script_data, text
 from bosquet.study.report.leaderboard import leaderboard_html
 from bosquet.study.report.selection import chosen_or_best, is_by_time
 from bosquet.study.report.summary import headline, summary_sentences
 from bosquet.study.report.thinning import thin_record
-from bosquet.study.report.wording import count, counted, duration, shortened
+from bosquet.study.report.wording import count_text, duration, format_count, shorten
 
 _STYLES = ("palette", "text", "controls", "tables", "figures", "panels", "print")
 # In this order: each file may use the names of the files before it.
@@ -78,7 +78,7 @@ def page_html(record: Record) -> str:
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="generator" content="Bosquet {text(record["bosquet"])}">
-<title>{text(shortened(record["title"], 80))} · Bosquet</title>
+<title>{text(shorten(record["title"], 80))} · Bosquet</title>
 <link rel="icon" href="{_ICON}">
 <script>{_THEME_FIRST}</script>
 <style>
@@ -93,12 +93,12 @@ def page_html(record: Record) -> str:
 <button type="button" id="theme" class="plain" hidden></button>
 </div></header>
 <main id="content" tabindex="-1">
-{_opening(record)}
+{_opening_html(record)}
 {leaderboard_html(record)}
 <div id="figures"></div>
 <noscript><p class="wide note">The figures need JavaScript, which is disabled. The summary, the leaderboard
 and the notes are shown without it.</p></noscript>
-{_closing(record, left_out)}
+{_closing_html(record, left_out)}
 </main>
 <div id="tip" role="status" aria-live="polite" hidden></div>
 <script type="application/json" id="record">{script_data(record)}</script>
@@ -123,14 +123,14 @@ def _digest(script: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
 
 
-def _opening(record: Record) -> str:
+def _opening_html(record: Record) -> str:
     method = chosen_or_best(record)
     why = record["chosen"]["why"] if record["chosen"] else ""
     facts = [
-        (count(record["n_rows"]), "rows"),
-        (count(record["exploration"]["n_columns"]), "columns"),
-        (count(sum(m["status"] == "done" for m in record["methods"])), "methods compared"),
-        (count(record["repeats"]), "split" if record["repeats"] == 1 else "repeated splits"),
+        (format_count(record["n_rows"]), "rows"),
+        (format_count(record["exploration"]["n_columns"]), "columns"),
+        (format_count(sum(m["status"] == "done" for m in record["methods"])), "methods compared"),
+        (format_count(record["repeats"]), "split" if record["repeats"] == 1 else "repeated splits"),
         (duration(record["seconds"]), "total time"),
     ]
     numbers = "".join(
@@ -140,53 +140,55 @@ def _opening(record: Record) -> str:
     if record["source"] and record["source"] not in kicker:
         kicker = f"{kicker} · {record['source']}"
     reason = f'<p class="why">{text(why)}</p>' if why and method else ""
-    tested = on_test_table(record)
+    tested = text_on_test_table(record)
     reason += f'<p class="why" id="tested">{text(tested)}</p>' if tested else ""
     return f"""<section id="top" class="opening">
-<p class="kicker" title="{text(kicker)}">{text(shortened(kicker, 110))}</p>
+<p class="kicker" title="{text(kicker)}">{text(shorten(kicker, 110))}</p>
 <h1>{text(headline(record))}</h1>
 <p class="summary" id="summary">{text(" ".join(summary_sentences(record)))}</p>
 {reason}
-{_alarms(record)}
+{_warnings_html(record)}
 <dl class="facts">{numbers}</dl>
 </section>"""
 
 
-def _alarms(record: Record) -> str:
+def _warnings_html(record: Record) -> str:
     """Return the warnings about leaks and duplicates, which make scores too optimistic."""
-    findings = alarms(record["exploration"])
+    findings = alarm_findings(record["exploration"])
     if not findings:
         return ""
     items = "".join(
-        f"<li>{text(shortened(finding['message'], 300))}</li>" for finding in findings[:MAX_ALARMS]
+        f"<li>{text(shorten(finding['message'], 300))}</li>" for finding in findings[:MAX_ALARMS]
     )
     if len(findings) > MAX_ALARMS:
-        items += f"<li>{counted(len(findings) - MAX_ALARMS, 'more warning')} of this kind.</li>"
+        items += f"<li>{count_text(len(findings) - MAX_ALARMS, 'more warning')} of this kind.</li>"
     return (
         '<div class="alarms" role="note"><h2>Warnings about the data</h2>'
         f'<ul>{items}</ul><p><a href="#data">All findings about the data</a></p></div>'
     )
 
 
-def _closing(record: Record, left_out: list[str]) -> str:
+def _closing_html(record: Record, left_out: list[str]) -> str:
     notes = [*record["notes"], *left_out]
     items = "".join(f"<li>{text(note)}</li>" for note in notes)
     noted = f'<ul class="notes">{items}</ul>' if notes else "<p>There are no notes.</p>"
     return f"""<section id="notes" class="block"><h2>Notes</h2>{noted}</section>
 <section id="method" class="block"><h2>Procedure</h2>
-{"".join(f"<p>{text(paragraph)}</p>" for paragraph in _procedure(record))}
-<dl class="settings">{_settings(record)}</dl></section>"""
+{"".join(f"<p>{text(paragraph)}</p>" for paragraph in _procedure_sentences(record))}
+<dl class="settings">{_settings_sentences(record)}</dl></section>"""
 
 
-def _procedure(record: Record) -> list[str]:
+def _procedure_sentences(record: Record) -> list[str]:
     test, rows = record["n_test"], record["n_rows"]
     share = f" ({100 * test / rows:.0f}\u00a0%)" if rows else ""
-    splits = {1: "once", 2: "twice"}.get(record["repeats"], f"{count(record['repeats'])} times")
+    splits = {1: "once", 2: "twice"}.get(
+        record["repeats"], f"{format_count(record['repeats'])} times"
+    )
     return [
-        f"The table was split {splits} {_how_split(record)} into training rows and "
-        f"{counted(test, 'test row')}{share}. The hyper-parameters of each method were tuned on the training "
-        "rows; the tuned methods were then scored on the test rows. All methods were run on the same splits, "
-        "so that differences are paired.",
+        f"The table was split {splits} {_split_method_text(record)} into training rows and "
+        f"{count_text(test, 'test row')}{share}. The hyper-parameters of each method were tuned on"
+        " the training rows; the tuned methods were then scored on the test rows. All methods were run on the"
+        " same splits, so that differences are paired.",
         f"{_interval_method_text(record)} {_simultaneous(record)} A difference whose interval contains 0 is "
         "not significant. The curves and confusion matrices above show the test rows of the first split "
         "only.",
@@ -210,7 +212,7 @@ def _interval_method_text(record: Record) -> str:
     )
 
 
-def _how_split(record: Record) -> str:
+def _split_method_text(record: Record) -> str:
     design = record.get("design")
     if design is None:
         return "at random"
@@ -232,18 +234,18 @@ def _simultaneous(record: Record) -> str:
         "max-t": "with the quantile of the largest deviation over the draws (max-t)",
     }[comparison["simultaneous"]]
     return (
-        f"The intervals of the {counted(comparison['comparisons'], 'difference')} to the best method are "
+        f"The intervals of the {count_text(comparison['comparisons'], 'difference')} to the best method are "
         f"simultaneous, with {comparison['confidence']:.0%} confidence, {how}. The selection of the best "
         "method by the same scores is not corrected for."
     )
 
 
-def _settings(record: Record) -> str:
+def _settings_sentences(record: Record) -> str:
     budget = record["budget"]
     pairs = [
         ("Source", record["source"] or "a table in memory"),
         ("Target", record["target"]),
-        ("Task", _task(record)),
+        ("Task", _task_text(record)),
         ("Metric", record["metric"]["title"]),
         (
             "Time budget",
@@ -256,10 +258,10 @@ def _settings(record: Record) -> str:
     return "".join(f"<div><dt>{name}</dt><dd>{text(value)}</dd></div>" for name, value in pairs)
 
 
-def _task(record: Record) -> str:
+def _task_text(record: Record) -> str:
     if record["task"] == "regression":
         return "regression"
-    classes = counted(len(record["classes"]), "class", "classes")
+    classes = count_text(len(record["classes"]), "class", "classes")
     positive = record["positive"]
     return f"classification, {classes}" + (
         f"; positive class “{positive}”" if positive is not None else ""

@@ -18,14 +18,14 @@ from bosquet.study.report.selection import (
 )
 from bosquet.study.report.wording import (
     NOTHING,
-    better,
-    count,
     decimal,
+    direction_text,
     duration,
+    format_count,
     is_finite,
     microseconds,
     places_for,
-    shortened,
+    shorten,
 )
 
 _COLUMNS = (
@@ -43,8 +43,8 @@ def leaderboard_html(record: Record) -> str:
     done = scored_methods(record)
     scale = Scale.over(done, record["metric"]["higher_is_better"])
     places = places_for(record["methods"])
-    rows = [_row(record, method, scale, places) for method in done]
-    rows += [_left_out(m) for m in record["methods"] if not any(m is d for d in done)]
+    rows = [_row_html(record, method, scale, places) for method in done]
+    rows += [_left_out_html(m) for m in record["methods"] if not any(m is d for d in done)]
     metric = record["metric"]
     lead = (
         f"Dot: mean score over the splits. Bar: 95\u00a0% {interval_name(record)}. Small ticks: scores of "
@@ -62,12 +62,12 @@ def leaderboard_html(record: Record) -> str:
     )
     return f"""<section id="leaderboard" class="block wide">
 <h2>Leaderboard</h2>
-<p class="lead">{text(metric["title"])}, {better(metric)}. {lead}</p>
+<p class="lead">{text(metric["title"])}, {direction_text(metric)}. {lead}</p>
 {marks}
 <div class="scroller" tabindex="0" role="region" aria-label="Leaderboard">
 <table class="board" id="board">
-<caption class="hidden">Methods by {text(in_sentence(metric["title"]))}, {better(metric)}</caption>
-<thead><tr>{_head(scale)}</tr></thead>
+<caption class="hidden">Methods by {text(in_sentence(metric["title"]))}, {direction_text(metric)}</caption>
+<thead><tr>{_head_html(scale)}</tr></thead>
 <tbody>{"".join(rows)}</tbody>
 </table></div></section>"""
 
@@ -86,7 +86,7 @@ class Scale:
     def over(cls, done: Sequence[MethodRecord], higher_is_better: bool) -> Scale:
         if not done:
             return cls(0.0, 1.0)
-        ends = [_ends(m) for m in done]
+        ends = [_ends_of_interval(m) for m in done]
         core = ends[: max(math.ceil(len(ends) / 2), min(5, len(ends)))]
         low, high = min(e[0] for e in core), max(e[1] for e in core)
         margin = 1.5 * (high - low) or abs(high) * 0.1 or 1.0
@@ -121,7 +121,7 @@ def _round_step(min_step: float) -> float:
     return next(f * power for f in (1, 2, 5, 10) if f * power >= min_step * 0.999)
 
 
-def _ends(method: MethodRecord) -> tuple[float, float]:
+def _ends_of_interval(method: MethodRecord) -> tuple[float, float]:
     mean = method["mean"]
     assert mean is not None  # only methods with a score
     interval = method["interval"]
@@ -130,7 +130,7 @@ def _ends(method: MethodRecord) -> tuple[float, float]:
     return mean, mean
 
 
-def _head(scale: Scale) -> str:
+def _head_html(scale: Scale) -> str:
     cells = []
     for key, title, sort in _COLUMNS:
         if key == "interval":
@@ -148,7 +148,7 @@ def _head(scale: Scale) -> str:
     return "".join(cells)
 
 
-def _row(record: Record, method: MethodRecord, scale: Scale, places: int) -> str:
+def _row_html(record: Record, method: MethodRecord, scale: Scale, places: int) -> str:
     best = best_method(record)
     chosen = chosen_or_best(record)
     tags = '<span class="tag chosen">chosen</span>' if method is chosen else ""
@@ -157,7 +157,7 @@ def _row(record: Record, method: MethodRecord, scale: Scale, places: int) -> str
     if not method["finished"]:
         tags += f'<span class="tag stopped" title="{text(method["message"])}">cut short</span>'
     if method["subsampled"]:
-        tags += f'<span class="tag">on {count(method["rows_used"])} rows</span>'
+        tags += f'<span class="tag">on {format_count(method["rows_used"])} rows</span>'
     if len(method["scores"]) < record["repeats"]:
         tags += f'<span class="tag">{len(method["scores"])} of {record["repeats"]} splits</span>'
     tags = f' <span class="tags">{tags}</span>' if tags else ""
@@ -166,10 +166,10 @@ def _row(record: Record, method: MethodRecord, scale: Scale, places: int) -> str
     )
     return (
         f'<tr class="{kind}" data-name="{text(method["name"])}">'
-        f'<th scope="row" class="method" data-value="{text(method["title"])}">{_name(method)}{tags}</th>'
+        f'<th scope="row" class="method" data-value="{text(method["title"])}">{_name_html(method)}{tags}</th>'
         f'<td class="score" data-value="{method["mean"]}">{decimal(method["mean"], places)}</td>'
-        f'<td class="interval-cell">{_interval(method, scale, places)}</td>'
-        f"{_difference(method, method is best, places)}"
+        f'<td class="interval-cell">{_interval_html(method, scale, places)}</td>'
+        f"{_difference_html(method, method is best, places)}"
         f'<td class="fit" data-value="{_sortable(method["fit_seconds"])}">'
         f"{duration(method['fit_seconds'])}</td>"
         f'<td class="predict" data-value="{_sortable(method["predict_microseconds"])}">'
@@ -181,14 +181,14 @@ def _sortable(value: float | None) -> str:
     return str(value) if is_finite(value) else ""
 
 
-def _name(method: MethodRecord) -> str:
-    return f'<span class="name" title="{text(method["title"])}">{text(shortened(method["title"]))}</span>'
+def _name_html(method: MethodRecord) -> str:
+    return f'<span class="name" title="{text(method["title"])}">{text(shorten(method["title"]))}</span>'
 
 
-def _interval(method: MethodRecord, scale: Scale, places: int) -> str:
+def _interval_html(method: MethodRecord, scale: Scale, places: int) -> str:
     mean = method["mean"]
     assert mean is not None
-    low, high = _ends(method)
+    low, high = _ends_of_interval(method)
     label = f"mean {decimal(mean, places)}"
     if high > low:
         label += f", 95\u00a0% interval {decimal(low, places)} to {decimal(high, places)}"
@@ -209,7 +209,7 @@ def _interval(method: MethodRecord, scale: Scale, places: int) -> str:
     return f'<div class="interval" role="img" aria-label="{label}" title="{label}">{ticks}{bar}{dot}</div>'
 
 
-def _difference(method: MethodRecord, is_best: bool, places: int) -> str:
+def _difference_html(method: MethodRecord, is_best: bool, places: int) -> str:
     difference = method["difference"]
     if is_best:
         return '<td class="difference" data-value="0">best</td>'
@@ -228,15 +228,15 @@ def _difference(method: MethodRecord, is_best: bool, places: int) -> str:
     return f'<td class="difference" data-value="{abs(difference["mean"])}">{mean}{span}</td>'
 
 
-def _left_out(method: MethodRecord) -> str:
+def _left_out_html(method: MethodRecord) -> str:
     texts = {"unsuited": "not applicable", "done": "no score"}
     kind = text(method["status"].replace(" ", "-"))
     status = texts.get(method["status"], method["status"])
     message = method["message"] or "no reason is known"
     return (
         f'<tr class="absent" data-name="{text(method["name"])}">'
-        f'<th scope="row" class="method" data-value="{text(method["title"])}">{_name(method)} '
+        f'<th scope="row" class="method" data-value="{text(method["title"])}">{_name_html(method)} '
         f'<span class="tags"><span class="tag {kind}">{text(status)}</span></span></th>'
         f'<td colspan="{len(_COLUMNS) - 1}" class="message" title="{text(message)}">'
-        f"{text(shortened(message, 200))}</td></tr>"
+        f"{text(shorten(message, 200))}</td></tr>"
     )

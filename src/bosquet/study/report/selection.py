@@ -27,7 +27,7 @@ def chosen_or_best(record: Record) -> MethodRecord | None:
     return next((m for m in scored if m is chosen), scored[0] if scored else None)
 
 
-def baseline(record: Record) -> MethodRecord | None:
+def baseline_method(record: Record) -> MethodRecord | None:
     """Return the method with constant predictions."""
     return next((m for m in scored_methods(record) if m["name"] in BASELINES), None)
 

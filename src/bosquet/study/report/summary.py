@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from bosquet.study.compare.verdict import is_worse, unfinished, without_score
+from bosquet.study.compare.verdict import is_worse, unfinished_methods_text, without_score
 from bosquet.study.exploration.alarms import leaking_columns
 from bosquet.study.metrics.formatting import in_sentence
 from bosquet.study.record import MethodRecord, Record
 from bosquet.study.report.selection import (
-    baseline,
+    baseline_method,
     best_method,
     chosen_or_best,
     has_intervals_of_differences,
@@ -16,15 +16,15 @@ from bosquet.study.report.selection import (
     tied_with_best,
 )
 from bosquet.study.report.wording import (
-    averaged,
-    better,
-    count,
-    counted,
+    count_text,
     decimal,
+    direction_text,
+    format_count,
     is_finite,
-    listed,
+    join_names,
+    name_of_mean,
     places_for,
-    shortened,
+    shorten,
 )
 
 
@@ -32,30 +32,30 @@ def headline(record: Record) -> str:
     """Return the headline of the report."""
     leaks, verdict, final = (
         leaking_columns(record["exploration"]),
-        _verdict(record),
+        _verdict_sentence(record),
         record["final"],
     )
     if chosen_or_best(record) is None:
         return verdict
     if final["rows"] < final["of"]:
-        rows = f"{count(final['rows'])} of {count(final['of'])} rows"
+        rows = f"{format_count(final['rows'])} of {format_count(final['of'])} rows"
         verdict += f" (fitted to {rows}: {final['why']})"
     if not leaks:
         return verdict
-    named = listed([f"“{shortened(name, 40)}”" for name in leaks], 2)
+    named = join_names([f"“{shorten(name, 40)}”" for name in leaks], 2)
     return f"{verdict} – but {named} may reveal the target (leak)"
 
 
-def _verdict(record: Record) -> str:
+def _verdict_sentence(record: Record) -> str:
     method = chosen_or_best(record)
-    target = f"“{shortened(record['target'], 40)}”"
+    target = f"“{shorten(record['target'], 40)}”"
     if method is None:
         return f"No method could be fitted to predict {target}"
     best, title = best_method(record), in_sentence(method["title"])
     kind = record["verdict"]["kind"]
     if kind == "inconclusive":
         missing = without_score(record["verdict"]) + len(record["verdict"]["cut_short"])
-        return f"No conclusion on {target}: {counted(missing, 'method')} stopped, failed or not reached"
+        return f"No conclusion on {target}: {count_text(missing, 'method')} stopped, failed or not reached"
     if kind in ("constant", "weak"):
         return f"No method predicts {target} significantly better than a constant"
     tied = [m for m in tied_with_best(record) if m is not method]
@@ -76,31 +76,35 @@ def summary_sentences(record: Record) -> list[str]:
             "Every method failed or was left out.",
             "The table below has the reason for each method.",
         ]
-    sentences = [_how_good(record, method), _how_sure(record, method)]
-    if unfinished(record["verdict"]):
-        sentences.append(f"Not all methods were finished: {unfinished(record['verdict'])}.")
+    sentences = [_performance_sentence(record, method), _certainty_sentence(record, method)]
+    if unfinished_methods_text(record["verdict"]):
+        sentences.append(
+            f"Not all methods were finished: {unfinished_methods_text(record['verdict'])}."
+        )
     return sentences
 
 
-def _how_good(record: Record, method: MethodRecord) -> str:
+def _performance_sentence(record: Record, method: MethodRecord) -> str:
     metric, places = record["metric"], places_for(record["methods"])
     sentence = (
-        f"On test rows, the {averaged(metric['title'], record['repeats'])} of "
+        f"On test rows, the {name_of_mean(metric['title'], record['repeats'])} of "
         f"{in_sentence(method['title'])} is {decimal(method['mean'], places)}"
     )
     interval = method["interval"]
     if interval and is_finite(interval[0]) and is_finite(interval[1]):
         low, high = (decimal(end, places) for end in interval)
-        sentence += f" (95\u00a0% {interval_name(record)} {low} to {high}; {better(metric)})"
+        sentence += (
+            f" (95\u00a0% {interval_name(record)} {low} to {high}; {direction_text(metric)})"
+        )
     else:
-        sentence += f" ({better(metric)})"
-    constant = baseline(record)
+        sentence += f" ({direction_text(metric)})"
+    constant = baseline_method(record)
     if constant is not None and constant is not method:
         sentence += f", compared with {decimal(constant['mean'], places)} for the constant"
     return sentence + "."
 
 
-def _how_sure(record: Record, method: MethodRecord) -> str:
+def _certainty_sentence(record: Record, method: MethodRecord) -> str:
     done, best = scored_methods(record), best_method(record)
     others = [m for m in done if m is not best]
     if not others or best is None:
@@ -109,8 +113,8 @@ def _how_sure(record: Record, method: MethodRecord) -> str:
         return "There are no confidence intervals, so differences may be due to chance."
     if method["subsampled"]:
         return (
-            f"It was trained on only {count(method['rows_used'])} rows; methods with different training "
-            "rows are not tested against each other."
+            f"It was trained on only {format_count(method['rows_used'])} rows; methods with different"
+            " training rows are not tested against each other."
         )
     others = [m for m in others if not m["subsampled"]]
     if not others:
@@ -121,15 +125,11 @@ def _how_sure(record: Record, method: MethodRecord) -> str:
         if len(worse) == len(others):
             if len(others) == 1:
                 return "The other method on the same rows is significantly worse."
-            return (
-                f"All {count(len(others))} other methods on the same rows are significantly worse."
-            )
+            return f"All {format_count(len(others))} other methods on the same rows are significantly worse."
         about_worse = f"; {len(worse)} are significantly worse" if len(worse) > 1 else ""
         if not tied:
-            return (
-                f"Of {counted(len(others), 'other method')}, {len(worse)} are significantly worse."
-            )
-        return f"It does not differ significantly from {listed(tied)}{about_worse}."
+            return f"Of {count_text(len(others), 'other method')}, {len(worse)} are significantly worse."
+        return f"It does not differ significantly from {join_names(tied)}{about_worse}."
     places = places_for(record["methods"])
     score = "mean" if record["repeats"] > 1 else "score"
     lead = f"The best {score} is {decimal(best['mean'], places)}, of {in_sentence(best['title'])}"
@@ -138,5 +138,5 @@ def _how_sure(record: Record, method: MethodRecord) -> str:
             f"{lead}. It is significantly better; the choice also considers robustness and"
             " interpretability."
         )
-    also = f" The same holds for {listed(tied)}." if tied else ""
+    also = f" The same holds for {join_names(tied)}." if tied else ""
     return f"{lead}, but the two do not differ significantly.{also}"

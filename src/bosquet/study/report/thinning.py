@@ -21,7 +21,7 @@ def thin_record(record: Record) -> tuple[Record, list[str]]:
     """Return a copy of `record` of limited size, and a note for each part that was shortened."""
     notes: list[str] = []
     chosen: Any = record["chosen"]
-    tree, cut = _upper_part(chosen["tree"]) if chosen and chosen["tree"] else (None, False)
+    tree, cut = _copy_upper_part(chosen["tree"]) if chosen and chosen["tree"] else (None, False)
     if cut:
         notes.append("This report draws only the upper levels of the tree.")
     bare: Any = {**record, "chosen": {**chosen, "tree": None} if chosen else None}
@@ -30,11 +30,13 @@ def thin_record(record: Record) -> tuple[Record, list[str]]:
     for method in page["methods"]:
         test = method.get("test") or {}
         for curve in ("roc", "pr"):
-            test[curve] = {k: _evenly(points) for k, points in (test.get(curve) or {}).items()}
+            test[curve] = {
+                k: _evenly_spaced(points) for k, points in (test.get(curve) or {}).items()
+            }
         if test.get("thresholds"):
-            test["thresholds"] = _evenly(test["thresholds"])
+            test["thresholds"] = _evenly_spaced(test["thresholds"])
         if test.get("scatter"):
-            test["scatter"] = _evenly(test["scatter"], 2 * MAX_POINTS)
+            test["scatter"] = _evenly_spaced(test["scatter"], 2 * MAX_POINTS)
         if test:
             method["test"] = test
     if page["chosen"]:
@@ -81,10 +83,10 @@ def _thin_chosen(chosen: dict[str, Any], notes: list[str]) -> None:
     if certificate:
         for key, values in certificate.items():
             if isinstance(values, list):
-                certificate[key] = _evenly(values)
+                certificate[key] = _evenly_spaced(values)
 
 
-def _evenly(points: list[Any], max_points: int = MAX_POINTS) -> list[Any]:
+def _evenly_spaced(points: list[Any], max_points: int = MAX_POINTS) -> list[Any]:
     """Return at most `max_points` of the points, evenly spaced, with the first and the last."""
     if len(points) <= max_points:
         return points
@@ -92,7 +94,7 @@ def _evenly(points: list[Any], max_points: int = MAX_POINTS) -> list[Any]:
     return [points[round(i * step)] for i in range(max_points)]
 
 
-def _upper_part(tree: dict[str, Any]) -> tuple[dict[str, Any], bool]:
+def _copy_upper_part(tree: dict[str, Any]) -> tuple[dict[str, Any], bool]:
     """Return a copy of the upper nodes of a tree, and whether any nodes were left out.
 
     The tree is copied level by level, not recursively: its depth may exceed the recursion limit of Python.

@@ -26,12 +26,12 @@ def decimal(value: float | None, places: int) -> str:
     return formatted.replace("-", "−")
 
 
-def count(value: int) -> str:
+def format_count(value: int) -> str:
     return f"{value:,}"
 
 
-def counted(number: int, noun: str, plural: str | None = None) -> str:
-    return f"{count(number)} {noun if number == 1 else plural or noun + 's'}"
+def count_text(number: int, noun: str, plural: str | None = None) -> str:
+    return f"{format_count(number)} {noun if number == 1 else plural or noun + 's'}"
 
 
 def duration(seconds: float | None) -> str:
@@ -78,7 +78,7 @@ def places_for(methods: Sequence[MethodRecord]) -> int:
     return 3
 
 
-def listed(names: Sequence[str], max_names: int = 4) -> str:
+def join_names(names: Sequence[str], max_names: int = 4) -> str:
     """Format a list as 'a, b and c'; names beyond `max_names` are replaced by their number."""
     items = list(names)
     if len(items) > max_names:
@@ -88,15 +88,15 @@ def listed(names: Sequence[str], max_names: int = 4) -> str:
     return f"{', '.join(items[:-1])} and {items[-1]}"
 
 
-def averaged(title: str, splits: int) -> str:
+def name_of_mean(title: str, splits: int) -> str:
     """Return the name of the mean of a metric: 'mean log loss', but not 'mean mean cost'."""
     words = in_sentence(title)
     return words if splits == 1 or words.startswith("mean ") else f"mean {words}"
 
 
-def better(metric: MetricRecord) -> str:
+def direction_text(metric: MetricRecord) -> str:
     return "higher is better" if metric["higher_is_better"] else "lower is better"
 
 
-def shortened(name: str, max_length: int = 48) -> str:
+def shorten(name: str, max_length: int = 48) -> str:
     return name if len(name) <= max_length else name[: max_length - 1].rstrip() + "…"

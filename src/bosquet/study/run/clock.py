@@ -60,7 +60,7 @@ class StudyClock:
     def elapsed(self) -> float:
         return self.seconds_before + time.monotonic() - self.started
 
-    def left(self, share: float = 1.0) -> float:
+    def seconds_left(self, share: float = 1.0) -> float:
         """Return the seconds until this share of the budget is used; infinite without a budget."""
         if self.budget is None:
             return float("inf")

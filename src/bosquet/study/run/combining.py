@@ -67,7 +67,7 @@ def chosen_candidates(
 ) -> dict[str, ChosenCandidate]:
     """Return the chosen candidates on a split of the methods that were fitted to all training rows."""
     chosen = {}
-    for other, outcome in outcomes.done(split.number):
+    for other, outcome in outcomes.scored_outcomes(split.number):
         if other.combine or other.name == BAYES_RULE or outcome.subsampled:
             continue
         with suppress(Exception):  # a method whose candidate cannot be rebuilt is not combined

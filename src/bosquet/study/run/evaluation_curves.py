@@ -34,17 +34,19 @@ def evaluation_record(
         event = truth == k
         if _total_weight(weight, event) > 0 and _total_weight(weight, ~event) > 0:
             label = str(metric.classes[k])
-            record["roc"][label], record["pr"][label] = _curves(event, predictions[:, k], weight)
+            record["roc"][label], record["pr"][label] = _roc_and_precision_recall(
+                event, predictions[:, k], weight
+            )
     predicted = class_numbers(decision(predictions), metric.classes)
     n = len(metric.classes)
     table = np.bincount(truth * n + predicted, weight, minlength=n * n).reshape(n, n)
     record["confusion"] = _rounded_counts(table)
-    calibration = _calibration(y, predictions, metric, weight)
+    calibration = _calibration_curves(y, predictions, metric, weight)
     if calibration:
         record["calibration"] = calibration
     if n == 2:
         event, score = truth == metric.positive, predictions[:, metric.positive]
-        record["thresholds"] = _by_threshold(event, score, weight)
+        record["thresholds"] = _counts_by_threshold(event, score, weight)
         record["threshold"] = 0.5 if decision.threshold is None else decision.threshold
         if decision.threshold is None and decision.costs is not None:
             record["threshold"] = _threshold_of_costs(decision)
@@ -75,7 +77,7 @@ def _drawn_classes(truth: np.ndarray, metric: Metric, weight: np.ndarray | None)
     return sorted(np.argsort(-counts, kind="stable")[:MAX_CURVES].tolist())
 
 
-def _curves(
+def _roc_and_precision_recall(
     event: np.ndarray, score: np.ndarray, weight: np.ndarray | None
 ) -> tuple[list[list[float]], list[list[float]]]:
     """Return the points (FPR, TPR) of the ROC curve and (recall, precision) of the precision-recall curve."""
@@ -91,10 +93,10 @@ def _curves(
     roc = np.vstack([[0.0, 0.0], np.column_stack([false_positive_rate, recall])])
     pr = np.column_stack([recall, hits[ends] / (hits[ends] + alarms[ends])])
     pr = np.vstack([[0.0, pr[0, 1]], pr])
-    return _thin(roc, 0, 1), _thin(pr, 0, 1)
+    return _thin_curve(roc, 0, 1), _thin_curve(pr, 0, 1)
 
 
-def _thin(points: np.ndarray, x: int, y: int) -> list[list[float]]:
+def _thin_curve(points: np.ndarray, x: int, y: int) -> list[list[float]]:
     """Return at most `MAX_POINTS` points, evenly spaced along the curve."""
     if len(points) > MAX_POINTS:
         steps = np.abs(np.diff(points[:, x])) + np.abs(np.diff(points[:, y]))
@@ -105,7 +107,7 @@ def _thin(points: np.ndarray, x: int, y: int) -> list[list[float]]:
     return np.round(points, 5).tolist()
 
 
-def _calibration(
+def _calibration_curves(
     y: np.ndarray, predictions: np.ndarray, metric: Metric, weight: np.ndarray | None
 ) -> list[dict[str, float]]:
     """Return the reliability curve of the positive class of two, or of the predicted class of several."""
@@ -130,7 +132,7 @@ def _calibration(
     ]
 
 
-def _by_threshold(
+def _counts_by_threshold(
     event: np.ndarray, score: np.ndarray, weight: np.ndarray | None
 ) -> list[dict[str, float]]:
     """Return the confusion matrix at 101 equidistant thresholds and at quantiles of the scores."""

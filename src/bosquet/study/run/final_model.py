@@ -59,7 +59,7 @@ def _rows_in_time(
         affordable = int(method.rows_affordable(context.shape, SECONDS_COUNTED))
         return min(affordable, n), modelled_seconds(method.rows_affordable, context.shape, n)
     seconds = seconds_for_rows(method, outcome, context.shape, n)
-    allowed = max(clock.left(), OVERTIME * clock.budget)
+    allowed = max(clock.seconds_left(), OVERTIME * clock.budget)
     if seconds <= allowed:
         return n, seconds
     used = max(outcome.rows_used, 1)

@@ -36,7 +36,7 @@ def block_scores(
     longest = outcomes[0].one_fit_seconds
     for number in range(len(outcomes), context.splits.max_splits or 0):
         end = 1.0 if len(scores) < MIN_BLOCKS else END_OF_BLOCKS
-        if clock.timed and clock.left(end) < longest:
+        if clock.timed and clock.seconds_left(end) < longest:
             break
         scores.append(_score(context, method, candidate, outcomes[0], number))
     return scores

@@ -21,12 +21,12 @@ class OutcomeTable:
     checkpoint: Checkpoint
     splits: list[StudySplit] = field(default_factory=list)
 
-    def of(self, method: Method) -> list[Outcome]:
+    def outcomes_of(self, method: Method) -> list[Outcome]:
         """Return the outcomes of a method, one per finished round."""
         outcomes = [self.checkpoint.get(split.number, method.name) for split in self.splits]
         return [outcome for outcome in outcomes if outcome is not None]
 
-    def done(self, number: int = 0) -> list[tuple[Method, Outcome]]:
+    def scored_outcomes(self, number: int = 0) -> list[tuple[Method, Outcome]]:
         """Return the methods that have a score in a round (default: the first), with their outcomes."""
         pairs = [(method, self.checkpoint.get(number, method.name)) for method in self.methods]
         return [
@@ -36,12 +36,12 @@ class OutcomeTable:
     def leader(self, on_all_rows: bool = False) -> tuple[Method, Outcome] | None:
         """Return the method with the best score on the first split so far, of all or of those on all rows."""
         best: tuple[Method, Outcome] | None = None
-        for method, outcome in self.done():
+        for method, outcome in self.scored_outcomes():
             if outcome.score is None or method.name == BAYES_RULE:
                 continue
             if on_all_rows and outcome.subsampled:
                 continue
-            if best is None or self.metric.better(outcome.score, best[1].score):  # type: ignore[arg-type]
+            if best is None or self.metric.is_better(outcome.score, best[1].score):  # type: ignore[arg-type]
                 best = method, outcome
         return best
 

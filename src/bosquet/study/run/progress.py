@@ -39,16 +39,16 @@ class ProgressReporter:
         if self.verbose:
             print(text, file=self.stream, flush=True)
 
-    def outcome(self, method: Method, outcome: Outcome, waiting: int) -> None:
+    def report_outcome(self, method: Method, outcome: Outcome, waiting: int) -> None:
         """Report the outcome of a method; `waiting` methods follow on the same split."""
         if not self.verbose:
             return
         if outcome.split != self.split:
             self.split, self.split_scores = outcome.split, []
             if outcome.split == 0 or self.verbose > 1:
-                self.write(f"split {outcome.split + 1}{_tuned(outcome)}")
+                self.write(f"split {outcome.split + 1}{_tuning_text(outcome)}")
         if outcome.split == 0 or self.verbose > 1:
-            self.write(self._line(method, outcome, waiting))
+            self.write(self._outcome_line(method, outcome, waiting))
             return
         if outcome.score is not None:
             self.split_scores.append((outcome.score, method.title))
@@ -57,33 +57,37 @@ class ProgressReporter:
             best = "; ".join(
                 f"{title} {format_score(score)}" for score, title in self.split_scores[:3]
             )
-            left = f"  {format_seconds(max(self.clock.left(), 0))} left" if self.clock.timed else ""
-            self.write(f"split {outcome.split + 1}{_tuned(outcome)}: {best}{left}")
+            left = (
+                f"  {format_seconds(max(self.clock.seconds_left(), 0))} left"
+                if self.clock.timed
+                else ""
+            )
+            self.write(f"split {outcome.split + 1}{_tuning_text(outcome)}: {best}{left}")
 
-    def _line(self, method: Method, outcome: Outcome, waiting: int) -> str:
+    def _outcome_line(self, method: Method, outcome: Outcome, waiting: int) -> str:
         title = f"  {method.title:<{self.width}}"
         if outcome.status != "done" or outcome.score is None:
             return f"{title}  {outcome.status}: {outcome.message}"
-        leads = self.best is None or self.metric.better(outcome.score, self.best)
+        leads = self.best is None or self.metric.is_better(outcome.score, self.best)
         if outcome.split == 0 and leads:
             self.best = outcome.score
         mark = "  best so far" if outcome.split == 0 and leads else ""
         columns = [
             f"{title}  {self.metric.title} {format_score(outcome.score):<9}",
             f"{format_seconds(outcome.seconds):>7}",
-            self._left(waiting),
+            self._time_left_text(waiting),
         ]
         rows = f"  on {outcome.rows_used:,} rows" if outcome.subsampled else ""
-        setting = _setting(outcome)
+        setting = _chosen_label(outcome)
         return "  ".join(filter(None, columns)) + rows + (f"  {setting}" if setting else "") + mark
 
-    def _left(self, waiting: int) -> str:
+    def _time_left_text(self, waiting: int) -> str:
         if self.clock.timed:
-            return f"{format_seconds(max(self.clock.left(), 0)):>7} left"
+            return f"{format_seconds(max(self.clock.seconds_left(), 0)):>7} left"
         return f"{waiting:>3} waiting"
 
 
-def _tuned(outcome: Outcome) -> str:
+def _tuning_text(outcome: Outcome) -> str:
     texts = {
         "near": ", tuned near the hyper-parameters of split 1",
         "same": ", with the hyper-parameters of split 1",
@@ -91,7 +95,7 @@ def _tuned(outcome: Outcome) -> str:
     return texts.get(outcome.scope, "")
 
 
-def _setting(outcome: Outcome) -> str:
+def _chosen_label(outcome: Outcome) -> str:
     """Return the label of the chosen candidate."""
     if outcome.curve is None:
         return ""
@@ -99,7 +103,7 @@ def _setting(outcome: Outcome) -> str:
     return chosen[0] if chosen else ""
 
 
-def introduction(table: Any, metric: Metric, budget: float | None, n_methods: int) -> str:
+def introduction_line(table: Any, metric: Metric, budget: float | None, n_methods: int) -> str:
     """Return one line that describes the study before it starts."""
     target = table.target
     n, d = len(table.X), table.X.shape[1] - (table.design.offset_column is not None)

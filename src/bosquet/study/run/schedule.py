@@ -89,7 +89,7 @@ class Schedule:
 
     def outcomes(self, method: Method) -> list[Outcome]:
         """Return the outcomes of a method, one per finished round."""
-        return self.outcome_table.of(method)
+        return self.outcome_table.outcomes_of(method)
 
     def combine(
         self, method: Method, split: StudySplit, seconds: float | None, first: Outcome | None = None
@@ -171,7 +171,7 @@ class Schedule:
             return
         leader = self.outcome_table.leader()
         score = None if leader is None else leader[1].score
-        if not self.fitted or score is None or self.context.metric.better(outcome.score, score):
+        if not self.fitted or score is None or self.context.metric.is_better(outcome.score, score):
             self.fitted = {outcome.method: estimator}
 
     def _store(self, outcome: Outcome) -> Outcome:
@@ -200,7 +200,7 @@ class Schedule:
 
     def _is_too_long(self, remaining: Sequence[tuple[Method, Outcome]], scope: TuningScope) -> bool:
         """Return whether the rest of a round cannot be finished in time."""
-        left = self.clock.left(END_OF_ROUNDS)
+        left = self.clock.seconds_left(END_OF_ROUNDS)
         return self._round_seconds(remaining, scope) > FAR_TOO_LONG * left
 
     def _repeated_methods(self) -> list[tuple[Method, Outcome]]:
@@ -209,12 +209,12 @@ class Schedule:
         On large tables these are the methods that use all training rows, and those that are better than all
         of them with fewer rows: one split is too little evidence to choose them.
         """
-        active = self.outcome_table.done()
+        active = self.outcome_table.scored_outcomes()
         if not self.division.postpones_expensive_methods:
             return active
         leader = self.outcome_table.leader(on_all_rows=True)
         best = None if leader is None else leader[1].score
-        better = self.context.metric.better
+        better = self.context.metric.is_better
         return [
             (method, first)
             for method, first in active

@@ -63,13 +63,13 @@ class TimeDivision:
 
     def left_for_rounds(self) -> float:
         """Return the seconds until all rounds must end, so that there is time for the final fit."""
-        left = self.clock.left(END_OF_ROUNDS)
+        left = self.clock.seconds_left(END_OF_ROUNDS)
         leader = self.outcomes.leader()
         if not self.clock.timed or leader is None:
             return left
         method, outcome = leader
         final = seconds_for_rows(method, outcome, self.context.shape, len(self.context.y))
-        return min(left, self.clock.left(1 - EXPLAINING_SHARE) - final)
+        return min(left, self.clock.seconds_left(1 - EXPLAINING_SHARE) - final)
 
     def is_late(self) -> bool:
         """Return whether too little time is left for the rounds to start a further method."""
@@ -79,7 +79,9 @@ class TimeDivision:
     def first_round_is_over(self) -> bool:
         """Return whether too little of the first round is left to start a method on a subsample."""
         budget = self.clock.budget
-        return budget is not None and self.clock.left(END_OF_FIRST_ROUND) < MIN_SHARE * budget
+        return (
+            budget is not None and self.clock.seconds_left(END_OF_FIRST_ROUND) < MIN_SHARE * budget
+        )
 
     def allows(self, method: Method, seconds: float) -> bool:
         """Return whether a fit of `seconds` is within the method's share and leaves time for others."""
@@ -102,7 +104,7 @@ class TimeDivision:
             return INCUMBENT_SHARE * budget
         suited = [other for other in waiting[1:] if not other.why_unsuited(self.context.shape)]
         share = time_weight(method) / (time_weight(method) + sum(map(time_weight, suited)))
-        left = max(self.clock.left(END_OF_FIRST_ROUND), LATE_SHARE * self.left_for_rounds())
+        left = max(self.clock.seconds_left(END_OF_FIRST_ROUND), LATE_SHARE * self.left_for_rounds())
         seconds = max(left, 0.0) * share / self.overrun
         return min(seconds, MAX_FOR_COMBINING * budget) if method.combine else seconds
 

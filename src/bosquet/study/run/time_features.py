@@ -57,7 +57,7 @@ def choose_time_features(
             if np.isfinite(pair).all():
                 with_time.append(pair[0])
                 without.append(pair[1])
-    if not without or not metric.better(float(np.mean(without)), float(np.mean(with_time))):
+    if not without or not metric.is_better(float(np.mean(without)), float(np.mean(with_time))):
         return table, ""
     scores = [format_score(float(np.mean(part))) for part in (without, with_time)]
     note = (

@@ -30,7 +30,7 @@ from bosquet.study.table.rows import TableRows
 from bosquet.study.table.splits import StudySplit, seed_of
 from bosquet.study.tuning.halving import Halving
 from bosquet.study.tuning.options import TuningOptions
-from bosquet.study.tuning.stopping import OutOfTime, stopped_after
+from bosquet.study.tuning.stopping import OutOfTime, stop_after
 from bosquet.study.tuning.thresholds import (
     Decision,
     choose_decision,
@@ -141,11 +141,11 @@ class Trial:
         outcome.setting = to_json_types(fit.candidate.setting)
         if outcome.rows_used < len(rows):  # fits to all rows were stopped, and a subsample was used
             rows = context.rows(training_rows(context, method, train, None, outcome)[0])
-        decision = self._decide(fit, rows)
+        decision = self._choose_decision(fit, rows)
         outcome.threshold = decision.threshold
         decided = time.perf_counter()
         outcome.decision_seconds = decided - fitted
-        with stopped_after(self._limit_of_scoring()):
+        with stop_after(self._limit_of_scoring()):
             self._score(fit.estimator, decision)
         outcome.scoring_seconds = time.perf_counter() - decided
         outcome.details = to_json_types(method.details(fit.estimator))
@@ -202,7 +202,7 @@ class Trial:
         return FittedCandidate(tuned.candidate, tuned.estimator, tuned.unseen)
 
     # ---------------------------------------------------------- decide and score
-    def _decide(self, fit: FittedCandidate, rows: TableRows) -> Decision:
+    def _choose_decision(self, fit: FittedCandidate, rows: TableRows) -> Decision:
         """Return the decision rule: that of the first split, or one chosen on out-of-sample predictions."""
         context, metric, first = self.context, self.context.metric, self.first
         if not context.target.is_classes or not needs_threshold(metric, context.target.is_rare):
@@ -213,7 +213,7 @@ class Trial:
         hard = self.limits.hard
         unseen = fit.unseen
         try:
-            with stopped_after(None if hard is None else DECIDING_SHARE * hard):
+            with stop_after(None if hard is None else DECIDING_SHARE * hard):
                 unseen = out_of_sample_predictions(
                     fit.estimator, fit.candidate, rows, metric, seed, fit.unseen
                 )

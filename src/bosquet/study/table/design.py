@@ -21,7 +21,7 @@ from bosquet._suggestions import hint
 from bosquet.study.table.offset import OffsetColumn
 from bosquet.tables.conversion import as_numbers, dates_of, floats_of
 from bosquet.tables.dates import looks_like_date
-from bosquet.tables.levels import factorized, texts_of
+from bosquet.tables.levels import factorize, texts_of
 from bosquet.tables.planning import plan_column
 
 OPTIONS = ("time", "group", "weight", "offset", "split")
@@ -153,7 +153,7 @@ def read_design(frame: Any, options: Mapping[str, Any], *, is_classes: bool) -> 
             continue
         columns[option] = value if isinstance(value, str) else ""
         where = f"the {option} column {value!r}" if columns[option] else f"the {option}"
-        values[option] = _READERS[option](_series(frame, names, value, where), where)
+        values[option] = _READERS[option](_read_series(frame, names, value, where), where)
     return Design(**values, columns=columns)
 
 
@@ -200,7 +200,7 @@ def _row_numbers(rows: Any, n_rows: int) -> np.ndarray:
     return numbers
 
 
-def _series(frame: Any, names: list[str], value: Any, where: str) -> Any:
+def _read_series(frame: Any, names: list[str], value: Any, where: str) -> Any:
     import pandas as pd
 
     if isinstance(value, str):
@@ -247,7 +247,7 @@ def _read_time(series: Any, where: str) -> np.ndarray:
 
 
 def _why_not_times(series: Any) -> str:
-    encoded = factorized(series)
+    encoded = factorize(series)
     texts = [] if encoded is None else texts_of(encoded.levels)
     wrong = [position for position, text in enumerate(texts) if not _is_time(text)]
     if encoded is None or not wrong:
@@ -321,7 +321,7 @@ def _read_weight(series: Any, where: str) -> np.ndarray:
 
 
 def _read_split(series: Any, where: str) -> np.ndarray:
-    encoded = factorized(series)
+    encoded = factorize(series)
     texts = [] if encoded is None else texts_of(encoded.levels)
     words = [text.strip().lower() for text in texts]
     sets = {_SET_NAMES[word] for word in words if word in _SET_NAMES}

@@ -82,10 +82,10 @@ def subsample(y: np.ndarray, size: int, seed: int, *, stratify: bool) -> np.ndar
     if not stratify:
         return np.sort(random.permutation(len(y))[:size])
     drawn = sample_by_class(y, size, random)
-    return np.sort(np.concatenate([drawn, _more_of_small_classes(y, drawn)]))
+    return np.sort(np.concatenate([drawn, _further_rows_of_small_classes(y, drawn)]))
 
 
-def _more_of_small_classes(y: np.ndarray, drawn: np.ndarray) -> np.ndarray:
+def _further_rows_of_small_classes(y: np.ndarray, drawn: np.ndarray) -> np.ndarray:
     """Return further rows of classes with fewer than ten drawn rows, so that all folds contain the class."""
     labels, counts = np.unique(y[drawn], return_counts=True)
     small_classes = labels[counts < ROWS_OF_A_CLASS]

@@ -129,10 +129,10 @@ def _read_target(series: Any, name: str, task: str) -> StudyTarget:
         notes.append(f"The values of {name!r} are read as class labels (text).")
         values = np.array([f"{value:g}" for value in values.tolist()])
         distinct, counts = np.unique(values, return_counts=True)
-    return _classes(values, distinct, counts, has_target, name, task, notes)
+    return _class_target(values, distinct, counts, has_target, name, task, notes)
 
 
-def _classes(
+def _class_target(
     values: np.ndarray,
     classes: np.ndarray,
     counts: np.ndarray,

@@ -142,8 +142,8 @@ class CandidateSearch:
         scheme.is_over = self._is_over
         self.higher_is_better = self.metric.higher_is_better and scheme.criterion is None
         self._evaluate_groups(scheme)
-        chosen = self._choose()
-        points = _envelope(self.evaluated, chosen, self.higher_is_better)
+        chosen = self._choose_candidate()
+        points = _validation_curve(self.evaluated, chosen, self.higher_is_better)
         title = scheme.criterion or self.metric.title
         curve = _curve(self.method.parameter, self.method.log_axis, scheme.title, title, points)
         return self._fit_chosen(chosen.candidate, curve, chosen.evaluation, chosen.warned)
@@ -164,9 +164,9 @@ class CandidateSearch:
             assert isinstance(candidate, SelfTuned)
             attempt = try_all(candidate.tune, [(task,)], timer=self.timer)[0]
             self.longest = max(self.longest, attempt.seconds)
-            if self._stopped(attempt):
+            if self._is_stopped(attempt):
                 break
-            if self._failed([candidate], [attempt]):
+            if self._note_failure([candidate], [attempt]):
                 continue
             result: SelfTuningResult = attempt.value
             evaluation = CandidateEvaluation(
@@ -187,7 +187,7 @@ class CandidateSearch:
             if self.timer.is_over() and len(self.evaluated) < len(self.candidates):
                 self._note_time()
                 break
-        chosen = self._choose()
+        chosen = self._choose_candidate()
         best = results[next(k for k, member in enumerate(self.evaluated) if member is chosen)]
         curve = _curve(best.parameter, best.log_axis, best.by, best.score_title, best.points)
         return self._fit_chosen(best.candidate, curve, chosen.evaluation, chosen.warned)
@@ -226,9 +226,9 @@ class CandidateSearch:
             last_seconds = self.timer.elapsed - elapsed_before
             self.longest = max([self.longest, *(attempt.seconds for attempt in attempts)])
             begun = [attempt for attempt in attempts if attempt.begun]
-            if any(self._stopped(attempt) for attempt in begun):
+            if any(self._is_stopped(attempt) for attempt in begun):
                 break
-            if self._failed(group, begun):
+            if self._note_failure(group, begun):
                 continue
             if len(begun) < len(attempts):
                 if self.evaluated:
@@ -243,7 +243,7 @@ class CandidateSearch:
         self, group: Sequence[Candidate], attempts: Sequence[FitAttempt], scheme: ValidationScheme
     ) -> None:
         """Add the candidates of a group whose score is finite."""
-        warned = _distinct(text for attempt in attempts for text in attempt.warned)
+        warned = _distinct_texts(text for attempt in attempts for text in attempt.warned)
         for k, candidate in enumerate(group):
             evaluation = scheme.combine([attempt.value[k] for attempt in attempts])
             if np.isfinite(evaluation.score):
@@ -254,12 +254,12 @@ class CandidateSearch:
 
     def _keep_fit_of_best(self) -> None:
         """Delete the fits of all candidates except the best one so far, to free memory."""
-        best = self._choose() if self.evaluated else None
+        best = self._choose_candidate() if self.evaluated else None
         for entry in self.evaluated:
             if entry is not best:
                 entry.evaluation = entry.evaluation.without_fit()
 
-    def _stopped(self, attempt: FitAttempt) -> bool:
+    def _is_stopped(self, attempt: FitAttempt) -> bool:
         """Return whether the hard limit stopped a fit; raise OutOfTime if no candidate is evaluated yet."""
         if not isinstance(attempt.error, OutOfTime):
             return False
@@ -268,7 +268,7 @@ class CandidateSearch:
         self._note_time()
         return True
 
-    def _failed(self, group: Sequence[Candidate], attempts: Sequence[FitAttempt]) -> bool:
+    def _note_failure(self, group: Sequence[Candidate], attempts: Sequence[FitAttempt]) -> bool:
         error = next((attempt.error for attempt in attempts if attempt.error is not None), None)
         if error is None:
             return False
@@ -280,7 +280,7 @@ class CandidateSearch:
         self.notes.append(f"time for {len(self.evaluated)} of {len(self.candidates)} candidates")
 
     # ------------------------------------------------------------------- choice
-    def _choose(self) -> _EvaluatedCandidate:
+    def _choose_candidate(self) -> _EvaluatedCandidate:
         """Return the best candidate, or the least complex one within a standard error of it."""
         if not self.evaluated:
             raise ValueError(
@@ -337,7 +337,7 @@ class CandidateSearch:
             curve=curve,
             candidate=candidate,
             estimator=estimator,
-            message="; ".join(_distinct([*self.notes, *warnings])),
+            message="; ".join(_distinct_texts([*self.notes, *warnings])),
             seconds=self.timer.elapsed,
             fit_seconds=fit_seconds,
             unseen=evaluation.unseen,
@@ -358,7 +358,7 @@ class CandidateSearch:
         return try_all(fit_in_time, calls, inner=self.inner_threads, timer=self.timer)[0]
 
 
-def _envelope(
+def _validation_curve(
     evaluated: Sequence[_EvaluatedCandidate], chosen: _EvaluatedCandidate, higher: bool
 ) -> list[CurvePoint]:
     """Return the validation curve: the best candidate of each complexity, and the chosen one."""
@@ -389,5 +389,5 @@ def _curve(
     return {"parameter": parameter, "log": log_axis, "by": by, "score": score, "points": points}
 
 
-def _distinct(texts: Any) -> list[str]:
+def _distinct_texts(texts: Any) -> list[str]:
     return list(dict.fromkeys(texts))

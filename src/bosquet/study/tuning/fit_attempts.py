@@ -14,7 +14,7 @@ from typing import Any
 from threadpoolctl import threadpool_limits
 
 from bosquet.study.metrics.metric import MetricError
-from bosquet.study.tuning.stopping import OutOfTime, stopped_after
+from bosquet.study.tuning.stopping import OutOfTime, stop_after
 from bosquet.study.tuning.time_limits import FitTimer
 
 LONGEST_MESSAGE = 240  # characters
@@ -57,7 +57,7 @@ def try_all(
                 collector.other_threads = result.warned
             began = time.monotonic()
             try:
-                with stopped_after(None if timer is None else timer.left()):
+                with stop_after(None if timer is None else timer.seconds_left()):
                     result.value = function(*calls[number])
             except MetricError:  # an error of the metric, not of the candidate
                 raise

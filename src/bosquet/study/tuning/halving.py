@@ -74,19 +74,19 @@ class Halving:
         """
         first = None
         if limits.soft is not None and limits.hard is not None:
-            first = self.on_subsample(candidates, limits.hard)
+            first = self.tune_on_subsample(candidates, limits.hard)
         if first is None:
-            return self._on_all_rows(candidates, limits), "", len(self.rows)
+            return self._tune_on_all_rows(candidates, limits), "", len(self.rows)
         stopped = first.tuned, STOPPED_ON.format(first.n_rows), first.n_rows
         if not first.candidates:
             return stopped
         try:
-            tuned = self._on_all_rows(first.candidates, limits.after(first.seconds))
+            tuned = self._tune_on_all_rows(first.candidates, limits.after(first.seconds))
         except OutOfTime:
             return stopped
         return tuned, first.note, len(self.rows)
 
-    def on_subsample(
+    def tune_on_subsample(
         self, candidates: list[Candidate], hard_limit: float
     ) -> SubsampleResult | None:
         """Tune on a subsample and return the best candidates; None if a subsample would not help."""
@@ -103,12 +103,12 @@ class Halving:
         tuned: Tuned | None = None
         with suppress(ValueError, MemoryError):
             try:
-                tuned = self._on_rows(size, candidates, SHARE_OF_TIME * hard_limit)
+                tuned = self._tune_on_rows(size, candidates, SHARE_OF_TIME * hard_limit)
             except OutOfTime:  # all rows would take even longer: use the time left for fewer rows
                 if self.fewest < size:
                     with suppress(OutOfTime):
-                        left = max(timer.left() or 0.0, MIN_SECONDS)
-                        tuned = self._on_rows(self.fewest, candidates, left)
+                        left = max(timer.seconds_left() or 0.0, MIN_SECONDS)
+                        tuned = self._tune_on_rows(self.fewest, candidates, left)
                         return SubsampleResult([], hard_limit, "", tuned, self.fewest)
         if tuned is None or (halves and not tuned.ranking):
             return None
@@ -120,7 +120,7 @@ class Halving:
             candidates = [candidate for group in best_groups for candidate in group]
         return SubsampleResult(candidates, timer.elapsed, note, tuned, size)
 
-    def _on_all_rows(self, candidates: list[Candidate], limits: TimeLimits) -> Tuned:
+    def _tune_on_all_rows(self, candidates: list[Candidate], limits: TimeLimits) -> Tuned:
         return tune(
             self.method,
             self.rows,
@@ -131,7 +131,7 @@ class Halving:
             candidates=candidates,
         )
 
-    def _on_rows(self, size: int, candidates: list[Candidate], limit: float) -> Tuned:
+    def _tune_on_rows(self, size: int, candidates: list[Candidate], limit: float) -> Tuned:
         """Tune the method on a subsample of `size` rows."""
         stratify = is_classification(self.metric)
         chosen = subsample(self.rows.y, size, self.rows_seed, stratify=stratify)

@@ -59,11 +59,11 @@ def information_criterion(
     matrix = matrix if sparse.issparse(matrix) else np.asarray(matrix, dtype=float)
     w = np.ones(matrix.shape[0]) if weight is None else np.asarray(weight, dtype=float)
     if isinstance(model, LogisticRegression):
-        likelihood, information, penalty = _logistic(model, matrix, y, w)
+        likelihood, information, penalty = _logistic_fit(model, matrix, y, w)
     elif isinstance(model, PoissonRegressor):
-        likelihood, information, penalty = _poisson(model, matrix, y, w)
+        likelihood, information, penalty = _poisson_fit(model, matrix, y, w)
     elif isinstance(model, Ridge | LinearRegression):
-        likelihood, information, penalty = _least_squares(model, matrix, y, w)
+        likelihood, information, penalty = _least_squares_fit(model, matrix, y, w)
     else:
         raise ValueError(
             f"{type(model).__name__} has no likelihood, which {kind.upper()} needs;"
@@ -95,7 +95,7 @@ def _check_n_coefficients(n: int) -> None:
         )
 
 
-def _least_squares(model: Any, X: Any, y: Any, w: np.ndarray) -> tuple[float, np.ndarray, Any]:
+def _least_squares_fit(model: Any, X: Any, y: Any, w: np.ndarray) -> tuple[float, np.ndarray, Any]:
     _check_n_coefficients(X.shape[1] + 1)
     residual = np.asarray(y, dtype=float) - model.predict(X)
     n = w.sum()
@@ -111,7 +111,7 @@ def _least_squares(model: Any, X: Any, y: Any, w: np.ndarray) -> tuple[float, np
     )
 
 
-def _logistic(model: Any, X: Any, y: Any, w: np.ndarray) -> tuple[float, np.ndarray, Any]:
+def _logistic_fit(model: Any, X: Any, y: Any, w: np.ndarray) -> tuple[float, np.ndarray, Any]:
     classes = len(model.classes_)
     outputs = 1 if classes == 2 else classes
     _check_n_coefficients(outputs * (X.shape[1] + 1))
@@ -134,7 +134,7 @@ def _logistic(model: Any, X: Any, y: Any, w: np.ndarray) -> tuple[float, np.ndar
     return float(w @ np.log(true_probability)), information, np.tile(penalty, classes)
 
 
-def _poisson(model: Any, X: Any, y: Any, w: np.ndarray) -> tuple[float, np.ndarray, Any]:
+def _poisson_fit(model: Any, X: Any, y: Any, w: np.ndarray) -> tuple[float, np.ndarray, Any]:
     _check_n_coefficients(X.shape[1] + 1)
     target, mean = np.asarray(y, dtype=float), model.predict(X)
     likelihood = w @ (target * np.log(mean) - mean - gammaln(target + 1))

@@ -24,7 +24,7 @@ class OutOfTime(BaseException):
 
 
 @contextmanager
-def stopped_after(seconds: float | None) -> Iterator[None]:
+def stop_after(seconds: float | None) -> Iterator[None]:
     """Raise OutOfTime in the calling thread when time is up, repeatedly until the block is left.
 
     Python raises it between two instructions: a loop in Python stops at its next round, but a call into

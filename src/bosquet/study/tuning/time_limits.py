@@ -37,10 +37,10 @@ class TimeLimits:
 
     def after(self, seconds: float) -> TimeLimits:
         """Return the limits that remain after `seconds` were used."""
-        return TimeLimits(*(_remaining(limit, seconds) for limit in (self.soft, self.hard)))
+        return TimeLimits(*(_subtract_seconds(limit, seconds) for limit in (self.soft, self.hard)))
 
 
-def _remaining(limit: float | None, seconds: float) -> float | None:
+def _subtract_seconds(limit: float | None, seconds: float) -> float | None:
     return None if limit is None else max(limit - seconds, MIN_SECONDS)
 
 
@@ -66,7 +66,7 @@ class FitTimer:
         """Return whether the soft limit allows `seconds` more."""
         return self.limits.soft is None or self.elapsed + seconds < self.limits.soft
 
-    def left(self) -> float | None:
+    def seconds_left(self) -> float | None:
         """Return the seconds until a running fit is stopped, or None without a hard limit."""
         return None if self.limits.hard is None else max(self.limits.hard - self.elapsed, 0.0)
 
