@@ -15,7 +15,7 @@ from bosquet import _core
 THREADS, TIMES = 6, 8
 
 
-def in_threads(*uses: Callable[[], Any]) -> list[Any]:
+def run_in_threads(*uses: Callable[[], Any]) -> list[Any]:
     """Run each function several times in threads that start together; return all results."""
     start = threading.Barrier(THREADS)
     results: list[Any] = []
@@ -48,7 +48,7 @@ def good() -> GoodCalls:
 def test_one_ensemble_predicts_the_same_in_many_threads(good: GoodCalls, name: str) -> None:
     fresh = getattr(good, name).copy()  # a copy is not compiled yet
     trees, expected = fresh.n_trees, fresh.predict_plain(good.X)
-    for found in in_threads(
+    for found in run_in_threads(
         lambda: fresh.predict_raw(good.X, 0, trees, 2), lambda: fresh.predict_rows(good.X)
     ):
         np.testing.assert_array_equal(found, expected)
@@ -57,7 +57,7 @@ def test_one_ensemble_predicts_the_same_in_many_threads(good: GoodCalls, name: s
 def test_one_ensemble_is_explained_the_same_in_many_threads(good: GoodCalls) -> None:
     rows = good.X[:30]
     expected = _core.shap_values(good.several, rows)[0]
-    for values, _ in in_threads(lambda: _core.shap_values(good.several, rows, None, False, 2)):
+    for values, _ in run_in_threads(lambda: _core.shap_values(good.several, rows, None, False, 2)):
         np.testing.assert_array_equal(values, expected)
 
 
@@ -66,7 +66,7 @@ def test_many_threads_can_use_one_stump_search(good: GoodCalls) -> None:
     expected = search.best(good.signs, good.weight, "error").__getstate__()
     boost = _core.StumpBoost(search, good.signs, good.weight, "real", 1.0)
     model = _core.Ensemble(3, 1, [0.0], good.categories)
-    found = in_threads(
+    found = run_in_threads(
         lambda: search.best(good.signs, good.weight, "error").__getstate__(),
         lambda: boost.margins() is not None and expected,
     )
@@ -78,7 +78,7 @@ def test_many_threads_can_use_one_detector(good: GoodCalls) -> None:
     _, arguments = next(call for call in good.calls if call[0] == "Detector.detect")
     detector, image, *rest = arguments
     expected = detector.detect(image, *rest)[0]
-    for found in in_threads(lambda: detector.detect(image, *rest)[0]):
+    for found in run_in_threads(lambda: detector.detect(image, *rest)[0]):
         np.testing.assert_array_equal(found, expected)
 
 
@@ -98,7 +98,7 @@ def test_a_fit_and_a_mixture_accept_one_call_at_a_time(good: GoodCalls) -> None:
         return tried
 
     models = [_core.Ensemble(3, 1, [0.0], good.categories) for _ in range(THREADS * TIMES)]
-    in_threads(
+    run_in_threads(
         attempt(lambda: fit.round(models.pop())),
         attempt(fit.train_loss),
         attempt(lambda: mixture.run(forecasts, good.y, None, 1, False)),

@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "fuzz"))
 from corpus import models
 from rows import rows_for
 
-__all__ = ["alike", "models", "predictions_of"]
+__all__ = ["are_alike", "models", "predictions_of"]
 
 
 def predictions_of(model: Any) -> dict[str, Any]:
@@ -53,10 +53,12 @@ def _plain(values: Any) -> Any:
     return to_json_numbers(array) if array.dtype.kind == "f" else array.tolist()
 
 
-def alike(one: Any, other: Any) -> bool:
+def are_alike(one: Any, other: Any) -> bool:
     """Return whether values are equal up to rounding: other libraries may change the last bits."""
     if isinstance(one, list):
-        return isinstance(other, list) and len(one) == len(other) and all(map(alike, one, other))
+        return (
+            isinstance(other, list) and len(one) == len(other) and all(map(are_alike, one, other))
+        )
     if isinstance(one, float) and isinstance(other, float):
         return math.isclose(one, other, rel_tol=1e-12, abs_tol=1e-12)
     return type(one) is type(other) and one == other

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from kept_models import alike, predictions_of
+from kept_models import are_alike, predictions_of
 
 import bosquet
 from bosquet._state.kinds import STATE_MODULES
@@ -25,7 +25,7 @@ def test_a_file_is_loaded_and_its_model_predicts_as_it_did(path: Path) -> None:
     found = predictions_of(model)
     assert found.keys() == expected.keys()
     for name, values in found.items():
-        assert alike(values, expected[name]), name
+        assert are_alike(values, expected[name]), name
     if path.parent.name == bosquet.__version__:
         assert model_bytes(model) == data
 

@@ -76,7 +76,7 @@ def update_mixture(model: Any) -> None:
     expect(np.isfinite(weights).all(), "final_weights_: not finite after a step")
 
 
-def explained(model: Any, X: Any) -> None:
+def explain_rows(model: Any, X: Any) -> None:
     found = model.explain(X)
     expect(np.isfinite(found.values).all(), "explain: not finite")
 
@@ -102,7 +102,7 @@ def infinite_rows(model: Any, X: Any) -> None:
         )
 
 
-def staged(name: str) -> MethodCall:
+def call_staged(name: str) -> MethodCall:
     def call(model: Any, X: Any) -> None:
         last = None
         for number, last in enumerate(getattr(model, name)(X)):  # noqa: B007
@@ -117,7 +117,7 @@ def staged(name: str) -> MethodCall:
     return call
 
 
-def finite(name: str) -> MethodCall:
+def call_finite(name: str) -> MethodCall:
     def call(model: Any, X: Any) -> None:
         expect(np.isfinite(getattr(model, name)).all(), f"{name}: not finite")
 
@@ -130,11 +130,11 @@ def draws_many_rows(model: Any) -> bool:
     return getattr(model, "n_samples_fit_", getattr(sampler, "n_rows", 0)) >= FEW_ROWS
 
 
-def of_bags(call: MethodCall) -> MethodCall:
+def unless_many_rows(call: MethodCall) -> MethodCall:
     return lambda model, X: None if draws_many_rows(model) else call(model, X)
 
 
-def permuted(model: Any, X: Any) -> None:
+def permute_features(model: Any, X: Any) -> None:
     """Compute the permutation importance, which draws the bags of the training rows again."""
     if draws_many_rows(model) or model._kept_rows is not None:
         return
@@ -142,17 +142,17 @@ def permuted(model: Any, X: Any) -> None:
     model.importance("permutation", X[rows], model.predict(X)[rows])
 
 
-def served(model: Any, X: Any) -> None:
+def serve_predictor(model: Any, X: Any) -> None:
     predictor = model.predictor()
     expect(np.isfinite(predictor(predictor.encode(X)[0])).all(), "predictor: not finite")
 
 
-def pickled(model: Any, X: Any) -> None:
+def pickle_and_predict(model: Any, X: Any) -> None:
     again = pickle.loads(pickle.dumps(model)).predict(X)
     expect(np.array_equal(again, model.predict(X)), "pickled, it predicts something else")
 
 
-def cloned(model: Any, X: Any) -> None:
+def clone_model(model: Any, X: Any) -> None:
     from sklearn.base import clone
 
     if type(model).__name__ != "TableModel":
@@ -176,24 +176,26 @@ def run_commands(data: bytes) -> None:
 
 ALWAYS = ("many rows", "infinite rows", "pickle", "clone", "__repr__")
 METHODS: dict[str, MethodCall] = {
-    "explain": explained,
+    "explain": explain_rows,
     "many rows": many_rows,
     "infinite rows": infinite_rows,
-    "pickle": pickled,
-    "clone": cloned,
+    "pickle": pickle_and_predict,
+    "clone": clone_model,
     "__repr__": lambda model, X: repr(model),
-    "staged_predict": staged("staged_predict"),
-    "staged_predict_proba": staged("staged_predict_proba"),
-    "staged_decision_function": staged("staged_decision_function"),
-    "feature_importances_": finite("feature_importances_"),
-    "estimator_weights_": finite("estimator_weights_"),
+    "staged_predict": call_staged("staged_predict"),
+    "staged_predict_proba": call_staged("staged_predict_proba"),
+    "staged_decision_function": call_staged("staged_decision_function"),
+    "feature_importances_": call_finite("feature_importances_"),
+    "estimator_weights_": call_finite("estimator_weights_"),
     "apply": lambda model, X: model.apply(X),
     "votes": lambda model, X: model.votes(X),
-    "predictor": served,
-    "estimators_samples_": of_bags(lambda model, X: model.estimators_samples_),
-    "jackknife_standard_errors": of_bags(lambda model, X: model.jackknife_standard_errors(X)),
+    "predictor": serve_predictor,
+    "estimators_samples_": unless_many_rows(lambda model, X: model.estimators_samples_),
+    "jackknife_standard_errors": unless_many_rows(
+        lambda model, X: model.jackknife_standard_errors(X)
+    ),
     "proximities": lambda model, X: model.proximities(X),
-    "strength_and_correlation": permuted,
+    "strength_and_correlation": permute_features,
     "rules": lambda model, X: model.rules(),
     "export_text": lambda model, X: model.export_text(),
     "export_python": lambda model, X: model.export_python(),

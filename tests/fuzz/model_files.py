@@ -36,7 +36,7 @@ def is_file(data: bytes) -> bool:
     return len(data) >= HEAD and data.startswith(MAGIC)
 
 
-def opened(data: bytes) -> ModelFile:
+def open_file(data: bytes) -> ModelFile:
     """Return the sections of a valid model file."""
     sections, at = [], HEAD
     while at < len(data):
@@ -46,7 +46,7 @@ def opened(data: bytes) -> ModelFile:
     return ModelFile(struct.unpack_from("<I", data, 8)[0], sections)
 
 
-def sealed(file: ModelFile) -> bytes:
+def seal(file: ModelFile) -> bytes:
     """Return the bytes of a model file with correct length and checksum."""
     body = b"".join(
         name + struct.pack("<Q", len(content)) + content for name, content in file.sections
@@ -55,16 +55,16 @@ def sealed(file: ModelFile) -> bytes:
     return head + struct.pack("<Q", _core.checksum(head + body)) + body
 
 
-def changed_inside(
+def change_inside(
     data: bytes, rng: Random, change: Callable[[ModelFile], None], *, leaf: bool = False
 ) -> bytes:
     """Apply `change` to the file or to a model inside it; with `leaf`, to an innermost one."""
-    file = opened(data)
+    file = open_file(data)
     # A previous change may have replaced a model by other bytes.
     parts = [part for part in file.places(b"PART") if is_file(file.sections[part][1])]
     if parts and (leaf or rng.random() < 0.6):
         part = rng.choice(parts)
-        file.replace(part, changed_inside(file.sections[part][1], rng, change, leaf=leaf))
+        file.replace(part, change_inside(file.sections[part][1], rng, change, leaf=leaf))
     else:
         change(file)
-    return sealed(file)
+    return seal(file)

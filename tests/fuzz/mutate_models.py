@@ -8,7 +8,7 @@ from random import Random
 import mutate_bytes
 import mutate_metadata
 import mutate_trees
-from model_files import ModelFile, changed_inside, opened, sealed
+from model_files import ModelFile, change_inside, open_file, seal
 
 SECTIONS = (b"META", b"TREE", b"PART", b"DATA")
 
@@ -20,25 +20,25 @@ class ModelMutator:
         self.files = list(files.values())
         inner = [file for data in self.files for file in all_inside(data)]
         self.pool = mutate_metadata.Pool([json.loads(file.section(b"META")) for file in inner])
-        self.inner = [sealed(file) for file in inner]
+        self.inner = [seal(file) for file in inner]
 
     def metadata(self, rng: Random) -> bytes:
         """Change values of the metadata, sometimes also the trees."""
-        data = changed_inside(rng.choice(self.files), rng, lambda f: self._describe(f, rng))
+        data = change_inside(rng.choice(self.files), rng, lambda f: self._describe(f, rng))
         return self._with_trees(data, rng) if rng.random() < 0.1 else data
 
     def trees(self, rng: Random) -> bytes:
         """Change numbers of the trees, sometimes also the metadata."""
         data = self._with_trees(rng.choice(self.files), rng)
         if rng.random() < 0.1:
-            data = changed_inside(data, rng, lambda file: self._describe(file, rng))
+            data = change_inside(data, rng, lambda file: self._describe(file, rng))
         return data
 
     def parts(self, rng: Random) -> bytes:
         """Remove, duplicate, swap or nest sections, or copy them from another file."""
         data = rng.choice(self.files)
         for _ in range(rng.choice((1, 1, 2, 3))):
-            data = changed_inside(data, rng, lambda file: self._rearrange(file, rng))
+            data = change_inside(data, rng, lambda file: self._rearrange(file, rng))
         return data
 
     def bytes(self, rng: Random) -> bytes:
@@ -46,11 +46,11 @@ class ModelMutator:
 
         def change(file: ModelFile) -> None:
             place = rng.choice([*file.places(b"META"), *file.places(b"TREE")])
-            other = rng.choice(opened(rng.choice(self.inner)).sections)[1]
+            other = rng.choice(open_file(rng.choice(self.inner)).sections)[1]
             content = mutate_bytes.mutated(file.sections[place][1], other, rng)
             file.replace(place, content)
 
-        return changed_inside(rng.choice(self.files), rng, change)
+        return change_inside(rng.choice(self.files), rng, change)
 
     def _describe(self, file: ModelFile, rng: Random) -> None:
         place = file.places(b"META")[0]
@@ -63,12 +63,12 @@ class ModelMutator:
             trees = mutate_trees.mutated(file.sections[place][1], file.version, rng)
             file.replace(place, trees)
 
-        return changed_inside(data, rng, change, leaf=True)
+        return change_inside(data, rng, change, leaf=True)
 
     def _rearrange(self, file: ModelFile, rng: Random) -> None:
         way, sections = rng.randrange(8), file.sections
         one = rng.randrange(len(sections)) if sections else 0
-        other = opened(rng.choice(self.inner))
+        other = open_file(rng.choice(self.inner))
         if way == 0 and sections:
             del sections[one]
         elif way == 1 and sections:
@@ -87,13 +87,13 @@ class ModelMutator:
             sections[one] = rng.choice(SECTIONS), sections[one][1]
         elif file.places(b"PART"):
             # A model inside a model, as deep as this file.
-            file.replace(rng.choice(file.places(b"PART")), sealed(file))
+            file.replace(rng.choice(file.places(b"PART")), seal(file))
         else:
             file.version = rng.choice((0, 1, 2, 3, 4, 2**32 - 1))
 
 
 def all_inside(data: bytes) -> list[ModelFile]:
     """Return a file and all files inside it."""
-    file = opened(data)
+    file = open_file(data)
     parts = [file.sections[place][1] for place in file.places(b"PART")]
     return [file, *(inner for part in parts for inner in all_inside(part))]

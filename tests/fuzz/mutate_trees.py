@@ -42,7 +42,7 @@ def mutated(section: bytes, version: int, rng: Random) -> bytes:
     for _ in range(rng.choice((1, 1, 1, 2, 2, 3, 4))):
         if tokens:
             rng.choice(CHANGES)(tokens, rng)
-    return written(tokens)
+    return write_tokens(tokens)
 
 
 # ------------------------------------------------------------------------------- reading and writing
@@ -128,7 +128,7 @@ def _read_node(read: _Reader, flags: int, outputs: int) -> None:
         read.real("cover", "f")
 
 
-def written(tokens: list[Token]) -> bytes:
+def write_tokens(tokens: list[Token]) -> bytes:
     out = bytearray()
     for _, form, value in tokens:
         if isinstance(value, bytes):

@@ -89,15 +89,15 @@ class Pool:
                 busy = [w for w in self.workers if w.process is not None]
                 wait([x for w in busy for x in (w.connection, w.process.sentinel)], timeout=0.5)
                 for worker in busy:
-                    yield from self._look_after(worker, end, most)
-                report(self.done())
+                    yield from self._supervise(worker, end, most)
+                report(self.n_done())
         finally:
             for worker in self.workers:
                 if worker.process is not None:
                     worker.process.kill()
                     worker.process.join()
 
-    def done(self) -> int:
+    def n_done(self) -> int:
         return sum(sum(worker.slot.counts()) for worker in self.workers)
 
     def table(self) -> dict[str, list[int]]:
@@ -121,8 +121,8 @@ class Pool:
         worker.process.start()
         theirs.close()
 
-    def _look_after(self, worker: Worker, end: float, most: int) -> Iterator[Finding]:
-        yield from self._received(worker)
+    def _supervise(self, worker: Worker, end: float, most: int) -> Iterator[Finding]:
+        yield from self._receive_findings(worker)
         hangs = worker.slot.now()[1] > CASE_TIME_LIMIT
         if worker.process.is_alive() and not hangs:
             return
@@ -131,7 +131,7 @@ class Pool:
             worker.process.join(timeout=5)
             worker.process.kill()
         worker.process.join()
-        yield from self._received(worker)
+        yield from self._receive_findings(worker)
         code = worker.process.exitcode
         if code == 0:
             worker.process = None
@@ -139,11 +139,13 @@ class Pool:
         number, _, phase = worker.slot.now()
         if code != _AGAIN:
             reason = signal.Signals(-code).name if code < 0 else f"exit code {code}"
-            yield self._lost(worker, number, f"{phase}: {'hang' if hangs else reason}")
+            yield self._finding_of_lost_case(
+                worker, number, f"{phase}: {'hang' if hangs else reason}"
+            )
         worker.next_number = number + len(self.workers)
         self._start(worker, end, most)
 
-    def _received(self, worker: Worker) -> Iterator[Finding]:
+    def _receive_findings(self, worker: Worker) -> Iterator[Finding]:
         assert worker.connection is not None
         try:
             while worker.connection.poll():
@@ -151,7 +153,7 @@ class Pool:
         except EOFError:
             return
 
-    def _lost(self, worker: Worker, number: int, signature: str) -> Finding:
+    def _finding_of_lost_case(self, worker: Worker, number: int, signature: str) -> Finding:
         """Return the finding of a case whose worker ended."""
         worker.log.seek(0)
         log = worker.log.read().decode(errors="replace").split("Extension modules:")[0][-4000:]

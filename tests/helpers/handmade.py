@@ -69,7 +69,7 @@ def set_bytes(categories: set[int]) -> bytes:
     return varint(len(out)) + out
 
 
-def in_order(tree: Node) -> list[Node]:
+def breadth_first(tree: Node) -> list[Node]:
     """Breadth first: parents before children, children side by side."""
     nodes: list[Node] = [tree]
     for node in nodes:
@@ -83,11 +83,11 @@ def key(vector: Vector) -> tuple[tuple[float, float], ...]:
     return tuple((number, math.copysign(1.0, number)) for number in vector)
 
 
-def distinct(vectors: Iterable[Vector]) -> list[Vector]:
+def sorted_distinct(vectors: Iterable[Vector]) -> list[Vector]:
     return [vector for _, vector in sorted({key(vector): vector for vector in vectors}.items())]
 
 
-def counted(trees: list[list[Node]]) -> bool:
+def has_counted_covers(trees: list[list[Node]]) -> bool:
     """Return whether every cover is a number of rows, and that of a split the sum over its children."""
 
     def fits(node: Node) -> bool:
@@ -106,16 +106,16 @@ class Leaves:
         all_leaves = [node for nodes in trees for node in nodes if isinstance(node, Leaf)]
         vectors = [leaf.numbers for leaf in all_leaves]
         vector_leaves = any(isinstance(leaf.value, tuple) for leaf in all_leaves)
-        self.vectors = distinct(vectors)
+        self.vectors = sorted_distinct(vectors)
         listed = vector_leaves and outputs <= MAX_LISTED_OUTPUTS and bool(vectors)
         listed = listed and 2 * len(self.vectors) <= len(vectors)
         if flags is not None:
             listed = bool(flags & LISTED_VECTORS)
         written = [(n,) for vector in (self.vectors if listed else vectors) for n in vector]
-        self.numbers = distinct(written)
+        self.numbers = sorted_distinct(written)
         numbers = bool(written) and 2 * len(self.numbers) <= len(written)
         self.flags = VECTOR_LEAVES * vector_leaves + LISTED_NUMBERS * numbers
-        self.flags += LISTED_VECTORS * listed + COUNTED_COVERS * counted(trees)
+        self.flags += LISTED_VECTORS * listed + COUNTED_COVERS * has_counted_covers(trees)
         if flags is not None:
             self.flags = flags
         self.place_of_number = {key(number): i for i, number in enumerate(self.numbers)}
@@ -177,7 +177,7 @@ def ensemble_bytes(
     An ensemble whose leaves hold tuples has vector leaves.
     """
     levels = [(categories or {}).get(f, 0) for f in range(features)]
-    ordered = [in_order(tree) for tree in trees]
+    ordered = [breadth_first(tree) for tree in trees]
     found: list[set[float]] = [set() for _ in range(features)]
     for nodes in ordered:
         for node in nodes:
@@ -207,7 +207,7 @@ def checksum(data: bytes, crc: int = 0) -> int:
     return crc ^ 0xFFFFFFFFFFFFFFFF
 
 
-def sealed(file: bytes, crc: Any = checksum) -> bytes:
+def seal(file: bytes, crc: Any = checksum) -> bytes:
     """Return the file with the correct length and checksum."""
     length = struct.pack("<Q", len(file))
     covered = file[:16] + length + file[32:]
@@ -219,7 +219,7 @@ def file_of(*sections: tuple[bytes, bytes], crc: Any = checksum) -> bytes:
     out = MAGIC + struct.pack("<II", VERSION, 0) + bytes(16)
     for name, content in sections:
         out += name + struct.pack("<Q", len(content)) + content
-    return sealed(out, crc)
+    return seal(out, crc)
 
 
 def model_file(ensemble: bytes, metadata: bytes = b"{}", crc: Any = checksum) -> bytes:

@@ -22,7 +22,7 @@ def with_metadata(data: bytes, metadata: dict[str, Any]) -> bytes:
     return pack_trees(unpack_trees(data)[0], metadata)
 
 
-def changed(data: bytes, *path: Any, to: Any) -> bytes:
+def change_metadata(data: bytes, *path: Any, to: Any) -> bytes:
     """Replace the value at a path of keys; `...` removes it."""
     metadata = copy.deepcopy(metadata_of(data))
     inner: Any = metadata
@@ -35,7 +35,7 @@ def changed(data: bytes, *path: Any, to: Any) -> bytes:
     return with_metadata(data, metadata)
 
 
-def places(node: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+def paths_of_values(node: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     """Return the path of keys of every value in the metadata."""
     yield path
     items: Any = ()
@@ -44,4 +44,4 @@ def places(node: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     elif isinstance(node, list):
         items = enumerate(node)
     for key, value in items:
-        yield from places(value, (*path, key))
+        yield from paths_of_values(value, (*path, key))

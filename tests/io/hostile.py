@@ -15,7 +15,7 @@ import numpy as np
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "helpers"))
 
-from handmade import VECTOR_LEAVES, sealed
+from handmade import VECTOR_LEAVES, seal
 from mutations import forest_file, grown_file, mutations, small_file
 
 from bosquet import _core
@@ -56,7 +56,7 @@ def main(seed: int, count: int) -> None:
             if len(data) < 32:
                 continue
             # The header is tested elsewhere; here only the sections change.
-            data = sealed(file[:32] + data[32:], _core.checksum)
+            data = seal(file[:32] + data[32:], _core.checksum)
             try:
                 model, _ = unpack_trees(data)
             except ModelFileError:

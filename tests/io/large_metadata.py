@@ -18,7 +18,7 @@ import numpy as np
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "helpers"))
 
-from changed_files import changed, metadata_of, with_metadata
+from changed_files import change_metadata, metadata_of, with_metadata
 from handmade import file_of, varint
 
 from bosquet import (
@@ -63,12 +63,12 @@ def wide_labels(size: int) -> bytes:
     count = size // 8
     labels = [f"{k:05d}" for k in range(count // 2)] + ["z" * (size // 2)]
     data = model_bytes(GradientBoostingClassifier(n_estimators=1).fit(X, np.arange(64) % 3))
-    return changed(data, "classes", to={"type": "str", "values": labels})
+    return change_metadata(data, "classes", to={"type": "str", "values": labels})
 
 
 def many_outputs(size: int) -> bytes:
     data = model_bytes(GradientBoostingClassifier(n_estimators=1).fit(X, np.arange(64) % 3))
-    return changed(data, "loss", "outputs", to=2**31 - 1)
+    return change_metadata(data, "loss", "outputs", to=2**31 - 1)
 
 
 def many_levels(size: int) -> bytes:
@@ -76,7 +76,7 @@ def many_levels(size: int) -> bytes:
     model = DecisionTreeClassifier(categorical_features=[1], max_depth=1)
     data = model_bytes(model.fit(frame, np.arange(64) % 2))
     texts = [f"{k:x}" for k in range(2 * 10**6)]
-    return changed(
+    return change_metadata(
         data, "encoder", "levels", 1, to={"numbers": [], "texts": sorted(texts[: size // 9])}
     )
 
@@ -84,15 +84,15 @@ def many_levels(size: int) -> bytes:
 def many_columns(size: int) -> bytes:
     data = model_bytes(DecisionTreeClassifier(max_depth=1).fit(X, np.arange(64) % 2))
     names = [f"{k:x}" for k in range(size // 15)]
-    data = changed(data, "encoder", "feature_names", to=names)
-    return changed(data, "encoder", "levels", to=[None] * len(names))
+    data = change_metadata(data, "encoder", "feature_names", to=names)
+    return change_metadata(data, "encoder", "levels", to=[None] * len(names))
 
 
 def many_names(size: int) -> bytes:
     data = model_bytes(VotingClassifier([("a", TREE)]).fit(X, np.arange(64) % 2))
     estimators = metadata_of(data)["parameters"]["estimators"]
     dropped = [{"tuple": [f"d{k}", "drop"]} for k in range(size // 30)]
-    return changed(data, "parameters", "estimators", to=estimators + dropped)
+    return change_metadata(data, "parameters", "estimators", to=estimators + dropped)
 
 
 def many_constants(size: int) -> bytes:
@@ -130,19 +130,19 @@ def many_draws(size: int) -> bytes:
 
 def empty_lists(size: int) -> bytes:
     data = model_bytes(TREE.fit(X, np.arange(64) % 2))
-    return changed(data, "nodes", "surrogates", to=[[]] * (size // 3))
+    return change_metadata(data, "nodes", "surrogates", to=[[]] * (size // 3))
 
 
 def small_objects(size: int) -> bytes:
     data = model_bytes(TREE.fit(X, np.arange(64) % 2))
-    return changed(data, "parameters", "class_weight", to=[{"a": 0}] * (size // 8))
+    return change_metadata(data, "parameters", "class_weight", to=[{"a": 0}] * (size // 8))
 
 
 def sets_of_large_numbers(size: int) -> bytes:
     """Integers with the same hash."""
     data = model_bytes(TREE.fit(X, np.arange(64) % 2))
     same = [k * (2**61 - 1) for k in range(size // 24)]
-    return changed(data, "parameters", "class_weight", to={"set": same})
+    return change_metadata(data, "parameters", "class_weight", to={"set": same})
 
 
 FILES: dict[str, Callable[[int], bytes]] = {

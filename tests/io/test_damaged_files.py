@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import pytest
-from handmade import sealed
+from handmade import seal
 from mutations import SMALL_FILES, forest_file, grown_file, mutations, small_file
 
 from bosquet import _core
@@ -32,7 +32,7 @@ def test_a_truncated_section_is_rejected_even_with_a_valid_checksum(file: bytes)
     for length in range(tree_at + 12, len(file)):
         cut = file[: tree_at + 4] + struct.pack("<Q", length - tree_at - 12)
         with pytest.raises(ModelFileError):
-            unpack_trees(sealed(cut + file[tree_at + 12 : length], _core.checksum))
+            unpack_trees(seal(cut + file[tree_at + 12 : length], _core.checksum))
 
 
 def test_a_file_with_one_flipped_bit_is_rejected(file: bytes) -> None:
@@ -99,7 +99,7 @@ def test_a_file_of_another_format_is_rejected_with_the_reason() -> None:
     for version, reason in ((5, "newer version"), (3, "never released"), (0, "never released")):
         other = file[:8] + struct.pack("<I", version) + file[12:]
         with pytest.raises(ModelFileError, match=rf"format {version}.*{reason}"):
-            unpack_trees(sealed(other))
+            unpack_trees(seal(other))
 
 
 def test_an_error_of_a_file_is_a_value_error() -> None:

@@ -21,7 +21,7 @@ from handmade import (
     Split,
     ensemble_bytes,
     model_file,
-    sealed,
+    seal,
     varint,
 )
 from mutations import SMALL_FILES, grown_file, small_file
@@ -319,7 +319,7 @@ def test_sections_must_be_in_order() -> None:
         (file[:32], "ends inside"),
     ):
         with pytest.raises(ModelFileError, match=message):
-            _core.read_model(sealed(data))
+            _core.read_model(seal(data))
 
 
 def test_a_model_that_could_not_be_loaded_is_not_written() -> None:

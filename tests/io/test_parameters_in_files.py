@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from changed_files import changed, metadata_of
+from changed_files import change_metadata, metadata_of
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.model_selection import KFold
@@ -36,17 +36,21 @@ from bosquet.io.parameters import ReadContext, Unstorable, decode_value, encode_
 X, y = load_iris(return_X_y=True)
 
 
-def again(model: Any) -> Any:
+def written_and_read(model: Any) -> Any:
     return model_from_bytes(model_bytes(model))
 
 
-def same(one: Any, other: Any) -> bool:
+def are_identical(one: Any, other: Any) -> bool:
     if isinstance(one, np.ndarray):
         return type(other) is np.ndarray and one.dtype == other.dtype and one.shape == other.shape
     if isinstance(one, float) and math.isnan(one):
         return math.isnan(other)
     if isinstance(one, list | tuple):
-        return type(one) is type(other) and len(one) == len(other) and all(map(same, one, other))
+        return (
+            type(one) is type(other)
+            and len(one) == len(other)
+            and all(map(are_identical, one, other))
+        )
     return type(one) is type(other) and one == other
 
 
@@ -64,7 +68,7 @@ VALUES = [
 def test_a_plain_value_keeps_its_type(value: Any) -> None:
     text = json.dumps(encode_value(value), allow_nan=False)
     found = decode_value(json.loads(text), ReadContext())
-    assert same(value, found), found
+    assert are_identical(value, found), found
     assert json.dumps(encode_value(found)) == text
     if isinstance(value, np.ndarray):
         np.testing.assert_array_equal(found, value)
@@ -81,13 +85,13 @@ def test_a_plain_value_keeps_its_type(value: Any) -> None:
     ],
 )
 def test_a_scalar_of_numpy_becomes_one_of_python(value: Any, plain: Any) -> None:
-    assert same(decode_value(encode_value(value), ReadContext()), plain)
+    assert are_identical(decode_value(encode_value(value), ReadContext()), plain)
 
 
 def test_columns_of_other_libraries_become_arrays() -> None:
     pandas = pytest.importorskip("pandas")
     found = decode_value(encode_value(pandas.Series([1.0, 2.0])), ReadContext())
-    assert same(found, np.array([1.0, 2.0]))
+    assert are_identical(found, np.array([1.0, 2.0]))
 
 
 @pytest.mark.parametrize(
@@ -136,16 +140,16 @@ HOSTILE = {
 def test_an_invalid_value_is_rejected(name: str) -> None:
     data = model_bytes(GradientBoostingClassifier(n_estimators=1).fit(X, y))
     with pytest.raises(ModelFileError):
-        model_from_bytes(changed(data, "parameters", "scoring", to=HOSTILE[name]))
+        model_from_bytes(change_metadata(data, "parameters", "scoring", to=HOSTILE[name]))
 
 
 # ------------------------------------------------------------------------------- in whole models
 def test_weights_of_classes_and_constraints_survive() -> None:
     two = (y > 0).astype(int)
     forest = RandomForestClassifier(3, class_weight={0: 1, 1: 5}, random_state=0).fit(X, two)
-    assert again(forest).class_weight == {0: 1, 1: 5}
+    assert written_and_read(forest).class_weight == {0: 1, 1: 5}
     model = GradientBoostingClassifier(n_estimators=3, monotonic_cst={0: 1, 3: -1}, random_state=0)
-    loaded = again(model.fit(X, two))
+    loaded = written_and_read(model.fit(X, two))
     assert loaded.monotonic_cst == {0: 1, 3: -1}
     assert model_bytes(loaded.fit(X, two)) == model_bytes(clone(model).fit(X, two))
 
@@ -165,7 +169,7 @@ def test_a_loaded_model_is_fitted_again_to_the_same_model() -> None:
         CalibratedModel(RandomForestClassifier(5, random_state=0), cv=3),
     ):
         model.fit(X, y)
-        loaded = again(model)
+        loaded = written_and_read(model)
         assert repr(loaded.get_params()) == repr(model.get_params())
         assert model_bytes(loaded.fit(X, y)) == model_bytes(clone(model).fit(X, y))
 
@@ -173,10 +177,10 @@ def test_a_loaded_model_is_fitted_again_to_the_same_model() -> None:
 def test_the_rule_of_a_mixture_keeps_its_parameters() -> None:
     rule = ExponentialWeights([0.1, np.float64(1.0)])
     mixture = Mixture(rule, prior=np.array([1, 2, 1]), random_state=0).fit(np.eye(3), np.ones(3))
-    loaded = again(mixture)
+    loaded = written_and_read(mixture)
     assert type(loaded.rule) is ExponentialWeights
     assert loaded.rule.learning_rate == [0.1, 1.0]
-    assert same(loaded.prior, mixture.prior)
+    assert are_identical(loaded.prior, mixture.prior)
     assert model_bytes(loaded.fit(np.eye(3), np.ones(3))) == model_bytes(mixture)
 
 
@@ -188,7 +192,7 @@ def test_the_number_of_threads_is_not_in_a_file() -> None:
         loaded = model_from_bytes(data)
         assert {value for key, value in loaded.get_params().items() if "n_jobs" in key} == {None}
         with pytest.raises(ModelFileError, match="n_jobs"):
-            model_from_bytes(changed(data, "parameters", "n_jobs", to=4000))
+            model_from_bytes(change_metadata(data, "parameters", "n_jobs", to=4000))
 
 
 @pytest.mark.parametrize(
@@ -203,7 +207,7 @@ def test_the_error_names_a_parameter_that_was_not_stored(name: str, value: Any, 
     model = GradientBoostingClassifier(n_estimators=2, early_stopping=False).set_params(
         **{name: value}
     )
-    loaded = again(again(model.fit(X, y)))
+    loaded = written_and_read(written_and_read(model.fit(X, y)))
     assert np.array_equal(loaded.predict_proba(X), model.predict_proba(X))
     assert getattr(loaded, name) == NotStored(kind)
     for one in (loaded, clone(loaded)):
@@ -215,7 +219,7 @@ def test_the_error_names_a_parameter_that_was_not_stored(name: str, value: Any, 
 def test_the_error_names_a_parameter_of_a_member_that_was_not_stored() -> None:
     tree = DecisionTreeClassifier(random_state=np.random.RandomState(0))
     model = BaggingClassifier(tree, 2, random_state=0).fit(X, y)
-    loaded = again(model)
+    loaded = written_and_read(model)
     assert np.array_equal(loaded.predict(X), model.predict(X))
     with pytest.raises(ValueError, match="not stored"):
         loaded.estimator.fit(X, y)
@@ -224,7 +228,7 @@ def test_the_error_names_a_parameter_of_a_member_that_was_not_stored() -> None:
 def test_a_splitter_must_be_set_again() -> None:
     model = SuperLearnerClassifier([("a", DecisionTreeClassifier())], cv=KFold(3, shuffle=True))
     with pytest.raises(ValueError, match="cv=<KFold, not stored"):
-        again(model.fit(X, y)).fit(X, y)
+        written_and_read(model.fit(X, y)).fit(X, y)
 
 
 def test_parameters_that_fit_would_reject_are_not_written() -> None:
@@ -262,8 +266,8 @@ def test_deeply_nested_metadata_is_rejected_in_writing_and_reading() -> None:
 def written_by(version: str, data: bytes, **more: Any) -> bytes:
     metadata = metadata_of(data)
     metadata["bosquet"] = version
-    return changed(
-        changed(data, "bosquet", to=version), "parameters", to=metadata["parameters"] | more
+    return change_metadata(
+        change_metadata(data, "bosquet", to=version), "parameters", to=metadata["parameters"] | more
     )
 
 
@@ -272,14 +276,14 @@ def test_a_file_names_the_version_that_wrote_it() -> None:
     assert metadata_of(data)["bosquet"] == bosquet.__version__
     for wrong in ("", "new", 5, None, "1" * 5000 + ".0.0"):
         with pytest.raises(ModelFileError):
-            model_from_bytes(changed(data, "bosquet", to=wrong))
+            model_from_bytes(change_metadata(data, "bosquet", to=wrong))
 
 
 def test_a_newer_file_predicts_without_its_unknown_parameters() -> None:
     model = RandomForestClassifier(3, random_state=0).fit(X, y)
     data = written_by("99.1.0", model_bytes(model), colour="red")
-    data = changed(data, "something_new", to={"a": [1]})
-    data = changed(data, "out_of_bag", "something_new", to=1)
+    data = change_metadata(data, "something_new", to={"a": [1]})
+    data = change_metadata(data, "out_of_bag", "something_new", to=1)
     with pytest.warns(UserWarning, match=r"99\.1\.0 with RandomForestClassifier\.colour"):
         loaded = model_from_bytes(data)
     assert np.array_equal(loaded.predict_proba(X), model.predict_proba(X))
@@ -293,10 +297,10 @@ def test_the_error_for_an_unreadable_newer_file_names_the_version() -> None:
         warnings.simplefilter("error")  # known parameters do not cause a warning
         model_from_bytes(data)
     for wrong in (
-        changed(data, "estimator", to="QuantumForest"),
-        changed(data, "seed", to={"of": "a new kind"}),
-        changed(data, "requires", to=["temperature"]),
-        changed(data, "parameters", "criterion", to="new"),
+        change_metadata(data, "estimator", to="QuantumForest"),
+        change_metadata(data, "seed", to={"of": "a new kind"}),
+        change_metadata(data, "requires", to=["temperature"]),
+        change_metadata(data, "parameters", "criterion", to="new"),
     ):
         with pytest.raises(ModelFileError, match=r"written by Bosquet 99\.1\.0.*upgrade"):
             model_from_bytes(wrong)
@@ -306,12 +310,14 @@ def test_unknown_keys_in_a_file_of_this_version_are_rejected() -> None:
     data = model_bytes(RandomForestClassifier(3).fit(X, y))
     for path in (("colour",), ("parameters", "colour"), ("encoder", "colour"), ("out_of_bag", "c")):
         with pytest.raises(ModelFileError, match=r"colour|\.c"):
-            model_from_bytes(changed(data, *path, to=1))
+            model_from_bytes(change_metadata(data, *path, to=1))
 
 
 def test_an_older_file_may_lack_new_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     data = model_bytes(RandomForestClassifier(3, random_state=0).fit(X, y))
-    older = changed(changed(data, "bosquet", to="0.0.1"), "parameters", "verbose", to=...)
+    older = change_metadata(
+        change_metadata(data, "bosquet", to="0.0.1"), "parameters", "verbose", to=...
+    )
     assert model_from_bytes(older).verbose == 0
     with pytest.raises(ModelFileError, match=r"parameters\.verbose"):
-        model_from_bytes(changed(data, "parameters", "verbose", to=...))
+        model_from_bytes(change_metadata(data, "parameters", "verbose", to=...))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from changed_files import changed, metadata_of, places
+from changed_files import change_metadata, metadata_of, paths_of_values
 from handmade import Leaf, Split, ensemble_bytes, file_of
 from sklearn.datasets import load_iris
 
@@ -138,7 +138,7 @@ def test_a_forest_whose_trees_add_up_to_infinity_is_rejected() -> None:
 def test_a_boosted_classifier_of_one_class_is_rejected() -> None:
     data = model_bytes(GradientBoostingClassifier(loss="squared_hinge", n_estimators=1).fit(X, TWO))
     with pytest.raises(ModelFileError, match=r"'classes' has 1 class"):
-        model_from_bytes(changed(data, "classes", to={"type": "int64", "values": [0]}))
+        model_from_bytes(change_metadata(data, "classes", to={"type": "int64", "values": [0]}))
 
 
 def test_a_class_that_is_written_as_an_infinite_number_is_rejected() -> None:
@@ -183,13 +183,13 @@ def test_a_tidier_that_returns_numbers_for_a_text_column_is_rejected() -> None:
 def test_an_unpaired_surrogate_in_a_regression_model_is_rejected() -> None:
     frame = pd.DataFrame({"a": np.arange(20.0) % 3, "b": ["u", "v"] * 10, "y": np.arange(20.0)})
     file = model_bytes(LinearModel("y ~ a + b").fit(frame))
-    for place in places(metadata_of(file)["design"]):
+    for place in paths_of_values(metadata_of(file)["design"]):
         value = metadata_of(file)["design"]
         for key in place:
             value = value[key]
         if isinstance(value, str):
             with pytest.raises(ModelFileError):
-                model_from_bytes(changed(file, "design", *place, to="\ud800"))
+                model_from_bytes(change_metadata(file, "design", *place, to="\ud800"))
 
 
 def test_max_absolute_prediction_bounds_the_sums_of_leaves() -> None:
@@ -319,7 +319,7 @@ def test_impossible_metadata_is_rejected(
 ) -> None:
     model_from_bytes(files[name])
     with pytest.raises(ModelFileError):
-        model_from_bytes(changed(files[name], *path, to=to))
+        model_from_bytes(change_metadata(files[name], *path, to=to))
 
 
 @pytest.mark.parametrize(
@@ -342,7 +342,7 @@ def test_a_parameter_outside_the_range_of_its_loss_is_rejected(
     model_from_bytes(data)
     message = rf"^invalid model file: 'parameters' is .*{wanted} for loss='{loss}'"
     with pytest.raises(ModelFileError, match=message):
-        model_from_bytes(changed(data, "loss", "parameters", to=values))
+        model_from_bytes(change_metadata(data, "loss", "parameters", to=values))
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -350,7 +350,7 @@ def test_metadata_with_a_missing_key_is_rejected(files: dict[str, bytes], name: 
     metadata = metadata_of(files[name])
     for path in [(key,) for key in metadata] + [("parameters", k) for k in metadata["parameters"]]:
         with pytest.raises(ModelFileError):
-            model_from_bytes(changed(files[name], *path, to=...))
+            model_from_bytes(change_metadata(files[name], *path, to=...))
 
 
 def test_inconsistent_members_are_rejected(files: dict[str, bytes]) -> None:
@@ -388,7 +388,7 @@ def test_feature_names_must_equal_those_of_the_members() -> None:
         data = model_bytes(model.fit(frame, y))
         model_from_bytes(data)
         with pytest.raises(ModelFileError, match="feature names of a member differ"):
-            model_from_bytes(changed(data, "feature_names", to=list("pqrs")))
+            model_from_bytes(change_metadata(data, "feature_names", to=list("pqrs")))
 
 
 def test_a_calibrated_vote_without_probabilities_survives() -> None:
@@ -404,9 +404,11 @@ def test_bags_of_a_large_model_are_compared_at_the_first_prediction(
     monkeypatch.setattr("bosquet.trust._state._MAX_DRAWS", 100)
     parts, metadata = unpack_members(files["out of bag"])  # type: ignore[misc]
     keys = metadata_of(parts[0])["keys"]
-    model = model_from_bytes(pack_members([changed(parts[0], "keys", to=keys[::-1])], metadata))
+    model = model_from_bytes(
+        pack_members([change_metadata(parts[0], "keys", to=keys[::-1])], metadata)
+    )
     model.predict_interval(X)
-    wrong = pack_members([changed(parts[0], "keys", to=[keys[0]] * len(keys))], metadata)
+    wrong = pack_members([change_metadata(parts[0], "keys", to=[keys[0]] * len(keys))], metadata)
     model = model_from_bytes(wrong)
     assert np.isfinite(model.predict(X)).all()
     with pytest.raises(ValueError, match="are not the calibration rows"):

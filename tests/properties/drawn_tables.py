@@ -25,7 +25,9 @@ DTYPES = ("float64", "float32", "int64", "int16")
 LEVELS = ("ash", "beech", "cedar", "elm", "fir")
 
 
-def holds(examples: int, **strategies: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def on_drawn_examples(
+    examples: int, **strategies: Any
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Run a test on drawn arguments: on a few fixed examples, and if marked slow on many new ones."""
 
     def decorate(test: Callable[..., None]) -> Callable[..., None]:

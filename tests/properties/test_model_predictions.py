@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from drawn_models import KINDS, OF_TREES, Case, cases, outputs
-from drawn_tables import holds, rows_of
+from drawn_tables import on_drawn_examples, rows_of
 from hypothesis import strategies as st
 
 import bosquet
@@ -38,7 +38,7 @@ def assert_equal_outputs(found: Any, expected: Any, exact: bool = True) -> None:
 
 
 @pytest.mark.parametrize("name", KINDS)
-@holds(8, data=st.data())
+@on_drawn_examples(8, data=st.data())
 def test_the_prediction_of_a_row_does_not_depend_on_its_batch(name: str, data: Any) -> None:
     case: Case = data.draw(cases(name))
     model, exact = case.fitted(), name not in BY_MATRICES
@@ -58,7 +58,7 @@ def test_the_prediction_of_a_row_does_not_depend_on_its_batch(name: str, data: A
 
 
 @pytest.mark.parametrize("name", [name for name in OF_TREES if "gradient" in name])
-@holds(2, data=st.data())
+@on_drawn_examples(2, data=st.data())
 def test_threads_do_not_change_predictions_of_large_batches(name: str, data: Any) -> None:
     """More rows than a block, so that several threads work."""
     case: Case = data.draw(cases(name))
@@ -71,7 +71,7 @@ def test_threads_do_not_change_predictions_of_large_batches(name: str, data: Any
 
 
 @pytest.mark.parametrize("name", [name for name in KINDS if name != "discriminant"])  # has no files
-@holds(6, data=st.data())
+@on_drawn_examples(6, data=st.data())
 def test_saving_and_loading_changes_no_bit(name: str, data: Any) -> None:
     case: Case = data.draw(cases(name))
     model = case.fitted()
@@ -118,7 +118,7 @@ def raw_prediction(model: Any, X: Any) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", OF_TREES)
-@holds(8, data=st.data())
+@on_drawn_examples(8, data=st.data())
 def test_explanations_add_up_to_the_raw_prediction(name: str, data: Any) -> None:
     case: Case = data.draw(cases(name))
     model = case.fitted()

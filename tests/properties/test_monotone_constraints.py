@@ -17,7 +17,7 @@ from drawn_models import (
     forest,
     regression_tree,
 )
-from drawn_tables import Column, Table, Weights, holds, tables, weights
+from drawn_tables import Column, Table, Weights, on_drawn_examples, tables, weights
 from hypothesis import strategies as st
 from sklearn.base import clone
 
@@ -79,7 +79,7 @@ def slices(table: Table, column: int, random: np.random.Generator) -> tuple[np.n
 
 
 @pytest.mark.parametrize("name", CASES)
-@holds(40, data=st.data(), table=tables((12, 120), (1, 4)), weight=weights())
+@on_drawn_examples(40, data=st.data(), table=tables((12, 120), (1, 4)), weight=weights())
 def test_predictions_follow_the_direction_of_each_constraint(
     name: str, data: Any, table: Table, weight: Weights
 ) -> None:

@@ -18,7 +18,7 @@ from drawn_models import (
     outputs,
     regression_tree,
 )
-from drawn_tables import Table, Weights, columns_of, holds, rows_of, tables, weights
+from drawn_tables import Table, Weights, columns_of, on_drawn_examples, rows_of, tables, weights
 from hypothesis import assume
 from hypothesis import strategies as st
 from same_trees import same_but_for_ties
@@ -55,7 +55,7 @@ def assert_close_unless_tied(model: Any, other: Any, X: Any, X_other: Any, place
 
 # ------------------------------------------------------------------------------------------- rows
 @pytest.mark.parametrize("name", SEQUENTIAL)
-@holds(20, data=st.data(), table=tables(), weight=weights())
+@on_drawn_examples(20, data=st.data(), table=tables(), weight=weights())
 def test_boosting_does_not_depend_on_the_order_of_the_rows(
     name: str, data: Any, table: Table, weight: Weights
 ) -> None:
@@ -80,7 +80,7 @@ TREES: dict[str, tuple[Any, str]] = {
 
 
 @pytest.mark.parametrize("name", TREES)
-@holds(20, data=st.data(), table=tables(), weight=weights("whole"))
+@on_drawn_examples(20, data=st.data(), table=tables(), weight=weights("whole"))
 def test_trees_have_the_same_bits_for_any_order_of_the_rows(
     name: str, data: Any, table: Table, weight: Weights
 ) -> None:
@@ -96,7 +96,9 @@ def test_trees_have_the_same_bits_for_any_order_of_the_rows(
         np.testing.assert_array_equal(theirs[method], values, method)
 
 
-@holds(25, model=adaboost(estimator=st.none()), table=tables(), weight=weights("ones", "whole"))
+@on_drawn_examples(
+    25, model=adaboost(estimator=st.none()), table=tables(), weight=weights("ones", "whole")
+)
 def test_adaboost_does_not_depend_on_the_order_of_the_rows(
     model: Any, table: Table, weight: Weights
 ) -> None:
@@ -110,7 +112,7 @@ def test_adaboost_does_not_depend_on_the_order_of_the_rows(
 
 # ---------------------------------------------------------------------------------------- columns
 @pytest.mark.parametrize("name", SEQUENTIAL)
-@holds(20, data=st.data(), table=tables(columns=(2, 5)), weight=weights())
+@on_drawn_examples(20, data=st.data(), table=tables(columns=(2, 5)), weight=weights())
 def test_boosting_does_not_depend_on_the_order_of_the_columns(
     name: str, data: Any, table: Table, weight: Weights
 ) -> None:
@@ -122,7 +124,9 @@ def test_boosting_does_not_depend_on_the_order_of_the_columns(
 
 
 @pytest.mark.parametrize("name", ["tree, numbers", "tree, classes"])
-@holds(20, data=st.data(), table=tables(columns=(2, 5)), weight=weights("ones", "whole"))
+@on_drawn_examples(
+    20, data=st.data(), table=tables(columns=(2, 5)), weight=weights("ones", "whole")
+)
 def test_trees_do_not_depend_on_the_order_of_the_columns(
     name: str, data: Any, table: Table, weight: Weights
 ) -> None:
@@ -139,7 +143,7 @@ def test_trees_do_not_depend_on_the_order_of_the_columns(
         np.testing.assert_array_equal(moved.predict(X), plain.predict(table.X))
 
 
-@holds(25, model=adaboost(estimator=st.none()), table=tables(columns=(2, 5)))
+@on_drawn_examples(25, model=adaboost(estimator=st.none()), table=tables(columns=(2, 5)))
 def test_adaboost_does_not_depend_on_the_order_of_the_columns(model: Any, table: Table) -> None:
     places = np.random.default_rng(table.seed).permutation(len(table.columns))
     y = table.labels()
@@ -157,7 +161,7 @@ def test_adaboost_does_not_depend_on_the_order_of_the_columns(model: Any, table:
     ],
     ids=["binomial", "multinomial", "Poisson", "linear"],
 )
-@holds(8, table=complete_tables((60, 120)))
+@on_drawn_examples(8, table=complete_tables((60, 120)))
 def test_regressions_depend_on_neither_order(model: Any, target: str, table: Table) -> None:
     random = np.random.default_rng(table.seed)
     rows, places = random.permutation(table.rows), random.permutation(len(table.columns))
@@ -171,7 +175,7 @@ def test_regressions_depend_on_neither_order(model: Any, target: str, table: Tab
 
 
 @pytest.mark.parametrize("rule", ["boa", "ml-poly", "ml-prod", "ewa", "ftrl", "squint", "ogd"])
-@holds(8, table=complete_tables((10, 60), (2, 5)))
+@on_drawn_examples(8, table=complete_tables((10, 60), (2, 5)))
 def test_experts_in_another_order_have_the_same_weights(rule: str, table: Table) -> None:
     places = np.random.default_rng(table.seed).permutation(len(table.columns))
     model, forecasts = bosquet.Mixture(rule, loss_range=20.0), np.asarray(table.X, dtype=float)

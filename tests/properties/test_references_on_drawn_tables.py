@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from core_fit import assert_same_tree, fit_core, probe_rows
 from drawn_models import complete_tables, fitted
-from drawn_tables import LEVELS, Table, Weights, holds, tables, weights
+from drawn_tables import LEVELS, Table, Weights, on_drawn_examples, tables, weights
 from hypothesis import assume
 from hypothesis import strategies as st
 from same_trees import trees_of
@@ -60,7 +60,7 @@ def nominal_columns(table: Table) -> tuple[int, ...]:
     return tuple(np.flatnonzero(categories_of(table)).tolist())
 
 
-@holds(
+@on_drawn_examples(
     60,
     table=tables(SMALL),
     growing=GROWING,
@@ -121,7 +121,7 @@ def disorder_of(values: np.ndarray, y: np.ndarray, w: np.ndarray) -> float:
     return float(np.sum(w * (y - values) ** 2))
 
 
-@holds(
+@on_drawn_examples(
     60,
     table=tables(SMALL, missing=("none",)),
     weight=weights(),
@@ -145,7 +145,7 @@ def test_a_split_of_a_regression_tree_is_as_good_as_the_best_of_the_reference(
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9 * np.sum(w * y**2))
 
 
-@holds(
+@on_drawn_examples(
     40, table=tables(SMALL, missing=("none",), categories=False), weight=weights("ones", "halves")
 )
 def test_a_full_regression_tree_is_that_of_the_reference_up_to_ties(
@@ -172,7 +172,7 @@ def test_a_full_regression_tree_is_that_of_the_reference_up_to_ties(
 
 
 @pytest.mark.parametrize("cls", [bosquet.RandomForestClassifier, bosquet.ExtraTreesClassifier])
-@holds(
+@on_drawn_examples(
     12,
     table=tables((10, 40), (2, 5), missing=("none",), categories=False),
     features=st.integers(1, 5),
@@ -212,7 +212,9 @@ def test_forests_of_two_classes_are_those_of_the_reference(
     np.testing.assert_allclose(model.predict_proba(X), np.mean(votes, axis=0), atol=1e-12)
 
 
-@holds(15, table=tables((10, 40), (1, 3)), learners=st.integers(1, 5), seed=st.integers(0, 99))
+@on_drawn_examples(
+    15, table=tables((10, 40), (1, 3)), learners=st.integers(1, 5), seed=st.integers(0, 99)
+)
 def test_votes_of_bags_are_those_of_the_reference(table: Table, learners: int, seed: int) -> None:
     model = bosquet.BaggingRegressor(n_estimators=learners, oob_score=True, random_state=seed)
     model = fitted(model, table.X, table.numbers)
@@ -239,7 +241,7 @@ def objective(
 
 
 @pytest.mark.parametrize("variant", ["discrete", "real", "gentle", "logit", "mada"])
-@holds(
+@on_drawn_examples(
     15,
     table=tables((8, 30), (1, 3)),
     weight=weights("ones", "halves"),
@@ -267,7 +269,7 @@ def test_rounds_of_adaboost_are_those_of_the_reference(
         f = f + report.alpha * h
 
 
-@holds(20, table=tables((9, 30), (1, 3)), rounds=st.integers(1, 4))
+@on_drawn_examples(20, table=tables((9, 30), (1, 3)), rounds=st.integers(1, 4))
 def test_rounds_of_samme_are_those_of_the_reference(table: Table, rounds: int) -> None:
     X, y = table.cells, np.unique(table.labels(3), return_inverse=True)[1]
     nominal = nominal_columns(table)
@@ -293,7 +295,9 @@ def test_rounds_of_samme_are_those_of_the_reference(table: Table, rounds: int) -
 
 
 # --------------------------------------------------------------------- explanations, GLMs, experts
-@holds(15, table=tables((10, 40), (1, 4)), depth=st.integers(1, 4), rounds=st.integers(1, 3))
+@on_drawn_examples(
+    15, table=tables((10, 40), (1, 4)), depth=st.integers(1, 4), rounds=st.integers(1, 3)
+)
 def test_shapley_values_are_those_of_the_definition(table: Table, depth: int, rounds: int) -> None:
     model = bosquet.GradientBoostingRegressor(
         n_estimators=rounds, max_depth=depth, min_samples_leaf=2, random_state=0
@@ -308,7 +312,9 @@ def test_shapley_values_are_those_of_the_definition(table: Table, depth: int, ro
         np.testing.assert_allclose(values, expected, rtol=1e-9, atol=1e-11)
 
 
-@holds(15, table=complete_tables((60, 120)), link=st.sampled_from(["logit", "probit", "cloglog"]))
+@on_drawn_examples(
+    15, table=complete_tables((60, 120)), link=st.sampled_from(["logit", "probit", "cloglog"])
+)
 def test_binomial_regression_is_that_of_the_reference(table: Table, link: str) -> None:
     X = np.asarray(table.X, dtype=float)
     y = (table.labels() == "bee").astype(int)
@@ -332,7 +338,7 @@ RULES = {
 
 
 @pytest.mark.parametrize("rule", RULES)
-@holds(12, table=complete_tables((2, 60), (2, 5)))
+@on_drawn_examples(12, table=complete_tables((2, 60), (2, 5)))
 def test_rules_weight_experts_as_the_reference_does(rule: str, table: Table) -> None:
     losses = 1 / (1 + np.exp(-table.cells))
     found = bosquet.experts.play(losses, rule)

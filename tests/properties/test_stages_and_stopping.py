@@ -17,7 +17,7 @@ from drawn_models import (
     fitted,
     outputs,
 )
-from drawn_tables import Table, Weights, holds, rows_of, tables, weights
+from drawn_tables import Table, Weights, on_drawn_examples, rows_of, tables, weights
 from hypothesis import strategies as st
 from sklearn.base import clone
 
@@ -41,7 +41,7 @@ def stages(model: Any, X: Any) -> dict[str, list[np.ndarray]]:
 
 
 @pytest.mark.parametrize("name", WITH_STAGES)
-@holds(8, data=st.data())
+@on_drawn_examples(8, data=st.data())
 def test_the_last_stage_is_the_model(name: str, data: Any) -> None:
     case: Case = data.draw(cases(name))
     model = case.fitted()
@@ -57,7 +57,7 @@ def test_the_last_stage_is_the_model(name: str, data: Any) -> None:
 
 
 @pytest.mark.parametrize("name", [n for n in WITH_STAGES if not n.startswith(("Brown", "LP"))])
-@holds(8, data=st.data())
+@on_drawn_examples(8, data=st.data())
 def test_a_stage_is_the_fit_of_so_many_rounds(name: str, data: Any) -> None:
     """LPBoost recomputes all weights in each round, and BrownBoost ends by its own time."""
     case: Case = data.draw(cases(name))
@@ -115,7 +115,7 @@ def assert_same_predictions(model: Any, other: Any, X: Any) -> None:
 
 
 @pytest.mark.parametrize("target", BOOSTED)
-@holds(10, data=st.data(), table=tables(ROWS), held=tables(ROWS), weight=weights())
+@on_drawn_examples(10, data=st.data(), table=tables(ROWS), held=tables(ROWS), weight=weights())
 def test_stopping_on_an_eval_set_is_the_fit_of_the_best_number_of_rounds(
     target: str, data: Any, table: Table, held: Table, weight: Weights
 ) -> None:
@@ -130,7 +130,7 @@ def test_stopping_on_an_eval_set_is_the_fit_of_the_best_number_of_rounds(
 
 @pytest.mark.parametrize("target", BOOSTED)
 @pytest.mark.parametrize("refit", [True, False])
-@holds(8, data=st.data(), table=tables(ROWS, categories=False), weight=weights())
+@on_drawn_examples(8, data=st.data(), table=tables(ROWS, categories=False), weight=weights())
 def test_stopping_on_a_part_of_the_rows_is_the_fit_of_the_best_number_of_rounds(
     target: str, refit: bool, data: Any, table: Table, weight: Weights
 ) -> None:
@@ -148,7 +148,9 @@ def test_stopping_on_a_part_of_the_rows_is_the_fit_of_the_best_number_of_rounds(
 
 
 @pytest.mark.parametrize("target", ["two", "three"])
-@holds(10, data=st.data(), table=tables(ROWS, categories=False), weight=weights("ones", "halves"))
+@on_drawn_examples(
+    10, data=st.data(), table=tables(ROWS, categories=False), weight=weights("ones", "halves")
+)
 def test_a_vote_that_stops_early_is_the_fit_of_the_best_number_of_rounds(
     target: str, data: Any, table: Table, weight: Weights
 ) -> None:

@@ -21,7 +21,7 @@ from drawn_models import (
     outputs,
     regression_tree,
 )
-from drawn_tables import Table, Weights, holds, rows_of, tables, weights
+from drawn_tables import Table, Weights, on_drawn_examples, rows_of, tables, weights
 from hypothesis import assume
 from hypothesis import strategies as st
 from same_trees import same_but_for_ties
@@ -36,7 +36,7 @@ DRAWS_NO_ROWS = {"bootstrap": st.just(False)}
 WHOLE = weights("whole")
 
 
-def both(model: Any, table: Table, y: np.ndarray, weights: Weights) -> tuple[Any, Any]:
+def fit_both(model: Any, table: Table, y: np.ndarray, weights: Weights) -> tuple[Any, Any]:
     """Return the model fitted with integer weights, and the model fitted to copies of the rows."""
     # A category that occurs only in rows of weight 0 has a code and is therefore known.
     least = 1 if any(column.kind == "category" for column in table.columns) else 0
@@ -64,13 +64,13 @@ EXACT: dict[str, tuple[Estimators, str]] = {
 
 
 @pytest.mark.parametrize("name", EXACT)
-@holds(25, data=st.data(), table=tables(), weight=WHOLE)
+@on_drawn_examples(25, data=st.data(), table=tables(), weight=WHOLE)
 def test_trees_with_integer_weights_equal_trees_of_repeated_rows_bit_by_bit(
     name: str, data: Any, table: Table, weight: Weights
 ) -> None:
     """Targets are multiples of 1/8, so that sums are exact."""
     members, target = EXACT[name]
-    weighted, copied = both(data.draw(members), table, table.target(target), weight)
+    weighted, copied = fit_both(data.draw(members), table, table.target(target), weight)
     mine, theirs = outputs(weighted, table.X), outputs(copied, table.X)
     for method, values in mine.items():
         np.testing.assert_array_equal(theirs[method], values, method)
@@ -102,25 +102,25 @@ BOOSTED: dict[str, tuple[Estimators, str]] = {
 
 
 @pytest.mark.parametrize("name", BOOSTED)
-@holds(25, data=st.data(), table=tables(), weight=WHOLE)
+@on_drawn_examples(25, data=st.data(), table=tables(), weight=WHOLE)
 def test_boosting_with_integer_weights_equals_boosting_of_repeated_rows(
     name: str, data: Any, table: Table, weight: Weights
 ) -> None:
     members, target = BOOSTED[name]
-    weighted, copied = both(data.draw(members), table, table.target(target), weight)
+    weighted, copied = fit_both(data.draw(members), table, table.target(target), weight)
     if same_but_for_ties(weighted, copied):
         mine, theirs = weighted._raw(table.X), copied._raw(table.X)
         np.testing.assert_allclose(theirs, mine, rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize("variant", ["discrete", "mada", "gentle", "logit"])
-@holds(15, data=st.data(), table=tables(), weight=WHOLE)
+@on_drawn_examples(15, data=st.data(), table=tables(), weight=WHOLE)
 def test_adaboost_with_integer_weights_equals_adaboost_of_repeated_rows(
     variant: str, data: Any, table: Table, weight: Weights
 ) -> None:
     """Real AdaBoost is excluded: its smoothing of empty sides depends on the number of rows."""
     model = data.draw(adaboost(variant=st.just(variant), estimator=st.none()))
-    weighted, copied = both(model, table, table.labels(), weight)
+    weighted, copied = fit_both(model, table, table.labels(), weight)
     if same_but_for_ties(weighted, copied):
         mine, theirs = (m.decision_function(table.X) for m in (weighted, copied))
         np.testing.assert_allclose(theirs, mine, rtol=1e-7, atol=1e-9)
@@ -135,11 +135,11 @@ def test_adaboost_with_integer_weights_equals_adaboost_of_repeated_rows(
     ],
     ids=["binomial", "Poisson", "linear"],
 )
-@holds(10, table=complete_tables((60, 120)), weight=WHOLE)
+@on_drawn_examples(10, table=complete_tables((60, 120)), weight=WHOLE)
 def test_regressions_with_integer_weights_equal_those_of_repeated_rows(
     model: Any, target: str, table: Table, weight: Weights
 ) -> None:
-    weighted, copied = both(model, table, table.target(target), weight)
+    weighted, copied = fit_both(model, table, table.target(target), weight)
     mine, theirs = (np.asarray(m.params_) for m in (weighted, copied))
     scale = np.abs(theirs).max()
     assume(scale < 20)  # beyond, the classes are separated and there is no estimate
@@ -183,7 +183,9 @@ POWERS = st.sampled_from([-1000, -300, -100, -30, -3, 3, 30, 100, 300, 980])
 
 
 @pytest.mark.parametrize("name", SCALE_FREE)
-@holds(12, data=st.data(), table=tables(), weight=weights("halves", "uneven"), power=POWERS)
+@on_drawn_examples(
+    12, data=st.data(), table=tables(), weight=weights("halves", "uneven"), power=POWERS
+)
 def test_the_model_does_not_depend_on_the_unit_of_the_weights(
     name: str, data: Any, table: Table, weight: Weights, power: int
 ) -> None:
@@ -199,7 +201,7 @@ def test_the_model_does_not_depend_on_the_unit_of_the_weights(
 
 
 @pytest.mark.parametrize("target", ["numbers", "two"])
-@holds(
+@on_drawn_examples(
     40,
     data=st.data(),
     table=tables((30, 60)),

@@ -77,9 +77,9 @@ class Belongings:
 
     def __init__(self, folder: Path):
         self.folder = folder
-        self.before = self.now()
+        self.before = self.current_state()
 
-    def now(self) -> dict[str, Any]:
+    def current_state(self) -> dict[str, Any]:
         return {
             "threads": (threading.active_count(), len(os.listdir("/proc/self/task"))),
             "children": children_of(os.getpid()),
@@ -87,10 +87,10 @@ class Belongings:
             "temporary files": sorted(path.name for path in self.folder.iterdir()),
         }
 
-    def left_behind(self) -> list[str]:
+    def leaked(self) -> list[str]:
         """Return what is left over; threads get some time to end."""
         for _ in range(20):
-            now = self.now()
+            now = self.current_state()
             if now == self.before:
                 return []
             time.sleep(0.005)
@@ -209,7 +209,7 @@ def interrupt(family: Family, count: int, seed: int) -> Outcome:
                 interrupter.wait()
                 if not done:
                     outcome.violations += changes(family, model, before, outputs)
-                outcome.violations += belongings.left_behind()
+                outcome.violations += belongings.leaked()
                 if outcome.sent % FULL_FIT_EVERY == 0 and not done:
                     family.fit(model, others)
                     if not same(family.outputs(model, data), whole):
@@ -283,13 +283,13 @@ def terminate(family: Family, count: int, seed: int) -> Outcome:
             time.sleep(0.02 + draw.uniform(0, 3 * duration))
             os.kill(process, signal.SIGTERM)
             outcome.sent += 1
-            outcome.violations += how_it_ended(process, folder)
+            outcome.violations += exit_violations(process, folder)
             outcome.landed += 1
     outcome.seconds = time.monotonic() - started
     return outcome
 
 
-def how_it_ended(process: int, folder: Path) -> list[str]:
+def exit_violations(process: int, folder: Path) -> list[str]:
     found, deadline = [], time.monotonic() + LONGEST
     while not (ended := os.waitpid(process, os.WNOHANG))[0]:
         if time.monotonic() > deadline:

@@ -87,7 +87,7 @@ def test_64_threads_predict_with_the_old_model_or_the_new_one(name, short_turns)
 
 
 # ------------------------------------------------------------------------------ simulated switches
-def calls_of(work, at=(), then=None):
+def count_calls(work, at=(), then=None):
     """How many calls `work()` makes, and its result; `then()` is called at those numbered in `at`."""
     count, done = 0, False
 
@@ -109,7 +109,7 @@ def calls_of(work, at=(), then=None):
     return count, result
 
 
-def some_of(count):
+def spread_numbers(count):
     """Return numbers of calls, spread over the work, including the first and the last ones."""
     turns = min(MAX_TURNS, max(3, 10_000 // count))
     return {*np.linspace(1, count, turns).astype(int).tolist(), count - 1}
@@ -120,12 +120,12 @@ def test_the_estimator_predicts_as_before_until_the_fit_is_finished(name):
     family, data = FAMILIES[name], rows(0)
     model, other = family.fitted(0), family.fitted(0)
     before, equal = family.outputs(model, data), []
-    count, _ = calls_of(lambda: family.fit(other, rows(1)))
+    count, _ = count_calls(lambda: family.fit(other, rows(1)))
 
     def read():
         equal.append(same(family.outputs(model, data), before))
 
-    calls_of(lambda: family.fit(model, rows(1)), some_of(count), read)
+    count_calls(lambda: family.fit(model, rows(1)), spread_numbers(count), read)
     assert equal
     assert all(equal)
     assert same(family.outputs(model, data), family.outputs(family.fitted(1), data))
@@ -164,23 +164,23 @@ def saved(model):
         return path.read_bytes()
 
 
-def plain(value, depth=0):
+def to_comparable(value, depth=0):
     """Convert a result to a form that can be compared."""
     if hasattr(value, "to_numpy"):
         value = value.to_numpy()
     if isinstance(value, np.ndarray):
         return value.tolist().__repr__()  # NaN equals NaN
     if inspect.isgenerator(value) or isinstance(value, list | tuple):
-        return [plain(one, depth) for one in value]
+        return [to_comparable(one, depth) for one in value]
     if isinstance(value, dict):
-        return {str(key): plain(one, depth) for key, one in sorted(value.items(), key=str)}
+        return {str(key): to_comparable(one, depth) for key, one in sorted(value.items(), key=str)}
     if (is_dataclass(value) or type(value).__module__.startswith("bosquet")) and depth < 4:
-        return plain(getattr(value, "__dict__", None), depth + 1)
+        return to_comparable(getattr(value, "__dict__", None), depth + 1)
     simple = isinstance(value, int | float | str | bytes | None)
     return repr(value) if simple else type(value).__name__
 
 
-def whole(output):
+def exhaust_generator(output):
     return list(output) if inspect.isgenerator(output) else output
 
 
@@ -196,21 +196,23 @@ def test_a_fit_that_ends_during_a_prediction_does_not_change_it(name):
     compared = []
     for reader, read in readers_of(model, data).items():
         try:
-            right = [plain(whole(readers[reader]())) for readers in (of_old, of_new)]
+            right = [
+                to_comparable(exhaust_generator(readers[reader]())) for readers in (of_old, of_new)
+            ]
         except (AttributeError, TypeError, ValueError):
             continue  # it needs something that this model does not have
-        count, output = calls_of(lambda read=read: whole(read()))
-        if plain(output) != right[0] or right[0] == right[1]:
+        count, output = count_calls(lambda read=read: exhaust_generator(read()))
+        if to_comparable(output) != right[0] or right[0] == right[1]:
             continue  # its result does not depend on the model
         compared.append(reader)
-        for turn in some_of(count):
+        for turn in spread_numbers(count):
             model.__dict__ = old.__dict__.copy()
 
             def publish():
                 model.__dict__ = new.__dict__.copy()
 
-            _, output = calls_of(lambda read=read: whole(read()), {turn}, publish)
-            assert plain(output) in right, f"{reader} is of neither model"
+            _, output = count_calls(lambda read=read: exhaust_generator(read()), {turn}, publish)
+            assert to_comparable(output) in right, f"{reader} is of neither model"
         model.__dict__ = old.__dict__.copy()
     assert compared
     assert "predict" in compared or name in UNASKED
@@ -220,12 +222,12 @@ def test_a_fit_that_ends_during_a_prediction_does_not_change_it(name):
 def test_a_fit_that_ends_while_a_model_is_written_does_not_show_in_the_file(name):
     old, new, model = (FAMILIES[name].fitted(which) for which in (0, 1, 0))
     right = [model_bytes(old), model_bytes(new)]
-    count, _ = calls_of(lambda: model_bytes(model))
+    count, _ = count_calls(lambda: model_bytes(model))
     for turn in range(1, count + 1):
         model.__dict__ = old.__dict__.copy()
 
         def publish():
             model.__dict__ = new.__dict__.copy()
 
-        _, data = calls_of(lambda: model_bytes(model), {turn}, publish)
+        _, data = count_calls(lambda: model_bytes(model), {turn}, publish)
         assert data in right, f"the fit ended at call {turn}"

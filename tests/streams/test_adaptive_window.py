@@ -31,7 +31,7 @@ def test_changes_are_those_of_the_reference(stretches, seed, most):
     assert [(change.began, change.noticed) for change in found] == expected
 
 
-def after(detector, value):
+def updated_copy(detector, value):
     """Return a copy that has processed one more value, and whether it raised an alarm."""
     copied = copy.copy(detector)
     return copied, copied.update(value)
@@ -53,7 +53,7 @@ def test_the_exact_probability_of_a_false_alarm_is_at_most_delta():
         following = {}
         for detector, chance in states.values():
             for value in (0, 1):
-                seen, alarm = after(detector, value)
+                seen, alarm = updated_copy(detector, value)
                 reached = chance * (means if value else 1 - means)
                 if alarm:
                     alarmed += reached
