@@ -45,10 +45,10 @@ struct Bins {
 
 // A table that reads the caller's arrays (a matrix or a list of columns) in place and keeps them
 // alive.
-struct HeldTable : bosquet::Table {
+struct OwnedTable : bosquet::Table {
     std::vector<nanobind::ndarray<nanobind::ro, nanobind::device::cpu>> arrays;
 };
-HeldTable table_of(nanobind::handle data);
+OwnedTable table_of(nanobind::handle data);
 
 // Returns a new NumPy array that owns its memory; `*data` points to its first element.
 template <class T>

@@ -166,7 +166,7 @@ class Fit {
 
     // FitData reads the caller's arrays in place, except the class numbers. These are copied: if
     // the caller changed one after the check, it could index outside the raw predictions.
-    struct HeldFitData {
+    struct OwnedFitData {
         DoubleMatrix target;
         DoubleArray weight;
         std::vector<double> classes;
@@ -194,8 +194,8 @@ class Fit {
         return options;
     }
 
-    HeldFitData fit_data_of(std::shared_ptr<BinnedMatrix> matrix, DoubleMatrix target,
-                            DoubleArray weight) const {
+    OwnedFitData fit_data_of(std::shared_ptr<BinnedMatrix> matrix, DoubleMatrix target,
+                             DoubleArray weight) const {
         std::size_t rows = matrix->rows();
         if (Layout(bins_.features, rows).features != matrix->layout().features)
             throw InputError(
@@ -210,14 +210,14 @@ class Fit {
         loss_.check_classes(values);
         check_finite(values, "targets");
         check_weights(weights, rows);
-        HeldFitData held{std::move(target), std::move(weight), {}, nullptr};
+        OwnedFitData owned{std::move(target), std::move(weight), {}, nullptr};
         if (loss_.softmax()) {
-            held.classes.assign(values.begin(), values.end());
-            values = held.classes;
+            owned.classes.assign(values.begin(), values.end());
+            values = owned.classes;
         }
-        held.fit_data =
+        owned.fit_data =
             std::make_unique<FitData>(std::move(matrix), values, weights, loss_.outputs());
-        return held;
+        return owned;
     }
 
     void check(const Ensemble& ensemble) const {
@@ -266,8 +266,8 @@ class Fit {
     Bins bins_;
     Loss loss_;
     Team team_;
-    HeldFitData train_;
-    HeldFitData validation_;
+    OwnedFitData train_;
+    OwnedFitData validation_;
     Booster booster_;
     std::atomic<bool> in_use_ = false;
 };

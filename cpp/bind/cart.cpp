@@ -257,12 +257,12 @@ class SplitColumns {
         return size_++;
     }
 
-    // The constructor arguments of NodeSplits; `more` holds further columns.
-    nb::tuple arguments(nb::dict more) const {
+    // The constructor arguments of NodeSplits; `extra_columns` holds further columns.
+    nb::tuple arguments(nb::dict extra_columns) const {
         nb::dict columns;
         columns["feature"] = features_;
         columns["threshold"] = thresholds_;
-        columns.update(more);
+        columns.update(extra_columns);
         return nb::make_tuple(counts_, columns, left_categories_);
     }
 
@@ -283,15 +283,15 @@ nb::tuple competitors_of(const CartTree& self) {
     for (const CartNode& node : self.nodes) all += node.competitors.size();
     SplitColumns splits(size, all);
     double* gain;
-    nb::dict more;
-    more["gain"] = new_array<double>({all}, &gain);
+    nb::dict extra_columns;
+    extra_columns["gain"] = new_array<double>({all}, &gain);
     for (std::size_t at = 0; at < size; ++at) {
         check_interrupt(kNanosecondsPerNode);
         const std::vector<CartSplit>& competitors = self.nodes[at].competitors;
         splits.begin(at, competitors.size());
         for (const CartSplit& split : competitors) gain[splits.add(split)] = split.gain;
     }
-    return splits.arguments(more);
+    return splits.arguments(extra_columns);
 }
 
 nb::tuple surrogates_of(const CartTree& self) {
@@ -300,9 +300,9 @@ nb::tuple surrogates_of(const CartTree& self) {
     SplitColumns splits(size, all);
     bool* reversed;
     double* agreement;
-    nb::dict more;
-    more["reversed"] = new_array<bool>({all}, &reversed);
-    more["agreement"] = new_array<double>({all}, &agreement);
+    nb::dict extra_columns;
+    extra_columns["reversed"] = new_array<bool>({all}, &reversed);
+    extra_columns["agreement"] = new_array<double>({all}, &agreement);
     for (std::size_t at = 0; at < size; ++at) {
         check_interrupt(kNanosecondsPerNode);
         const std::vector<Surrogate>& surrogates = self.nodes[at].surrogates;
@@ -313,7 +313,7 @@ nb::tuple surrogates_of(const CartTree& self) {
             agreement[index] = surrogate.agreement;
         }
     }
-    return splits.arguments(more);
+    return splits.arguments(extra_columns);
 }
 
 nb::dict details(const CartTree& self) {
@@ -343,7 +343,7 @@ nb::dict details(const CartTree& self) {
 
 std::shared_ptr<CodedTable> code_values(nb::object data, std::vector<std::uint32_t> categories,
                                         int threads) {
-    HeldTable table = table_of(data);
+    OwnedTable table = table_of(data);
     check_length(categories.size(), table.columns.size(), "categories", "column");
     for (std::uint32_t levels : categories)
         check_at_most(levels, kMaxCategories, "levels in a column");
@@ -355,7 +355,7 @@ std::shared_ptr<CodedTable> code_values(nb::object data, std::vector<std::uint32
 
 std::shared_ptr<CodedTable> code_bins(nb::object data, const Bins& bins, const std::string& isa,
                                       int threads) {
-    HeldTable table = table_of(data);
+    OwnedTable table = table_of(data);
     check_length(bins.features.size(), table.columns.size(), "bins", "column");
     check_at_most(table.rows, kMaxRows, "rows");
     Isa chosen = parse_isa(isa);

@@ -51,9 +51,9 @@ Column column_of(const AnyArray& array, std::size_t axis_offset, std::size_t axi
 
 }  // namespace
 
-HeldTable table_of(nb::handle data) {
+OwnedTable table_of(nb::handle data) {
     constexpr const char* kArray = "an array of numbers in the byte order of the machine";
-    HeldTable table;
+    OwnedTable table;
     if (nb::isinstance<nb::list>(data)) {
         // A copy of the list: reading a column may run Python code that changes the list.
         nb::tuple columns(nb::borrow<nb::list>(data));
@@ -95,7 +95,7 @@ const FeatureBins& bins_of(const Bins& bins, std::size_t feature) {
 
 Bins learn_from(nb::object data, std::vector<std::uint32_t> categories, DoubleArray weights,
                 int max_bins, std::size_t sample_rows, std::uint64_t seed, int threads) {
-    HeldTable table = table_of(data);
+    OwnedTable table = table_of(data);
     check_at_most(table.rows, kMaxRows, "rows");
     check_between(max_bins, 2, 255, "max_bins");
     if (!categories.empty())
@@ -113,7 +113,7 @@ Bins learn_from(nb::object data, std::vector<std::uint32_t> categories, DoubleAr
 
 std::shared_ptr<BinnedMatrix> bin_values(nb::object data, const Bins& bins, const std::string& isa,
                                          int threads) {
-    HeldTable table = table_of(data);
+    OwnedTable table = table_of(data);
     check_length(bins.features.size(), table.columns.size(), "bins", "column");
     check_at_most(table.rows, kMaxRows, "rows");
     Isa chosen = parse_isa(isa);

@@ -23,7 +23,7 @@ using Doubles = nb::ndarray<nb::numpy, double>;
 nb::tuple explain_rows(const Ensemble& ensemble, nb::object data, nb::object background,
                        bool interactions, int threads, const std::string& isa,
                        const std::vector<std::uint32_t>& players) {
-    HeldTable table = table_of(data), background_table;
+    OwnedTable table = table_of(data), background_table;
     check_columns(ensemble, table.columns.size());
     ShapOptions options;
     if (!background.is_none()) {
@@ -98,7 +98,7 @@ std::size_t count_points(const std::vector<Grid>& grids) {
 Doubles predict_on_grids(const Ensemble& ensemble, nb::object data,
                          const std::vector<std::uint32_t>& features,
                          std::vector<std::vector<double>> points, int threads) {
-    HeldTable table = table_of(data);
+    OwnedTable table = table_of(data);
     check_columns(ensemble, table.columns.size());
     std::vector<Grid> grids = grids_of(ensemble, features, std::move(points));
     double* out;
@@ -112,7 +112,7 @@ Doubles mean_on_grids(const Ensemble& ensemble, nb::object data,
                       const std::vector<std::uint32_t>& features,
                       std::vector<std::vector<double>> points, const DoubleArray& weights,
                       int threads) {
-    HeldTable table = table_of(data);
+    OwnedTable table = table_of(data);
     check_columns(ensemble, table.columns.size());
     check_length(weights.size(), table.rows, "weights");
     std::vector<Grid> grids = grids_of(ensemble, features, std::move(points));

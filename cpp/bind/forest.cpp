@@ -68,7 +68,7 @@ nb::ndarray<nb::numpy, double> importance_by_tree(const Ensemble& self, const st
 
 nb::tuple permuted(const Ensemble& self, std::size_t tree, nb::object data, RowNumbers rows,
                    std::uint64_t key) {
-    HeldTable table = table_of(data);
+    OwnedTable table = table_of(data);
     check_index(tree, self.trees.size(), "tree");
     check_columns(self, table.columns.size());
     // A copy: the caller's row numbers may change once the GIL is released.

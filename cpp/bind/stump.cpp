@@ -128,7 +128,7 @@ class Search {
     }
 
   private:
-    HeldTable source_;
+    OwnedTable source_;
     Isa isa_;
     Team team_;
     std::optional<StumpTable> table_;

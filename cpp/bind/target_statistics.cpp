@@ -34,7 +34,7 @@ LevelGroup group_of(std::vector<std::uint32_t> columns, std::vector<std::uint32_
 
 nb::tuple number_rows(nb::object data, std::vector<std::uint32_t> columns,
                       std::vector<std::uint32_t> levels) {
-    HeldTable table = table_of(data);
+    OwnedTable table = table_of(data);
     check_at_most(table.rows, kMaxRows, "rows");
     LevelGroup group = group_of(std::move(columns), std::move(levels));
     for (std::uint32_t column : group.columns) check_index(column, table.columns.size(), "column");
@@ -54,7 +54,7 @@ nb::tuple number_rows(nb::object data, std::vector<std::uint32_t> columns,
 
 // The arguments that the two functions of random folds share, checked.
 struct FoldsCall {
-    std::vector<Numbers> held;
+    std::vector<Numbers> owned_numbers;
     std::vector<std::vector<std::uint32_t>> copies;
     std::vector<NumberedRows> groups;
     StatisticsTarget target;
@@ -75,16 +75,17 @@ struct FoldsCall {
         check_between(strength, 0, kLargest, "strength");
         check_between(static_cast<double>(folds), 2, 1000, "folds");
         for (nb::handle item : given)
-            held.push_back(
+            owned_numbers.push_back(
                 cast_to<Numbers>(item, "an entry of numbers", "a contiguous array of uint32"));
-        for (std::size_t g = 0; g < held.size(); ++g) {
-            check_length(held[g].shape(0), rows, "numbers");
+        for (std::size_t g = 0; g < owned_numbers.size(); ++g) {
+            check_length(owned_numbers[g].shape(0), rows, "numbers");
             check_at_most(levels[g], rows, "levels in a group");
             // A copy, so that the numbers cannot change after the check.
-            copies.emplace_back(held[g].data(), held[g].data() + rows);
+            copies.emplace_back(owned_numbers[g].data(), owned_numbers[g].data() + rows);
             for (std::uint32_t number : copies.back()) check_index(number, levels[g], "level");
         }
-        for (std::size_t g = 0; g < held.size(); ++g) groups.push_back({copies[g], levels[g]});
+        for (std::size_t g = 0; g < owned_numbers.size(); ++g)
+            groups.push_back({copies[g], levels[g]});
         target = {rows,
                   {values.data(), values.size()},
                   {weight.data(), weight.shape(0)},
@@ -171,7 +172,7 @@ TargetTables tables_of(const std::vector<std::vector<std::uint32_t>>& columns,
 }
 
 Floats derive_columns(const TargetTables& tables, nb::object data, int threads) {
-    HeldTable table = table_of(data);
+    OwnedTable table = table_of(data);
     check_at_most(table.rows, kMaxRows, "rows");
     if (tables.sources() > table.columns.size())
         throw InputError("data has " + std::to_string(table.columns.size()) +

@@ -70,7 +70,7 @@ Doubles predict_raw(const Ensemble& self, nb::object data, std::size_t first, st
 nb::ndarray<nb::numpy, std::int32_t> apply_trees(const Ensemble& self, nb::object data,
                                                  int threads) {
     PredictOptions options = options_for(self, 0, self.trees.size(), threads, "auto");
-    HeldTable table = table_of(data);
+    OwnedTable table = table_of(data);
     check_columns(self, table.columns.size());
     std::int32_t* out;
     auto result = new_array<std::int32_t>({table.rows, self.trees.size()}, &out);
@@ -148,7 +148,7 @@ Doubles predict_rows(const Ensemble& self, const RowArray& values, const Loss* l
 
 // The simplest implementation, which the tests compare the others with.
 Doubles predict_plain(const Ensemble& self, nb::object data) {
-    HeldTable table = table_of(data);
+    OwnedTable table = table_of(data);
     check_columns(self, table.columns.size());
     double* out;
     Doubles result = new_array<double>({table.rows, self.outputs}, &out);

@@ -62,7 +62,7 @@ class BagRows {
     double offset() const { return offset_; }
     std::uint32_t row(std::size_t i) const { return rows_[i]; }
     const Item& item(std::size_t i) const { return items_[i]; }
-    NodeRows<Item> of(const RowRange& node) const {
+    NodeRows<Item> rows_of_node(const RowRange& node) const {
         return {rows_.data() + node.begin, items_.data() + node.begin, node.count};
     }
 

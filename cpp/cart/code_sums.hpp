@@ -68,7 +68,7 @@ class CodeSums {
 
     std::size_t size() const { return size_ - first_; }
     std::uint32_t code(std::size_t i) const { return codes_[first_ + i]; }
-    const double* of(std::size_t i) const {
+    const double* sums_of_entry(std::size_t i) const {
         return entry_sums_.data() + (first_ + i) * sums_.width();
     }
     // The number of rows of an entry, if collect() counted them.

@@ -12,7 +12,7 @@ namespace bosquet {
 namespace {
 
 // A number t with a <= t < b: the midpoint if it is representable.
-double between(double a, double b) {
+double threshold_between(double a, double b) {
     double middle = a / 2 + b / 2;
     return middle >= a && middle < b ? middle : a;
 }
@@ -114,7 +114,7 @@ CodedColumn code_categories(const Column& source, std::size_t rows, std::uint32_
 
 double CodedColumn::threshold(std::uint32_t below, std::uint32_t above) const {
     if (values.empty()) return edges[below - 1];
-    return between(values[below - 1], values[above - 1]);
+    return threshold_between(values[below - 1], values[above - 1]);
 }
 
 double CodedColumn::lowest(std::uint32_t code) const {

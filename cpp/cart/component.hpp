@@ -19,11 +19,11 @@ std::vector<double> first_component(const Sums& sums, const CodeSums<Sums>& code
     std::vector<double> mean(width), shares(code_sums.size() * width);
     double total = 0;
     for (std::uint32_t entry : order) {
-        double weight = sums.weight(code_sums.of(entry));
+        double weight = sums.weight(code_sums.sums_of_entry(entry));
         total += weight;
         for (std::size_t k = 0; k < width; ++k) {
-            shares[entry * width + k] = code_sums.of(entry)[k] / weight;
-            mean[k] += code_sums.of(entry)[k];
+            shares[entry * width + k] = code_sums.sums_of_entry(entry)[k] / weight;
+            mean[k] += code_sums.sums_of_entry(entry)[k];
         }
     }
     for (double& m : mean) m /= total;
@@ -33,7 +33,7 @@ std::vector<double> first_component(const Sums& sums, const CodeSums<Sums>& code
     for (int round = 0; round < 50; ++round) {
         std::fill(next.begin(), next.end(), 0.0);
         for (std::uint32_t entry : order) {
-            double along = 0, weight = sums.weight(code_sums.of(entry));
+            double along = 0, weight = sums.weight(code_sums.sums_of_entry(entry));
             for (std::size_t k = 0; k < width; ++k)
                 along += (shares[entry * width + k] - mean[k]) * axis[k];
             score[entry] = along;

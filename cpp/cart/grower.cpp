@@ -56,14 +56,14 @@ class TypedGrower final : public CartGrower {
         total_weight_ = weight(root);
         add_nodes(1);
         leaves_ = 1;
-        open(std::move(root));
+        open_node(std::move(root));
         while (!frontier_.empty()) {
             if (options_->max_leaf_nodes != 0 && leaves_ >= options_->max_leaf_nodes) break;
-            OpenNode node = next();
+            OpenNode node = take_next_node();
             split(node);
             ++leaves_;
         }
-        for (OpenNode& node : frontier_) close(node);
+        for (OpenNode& node : frontier_) close_node(node);
         frontier_.clear();
         return std::move(out_);
     }
@@ -91,10 +91,10 @@ class TypedGrower final : public CartGrower {
     }
 
     // Searches the split of a node; without one the node becomes a leaf.
-    void open(OpenNode node) {
+    void open_node(OpenNode node) {
         if (may_split(node)) find_split(node);
         if (!node.split.found()) {
-            close(node);
+            close_node(node);
             return;
         }
         frontier_.push_back(std::move(node));
@@ -106,7 +106,7 @@ class TypedGrower final : public CartGrower {
         return a.gain != b.gain ? a.gain < b.gain : a.index > b.index;
     }
 
-    OpenNode next() {
+    OpenNode take_next_node() {
         if (options_->max_leaf_nodes != 0)
             std::pop_heap(frontier_.begin(), frontier_.end(), has_lower_priority);
         OpenNode node = std::move(frontier_.back());
@@ -128,7 +128,7 @@ class TypedGrower final : public CartGrower {
 
     void find_split(OpenNode& node) {
         std::vector<CartSplit> all_splits;
-        View view{rows_.of(node.rows), node.sums, node.key, node.bounds, node.rows.count};
+        View view{rows_.rows_of_node(node.rows), node.sums, node.key, node.bounds, node.rows.count};
         search_columns(view, [&](CartSplit&& split) {
             if (!split.found()) return;
             if (options_->competitors > 0) all_splits.push_back(split);
@@ -216,15 +216,15 @@ class TypedGrower final : public CartGrower {
         std::vector<Surrogate> surrogates;
         rows_.mark_sides(node.rows, column, node.split);
         if (surrogates_ != nullptr) surrogates = route_missing(node, column);
-        std::size_t lefts = rows_.partition(node.rows);
+        std::size_t n_left = rows_.partition(node.rows);
         auto left = static_cast<std::uint32_t>(out_.tree.nodes.size());
         OpenNode children[2];
         for (int side = 0; side < 2; ++side) {
             OpenNode& child = children[side];
             child.index = left + static_cast<std::uint32_t>(side);
             child.depth = node.depth + 1;
-            child.rows = side == 0 ? RowRange{node.rows.begin, lefts}
-                                   : RowRange{node.rows.begin + lefts, node.rows.count - lefts};
+            child.rows = side == 0 ? RowRange{node.rows.begin, n_left}
+                                   : RowRange{node.rows.begin + n_left, node.rows.count - n_left};
             child.key = hash64(node.key, static_cast<std::uint64_t>(side), 1);
             child.sums = rows_.sums_of(child.rows);
             child.bounds = node.bounds;
@@ -240,8 +240,8 @@ class TypedGrower final : public CartGrower {
             cart_node.surrogates = std::move(surrogates);
         }
         // The left child is next if the frontier is a stack.
-        open(std::move(children[1]));
-        open(std::move(children[0]));
+        open_node(std::move(children[1]));
+        open_node(std::move(children[0]));
     }
 
     double weight(const OpenNode& node) const { return sums_.weight(node.sums.data()); }
@@ -249,7 +249,7 @@ class TypedGrower final : public CartGrower {
     // Finds surrogates and uses them to mark the sides of rows whose value is missing.
     std::vector<Surrogate> route_missing(OpenNode& node, const CodedColumn& column) {
         bool heavier_left = rows_.left_is_heavier(node.rows);
-        NodeRows<Item> view = rows_.of(node.rows);
+        NodeRows<Item> view = rows_.rows_of_node(node.rows);
         std::vector<std::uint8_t>& sides = rows_.sides();
         std::vector<Surrogate> surrogates = surrogates_->find(
             node.split, view.rows, rows_.weights_of(node.rows), node.rows.count, sides);
@@ -301,7 +301,7 @@ class TypedGrower final : public CartGrower {
     }
 
     // Makes the node a leaf.
-    void close(const OpenNode& node) {
+    void close_node(const OpenNode& node) {
         Node& leaf = out_.tree.nodes[node.index];
         out_.tree.stats[node.index].cover = static_cast<float>(weight(node));
         std::uint32_t outputs = values_.outputs();

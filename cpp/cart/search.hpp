@@ -108,9 +108,10 @@ class CartSearch {
 
     // With surrogates, rows whose value is missing are excluded from the search.
     void exclude_missing_rows(Node& node) {
-        known_.assign(node.sums.begin(), node.sums.end());
-        for (std::size_t k = 0; k < known_.size(); ++k) known_[k] -= code_sums_.of(0)[k];
-        node.sums = known_;
+        known_sums_.assign(node.sums.begin(), node.sums.end());
+        for (std::size_t k = 0; k < known_sums_.size(); ++k)
+            known_sums_[k] -= code_sums_.sums_of_entry(0)[k];
+        node.sums = known_sums_;
         node.known_rows -= code_sums_.count(0);
         code_sums_.drop_missing();
     }
@@ -134,7 +135,7 @@ class CartSearch {
         left_rows_ = 0;
     }
     void move_left(std::size_t entry) {
-        const double* sums = code_sums_.of(entry);
+        const double* sums = code_sums_.sums_of_entry(entry);
         for (std::size_t k = 0; k < left_.size(); ++k) left_[k] += sums[k];
         if (counted_) left_rows_ += code_sums_.count(entry);
     }
@@ -175,7 +176,7 @@ class CartSearch {
                 move(order_[i]);
                 // After the last entry only missing values can go right.
                 if (i + 1 == order_.size() && (!missing || missing_left)) break;
-                if (!allowed(node)) continue;
+                if (!is_allowed(node)) continue;
                 double proxy_gain = scorer.proxy_gain();
                 if (!(proxy_gain > split.gain)) continue;
                 split.gain = proxy_gain;
@@ -186,7 +187,7 @@ class CartSearch {
     }
 
     // Stores a split of the entries as codes or as a threshold.
-    void store(const CodedColumn& column, const SplitPoint& point, CartSplit& split) {
+    void store_split(const CodedColumn& column, const SplitPoint& point, CartSplit& split) {
         if (!split.found()) return;
         split.missing_left = point.missing_left;
         if (column.nominal) {
@@ -203,7 +204,7 @@ class CartSearch {
     }
 
     // Whether the split into the rows on the left and the others is allowed.
-    bool allowed(const Node& node) const {
+    bool is_allowed(const Node& node) const {
         const double* left = left_.data();
         if (counted_ && (left_rows_ < options_->min_samples_leaf ||
                          node.known_rows - left_rows_ < options_->min_samples_leaf))
@@ -250,8 +251,9 @@ class CartSearch {
     }
 
     void sort_by_mean() {
-        sort_by(
-            [&](std::uint32_t entry) { return code_sums_.of(entry)[1] / code_sums_.of(entry)[0]; });
+        sort_by([&](std::uint32_t entry) {
+            return code_sums_.sums_of_entry(entry)[1] / code_sums_.sums_of_entry(entry)[0];
+        });
     }
 
     void ordered_split(const CodedColumn& column, const Node& node, CartSplit& split) {
@@ -263,13 +265,13 @@ class CartSearch {
             }
         }
         order_present();
-        store(column, best_split_point(node, SumScorer{this, &node}, split), split);
+        store_split(column, best_split_point(node, SumScorer{this, &node}, split), split);
     }
 
     // The common case: no missing values and no constraints.
     void plain_split(const CodedColumn& column, const Node& node, CartSplit& split) {
         double w = 0, s = 0, all_w = node.sums[0], all_s = node.sums[1];
-        const double* entry = code_sums_.of(0);
+        const double* entry = code_sums_.sums_of_entry(0);
         std::size_t best = 0;
         for (std::size_t i = 0; i + 1 < code_sums_.size(); ++i, entry += 2) {
             w += entry[0];
@@ -299,7 +301,7 @@ class CartSearch {
             std::vector<double> score = first_component(sums_, code_sums_, order_);
             sort_by([&](std::uint32_t entry) { return score[entry]; });
         }
-        store(column, best_split_point(node, SumScorer{this, &node}, split), split);
+        store_split(column, best_split_point(node, SumScorer{this, &node}, split), split);
     }
 
     // Tries all groupings into two, with the last category always on the right.
@@ -316,7 +318,7 @@ class CartSearch {
                 if (missing_left) move_left(0);
                 for (std::size_t i = 0; i < present; ++i)
                     if (all_left || (group >> i & 1)) move_left(order_[i]);
-                if (!allowed(node)) continue;
+                if (!is_allowed(node)) continue;
                 double proxy_gain = proxy_gain_of_sides(node);
                 if (!(proxy_gain > split.gain)) continue;
                 split.gain = proxy_gain;
@@ -367,7 +369,7 @@ class CartSearch {
             sums_.add(left_.data(), node.rows.items[i], row);
             ++left_rows_;
         }
-        if (allowed(node)) split.gain = proxy_gain_of_sides(node);
+        if (is_allowed(node)) split.gain = proxy_gain_of_sides(node);
         return split;
     }
 
@@ -387,9 +389,9 @@ class CartSearch {
         clear_left();
         if (point.missing_left) move_left(0);
         for (std::size_t i = 0; i < point.position; ++i) move_left(order_[i]);
-        if (!allowed(node)) return;
+        if (!is_allowed(node)) return;
         split.gain = proxy_gain_of_sides(node);
-        store(column, point, split);
+        store_split(column, point, split);
     }
 
     // Scores a split by the distances of its rows to the medians of the two sides.
@@ -421,7 +423,7 @@ class CartSearch {
                 values_.push_back({item.sum / item.weight, item.weight});
             }
             medians_.reset(values_);
-            store(column, best_split_point(node, MedianScorer{this}, split), split);
+            store_split(column, best_split_point(node, MedianScorer{this}, split), split);
         }
     }
 
@@ -433,7 +435,7 @@ class CartSearch {
     bool counted_ = false;
     std::uint32_t feature_ = 0;
     std::vector<std::uint32_t> order_;
-    std::vector<double> left_, right_, known_;
+    std::vector<double> left_, right_, known_sums_;
     std::size_t left_rows_ = 0;
     MedianSplit medians_;
     std::vector<WeightedNumber> values_;

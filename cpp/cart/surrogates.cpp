@@ -53,13 +53,14 @@ Surrogate SurrogateSearch::best_on(std::uint32_t feature,
     best.split.nominal = column.nominal;
     double all = 0, all_left = 0;
     for (std::size_t i = first_present; i < code_sums_.size(); ++i) {
-        all += code_sums_.of(i)[0];
-        all_left += code_sums_.of(i)[1];
+        all += code_sums_.sums_of_entry(i)[0];
+        all_left += code_sums_.sums_of_entry(i)[1];
     }
     if (column.nominal) {
         // Each category goes the way of most of its weight.
         for (std::size_t i = first_present; i < code_sums_.size(); ++i) {
-            double left = code_sums_.of(i)[1], right = code_sums_.of(i)[0] - left;
+            double left = code_sums_.sums_of_entry(i)[1],
+                   right = code_sums_.sums_of_entry(i)[0] - left;
             if (left > right) best.split.left_codes.push_back(code_sums_.code(i));
             best.agreement += std::max(left, right);
         }
@@ -70,8 +71,8 @@ Surrogate SurrogateSearch::best_on(std::uint32_t feature,
     }
     double w = 0, left = 0;
     for (std::size_t i = first_present; i + 1 < code_sums_.size(); ++i) {
-        w += code_sums_.of(i)[0];
-        left += code_sums_.of(i)[1];
+        w += code_sums_.sums_of_entry(i)[0];
+        left += code_sums_.sums_of_entry(i)[1];
         // Left below the threshold and right above it, or the other way round.
         double same = left + (all - w) - (all_left - left);
         for (bool reversed : {false, true}) {

@@ -74,7 +74,7 @@ void sort_with_weights(std::vector<Value>& values, std::vector<double>& weights)
 }
 
 // A number e with a <= e < b: the midpoint if it is representable.
-double between(double a, double b) {
+double edge_between(double a, double b) {
     double middle = a / 2 + b / 2;
     return middle >= a && middle < b ? middle : a;
 }
@@ -121,7 +121,7 @@ std::vector<double> edges_between_values(const std::vector<Value>& sorted) {
     for (std::size_t i = 1; i < sorted.size(); ++i)
         if (sorted[i] > sorted[i - 1])
             edges.push_back(
-                between(static_cast<double>(sorted[i - 1]), static_cast<double>(sorted[i])));
+                edge_between(static_cast<double>(sorted[i - 1]), static_cast<double>(sorted[i])));
     return edges;
 }
 
@@ -143,7 +143,7 @@ std::vector<double> edges_of(const std::vector<Value>& sorted, const std::vector
         double share = left / static_cast<double>(max_bins - edges.size());
         // Close the bin here if its weight is now closer to the share than after the next value.
         if (in_bin + next.weight / 2 >= share) {
-            edges.push_back(between(run.value, next.value));
+            edges.push_back(edge_between(run.value, next.value));
             left -= in_bin;
             in_bin = 0;
         }

@@ -29,7 +29,7 @@ class LevelSums {
             sums[1 + k] += weight * target_->values[k * target_->rows + row];
     }
     void clear(std::uint32_t level) { std::fill_n(sums_.data() + level * width_, width_, 0.0); }
-    const double* of(std::uint32_t level) const { return sums_.data() + level * width_; }
+    const double* sums_of_level(std::uint32_t level) const { return sums_.data() + level * width_; }
 
   private:
     const StatisticsTarget* target_;
@@ -47,7 +47,8 @@ void for_each_fold(const NumberedRows& group, const StatisticsTarget& target, Fo
     for (const auto& fold : folds) {
         for (std::uint32_t row : fold) own.add(group.numbers[row], row);
         for (std::uint32_t row : fold)
-            visit(row, all.of(group.numbers[row]), own.of(group.numbers[row]));
+            visit(row, all.sums_of_level(group.numbers[row]),
+                  own.sums_of_level(group.numbers[row]));
         for (std::uint32_t row : fold) own.clear(group.numbers[row]);
     }
 }

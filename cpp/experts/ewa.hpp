@@ -12,7 +12,7 @@ class ExponentialWeights final : public Rule {
   public:
     explicit ExponentialWeights(const RuleSetup& setup)
         : Rule(setup),
-          fixed_(setup.rate),
+          given_rate_(setup.rate),
           given_range_(setup.range),
           range_(setup.range),
           regret_(size(), 0.0),
@@ -20,7 +20,7 @@ class ExponentialWeights final : public Rule {
 
     // The fixed rate, or 2 √(ln N / t) / M, which minimises the sum of the two terms of the bound.
     double rate() const override {
-        if (fixed_ > 0) return fixed_;
+        if (given_rate_ > 0) return given_rate_;
         if (!(range_ > 0)) return 0;
         return 2 * std::sqrt(log_size() / static_cast<double>(steps_ + 1)) / range_;
     }
@@ -61,7 +61,7 @@ class ExponentialWeights final : public Rule {
     }
 
   private:
-    double fixed_, given_range_, range_;
+    double given_rate_, given_range_, range_;
     double mixability_gaps_ = 0, last_rate_ = 0;
     std::uint64_t steps_ = 0;
     std::vector<double> regret_, score_;

@@ -14,7 +14,7 @@ class BanditWeights : public Rule {
   public:
     explicit BanditWeights(const RuleSetup& setup)
         : Rule(setup),
-          fixed_(setup.rate),
+          given_rate_(setup.rate),
           given_range_(setup.range),
           range_(setup.range),
           confidence_(setup.confidence),
@@ -25,7 +25,7 @@ class BanditWeights : public Rule {
 
     // The fixed rate, or √(ln N / (N t)) / M.
     double rate() const override {
-        if (fixed_ > 0) return fixed_;
+        if (given_rate_ > 0) return given_rate_;
         if (!(range_ > 0)) return 0;
         double chances = static_cast<double>(size()) * static_cast<double>(steps_ + 1);
         return std::sqrt(log_size() / chances) / range_;
@@ -73,7 +73,7 @@ class BanditWeights : public Rule {
     }
 
   private:
-    double fixed_, given_range_, range_, confidence_;
+    double given_rate_, given_range_, range_, confidence_;
     double rates_ = 0, last_rate_ = 0;
     std::uint64_t steps_ = 0;
     std::vector<double> gain_, score_;

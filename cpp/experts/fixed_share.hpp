@@ -12,7 +12,7 @@ class FixedShare final : public Rule {
   public:
     explicit FixedShare(const RuleSetup& setup)
         : Rule(setup),
-          fixed_(setup.rate),
+          given_rate_(setup.rate),
           share_(setup.share),
           given_range_(setup.range),
           range_(setup.range),
@@ -24,7 +24,7 @@ class FixedShare final : public Rule {
     // The fixed rate, or the best rate against sequences of experts that shift with probability
     // `share`.
     double rate() const override {
-        if (fixed_ > 0) return fixed_;
+        if (given_rate_ > 0) return given_rate_;
         // A given range fixes the rate, since the bound holds for a constant rate.
         double range = given_range_ > 0 ? given_range_ : range_;
         if (!(range > 0)) return 0;
@@ -74,7 +74,7 @@ class FixedShare final : public Rule {
     }
 
   private:
-    bool learns_range() const { return !(fixed_ > 0) && !(given_range_ > 0); }
+    bool learns_range() const { return !(given_rate_ > 0) && !(given_range_ > 0); }
 
     // With a constant rate this is the bound of the literature. With a learned range the rate η_t
     // decreases. Let v_t be the weight before the share is redistributed. For the expert that is
@@ -98,7 +98,7 @@ class FixedShare final : public Rule {
         return total / last_rate_ + mixability_gaps_;
     }
 
-    double fixed_, share_, given_range_, range_;
+    double given_rate_, share_, given_range_, range_;
     double mixability_gaps_ = 0, last_rate_ = 0;
     std::uint64_t steps_ = 0;
     std::vector<double> log_p_, p_;

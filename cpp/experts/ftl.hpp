@@ -14,7 +14,7 @@ class FollowTheLeader final : public Rule {
     void weights(Awake awake, double* p) override {
         double best = highest(regret_.data(), awake, size());
         for (std::size_t k = 0; k < size(); ++k) leads_[k] = regret_[k] == best ? prior_[k] : 0.0;
-        shares(leads_.data(), prior_.data(), awake, size(), p);
+        normalise(leads_.data(), prior_.data(), awake, size(), p);
     }
 
     void update(const double* excess) override {

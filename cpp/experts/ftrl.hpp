@@ -13,7 +13,7 @@ class RegularisedLeader final : public Rule {
   public:
     explicit RegularisedLeader(const RuleSetup& setup)
         : Rule(setup),
-          fixed_(setup.rate),
+          given_rate_(setup.rate),
           entropy_(setup.entropy),
           limit_(setup.entropy ? setup.range
                                : setup.range * std::sqrt(static_cast<double>(size()))),
@@ -27,7 +27,7 @@ class RegularisedLeader final : public Rule {
     }
 
     double rate() const override {
-        if (fixed_ > 0) return fixed_;
+        if (given_rate_ > 0) return given_rate_;
         double limit = limit_.value();
         return limit > 0 ? scale_ / std::sqrt(limit * limit + squares_) : 0.0;
     }
@@ -41,7 +41,7 @@ class RegularisedLeader final : public Rule {
         }
         for (std::size_t k = 0; k < size(); ++k) p_[k] = prior_[k] + eta * regret_[k];
         project_to_simplex(p_, sorted_);
-        shares(p_.data(), prior_.data(), awake, size(), p);
+        normalise(p_.data(), prior_.data(), awake, size(), p);
     }
 
     void update(const double* excess) override {
@@ -53,7 +53,7 @@ class RegularisedLeader final : public Rule {
                 std::sqrt(sum_over(size(), [&](std::size_t k) { return excess[k] * excess[k]; }));
         double eta = rate();
         // With a fixed rate, which the user chose, no step is shrunk.
-        double factor = fixed_ > 0 ? 1.0 : limit_.admit(norm);
+        double factor = given_rate_ > 0 ? 1.0 : limit_.admit(norm);
         norm *= factor;
         stability_ += eta * norm * norm / (entropy_ ? 8 : 2);
         squares_ += norm * norm;
@@ -85,7 +85,7 @@ class RegularisedLeader final : public Rule {
                });
     }
 
-    double fixed_;
+    double given_rate_;
     bool entropy_;
     Limit limit_;
     double scale_, squares_ = 0, stability_ = 0, last_rate_ = 0;

@@ -16,18 +16,18 @@ class MLPoly final : public Rule {
           largest_(setup.range * setup.range),
           regret_(size(), 0.0),
           squares_(size(), 0.0),
-          amount_(size()) {}
+          unnormalised_(size()) {}
 
     void weights(Awake awake, double* p) override {
         for (std::size_t k = 0; k < size(); ++k) {
             double positive = regret_[k] > 0 ? regret_[k] : 0.0;
-            amount_[k] = positive > 0 ? prior_[k] * positive / (largest_ + squares_[k]) : 0.0;
+            unnormalised_[k] = positive > 0 ? prior_[k] * positive / (largest_ + squares_[k]) : 0.0;
         }
-        shares(amount_.data(), prior_.data(), awake, size(), p);
+        normalise(unnormalised_.data(), prior_.data(), awake, size(), p);
     }
 
     void update(const double* excess) override {
-        double step_size = extremes(excess, size()).size();
+        double step_size = extremes(excess, size()).magnitude();
         double before = largest_ > 0 ? growth(excess, largest_, false) : 0.0;
         bool first = !(largest_ > 0);
         largest_ = step_size * step_size > largest_ ? step_size * step_size : largest_;
@@ -65,7 +65,7 @@ class MLPoly final : public Rule {
     }
 
     double largest_, potential_ = 0;
-    std::vector<double> regret_, squares_, amount_;
+    std::vector<double> regret_, squares_, unnormalised_;
 };
 
 }  // namespace bosquet

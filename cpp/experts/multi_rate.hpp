@@ -22,7 +22,7 @@ class MultiRate : public Rule {
           gain_(size(), 0.0),
           squares_(size(), 0.0),
           shortfall_(size(), 0.0),
-          next_(size(), 0.0),
+          next_eta_(size(), 0.0),
           score_(size()) {
         if (limit_.value() > 0)
             for (std::size_t k = 0; k < size(); ++k) eta_[k] = rate_of(k);
@@ -39,7 +39,7 @@ class MultiRate : public Rule {
     }
 
     void update(const double* excess) override {
-        double step_size = extremes(excess, size()).size();
+        double step_size = extremes(excess, size()).magnitude();
         if (!(step_size > 0)) return;
         bool first = !(limit_.value() > 0);
         double factor = limit_.admit(step_size);
@@ -52,11 +52,11 @@ class MultiRate : public Rule {
             gain_[k] += gain;
             shortfall_[k] += r - gain;
             squares_[k] += r * r;
-            next_[k] = rate_of(k);
+            next_eta_[k] = rate_of(k);
         }
-        drift_ +=
-            sum_over(size(), [&](std::size_t k) { return prior_[k] * (eta_[k] / next_[k] - 1); });
-        eta_.swap(next_);
+        drift_ += sum_over(size(),
+                           [&](std::size_t k) { return prior_[k] * (eta_[k] / next_eta_[k] - 1); });
+        eta_.swap(next_eta_);
     }
 
     // (ln(1/prior) + ln(1 + drift/e)) / η_k + Σ (r - gain), plus what the limit cut off.
@@ -87,7 +87,7 @@ class MultiRate : public Rule {
 
     Limit limit_;
     double drift_ = 0;  // Σ prior_k Σ_t (η_{k,t-1} / η_{k,t} - 1)
-    std::vector<double> eta_, gain_, squares_, shortfall_, next_, score_;
+    std::vector<double> eta_, gain_, squares_, shortfall_, next_eta_, score_;
 };
 
 }  // namespace bosquet

@@ -11,15 +11,15 @@ namespace bosquet {
 class GradientDescent final : public Rule {
   public:
     explicit GradientDescent(const RuleSetup& setup)
-        : Rule(setup), fixed_(setup.rate), p_(prior_), sorted_(size()) {}
+        : Rule(setup), given_rate_(setup.rate), p_(prior_), sorted_(size()) {}
 
     double rate() const override {
-        if (fixed_ > 0) return fixed_;
+        if (given_rate_ > 0) return given_rate_;
         return squares_ > 0 ? 1 / std::sqrt(squares_) : 0.0;
     }
 
     void weights(Awake awake, double* p) override {
-        shares(p_.data(), prior_.data(), awake, size(), p);
+        normalise(p_.data(), prior_.data(), awake, size(), p);
     }
 
     void update(const double* excess) override {
@@ -32,12 +32,12 @@ class GradientDescent final : public Rule {
     // √2 D √Σ|r|² with the diameter D = √2 (Orabona 2019, chapter 4). With a fixed rate: |e_k -
     // prior|² / (2η) + η Σ|r|² / 2.
     double bound(std::size_t k) const override {
-        if (!(fixed_ > 0)) return 2 * std::sqrt(squares_);
+        if (!(given_rate_ > 0)) return 2 * std::sqrt(squares_);
         double distance = sum_over(size(), [&](std::size_t j) {
             double difference = (j == k ? 1.0 : 0.0) - prior_[j];
             return difference * difference;
         });
-        return distance / (2 * fixed_) + fixed_ * squares_ / 2;
+        return distance / (2 * given_rate_) + given_rate_ * squares_ / 2;
     }
 
     void visit(StateVisitor& visitor) override {
@@ -46,7 +46,7 @@ class GradientDescent final : public Rule {
     }
 
   private:
-    double fixed_, squares_ = 0;
+    double given_rate_, squares_ = 0;
     std::vector<double> p_, sorted_;
 };
 

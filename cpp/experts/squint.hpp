@@ -29,7 +29,7 @@ class Squint final : public Rule {
     }
 
     void update(const double* excess) override {
-        double step_size = extremes(excess, size()).size();
+        double step_size = extremes(excess, size()).magnitude();
         if (!(step_size > 0)) return;
         if (!(grid_limit_ > 0)) {  // the first step with an excess sets the scale
             limit_.admit(step_size);

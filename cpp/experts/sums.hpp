@@ -22,7 +22,7 @@ BOSQUET_INLINE double sum_over(std::size_t n, Term term) {
 struct Extremes {
     double low, high;
     double width() const { return high - low; }
-    double size() const { return high > -low ? high : -low; }  // the largest absolute value
+    double magnitude() const { return high > -low ? high : -low; }  // the largest absolute value
 };
 
 // The smallest and the largest of at least one value.
@@ -75,8 +75,8 @@ inline double softmax(const double* score, Awake awake, std::size_t n, double* p
 
 // p_k ∝ amount_k (not negative) over the experts that are awake. If all their amounts are 0,
 // `otherwise` replaces the amounts.
-inline void shares(const double* amount, const double* otherwise, Awake awake, std::size_t n,
-                   double* p) {
+inline void normalise(const double* amount, const double* otherwise, Awake awake, std::size_t n,
+                      double* p) {
     for (std::size_t k = 0; k < n; ++k) p[k] = is_awake(awake, k) ? amount[k] : 0.0;
     double total = sum_over(n, [&](std::size_t k) { return p[k]; });
     if (!(total > 0)) {

@@ -54,7 +54,7 @@ class ShapComputation {
   public:
     ShapComputation(const Ensemble& ensemble, const Table& rows, const ShapOptions& options);
     void run(double* out) const;
-    void expectation(double* base) const;
+    void compute_expectation(double* base) const;
     // Whether values with a background can be computed leaf by leaf, which is many times faster.
     bool by_leaves() const;
     void run_by_leaves(double* out) const;
@@ -104,8 +104,8 @@ ShapComputation::ShapComputation(const Ensemble& ensemble, const Table& rows,
       kernels_(&select_shap_kernels(options.isa)),
       used_(ensemble, options.player_of) {
     trees_.reserve(ensemble.trees.size());
-    std::size_t edges = 0;  // total over all trees
-    bool whole = true;      // whether every tree is processed at all points at once
+    std::size_t edges = 0;           // total over all trees
+    bool all_points_at_once = true;  // whether every tree is processed at all points at once
     for (const Tree& tree : ensemble.trees) {
         check_interrupt(64 * tree.nodes.size());
         const TreeShape& shape = trees_.emplace_back(ensemble, tree, used_, options.interactions);
@@ -115,11 +115,11 @@ ShapComputation::ShapComputation(const Ensemble& ensemble, const Table& rows,
         share_size_ = std::max(share_size_, 2 * shape.splits());
         edge_size_ = std::max(edge_size_, shape.edge_size(points));
         edges += shape.edge_size(points);
-        whole = whole && points == shape.points();
+        all_points_at_once = all_points_at_once && points == shape.points();
     }
     if (options.background != nullptr) {
         read_background();
-    } else if (whole && edges * sizeof(double) <= kKeptBytes) {
+    } else if (all_points_at_once && edges * sizeof(double) <= kKeptBytes) {
         for (const TreeShape& shape : trees_) {
             check_interrupt(16 * shape.edge_size(1) * shape.points());
             edges_.emplace_back(shape.edge_size(shape.points()));
@@ -348,12 +348,12 @@ void ShapComputation::run_by_leaves(double* out) const {
     } while (first < trees_.size());
 }
 
-void ShapComputation::expectation(double* base) const {
+void ShapComputation::compute_expectation(double* base) const {
     std::vector<double> sums(outputs()), shares(share_size_);
-    std::size_t times = std::max<std::size_t>(1, background_rows_);
+    std::size_t repetitions = std::max<std::size_t>(1, background_rows_);
     for (std::size_t t = 0; t < trees_.size(); ++t) {
         double* destination = sums.data() + (ensemble_->vector_leaves ? 0 : t % outputs());
-        for (std::size_t b = 0; b < times; ++b) {
+        for (std::size_t b = 0; b < repetitions; ++b) {
             check_interrupt(8 * trees_[t].splits());
             const double* source = trees_[t].cover_shares().data();
             if (background_rows_ > 0) {
@@ -364,7 +364,7 @@ void ShapComputation::expectation(double* base) const {
         }
     }
     for (std::size_t k = 0; k < outputs(); ++k)
-        base[k] = ensemble_->base[k] + sums[k] / static_cast<double>(times);
+        base[k] = ensemble_->base[k] + sums[k] / static_cast<double>(repetitions);
 }
 
 }  // namespace
@@ -372,7 +372,7 @@ void ShapComputation::expectation(double* base) const {
 void shap_values(const Ensemble& ensemble, const Table& rows, const ShapOptions& options,
                  double* out, double* base) {
     ShapComputation computation(ensemble, rows, options);
-    computation.expectation(base);
+    computation.compute_expectation(base);
     if (computation.by_leaves())
         computation.run_by_leaves(out);
     else

@@ -20,7 +20,7 @@ typedef double Doubles __attribute__((vector_size(kWidth * sizeof(double)), may_
 typedef std::int64_t Mask __attribute__((vector_size(kWidth * sizeof(double)), may_alias));
 
 // Every lane sees the same operations in the same order for any vector width.
-inline Doubles all(double value) { return value - Doubles{}; }
+inline Doubles broadcast(double value) { return value - Doubles{}; }
 
 struct Lanes {
     Doubles v[kVectors];
@@ -54,7 +54,7 @@ class Walk {
         frames_ = reinterpret_cast<Frame*>(sums_ + lines * tree.values_per_leaf);
         for (std::size_t i = 0; i < kVectors; ++i) {
             met_[0].v[i] = ~Mask{};
-            for (std::size_t q = 0; q < points(); ++q) products_[q].v[i] = all(1.0);
+            for (std::size_t q = 0; q < points(); ++q) products_[q].v[i] = broadcast(1.0);
         }
     }
 
@@ -122,7 +122,7 @@ class Walk {
         if (at.categories == 0) {
             for (std::size_t i = 0; i < kVectors; ++i)
                 left.v[i] =
-                    *reinterpret_cast<const Doubles*>(line + i * kWidth) <= all(at.threshold);
+                    *reinterpret_cast<const Doubles*>(line + i * kWidth) <= broadcast(at.threshold);
             return left;
         }
         for (std::size_t row = 0; row < kShapRows; ++row) {
@@ -157,16 +157,16 @@ class Walk {
         Lanes* to = products(level + 1);
         if (at.before == 0) {
             for (std::size_t q = 0; q < points(); ++q) {
-                Doubles meets = all(edge.meets[q]), fails = all(edge.fails[q]);
+                Doubles meets = broadcast(edge.meets[q]), fails = broadcast(edge.fails[q]);
                 for (std::size_t i = 0; i < kVectors; ++i)
                     to[q].v[i] = from[q].v[i] * (met.v[i] ? meets : fails);
             }
         } else {
             // For a row that failed a condition above, only the share of this edge counts.
             const Masks& above = met_[at.before];
-            Doubles share = all(tree_.shares[2 * split + side]);
+            Doubles share = broadcast(tree_.shares[2 * split + side]);
             for (std::size_t q = 0; q < points(); ++q) {
-                Doubles meets = all(edge.meets[q]), fails = all(edge.fails[q]);
+                Doubles meets = broadcast(edge.meets[q]), fails = broadcast(edge.fails[q]);
                 for (std::size_t i = 0; i < kVectors; ++i)
                     to[q].v[i] = from[q].v[i] * (met.v[i] ? meets : (above.v[i] ? fails : share));
             }
@@ -175,13 +175,14 @@ class Walk {
         Lanes* ratio = ratios(level + 1);
         for (std::size_t q = 0; q < points(); ++q)
             for (std::size_t i = 0; i < kVectors; ++i)
-                ratio[q].v[i] = met.v[i] ? all(edge.ratio_meets[q]) : all(tree_.ratio_fails[q]);
+                ratio[q].v[i] =
+                    met.v[i] ? broadcast(edge.ratio_meets[q]) : broadcast(tree_.ratio_fails[q]);
     }
 
     void take_leaf(std::size_t leaf, std::size_t level) {
         const Lanes* product = products(level);
         for (std::size_t k = 0; k < tree_.values_per_leaf; ++k) {
-            Doubles value = all(tree_.leaves[leaf * tree_.values_per_leaf + k]);
+            Doubles value = broadcast(tree_.leaves[leaf * tree_.values_per_leaf + k]);
             Lanes* to = sums(level, k);
             for (std::size_t q = 0; q < points(); ++q)
                 for (std::size_t i = 0; i < kVectors; ++i) to[q].v[i] = value * product[q].v[i];
@@ -196,13 +197,14 @@ class Walk {
         const Masks met = met_[level + 1], above = met_[at.before];
         const Lanes* from = products(level);
         Lanes* to = sums(level, 0);
-        Doubles value = all(tree_.leaves[-1 - at.child[side]]);
-        Doubles share = all(tree_.shares[2 * split + side]);
+        Doubles value = broadcast(tree_.leaves[-1 - at.child[side]]);
+        Doubles share = broadcast(tree_.shares[2 * split + side]);
         bool first = at.before == 0;
         Lanes added{};
         for (std::size_t q = 0; q < points(); ++q) {
-            Doubles meets = all(edge.meets[q]), fails = all(edge.fails[q]);
-            Doubles gain_meets = all(edge.gain_meets[q]), gain_fails = all(edge.gain_fails[q]);
+            Doubles meets = broadcast(edge.meets[q]), fails = broadcast(edge.fails[q]);
+            Doubles gain_meets = broadcast(edge.gain_meets[q]),
+                    gain_fails = broadcast(edge.gain_fails[q]);
             for (std::size_t i = 0; i < kVectors; ++i) {
                 Doubles factor = met.v[i] ? meets : fails;
                 Doubles gain = met.v[i] ? gain_meets : gain_fails;
@@ -229,7 +231,8 @@ class Walk {
             Lanes* to = sums(level, k);
             Lanes added{};
             for (std::size_t q = 0; q < points(); ++q) {
-                Doubles meets = all(edge.gain_meets[q]), fails = all(edge.gain_fails[q]);
+                Doubles meets = broadcast(edge.gain_meets[q]),
+                        fails = broadcast(edge.gain_fails[q]);
                 for (std::size_t i = 0; i < kVectors; ++i) {
                     Doubles sum = below[q].v[i];
                     Doubles gain = met.v[i] ? meets : fails;

@@ -114,7 +114,7 @@ void write_tree(const Tree& tree, const Thresholds& thresholds, const LeafWriter
                 write_set(tree, node, out);
             } else {
                 const std::vector<double>& table = thresholds[node.feature()];
-                auto position = std::lower_bound(table.begin(), table.end(), node.number, before);
+                auto position = std::lower_bound(table.begin(), table.end(), node.number, precedes);
                 out.varint(static_cast<std::uint64_t>(position - table.begin()));
             }
             out.real32(std::clamp(tree.stats[at].gain, -kLargestGain, kLargestGain));
@@ -199,7 +199,7 @@ Thresholds read_thresholds(ByteReader& in, std::size_t features) {
             if (std::isnan(threshold)) ByteReader::reject("a threshold", "is NaN");
         }
         for (std::size_t i = 1; i < table.size(); ++i)
-            if (!before(table[i - 1], table[i]))
+            if (!precedes(table[i - 1], table[i]))
                 ByteReader::reject("a list of thresholds", "is not in ascending order");
     }
     return thresholds;

@@ -8,17 +8,17 @@ namespace bosquet {
 namespace {
 
 bool ascend(std::span<const double> a, std::span<const double> b) {
-    return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(), before);
+    return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(), precedes);
 }
 
 }  // namespace
 
-bool before(double a, double b) { return a < b || (a == b && std::signbit(a) > std::signbit(b)); }
+bool precedes(double a, double b) { return a < b || (a == b && std::signbit(a) > std::signbit(b)); }
 
 void make_distinct(std::vector<double>& numbers) {
-    std::sort(numbers.begin(), numbers.end(), before);
-    auto same = [](double a, double b) { return !before(a, b); };
-    numbers.erase(std::unique(numbers.begin(), numbers.end(), same), numbers.end());
+    std::sort(numbers.begin(), numbers.end(), precedes);
+    auto are_equal = [](double a, double b) { return !precedes(a, b); };
+    numbers.erase(std::unique(numbers.begin(), numbers.end(), are_equal), numbers.end());
 }
 
 LeafWriter::LeafWriter(const Ensemble& ensemble)
@@ -27,19 +27,19 @@ LeafWriter::LeafWriter(const Ensemble& ensemble)
     list_numbers();
 }
 
-bool LeafWriter::vector_before(const double* a, const double* b) const {
+bool LeafWriter::vector_precedes(const double* a, const double* b) const {
     return ascend({a, ensemble_->outputs}, {b, ensemble_->outputs});
 }
 
 // A list saves space if at most half of the references to it are distinct. The leaves of each tree
 // are made distinct first, because most values repeat within a tree.
 void LeafWriter::list_vectors() {
-    auto in_order = [&](const double* a, const double* b) { return vector_before(a, b); };
-    auto same = [&](const double* a, const double* b) { return !vector_before(a, b); };
+    auto in_order = [&](const double* a, const double* b) { return vector_precedes(a, b); };
+    auto are_equal = [&](const double* a, const double* b) { return !vector_precedes(a, b); };
     auto distinct_from = [&](std::size_t begin) {
         auto first = vectors_.begin() + static_cast<std::ptrdiff_t>(begin);
         std::sort(first, vectors_.end(), in_order);
-        vectors_.erase(std::unique(first, vectors_.end(), same), vectors_.end());
+        vectors_.erase(std::unique(first, vectors_.end(), are_equal), vectors_.end());
     };
     std::size_t leaves = 0;
     for (const Tree& tree : ensemble_->trees) {
@@ -96,14 +96,14 @@ void LeafWriter::write_lists(ByteWriter& out) const {
 
 void LeafWriter::write_number(double number, ByteWriter& out) const {
     if (!(flags_ & kListedNumbers)) return out.real64(number);
-    auto position = std::lower_bound(numbers_.begin(), numbers_.end(), number, before);
+    auto position = std::lower_bound(numbers_.begin(), numbers_.end(), number, precedes);
     out.varint(static_cast<std::uint64_t>(position - numbers_.begin()));
 }
 
 void LeafWriter::write(const Tree& tree, const Node& leaf, ByteWriter& out) const {
     std::span<const double> values = ensemble_->values_of(tree, leaf);
     if (flags_ & kListedVectors) {
-        auto in_order = [&](const double* a, const double* b) { return vector_before(a, b); };
+        auto in_order = [&](const double* a, const double* b) { return vector_precedes(a, b); };
         auto position = std::lower_bound(vectors_.begin(), vectors_.end(), values.data(), in_order);
         out.varint(static_cast<std::uint64_t>(position - vectors_.begin()));
         return;
@@ -126,7 +126,7 @@ void LeafReader::read_lists(ByteReader& in) {
         for (double& number : numbers_) number = in.real64("a listed value");
         for (std::size_t i = 0; i < numbers_.size(); ++i) {
             if (!std::isfinite(numbers_[i])) ByteReader::reject("a listed value", "is not finite");
-            if (i > 0 && !before(numbers_[i - 1], numbers_[i]))
+            if (i > 0 && !precedes(numbers_[i - 1], numbers_[i]))
                 ByteReader::reject("the list of values", "is not in ascending order");
         }
     }

@@ -22,7 +22,7 @@ constexpr std::uint64_t kListedVectors = 4;
 constexpr std::size_t kMaxListedOutputs = 32;
 
 // Orders numbers, with -0 before +0, so that both keep their bits.
-bool before(double a, double b);
+bool precedes(double a, double b);
 
 // Sorts the numbers and removes duplicates.
 void make_distinct(std::vector<double>& numbers);
@@ -39,7 +39,7 @@ class LeafWriter {
   private:
     void list_vectors();
     void list_numbers();
-    bool vector_before(const double* a, const double* b) const;
+    bool vector_precedes(const double* a, const double* b) const;
     void write_number(double number, ByteWriter& out) const;
 
     const Ensemble* ensemble_;

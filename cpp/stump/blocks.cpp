@@ -22,8 +22,9 @@ struct BlockSplit : BucketSplit<Criterion> {
     double threshold = kInfinity;
     std::size_t left_rows = 0;
 
-    bool consider(const Criterion& criterion, StumpSums sums, std::uint64_t where, bool missing) {
-        if (!BucketSplit<Criterion>::consider(criterion, sums, where)) return false;
+    bool consider(const Criterion& criterion, StumpSums sums, std::uint64_t position,
+                  bool missing) {
+        if (!BucketSplit<Criterion>::consider(criterion, sums, position)) return false;
         missing_left = missing;
         return true;
     }
@@ -50,13 +51,13 @@ class FeatureSearch {
         BlockSplit<Criterion> split{{criterion_.constant_gain()}};
         search_between_buckets(split);
         if (find_promising(std::max(gain_to_reach, split.gain))) search_inside_buckets(split);
-        if (split.found && split.gain >= gain_to_reach) describe(split);
+        if (split.found && split.gain >= gain_to_reach) set_threshold_and_rows(split);
         return split;
     }
 
   private:
-    std::uint32_t last() const { return scale_.count; }
-    StumpSums missing() const { return buckets_.back().all; }
+    std::uint32_t missing_bucket() const { return scale_.count; }
+    StumpSums missing_sums() const { return buckets_.back().all; }
 
     void fill_buckets() {
         has_missing_ = kernels_->find_range(values_.data(), values_.size(), scale_);
@@ -81,11 +82,11 @@ class FeatureSearch {
 
     void search_between_buckets(BlockSplit<Criterion>& split) const {
         StumpSums left;
-        for (std::uint32_t b = 0; b < last(); ++b) {
+        for (std::uint32_t b = 0; b < missing_bucket(); ++b) {
             left = left + buckets_[b].all;
             split.consider(criterion_, left, split.at(b, split.kAfter), false);
             if (has_missing_)
-                split.consider(criterion_, left + missing(), split.at(b, split.kAfter), true);
+                split.consider(criterion_, left + missing_sums(), split.at(b, split.kAfter), true);
         }
     }
 
@@ -93,13 +94,13 @@ class FeatureSearch {
         promising_.assign(buckets_.size(), 0);
         bool any = false;
         StumpSums left;
-        for (std::uint32_t b = 0; b < last(); ++b) {
+        for (std::uint32_t b = 0; b < missing_bucket(); ++b) {
             SumBox box = buckets_[b].box(left);
             left = box.high();
             // Splits inside a bucket without weight are as good as the split before it. Only with
             // missing values on the left there may be no such split.
             if (buckets_[b].all.weight == 0 && !has_missing_) continue;
-            promising_[b] = may_reach(box, has_missing_, missing(), criterion_, gain_to_reach);
+            promising_[b] = may_reach(box, has_missing_, missing_sums(), criterion_, gain_to_reach);
             any = any || promising_[b];
         }
         return any;
@@ -120,29 +121,30 @@ class FeatureSearch {
             StumpSums left = before;
             for (std::uint32_t inside = 1; i < chosen_.size() && bucket_of_[chosen_[i]] == b;
                  ++i, ++inside) {
-                left = left + rows_.of(chosen_[i]);
-                bool more = i + 1 < chosen_.size() && bucket_of_[chosen_[i + 1]] == b;
-                if (!more || values_[chosen_[i]] == values_[chosen_[i + 1]]) continue;
+                left = left + rows_.sums_of_row(chosen_[i]);
+                bool continues = i + 1 < chosen_.size() && bucket_of_[chosen_[i + 1]] == b;
+                if (!continues || values_[chosen_[i]] == values_[chosen_[i + 1]]) continue;
                 consider_inside(split, left, BlockSplit<Criterion>::at(b, inside), i);
             }
         }
     }
 
-    void consider_inside(BlockSplit<Criterion>& split, StumpSums left, std::uint64_t where,
+    void consider_inside(BlockSplit<Criterion>& split, StumpSums left, std::uint64_t position,
                          std::size_t i) {
-        bool accepted = split.consider(criterion_, left, where, false);
-        if (has_missing_ && split.consider(criterion_, left + missing(), where, true))
+        bool accepted = split.consider(criterion_, left, position, false);
+        if (has_missing_ && split.consider(criterion_, left + missing_sums(), position, true))
             accepted = true;
-        if (accepted) inside_threshold_ = halfway(values_[chosen_[i]], values_[chosen_[i + 1]]);
+        if (accepted)
+            inside_threshold_ = threshold_between(values_[chosen_[i]], values_[chosen_[i + 1]]);
     }
 
-    void describe(BlockSplit<Criterion>& split) const {
+    void set_threshold_and_rows(BlockSplit<Criterion>& split) const {
         split.threshold = inside_threshold_;
         if (split.is_after()) {
             double below = -kInfinity, above = kInfinity;
             bool is_last = true;
             for (std::size_t i = 0; i < values_.size(); ++i) {
-                if (bucket_of_[i] == last()) continue;
+                if (bucket_of_[i] == missing_bucket()) continue;
                 if (bucket_of_[i] <= split.bucket()) {
                     below = std::max(below, values_[i]);
                 } else {
@@ -150,7 +152,7 @@ class FeatureSearch {
                     is_last = false;
                 }
             }
-            split.threshold = is_last ? kInfinity : halfway(below, above);
+            split.threshold = is_last ? kInfinity : threshold_between(below, above);
         }
         split.left_rows = 0;
         for (double value : values_)
@@ -215,7 +217,7 @@ class Blocks final : public BlockSearch {
             finding.left = best_.left;
             finding.right = total_ - best_.left;
         }
-        evaluate(criterion_, scale_, count_, finding);
+        evaluate_stump(criterion_, scale_, count_, finding);
         return stump;
     }
 

@@ -35,13 +35,15 @@ class ClassSearch {
     }
 
   private:
-    const std::int64_t* of_bin(std::size_t bin) const { return by_bin_.data() + bin * classes_; }
+    const std::int64_t* sums_of_bin(std::size_t bin) const {
+        return by_bin_.data() + bin * classes_;
+    }
 
-    // The sum of the largest class weights on the two sides, if `left` and `more` go left.
-    std::int64_t gain(const Sums& left, const std::int64_t* more) const {
+    // The sum of the largest class weights on the two sides, if `left` and `added` go left.
+    std::int64_t gain(const Sums& left, const std::int64_t* added) const {
         std::int64_t max_left = 0, max_right = 0;
         for (std::uint32_t k = 0; k < classes_; ++k) {
-            std::int64_t sum = left[k] + (more != nullptr ? more[k] : 0);
+            std::int64_t sum = left[k] + (added != nullptr ? added[k] : 0);
             max_left = std::max(max_left, sum);
             max_right = std::max(max_right, total_[k] - sum);
         }
@@ -51,10 +53,10 @@ class ClassSearch {
     void search_bins(std::uint32_t bins, bool has_missing, IntegerSplit& best) const {
         Sums left(classes_);
         for (std::uint32_t bin = 1; bin < bins; ++bin) {
-            for (std::uint32_t k = 0; k < classes_; ++k) left[k] += of_bin(bin)[k];
+            for (std::uint32_t k = 0; k < classes_; ++k) left[k] += sums_of_bin(bin)[k];
             bool last = bin + 1 == bins;  // then only missing values can be on the right
             if (!last || has_missing) best.consider(gain(left, nullptr), bin, false);
-            if (!last && has_missing) best.consider(gain(left, of_bin(0)), bin, true);
+            if (!last && has_missing) best.consider(gain(left, sums_of_bin(0)), bin, true);
         }
     }
 
@@ -68,16 +70,17 @@ class ClassSearch {
         for (std::size_t i = 0; i < present.size(); ++i)
             for (std::size_t j = i + 1; j < present.size(); ++j) {
                 std::uint32_t a = present[i], b = present[j];
-                std::int64_t reached = 0;
+                std::int64_t pair_gain = 0;
                 for (std::uint32_t bin = 0; bin < bins; ++bin)
-                    reached += std::max(of_bin(bin)[a], of_bin(bin)[b]);
-                if (reached <= best.gain) continue;
-                best.consider(reached, 0, of_bin(0)[a] > of_bin(0)[b]);
+                    pair_gain += std::max(sums_of_bin(bin)[a], sums_of_bin(bin)[b]);
+                if (pair_gain <= best.gain) continue;
+                best.consider(pair_gain, 0, sums_of_bin(0)[a] > sums_of_bin(0)[b]);
                 best_a = a;
                 best_b = b;
             }
         for (std::uint32_t bin = 1; best.found && bin < bins; ++bin)
-            if (of_bin(bin)[best_a] > of_bin(bin)[best_b]) best.split.left_bins.push_back(bin);
+            if (sums_of_bin(bin)[best_a] > sums_of_bin(bin)[best_b])
+                best.split.left_bins.push_back(bin);
     }
 
     // If some of a bin's rows go left, no class has more weight on the left than with all of them,
@@ -90,16 +93,17 @@ class ClassSearch {
             std::int64_t max_left = 0, max_right = 0;
             for (std::uint32_t k = 0; k < classes_; ++k) {
                 std::int64_t sum = left[k] + (missing != nullptr ? missing[k] : 0);
-                max_left = std::max(max_left, sum + of_bin(bin)[k]);
+                max_left = std::max(max_left, sum + sums_of_bin(bin)[k]);
                 max_right = std::max(max_right, total_[k] - sum);
             }
             return max_left + max_right;
         };
-        auto bound = [&](std::uint32_t bin) {
+        auto gain_bound = [&](std::uint32_t bin) {
             // Update `left` to the sums of all bins before this one.
-            for (std::uint32_t k = 0; bin > 1 && k < classes_; ++k) left[k] += of_bin(bin - 1)[k];
-            std::int64_t reached = upper_bound(bin, nullptr);
-            return has_missing ? std::max(reached, upper_bound(bin, of_bin(0))) : reached;
+            for (std::uint32_t k = 0; bin > 1 && k < classes_; ++k)
+                left[k] += sums_of_bin(bin - 1)[k];
+            std::int64_t bound = upper_bound(bin, nullptr);
+            return has_missing ? std::max(bound, upper_bound(bin, sums_of_bin(0))) : bound;
         };
         auto scan = [&](std::uint32_t bin) {
             Sums running = left;
@@ -108,10 +112,10 @@ class ClassSearch {
                 running[target_[row]] += weight_[row];
                 if (!(column.order.rows[i] & RowOrder::kLast)) continue;
                 best.consider(gain(running, nullptr), i + 1, false);
-                if (has_missing) best.consider(gain(running, of_bin(0)), i + 1, true);
+                if (has_missing) best.consider(gain(running, sums_of_bin(0)), i + 1, true);
             }
         };
-        search_inside(column, gain_to_reach, best, bound, scan);
+        search_inside(column, gain_to_reach, best, gain_bound, scan);
     }
 
     const StumpTable& table_;
@@ -143,11 +147,11 @@ Stump best_of_classes(const StumpTable& table, Team& team,
     double per_one = units_per_one(checked_sum(weight, team), table.rows());
     Buffer<std::int64_t> units(table.rows());
     Sums total(classes), left(classes), right(classes);
-    std::int64_t all = 0;
+    std::int64_t total_weight = 0;
     for (std::size_t row = 0; row < table.rows(); ++row) {
         units[row] = in_units(weight[row], per_one);
         total[target[row]] += units[row];
-        all += units[row];
+        total_weight += units[row];
     }
     std::int64_t constant_gain = *std::max_element(total.begin(), total.end());
     std::vector<ClassSearch> searches(team.size(),
@@ -158,7 +162,7 @@ Stump best_of_classes(const StumpTable& table, Team& team,
                        int worker) { searches[worker].search(f, gain_to_reach, split); });
     Stump stump;
     stump.rows = stump.left_rows = static_cast<double>(table.rows());
-    stump.criterion_value = static_cast<double>(all - best.gain) / per_one;
+    stump.criterion_value = static_cast<double>(total_weight - best.gain) / per_one;
     stump.gain = static_cast<double>(best.gain - constant_gain) / per_one;
     stump.values = {heaviest_class(total), heaviest_class(total)};
     if (!best.found) return stump;

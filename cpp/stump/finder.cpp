@@ -30,8 +30,8 @@ double reached(const Criterion& criterion, const StumpFinding& finding) {
 
 }  // namespace
 
-void evaluate(StumpCriterion criterion, const StumpScale& scale, std::size_t rows,
-              StumpFinding& finding) {
+void evaluate_stump(StumpCriterion criterion, const StumpScale& scale, std::size_t rows,
+                    StumpFinding& finding) {
     Stump& stump = finding.stump;
     StumpSums total = finding.left + finding.right;
     auto weight = static_cast<double>(total.weight);
@@ -71,7 +71,7 @@ StumpFinder::StumpFinder(const StumpTable& table, Isa isa, Team& team)
       team_(team),
       thread_sums_(team.size()) {}
 
-void StumpFinder::prepare(StumpCriterion criterion, bool own_weights) {
+void StumpFinder::prepare_sums(StumpCriterion criterion, bool own_weights) {
     // Bins of ordered columns need bounds, which need the sums of both signs separately.
     bool one_sum = criterion == StumpCriterion::error && table_.ordered().empty();
     content_ = own_weights ? BinContent::with_weights
@@ -83,13 +83,13 @@ void StumpFinder::prepare(StumpCriterion criterion, bool own_weights) {
         weight_ = Buffer<std::int64_t>(table_.rows());
 }
 
-StumpFinder::ThreadSums& StumpFinder::open(int worker, bool restart) {
+StumpFinder::ThreadSums& StumpFinder::open_thread_sums(int worker, bool restart) {
     std::unique_ptr<ThreadSums>& sums_of_thread = thread_sums_[worker];
     if (sums_of_thread && sums_of_thread->used) return *sums_of_thread;
     if (!sums_of_thread) sums_of_thread = std::make_unique<ThreadSums>();
     std::size_t size = table_.binned().layout().histogram_size;
     for (Buffer<std::int64_t>* run :
-         {&sums_of_thread->response, &sums_of_thread->weight, &sums_of_thread->more})
+         {&sums_of_thread->response, &sums_of_thread->weight, &sums_of_thread->response_changes})
         if (run->size() == 0) *run = Buffer<std::int64_t>(kRunRows);
     std::size_t sums = content_ == BinContent::signed_weights ? 1
                        : content_ == BinContent::by_sign      ? 2
@@ -106,7 +106,7 @@ StumpFinder::ThreadSums& StumpFinder::open(int worker, bool restart) {
     return *sums_of_thread;
 }
 
-void StumpFinder::add_all(Range range, const std::int64_t* values, std::int64_t* sums) {
+void StumpFinder::add_all_rows(Range range, const std::int64_t* values, std::int64_t* sums) {
     const BinnedMatrix& matrix = table_.binned();
     const Layout& layout = matrix.layout();
     RowSet run{nullptr, 0, range.size()};
@@ -120,40 +120,40 @@ void StumpFinder::add_all(Range range, const std::int64_t* values, std::int64_t*
     }
 }
 
-void StumpFinder::add_some(Range range, const std::uint32_t* rows, std::size_t count,
-                           const std::int64_t* values, std::int64_t* sums) {
+void StumpFinder::add_listed_rows(Range range, const std::uint32_t* rows, std::size_t count,
+                                  const std::int64_t* values, std::int64_t* sums) {
     const BinnedMatrix& matrix = table_.binned();
     const Layout& layout = matrix.layout();
-    RowSet some{rows, 0, count};
+    RowSet listed_rows{rows, 0, count};
     // The sums of this many features fit into the first-level cache.
     constexpr std::uint32_t kFeatures = 16;
     for (const Tile& tile : layout.tiles) {
         const std::uint8_t* bins = matrix.tile(tile) + range.begin * tile.stride;
         for (std::uint32_t first = 0; first < tile.features; first += kFeatures)
             grow_kernels_.tile_histogram(bins + first, tile.stride,
-                                         std::min(kFeatures, tile.features - first), some, values,
-                                         sums + tile.histogram + first * 256);
+                                         std::min(kFeatures, tile.features - first), listed_rows,
+                                         values, sums + tile.histogram + first * 256);
     }
     for (std::uint32_t f : layout.wide) {
         const FeaturePlace& place = layout.features[f];
-        grow_kernels_.wide_histogram(matrix.wide_column(place) + range.begin, some, values,
+        grow_kernels_.wide_histogram(matrix.wide_column(place) + range.begin, listed_rows, values,
                                      sums + place.histogram);
     }
 }
 
 void StumpFinder::add_by_sign(Range range, const std::int64_t* values, ThreadSums& sums_of_thread) {
-    RowsBySign& some = sums_of_thread.rows;
-    some.count[0] = some.count[1] = 0;
+    RowsBySign& listed_rows = sums_of_thread.rows;
+    listed_rows.count[0] = listed_rows.count[1] = 0;
     for (std::uint32_t i = 0; i < range.size(); ++i) {
         std::size_t negative = values[i] < 0;
-        some.rows[negative][some.count[negative]++] = i;
+        listed_rows.rows[negative][listed_rows.count[negative]++] = i;
     }
     for (int negative = 0; negative < 2; ++negative)
-        add_some(range, some.rows[negative], some.count[negative], values,
-                 sums_of_thread.sums[negative].data());
+        add_listed_rows(range, listed_rows.rows[negative], listed_rows.count[negative], values,
+                        sums_of_thread.sums[negative].data());
 }
 
-void StumpFinder::merge() {
+void StumpFinder::merge_thread_sums() {
     ThreadSums& all = *thread_sums_[0];
     all.used = false;
     constexpr std::size_t kSlice = 16'384;
@@ -199,11 +199,11 @@ void StumpFinder::read_bins(std::uint32_t feature, std::vector<BinSums>& bins) c
 }
 
 StumpFinding StumpFinder::best(StumpCriterion criterion, const StumpScale& scale) {
-    StumpFinding finding = criterion == StumpCriterion::error ? find(ErrorCriterion(total_))
+    StumpFinding finding = criterion == StumpCriterion::error ? find_best(ErrorCriterion(total_))
                            : criterion == StumpCriterion::exponential
-                               ? find(ExponentialCriterion(total_))
-                               : find(SquaredCriterion(total_));
-    evaluate(criterion, scale, table_.rows(), finding);
+                               ? find_best(ExponentialCriterion(total_))
+                               : find_best(SquaredCriterion(total_));
+    evaluate_stump(criterion, scale, table_.rows(), finding);
     return finding;
 }
 
@@ -254,7 +254,7 @@ void StumpFinder::search_rows(const Criterion& criterion,
 }
 
 template <class Criterion>
-StumpFinding StumpFinder::find(const Criterion& criterion) {
+StumpFinding StumpFinder::find_best(const Criterion& criterion) {
     std::vector<FoundSplit<Criterion>> splits(table_.features(), FoundSplit<Criterion>(criterion));
     search_bins(criterion, splits);
     search_rows(criterion, splits);

@@ -30,8 +30,8 @@ struct StumpFinding {
 };
 
 // Computes criterion value, gain and values of the stump from the sums of its sides.
-void evaluate(StumpCriterion criterion, const StumpScale& scale, std::size_t rows,
-              StumpFinding& finding);
+void evaluate_stump(StumpCriterion criterion, const StumpScale& scale, std::size_t rows,
+                    StumpFinding& finding);
 
 class StumpFinder {
   public:
@@ -45,8 +45,8 @@ class StumpFinder {
     void sweep(StumpCriterion criterion, bool own_weights, Fill fill);
 
     // The same for rows without own weights if only some rows have changed. change(range, response,
-    // more, changed, worker) writes the responses, their changes and the rows that changed. It
-    // returns the changes of the sums.
+    // response_changes, changed, worker) writes the responses, their changes and the rows that
+    // changed. It returns the changes of the sums.
     template <class Change>
     void update(Change change);
 
@@ -64,30 +64,30 @@ class StumpFinder {
 
     // The sums of one thread. Those of the other threads are finally added to those of the first.
     struct ThreadSums {
-        Buffer<std::int64_t> sums[3];                 // by bin
-        Buffer<std::int64_t> response, weight, more;  // of the current run
+        Buffer<std::int64_t> sums[3];                             // by bin
+        Buffer<std::int64_t> response, weight, response_changes;  // of the current run
         RowsBySign rows;
         StumpSums total;
         bool used = false;
     };
 
-    void prepare(StumpCriterion criterion, bool own_weights);
-    ThreadSums& open(int worker, bool restart);
+    void prepare_sums(StumpCriterion criterion, bool own_weights);
+    ThreadSums& open_thread_sums(int worker, bool restart);
     template <class Work>
     void for_each_run(bool restart, Work work);
-    void add_all(Range range, const std::int64_t* values, std::int64_t* sums);
-    void add_some(Range range, const std::uint32_t* rows, std::size_t count,
-                  const std::int64_t* values, std::int64_t* sums);
+    void add_all_rows(Range range, const std::int64_t* values, std::int64_t* sums);
+    void add_listed_rows(Range range, const std::uint32_t* rows, std::size_t count,
+                         const std::int64_t* values, std::int64_t* sums);
     void add_by_sign(Range range, const std::int64_t* values, ThreadSums& sums_of_thread);
-    void merge();
-    std::int64_t* by_row(Buffer<std::int64_t>& all_rows, Buffer<std::int64_t>& run_buffer,
-                         std::size_t begin) {
+    void merge_thread_sums();
+    std::int64_t* storage_of_run(Buffer<std::int64_t>& all_rows, Buffer<std::int64_t>& run_buffer,
+                                 std::size_t begin) {
         return table_.ordered().empty() ? run_buffer.data() : all_rows.data() + begin;
     }
 
     void read_bins(std::uint32_t feature, std::vector<BinSums>& bins) const;
     template <class Criterion>
-    StumpFinding find(const Criterion& criterion);
+    StumpFinding find_best(const Criterion& criterion);
     template <class Criterion>
     void search_bins(const Criterion& criterion, std::vector<FoundSplit<Criterion>>& splits);
     template <class Criterion>
@@ -104,44 +104,45 @@ class StumpFinder {
 
 template <class Work>
 void StumpFinder::for_each_run(bool restart, Work work) {
-    open(0, restart);
+    open_thread_sums(0, restart);
     team_.run(block_count(table_.rows()), [&](std::size_t index, int worker) {
-        ThreadSums& sums_of_thread = open(worker, restart);
+        ThreadSums& sums_of_thread = open_thread_sums(worker, restart);
         Range rows = block(table_.rows(), index);
         for (std::size_t begin = rows.begin; begin < rows.end; begin += kRunRows)
             work(Range{begin, std::min(begin + kRunRows, rows.end)}, sums_of_thread, worker);
     });
-    merge();
+    merge_thread_sums();
 }
 
 template <class Fill>
 void StumpFinder::sweep(StumpCriterion criterion, bool own_weights, Fill fill) {
-    prepare(criterion, own_weights);
+    prepare_sums(criterion, own_weights);
     for_each_run(true, [&](Range run, ThreadSums& sums_of_thread, int worker) {
-        std::int64_t* response = by_row(response_, sums_of_thread.response, run.begin);
+        std::int64_t* response = storage_of_run(response_, sums_of_thread.response, run.begin);
         std::int64_t* weight = content_ == BinContent::with_weights
-                                   ? by_row(weight_, sums_of_thread.weight, run.begin)
+                                   ? storage_of_run(weight_, sums_of_thread.weight, run.begin)
                                    : nullptr;
         sums_of_thread.total = sums_of_thread.total + fill(run, response, weight, worker);
         if (content_ == BinContent::signed_weights)
-            add_all(run, response, sums_of_thread.sums[0].data());
+            add_all_rows(run, response, sums_of_thread.sums[0].data());
         else
             add_by_sign(run, response, sums_of_thread);
         if (content_ == BinContent::with_weights)
-            add_all(run, weight, sums_of_thread.sums[2].data());
+            add_all_rows(run, weight, sums_of_thread.sums[2].data());
     });
 }
 
 template <class Change>
 void StumpFinder::update(Change change) {
     for_each_run(false, [&](Range run, ThreadSums& sums_of_thread, int worker) {
-        std::int64_t* response = by_row(response_, sums_of_thread.response, run.begin);
-        std::int64_t* more = sums_of_thread.more.data();
-        sums_of_thread.total =
-            sums_of_thread.total + change(run, response, more, sums_of_thread.rows, worker);
+        std::int64_t* response = storage_of_run(response_, sums_of_thread.response, run.begin);
+        std::int64_t* response_changes = sums_of_thread.response_changes.data();
+        sums_of_thread.total = sums_of_thread.total +
+                               change(run, response, response_changes, sums_of_thread.rows, worker);
         for (int negative = 0; negative < 2; ++negative)
-            add_some(
-                run, sums_of_thread.rows.rows[negative], sums_of_thread.rows.count[negative], more,
+            add_listed_rows(
+                run, sums_of_thread.rows.rows[negative], sums_of_thread.rows.count[negative],
+                response_changes,
                 sums_of_thread.sums[content_ == BinContent::signed_weights ? 0 : negative].data());
     });
 }

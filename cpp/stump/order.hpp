@@ -11,7 +11,7 @@
 namespace bosquet {
 
 // A number t with a <= t < b: the midpoint if it is representable.
-inline double halfway(double a, double b) {
+inline double threshold_between(double a, double b) {
     double middle = a / 2 + b / 2;
     return middle >= a && middle < b ? middle : a;
 }

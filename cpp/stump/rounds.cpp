@@ -182,20 +182,20 @@ void StumpBoost::multiply(const Stump& stump, const StumpStep& step) {
     };
     std::vector<Wrong> wrong(team_.size());
     double per_one = 1 / unit_.weight;
-    finder_.update([&](Range run, std::int64_t* response, std::int64_t* more, RowsBySign& changed,
-                       int worker) {
+    finder_.update([&](Range run, std::int64_t* response, std::int64_t* response_changes,
+                       RowsBySign& changed, int worker) {
         std::uint8_t right[kRunRows];
         sides.fill(run, right);
         MovedRows moved =
             kernels_.move_rows(right, run.size(), step, per_one, weights_.data() + run.begin,
-                               margins_.data() + run.begin, response, more, changed);
+                               margins_.data() + run.begin, response, response_changes, changed);
         wrong[worker].rows +=
             prior_.size() > 0 ? count_wrong(run) : static_cast<std::int64_t>(moved.wrong);
         return StumpSums{moved.response, moved.weight};
     });
-    std::int64_t all = 0;
-    for (const Wrong& share : wrong) all += share.rows;
-    set_training_error(all);
+    std::int64_t all_wrong = 0;
+    for (const Wrong& share : wrong) all_wrong += share.rows;
+    set_training_error(all_wrong);
 }
 
 // A Newton step for the log loss as weighted least squares. f is half the log-odds, so that the

@@ -19,7 +19,7 @@ struct RowSums {
     const std::int64_t* response = nullptr;
     const std::int64_t* weight = nullptr;
 
-    StumpSums of(std::size_t row) const {
+    StumpSums sums_of_row(std::size_t row) const {
         std::int64_t r = response[row];
         return {r, weight != nullptr ? weight[row] : magnitude(r)};
     }
@@ -125,14 +125,14 @@ void scan_inside(const OrderedColumn& column, std::size_t bin, StumpSums left, S
         end = std::min(begin + kSegmentRows, last);
         SumBox box{left, 0, 0, 0};
         for (std::uint32_t i = begin; i < end; ++i) {
-            StumpSums sums = rows.of(row_at(i));
+            StumpSums sums = rows.sums_of_row(row_at(i));
             box.positive_sum += std::max<std::int64_t>(sums.response, 0);
             box.negative_sum += std::max<std::int64_t>(-sums.response, 0);
             box.weight += sums.weight;
         }
         bool promising = may_reach(box, has_missing, missing, criterion, gain_to_reach);
         for (std::uint32_t i = begin; promising && i < end; ++i) {
-            left = left + rows.of(row_at(i));
+            left = left + rows.sums_of_row(row_at(i));
             if (!(column.order.rows[i] & RowOrder::kLast)) continue;
             best.consider(criterion, left, i + 1, false);
             if (has_missing) best.consider(criterion, left + missing, i + 1, true);

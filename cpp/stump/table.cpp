@@ -49,7 +49,7 @@ FeatureBins ordered_bins(const Column& column, const RowOrder& order,
     bins.has_missing = order.has_missing();
     auto value = [&](std::size_t i) { return read_value(column, order.rows[i] & RowOrder::kRow); };
     for (std::size_t bin = 1; bin + 1 < starts.size(); ++bin)
-        bins.edges.push_back(halfway(value(starts[bin] - 1), value(starts[bin])));
+        bins.edges.push_back(threshold_between(value(starts[bin] - 1), value(starts[bin])));
     return bins;
 }
 
@@ -141,8 +141,8 @@ void StumpTable::describe(const SplitPosition& split, Stump& stump) const {
     if (const OrderedColumn* column = ordered(split.feature)) {
         left = split.position;
         if (split.position < column->order.present)
-            stump.threshold =
-                halfway(value_at(*column, split.position - 1), value_at(*column, split.position));
+            stump.threshold = threshold_between(value_at(*column, split.position - 1),
+                                                value_at(*column, split.position));
     } else if (bins.categorical) {
         stump.nominal = true;
         for (std::uint32_t bin : split.left_bins) {

@@ -120,7 +120,7 @@ std::vector<Condition> new_conditions(const Tree& tree, const FeatureUses& group
 
 // Whether the conditions can be added to the group, so that byte codes still distinguish all
 // intervals.
-bool fits(const std::vector<Condition>& conditions, const FeatureUses& group) {
+bool can_add(const std::vector<Condition>& conditions, const FeatureUses& group) {
     const FeatureUse unused;
     for (std::size_t i = 0; i < conditions.size();) {
         std::uint32_t feature = conditions[i].feature;
@@ -160,9 +160,10 @@ class GroupCompiler {
 
     void add(const Tree& tree, TreeForm form) {
         if (form == TreeForm::lines)
-            group_.trees.push_back(lines_tree(tree));
+            group_.trees.push_back(compile_lines_tree(tree));
         else
-            group_.trees.push_back(form == TreeForm::coded ? coded_tree(tree) : walked_tree());
+            group_.trees.push_back(form == TreeForm::coded ? compile_coded_tree(tree)
+                                                           : walked_tree());
     }
 
     TreeGroup finish(std::size_t first) {
@@ -177,7 +178,7 @@ class GroupCompiler {
         return tree;
     }
 
-    CompiledTree coded_tree(const Tree& tree) {
+    CompiledTree compile_coded_tree(const Tree& tree) {
         std::vector<std::uint32_t> roots;
         CompiledTree out = compile(tree, top_ends(tree), roots);
         out.form = TreeForm::coded;
@@ -217,11 +218,11 @@ class GroupCompiler {
         group_.features.push_back(std::move(coded));
     }
 
-    const CodedFeature& coded(const Node& node) const {
+    const CodedFeature& coded_feature_of(const Node& node) const {
         return group_.features[index_of_feature_.at(node.feature())];
     }
 
-    CompiledTree lines_tree(const Tree& tree) {
+    CompiledTree compile_lines_tree(const Tree& tree) {
         std::vector<bool> ends(tree.nodes.size());
         for (std::size_t at = 0; at < ends.size(); ++at) ends[at] = tree.nodes[at].is_leaf();
         std::vector<std::uint32_t> leaves;
@@ -231,14 +232,14 @@ class GroupCompiler {
     }
 
     // Compiles the operations on lines that lead a row from the root to the first node on its path
-    // that is an end. `numbered` receives the ends in the order of their numbers.
+    // that is an end. `ends_in_order` receives the ends in the order of their numbers.
     CompiledTree compile(const Tree& tree, const std::vector<bool>& ends,
-                         std::vector<std::uint32_t>& numbered) {
+                         std::vector<std::uint32_t>& ends_in_order) {
         tree_line_ = feature_lines_;
         CompiledTree out;
         std::map<std::uint32_t, std::uint32_t> class_lines;
         if (!group_levels(tree, out, class_lines)) return walked_tree();
-        std::vector<std::uint32_t> offset = number_ends(tree, ends, numbered);
+        std::vector<std::uint32_t> offset = number_ends(tree, ends, ends_in_order);
         auto is_leaf_pair = [&](const Node& node) {
             return ends[node.left] && ends[node.left + 1];
         };
@@ -265,11 +266,11 @@ class GroupCompiler {
     // end the offset of its line among the picks, and kBelow for a node below an end.
     static constexpr std::uint32_t kBelow = 0xffffffff;
     static std::vector<std::uint32_t> number_ends(const Tree& tree, const std::vector<bool>& ends,
-                                                  std::vector<std::uint32_t>& numbered) {
+                                                  std::vector<std::uint32_t>& ends_in_order) {
         std::vector<std::uint32_t> offset(tree.nodes.size(), kBelow);
         auto add_end = [&](std::uint32_t at) {
-            offset[at] = static_cast<std::uint32_t>(numbered.size() * kLineRows);
-            numbered.push_back(at);
+            offset[at] = static_cast<std::uint32_t>(ends_in_order.size() * kLineRows);
+            ends_in_order.push_back(at);
         };
         offset[0] = 0;
         if (ends[0]) add_end(0);
@@ -288,7 +289,7 @@ class GroupCompiler {
         std::uint8_t bound;
     };
     ThresholdTest threshold_test(const Node& node) const {
-        const CodedFeature& feature = coded(node);
+        const CodedFeature& feature = coded_feature_of(node);
         std::size_t rank = rank_in(feature.bins->edges, node.number);
         // A value goes left if at most `rank` edges are below it. In the line where 0 means missing
         // its code is one larger.
@@ -303,7 +304,7 @@ class GroupCompiler {
     Test test_of(const Tree& tree, std::size_t at, CompiledTree& out,
                  const std::map<std::uint32_t, std::uint32_t>& class_lines) {
         const Node& node = tree.nodes[at];
-        const CodedFeature& feature = coded(node);
+        const CodedFeature& feature = coded_feature_of(node);
         if (!node.categorical()) {
             ThresholdTest test = threshold_test(node);
             return {test.line, repeated_four_times(test.bound)};
@@ -336,13 +337,13 @@ class GroupCompiler {
                       std::map<std::uint32_t, std::uint32_t>& class_lines) {
         std::map<std::uint32_t, std::vector<const Node*>> nodes_on;
         for (const Node& node : tree.nodes)
-            if (!node.is_leaf() && coded(node).wide_column != kNoLine)
+            if (!node.is_leaf() && coded_feature_of(node).wide_column != kNoLine)
                 nodes_on[node.feature()].push_back(&node);
         for (const auto& [feature, nodes] : nodes_on) {
             auto classes = classes_of(tree, nodes);
             if (!classes) return false;
             class_lines[feature] = tree_line_ * kLineRows;
-            out.classes.push_back({coded(*nodes[0]).wide_column,
+            out.classes.push_back({coded_feature_of(*nodes[0]).wide_column,
                                    tree_line_++ * static_cast<std::uint32_t>(kLineRows),
                                    std::move(*classes)});
         }
@@ -401,9 +402,9 @@ CompiledEnsemble::CompiledEnsemble(const Ensemble& ensemble, std::size_t first, 
             TreeForm form = features > kMaxFeatures ? TreeForm::walked : form_of(ensemble, tree);
             if (form != TreeForm::walked) {
                 std::vector<Condition> conditions = new_conditions(tree, uses);
-                if (fits(conditions, uses))
+                if (can_add(conditions, uses))
                     add_to_group(uses, tree, conditions);
-                else if (fits(new_conditions(tree, {}), {}))
+                else if (can_add(new_conditions(tree, {}), {}))
                     break;
                 else
                     form = TreeForm::walked;

@@ -23,7 +23,7 @@ typedef std::int8_t Bytes __attribute__((vector_size(kWidth)));
 typedef std::uint8_t Numbers __attribute__((vector_size(kWidth)));
 typedef std::uint32_t Words __attribute__((vector_size(kWidth)));
 
-inline Bytes repeated(std::uint32_t four) { return (Bytes)(Words{} + four); }
+inline Bytes broadcast(std::uint32_t four) { return (Bytes)(Words{} + four); }
 inline Bytes& at(std::uint8_t* line, std::size_t vector) {
     return reinterpret_cast<Bytes*>(line)[vector];
 }
@@ -37,8 +37,8 @@ void evaluate_splits(const ByteTree& tree, const std::uint8_t* lines, std::uint8
     std::uint8_t* out = picks + pick_offset(0);
     const LeafPairSplit* pair_end = tree.leaf_pairs + tree.leaf_pair_count;
     for (const LeafPairSplit* pair = tree.leaf_pairs; pair != pair_end; ++pair, out += kLineRows) {
-        Bytes bound = repeated(pair->bound);
-        auto first = (Numbers)repeated(
+        Bytes bound = broadcast(pair->bound);
+        auto first = (Numbers)broadcast(
             pair->first_leaf);  // unsigned, because 127 + 1 overflows a signed byte
         const std::uint8_t* codes = lines + pair->line;
         for (std::size_t v = 0; v < kVectors; ++v)
@@ -46,7 +46,7 @@ void evaluate_splits(const ByteTree& tree, const std::uint8_t* lines, std::uint8
     }
     const ByteSplit* split_end = tree.splits + tree.split_count;
     for (const ByteSplit* split = tree.splits; split != split_end; ++split, out += kLineRows) {
-        Bytes bound = repeated(split->bound);
+        Bytes bound = broadcast(split->bound);
         const std::uint8_t* codes = lines + split->line;
         const std::uint8_t *left = picks + split->left, *right = picks + split->right;
         for (std::size_t v = 0; v < kVectors; ++v)

@@ -9,7 +9,7 @@ namespace bosquet {
 namespace {
 
 // Features per task, which takes about a hundred microseconds.
-constexpr std::size_t kFeatures = 16;
+constexpr std::size_t kFeaturesPerTask = 16;
 
 // One value in this many may be outside the range, on each side.
 constexpr std::size_t kOutlierShare = 200;
@@ -98,9 +98,9 @@ CodeStore::CodeStore(std::span<const HaarFeature> features, const WindowPlanes& 
         coders_.emplace_back(planes, kernels);
         scratch_.emplace_back(stride_);
     }
-    team.run((kept_ + kFeatures - 1) / kFeatures, [&](std::size_t task, int worker) {
-        std::size_t end = std::min((task + 1) * kFeatures, kept_);
-        for (std::size_t f = task * kFeatures; f < end; ++f)
+    team.run((kept_ + kFeaturesPerTask - 1) / kFeaturesPerTask, [&](std::size_t task, int worker) {
+        std::size_t end = std::min((task + 1) * kFeaturesPerTask, kept_);
+        for (std::size_t f = task * kFeaturesPerTask; f < end; ++f)
             coders_[worker].encode(features_[f], codes_.data() + f * stride_);
     });
 }

@@ -32,7 +32,7 @@ ALWAYS_INLINE Words load(const std::int32_t* from) {
     return out;
 }
 
-ALWAYS_INLINE Floats all(float value) { return value - Floats{}; }
+ALWAYS_INLINE Floats broadcast(float value) { return value - Floats{}; }
 
 ALWAYS_INLINE Floats choose(Ints mask, Floats yes, Floats no) {
     return reinterpret_cast<Floats>((mask & reinterpret_cast<Ints>(yes)) |
@@ -104,10 +104,12 @@ ALWAYS_INLINE Ints box_sums(const std::int32_t at[4], const std::int32_t* row) {
 
 // Single precision and this order give the same bits as OpenCV's detector.
 ALWAYS_INLINE Floats values(const ScanNode& node, const std::int32_t* row) {
-    Floats sum = all(node.weight[0]) * __builtin_convertvector(box_sums(node.at[0], row), Floats) +
-                 all(node.weight[1]) * __builtin_convertvector(box_sums(node.at[1], row), Floats);
+    Floats sum =
+        broadcast(node.weight[0]) * __builtin_convertvector(box_sums(node.at[0], row), Floats) +
+        broadcast(node.weight[1]) * __builtin_convertvector(box_sums(node.at[1], row), Floats);
     if (node.weight[2] != 0.0f)
-        sum += all(node.weight[2]) * __builtin_convertvector(box_sums(node.at[2], row), Floats);
+        sum +=
+            broadcast(node.weight[2]) * __builtin_convertvector(box_sums(node.at[2], row), Floats);
     return sum;
 }
 
@@ -160,24 +162,24 @@ ALWAYS_INLINE void add_tree(const ScanCascade& cascade, const ScanTree& tree,
                             const std::int32_t* row, Floats factor, Doubles& sum) {
     // Which windows reach each node. Nodes come after their parents. A tree with more nodes is
     // walked window by window (see stage_sums).
-    Ints here[64];
-    here[0] = ~Ints{};
-    for (std::uint32_t n = 1; n < tree.node_count; ++n) here[n] = Ints{};
+    Ints reaching[64];
+    reaching[0] = ~Ints{};
+    for (std::uint32_t n = 1; n < tree.node_count; ++n) reaching[n] = Ints{};
     const float* leaves = cascade.leaves + tree.leaf_begin;
     Floats result = Floats{};
     for (std::uint32_t n = 0; n < tree.node_count; ++n) {
-        if (n > 0 && bits_of(here[n]) == 0) continue;
+        if (n > 0 && bits_of(reaching[n]) == 0) continue;
         const ScanNode& node = cascade.nodes[tree.node_begin + n];
-        Ints less = values(node, row) * factor < all(node.threshold);
-        Ints left = here[n] & less, right = here[n] & ~less;
+        Ints less = values(node, row) * factor < broadcast(node.threshold);
+        Ints left = reaching[n] & less, right = reaching[n] & ~less;
         if (node.left > 0)
-            here[node.left] = left;
+            reaching[node.left] = left;
         else
-            result = choose(left, all(leaves[-node.left]), result);
+            result = choose(left, broadcast(leaves[-node.left]), result);
         if (node.right > 0)
-            here[node.right] = right;
+            reaching[node.right] = right;
         else
-            result = choose(right, all(leaves[-node.right]), result);
+            result = choose(right, broadcast(leaves[-node.right]), result);
     }
     sum.add(result);
 }
@@ -217,8 +219,8 @@ ALWAYS_INLINE Doubles stage_sums(const ScanCascade& cascade, const ScanStage& st
         const ScanNode* node = cascade.nodes + first.node_begin;
         const float* leaf = cascade.leaves + first.leaf_begin;
         for (std::uint32_t t = 0; t < stage.tree_count; ++t, ++node, leaf += 2) {
-            Ints less = values(*node, row) * factor < all(node->threshold);
-            sum.add(choose(less, all(leaf[0]), all(leaf[1])));
+            Ints less = values(*node, row) * factor < broadcast(node->threshold);
+            sum.add(choose(less, broadcast(leaf[0]), broadcast(leaf[1])));
         }
         return sum;
     }

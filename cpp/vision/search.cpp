@@ -16,8 +16,8 @@ namespace {
 
 // Features per task, and the number of tasks whose best features are tried first in the next round:
 // with a good split at the start, few other features have to be searched in detail.
-constexpr std::size_t kFeatures = 32;
-constexpr std::size_t kLikely = 64;
+constexpr std::size_t kFeaturesPerTask = 32;
+constexpr std::size_t kLikelyTasks = 64;
 
 // Reading windows by number is faster if at most this share of them has a weight.
 constexpr double kMaxListedShare = 0.6;
@@ -36,7 +36,7 @@ bool any_tilted(std::span<const HaarFeature> features) {
 }
 
 // A number t with a < t <= b: the midpoint if it is representable.
-float between(float a, float b) {
+float threshold_between(float a, float b) {
     float middle = a / 2 + b / 2;
     return middle > a && middle <= b ? middle : b;
 }
@@ -52,9 +52,9 @@ bool corner_falls_short(const SquaredCriterion& criterion, StumpSums left, doubl
     return criterion.is_below(left.response, left.weight, kSlack, gain);
 }
 
-StumpCriterion kind_of(const ErrorCriterion&) { return StumpCriterion::error; }
-StumpCriterion kind_of(const ExponentialCriterion&) { return StumpCriterion::exponential; }
-StumpCriterion kind_of(const SquaredCriterion&) { return StumpCriterion::squared; }
+StumpCriterion criterion_kind(const ErrorCriterion&) { return StumpCriterion::error; }
+StumpCriterion criterion_kind(const ExponentialCriterion&) { return StumpCriterion::exponential; }
+StumpCriterion criterion_kind(const SquaredCriterion&) { return StumpCriterion::squared; }
 
 // The gain is convex in the weights of the two classes on the left, so that its maximum is where
 // each class has none or all of the segment on the left.
@@ -93,7 +93,7 @@ class HaarSearch::FeatureSearch {
         feature_ = feature;
         codes_ = search_.store_.codes(feature, worker_);
         sum_by_code();
-        if (!search_.kernels_.may_reach(sums_[0], sums_[1], code_count_, kind_of(criterion_),
+        if (!search_.kernels_.may_reach(sums_[0], sums_[1], code_count_, criterion_kind(criterion_),
                                         static_cast<double>(best.gain)))
             return std::numeric_limits<typename Criterion::Gain>::lowest();
         Split<Criterion> split{{criterion_.constant_gain()}};
@@ -123,16 +123,16 @@ class HaarSearch::FeatureSearch {
         }
     }
 
-    StumpSums of(std::size_t code) const {
+    StumpSums sums_of_code(std::size_t code) const {
         return {sums_[0][code] - sums_[1][code], sums_[0][code] + sums_[1][code]};
     }
 
     void search_between_codes(Split<Criterion>& split) const {
         StumpSums left;
         for (std::size_t code = 0; code + 1 < code_count_; ++code) {
-            StumpSums more = of(code);
-            if (more.weight == 0) continue;
-            left = left + more;
+            StumpSums code_sums = sums_of_code(code);
+            if (code_sums.weight == 0) continue;
+            left = left + code_sums;
             if (left.weight == criterion_.total.weight)
                 break;  // nothing is left for the right side
             split.consider(criterion_, left, split.at(code, split.kAfter));
@@ -149,7 +149,7 @@ class HaarSearch::FeatureSearch {
             promising_[code] =
                 may_reach(criterion_, left, positive_sum, negative_sum, gain_to_reach);
             any = any || promising_[code];
-            left = left + of(code);
+            left = left + sums_of_code(code);
         }
         return any;
     }
@@ -160,7 +160,7 @@ class HaarSearch::FeatureSearch {
     };
 
     // Sorts the windows of a code by their values.
-    void collect(std::size_t code) {
+    void collect_windows(std::size_t code) {
         std::size_t count = search_.kernels_.find(codes_, search_.rows(),
                                                   static_cast<std::uint8_t>(code), rows_.data());
         chosen_.resize(count);
@@ -176,12 +176,12 @@ class HaarSearch::FeatureSearch {
         StumpSums before;
         for (std::size_t code = 0; code < code_count_; ++code) {
             if (promising_[code]) search_inside_code(code, before, split);
-            before = before + of(code);
+            before = before + sums_of_code(code);
         }
     }
 
     void search_inside_code(std::size_t code, StumpSums left, Split<Criterion>& split) {
-        collect(code);
+        collect_windows(code);
         for (std::uint32_t i = 0; i + 1 < chosen_.size(); ++i) {
             std::int64_t units = search_.units_[chosen_[i].row];
             bool positive = chosen_[i].row < search_.class_windows_[0].count;
@@ -189,7 +189,7 @@ class HaarSearch::FeatureSearch {
             if (chosen_[i].value == chosen_[i + 1].value) continue;
             if (left.weight == 0 || left.weight == criterion_.total.weight) continue;
             if (split.consider(criterion_, left, split.at(code, i + 1)))
-                inside_threshold_ = between(chosen_[i].value, chosen_[i + 1].value);
+                inside_threshold_ = threshold_between(chosen_[i].value, chosen_[i + 1].value);
         }
     }
 
@@ -203,7 +203,7 @@ class HaarSearch::FeatureSearch {
                 below = std::max(below, values[i]);
             else
                 above = std::min(above, values[i]);
-        return between(below, above);
+        return threshold_between(below, above);
     }
 
     HaarSearch& search_;
@@ -289,10 +289,10 @@ HaarStump HaarSearch::find(StumpCriterion criterion) {
         typename Criterion::Gain gain;
         std::uint32_t feature;
     };
-    std::vector<Candidate> candidates((features_.size() + kFeatures - 1) / kFeatures);
+    std::vector<Candidate> candidates((features_.size() + kFeaturesPerTask - 1) / kFeaturesPerTask);
     team_.run(candidates.size(), [&](std::size_t task, int worker) {
-        std::size_t first = task * kFeatures;
-        std::size_t end = std::min(first + kFeatures, features_.size());
+        std::size_t first = task * kFeaturesPerTask;
+        std::size_t end = std::min(first + kFeaturesPerTask, features_.size());
         for (std::size_t f = first; f < end; ++f) {
             auto gain = searches[worker].search_feature(f);
             if (f == first || gain > candidates[task].gain)
@@ -303,7 +303,7 @@ HaarStump HaarSearch::find(StumpCriterion criterion) {
     for (const FeatureSearch<Criterion>& search : searches)
         if (search.best.beats(best)) best = search.best;
 
-    std::size_t likely = std::min(kLikely, candidates.size());
+    std::size_t likely = std::min(kLikelyTasks, candidates.size());
     std::partial_sort(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(likely),
                       candidates.end(),
                       [](const Candidate& a, const Candidate& b) { return a.gain > b.gain; });
@@ -314,8 +314,8 @@ HaarStump HaarSearch::find(StumpCriterion criterion) {
     finding.left = best.found ? best.left : total_;
     finding.right = total_ - finding.left;
     finding.stump.feature = best.found ? 0 : Stump::kConstant;
-    evaluate(criterion, {unit_, unit_, static_cast<double>(total_.weight) * unit_}, rows(),
-             finding);
+    evaluate_stump(criterion, {unit_, unit_, static_cast<double>(total_.weight) * unit_}, rows(),
+                   finding);
     const Stump& evaluated = finding.stump;
     return {best.feature,
             best.threshold,
