@@ -12,11 +12,11 @@ MAX_SHOWN = 8
 MAX_LABELS = 6  # class labels listed in a message
 
 
-def nearest(given: str, names_available: Iterable[str]) -> str | None:
+def nearest(wrong_name: str, names_available: Iterable[str]) -> str | None:
     """Return the known name that was most likely meant, or None.
 
-    A name matches if it differs from `given` only in case and punctuation, or by a typing error, or if it is
-    the only one that contains `given` or has it as initials.
+    A name matches if it differs from `wrong_name` only in case and punctuation, or by a typing error, or if
+    it is the only one that contains `wrong_name` or has it as initials.
 
     Examples
     --------
@@ -32,40 +32,44 @@ def nearest(given: str, names_available: Iterable[str]) -> str | None:
     from difflib import SequenceMatcher
 
     names = list(dict.fromkeys(map(str, names_available)))
-    bare = _bare(given)
-    if not bare:
+    normalised = _normalised_name(wrong_name)
+    if not normalised:
         return None
-    same = [name for name in names if _bare(name) == bare]
+    same = [name for name in names if _normalised_name(name) == normalised]
     if same:
         return same[0]
-    if len(bare) >= 3:
-        matcher = SequenceMatcher(None, "", bare, autojunk=False)
+    if len(normalised) >= 3:
+        matcher = SequenceMatcher(None, "", normalised, autojunk=False)
         scored = []
         for name in names:
-            matcher.set_seq1(_bare(name))
+            matcher.set_seq1(_normalised_name(name))
             if matcher.quick_ratio() >= MIN_SIMILARITY:
                 scored.append((matcher.ratio(), name))
         best = max(scored, key=lambda pair: pair[0], default=(0.0, ""))
         if best[0] >= MIN_SIMILARITY:
             return best[1]
-    containing = [name for name in names if len(bare) >= MIN_SUBSTRING and bare in _bare(name)]
-    by_initials = [name for name in names if len(bare) > 1 and _initials(name) == bare]
+    containing = [
+        name
+        for name in names
+        if len(normalised) >= MIN_SUBSTRING and normalised in _normalised_name(name)
+    ]
+    by_initials = [name for name in names if len(normalised) > 1 and _initials(name) == normalised]
     candidates = containing or by_initials
     return candidates[0] if len(candidates) == 1 else None
 
 
-def hint(given: str, names_available: Iterable[str], shown: int = MAX_SHOWN) -> str:
-    """Return the end of an error message: the closest known name, or the first `shown` known names."""
+def hint(wrong_name: str, names_available: Iterable[str], max_shown: int = MAX_SHOWN) -> str:
+    """Return the end of an error message: the closest known name, or the first `max_shown` known names."""
     names = list(dict.fromkeys(map(str, names_available)))
-    near = nearest(given, names)
+    near = nearest(wrong_name, names)
     if near is not None:
         return f"did you mean {near!r}?"
-    more = f" and {len(names) - shown} more" if len(names) > shown else ""
-    return f"available: {', '.join(map(repr, names[:shown]))}{more}"
+    more = f" and {len(names) - max_shown} more" if len(names) > max_shown else ""
+    return f"available: {', '.join(map(repr, names[:max_shown]))}{more}"
 
 
-def first_names(names: Iterable[object], shown: int = MAX_LABELS) -> str:
-    """Return the first `shown` names or labels and the number of the others.
+def first_names(names: Iterable[object], max_shown: int = MAX_LABELS) -> str:
+    """Return the first `max_shown` names or labels and the number of the others.
 
     Examples
     --------
@@ -75,8 +79,8 @@ def first_names(names: Iterable[object], shown: int = MAX_LABELS) -> str:
     """
     values = list(names)
     # A scalar of NumPy is shown as the number or the text that it is.
-    listed = [value.item() if hasattr(value, "item") else value for value in values[:shown]]
-    more = f" and {len(values) - shown} more" if len(values) > shown else ""
+    listed = [value.item() if hasattr(value, "item") else value for value in values[:max_shown]]
+    more = f" and {len(values) - max_shown} more" if len(values) > max_shown else ""
     return ", ".join(map(repr, listed)) + more
 
 
@@ -102,6 +106,6 @@ def _initials(name: str) -> str:
     return "".join(word[0] for word in re.split(r"[\W_]+", name.casefold()) if word)
 
 
-def _bare(name: str) -> str:
+def _normalised_name(name: str) -> str:
     """Return the name in lower case, without punctuation."""
     return re.sub(r"[\W_]+", "", str(name).casefold())

@@ -39,20 +39,20 @@ class TabularResult:
         return as_frame(self.columns())
 
     def __repr__(self) -> str:
-        head, rows, more = self._cells()
+        head, rows, more_rows_line = self._cells()
         if not rows:
             return self._caption()
         lines = [self._caption(), *("  " + line for line in text_table([head, *rows]))]
-        return "\n".join([*lines, f"  {more}"] if more else lines)
+        return "\n".join([*lines, f"  {more_rows_line}"] if more_rows_line else lines)
 
     def _repr_html_(self) -> str:
-        head, rows, more = self._cells()
+        head, rows, more_rows_line = self._cells()
         names = "".join(f"<th>{escape(name)}</th>" for name in head)
         body = "".join(
             "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>"
             for cells in rows
         )
-        note = f"<p>{escape(more)}</p>" if more else ""
+        note = f"<p>{escape(more_rows_line)}</p>" if more_rows_line else ""
         return (
             f"<table><caption>{escape(self._caption())}</caption>"
             f"<thead><tr>{names}</tr></thead><tbody>{body}</tbody></table>{note}"
@@ -63,7 +63,8 @@ class TabularResult:
         columns = self.columns()
         count = len(next(iter(columns.values())))
         shown = [
-            [_text(value) for value in column[: self._max_lines]] for column in columns.values()
+            [_cell_text(value) for value in column[: self._max_lines]]
+            for column in columns.values()
         ]
         n_hidden = count - self._max_lines
         more = f"... and {n_hidden} more: to_frame() returns all of them" if n_hidden > 0 else ""
@@ -76,7 +77,7 @@ def as_frame(columns: Mapping[str, Sequence[object] | np.ndarray]) -> DataFrame:
     return pandas.DataFrame(dict(columns))
 
 
-def _text(value: object) -> str:
+def _cell_text(value: object) -> str:
     if isinstance(value, float | np.floating):
         return f"{value:.4g}"
     text = str(value)

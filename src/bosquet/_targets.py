@@ -184,7 +184,7 @@ def check_labels(
     labels = np.asarray(without_mask(y))
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         at = int(np.flatnonzero(~np.isfinite(labels.ravel()))[0])
-        row = _row_of(labels, at)
+        row = _row_of_position(labels, at)
         raise ValueError(
             f"Input y contains NaN or infinity: y[{row}] is {labels.ravel()[at]};"
             " drop the rows without a label"
@@ -200,12 +200,12 @@ def check_labels(
         for at, value in enumerate(labels.ravel()):
             if value is None or value != value:
                 raise ValueError(
-                    f"y[{_row_of(labels, at)}] is missing; drop the rows without a label"
+                    f"y[{_row_of_position(labels, at)}] is missing; drop the rows without a label"
                 )
     return labels
 
 
-def _row_of(values: np.ndarray, at: int) -> int:
+def _row_of_position(values: np.ndarray, at: int) -> int:
     """Return the row of a position in the flattened array."""
     return at // (values.size // len(values)) if values.ndim > 1 else at
 

@@ -58,7 +58,7 @@ def test_partial_fit_is_a_stream_whose_first_call_is_the_warm_up():
     parts = OnlineMixtureRegressor(models(), refit=False)
     parts.partial_fit(X[:100], y[:100])
     assert parts.weights_.tolist() == [0.5, 0.5]
-    np.testing.assert_allclose(parts.predict(X[:3]), parts._forecasts(X[:3]).mean(axis=1))
+    np.testing.assert_allclose(parts.predict(X[:3]), parts._predict_forecasts(X[:3]).mean(axis=1))
     for start in range(100, 300, 50):
         parts.partial_fit(X[start : start + 50], y[start : start + 50])
     assert np.array_equal(parts.weights_, whole.weights_)

@@ -37,14 +37,14 @@ def test_the_corpus_has_the_same_bytes_in_every_run(files):
 
 
 def test_files_that_are_split_and_sealed_again_have_the_same_bytes(files, inner):
-    assert [model_files.sealed(model_files.opened(data)) for data in files.values()] == [
+    assert [model_files.seal(model_files.open_file(data)) for data in files.values()] == [
         *files.values()
     ]
     for file in inner:
         if file.places(b"TREE"):
             section = file.section(b"TREE")
             tokens = mutate_trees.tokens_of(section, file.version)
-            assert mutate_trees.written(list(tokens)) == section
+            assert mutate_trees.write_tokens(list(tokens)) == section
 
 
 @pytest.mark.parametrize("kind", KINDS)

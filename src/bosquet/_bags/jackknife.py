@@ -57,7 +57,7 @@ def jackknife_variance(bags: Bags, votes: np.ndarray) -> np.ndarray:
         Negative estimates are replaced by 0.
     """
     n_learners, n_rows, factor = len(votes), bags.factor.size, bags.factor
-    absent, absences = _absences(bags, n_learners)
+    absence_bits, absences = _absences(bags, n_learners)
     _check_every_row_is_left_out(absences, n_learners, bags.row_numbers)
 
     # t̄_(-i) - t̄ is linear in the centred votes d, so the sum of squares over i is d'Gd with a
@@ -65,7 +65,7 @@ def jackknife_variance(bags: Bags, votes: np.ndarray) -> np.ndarray:
     gram = np.zeros((n_learners, n_learners))
     for start in range(0, n_rows, _ROW_BLOCK):
         block = slice(start, min(start + _ROW_BLOCK, n_rows))
-        bits = np.unpackbits(absent[:, start // 8 : (block.stop + 7) // 8], axis=1)
+        bits = np.unpackbits(absence_bits[:, start // 8 : (block.stop + 7) // 8], axis=1)
         out = bits[:, : block.stop - start].astype(float)
         gram += (out * (factor[block] / absences[block] ** 2)) @ out.T
 
@@ -93,13 +93,13 @@ def _warn_if_noise_dominates(
 def _absences(bags: Bags, n_learners: int) -> tuple[np.ndarray, np.ndarray]:
     """Return one bit per learner and row, set if the learner did not draw the row, and their sums per row."""
     n_rows = bags.factor.size
-    absent = np.empty((n_learners, (n_rows + 7) // 8), dtype=np.uint8)
+    absence_bits = np.empty((n_learners, (n_rows + 7) // 8), dtype=np.uint8)
     absences = np.zeros(n_rows)
     for learner in range(n_learners):
         out = bags.counts(learner) == 0
-        absent[learner] = np.packbits(out)
+        absence_bits[learner] = np.packbits(out)
         absences += out
-    return absent, absences
+    return absence_bits, absences
 
 
 def _check_every_row_is_left_out(

@@ -156,9 +156,9 @@ def read_numbers(
     With `allow_non_finite`, null is read as NaN, and "inf" and "-inf" as the infinities.
     """
     values = read_list(state, name, length)
-    numbers = _finite(values, low, high)
+    numbers = _finite_numbers_or_none(values, low, high)
     if numbers is None and allow_non_finite:
-        numbers = _non_finite(values, low, high)
+        numbers = _non_finite_numbers_or_none(values, low, high)
     if numbers is None:
         raise invalid_field(name, values, f"a list of numbers in [{low:g}, {high:g}]")
     return numbers
@@ -188,7 +188,10 @@ def to_json_numbers(values: Any) -> list[Any]:
     array = np.asarray(values if hasattr(values, "__len__") else list(values), dtype=float)
     if np.isfinite(array).all():
         return array.tolist()
-    return [to_json_numbers(value) if array.ndim > 1 else _plain(float(value)) for value in array]
+    return [
+        to_json_numbers(value) if array.ndim > 1 else _to_json_number(float(value))
+        for value in array
+    ]
 
 
 def has_value(state: Any, name: str) -> bool:
@@ -196,7 +199,7 @@ def has_value(state: Any, name: str) -> bool:
     return read_field(state, name) is not None
 
 
-def _finite(values: list[Any], low: float, high: float) -> np.ndarray | None:
+def _finite_numbers_or_none(values: list[Any], low: float, high: float) -> np.ndarray | None:
     if not set(map(type, values)) <= _NUMBERS:
         return None
     try:
@@ -207,7 +210,7 @@ def _finite(values: list[Any], low: float, high: float) -> np.ndarray | None:
     return numbers if inside.all() else None
 
 
-def _non_finite(values: list[Any], low: float, high: float) -> np.ndarray | None:
+def _non_finite_numbers_or_none(values: list[Any], low: float, high: float) -> np.ndarray | None:
     non_finite = {None: math.nan, "inf": math.inf, "-inf": -math.inf}
     kinds = set(map(type, values))
     if not kinds <= {int, float, str, type(None)}:
@@ -215,14 +218,14 @@ def _non_finite(values: list[Any], low: float, high: float) -> np.ndarray | None
     if str in kinds and not {v for v in values if isinstance(v, str)} <= non_finite.keys():
         return None
     finite = [v for v in values if v is not None and not isinstance(v, str)]
-    if _finite(finite, low, high) is None:
+    if _finite_numbers_or_none(finite, low, high) is None:
         return None
     return np.array(
         [non_finite[v] if v is None or isinstance(v, str) else v for v in values], float
     )
 
 
-def _plain(value: float) -> float | str | None:
+def _to_json_number(value: float) -> float | str | None:
     if math.isfinite(value):
         return value
     return None if math.isnan(value) else str(value)

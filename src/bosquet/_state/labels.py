@@ -64,7 +64,7 @@ def read_labels(state: Any) -> np.ndarray:
             "invalid model file: the lengths of the labels differ too much for type 'str'; they must be of"
             " type 'object'"
         )
-    labels = np.empty(len(values), dtype=_dtype(name, values))
+    labels = np.empty(len(values), dtype=_dtype_of_name(name, values))
     labels[:] = values
     return labels
 
@@ -87,7 +87,7 @@ def is_subset(labels: Any, classes: np.ndarray) -> bool:
     return set(np.asarray(labels).tolist()) <= set(classes.tolist())
 
 
-def _dtype(name: str, values: list[Any]) -> Any:
+def _dtype_of_name(name: str, values: list[Any]) -> Any:
     return f"U{max(map(len, values), default=1) or 1}" if name == "str" else np.dtype(name)
 
 

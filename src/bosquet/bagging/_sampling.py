@@ -100,7 +100,7 @@ class Sampler:
 
     def rows(self, number: int) -> np.ndarray:
         """Return the rows that learner `number` draws, one entry per draw."""
-        random = self._random(number, _ROWS)
+        random = self._random_state_of(number, _ROWS)
         drawn = [stratum.draw(random, self.replace) for stratum in self.strata]
         # Shuffle rows of different classes: some learners depend on the order of the rows.
         return drawn[0] if len(drawn) == 1 else random.permutation(np.concatenate(drawn))
@@ -125,14 +125,14 @@ class Sampler:
         """Return the columns of learner `number`; None: all columns in their order."""
         if size == n_features and not replace:
             return None
-        random = self._random(number, _FEATURES)
+        random = self._random_state_of(number, _FEATURES)
         if replace:
             return np.sort(random.randint(0, n_features, size=size))
         return np.sort(random.permutation(n_features)[:size])
 
     def learner_generator(self, number: int) -> np.random.RandomState:
         """Return the generator from which the random_state of the learner is drawn."""
-        return self._random(number, _LEARNER)
+        return self._random_state_of(number, _LEARNER)
 
     def to_state(self) -> State:
         """Return the parameters of the sampler as JSON values, for the model file."""
@@ -158,7 +158,7 @@ class Sampler:
             raise ValueError("groups is empty; at least one group of rows is required")
         return cls(seed, n_rows, strata, replace)
 
-    def _random(self, number: int, stream: int) -> np.random.RandomState:
+    def _random_state_of(self, number: int, stream: int) -> np.random.RandomState:
         return np.random.RandomState([self.seed, number, stream])
 
 

@@ -111,7 +111,7 @@ def _bagged_from_state(model: Any, members: list[Any], state: State) -> Any:
     constants = read_list(state, "constants")
     model._sampler = Sampler.from_state(read_object(state, "sampler"))
     features_drawn = read_list(state, "features", len(constants))
-    model._features = [_features(one, model.n_features_in_) for one in features_drawn]
+    model._features = [_read_features(one, model.n_features_in_) for one in features_drawn]
     if sum(constant is None for constant in constants) != len(members) or not members:
         raise ModelFileError(
             f"invalid model file: the number of members ({len(members)}) does not match the entries of"
@@ -137,7 +137,7 @@ def _bagged_from_state(model: Any, members: list[Any], state: State) -> Any:
     return model
 
 
-def _features(state: State, n_features: int) -> np.ndarray | None:
+def _read_features(state: State, n_features: int) -> np.ndarray | None:
     if state is None:
         return None
     indices = read_integers({"features": state}, "features", 0, n_features - 1)

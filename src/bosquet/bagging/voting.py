@@ -106,7 +106,7 @@ class BaseVoting(SaveMixin, ExplainMixin, BaseEstimator):
 
     # -------------------------------------------------------------- the learners
     def _check_estimators(self) -> None:
-        pairs = _pairs(self.estimators)
+        pairs = _check_pairs(self.estimators)
         if not pairs:
             raise ValueError(
                 f"estimators={self.estimators!r} is not valid: estimators must be a list of (name, estimator)"
@@ -136,7 +136,9 @@ class BaseVoting(SaveMixin, ExplainMixin, BaseEstimator):
     def _used_learners(self) -> list[tuple[str, Estimator]]:
         """Return the (name, estimator) pairs that are not dropped."""
         return [
-            (name, learner) for name, learner in _pairs(self.estimators) if not _is_dropped(learner)
+            (name, learner)
+            for name, learner in _check_pairs(self.estimators)
+            if not _is_dropped(learner)
         ]
 
     def _used_weights(self) -> np.ndarray:
@@ -152,7 +154,7 @@ class BaseVoting(SaveMixin, ExplainMixin, BaseEstimator):
     def get_params(self, deep: bool = True) -> dict[str, object]:
         """Return the parameters; with `deep`, also the base estimators by name and their parameters."""
         parameters = super().get_params(deep=False)
-        for name, learner in _pairs(self.estimators) if deep else []:
+        for name, learner in _check_pairs(self.estimators) if deep else []:
             parameters[name] = learner
             if hasattr(learner, "get_params"):
                 for key, value in learner.get_params(deep=True).items():
@@ -163,7 +165,7 @@ class BaseVoting(SaveMixin, ExplainMixin, BaseEstimator):
         """Set parameters; ``name=`` replaces a base estimator, ``name__key=`` sets one of its parameters."""
         if "estimators" in params:
             self.estimators = params.pop("estimators")
-        names = [name for name, _ in _pairs(self.estimators)]
+        names = [name for name, _ in _check_pairs(self.estimators)]
         replaced = {name: params.pop(name) for name in names if name in params}
         if replaced:
             self.estimators = [
@@ -190,7 +192,7 @@ class BaseVoting(SaveMixin, ExplainMixin, BaseEstimator):
         raise NotImplementedError
 
 
-def _pairs(estimators: NamedEstimators) -> list[tuple[str, Estimator]]:
+def _check_pairs(estimators: NamedEstimators) -> list[tuple[str, Estimator]]:
     """Return the (name, estimator) pairs; an empty list if `estimators` is not valid.
 
     `get_params` must work before `fit` validates the parameters.

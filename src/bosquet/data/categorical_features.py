@@ -33,7 +33,7 @@ def categorical_mask(
             f"categorical_features={categorical_features!r} is not valid: categorical_features must be "
             "'from_dtype', None, a boolean mask, or a list of indices or names"
         ) from None
-    kinds = {_kind(item) for item in items}
+    kinds = {_kind_of_item(item) for item in items}
     if not items:
         return np.zeros(n_features, dtype=bool)
     if kinds == {"bool"}:
@@ -48,7 +48,7 @@ def categorical_mask(
     )
 
 
-def _kind(item: object) -> str:
+def _kind_of_item(item: object) -> str:
     if isinstance(item, (bool, np.bool_)):
         return "bool"
     if isinstance(item, (int, np.integer)):

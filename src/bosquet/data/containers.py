@@ -43,19 +43,21 @@ def _detect_container(X: Any, owner: str) -> Table:
         raise TypeError("X is a polars LazyFrame; pass X.collect()")
     for module, name in (("pandas", "Series"), ("polars", "Series"), ("pyarrow", "ChunkedArray")):
         if _is_instance_of(X, module, name):
-            raise _one_dimensional(f"{module}.{name}", "X.to_frame()" if name == "Series" else "")
+            raise _one_dimensional_error(
+                f"{module}.{name}", "X.to_frame()" if name == "Series" else ""
+            )
     if _is_instance_of(X, "scipy.sparse", "spmatrix") or _is_instance_of(
         X, "scipy.sparse", "sparray"
     ):
         if X.ndim != 2:
-            raise _wrong_dimension(X.ndim, owner)
+            raise _dimension_error(X.ndim, owner)
         return table_from_sparse(X)
     if hasattr(X, "__arrow_c_stream__") or _is_instance_of(X, "pyarrow", "RecordBatch"):
         from .arrow_tables import table_from_arrow
 
         return table_from_arrow(X)
     if hasattr(X, "columns") and not hasattr(X, "__array_interface__"):
-        return _other_frame(X, owner)
+        return _table_from_other_frame(X, owner)
     array = as_array(X)
     if array.ndim == 0:
         raise ValueError(
@@ -63,7 +65,7 @@ def _detect_container(X: Any, owner: str) -> Table:
             " an Arrow table or a sparse matrix"
         )
     if array.ndim != 2:
-        raise _wrong_dimension(array.ndim, owner)
+        raise _dimension_error(array.ndim, owner)
     return table_from_array(array)
 
 
@@ -72,7 +74,7 @@ def _is_instance_of(X: object, module: str, name: str) -> bool:
     return kind is not None and isinstance(X, kind)
 
 
-def _other_frame(X: object, owner: str) -> Table:
+def _table_from_other_frame(X: object, owner: str) -> Table:
     """Read a data frame of another library, such as Modin, through narwhals."""
     import narwhals
 
@@ -92,16 +94,16 @@ def _other_frame(X: object, owner: str) -> Table:
     return _detect_container(native if native is not X else frame.to_pandas(), owner)
 
 
-def _wrong_dimension(dimensions: int, owner: str) -> ValueError:
+def _dimension_error(dimensions: int, owner: str) -> ValueError:
     if dimensions == 1:
-        return _one_dimensional("1D array", "")
+        return _one_dimensional_error("1D array", "")
     return ValueError(
         f"Found array with dim {dimensions}, while dim <= 2 is required by {owner}; pass an array of shape"
         " (n_samples, n_features)"
     )
 
 
-def _one_dimensional(what: str, instead: str) -> ValueError:
+def _one_dimensional_error(what: str, instead: str) -> ValueError:
     return ValueError(
         f"Expected 2D array, got {what} instead. Reshape your data: X.reshape(-1, 1) if it has a single"
         " feature, X.reshape(1, -1) if it is a single"

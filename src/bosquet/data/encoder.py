@@ -157,7 +157,7 @@ class TableEncoder:
         if chosen is None or not chosen.any():
             matrix = table.matrix()
             if matrix is not None:
-                _warn_of_lost_digits(_lost_in_matrix(table, matrix), names)
+                _warn_of_lost_digits(_lost_digits_in_matrix(table, matrix), names)
                 return cls([None] * table.n_columns, names, named_by_hand), matrix
         levels: list[Levels | None] = []
         columns: list[np.ndarray] = []
@@ -302,30 +302,30 @@ def _levels_of(column: Column, chosen: bool | None, max_categories: int | None) 
     return None
 
 
-def _note_lost_digits(lost: dict[int, int], index: int, column: Column) -> None:
+def _note_lost_digits(lost_digits: dict[int, int], index: int, column: Column) -> None:
     """Record the first integer of the column that loses digits as float64, if there is one."""
     example = column.first_inexact_integer() if isinstance(column, NumericColumn) else None
     if example is not None:
-        lost[index] = example
+        lost_digits[index] = example
 
 
-def _lost_in_matrix(table: Table, matrix: np.ndarray) -> dict[int, int]:
+def _lost_digits_in_matrix(table: Table, matrix: np.ndarray) -> dict[int, int]:
     """Return, by column, the first integer that loses digits as float64; only large numbers are examined."""
-    lost: dict[int, int] = {}
+    lost_digits: dict[int, int] = {}
     if table.holds_integers():
         high, low = np.fmax.reduce(matrix), np.fmin.reduce(matrix)
         for index in np.flatnonzero(
             (high > LARGEST_EXACT_INTEGER) | (low < -LARGEST_EXACT_INTEGER)
         ).tolist():
-            _note_lost_digits(lost, index, table.column(index))
-    return lost
+            _note_lost_digits(lost_digits, index, table.column(index))
+    return lost_digits
 
 
-def _warn_of_lost_digits(lost: dict[int, int], names: Sequence[str] | None) -> None:
-    if lost:
+def _warn_of_lost_digits(lost_digits: dict[int, int], names: Sequence[str] | None) -> None:
+    if lost_digits:
         warn_of_lost_digits(
-            [column_label(index, names) for index in lost],
-            next(iter(lost.values())),
+            [column_label(index, names) for index in lost_digits],
+            next(iter(lost_digits.values())),
             "drop identifiers, list categories in categorical_features, subtract a constant from other"
             " columns",
         )

@@ -228,11 +228,11 @@ def _number_of_state(item: object, where: str) -> int | float:
 
 def _drop_unused_levels(coded: CodedColumn) -> CodedColumn:
     """Return the column without the levels that do not occur."""
-    used = np.unique(coded.codes)
-    used = used[used >= 0]
-    levels = [coded.levels[code] for code in used.tolist()]
+    used_codes = np.unique(coded.codes)
+    used_codes = used_codes[used_codes >= 0]
+    levels = [coded.levels[code] for code in used_codes.tolist()]
     # -1 is less than all used codes, so searchsorted maps it to -1 again.
-    codes = np.searchsorted(used, coded.codes, side="right") - 1
+    codes = np.searchsorted(used_codes, coded.codes, side="right") - 1
     return CodedColumn(codes, levels)
 
 

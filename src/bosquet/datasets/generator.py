@@ -63,7 +63,7 @@ class Generator(ABC):
     def bayes_error_at(self, X: ArrayLike) -> np.ndarray:
         """Return the expected loss of the Bayes rule at each row; its expectation is `bayes_error`."""
 
-    def _rows(self, X: ArrayLike) -> np.ndarray:
+    def _check_rows(self, X: ArrayLike) -> np.ndarray:
         rows = np.asarray(X, dtype=float)
         if rows.ndim != 2 or rows.shape[1] != self.n_features:
             raise ValueError(
@@ -100,10 +100,10 @@ class LabelledInputs(ClassGenerator):
     """A generator that draws X, then the label of each row from its class probabilities."""
 
     @abstractmethod
-    def _inputs(self, n: int, random: np.random.Generator) -> np.ndarray: ...
+    def _draw_inputs(self, n: int, random: np.random.Generator) -> np.ndarray: ...
 
     def _draw(self, n: int, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        X = self._inputs(n, random)
+        X = self._draw_inputs(n, random)
         cumulative = self.probability(X).cumsum(axis=1)
         # The last sum may be rounded to less than 1; without it, the last class takes the remaining draws.
         numbers = (random.random(n)[:, None] >= cumulative[:, :-1]).sum(axis=1)
@@ -114,7 +114,7 @@ class ClassMixture(ClassGenerator):
     """A generator that draws the class (all equally likely), then X from the density of the class."""
 
     @abstractmethod
-    def _inputs_of(self, number: int, n: int, random: np.random.Generator) -> np.ndarray:
+    def _draw_inputs_of(self, number: int, n: int, random: np.random.Generator) -> np.ndarray:
         """Draw n rows of the class with the given number."""
 
     @abstractmethod
@@ -126,11 +126,11 @@ class ClassMixture(ClassGenerator):
         X = np.empty((n, self.n_features))
         for number in range(self.classes.size):
             chosen = numbers == number
-            X[chosen] = self._inputs_of(number, int(chosen.sum()), random)
+            X[chosen] = self._draw_inputs_of(number, int(chosen.sum()), random)
         return X, self.classes[numbers]
 
     def probability(self, X: ArrayLike) -> np.ndarray:
-        log_density = self._log_densities(self._rows(X))
+        log_density = self._log_densities(self._check_rows(X))
         density = np.exp(log_density - log_density.max(axis=1, keepdims=True))
         return density / density.sum(axis=1, keepdims=True)
 
@@ -148,17 +148,17 @@ class RegressionGenerator(Generator):
         """Return f(x) = E[Y | X = x] for each row."""
 
     @abstractmethod
-    def _inputs(self, n: int, random: np.random.Generator) -> np.ndarray: ...
+    def _draw_inputs(self, n: int, random: np.random.Generator) -> np.ndarray: ...
 
     def _draw(self, n: int, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        X = self._inputs(n, random)
+        X = self._draw_inputs(n, random)
         return X, self.mean(X) + self.noise * random.standard_normal(n)
 
     def bayes_predict(self, X: ArrayLike) -> np.ndarray:
         return self.mean(X)
 
     def bayes_error_at(self, X: ArrayLike) -> np.ndarray:
-        return np.full(self._rows(X).shape[0], float(self.noise) ** 2)
+        return np.full(self._check_rows(X).shape[0], float(self.noise) ** 2)
 
     @property
     def bayes_error(self) -> float:

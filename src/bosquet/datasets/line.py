@@ -63,11 +63,11 @@ class Pieces(LabelledInputs):
     def classes(self) -> np.ndarray:
         return np.array([-1, 1])
 
-    def _inputs(self, n: int, random: np.random.Generator) -> np.ndarray:
+    def _draw_inputs(self, n: int, random: np.random.Generator) -> np.ndarray:
         return random.random((n, 1))
 
     def probability(self, X: ArrayLike) -> np.ndarray:
-        piece = np.searchsorted(np.array(self.cuts), self._rows(X)[:, 0], side="left")
+        piece = np.searchsorted(np.array(self.cuts), self._check_rows(X)[:, 0], side="left")
         positive = (piece % 2 == 0) == (self.first == 1)
         return noisy_labels(positive.astype(int), 2, self.label_noise)
 
@@ -114,11 +114,11 @@ class Polynomial(RegressionGenerator):
         object.__setattr__(self, "coefficients", tuple(float(value) for value in values))
         check_value("noise", self.noise, number(0))
 
-    def _inputs(self, n: int, random: np.random.Generator) -> np.ndarray:
+    def _draw_inputs(self, n: int, random: np.random.Generator) -> np.ndarray:
         return np.arange(1, n + 1)[:, None] / n
 
     def mean(self, X: ArrayLike) -> np.ndarray:
-        return np.polynomial.polynomial.polyval(self._rows(X)[:, 0], self.coefficients)
+        return np.polynomial.polynomial.polyval(self._check_rows(X)[:, 0], self.coefficients)
 
 
 def make_three_pieces(

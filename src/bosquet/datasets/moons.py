@@ -56,7 +56,7 @@ class Moons(ClassMixture):
     def __post_init__(self) -> None:
         check_value("noise", self.noise, number(0.01))
 
-    def _inputs_of(self, number: int, n: int, random: np.random.Generator) -> np.ndarray:
+    def _draw_inputs_of(self, number: int, n: int, random: np.random.Generator) -> np.ndarray:
         points = self._arc(number, random.uniform(0, np.pi, size=n))
         return points + self.noise * random.standard_normal((n, 2))
 

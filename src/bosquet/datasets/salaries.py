@@ -59,13 +59,13 @@ class Salaries(LabelledInputs):
                     " smaller one first"
                 )
 
-    def _inputs(self, n: int, random: np.random.Generator) -> np.ndarray:
+    def _draw_inputs(self, n: int, random: np.random.Generator) -> np.ndarray:
         return np.column_stack(
             [random.uniform(*self.ages, size=n), random.uniform(*self.studies, size=n)]
         )
 
     def probability(self, X: ArrayLike) -> np.ndarray:
-        age, studies = self._rows(X).T
+        age, studies = self._check_rows(X).T
         high = np.clip(studies / 20 - (age - 45) ** 2 / 500, 0, 1)
         return np.column_stack([1 - high, high])
 

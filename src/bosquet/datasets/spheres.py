@@ -59,11 +59,13 @@ class NestedSpheres(LabelledInputs):
 
         return chi2.ppf(np.arange(1, self.n_classes) / self.n_classes, self.n_features)
 
-    def _inputs(self, n: int, random: np.random.Generator) -> np.ndarray:
+    def _draw_inputs(self, n: int, random: np.random.Generator) -> np.ndarray:
         return random.standard_normal((n, self.n_features))
 
     def probability(self, X: ArrayLike) -> np.ndarray:
-        shell = np.searchsorted(self.thresholds, (self._rows(X) ** 2).sum(axis=1), side="left")
+        shell = np.searchsorted(
+            self.thresholds, (self._check_rows(X) ** 2).sum(axis=1), side="left"
+        )
         return noisy_labels(shell, self.n_classes, self.label_noise)
 
     @property
@@ -102,11 +104,11 @@ class ChiSquare(LabelledInputs):
     def classes(self) -> np.ndarray:
         return np.array([-1, 1])
 
-    def _inputs(self, n: int, random: np.random.Generator) -> np.ndarray:
+    def _draw_inputs(self, n: int, random: np.random.Generator) -> np.ndarray:
         return random.standard_normal((n, self.n_features))
 
     def probability(self, X: ArrayLike) -> np.ndarray:
-        outside = (self._rows(X) ** 2).sum(axis=1) > self.threshold
+        outside = (self._check_rows(X) ** 2).sum(axis=1) > self.threshold
         return noisy_labels(outside.astype(int), 2, 0.0)
 
     @property

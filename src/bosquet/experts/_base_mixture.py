@@ -71,7 +71,7 @@ class BaseMixture(RegressorMixin, BaseEstimator):
         rule, loss = as_rule(self.rule), as_loss(self.loss)
         classes = read_classes(self.classes)
         self._check_compatible(rule, loss, classes)
-        self._rule, self._params_at_start = rule, self._params_text()
+        self._rule, self._params_at_start = rule, self._parameters_text()
         loss_range = self.loss_range
         if loss_range is None and loss == "zero-one":
             loss_range = 1.0
@@ -98,14 +98,14 @@ class BaseMixture(RegressorMixin, BaseEstimator):
         if classes is not None:
             self.classes_ = classes
 
-    def _params_text(self) -> dict[str, str]:
+    def _parameters_text(self) -> dict[str, str]:
         """Return the parameters that must not change between steps, as text."""
         params = self.get_params(deep=True)
         return {k: repr(v) for k, v in params.items() if k not in ("history", "random_state")}
 
     def _check_unchanged(self) -> None:
         """Raise a ValueError if a parameter was changed after the first step."""
-        now = self._params_text()
+        now = self._parameters_text()
         changed = sorted(
             k for k in {*now, *self._params_at_start} if now.get(k) != self._params_at_start.get(k)
         )

@@ -54,30 +54,33 @@ def _to_state(mixture: Any) -> tuple[Ensemble, State]:
 
 def _from_state(mixture: Any, trees: Ensemble, state: State) -> Any:
     check_no_trees(trees)
-    learned, experts = read_object(state, "state"), read_integer(state, "experts", 1)
-    _check_sizes(mixture, learned, experts, state)
+    core_state, experts = read_object(state, "state"), read_integer(state, "experts", 1)
+    _check_sizes(mixture, core_state, experts, state)
     horizon = read_integer(state, "horizon", 1) if has_value(state, "horizon") else None
     mixture._start(experts, horizon, read_integer(state, "seed", 0, 2**64 - 1))
     mixture._warned = read_bool(state, "warned")
     set_feature_names(mixture, state, "names", experts)
     expected = mixture._core.state()
-    if learned.keys() != expected.keys():
+    if core_state.keys() != expected.keys():
         raise ModelFileError(
-            f"invalid model file: 'state' has the keys {sorted(learned)}; the rule needs {sorted(expected)}"
+            f"invalid model file: 'state' has the keys {sorted(core_state)}; the rule needs"
+            f" {sorted(expected)}"
         )
-    fields = {name: read_numbers(learned, name, len(expected[name])).tolist() for name in expected}
+    fields = {
+        name: read_numbers(core_state, name, len(expected[name])).tolist() for name in expected
+    }
     mixture._resume(fields, _open_step(mixture, state))
     return mixture
 
 
-def _check_sizes(mixture: Any, learned: dict[str, Any], experts: int, state: State) -> None:
+def _check_sizes(mixture: Any, core_state: dict[str, Any], experts: int, state: State) -> None:
     """Raise ModelFileError unless the file contains as many numbers as memory is allocated for.
 
     These are the numbers of the experts, of the classes, and of the matrix of the ridge rule.
     """
-    read_numbers(learned, "weight_sum", experts)
+    read_numbers(core_state, "weight_sum", experts)
     if as_rule(mixture.rule).name == "ridge":
-        read_numbers(learned, "rule.root", experts**2)
+        read_numbers(core_state, "rule.root", experts**2)
     if isinstance(mixture.classes, int):
         read_list(read_object(state, "classes"), "values", mixture.classes)
 

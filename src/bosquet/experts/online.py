@@ -116,7 +116,7 @@ class BaseOnlineMixture(NamedLearners):
             self._fit_learner(learner, X, target, from_scratch=not hasattr(learner, "partial_fit"))
 
     def _play_and_update(self, X: TableLike, target: np.ndarray) -> None:
-        self.mixture_.partial_fit(self._forecasts(X), target)
+        self.mixture_.partial_fit(self._predict_forecasts(X), target)
         for learner in self.estimators_:
             if hasattr(learner, "partial_fit"):
                 self._fit_learner(learner, X, target, from_scratch=False)
@@ -126,14 +126,14 @@ class BaseOnlineMixture(NamedLearners):
             if not hasattr(learner, "partial_fit"):
                 self._fit_learner(learner, X, target, from_scratch=True)
 
-    def _forecasts(self, X: TableLike) -> np.ndarray:
+    def _predict_forecasts(self, X: TableLike) -> np.ndarray:
         named = zip(self.names_, self.estimators_, strict=True)
         return np.stack([self._predict_with(learner, X, name) for name, learner in named], axis=1)
 
     def _predict_mixture(self, X: TableLike) -> np.ndarray:
         """Return the predictions of the mixture for new rows, with the current weights."""
         check_is_fitted(self, "mixture_")
-        forecasts = self._forecasts(self._validate_X(X, reset=False))
+        forecasts = self._predict_forecasts(self._validate_X(X, reset=False))
         if not self.mixture_.__sklearn_is_fitted__():  # only warm-up so far: equal weights
             return forecasts.mean(axis=1)
         return self.mixture_.predict(forecasts)

@@ -107,7 +107,7 @@ def read_problem(
     classes: ArrayLike | None,
     awake: ArrayLike | None = None,
 ) -> OracleProblem:
-    named = as_loss(loss)
+    loss_or_name = as_loss(loss)
     labels = read_classes(classes)
     forecasts = np.array(F, dtype=float)
     if forecasts.ndim != (2 if labels is None else 3) or 0 in forecasts.shape:
@@ -120,20 +120,20 @@ def read_problem(
     mask = read_mask(awake, forecasts.shape[:2])
     if mask is not None:
         forecasts[mask == 0] = np.nan
-    if y is None and named == "linear":
+    if y is None and loss_or_name == "linear":
         y = np.zeros(len(forecasts))
-    if isinstance(named, CustomExpertLoss):
+    if isinstance(loss_or_name, CustomExpertLoss):
         truths = np.zeros(len(forecasts))
         if y is None or len(y) != len(forecasts):
             raise ValueError(f"y must have one value per step; F has {len(forecasts)} steps")
     else:
         truths = read_truths(y, len(forecasts), labels, owner="this function")
-        if named == "percentage" and (truths == 0).any():
+        if loss_or_name == "percentage" and (truths == 0).any():
             raise ValueError(
                 f"y[{int(np.flatnonzero(truths == 0)[0])}] is 0; loss='percentage' requires truths"
                 " other than 0"
             )
-    return OracleProblem(forecasts, truths, named, float(quantile), y)
+    return OracleProblem(forecasts, truths, loss_or_name, float(quantile), y)
 
 
 def oracle(

@@ -209,7 +209,7 @@ class BaseForest(ForestInspection, SaveMixin, ExplainMixin, BaseEstimator):
         try:
             while len(self._keys) < n_trees:
                 first = len(self._keys)
-                keys = [self._key(t) for t in range(first, min(first + BATCH, n_trees))]
+                keys = [self._key_of_tree(t) for t in range(first, min(first + BATCH, n_trees))]
                 fit.grow(self._ensemble, keys, self._draws, self.bootstrap, self._balances_bags())
                 self._keys.extend(keys)
                 if record is not None:
@@ -253,7 +253,7 @@ class BaseForest(ForestInspection, SaveMixin, ExplainMixin, BaseEstimator):
             votes = None
             if rows.size:
                 raw = self._ensemble.predict_raw(take_rows(columns, rows), t, t + 1, threads)
-                votes = self._votes(raw)
+                votes = self._votes_from_raw(raw)
             record.add(rows if self._kept_rows is None else self._kept_rows[rows], votes)
 
     def _set_oob_attributes(self, record: OutOfBagRecord) -> None:
@@ -288,7 +288,7 @@ class BaseForest(ForestInspection, SaveMixin, ExplainMixin, BaseEstimator):
             )
         return columns, truth, kept_rows
 
-    def _key(self, tree: int) -> int:
+    def _key_of_tree(self, tree: int) -> int:
         return (self._seed + (tree + 1) * KEY_STEP) % 2**64
 
     def _bag_size(self, rows: int) -> int:
@@ -343,7 +343,7 @@ class BaseForest(ForestInspection, SaveMixin, ExplainMixin, BaseEstimator):
     def __len__(self) -> int:
         return self.n_estimators_
 
-    def _mean(self, X: TableLike, ensemble: Any = None) -> np.ndarray:
+    def _mean_of_trees(self, X: TableLike, ensemble: Any = None) -> np.ndarray:
         """Return the mean over the trees of the leaf values, shape (rows, stored outputs)."""
         check_is_fitted(self, "_ensemble")
         ensemble = ensemble or self._ensemble

@@ -91,7 +91,7 @@ class BaseForestClassifier(ClassifierMixin, BaseForest):
             MisclassifiedShare(self.classes_) if isinstance(self.classes_, list) else misclassified
         )
 
-    def _votes(self, raw: np.ndarray) -> np.ndarray:
+    def _votes_from_raw(self, raw: np.ndarray) -> np.ndarray:
         shares = class_shares(raw)
         return shares if self.voting == "soft" else hard_votes(shares, self.classes_)
 
@@ -129,8 +129,10 @@ class BaseForestClassifier(ClassifierMixin, BaseForest):
     def _vote_shares(self, X: TableLike) -> np.ndarray:
         check_is_fitted(self, "_ensemble")
         if self.voting == "soft":
-            return class_shares(self._mean(X))
-        return class_shares(self._mean(X, self._hard_vote_ensemble or self._with_hard_votes()))
+            return class_shares(self._mean_of_trees(X))
+        return class_shares(
+            self._mean_of_trees(X, self._hard_vote_ensemble or self._with_hard_votes())
+        )
 
     @reads_fit_snapshot
     def predict(self, X: TableLike) -> np.ndarray:
@@ -230,7 +232,7 @@ class BaseForestRegressor(RegressorMixin, BaseForest):
     def _oob_losses(self) -> Any:
         return squared_errors
 
-    def _votes(self, raw: np.ndarray) -> np.ndarray:
+    def _votes_from_raw(self, raw: np.ndarray) -> np.ndarray:
         return raw
 
     def _set_oob_predictions(self, record: OutOfBagRecord) -> None:
@@ -250,7 +252,7 @@ class BaseForestRegressor(RegressorMixin, BaseForest):
         -------
         array of shape (n_samples,) or (n_samples, n_outputs)
         """
-        mean = self._mean(X)
+        mean = self._mean_of_trees(X)
         return mean[:, 0] if mean.shape[1] == 1 else mean
 
     @reads_fit_snapshot

@@ -202,7 +202,7 @@ class _PermutedVotes:
         self.n_features, self.rows = forest.n_features_in_, forest.n_samples_fit_
         self.trees = forest.n_estimators_
 
-    def _leaves(self, tree: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _permuted_leaves(self, tree: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         rows = np.flatnonzero(self.forest._bag_counts(tree) == 0).astype(np.uint32)
         features, leaves = _core.permuted_leaves(
             self.forest._ensemble, tree, self.columns, rows, self.seed + tree
@@ -217,7 +217,7 @@ class _PermutedVotes:
         threads = effective_threads(self.forest.n_jobs)
         parallel = Parallel(n_jobs=threads, prefer="threads", return_as="generator")
         for tree, (rows, features, leaves) in enumerate(
-            parallel(delayed(self._leaves)(t) for t in range(self.trees))
+            parallel(delayed(self._permuted_leaves)(t) for t in range(self.trees))
         ):
             values = self._leaf_values(tree)
             yield rows, features, values[leaves]
@@ -225,7 +225,7 @@ class _PermutedVotes:
     def _leaf_values(self, tree: int) -> np.ndarray:
         value = self.forest._ensemble.tree_arrays(tree)["value"]
         value = value[:, None] if value.ndim == 1 else value
-        return self.forest._votes(np.nan_to_num(value))
+        return self.forest._votes_from_raw(np.nan_to_num(value))
 
 
 def _margins(votes: np.ndarray, truth: np.ndarray) -> np.ndarray:

@@ -76,14 +76,14 @@ def _object_array(values: list[Any]) -> np.ndarray:
 
 def design_from(state: State, model: Any) -> Any:
     """Build the design from its state, for a model that has its feature attributes."""
-    design = _formula_from(state) if "formula" in state else _columns_from(state, model)
+    design = _formula_from_state(state) if "formula" in state else _columns_from_state(state, model)
     if not design.columns:
         raise ModelFileError("invalid model file: 'design' has no columns")
     return design
 
 
 # ----------------------------------------------------------------------------------------- columns
-def _columns_from(state: State, model: Any) -> Any:
+def _columns_from_state(state: State, model: Any) -> Any:
     encoder = TableEncoder.from_state(read_field(state, "encoder"))
     names = getattr(model, "feature_names_in_", None)
     if encoder.n_features != model.n_features_in_ or encoder.feature_names != (
@@ -116,22 +116,26 @@ def _columns_from(state: State, model: Any) -> Any:
 
 
 # ---------------------------------------------------------------------------------------- formulas
-def _formula_from(state: State) -> Any:
+def _formula_from_state(state: State) -> Any:
     columns = read_texts(state, "columns")
-    factors = tuple(_factor_from(one) for one in read_list(state, "factors"))
+    factors = tuple(_factor_from_state(term_state) for term_state in read_list(state, "factors"))
     _check_kinds(factors)
     terms = []
-    for one in read_list(state, "terms"):
-        indices = read_integers(one, "columns", 0, len(columns) - 1)
+    for term_state in read_list(state, "terms"):
+        indices = read_integers(term_state, "columns", 0, len(columns) - 1)
         terms.append(
-            Term(read_text(one, "name"), frozenset(read_texts(one, "factors")), tuple(indices))
+            Term(
+                read_text(term_state, "name"),
+                frozenset(read_texts(term_state, "factors")),
+                tuple(indices),
+            )
         )
     if sorted(index for term in terms for index in term.columns) != list(range(len(columns))):
         raise ModelFileError(
             "invalid model file: the columns of 'terms' must contain each column of the design exactly once"
         )
     column_factors = tuple(
-        tuple(_part_from(one, factors) for one in column)
+        tuple(_coded_factor_from_state(term_state, factors) for term_state in column)
         for column in read_list(state, "parts", len(columns))
     )
     return StoredFormula(
@@ -163,7 +167,7 @@ def _check_kinds(factors: tuple[Any, ...]) -> None:
             )
 
 
-def _factor_from(state: State) -> Any:
+def _factor_from_state(state: State) -> Any:
     expression = read_field(state, "expression")
     check_expression(expression, set(columns_in(expression)))
     if not has_value(state, "levels"):
@@ -176,7 +180,7 @@ def _factor_from(state: State) -> Any:
     return Factor(expression, levels)
 
 
-def _part_from(state: State, factors: tuple[Any, ...]) -> Any:
+def _coded_factor_from_state(state: State, factors: tuple[Any, ...]) -> Any:
     if not isinstance(state, list) or len(state) != 2:
         raise ModelFileError(
             "invalid model file: an entry of 'parts' must be a list of [factor, coding] pairs"

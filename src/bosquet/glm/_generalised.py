@@ -117,7 +117,7 @@ class GeneralisedModel(FormulaModel):
         with suppress_warnings():
             return np.asarray(INVERSE_LINKS[self._link()](predictor), dtype=float)
 
-    def _band(
+    def _confidence_band(
         self, predictor: np.ndarray, error: np.ndarray, level: float, X: TableLike
     ) -> DataFrame:
         check_value("level", level, LEVEL)

@@ -98,12 +98,12 @@ def term_pairs(terms: Sequence[Term], kind: int) -> list[tuple[Term, set[str], s
     Type 1 adds the terms one after another. Type 2 tests a term given all others that do not contain it.
     """
     pairs = []
-    tested = [term for term in terms if term.factors]
-    for index, term in enumerate(tested):
+    tested_terms = [term for term in terms if term.factors]
+    for index, term in enumerate(tested_terms):
         if kind == 1:
-            left_out = {later.name for later in tested[index + 1 :]}
+            left_out = {later.name for later in tested_terms[index + 1 :]}
         else:
-            left_out = {other.name for other in terms_containing(term, tested)}
+            left_out = {other.name for other in terms_containing(term, tested_terms)}
         pairs.append((term, left_out, left_out | {term.name}))
     return pairs
 

@@ -398,7 +398,7 @@ class BinomialRegression(ClassifierMixin, GeneralisedModel):
         pandas.DataFrame
             With `estimate`, `low` and `high`, one row per row of X.
         """
-        return self._band(*self._predictor_and_error(X), level, X)
+        return self._confidence_band(*self._predictor_and_error(X), level, X)
 
     def _check_chi_squared_valid(self) -> None:
         if not self._grouped:

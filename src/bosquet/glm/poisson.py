@@ -187,7 +187,7 @@ class PoissonRegression(RegressorMixin, GeneralisedModel):
         self, X: TableLike, level: float = 0.95, exposure: ArrayLike | str | None = None
     ) -> DataFrame:
         """Return the mean count with its confidence interval, as columns `estimate`, `low` and `high`."""
-        return self._band(
+        return self._confidence_band(
             *predictor_and_error(self._design_rows(X), self._fitted, _log_exposure(exposure)),
             level,
             X,

@@ -114,24 +114,25 @@ def encode_value(value: object, member_index: Mapping[int, int] = MappingProxyTy
 
 
 def _encode_container(value: Any, member_index: Mapping[int, int]) -> Any:
-    def each(values: Any) -> list[Any]:
-        return [encode_value(one, member_index) for one in values]
+    def encode_each(values: Any) -> list[Any]:
+        return [encode_value(element, member_index) for element in values]
 
     if isinstance(value, list):
-        return each(value)
+        return encode_each(value)
     if isinstance(value, tuple):
-        return {"tuple": each(value)}
+        return {"tuple": encode_each(value)}
     if isinstance(value, set | frozenset):
         tag = "set" if isinstance(value, set) else "frozenset"
         return {tag: sorted(map(_encode_key, value), key=json.dumps)}
     if isinstance(value, range):
         if _is_long(value):
             raise Unstorable(value, f"{value} has more than {MAX_RANGE_LENGTH:,} elements")
-        return {"range": each((value.start, value.stop, value.step))}
+        return {"range": encode_each((value.start, value.stop, value.step))}
     if isinstance(value, dict):
         return {
             "dict": [
-                [_encode_key(key), encode_value(one, member_index)] for key, one in value.items()
+                [_encode_key(key), encode_value(element, member_index)]
+                for key, element in value.items()
             ]
         }
     if hasattr(value, "__array__"):  # an array, or a column or table that converts to one
@@ -216,7 +217,7 @@ def decode_value(value: object, context: ReadContext) -> Any:
             )
         return _TAGS[tag](content, context)
     if isinstance(value, list):
-        return [decode_value(one, context) for one in value]
+        return [decode_value(element, context) for element in value]
     if isinstance(value, int) and not fits_64_bits(value):
         raise ModelFileError(
             "invalid model file: the value of a parameter is an integer of more than 64 bits"

@@ -159,18 +159,18 @@ class CustomMarginLoss(MarginLoss):
         self._compare_slope()
 
     def value(self, margin: np.ndarray) -> np.ndarray:
-        return self._checked_shape("value", self._value(margin), margin)
+        return self._check_shape("value", self._value(margin), margin)
 
     def slope(self, margin: np.ndarray) -> np.ndarray:
         if self._slope is not None:
-            return self._checked_shape("slope", self._slope(margin), margin)
+            return self._check_shape("slope", self._slope(margin), margin)
         return self._numerical_slope(margin)
 
     def _numerical_slope(self, margin: np.ndarray) -> np.ndarray:
         step = _STEP * (1 + np.abs(margin))
         return (self.value(margin + step) - self.value(margin - step)) / (2 * step)
 
-    def _checked_shape(self, what: str, result: ArrayLike, margin: np.ndarray) -> np.ndarray:
+    def _check_shape(self, what: str, result: ArrayLike, margin: np.ndarray) -> np.ndarray:
         result = np.asarray(result, dtype=float)
         if result.shape != margin.shape:
             raise ValueError(

@@ -162,7 +162,7 @@ def regression_loss(
             f"loss={loss!r} is not a loss for regression; use one of {', '.join(REGRESSION)}"
         )
     if loss in ("quantile", "expectile"):
-        levels = _levels(loss, quantile if loss == "quantile" else expectile)
+        levels = _check_levels(loss, quantile if loss == "quantile" else expectile)
         if len(levels) > 1 and n_targets > 1:
             raise ValueError(
                 f"{loss}={levels} has {len(levels)} levels and y has {n_targets} targets; several levels are"
@@ -174,7 +174,7 @@ def regression_loss(
     return NativeLoss(loss, outputs=n_targets, targets=n_targets, parameters=parameters)
 
 
-def _levels(name: str, value: ArrayLike) -> list[float]:
+def _check_levels(name: str, value: ArrayLike) -> list[float]:
     """Return the levels of a parameter that accepts one level or several, in the given order."""
     levels = [float(level) for level in np.atleast_1d(value)]
     if not levels or not all(0 < level < 1 for level in levels) or len(set(levels)) < len(levels):

@@ -85,21 +85,21 @@ def decision_rounds(
         )
     sides, grid = _grid(points, resolution)
     total = sum(1 for _ in rounds_of(model, X.iloc[:1] if hasattr(X, "iloc") else X[:1]))
-    shown = _rounds_to_show(at, total)
+    rounds_shown = _rounds_to_show(at, total)
     is_own_figure = axes is None
     if is_own_figure:
-        columns = min(3, len(shown))
-        rows = -(-len(shown) // columns)
+        columns = min(3, len(rounds_shown))
+        rows = -(-len(rounds_shown) // columns)
         _, axes = import_pyplot().subplots(
             rows, columns, figsize=(3.1 * columns, 2.75 * rows), sharex=True, sharey=True,
             squeeze=False, layout="constrained",
         )  # fmt: skip
     axes = np.atleast_1d(axes)
-    if axes.size < len(shown):
+    if axes.size < len(rounds_shown):
         raise ValueError(
-            f"axes has {axes.size} axes, but {len(shown)} rounds are drawn; pass one axes per round"
+            f"axes has {axes.size} axes, but {len(rounds_shown)} rounds are drawn; pass one axes per round"
         )
-    panels = dict(zip(shown, axes.ravel(), strict=False))
+    panels = dict(zip(rounds_shown, axes.ravel(), strict=False))
     vote: Any = np.zeros(target.size)
     grid_vote: Any = 0.0
     length = 0.0
@@ -114,10 +114,10 @@ def decision_rounds(
             _draw_points(ax, points, target, weight, is_wrong(vote, target))
             wrong = is_wrong(vote, target).mean()
             ax.set_title(f"{t} learner{'s' * (t > 1)}, {wrong:.1%} wrong", fontsize="medium")
-    for ax in axes.ravel()[len(shown) :]:
+    for ax in axes.ravel()[len(rounds_shown) :]:
         ax.set_visible(False)
     _name_features(axes, names if names is not None else getattr(X, "columns", ("x0", "x1")))
-    _name_classes(panels[shown[0]], model.classes_, is_own_figure and len(shown) > 1)
+    _name_classes(panels[rounds_shown[0]], model.classes_, is_own_figure and len(rounds_shown) > 1)
     return axes
 
 

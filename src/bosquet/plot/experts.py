@@ -39,15 +39,15 @@ def _largest_experts(
     """Groups of experts with labels and colours: those of largest weight singly, the others as one group."""
     weights = np.abs(mixture.weights_).mean(axis=0)
     order = np.argsort(-weights, kind="stable")
-    shown = [np.array([k]) for k in order[:max_display]]
+    shown_groups = [np.array([k]) for k in order[:max_display]]
     names = _names_of_experts(mixture)
     labels = [names[k] for k in order[:max_display]]
     colours = [_colour_of_expert(mixture, k) for k in order[:max_display]]
     if len(order) > max_display:
-        shown.append(order[max_display:])
+        shown_groups.append(order[max_display:])
         labels.append(f"{len(order) - max_display} others")
         colours.append("#cccccc")
-    return shown, labels, colours
+    return shown_groups, labels, colours
 
 
 def _finish_axes(ax: Axes, ylabel: str) -> Axes:
@@ -73,17 +73,17 @@ def expert_weights(mixture: Mixture, ax: Axes | None = None, *, max_display: int
     axes
     """
     ax = _new_axes(ax)
-    shown, labels, colours = _largest_experts(mixture, max_display)
+    shown_groups, labels, colours = _largest_experts(mixture, max_display)
     weights = mixture.weights_
     steps = np.arange(1, len(weights) + 1)
     if (weights < 0).any():  # ridge regression has negative weights, which cannot be stacked
-        for group, label, colour in zip(shown, labels, colours, strict=True):
+        for group, label, colour in zip(shown_groups, labels, colours, strict=True):
             ax.plot(steps, weights[:, group].sum(axis=1), label=label, color=colour, linewidth=1)
     else:
         # Step t is drawn from t - 0.5 to t + 0.5, so that a single step has a width, too.
         edges = np.concatenate([steps - 0.5, steps[-1:] + 0.5])
         heights = [
-            np.append(column := weights[:, group].sum(axis=1), column[-1]) for group in shown
+            np.append(column := weights[:, group].sum(axis=1), column[-1]) for group in shown_groups
         ]
         ax.stackplot(edges, heights, labels=labels, colors=colours, step="post")
         ax.set_ylim(0, None if weights.sum(axis=1).max() > 1.001 else 1)
@@ -117,13 +117,14 @@ def expert_contributions(
             f" {weights.shape}; pass these forecasts"
         )
     ax = _new_axes(ax)
-    shown, labels, colours = _largest_experts(mixture, max_display)
+    shown_groups, labels, colours = _largest_experts(mixture, max_display)
     contributions = weights * np.nan_to_num(forecasts)
     steps = np.arange(1, len(weights) + 1)
     # Positive and negative contributions are stacked separately; otherwise they would cancel.
     for sign in (1, -1):
         stack = [
-            np.maximum(sign * contributions[:, group].sum(axis=1), 0) * sign for group in shown
+            np.maximum(sign * contributions[:, group].sum(axis=1), 0) * sign
+            for group in shown_groups
         ]
         if sign == 1 or any((heights < 0).any() for heights in stack):
             ax.stackplot(steps, stack, labels=labels if sign == 1 else (), colors=colours)

@@ -310,8 +310,8 @@ def dependence(
     return axes
 
 
-def _draw_curve(ax: Axes, one: Any, average: np.ndarray, curves: Any, max_curves: int) -> None:
-    grid = one.grid[0]
+def _draw_curve(ax: Axes, panel: Any, average: np.ndarray, curves: Any, max_curves: int) -> None:
+    grid = panel.grid[0]
     if grid.dtype == object:
         ax.bar(range(grid.size), average, color=BLUE, width=0.7)
         ax.set_xticks(range(grid.size), [_label(str(level)) for level in grid])
@@ -322,19 +322,19 @@ def _draw_curve(ax: Axes, one: Any, average: np.ndarray, curves: Any, max_curves
             chosen = np.unique(np.linspace(0, len(curves) - 1, max_curves).astype(int))
             ax.plot(grid, curves[chosen].T, color=GREY, linewidth=0.5, alpha=0.35)
         ax.plot(grid, average, color=BLUE, linewidth=2)
-    ax.set_xlabel(_label(one.features[0]))
-    ax.set_ylabel("raw prediction" if one.kind == "raw" else "prediction")
+    ax.set_xlabel(_label(panel.features[0]))
+    ax.set_ylabel("raw prediction" if panel.kind == "raw" else "prediction")
     hide_spines(ax)
 
 
-def _draw_surface(ax: Axes, one: Any, average: np.ndarray) -> None:
-    axes = [np.arange(g.size) if g.dtype == object else g for g in one.grid]
+def _draw_surface(ax: Axes, panel: Any, average: np.ndarray) -> None:
+    axes = [np.arange(g.size) if g.dtype == object else g for g in panel.grid]
     image = ax.pcolormesh(axes[0], axes[1], average.T, cmap="cividis", shading="nearest")
     ax.figure.colorbar(image, ax=ax)
-    for grid, ticks in zip(one.grid, (ax.set_xticks, ax.set_yticks), strict=True):
+    for grid, ticks in zip(panel.grid, (ax.set_xticks, ax.set_yticks), strict=True):
         if grid.dtype == object:
             ticks(range(grid.size), [_label(str(level)) for level in grid])
-    ax.set(xlabel=_label(one.features[0]), ylabel=_label(one.features[1]))
+    ax.set(xlabel=_label(panel.features[0]), ylabel=_label(panel.features[1]))
 
 
 def shapes(functions: Any, *, max_display: int = 9, output: int = 0, axes: Any = None) -> Any:

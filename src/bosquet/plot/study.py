@@ -46,18 +46,18 @@ def study_scores(study: Any, *, constant: bool = False, ax: Axes | None = None) 
     """
     record = _record_of(study)
     metric, chosen = record["metric"], record["chosen"]
-    scored = [m for m in record["methods"] if m["mean"] is not None]
-    scored = [m for m in scored if constant or m["name"] != "constant"]
-    scored.sort(key=lambda method: method["mean"], reverse=metric["higher_is_better"])
-    ax = new_axes(ax, (6.5, 0.4 * len(scored) + 1.2))
-    for i, method in enumerate(scored):
+    scored_methods = [m for m in record["methods"] if m["mean"] is not None]
+    scored_methods = [m for m in scored_methods if constant or m["name"] != "constant"]
+    scored_methods.sort(key=lambda method: method["mean"], reverse=metric["higher_is_better"])
+    ax = new_axes(ax, (6.5, 0.4 * len(scored_methods) + 1.2))
+    for i, method in enumerate(scored_methods):
         colour = RED if chosen is not None and method["name"] == chosen["name"] else BLUE
         if method["interval"] is not None:
             ax.plot(method["interval"], [i, i], color=colour, linewidth=2, alpha=0.4)
         ax.plot(method["scores"], [i] * len(method["scores"]), ".", color=GREY, markersize=4)
         ax.plot(method["mean"], i, "o", color=colour)
-    ax.set_yticks(range(len(scored)), [method["title"] for method in scored])
-    ax.set_ylim(len(scored) - 0.5, -0.5)
+    ax.set_yticks(range(len(scored_methods)), [method["title"] for method in scored_methods])
+    ax.set_ylim(len(scored_methods) - 0.5, -0.5)
     ax.set_xlabel(f"{metric['title']} on the test sets (red: selected method)")
     hide_spines(ax)
     return ax
@@ -136,16 +136,17 @@ def study_chosen(study: Any, *, max_display: int = 8, effects: int = 2, axes: An
             "the study has no explanation of its chosen model, because its budget was too small; fit it"
             " with a larger budget"
         )
-    shown = [record for record in chosen["dependence"] if record["mean"]][:effects]
+    shown_records = [record for record in chosen["dependence"] if record["mean"]][:effects]
     if axes is None:
-        size = (4 + 4 * len(shown), 3.6)
+        size = (4 + 4 * len(shown_records), 3.6)
         _, axes = import_pyplot().subplots(
-            1, 1 + len(shown), figsize=size, layout="constrained", squeeze=False
+            1, 1 + len(shown_records), figsize=size, layout="constrained", squeeze=False
         )
     axes = np.atleast_1d(axes).ravel()
-    if axes.size < 1 + len(shown):
+    if axes.size < 1 + len(shown_records):
         raise ValueError(
-            f"axes has {axes.size} axes, but {len(shown)} effects need {1 + len(shown)}; pass as many axes"
+            f"axes has {axes.size} axes, but {len(shown_records)} effects need"
+            f" {1 + len(shown_records)}; pass as many axes"
         )
     top = chosen["importances"][:max_display]
     axes[0].barh(
@@ -153,7 +154,7 @@ def study_chosen(study: Any, *, max_display: int = 8, effects: int = 2, axes: An
     )
     axes[0].invert_yaxis()
     axes[0].set_xlabel("importance, largest = 100")
-    for ax, record in zip(axes[1:], shown, strict=False):
+    for ax, record in zip(axes[1:], shown_records, strict=False):
         if isinstance(record["grid"][0], str):
             ax.bar(record["grid"], record["mean"], color=BLUE)
             ax.tick_params(axis="x", rotation=60, labelsize=8)

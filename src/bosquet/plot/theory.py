@@ -266,13 +266,14 @@ def degrees(choice: Any, *, criterion: str | None = None, ax: Axes | None = None
     matplotlib Axes
     """
     errors = ("cv", "validation", "bootstrap")
-    shown = criterion or (choice.criterion if choice.criterion in errors else "cv")
-    if shown not in errors:
+    shown_criterion = criterion or (choice.criterion if choice.criterion in errors else "cv")
+    if shown_criterion not in errors:
         raise ValueError(
-            f"criterion={shown!r} is not valid: criterion must be one of {', '.join(map(repr, errors))}"
+            f"criterion={shown_criterion!r} is not valid: criterion must be one of"
+            f" {', '.join(map(repr, errors))}"
         )
     ax = new_axes(ax, (6.5, 4))
-    is_finite = np.isfinite(choice.scores[shown])
+    is_finite = np.isfinite(choice.scores[shown_criterion])
     ax.plot(
         choice.degrees,
         choice.training,
@@ -281,9 +282,13 @@ def degrees(choice: Any, *, criterion: str | None = None, ax: Axes | None = None
         markersize=4,
         label="training error",
     )
-    ax.plot(choice.degrees[is_finite], choice.scores[shown][is_finite], color=ORANGE, marker="o",
-            markersize=4, label=f"error by {shown}")  # fmt: skip
-    for name, colour, style in (("aic", BLUE, "--"), ("bic", GREEN, ":"), (shown, RED, "-")):
+    ax.plot(choice.degrees[is_finite], choice.scores[shown_criterion][is_finite], color=ORANGE, marker="o",
+            markersize=4, label=f"error by {shown_criterion}")  # fmt: skip
+    for name, colour, style in (
+        ("aic", BLUE, "--"),
+        ("bic", GREEN, ":"),
+        (shown_criterion, RED, "-"),
+    ):
         ax.axvline(choice.best[name], color=colour, linestyle=style, linewidth=1.2,
                    label=f"degree {choice.best[name]} by {name}")  # fmt: skip
     ax.set(xlabel="degree", ylabel="mean squared error", yscale="log")

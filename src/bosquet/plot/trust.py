@@ -134,20 +134,20 @@ def intervals(
             f"prediction has shape {middle.shape}, but y has {truth.size} rows; pass one prediction per row"
         )
     order = np.argsort(middle, kind="stable")
-    shown = order[
+    shown_rows = order[
         np.unique(np.linspace(0, order.size - 1, min(max_display, order.size)).astype(int))
     ]
     ax = new_axes(ax, (6.4, 4.2))
     ax.vlines(
-        middle[shown], *bounds[shown].T, color=BLUE, alpha=0.35, linewidth=1.6,
+        middle[shown_rows], *bounds[shown_rows].T, color=BLUE, alpha=0.35, linewidth=1.6,
         label=f"interval, {np.diff(bounds, axis=1).mean():.3g} wide on average",
     )  # fmt: skip
-    within, outside = shown[inside[shown]], shown[~inside[shown]]
+    within, outside = shown_rows[inside[shown_rows]], shown_rows[~inside[shown_rows]]
     ax.plot(middle[within], truth[within], "o", color=BLUE, markersize=3.2, zorder=3,
             label=f"target inside the interval: {inside.mean():.1%} of {inside.size:,} rows")  # fmt: skip
     ax.plot(middle[outside], truth[outside], "X", color=ORANGE, markersize=6, zorder=4,
             label=f"target outside: {1 - inside.mean():.1%}")  # fmt: skip
-    ends = np.array([middle[shown].min(), middle[shown].max()])
+    ends = np.array([middle[shown_rows].min(), middle[shown_rows].max()])
     ax.plot(ends, ends, color=GREY, linestyle="--", linewidth=1, zorder=1)
     low, high = ax.get_ylim()
     # Extra space at the top for the legend, which would cover rows anywhere else.
@@ -199,25 +199,29 @@ def coverage_by_group(
                 f"inside has shape {hits.shape}, but groups has {number.shape}; pass one entry per row each"
             )
         observed[name] = np.bincount(number, hits) / size
-    shown = np.arange(names.size)
+    shown_groups = np.arange(names.size)
     if names.size > max_display:
         deviation = np.max([np.abs(share - coverage) for share in observed.values()], axis=0)
-        shown = np.sort(np.argsort(-deviation, kind="stable")[:max_display])
-    shown = shown[::-1]  # the first group is on top
-    ax = new_axes(ax, (6, 0.24 * max(shown.size, 3) * (0.6 + 0.4 * len(models)) + 1.3))
-    position = np.arange(shown.size)
+        shown_groups = np.sort(np.argsort(-deviation, kind="stable")[:max_display])
+    shown_groups = shown_groups[::-1]  # the first group is on top
+    ax = new_axes(ax, (6, 0.24 * max(shown_groups.size, 3) * (0.6 + 0.4 * len(models)) + 1.3))
+    position = np.arange(shown_groups.size)
     ax.hlines(position, 0, 1, color=FAINT, linewidth=0.8, zorder=0)
     ax.axvline(coverage, color=INK, linestyle="--", linewidth=1, label=f"nominal: {coverage:.0%}")
     lowest = 1.0
     for i, ((name, share), (colour, marker)) in enumerate(
         zip(observed.items(), _STYLES, strict=False)
     ):
-        low, high = wilson_interval(share[shown], size[shown].astype(float), confidence)
+        low, high = wilson_interval(
+            share[shown_groups], size[shown_groups].astype(float), confidence
+        )
         lowest = min(lowest, float(low.min()))
         y = position - 0.22 * (i - (len(observed) - 1) / 2)
         ax.hlines(y, low, high, color=colour, alpha=0.45, linewidth=2.5)
-        ax.plot(share[shown], y, marker, color=colour, markersize=5, label=name or "observed")
-    ax.set_yticks(position, [f"{names[g]} ({size[g]:,})" for g in shown])
+        ax.plot(
+            share[shown_groups], y, marker, color=colour, markersize=5, label=name or "observed"
+        )
+    ax.set_yticks(position, [f"{names[g]} ({size[g]:,})" for g in shown_groups])
     which_groups = (
         ""
         if names.size <= max_display

@@ -202,7 +202,7 @@ def bias_variance(
     else:
         source = FromTable.of(estimator, data, y, loss, n_train, n_test, random)
     truth = source.truth(random)
-    formulas = _formulas(truth, loss, unbiased)
+    formulas = _make_decompositions(truth, loss, unbiased)
     models = in_parallel(
         _fit_to_draw,
         [(estimator, source, stream) for stream in independent_streams(random, n_draws)],
@@ -211,7 +211,7 @@ def bias_variance(
     bootstrap = _Bootstrap(truth.X.shape[0], n_draws, n_bootstrap, confidence, random)
     stages = [
         [bootstrap.parts(formula, predictions) for formula in formulas]
-        for predictions in _predictions(models, truth, staged)
+        for predictions in _iterate_predictions(models, truth, staged)
     ]
     first, *further = [
         _make_result(
@@ -222,7 +222,7 @@ def bias_variance(
     return replace(first, domingos=further[0]) if further else first
 
 
-def _formulas(truth: Truth, loss: str, unbiased: bool) -> list[Any]:
+def _make_decompositions(truth: Truth, loss: str, unbiased: bool) -> list[Any]:
     """Return the decompositions of the loss."""
     if truth.probability is None:
         if loss == "zero-one":
@@ -248,7 +248,7 @@ def _fit_to_draw(estimator: Estimator, source: TrainingSets, random: np.random.R
     return clone_with_seeds(estimator, random).fit(X, y)
 
 
-def _predictions(models: list[Any], truth: Truth, staged: bool) -> Iterator[np.ndarray]:
+def _iterate_predictions(models: list[Any], truth: Truth, staged: bool) -> Iterator[np.ndarray]:
     """Yield the predictions of all models, of shape (models, rows): of each stage, or only the last."""
 
     def as_array(predicted: Any) -> np.ndarray:

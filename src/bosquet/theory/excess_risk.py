@@ -162,11 +162,12 @@ def excess_risk(
     ----------
     Bottou and Bousquet, "The tradeoffs of large scale learning", NIPS 2007.
     """
-    named = _named_estimators(estimators, "estimators")
-    final = named if converged is None else _named_estimators(converged, "converged")
-    if len(final) != len(named):
+    named_estimators = _named_estimators(estimators, "estimators")
+    final = named_estimators if converged is None else _named_estimators(converged, "converged")
+    if len(final) != len(named_estimators):
         raise ValueError(
-            f"converged has {len(final)} estimators, but estimators has {len(named)}; pass one for each"
+            f"converged has {len(final)} estimators, but estimators has {len(named_estimators)}; pass"
+            " one for each"
         )
     if not is_generator(generator):
         raise TypeError(
@@ -181,7 +182,7 @@ def excess_risk(
     truth = Truth.of(generator, generator.sample(n_test, random)[0])
     large = generator.sample(n_large, random)
     parts = []
-    for (name, estimator), (_, optimised) in zip(named, final, strict=True):
+    for (name, estimator), (_, optimised) in zip(named_estimators, final, strict=True):
         best = clone_with_seeds(optimised, random).fit(*large)
         calls = [
             (
@@ -205,15 +206,15 @@ def _named_estimators(
 ) -> list[tuple[str, Any]]:
     """Return the estimators with their names; by default number and class."""
     listed = list(estimators) if isinstance(estimators, list | tuple) else [estimators]
-    named = [
+    named_estimators = [
         entry if isinstance(entry, tuple) else (f"{number}: {type(entry).__name__}", entry)
         for number, entry in enumerate(listed)
     ]
-    if not named:
+    if not named_estimators:
         raise ValueError(f"{parameter} is empty; pass at least one estimator")
-    for _, estimator in named:
+    for _, estimator in named_estimators:
         check_estimator_object(estimator, parameter)
-    return named
+    return named_estimators
 
 
 def _measure_draw(
@@ -245,10 +246,12 @@ def _mean_loss(predicted: Any, y: np.ndarray, truth: Truth) -> float:
     return float(np.mean(np.asarray(predicted) != y))
 
 
-def _risk_parts(name: str, approximation: float, measured: np.ndarray) -> RiskParts:
+def _risk_parts(name: str, approximation: float, measurements: np.ndarray) -> RiskParts:
     """Return the parts from the approximation error and the measurements of `_measure_draw`, one"
     " row per draw."""
-    excess, optimised, fitted_error, best_error = (float(mean) for mean in measured.mean(axis=0))
+    excess, optimised, fitted_error, best_error = (
+        float(mean) for mean in measurements.mean(axis=0)
+    )
     return RiskParts(
         name=name,
         excess=excess,
@@ -258,5 +261,5 @@ def _risk_parts(name: str, approximation: float, measured: np.ndarray) -> RiskPa
         learned_gap=excess - fitted_error,
         advantage=fitted_error - best_error,
         best_gap=best_error - approximation,
-        standard_error=float(measured[:, 0].std(ddof=1)) / measured.shape[0] ** 0.5,
+        standard_error=float(measurements[:, 0].std(ddof=1)) / measurements.shape[0] ** 0.5,
     )

@@ -133,8 +133,8 @@ def selection_optimism(
     check_value("cv", cv, integer(2))
     check_value("outer", outer, integer(2))
     inner_folds, outer_folds = (
-        _folds(estimator, cv, random_state),
-        _folds(estimator, outer, random_state),
+        _make_folds(estimator, cv, random_state),
+        _make_folds(estimator, outer, random_state),
     )
     search = GridSearchCV(
         clone(estimator), param_grid, scoring=scoring, cv=inner_folds, n_jobs=n_jobs
@@ -152,7 +152,7 @@ def selection_optimism(
     )
 
 
-def _folds(estimator: Estimator, folds: int, random_state: RandomState) -> Any:
+def _make_folds(estimator: Estimator, folds: int, random_state: RandomState) -> Any:
     """Return shuffled folds, stratified for classifiers."""
     from sklearn.model_selection import KFold, StratifiedKFold
 

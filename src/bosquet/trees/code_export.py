@@ -92,7 +92,7 @@ def _sql_goes_left(formatter: TreeFormatter, node: int, column: Callable[[int], 
     if surrogates:
         branches = []
         for rule in (split, *surrogates):
-            has_value = _sql_known(formatter, rule, column)
+            has_value = _sql_is_known(formatter, rule, column)
             test = _sql_split_test(formatter, rule, column)
             branches.append(f"WHEN {has_value} AND {test} THEN 1 WHEN {has_value} THEN 0")
         return f"CASE {' '.join(branches)} ELSE {int(missing_left)} END = 1"
@@ -118,7 +118,7 @@ def _sql_split_test(
     return f"{name} IN {_sql_list(left)}" if left else "1 = 0"
 
 
-def _sql_known(formatter: TreeFormatter, split: SplitRule, column: Callable[[int], str]) -> str:
+def _sql_is_known(formatter: TreeFormatter, split: SplitRule, column: Callable[[int], str]) -> str:
     name = column(split.feature)
     if split.left_categories is None:
         return f"{name} IS NOT NULL"
@@ -193,11 +193,11 @@ def export_python(
             f"the tree is {tree.depth} levels deep, but export_python supports at most {_MAX_DEPTH} levels of"
             " nested ifs; prune the tree or use export_sql"
         )
-    used = sorted(
+    used_features = sorted(
         {split.feature for node in range(tree.n_nodes) for split in _split_rules(formatter, node)}
     )
-    variables = _variable_names([formatter.feature_name(feature) for feature in used])
-    variable = dict(zip(used, variables, strict=True))
+    variables = _variable_names([formatter.feature_name(feature) for feature in used_features])
+    variable = dict(zip(used_features, variables, strict=True))
     lines = [
         f"def {function}(row):",
         f'    """Prediction of a tree with {tree.n_leaves} leaves; row maps feature names to values."""',
@@ -209,7 +209,7 @@ def export_python(
         "        return value",
         "",
     ]
-    for feature in used:
+    for feature in used_features:
         labels = formatter.category_labels(feature)
         known_labels = "" if labels is None else f", {_python_set(labels)}"
         name = _python_literal(formatter.feature_name(feature))
@@ -272,17 +272,17 @@ def _python_literal(value: object) -> str:
 
 def _variable_names(names: list[str]) -> list[str]:
     """Return a distinct Python identifier for each feature, similar to its name."""
-    used = {"row", "given"}
+    used_names = {"row", "given"}
     variables = []
     for name in names:
         base = re.sub(r"\W", "_", name)
         if not base or base[0].isdigit() or keyword.iskeyword(base):
             base = "_" + base
         variable, copies = base, 1
-        while variable in used or not variable.isidentifier():
+        while variable in used_names or not variable.isidentifier():
             copies += 1
             variable = f"{base if base.isidentifier() else 'feature'}_{copies}"
-        used.add(variable)
+        used_names.add(variable)
         variables.append(variable)
     return variables
 

@@ -51,8 +51,8 @@ def draw_pruning(table: PruningTable, ax: Axes | None = None) -> Axes:
             markerfacecolor="none", markeredgecolor=_CHOSEN, markeredgewidth=2, zorder=5,
             label=f"{rule}: {table.chosen_leaves} leaves")  # fmt: skip
     ax.set_ylabel(f"estimated error ({table.loss})" if table.loss else "estimated error")
-    _leaf_axis(ax, leaves)
-    _penalty_axis(ax, leaves, table.gammas)
+    _label_leaf_axis(ax, leaves)
+    _add_penalty_axis(ax, leaves, table.gammas)
     ax.legend(frameon=False)
     return ax
 
@@ -77,12 +77,12 @@ def draw_scree(path: PruningPath | PruningTable, ax: Axes | None = None) -> Axes
     ax.plot(path.leaves, path.costs, color=_LINE, marker=marker, markersize=4, linewidth=1.4)
     ax.set_ylabel(f"D on the training set ({path.cost})")
     ax.set_ylim(bottom=0)
-    _leaf_axis(ax, path.leaves)
-    _penalty_axis(ax, path.leaves, path.gammas)
+    _label_leaf_axis(ax, path.leaves)
+    _add_penalty_axis(ax, path.leaves, path.gammas)
     return ax
 
 
-def _leaf_axis(ax: Axes, leaves: np.ndarray) -> None:
+def _label_leaf_axis(ax: Axes, leaves: np.ndarray) -> None:
     from matplotlib.ticker import MaxNLocator
 
     ax.set_xlabel("leaves")
@@ -97,18 +97,21 @@ def _leaf_axis(ax: Axes, leaves: np.ndarray) -> None:
     ax.set_axisbelow(True)
 
 
-def _penalty_axis(ax: Axes, leaves: np.ndarray, gammas: np.ndarray) -> None:
+def _add_penalty_axis(ax: Axes, leaves: np.ndarray, gammas: np.ndarray) -> None:
     """Label the upper axis with the penalties of some subtrees; labels do not overlap."""
     top = ax.secondary_xaxis("top")
     low, high = ax.get_xlim()
     log = ax.get_xscale() == "log"
     position = (lambda x: np.log(x / low) / np.log(high / low)) if log else (
         lambda x: (x - low) / (high - low))  # fmt: skip
-    shown: list[int] = []
+    shown_steps: list[int] = []
     for step in range(len(gammas) - 1, -1, -1):  # from the root, where the penalties change fastest
-        if not shown or position(leaves[step]) - position(leaves[shown[-1]]) > 0.1:
-            shown.append(step)
-    top.set_xticks([int(leaves[step]) for step in shown], [_short(gammas[step]) for step in shown])
+        if not shown_steps or position(leaves[step]) - position(leaves[shown_steps[-1]]) > 0.1:
+            shown_steps.append(step)
+    top.set_xticks(
+        [int(leaves[step]) for step in shown_steps],
+        [_short_number(gammas[step]) for step in shown_steps],
+    )
     top.minorticks_off()
     top.tick_params(length=3, labelsize="small", colors="#555555")
     top.set_xlabel(
@@ -117,7 +120,7 @@ def _penalty_axis(ax: Axes, leaves: np.ndarray, gammas: np.ndarray) -> None:
     top.spines["top"].set_visible(False)
 
 
-def _short(penalty: float) -> str:
+def _short_number(penalty: float) -> str:
     if penalty >= 1e5:
         return f"{penalty:.1e}".replace("e+0", "e").replace("e+", "e")
     return f"{penalty:.2g}" if penalty < 100 else f"{penalty:.0f}"

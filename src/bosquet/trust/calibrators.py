@@ -85,21 +85,23 @@ class IsotonicCalibrator:
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> IsotonicCalibrator:
-        made = cls()
-        made.score_ = _read_numbers(state["score"])
-        made.probability_ = _read_numbers(state["probability"])
-        increasing = (np.diff(made.score_) > 0).all() and (np.diff(made.probability_) >= 0).all()
-        inside = ((made.probability_ >= 0) & (made.probability_ <= 1)).all()
-        if made.score_.size == 0 or made.score_.shape != made.probability_.shape:
+        calibrator = cls()
+        calibrator.score_ = _read_numbers(state["score"])
+        calibrator.probability_ = _read_numbers(state["probability"])
+        increasing = (np.diff(calibrator.score_) > 0).all() and (
+            np.diff(calibrator.probability_) >= 0
+        ).all()
+        inside = ((calibrator.probability_ >= 0) & (calibrator.probability_ <= 1)).all()
+        if calibrator.score_.size == 0 or calibrator.score_.shape != calibrator.probability_.shape:
             raise ValueError(
                 f"an isotonic map needs as many scores as probabilities and at least one, but has"
-                f" {made.score_.size} and {made.probability_.size}"
+                f" {calibrator.score_.size} and {calibrator.probability_.size}"
             )
         if not increasing or not inside:
             raise ValueError(
                 "an isotonic map needs scores in ascending order, and non-decreasing probabilities in [0, 1]"
             )
-        return made
+        return calibrator
 
 
 class _LogisticCalibrator:
@@ -121,15 +123,15 @@ class _LogisticCalibrator:
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Self:
-        made = cls()
-        made.coefficients_ = _read_numbers(state["coefficients"])
-        made.intercept_ = float(_read_numbers([state["intercept"]])[0])
-        if made.coefficients_.shape != made._regression_terms(np.zeros(1)).shape[1:]:
+        calibrator = cls()
+        calibrator.coefficients_ = _read_numbers(state["coefficients"])
+        calibrator.intercept_ = float(_read_numbers([state["intercept"]])[0])
+        if calibrator.coefficients_.shape != calibrator._regression_terms(np.zeros(1)).shape[1:]:
             raise ValueError(
-                f"{cls.__name__} needs {made._regression_terms(np.zeros(1)).shape[1]} coefficient(s),"
-                f" but the state has {made.coefficients_.size}"
+                f"{cls.__name__} needs {calibrator._regression_terms(np.zeros(1)).shape[1]} coefficient(s),"
+                f" but the state has {calibrator.coefficients_.size}"
             )
-        return made
+        return calibrator
 
 
 class PlattCalibrator(_LogisticCalibrator):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from bosquet._types import Estimator, RandomState, Splitter, TableLike
 
 
-def _of_classifiers(owner: Any) -> bool:
+def _wraps_classifier(owner: Any) -> bool:
     return is_classifier(owner.model)
 
 
@@ -204,7 +204,7 @@ class ConformalModel(SaveMixin, ConformalFitting):
             return self._calibration.held_out.predict_mean(X)
         return self.models_[0].predict(X)
 
-    @available_if(_of_classifiers)
+    @available_if(_wraps_classifier)
     @reads_fit_snapshot
     def predict_proba(self, X: TableLike) -> np.ndarray:
         """Predict the probability of each class, as the mean over the folds.
@@ -248,7 +248,7 @@ class ConformalModel(SaveMixin, ConformalFitting):
             raise ValueError(
                 "predict_interval is for regressors, but the model is a classifier; use predict_set"
             )
-        return self._calibration.interval(self._predictions(X), coverage, groups)
+        return self._calibration.interval(self._predict_outputs(X), coverage, groups)
 
     @reads_fit_snapshot
     def predict_set(
@@ -276,7 +276,7 @@ class ConformalModel(SaveMixin, ConformalFitting):
             raise ValueError(
                 "predict_set is for classifiers, but the model is a regressor; use predict_interval"
             )
-        probabilities = self._predictions(X)
+        probabilities = self._predict_outputs(X)
         uniform = self._uniform_draws(probabilities.shape[-2], NEW_ROWS)
         if isinstance(self._calibration, PlusSets):
             within = self._calibration.sets(probabilities, self.sets, uniform, coverage, groups)
@@ -308,7 +308,7 @@ class ConformalModel(SaveMixin, ConformalFitting):
         metric = accuracy_score if is_classifier(self.model) else r2_score
         return float(metric(y, self.predict(X), sample_weight=sample_weight))
 
-    def _predictions(self, X: TableLike) -> np.ndarray:
+    def _predict_outputs(self, X: TableLike) -> np.ndarray:
         """The predictions that the calibration needs for the rows of X."""
         if isinstance(self._calibration, PlusIntervals | PlusSets):
             return self._calibration.held_out.predict_all(X)

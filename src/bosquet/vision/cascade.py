@@ -236,7 +236,7 @@ class Cascade:
                 f"features are for windows of size {tuple(features.window)}, but the cascade has windows of"
                 f" size {self.window}; pass features of this size"
             )
-        used = stage.features
+        used_features = stage.features
         index = {
             key: i
             for i, key in enumerate(_feature_keys(self.rectangles, self.weights, self.tilted))
@@ -244,9 +244,11 @@ class Cascade:
         new: list[int] = []
         new_index = {}
         keys = _feature_keys(
-            features.rectangles[used], features.weights[used], features.tilted[used]
+            features.rectangles[used_features],
+            features.weights[used_features],
+            features.tilted[used_features],
         )
-        for feature, key in zip(used.tolist(), keys, strict=True):
+        for feature, key in zip(used_features.tolist(), keys, strict=True):
             if key not in index:
                 index[key] = self.n_features + len(new)
                 new.append(feature)

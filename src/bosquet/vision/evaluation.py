@@ -78,16 +78,16 @@ def overlaps(boxes: np.ndarray, others: np.ndarray) -> np.ndarray:
     return intersection / (a[..., 2:].prod(axis=-1) + b[..., 2:].prod(axis=-1) - intersection)
 
 
-def count_matches(found: Detections, truth: np.ndarray, overlap: float) -> int:
+def count_matches(detections: Detections, truth: np.ndarray, overlap: float) -> int:
     """Number of objects that are detected.
 
     Detections are matched in descending order of their number of windows, each to at most one object.
     """
-    if len(found) == 0 or len(truth) == 0:
+    if len(detections) == 0 or len(truth) == 0:
         return 0
-    overlap_of_pairs = overlaps(found.boxes, truth)
+    overlap_of_pairs = overlaps(detections.boxes, truth)
     is_free = np.ones(len(truth), bool)
-    for detection in np.lexsort((-found.score, -found.neighbors)):
+    for detection in np.lexsort((-detections.score, -detections.neighbors)):
         candidates = np.where(is_free, overlap_of_pairs[detection], -1.0)
         best = int(np.argmax(candidates))
         if candidates[best] >= overlap:

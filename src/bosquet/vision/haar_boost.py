@@ -220,7 +220,7 @@ class HaarBoostClassifier(SaveMixin, ClassifierMixin, BaseEstimator):
                 labels[weighted_rows],
                 weight[weighted_rows],
             )
-        self.classes_ = _two_classes(labels)
+        self.classes_ = _check_two_classes(labels)
         self._grey = GreyScale.learn(images)
         windows = self._grey.convert(images)
         weight = apply_class_weight(self.class_weight, labels, weight)
@@ -493,7 +493,7 @@ class HaarBoostClassifier(SaveMixin, ClassifierMixin, BaseEstimator):
         return tags
 
 
-def _two_classes(labels: np.ndarray) -> np.ndarray:
+def _check_two_classes(labels: np.ndarray) -> np.ndarray:
     classes = unique_classes(labels)
     if classes.size == 1:
         raise ValueError(

@@ -76,13 +76,13 @@ def mine_negatives(
         count -= len(mined[0])
     if count > 0 and len(backgrounds):
         if cascade.stages:
-            more = _scan_backgrounds(
+            scanned = _scan_backgrounds(
                 cascade, backgrounds, count, random, scale_factor, n_jobs, progress
             )
         else:
-            more = _draw_random_windows(cascade, backgrounds, count, random, scale_factor)
-        mined.append(more.images)
-        n_scanned, n_passing = n_scanned + more.n_scanned, n_passing + more.n_passing
+            scanned = _draw_random_windows(cascade, backgrounds, count, random, scale_factor)
+        mined.append(scanned.images)
+        n_scanned, n_passing = n_scanned + scanned.n_scanned, n_passing + scanned.n_passing
     width, height = cascade.window
     images = np.concatenate(mined) if mined else np.zeros((0, height, width), np.uint8)
     return MinedNegatives(images, n_scanned, n_passing)

@@ -48,8 +48,8 @@ def cascade_from_xml(data: bytes) -> Cascade:
     top = root[0]
     try:
         if top.find("size") is not None and top.find("stageType") is None:
-            return _old_cascade(top)
-        return _current_cascade(top)
+            return _parse_old_cascade(top)
+        return _parse_current_cascade(top)
     except CascadeFileError:
         raise
     except (ValueError, OverflowError) as error:
@@ -119,7 +119,7 @@ def _words_of(element: ElementTree.Element) -> list[str]:
     return (element.text or "").split()
 
 
-def _integer(word: str) -> int:
+def _parse_integer(word: str) -> int:
     # Python's int also accepts underscores, digits of any script, and numbers of any length.
     digits = word.removeprefix("-").removeprefix("+")
     if not (digits.isascii() and digits.isdigit() and len(digits) <= 9):
@@ -127,7 +127,7 @@ def _integer(word: str) -> int:
     return int(word)
 
 
-def _number(word: str) -> float:
+def _parse_number(word: str) -> float:
     try:
         value = float(word) if word.isascii() and "_" not in word else math.nan
     except ValueError:
@@ -160,10 +160,10 @@ def _read_feature(element: ElementTree.Element) -> tuple[list[list[int]], list[f
             raise CascadeFileError(
                 f"a rectangle has {len(words)} values; it must have 5: x, y, width, height and weight"
             )
-        rectangles[i] = [_integer(word) for word in words[:4]]
-        weights[i] = _number(words[4])
+        rectangles[i] = [_parse_integer(word) for word in words[:4]]
+        weights[i] = _parse_number(words[4])
     is_tilted = (
-        element.find("tilted") is not None and _integer(_single_word(element, "tilted")) != 0
+        element.find("tilted") is not None and _parse_integer(_single_word(element, "tilted")) != 0
     )
     return rectangles, weights, is_tilted
 
@@ -202,7 +202,7 @@ def _stages_of(element: ElementTree.Element) -> ElementTree.Element:
     return stages
 
 
-def _current_cascade(top: ElementTree.Element) -> Cascade:
+def _parse_current_cascade(top: ElementTree.Element) -> Cascade:
     kind, features = _single_word(top, "stageType"), _single_word(top, "featureType")
     if kind != "BOOST" or features != "HAAR":
         raise CascadeFileError(
@@ -212,71 +212,74 @@ def _current_cascade(top: ElementTree.Element) -> Cascade:
     categories = top.find("featureParams/maxCatCount")
     if categories is not None and _words_of(categories) != ["0"]:
         raise CascadeFileError("<maxCatCount> must be 0 for Haar features")
-    window = (_integer(_single_word(top, "width")), _integer(_single_word(top, "height")))
+    window = (
+        _parse_integer(_single_word(top, "width")),
+        _parse_integer(_single_word(top, "height")),
+    )
     stages, nodes = [], 0
     for number, stage in enumerate(_stages_of(top)):
-        trees = [_current_tree(weak) for weak in _required_child(stage, "weakClassifiers")]
+        trees = [_parse_current_tree(weak) for weak in _required_child(stage, "weakClassifiers")]
         nodes += sum(tree.n_nodes for tree in trees)
         if nodes > MAX_NODES:
             raise CascadeFileError(f"the cascade has more than {MAX_NODES} nodes")
         if not trees:
             raise CascadeFileError(f"stage {number} has no trees")
-        stages.append(Stage(tuple(trees), _number(_single_word(stage, "stageThreshold"))))
+        stages.append(Stage(tuple(trees), _parse_number(_single_word(stage, "stageThreshold"))))
     features_read = _FeatureList()
     for feature in _required_child(top, "features"):
         features_read.add(feature)
     return features_read.cascade(window, stages)
 
 
-def _current_tree(weak: ElementTree.Element) -> WeakTree:
+def _parse_current_tree(weak: ElementTree.Element) -> WeakTree:
     inner = _words_of(_required_child(weak, "internalNodes"))
-    leaves = [_number(word) for word in _words_of(_required_child(weak, "leafValues"))]
+    leaves = [_parse_number(word) for word in _words_of(_required_child(weak, "leafValues"))]
     if not inner or len(inner) % 4 != 0:
         raise CascadeFileError(
             f"<internalNodes> has {len(inner)} values; each node needs 4: left, right, feature, threshold"
         )
     return WeakTree(
-        np.array([_integer(word) for word in inner[2::4]]),
-        np.array([_number(word) for word in inner[3::4]]),
-        np.array([_integer(word) for word in inner[0::4]]),
-        np.array([_integer(word) for word in inner[1::4]]),
+        np.array([_parse_integer(word) for word in inner[2::4]]),
+        np.array([_parse_number(word) for word in inner[3::4]]),
+        np.array([_parse_integer(word) for word in inner[0::4]]),
+        np.array([_parse_integer(word) for word in inner[1::4]]),
         np.array(leaves),
     )
 
 
-def _old_cascade(top: ElementTree.Element) -> Cascade:
+def _parse_old_cascade(top: ElementTree.Element) -> Cascade:
     size = _words_of(_required_child(top, "size"))
     if len(size) != 2:
         raise CascadeFileError(f"<size> has {len(size)} values, expected width and height")
     features, stages = _FeatureList(), []
     for number, stage in enumerate(_stages_of(top)):
         if stage.find("parent") is not None:
-            parent = _integer(_single_word(stage, "parent"))
+            parent = _parse_integer(_single_word(stage, "parent"))
             if parent != number - 1:
                 raise CascadeFileError(
                     f"stage {number} has parent {parent}, expected {number - 1}; trees of stages are not"
                     " supported"
                 )
-        trees = [_old_tree(tree, features) for tree in _required_child(stage, "trees")]
+        trees = [_parse_old_tree(tree, features) for tree in _required_child(stage, "trees")]
         if len(features.tilted) > MAX_NODES:
             raise CascadeFileError(f"the cascade has more than {MAX_NODES} nodes")
-        stages.append(Stage(tuple(trees), _number(_single_word(stage, "stage_threshold"))))
-    return features.cascade((_integer(size[0]), _integer(size[1])), stages)
+        stages.append(Stage(tuple(trees), _parse_number(_single_word(stage, "stage_threshold"))))
+    return features.cascade((_parse_integer(size[0]), _parse_integer(size[1])), stages)
 
 
-def _old_tree(tree: ElementTree.Element, features: _FeatureList) -> WeakTree:
+def _parse_old_tree(tree: ElementTree.Element, features: _FeatureList) -> WeakTree:
     feature, threshold = [], []
     leaves: list[float] = []
     children: dict[str, list[int]] = {"left": [], "right": []}
     for node in tree:
         feature.append(features.add(_required_child(node, "feature")))
-        threshold.append(_number(_single_word(node, "threshold")))
+        threshold.append(_parse_number(_single_word(node, "threshold")))
         for side, links in children.items():
             if node.find(f"{side}_val") is not None:
                 links.append(-len(leaves))
-                leaves.append(_number(_single_word(node, f"{side}_val")))
+                leaves.append(_parse_number(_single_word(node, f"{side}_val")))
             else:
-                links.append(_integer(_single_word(node, f"{side}_node")))
+                links.append(_parse_integer(_single_word(node, f"{side}_node")))
                 if links[-1] <= 0:
                     raise CascadeFileError(
                         f"<{side}_node> is {links[-1]}; it must be positive (node 0 is the root)"
@@ -309,12 +312,12 @@ def _xml_lines(cascade: Cascade) -> Iterator[str]:
     for stage in cascade.stages:
         yield "    <_>"
         yield f"      <maxWeakCount>{len(stage.trees)}</maxWeakCount>"
-        yield f"      <stageThreshold>{_decimal(stage.threshold)}</stageThreshold>"
+        yield f"      <stageThreshold>{_format_number(stage.threshold)}</stageThreshold>"
         yield "      <weakClassifiers>"
         for tree in stage.trees:
             nodes = zip(tree.left, tree.right, tree.feature, tree.threshold, strict=True)
-            inner = " ".join(f"{a} {b} {f} {_decimal(t)}" for a, b, f, t in nodes)
-            leaves = " ".join(_decimal(leaf) for leaf in tree.leaves)
+            inner = " ".join(f"{a} {b} {f} {_format_number(t)}" for a, b, f, t in nodes)
+            leaves = " ".join(_format_number(leaf) for leaf in tree.leaves)
             yield f"        <_>\n          <internalNodes>\n            {inner}</internalNodes>"
             yield f"          <leafValues>\n            {leaves}</leafValues></_>"
         yield "      </weakClassifiers></_>"
@@ -326,12 +329,12 @@ def _xml_lines(cascade: Cascade) -> Iterator[str]:
         yield "    <_>\n      <rects>"
         for rectangle, weight in zip(rectangles, weights, strict=True):
             if rectangle.any():
-                yield f"        <_>\n          {' '.join(map(str, rectangle))} {_decimal(weight)}</_>"
+                yield f"        <_>\n          {' '.join(map(str, rectangle))} {_format_number(weight)}</_>"
         yield f"      </rects>\n      <tilted>{int(tilted)}</tilted></_>"
     yield "  </features></cascade>"
     yield "</opencv_storage>"
 
 
-def _decimal(value: float) -> str:
+def _format_number(value: float) -> str:
     """A single-precision number with enough digits to be read back exactly."""
     return f"{float(value):.8e}"

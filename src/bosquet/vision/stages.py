@@ -118,11 +118,17 @@ def boost_stage(
     _check_targets(boost, min_hit_rate, max_false_alarm, max_stumps, weight_trim, memory)
     images, labels = _check_images(images, labels, features)
     _, flat = window_contrasts(images, n_jobs)
-    used = np.flatnonzero(~flat)
-    positive = labels[used]
+    usable_windows = np.flatnonzero(~flat)
+    positive = labels[usable_windows]
     _check_both_classes(positive, flat)
     builder = _StageBuilder(
-        images[used], positive, features, boost, weight_trim, memory, effective_threads(n_jobs)
+        images[usable_windows],
+        positive,
+        features,
+        boost,
+        weight_trim,
+        memory,
+        effective_threads(n_jobs),
     )
     flat_counts = {
         "n_flat_positives": int((flat & labels).sum()),

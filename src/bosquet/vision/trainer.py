@@ -278,7 +278,7 @@ class _CascadeTraining:
         # One seed per stage, so that a resumed training draws the same windows as an uninterrupted one.
         random = np.random.default_rng([self.trainer.random_state, len(self.stages)])
         objects = self.objects[self.cascade.passes(self.objects, self.trainer.n_jobs)]
-        mined = self._mine(random)
+        mined = self._mine_negatives(random)
         if not self._can_continue(objects, mined, target):
             return False
         stage, report = boost_stage(
@@ -321,7 +321,7 @@ class _CascadeTraining:
         )
         return True
 
-    def _mine(self, random: np.random.Generator) -> MinedNegatives:
+    def _mine_negatives(self, random: np.random.Generator) -> MinedNegatives:
         return mine_negatives(
             self.cascade,
             self.scenes,

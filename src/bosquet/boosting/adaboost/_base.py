@@ -147,7 +147,7 @@ class VoteClassifier(LearnerSequenceMixin, SaveMixin, ExplainMixin, ClassifierMi
         check_learner(self.estimator)
         encoder, table = self._encode_input(X)
         labels = labels_of(self, table, y)
-        self.classes_ = _two_classes(labels, type(self).__name__)
+        self.classes_ = _check_two_classes(labels, type(self).__name__)
         n_given = labels.size
         table, labels, weight, weighted_rows = drop_zero_weight_rows(
             self.estimator, table, labels, sample_weight
@@ -188,7 +188,7 @@ class VoteClassifier(LearnerSequenceMixin, SaveMixin, ExplainMixin, ClassifierMi
         )
 
     # --------------------------------------------------------------- predicting
-    def _table(self, X: TableLike) -> Any:
+    def _encode_table(self, X: TableLike) -> Any:
         columns = self._encoder.transform(X, owner=type(self).__name__)
         return columns if isinstance(self._vote, TreeVote) else as_shaped(X)
 
@@ -208,7 +208,7 @@ class VoteClassifier(LearnerSequenceMixin, SaveMixin, ExplainMixin, ClassifierMi
         """
         check_is_fitted(self, "_vote")
         return self._decision.decision(
-            self._vote.raw(self._table(X), effective_threads(self.n_jobs))
+            self._vote.raw(self._encode_table(X), effective_threads(self.n_jobs))
         )
 
     @reads_fit_snapshot
@@ -239,7 +239,7 @@ class VoteClassifier(LearnerSequenceMixin, SaveMixin, ExplainMixin, ClassifierMi
         array of shape (n_samples,) for two classes, (n_samples, n_classes) for more
         """
         check_is_fitted(self, "_vote")
-        table, threads = self._table(X), effective_threads(self.n_jobs)
+        table, threads = self._encode_table(X), effective_threads(self.n_jobs)
         raw: Any = 0.0
         for t in range(self._vote.n_rounds):
             raw = raw + self._vote.raw(table, threads, t, t + 1)
@@ -355,7 +355,7 @@ def drop_zero_weight_rows(
     return table, target[weighted_rows], weight[weighted_rows], weighted_rows
 
 
-def _two_classes(labels: np.ndarray, owner: str) -> np.ndarray:
+def _check_two_classes(labels: np.ndarray, owner: str) -> np.ndarray:
     classes = unique_classes(labels)
     if classes.size == 1:
         raise ValueError(

@@ -38,7 +38,7 @@ def potential_of_rows(margins: np.ndarray, time_left: float, c: float) -> np.nda
 
 def potential(margins: np.ndarray, time_left: float, c: float, share: np.ndarray) -> float:
     """The mean potential of the rows."""
-    return _mean(share, potential_of_rows(margins, time_left, c))
+    return _weighted_mean(share, potential_of_rows(margins, time_left, c))
 
 
 def row_weights(margins: np.ndarray, time_left: float, c: float, share: np.ndarray) -> np.ndarray:
@@ -72,7 +72,7 @@ class PotentialCurve:
         self.agreement, self.share = agreement, share
         self.sqrt_c = math.sqrt(c)
         self.start = (margins + time_left) / self.sqrt_c
-        self.level = _mean(share, erfc(self.start))
+        self.level = _weighted_mean(share, erfc(self.start))
         self.largest_agreement = float(np.abs(agreement).max())
         self.time_left = time_left
 
@@ -85,9 +85,11 @@ class PotentialCurve:
         low, high, t = near - reach, near + reach, near
         for _ in range(200):
             z = self.scaled_margins(alpha, t)
-            excess = _mean(self.share, erfc(z)) - self.level
+            excess = _weighted_mean(self.share, erfc(z)) - self.level
             low, high = (low, t) if excess > 0 else (t, high)
-            slope = 2 / (math.sqrt(math.pi) * self.sqrt_c) * _mean(self.share, np.exp(-z * z))
+            slope = (
+                2 / (math.sqrt(math.pi) * self.sqrt_c) * _weighted_mean(self.share, np.exp(-z * z))
+            )
             better = t - excess / slope if slope > 0 else math.inf
             if not low <= better <= high:
                 better = (low + high) / 2
@@ -98,7 +100,7 @@ class PotentialCurve:
 
     def edge_at(self, alpha: float, t: float) -> float:
         weights = self.weights_at(self.scaled_margins(alpha, t))
-        return _mean(weights, self.agreement) / float(weights.sum())
+        return _weighted_mean(weights, self.agreement) / float(weights.sum())
 
     def weights_at(self, z: np.ndarray) -> np.ndarray:
         squares = z * z
@@ -115,13 +117,13 @@ class PotentialCurve:
         for _ in range(20):
             z = self.scaled_margins(alpha, t)
             v = self.share * np.exp(-z * z)
-            excess = _mean(self.share, erfc(z)) - self.level
+            excess = _weighted_mean(self.share, erfc(z)) - self.level
             over = u - least_edge
             vz = v * z
-            missing = _mean(v, over)
+            missing = _weighted_mean(v, over)
             # Derivatives by alpha and by t, all times sqrt(c).
-            potential_by = (-TWO_BY_ROOT_PI * _mean(v, u), TWO_BY_ROOT_PI * float(v.sum()))
-            edge_by = (-2 * _mean(vz, over * u), 2 * _mean(vz, over))
+            potential_by = (-TWO_BY_ROOT_PI * _weighted_mean(v, u), TWO_BY_ROOT_PI * float(v.sum()))
+            edge_by = (-2 * _weighted_mean(vz, over * u), 2 * _weighted_mean(vz, over))
             determinant = potential_by[0] * edge_by[1] - potential_by[1] * edge_by[0]
             if determinant == 0 or not math.isfinite(determinant):
                 return None
@@ -142,7 +144,7 @@ def take_step(curve: PotentialCurve, least_edge: float) -> BrownianStep:
     for _ in range(MAX_STEPS):
         # Along the curve |dt/dalpha| is at most the largest |agreement|.
         further = curve.time_at(alpha + size, t, size * curve.largest_agreement, 1e-6)
-        if _remains(curve, alpha + size, further, least_edge) <= 0:
+        if _remaining_edge_and_time(curve, alpha + size, further, least_edge) <= 0:
             return _end_within(curve, alpha, t, size, least_edge)
         alpha, t = alpha + size, further
     raise RuntimeError(
@@ -151,7 +153,9 @@ def take_step(curve: PotentialCurve, least_edge: float) -> BrownianStep:
     )
 
 
-def _remains(curve: PotentialCurve, alpha: float, t: float, least_edge: float) -> float:
+def _remaining_edge_and_time(
+    curve: PotentialCurve, alpha: float, t: float, least_edge: float
+) -> float:
     """Positive as long as both edge and time are left."""
     return min(curve.edge_at(alpha, t) - least_edge, (curve.time_left - t) / curve.sqrt_c)
 
@@ -169,7 +173,7 @@ def _end_within(
         return curve.time_at(alpha + further, t, 2 * size * curve.largest_agreement)
 
     def remains(further: float) -> float:
-        return _remains(curve, alpha + further, time(further), least_edge)
+        return _remaining_edge_and_time(curve, alpha + further, time(further), least_edge)
 
     low, high = 0.0, size
     if remains(0.0) <= 0:
@@ -184,7 +188,7 @@ def _end_within(
     return BrownianStep(alpha + further, end, curve.edge_at(alpha + further, end))
 
 
-def _mean(share: np.ndarray, values: np.ndarray) -> float:
+def _weighted_mean(share: np.ndarray, values: np.ndarray) -> float:
     # Not a dot product: BLAS would use threads, which is slow for so little work and gives other bits for
     # another number of threads.
     return float((share * values).sum())

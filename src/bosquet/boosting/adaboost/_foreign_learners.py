@@ -48,13 +48,13 @@ class LabelAdapter:
             values = predicted_numbers(learner, X)
             return np.clip(values, -1, 1) if self.output_kind == "signs" else values
         if self.output_kind == "signs":
-            return 2.0 * self._numbers(learner, X) - 1
+            return 2.0 * self._predict_numbers(learner, X) - 1
         if self.output_kind == "classes":
-            return self._numbers(learner, X)
-        shares = self._probabilities(learner, X)
+            return self._predict_numbers(learner, X)
+        shares = self._predict_label_probabilities(learner, X)
         return 2 * shares[:, 1] - 1 if self.output_kind == "numbers" else shares
 
-    def _numbers(self, learner: Estimator, X: TableLike) -> np.ndarray:
+    def _predict_numbers(self, learner: Estimator, X: TableLike) -> np.ndarray:
         """Class numbers of the predicted labels; a ValueError for any other prediction."""
         predicted = check_one_per_row(np.asarray(learner.predict(X)), X)
         numbers = np.minimum(np.searchsorted(self.labels, predicted), self.labels.size - 1)
@@ -66,7 +66,7 @@ class LabelAdapter:
             )
         return numbers
 
-    def _probabilities(self, learner: Any, X: Any) -> np.ndarray:
+    def _predict_label_probabilities(self, learner: Any, X: Any) -> np.ndarray:
         """One column per label; 0 for labels that were not in the learner's sample."""
         probabilities = np.asarray(learner.predict_proba(X), dtype=float)
         learner_classes = np.asarray(getattr(learner, "classes_", self.labels))

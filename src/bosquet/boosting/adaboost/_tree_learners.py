@@ -150,7 +150,7 @@ class TreeLearner:
         self, target: np.ndarray, weight: np.ndarray, round_: int, attempt: int = 0
     ) -> TreeRule:
         row_weights = self.reweighting(weight, round_, attempt)
-        tree_target = self._target(target)
+        tree_target = self._make_target(target)
         options = growing_options(self.template, self.encoder, float(row_weights.sum()))
         grower = cart_fit(self.table, tree_target, row_weights, options, self.threads)
         key = self.reweighting.seed + (SAMPLES_TRIED * round_ + attempt + 1) * KEY_STEP
@@ -158,16 +158,16 @@ class TreeLearner:
         grower.grow_one(key % 2**64).add_to(single_tree)
         arrays = single_tree.tree_arrays(0)
         value = arrays["value"].reshape(arrays["feature"].size, -1)
-        return TreeRule(single_tree, arrays, self._outputs(value))
+        return TreeRule(single_tree, arrays, self._to_outputs(value))
 
-    def _target(self, target: np.ndarray) -> TreeTarget:
+    def _make_target(self, target: np.ndarray) -> TreeTarget:
         if not self.classifier:
             return TreeTarget.of_numbers(np.asarray(target, dtype=float)[None])
         if self.output_kind == "classes" or self.n_classes > 2:
             return TreeTarget.of_classes(target, self.n_classes)
         return TreeTarget.of_classes(target > 0, 2)
 
-    def _outputs(self, value: np.ndarray) -> np.ndarray:
+    def _to_outputs(self, value: np.ndarray) -> np.ndarray:
         """Outputs of the learner's kind from the values of leaves: class shares, or numbers."""
         if not self.classifier:
             return np.clip(value[:, 0], -1, 1) if self.output_kind == "signs" else value[:, 0]
@@ -179,13 +179,15 @@ class TreeLearner:
         return np.nan_to_num(shares).argmax(axis=1) if self.output_kind == "classes" else shares
 
     def predict_training_rows(self, hypothesis: TreeRule) -> np.ndarray:
-        return self._outputs(hypothesis.single_tree.predict_raw(self.columns, 0, 1, self.threads))
+        return self._to_outputs(
+            hypothesis.single_tree.predict_raw(self.columns, 0, 1, self.threads)
+        )
 
     def predict(self, hypothesis: TreeRule, X: TableLike) -> np.ndarray:
         raw = hypothesis.single_tree.predict_raw(
             self.encoder.transform(X, owner=type(self).__name__), 0, 1, self.threads
         )
-        return self._outputs(raw)
+        return self._to_outputs(raw)
 
 
 class BinnedTreeLearner(TreeLearner):
@@ -217,10 +219,10 @@ class BinnedTreeLearner(TreeLearner):
         loss = _core.Loss("squared_error", 1, 1, [])
         targets = np.zeros((1, self.rows))  # not used: `fit` passes the gradients
         self.engine = _core.Fit(
-            matrix, bins, targets, np.zeros(0), loss, self._options(), isa, self.threads
+            matrix, bins, targets, np.zeros(0), loss, self._core_options(), isa, self.threads
         )
 
-    def _options(self) -> dict[str, Any]:
+    def _core_options(self) -> dict[str, Any]:
         best_first = self.template.max_leaf_nodes is not None
         return {
             "depth_wise": not best_first,
@@ -243,13 +245,13 @@ class BinnedTreeLearner(TreeLearner):
         self.engine.start_from(np.zeros(1))
         self.engine.round(single_tree, pairs)
         arrays = single_tree.tree_arrays(0)
-        leaf_outputs = self._outputs(arrays["value"][:, None])
-        return GrownRule(single_tree, arrays, leaf_outputs, self._outputs(self.engine.raw().T))
+        leaf_outputs = self._to_outputs(arrays["value"][:, None])
+        return GrownRule(single_tree, arrays, leaf_outputs, self._to_outputs(self.engine.raw().T))
 
-    def _outputs(self, value: np.ndarray) -> np.ndarray:
+    def _to_outputs(self, value: np.ndarray) -> np.ndarray:
         # A Newton step -Σg/Σh is the weighted mean of the target. The leaves of a classification tree hold
         # the share of the second class instead of the mean of the signs.
-        return super()._outputs((1 + value) / 2 if self.classifier else value)
+        return super()._to_outputs((1 + value) / 2 if self.classifier else value)
 
     def predict_training_rows(self, hypothesis: TreeRule) -> np.ndarray:
         if isinstance(hypothesis, GrownRule):

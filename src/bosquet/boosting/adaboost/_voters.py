@@ -73,11 +73,13 @@ class NativeVoter:
         if leaves == 1:
             return f"Stump(always {self._leaf_text(0)})"
         if leaves > 2:
-            return f"Tree({leaves} leaves, first split {self._rule()})"
+            return f"Tree({leaves} leaves, first split {self._rule_text()})"
         left = int(self.arrays["left"][0])
-        return f"Stump({self._rule()}: {self._leaf_text(left)}, else {self._leaf_text(left + 1)})"
+        return (
+            f"Stump({self._rule_text()}: {self._leaf_text(left)}, else {self._leaf_text(left + 1)})"
+        )
 
-    def _rule(self) -> str:
+    def _rule_text(self) -> str:
         """The condition of the root for the left child."""
         feature = int(self.arrays["feature"][0])
         names = self._encoder.feature_names

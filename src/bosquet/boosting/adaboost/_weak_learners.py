@@ -241,15 +241,17 @@ class StumpLearner:
         self, target: np.ndarray, weight: np.ndarray, round_: int, attempt: int = 0
     ) -> StumpRule:
         if self.output_kind == "labels":
-            return self._rule(
+            return self._make_rule(
                 self.search.best_of_signs(target, self._weights_by_label(weight, round_, attempt))
             )
         row_weights = self.reweighting(weight, round_, attempt)
         if self.output_kind == "classes":
             numbers = np.ascontiguousarray(target, dtype=np.uint32)
-            return self._rule(self.search.best_of_classes(numbers, self.n_classes, row_weights))
+            return self._make_rule(
+                self.search.best_of_classes(numbers, self.n_classes, row_weights)
+            )
         criterion = {"signs": "error", "probabilities": "exponential", "numbers": "squared"}
-        return self._rule(self.search.best(target, row_weights, criterion[self.output_kind]))
+        return self._make_rule(self.search.best(target, row_weights, criterion[self.output_kind]))
 
     def _weights_by_label(self, weight: np.ndarray, round_: int, attempt: int) -> np.ndarray:
         """Weights (labels, rows): a row that was drawn k times contributes all its labels k times."""
@@ -258,11 +260,11 @@ class StumpLearner:
         row_weights = weight.sum(axis=0)
         return weight / row_weights * self.reweighting(row_weights, round_, attempt)
 
-    def _rule(self, stump: _core.Stump) -> StumpRule:
+    def _make_rule(self, stump: _core.Stump) -> StumpRule:
         values = stump.values
-        return StumpRule(stump, self._outputs(values.T if values.shape[1] > 1 else values[:, 0]))
+        return StumpRule(stump, self._to_outputs(values.T if values.shape[1] > 1 else values[:, 0]))
 
-    def _outputs(self, values: np.ndarray) -> np.ndarray:
+    def _to_outputs(self, values: np.ndarray) -> np.ndarray:
         """Outputs of the learner's kind from the values of the core."""
         if self.output_kind == "classes":
             return values.astype(np.intp)
@@ -272,7 +274,7 @@ class StumpLearner:
         return values
 
     def predict_training_rows(self, hypothesis: StumpRule) -> np.ndarray:
-        return self._outputs(hypothesis.stump.on_rows(self.search))
+        return self._to_outputs(hypothesis.stump.on_rows(self.search))
 
     def predict(self, hypothesis: StumpRule, X: TableLike) -> np.ndarray:
         width = hypothesis.stump.values.shape[1]
@@ -285,4 +287,4 @@ class StumpLearner:
         )
         hypothesis.stump.add_to(single_stump, 1.0)
         raw = single_stump.predict_raw(self.encoder.transform(X, owner=type(self).__name__), 0, 1)
-        return self._outputs(raw.T if width > 1 else raw[:, 0])
+        return self._to_outputs(raw.T if width > 1 else raw[:, 0])

@@ -176,8 +176,10 @@ def vc_bound(
     delta = check_delta(delta)
     dimension = vote_vc_bound(n_rounds, vc_dim)
     sizes = {"T": n_rounds, "d": vc_dim}
-    used = {name: max(number, MIN_VOTE_SIZE) for name, number in sizes.items()}
-    changed = [f"{name} = {number:g}" for name, number in sizes.items() if number < used[name]]
+    increased_sizes = {name: max(number, MIN_VOTE_SIZE) for name, number in sizes.items()}
+    changed = [
+        f"{name} = {number:g}" for name, number in sizes.items() if number < increased_sizes[name]
+    ]
     note = f" [{' and '.join(changed)} replaced by {MIN_VOTE_SIZE}]" if changed else ""
     growth, formula = growth_term(dimension, n_rows, "D")
     value = training_error + growth + math.sqrt(math.log(1 / delta) / (2 * n_rows))
@@ -188,7 +190,7 @@ def vc_bound(
         source="Shalev-Shwartz and Ben-David 2014, lemma 10.3, for D;"
         " Mohri, Rostamizadeh and Talwalkar 2018, corollary 3.19",
         delta=delta,
-        at={**used, "D": dimension, "m": n_rows},
+        at={**increased_sizes, "D": dimension, "m": n_rows},
     )
 
 

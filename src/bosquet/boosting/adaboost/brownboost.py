@@ -282,11 +282,11 @@ class BrownBoostClassifier(VoteClassifier):
         self.estimator_weights_ = np.array([round_.step.alpha for round_ in stepper.rounds])
         self.estimator_errors_ = np.array([round_.step.error for round_ in stepper.rounds])
         self.n_iter_ = len(stepper.rounds)
-        self.certificate_ = self._certificate(rows, stepper, variant.has_signs)
+        self.certificate_ = self._make_certificate(rows, stepper, variant.has_signs)
         self._report_ending(stepper, history)
         return self
 
-    def _certificate(
+    def _make_certificate(
         self, rows: SignedRows, stepper: BrownBoostStepper, has_signs: bool
     ) -> Certificate:
         vc_dim, missing = rows.vc_dim(has_signs)

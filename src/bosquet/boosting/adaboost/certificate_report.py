@@ -189,7 +189,7 @@ def draw_bounds(certificate: Certificate, ax: Axes) -> None:
     rounds = np.arange(1, certificate.n_rounds + 1)
     factor = certificate.factor
     times = "" if factor == 1 else f"{factor:g} "
-    drawn = False
+    any_drawn = False
     for name, label, colour, style in (
         ("smallest_edge_bound", "exp(-2 γ² T)", _GREY, ":"),
         ("exponential_bound", "exp(-2 Σ γ²)", _GREY, "--"),
@@ -197,18 +197,18 @@ def draw_bounds(certificate: Certificate, ax: Axes) -> None:
     ):
         values = getattr(certificate, name)
         if values is not None and (factor * values <= 1.02).any():  # else it lies outside the axes
-            drawn = True
+            any_drawn = True
             ax.plot(rounds, factor * values, color=colour, linestyle=style, linewidth=1.4,
                     marker="_" if rounds.size == 1 else None, label=times + label)  # fmt: skip
     dots = "o" if rounds.size < 12 else None
     ax.step(rounds, certificate.training_errors, where="post", color=_BLUE, linewidth=1.6,
             marker=dots, markersize=4, label="training error")  # fmt: skip
-    ax.set_title("Training error under its bounds" if drawn else "Training error", loc="left")
-    top = 1.02 if drawn else max(1.15 * float(certificate.training_errors.max(initial=0)), 0.02)
+    ax.set_title("Training error under its bounds" if any_drawn else "Training error", loc="left")
+    top = 1.02 if any_drawn else max(1.15 * float(certificate.training_errors.max(initial=0)), 0.02)
     ax.set(xlabel="round", ylabel="share of rows", ylim=(0, min(1.02, top)))
     ax.yaxis.set_major_formatter(percent())
     whole_rounds(ax)
-    if drawn:
+    if any_drawn:
         ax.legend(frameon=False, fontsize="small")
 
 

@@ -98,7 +98,9 @@ class StagewiseClassifier(VoteClassifier):
                 f" ({self._vote.n_rounds}); with warm_start=True pass a value at least as large, or fit with"
                 " warm_start=False"
             )
-        encoder, table = (self._encoder, self._table(X)) if continuing else self._encode_input(X)
+        encoder, table = (
+            (self._encoder, self._encode_table(X)) if continuing else self._encode_input(X)
+        )
         labels = labels_of(self, table, y)
         table, labels, weight, _ = drop_zero_weight_rows(
             self.estimator, table, labels, sample_weight
@@ -317,7 +319,7 @@ def code_margins(model: Any, X: Any, numbers: np.ndarray) -> np.ndarray | None:
     """The margins of rows with these class numbers if a code separates the classes; None for other models."""
     if not isinstance(model, StagewiseClassifier) or not isinstance(model._decision, CodeDecision):
         return None
-    raw = model._vote.raw(model._table(X), effective_threads(model.n_jobs))
+    raw = model._vote.raw(model._encode_table(X), effective_threads(model.n_jobs))
     sizes = np.sum([record.size for record in model._round_records], axis=0)
     return model._decision.margins(raw, numbers, sizes)
 

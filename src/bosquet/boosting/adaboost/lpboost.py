@@ -348,9 +348,9 @@ class ColumnGeneration:
 
     def certificate(self) -> Certificate:
         """The certificate of the final vote; round t is its first t hypotheses with their final weights."""
-        share, used = self.rows.share, self.used_hypotheses
+        share, used_hypotheses = self.rows.share, self.used_hypotheses
         margins, training_errors, has_signs = np.zeros(share.size), [], True
-        for j in used:
+        for j in used_hypotheses:
             agreement = self.program.agreements[j]
             margins += self.solution.vote[j] * agreement
             training_errors.append(float(share[self._is_wrong(margins)].sum()))
@@ -360,8 +360,8 @@ class ColumnGeneration:
         return Certificate.from_rounds(
             variant="lpboost",
             n_rows=share.size,
-            errors=np.asarray(self.errors)[used],
-            alphas=self.solution.vote[used],
+            errors=np.asarray(self.errors)[used_hypotheses],
+            alphas=self.solution.vote[used_hypotheses],
             normalisers=None,
             training_errors=training_errors,
             margins=margins,

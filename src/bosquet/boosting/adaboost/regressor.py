@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from bosquet._types import CategoricalFeatures, Estimator, RandomState, TableLike
 
 
-def _unit() -> Check:
+def _unit_check() -> Check:
     inner = number(0, open_low=True)[0]
     return (
         (lambda value: value == "std" if isinstance(value, str) else inner(value)),
@@ -76,7 +76,7 @@ CHECKS: dict[str, Check] = {
     "loss": choice("linear", "square", "exponential"),
     "combine": choice("median", "mean"),
     "on_large_error": choice("stop", "restart"),
-    "error_unit": _unit(),
+    "error_unit": _unit_check(),
 }
 
 
@@ -244,7 +244,7 @@ class AdaBoostRegressor(LearnerSequenceMixin, SaveMixin, RegressorMixin, BaseEst
             categorical_features=self.categorical_features,
             owner=type(self).__name__,
         )
-        target = _one_target(y, count_rows(template, table), type(self).__name__)
+        target = _check_one_target(y, count_rows(template, table), type(self).__name__)
         table, target, weight, _ = drop_zero_weight_rows(template, table, target, sample_weight)
         learner = make_weak_learner(
             template,
@@ -411,7 +411,7 @@ class AdaBoostRegressor(LearnerSequenceMixin, SaveMixin, RegressorMixin, BaseEst
         return tags
 
 
-def _one_target(y: ArrayLike, rows: int, owner: str) -> np.ndarray:
+def _check_one_target(y: ArrayLike, rows: int, owner: str) -> np.ndarray:
     numbers = check_finite_target(y, owner=owner)
     check_same_length(numbers.shape[1], rows)
     if numbers.shape[0] > 1:

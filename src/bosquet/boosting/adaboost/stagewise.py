@@ -395,13 +395,13 @@ class Samme:
 
     def step(self, vote: np.ndarray, w: np.ndarray, f: np.ndarray, size: float) -> VoteStep | None:
         error = self.error_of(vote, w)
-        more = math.log(self.n_classes - 1)
+        class_term = math.log(self.n_classes - 1)
         if error >= self.chance - EDGE_TOLERANCE:
             return None
         if error == 0:
-            scale = size + math.log(1 / ERROR_OF_A_PERFECT_LEARNER - 1) + more
+            scale = size + math.log(1 / ERROR_OF_A_PERFECT_LEARNER - 1) + class_term
             return VoteStep(scale, scale, 0.0, None, True)
-        scale = self.learning_rate * (math.log((1 - error) / error) + more)
+        scale = self.learning_rate * (math.log((1 - error) / error) + class_term)
         return VoteStep(scale, scale, error, None)
 
 

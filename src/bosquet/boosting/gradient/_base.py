@@ -130,7 +130,7 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
             check_folds(self, eval_set)
             self._fit_by_folds(fit_rows, n_samples, encoder, candidates)
         else:
-            score = self._scorer(X, y, eval_set, fit_rows) if self._stops_early() else None
+            score = self._make_scorer(X, y, eval_set, fit_rows) if self._stops_early() else None
             self._fit_by_validation_set(fit_rows, encoder, continuing, score)
         return self
 
@@ -261,20 +261,22 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
 
     def _finish(self, stepper: Any, start: RunStart, fit_rows: FitRows, previous: Any) -> None:
         """The model: truncated to the best round, or fitted again to all rows; the mean of several runs."""
-        rows, tried, best = fit_rows.train, stepper.terms, start.history.best_round
+        rows, terms_with_stopping, best = fit_rows.train, stepper.terms, start.history.best_round
         refits = best is not None and self.refit and fit_rows.validation_rows is not None
         if best is not None and refits:
             refitted = start.terms if start.resumed is None else start.resumed.refitted
             rows = fit_rows.all_rows
             stepper = self._boost(rows, refitted, best)
         elif best is not None:
-            stepper.terms = tried.copy() if self.warm_start else tried
+            stepper.terms = terms_with_stopping.copy() if self.warm_start else terms_with_stopping
             stepper.terms.truncate(best)
-        elif start.resumed is not None and tried.n_rounds == start.terms.n_rounds:
+        elif start.resumed is not None and terms_with_stopping.n_rounds == start.terms.n_rounds:
             stepper.terms = previous  # no round was added that another metric could choose
         self._validation_fingerprint = None if refits else start.fingerprint
         if self.warm_start:
-            self._stopping_state = start.state_after(tried, stepper.terms if refits else None)
+            self._stopping_state = start.state_after(
+                terms_with_stopping, stepper.terms if refits else None
+            )
         self._terms = self._mean_with_other_runs(stepper.terms, rows)
         self.timings_ = stepper.timings()
 
@@ -346,17 +348,19 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
 
     def _split_fit_rows(
         self,
-        given: EncodedRows,
+        encoded_rows: EncodedRows,
         eval_set: EvalSet,
         encoder: TableEncoder,
         loss: Any,
         seed: int,
         has_offset: bool,
     ) -> FitRows:
-        native, weight = self.estimator is None, given.weight
+        native, weight = self.estimator is None, encoded_rows.weight
         # A row of weight 0 has no effect, not even on min_samples_leaf.
         weighted_rows = np.flatnonzero(weight) if weight.size and (weight == 0).any() else None
-        all_rows = given if weighted_rows is None else self._take_rows(given, weighted_rows)
+        all_rows = (
+            encoded_rows if weighted_rows is None else self._take_rows(encoded_rows, weighted_rows)
+        )
         if eval_set is not None:
             validation = rows_of_eval_set(
                 eval_set,
@@ -376,8 +380,8 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
             train, validation_rows = weighted_rows[train], weighted_rows[validation_rows]
         return FitRows(
             all_rows,
-            self._take_rows(given, train),
-            self._take_rows(given, validation_rows),
+            self._take_rows(encoded_rows, train),
+            self._take_rows(encoded_rows, validation_rows),
             validation_rows,
             weighted_rows,
         )
@@ -415,7 +419,7 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
             )
         threads = threads or effective_threads(self.n_jobs)
         statistics = self._training_statistics(train, encoder, terms, threads)
-        options = self._options(encoder, loss, seed, train.unit)
+        options = self._core_options(encoder, loss, seed, train.unit)
         if statistics is not None:
             derive_constraints(options, statistics.statistics.sources)
         return TreeStepper(
@@ -437,29 +441,35 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
         self, train: EncodedRows, encoder: TableEncoder, terms: TreeTerms | None, threads: int
     ) -> TrainingStatistics | None:
         """The target statistics of the training rows; None if the trees split on levels only."""
-        known = terms.statistics if terms else None
+        earlier_statistics = terms.statistics if terms else None
         if encoder.unseen_code != UNSEEN:
             return None
         # The seed is that of the fit, so that the trees of all runs have the same columns.
-        found = TrainingStatistics(
+        statistics = TrainingStatistics(
             train,
             self._statistic_targets(train.target),
             encoder.categories,
             seed=self._seed,
             threads=threads,
-            groups=[group.columns for group in known.groups] if known else None,
+            groups=[group.columns for group in earlier_statistics.groups]
+            if earlier_statistics
+            else None,
         )
-        if known is not None and not known.same_tables(found.statistics):
+        if earlier_statistics is not None and not earlier_statistics.same_tables(
+            statistics.statistics
+        ):
             raise ValueError(
                 "warm_start=True needs the rows of the first fit if categorical_encoding='target' was"
                 " used, because the trees split on statistics of these rows; pass the same rows, or fit"
                 " with warm_start=False"
             )
-        return found
+        return statistics
 
-    def _options(self, encoder: TableEncoder, loss: Any, seed: int, unit: float) -> dict[str, Any]:
+    def _core_options(
+        self, encoder: TableEncoder, loss: Any, seed: int, unit: float
+    ) -> dict[str, Any]:
         """The core's options, from the parameters; `unit` is the factor that scaled the weights."""
-        used = self.parameters_
+        parameters = self.parameters_
         n, names = encoder.n_features, encoder.feature_names
         monotone = monotone_directions(self.monotonic_cst, n, names)
         for feature, direction in enumerate(monotone):
@@ -472,37 +482,37 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
             raise ValueError(
                 "monotonic_cst is not supported for more than two classes; set monotonic_cst=None"
             )
-        if monotone and used["multi_strategy"] == MULTI_OUTPUT_TREE:
+        if monotone and parameters["multi_strategy"] == MULTI_OUTPUT_TREE:
             raise ValueError(
                 "monotonic_cst needs one tree per output; set multi_strategy='one_output_per_tree'"
             )
         return {
             "depth_wise": self.growth == "depth",
-            "max_leaf_nodes": used["max_leaf_nodes"] or 65_535,
+            "max_leaf_nodes": parameters["max_leaf_nodes"] or 65_535,
             "max_depth": self.max_depth or 0,
-            "min_samples_leaf": used["min_samples_leaf"],
+            "min_samples_leaf": parameters["min_samples_leaf"],
             "min_child_weight": unit * self.min_child_weight,
-            "l2_regularization": unit * used["l2_regularization"],
+            "l2_regularization": unit * parameters["l2_regularization"],
             "min_split_gain": unit * self.min_split_gain,
             "max_delta_step": float(self.max_delta_step),
-            "split_noise": float(used["split_noise"]),
-            "category_smoothing": float(used["cat_smooth"]),
-            "category_l2": unit * used["cat_l2"],
+            "split_noise": float(parameters["split_noise"]),
+            "category_smoothing": float(parameters["cat_smooth"]),
+            "category_l2": unit * parameters["cat_l2"],
             "max_category_threshold": self.max_cat_threshold,
-            "min_samples_category": used["min_samples_category"],
+            "min_samples_category": parameters["min_samples_category"],
             "features_by_tree": feature_share(self.max_features_per_tree, n),
             "features_by_level": feature_share(self.max_features_per_level, n),
-            "features_by_node": feature_share(used["max_features"], n),
+            "features_by_node": feature_share(parameters["max_features"], n),
             "monotone": monotone,
             "interactions": interaction_groups(self.interaction_cst, n, names),
-            "learning_rate": float(used["learning_rate"]),
-            "subsample": float(used["subsample"]),
+            "learning_rate": float(parameters["learning_rate"]),
+            "subsample": float(parameters["subsample"]),
             "gradient_sampling": self.sampling == "gradient",
             "newton": self.step == "newton" and loss.curved,
             "seed": seed,
         }
 
-    def _scorer(self, X: TableLike, y: ArrayLike, eval_set: EvalSet, fit_rows: FitRows) -> Any:
+    def _make_scorer(self, X: TableLike, y: ArrayLike, eval_set: EvalSet, fit_rows: FitRows) -> Any:
         """A function that returns the score on the validation set; None to monitor the loss."""
         if self.scoring in (None, "loss"):
             return None

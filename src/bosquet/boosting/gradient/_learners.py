@@ -132,11 +132,13 @@ class LearnerStepper:
 
         Doubling brackets the zero of the slope, and bisection finds it; the losses are convex along a line.
         """
-        used = slice(None) if rows is None else rows
-        target, raw = self.train.target[:, used], self.raw[:, used].copy()
+        selected_rows = slice(None) if rows is None else rows
+        target, raw = self.train.target[:, selected_rows], self.raw[:, selected_rows].copy()
         target, start = np.ascontiguousarray(target), raw[k].copy()
-        direction = direction[used]
-        weighted = direction * self.train.weight[used] if self.train.weight.size else direction
+        direction = direction[selected_rows]
+        weighted = (
+            direction * self.train.weight[selected_rows] if self.train.weight.size else direction
+        )
 
         def slope(step: float) -> float:
             raw[k] = start + step * direction

@@ -117,12 +117,12 @@ class WithOffset:
         self._offset = offset.T
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(self._model, name)
+        attribute = getattr(self._model, name)
         if name not in self.PREDICTS:
-            return found
+            return attribute
 
-        @wraps(found)  # scikit-learn's scorers read the name
+        @wraps(attribute)  # scikit-learn's scorers read the name
         def predict(X: Any) -> np.ndarray:
-            return found(X, offset=self._offset)
+            return attribute(X, offset=self._offset)
 
         return predict

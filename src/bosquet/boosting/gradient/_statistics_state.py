@@ -40,8 +40,8 @@ def statistics_state(statistics: TargetStatistics) -> State:
             {
                 "columns": list(group.columns),
                 "keys": group.keys.tolist(),
-                "weight": _plain(group.weight),
-                "sums": [_plain(sums) for sums in group.sums],
+                "weight": _to_json_numbers(group.weight),
+                "sums": [_to_json_numbers(sums) for sums in group.sums],
             }
             for group in statistics.groups
         ],
@@ -102,5 +102,5 @@ def _read_group(state: Any, categories: list[int], n_targets: int) -> LevelSums:
     return LevelSums(tuple(columns), keys, weight, sums)
 
 
-def _plain(values: np.ndarray) -> list[Any]:
+def _to_json_numbers(values: np.ndarray) -> list[Any]:
     return (values.astype(np.int64) if (values % 1 == 0).all() else values).tolist()
