@@ -276,9 +276,11 @@ def test_large_tables_are_thinned_evenly_to_decide_on_elapsed_time(monkeypatch):
     monkeypatch.setattr(time_features, "MAX_VALUES", 2400)
     monkeypatch.setattr(time_features, "MIN_ROWS", 300)
     seen = []
-    score = time_features._score
+    score = time_features._score_with_columns
     monkeypatch.setattr(
-        time_features, "_score", lambda X, *given: (seen.append(len(X)), score(X, *given))[1]
+        time_features,
+        "_score_with_columns",
+        lambda X, *given: (seen.append(len(X)), score(X, *given))[1],
     )
     table, _ = chosen_columns(days(independent).drop(columns="day"), "when")
     assert set(seen) == {800}

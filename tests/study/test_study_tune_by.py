@@ -33,7 +33,7 @@ def a_study(**more):
 
 def a_run(**more):
     """Return the run of a study before it starts."""
-    options = a_study(**more)._options({})
+    options = a_study(**more)._make_options({})
     return StudyRun(read_study_table(slopes(), "y", "auto"), options, StudyClock(options.budget))
 
 
@@ -88,7 +88,9 @@ def test_unknown_schemes_and_methods_are_named(tune_by, message):
 
 
 def test_a_checkpoint_stores_the_schemes():
-    headings = [a_run(tune_by=by, checkpoint="journal")._heading() for by in (None, "aic", "bic")]
+    headings = [
+        a_run(tune_by=by, checkpoint="journal")._checkpoint_heading() for by in (None, "aic", "bic")
+    ]
     assert headings[0] != headings[1] != headings[2]
 
 

@@ -223,7 +223,7 @@ def sleep(seconds):
 def test_a_model_has_half_of_its_limit_to_predict_the_test_rows_whatever_its_fit_took():
     X, y = numbers(500, 2)
     late = method("late", lambda shape, value, seed: Late())
-    options = Study(methods=[late], budget=60, verbose=0)._options({})
+    options = Study(methods=[late], budget=60, verbose=0)._make_options({})
     run = StudyRun(
         read_study_table(X.assign(y=y), "y", "auto"), options, StudyClock(options.budget)
     )

@@ -207,7 +207,7 @@ class Study(BaseEstimator):
         self
         """
         fit_options = {"bayes": bayes, "test": test, "title": title, "source": source}
-        options = self._options(fit_options)
+        options = self._make_options(fit_options)
         clock = StudyClock(options.budget)
         design = {"time": time, "group": groups, "weight": sample_weight, "split": split}
         design |= {"offset": offset, "exposure": exposure}
@@ -224,7 +224,7 @@ class Study(BaseEstimator):
             result.model, table.tidier, result.decision, method_title, table.design.offset_column
         )
         if test is not None:
-            scored = score_test_table(
+            test_record = score_test_table(
                 as_frame(test),
                 self.best_,
                 table.target,
@@ -232,8 +232,8 @@ class Study(BaseEstimator):
                 result.metrics,
                 table.design,
             )
-            if scored is not None:
-                self.record_["test_table"] = scored
+            if test_record is not None:
+                self.record_["test_table"] = test_record
         if table.target.is_classes:
             self.classes_ = table.target.classes
         elif hasattr(self, "classes_"):
@@ -284,7 +284,7 @@ class Study(BaseEstimator):
         check_is_fitted(self, "best_")
         self.best_.save(path, key)
 
-    def _options(self, fit_options: dict[str, Any]) -> StudyOptions:
+    def _make_options(self, fit_options: dict[str, Any]) -> StudyOptions:
         check_value("task", self.task, choice(*TASKS))
         check_value("repeats", self.repeats, integer(1, none=True))
         check_value("random_state", self.random_state, integer(0, none=True))

@@ -88,16 +88,16 @@ class StudyRun:
         self.metrics = metrics_of(
             target.task, target.classes, positive=target.positive, costs=costs
         )
-        self.metric = self._metric(costs)
+        self.metric = self._make_metric(costs)
         if not isinstance(options.metric, str):
             self.metrics.insert(0, self.metric)
-        self.methods = self._methods()
+        self.methods = self._choose_methods()
         self.context = StudyContext(
             X=table.X,
             target=target,
             metric=self.metric,
             metrics=self.metrics,
-            shape=_shape(table),
+            shape=_table_shape(table),
             random_state=options.random_state,
             n_jobs=n_parallel_fits(options.n_jobs),
             tune_by=checked_tune_by(options.tune_by, self.methods),
@@ -105,7 +105,7 @@ class StudyRun:
         )
         self.notes = list(table.notes)
 
-    def _metric(self, costs: np.ndarray | None) -> Metric:
+    def _make_metric(self, costs: np.ndarray | None) -> Metric:
         """Return the metric of the study: the one of a given name, the default, or a custom metric."""
         target, design, metric_option = self.table.target, self.table.design, self.options.metric
         if isinstance(metric_option, str):
@@ -133,15 +133,15 @@ class StudyRun:
         values = len(self.table.X) * self.context.shape.n_indicators
         try:
             with limited_resources(values, self.context.n_jobs):
-                return self._steps()
+                return self._run_steps()
         except MetricError as error:
             raise ValueError(str(error)) from error.__cause__
 
-    def _steps(self) -> StudyResult:
+    def _run_steps(self) -> StudyResult:
         """Run steps 2 to 7."""
-        checkpoint = Checkpoint(self.options.checkpoint, self._heading())
+        checkpoint = Checkpoint(self.options.checkpoint, self._checkpoint_heading())
         self.clock.seconds_before = checkpoint.seconds
-        reporter = self._reporter()
+        reporter = self._make_reporter()
         exploration = self._explore()
         for finding in alarm_findings(exploration):
             reporter.write(f"warning: {finding['message']}")
@@ -152,7 +152,7 @@ class StudyRun:
             self.methods,
             self.clock,
             checkpoint,
-            self._repeats(),
+            self._number_of_repeats(),
             reporter.report_outcome,
         )
         schedule.run()
@@ -164,7 +164,7 @@ class StudyRun:
         record = self._build_record(exploration, schedule, rows, comparison, choice.verdict, final)
         return StudyResult(record, final.model, final.decision, schedule.splits, self.metrics)
 
-    def _reporter(self) -> ProgressReporter:
+    def _make_reporter(self) -> ProgressReporter:
         """Return the reporter of progress, after it has introduced the study."""
         width = max(len(method.title) for method in self.methods)
         reporter = ProgressReporter(self.options.verbose, self.clock, self.metric, width)
@@ -201,7 +201,7 @@ class StudyRun:
         table, note = choose_time_features(self.table, self.metric, self.options.random_state)
         if note:
             self.table = table
-            self.context = replace(self.context, X=table.X, shape=_shape(table))
+            self.context = replace(self.context, X=table.X, shape=_table_shape(table))
             self.notes.append(note)
 
     def _check_test_table(self) -> None:
@@ -231,7 +231,7 @@ class StudyRun:
         )
 
     # ------------------------------------------------------------------- methods
-    def _methods(self) -> list[Method]:
+    def _choose_methods(self) -> list[Method]:
         """Return the methods of the study in the order in which they are run, with the constant."""
         task = self.table.target.task
         methods = list(self.options.methods or METHODS.values())
@@ -248,15 +248,15 @@ class StudyRun:
             rule = BayesRule(self.options.bayes, self.table.target)
             methods.append(bayes_rule_method(rule, frozenset({task})))
         if self.table.design.offset_column is not None:
-            methods = [_by_offset(method) for method in methods]
+            methods = [_with_offset(method) for method in methods]
         return in_order(methods)
 
-    def _repeats(self) -> int:
+    def _number_of_repeats(self) -> int:
         if self.options.repeats is not None:
             return self.options.repeats
         return REPEATS_COUNTED if self.options.budget is None else REPEATS_TIMED
 
-    def _heading(self) -> dict[str, Any]:
+    def _checkpoint_heading(self) -> dict[str, Any]:
         """Return the data and parameters that determine the outcomes; a checkpoint must have the same."""
         if self.options.checkpoint is None:
             return {}
@@ -322,13 +322,13 @@ class StudyRun:
         return non_finite_to_none(to_json_types(record))
 
 
-def _shape(table: StudyTable) -> Any:
+def _table_shape(table: StudyTable) -> Any:
     offset = table.design.offset_column
     X = table.X if offset is None else offset.features(table.X)
     return replace(table_shape(X, table.target.y, table.target.task), offset=offset)
 
 
-def _by_offset(method: Method) -> Method:
+def _with_offset(method: Method) -> Method:
     """Return a method for a table with an offset: without AIC and BIC; unsuited if it takes no offset."""
     if not method.takes_offset:
         return replace(method, why_unsuited=lambda shape: "it does not take an offset")

@@ -51,17 +51,19 @@ def _from_state(_: Any, members: list[Any], state: dict[str, Any]) -> Any:
 
 def _check_kinds(tidier: Any, model: Any) -> None:
     """Raise ModelFileError if the tidier returns text for a numeric column of the model, or the reverse."""
-    made = ["text" if plan.has_levels else "numbers" for plan in tidier.plans for _ in plan.outputs]
-    if model.n_features_in_ != len(made):
+    kinds_of_outputs = [
+        "text" if plan.has_levels else "numbers" for plan in tidier.plans for _ in plan.outputs
+    ]
+    if model.n_features_in_ != len(kinds_of_outputs):
         raise ModelFileError(
             "invalid model file: the columns of the model differ from those of the tidier"
         )
     for index, kind in column_kinds(model).items():
-        if made[index] != kind:
+        if kinds_of_outputs[index] != kind:
             name = tidier.feature_names[index]
             raise ModelFileError(
-                f"invalid model file: the tidier returns {made[index]} for the column {name!r}, but the"
-                f" model needs {kind}"
+                f"invalid model file: the tidier returns {kinds_of_outputs[index]} for the column"
+                f" {name!r}, but the model needs {kind}"
             )
 
 

@@ -99,17 +99,17 @@ def distinct_names(header: list[str]) -> tuple[list[str], RepeatedNames]:
     """
     blank = [f"column_{index}" for index in range(1, len(header) + 1)]
     stripped = [str(name).strip() or blank[index] for index, name in enumerate(header)]
-    used = set(stripped)
-    if len(used) == len(stripped):
+    used_names = set(stripped)
+    if len(used_names) == len(stripped):
         return stripped, RepeatedNames()
     names: list[str] = []
     by_name: dict[str, list[str]] = {}
     for name in stripped:
         renamed = by_name.setdefault(name, [])
         new, number = name, len(renamed) + 1
-        while renamed and new in used:
+        while renamed and new in used_names:
             new, number = f"{name}_{number}", number + 1
-        used.add(new)
+        used_names.add(new)
         renamed.append(new)
         names.append(new)
     return names, RepeatedNames({name: mine for name, mine in by_name.items() if len(mine) > 1})

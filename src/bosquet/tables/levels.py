@@ -32,11 +32,11 @@ class Factorized:
         if not len(by_level):
             return np.full(len(self.codes), missing)
         values = by_level[np.maximum(self.codes, 0)]
-        absent = self.codes < 0
-        if absent.any():
+        is_missing = self.codes < 0
+        if is_missing.any():
             if values.dtype.kind in "iub":
                 values = values.astype(float)
-            values[absent] = missing
+            values[is_missing] = missing
         return values
 
 

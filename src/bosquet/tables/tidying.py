@@ -133,24 +133,26 @@ class TableTidier:
                     f"{int((~has_target).sum())} rows without a value of {new.target!r} are left out"
                 )
                 rows = has_target
-        noted: list[tuple[str, str]] = []
+        notes_by_column: list[tuple[str, str]] = []
         frame = _without_attrs(frame)
-        learned = frame if rows is None else frame[rows]
-        is_ordinary_number = ordinary_number_columns(learned, number_columns_of_wide_frame(frame))
-        unique_rows = UniqueRows(learned)
+        learned_rows = frame if rows is None else frame[rows]
+        is_ordinary_number = ordinary_number_columns(
+            learned_rows, number_columns_of_wide_frame(frame)
+        )
+        unique_rows = UniqueRows(learned_rows)
         for index, name in enumerate(names):
             if name != new.target:
                 if is_ordinary_number[index] and not has_identifier_name(name):
                     new.plans.append(ColumnPlan(name, "number", outputs=(name,)))
                     continue
-                plan, note = plan_column(name, learned.iloc[:, index], unique_rows)
+                plan, note = plan_column(name, learned_rows.iloc[:, index], unique_rows)
                 if over_time:
-                    plan, note = plan_over_time(plan, note, learned.iloc[:, index])
+                    plan, note = plan_over_time(plan, note, learned_rows.iloc[:, index])
                 new.plans.append(plan)
                 if note:
-                    noted.append((name, note))
+                    notes_by_column.append((name, note))
         new._make_outputs_unique()
-        new.notes = [*notes, *_merge_notes(noted)]
+        new.notes = [*notes, *_merge_notes(notes_by_column)]
         if not new.feature_names:
             raise TableError(f"no usable feature is left: {'; '.join(new.notes)[:300]}")
         self.__dict__ = new.__dict__
@@ -262,16 +264,16 @@ class TableTidier:
         frame = _without_attrs(frame)
         column_index = {name: index for index, name in enumerate(names)}
         used_names = [plan.name for plan in self.plans if plan.used]
-        absent = [name for name in used_names if name not in column_index]
-        if absent:
-            noun = "column" if len(absent) == 1 else "columns"
+        absent_names = [name for name in used_names if name not in column_index]
+        if absent_names:
+            noun = "column" if len(absent_names) == 1 else "columns"
             advice = (
                 f"add the {noun}"
-                if len(absent) < len(used_names)
+                if len(absent_names) < len(used_names)
                 else "pass rows with column names, as a data frame or a list of dicts"
             )
             raise TableError(
-                f"the table lacks the {noun} {_list_names(absent)} of the training table; {advice}"
+                f"the table lacks the {noun} {_list_names(absent_names)} of the training table; {advice}"
             )
         is_plain_number = number_columns_of_wide_frame(frame)
         together = [
@@ -280,14 +282,14 @@ class TableTidier:
             if plan.kind == "number" and is_plain_number[column_index[plan.name]]
         ]
         arrays: dict[str, Any] = {}
-        noted = []
+        notes_by_column = []
         converted_alone = {plan.name for plan in self.plans} - {plan.name for plan in together}
         for plan in self.plans:
             if plan.used and plan.name in converted_alone:
                 columns, note = convert(plan, frame.iloc[:, column_index[plan.name]])
                 arrays.update(zip(plan.outputs, columns, strict=True))
                 if note:
-                    noted.append((plan.name, note))
+                    notes_by_column.append((plan.name, note))
         features = pd.DataFrame(arrays)
         if together:
             names_together = [plan.name for plan in together]
@@ -297,7 +299,7 @@ class TableTidier:
             features = pd.concat([block, features], axis=1) if arrays else block
             features = features[self.feature_names]
         labels = self._read_target(frame, names) if with_target else None
-        return features, labels, _merge_notes(noted)
+        return features, labels, _merge_notes(notes_by_column)
 
     def _read_target(self, frame: Any, names: list[str]) -> np.ndarray:
         """Return the target as floats or text, with missing values."""
@@ -390,10 +392,10 @@ def _list_names(names: list[str]) -> str:
     return shown + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
 
 
-def _merge_notes(noted: list[tuple[str, str]]) -> list[str]:
+def _merge_notes(notes_by_column: list[tuple[str, str]]) -> list[str]:
     """Return the notes, with one line for columns that share a text."""
     by_text: dict[str, list[str]] = {}
-    for name, text in noted:
+    for name, text in notes_by_column:
         by_text.setdefault(text, []).append(name)
     lines = []
     for text, names in by_text.items():

@@ -62,7 +62,7 @@ def run(arguments: Namespace) -> int:
 def table_of(name: str, seed: int = 0) -> tuple[Any, str, Any, str]:
     """Return a table, its target, its Bayes rule (or None) and its source."""
     if name == "salaries":
-        return _salaries(seed)
+        return _salaries_table(seed)
     from sklearn import datasets
 
     load = {"tumours": "load_breast_cancer", "wines": "load_wine", "diabetes": "load_diabetes"}[
@@ -79,7 +79,7 @@ def table_of(name: str, seed: int = 0) -> tuple[Any, str, Any, str]:
 _TARGETS = {"tumours": "diagnosis", "wines": "grower", "diabetes": "progression"}
 
 
-def _salaries(seed: int) -> tuple[Any, str, Any, str]:
+def _salaries_table(seed: int) -> tuple[Any, str, Any, str]:
     from bosquet.datasets import Salaries
     from bosquet.tables.errors import import_pandas
 

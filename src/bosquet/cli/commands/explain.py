@@ -169,15 +169,18 @@ def _explain_row(arguments: Namespace, model: Any, frame: DataFrame) -> None:
         "raw": raw,
         "reasons": reasons,
     }
-    shown = reasons[: arguments.top]
+    shown_reasons = reasons[: arguments.top]
     rows = [
         [format_score(reason["effect"], signed=True), f"{reason['feature']} = {reason['value']}"]
-        for reason in shown
+        for reason in shown_reasons
     ]
     other_effects = sum(reason["effect"] for reason in reasons[arguments.top :])
-    if len(reasons) > len(shown):
+    if len(reasons) > len(shown_reasons):
         rows.append(
-            [format_score(other_effects, signed=True), f"{len(reasons) - len(shown)} other columns"]
+            [
+                format_score(other_effects, signed=True),
+                f"{len(reasons) - len(shown_reasons)} other columns",
+            ]
         )
     text = (
         f"row {arguments.row}: {format_score(predicted, 6) if class_number is None else predicted}\n"

@@ -127,7 +127,7 @@ def make_estimator(arguments: Namespace, is_classes: bool) -> Any:
     name = METHODS[arguments.method] + ("Classifier" if is_classes else "Regressor")
     model = getattr(bosquet, name)()
     parameters = model.get_params(deep=False)
-    given_values = dict(_parameter(text) for text in arguments.set)
+    given_values = dict(_parse_parameter(text) for text in arguments.set)
     for parameter in given_values:
         if parameter not in parameters:
             known_ones = hint(parameter, sorted(parameters), len(parameters))
@@ -140,7 +140,7 @@ def make_estimator(arguments: Namespace, is_classes: bool) -> Any:
     return model.set_params(**{k: v for k, v in defaults.items() if k in parameters} | given_values)
 
 
-def _parameter(text: str) -> tuple[str, Any]:
+def _parse_parameter(text: str) -> tuple[str, Any]:
     name, equals, value = text.partition("=")
     if not equals or not name.strip():
         raise UserError(f"--set {text!r} is not valid; pass NAME=VALUE")

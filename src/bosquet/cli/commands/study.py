@@ -63,13 +63,13 @@ def arguments(parser: ArgumentParser) -> None:
     table_argument(parser)
     target_arguments(parser)
     parser.epilog = f"{parser.epilog or ''}\n{EXIT_CODES}"
-    _study_arguments(parser.add_argument_group("study"))
-    _design_arguments(parser.add_argument_group("time, groups, weights and splits"))
-    _output_arguments(parser.add_argument_group("files to write"))
+    _add_study_arguments(parser.add_argument_group("study"))
+    _add_design_arguments(parser.add_argument_group("time, groups, weights and splits"))
+    _add_output_arguments(parser.add_argument_group("files to write"))
     key_arguments(parser, "sign the model file of --save with this key")
 
 
-def _study_arguments(group: Any) -> None:
+def _add_study_arguments(group: Any) -> None:
     group.add_argument(
         "--budget",
         default="2m",
@@ -117,7 +117,7 @@ def _study_arguments(group: Any) -> None:
     )
 
 
-def _design_arguments(group: argparse._ArgumentGroup) -> None:
+def _add_design_arguments(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--time",
         metavar="COLUMN",
@@ -154,7 +154,7 @@ def _design_arguments(group: argparse._ArgumentGroup) -> None:
     )
 
 
-def _output_arguments(group: argparse._ArgumentGroup) -> None:
+def _add_output_arguments(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--report",
         "-o",

@@ -246,8 +246,8 @@ def _no_gain_text(
             none_is_better = f"Of the {len(others)} other methods with a score, none is"
         return (
             f"No conclusion: {unfinished_methods_text(verdict)}. {none_is_better} significantly"
-            " better than the constant; the best"
-            f" is {chosen['title']} ({score}). Increase the budget or run fewer methods."
+            f" better than the constant; the best is {chosen['title']} ({score}). Increase the budget or run"
+            " fewer methods."
         )
     if chosen["name"] == BASELINE:
         all_run = "the only other method that suits the table was run"
@@ -285,12 +285,14 @@ def _not_compared_text(scored: list[MethodRecord], best: MethodRecord, verdict: 
     reasons = (
         [unfinished_methods_text({**verdict, "cut_short": []})] if without_score(verdict) else []
     )
-    lacking = [m["title"] for m in scored if m is not best and m["difference"] is None]
+    without_difference = [m["title"] for m in scored if m is not best and m["difference"] is None]
     fewer = [m["title"] for m in scored if m is not best and m["subsampled"]]
     if fewer:
         reasons.append(f"{len(fewer)} trained on fewer rows ({', '.join(fewer[:MAX_NAMED])})")
-    if lacking:
-        reasons.append(f"{len(lacking)} with too few splits ({', '.join(lacking)})")
+    if without_difference:
+        reasons.append(
+            f"{len(without_difference)} with too few splits ({', '.join(without_difference)})"
+        )
     text = f" Not compared: {'; '.join(reasons)}." if reasons else ""
     if verdict["cut_short"]:
         text += f" Cut short by the time limit: {', '.join(verdict['cut_short'])}."

@@ -30,22 +30,23 @@ def check_test_table(
     Raises a ValueError if the table lacks columns that the model or its score needs.
     """
     names = distinct_names([str(name) for name in test.columns])[0]
-    absent = [plan.name for plan in tidier.plans if plan.outputs and plan.name not in names]
-    scored = target.name in names
+    absent_columns = [plan.name for plan in tidier.plans if plan.outputs and plan.name not in names]
+    has_target_column = target.name in names
     weight = design.columns.get("weight", "")
-    if scored and weight and weight not in names:
-        absent.append(weight)
+    if has_target_column and weight and weight not in names:
+        absent_columns.append(weight)
     offset = design.offset_column
-    if scored and offset is not None and offset.name not in names:
-        absent.append(offset.name)
-    if absent:
-        more = f" and {len(absent) - _NAMED} more" if len(absent) > _NAMED else ""
-        columns, them = ("column", "it") if len(absent) == 1 else ("columns", "them")
+    if has_target_column and offset is not None and offset.name not in names:
+        absent_columns.append(offset.name)
+    if absent_columns:
+        more = f" and {len(absent_columns) - _NAMED} more" if len(absent_columns) > _NAMED else ""
+        columns, them = ("column", "it") if len(absent_columns) == 1 else ("columns", "them")
         raise ValueError(
-            f"the test table lacks the {columns} {', '.join(map(repr, absent[:_NAMED]))}{more} of the table"
+            f"the test table lacks the {columns}"
+            f" {', '.join(map(repr, absent_columns[:_NAMED]))}{more} of the table"
             f" of the study; add {them}, or drop {them} from the table of the study"
         )
-    if not scored:
+    if not has_target_column:
         return target.y[:0], None
     y, has_target, unknown = _targets(test.iloc[:, names.index(target.name)], target)
     if unknown and not len(y):

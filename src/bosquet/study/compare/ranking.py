@@ -128,11 +128,11 @@ def _compare_with_best(
     """
     train, test = len(schedule.splits[0].train), len(schedule.splits[0].test)
     over_splits = len(schedule.splits) >= MIN_SPLITS
-    drawn = {} if over_splits else _bootstrap_scores(schedule, methods, scored)
+    scores_on_draws = {} if over_splits else _bootstrap_scores(schedule, methods, scored)
     for row in scored:
         row["interval"] = score_interval(
             row["scores"],
-            drawn.get(row["name"]),
+            scores_on_draws.get(row["name"]),
             n_train=train,
             n_test=test,
             within=schedule.context.metric.range,
@@ -152,9 +152,9 @@ def _compare_with_best(
             row["difference"] = difference_over_splits(
                 *pairs[row["name"]], n_train=train, n_test=test, comparisons=len(rivals)
             )
-    elif best is not None and best["name"] in drawn:
-        rivals = [row for row in rivals if row["name"] in drawn and pairs[row["name"]][0]]
-        _compare_draws(rivals, best, pairs, drawn)
+    elif best is not None and best["name"] in scores_on_draws:
+        rivals = [row for row in rivals if row["name"] in scores_on_draws and pairs[row["name"]][0]]
+        _compare_draws(rivals, best, pairs, scores_on_draws)
     return {
         "best": None if best is None else best["name"],
         "interval": "splits" if over_splits else "draws",

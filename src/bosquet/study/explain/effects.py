@@ -52,7 +52,7 @@ def permutation_importances(
     chosen = np.sort(random.permutation(len(y))[:rows])
     sample, truth = take(X, chosen).copy(), y[chosen]
     chosen_weight = None if weight is None else weight[chosen]
-    drawn = rows_by_weight(rows, chosen_weight)
+    drawn_rows = rows_by_weight(rows, chosen_weight)
     # A call has a fixed cost besides the cost per row, so one call is timed.
     start_time = time.perf_counter()
     unpermuted = metric.score(truth, predictions_for(model, sample, metric), chosen_weight)
@@ -66,7 +66,9 @@ def permutation_importances(
     for k, name in enumerate(columns):
         unpermuted_column = sample[name]
         for repeat in range(repeats):
-            sample[name] = take(unpermuted_column, random.permutation(drawn)).set_axis(sample.index)
+            sample[name] = take(unpermuted_column, random.permutation(drawn_rows)).set_axis(
+                sample.index
+            )
             score = metric.score(truth, predictions_for(model, sample, metric), chosen_weight)
             losses[repeat, k] = metric.sign * (unpermuted - score)
         sample[name] = unpermuted_column

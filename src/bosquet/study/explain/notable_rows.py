@@ -44,13 +44,13 @@ def notable_rows(
     shown_columns = shown_columns or [str(name) for name in X.columns[:MAX_VALUES]]
     result: list[ExplainedRow] = []
     for k, (row, kind) in enumerate(picked):
-        values = {str(name): _text(X[name].iloc[row]) for name in shown_columns}
+        values = {str(name): _value_text(X[name].iloc[row]) for name in shown_columns}
         reasons = _largest_effects(explanations.names, explanations.effects[k], X, row)
         result.append(
             {
-                "row": _label(labels[row]),
+                "row": _json_label(labels[row]),
                 "kind": kind,
-                "truth": _text(y[row]),
+                "truth": _value_text(y[row]),
                 "prediction": _prediction_text(predictions[row], metric),
                 "score": float(outlyingness[row] if kind == "outlier" else losses[row]),
                 "values": values,
@@ -146,10 +146,10 @@ def _prediction_text(prediction: Any, metric: Metric) -> str:
 
 
 def _value_of(X: Any, name: str, row: int) -> str:
-    return _text(X[name].iloc[row]) if name in X.columns else ""
+    return _value_text(X[name].iloc[row]) if name in X.columns else ""
 
 
-def _text(value: Any) -> str:
+def _value_text(value: Any) -> str:
     if value is None or value != value:
         return "missing"
     if isinstance(value, float | np.floating):
@@ -157,7 +157,7 @@ def _text(value: Any) -> str:
     return str(value)
 
 
-def _label(label: Any) -> int | str:
+def _json_label(label: Any) -> int | str:
     if isinstance(label, int | np.integer) and not isinstance(label, bool):
         return int(label)
     return str(label)

@@ -60,7 +60,9 @@ def explain_rows(
     exact = _explain_trees(model, X, outputs)
     if exact is not None:
         return exact
-    return _sample(model, X, outputs, background, order, seed, most_columns or MAX_COLUMNS)
+    return _explain_by_sampling(
+        model, X, outputs, background, order, seed, most_columns or MAX_COLUMNS
+    )
 
 
 def _explain_trees(model: Any, X: Any, outputs: np.ndarray | None) -> RowExplanations | None:
@@ -89,7 +91,7 @@ def _is_probability(model: Any, X: Any, raw: np.ndarray) -> bool:
     return bool(np.allclose(raw, probability, atol=1e-6))
 
 
-def _sample(
+def _explain_by_sampling(
     model: Any,
     X: Any,
     outputs: np.ndarray | None,
@@ -105,7 +107,7 @@ def _sample(
     is an unbiased estimate of the Shapley value.
     """
     random = np.random.default_rng(seed)
-    groups = _groups([str(name) for name in X.columns], order, most_columns)
+    groups = _group_columns([str(name) for name in X.columns], order, most_columns)
     n, steps = len(X), len(groups) + 1
     half = int(np.clip(MAX_VALUES // (2 * n * steps * X.shape[1]), 1, DRAWS // 2))
     draws = 2 * half
@@ -123,7 +125,9 @@ def _sample(
     return RowExplanations(names, raw[:, :, 0].mean(axis=1), effects.mean(axis=1))
 
 
-def _groups(columns: list[str], order: list[str], max_groups: int) -> list[tuple[str, list[int]]]:
+def _group_columns(
+    columns: list[str], order: list[str], max_groups: int
+) -> list[tuple[str, list[int]]]:
     if len(columns) <= max_groups:
         return [(name, [k]) for k, name in enumerate(columns)]
     top = [name for name in order if name in columns][: max_groups - 1]

@@ -29,11 +29,11 @@ def tree_to_draw(
         if n > MAX_LEAVES:
             tree = _upper_levels(model)
             title += f", shown to depth {int(tree.depth)}"
-        return node_of(tree, _rules(model, tree)), title
-    return _surrogate(model, X, y, important, seed)
+        return node_of(tree, _split_texts(model, tree)), title
+    return _surrogate_tree(model, X, y, important, seed)
 
 
-def _surrogate(
+def _surrogate_tree(
     model: Any, X: Any, y: np.ndarray, important: list[str], seed: int
 ) -> tuple[TreeNode | None, str]:
     rows = np.sort(np.random.default_rng(seed).permutation(len(X))[:MAX_ROWS])
@@ -56,7 +56,7 @@ def _surrogate(
     title = (
         f"A surrogate tree of {leaves} leaves that approximates the model: {fidelity} unseen rows"
     )
-    return node_of(surrogate.tree.tree_, _rules(surrogate.tree, surrogate.tree.tree_)), title
+    return node_of(surrogate.tree.tree_, _split_texts(surrogate.tree, surrogate.tree.tree_)), title
 
 
 class _StoredPredictions:
@@ -80,7 +80,7 @@ def _upper_levels(model: Any) -> Any:
     return tree.prune_at(np.flatnonzero(tree.depths == depth))
 
 
-def _rules(model: Any, tree: Any) -> dict[int, str]:
+def _split_texts(model: Any, tree: Any) -> dict[int, str]:
     """Return the split rule of each inner node as text."""
     names = model.export_options()
     table = split_table(tree, names["feature_names"], names["categories"])

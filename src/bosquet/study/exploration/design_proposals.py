@@ -152,21 +152,21 @@ def _is_increasing(feature: Feature) -> bool:
 def propose_time(time: TimeColumn, drift: Drift, target: str) -> Proposal:
     """Return the proposal to split by the time column."""
     name = time.feature.name
-    changed = f"; {drift.of_target(target)}" if drift.target_moved else ""
+    target_change = f"; {drift.of_target(target)}" if drift.target_moved else ""
     if time.starts_again:
         why = (
             f"The rows seem to be sorted by time: {name} increases from row to row and then starts again"
-            f"{changed}. If the model will predict later rows, add a column with the row number"
+            f"{target_change}. If the model will predict later rows, add a column with the row number"
         )
         return Proposal("time", "", why, sure=True)
     if time.in_order:
         why = (
-            f"The rows are sorted by {name}{changed}. A random split trains on rows that are later than its"
-            " test rows, which is too optimistic for predicting later rows. If that is the aim"
+            f"The rows are sorted by {name}{target_change}. A random split trains on rows that are"
+            " later than its test rows, which is too optimistic for predicting later rows. If that is the aim"
         )
         return Proposal("time", name, why, sure=True)
     if drift.target_moved:
-        why = f"{target} changes with {name}{changed}. To test on the latest rows"
+        why = f"{target} changes with {name}{target_change}. To test on the latest rows"
         return Proposal("time", name, why, sure=True)
     why = f"{name} is a date. If the model will predict later rows"
     return Proposal("time", name, why, sure=False)
@@ -180,9 +180,9 @@ def propose_group(features: list[Feature], random: np.random.Generator) -> Propo
         codes = _group_codes(feature)
         if codes is None:
             continue
-        named = _IDENTIFIER.search(feature.name.strip()) is not None
+        has_identifier_name = _IDENTIFIER.search(feature.name.strip()) is not None
         numbers, others = _constant_columns(feature, codes, features, random)
-        if not named and len(numbers) < CONSTANT_NUMBERS:
+        if not has_identifier_name and len(numbers) < CONSTANT_NUMBERS:
             continue
         count = int(codes.max()) + 1
         rows_per_value = (codes >= 0).sum() / count
@@ -194,7 +194,7 @@ def propose_group(features: list[Feature], random: np.random.Generator) -> Propo
             " predicting new values. If that is the aim"
         )
         proposal = Proposal("group", feature.name, why, sure=bool(described))
-        rank = len(described) + 2 * named
+        rank = len(described) + 2 * has_identifier_name
         if best is None or rank > best[0]:
             best = rank, proposal
     return None if best is None else best[1]
@@ -273,23 +273,26 @@ def propose_weight(
 ) -> Proposal | None:
     """Propose a column that has the name of a weight, is never negative and hardly predicts the target."""
     for feature in features:
-        named = _SAMPLING_WEIGHT.search(feature.name.strip()) is not None
-        if not named and not _WEIGHT.search(feature.name.strip()):
+        has_weight_name = _SAMPLING_WEIGHT.search(feature.name.strip()) is not None
+        if not has_weight_name and not _WEIGHT.search(feature.name.strip()):
             continue
         if feature.numbers is None or bool(feature.missing.any()):
             continue
         if feature.ordered[0] < 0 or feature.distinct < MIN_WEIGHTS:
             continue
         strength = strength_of_relation(feature.take(sample), target.take(sample)) or 0.0
-        if strength > (WEAKLY_RELATED if named else UNRELATED):
+        if strength > (WEAKLY_RELATED if has_weight_name else UNRELATED):
             continue
-        if not named and _strongest_correlation(feature, features, sample) > WEAKLY_RELATED:
+        if (
+            not has_weight_name
+            and _strongest_correlation(feature, features, sample) > WEAKLY_RELATED
+        ):
             continue  # a body weight is correlated with height and the like
         why = (
             f"{feature.name} has the name of a sampling weight, is never negative and is weakly associated"
             f" with {target.name} ({strength:.2f}). If it is the number of cases that a row represents"
         )
-        return Proposal("weight", feature.name, why, sure=named)
+        return Proposal("weight", feature.name, why, sure=has_weight_name)
     return None
 
 

@@ -28,12 +28,12 @@ MIN_AT_ENDS, MAX_AT_ENDS = 20, 20_000
 
 def drift_between(train: list[Feature], test: list[Feature]) -> list[Finding]:
     """Return findings on the columns whose distributions differ significantly between two tables."""
-    scored = []
+    measured_columns = []
     for ours, theirs in zip(train, test, strict=True):
         index, difference, p_value = distribution_shift(ours, theirs)
         if p_value * len(train) < _LEVEL and index >= NOTABLE:
             new = _new_levels(ours, theirs)
-            scored.append(
+            measured_columns.append(
                 (
                     index,
                     Finding(
@@ -46,7 +46,7 @@ def drift_between(train: list[Feature], test: list[Feature]) -> list[Finding]:
                     ),
                 )
             )
-    worst = [finding for _, finding in sorted(scored, key=lambda pair: -pair[0])]
+    worst = [finding for _, finding in sorted(measured_columns, key=lambda pair: -pair[0])]
     other_columns = [name for finding in worst[_REPORTED:] for name in finding["columns"]]
     if other_columns:
         message = f"{len(other_columns)} more columns have drifted, such as {', '.join(other_columns[:5])}."
@@ -103,14 +103,15 @@ def drift_finding(drift: Drift, target: str, by: str) -> list[Finding]:
     if not drift.columns and not drift.target_moved:
         return []
     ordered = f"by {by}" if by else "in the order of the table"
-    changed = [drift.of_target(target)] if drift.target_moved else []
-    changed += [f"{name} (stability index {index:.2f})" for name, index in drift.columns[:3]]
-    more = f" and {len(drift.columns) - 3} more columns" if len(drift.columns) > 3 else ""
+    change_texts = [drift.of_target(target)] if drift.target_moved else []
+    change_texts += [f"{name} (stability index {index:.2f})" for name, index in drift.columns[:3]]
+    more_columns = f" and {len(drift.columns) - 3} more columns" if len(drift.columns) > 3 else ""
     advice = (
         "" if by else " If the table is sorted by time, add a time column and pass it with --time."
     )
     message = (
-        f"The last fifth of the rows {ordered} differs from the first in {', '.join(changed)}{more}."
+        f"The last fifth of the rows {ordered} differs from the first in"
+        f" {', '.join(change_texts)}{more_columns}."
         f"{advice}"
     )
     names = ([target] if drift.target_moved else []) + [name for name, _ in drift.columns]

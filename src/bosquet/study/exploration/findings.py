@@ -66,8 +66,7 @@ def near_duplicate_findings(
     against = f" ({conflicting:,} rows differ only in the target)" if conflicting else ""
     message = (
         f"{count:,} rows ({count / rows:.1%}) are equal to other rows except in"
-        f" {list_names(ignored)}{against};"
-        " drop them unless they are separate cases."
+        f" {list_names(ignored)}{against}; drop them unless they are separate cases."
     )
     return [
         Finding(

@@ -40,7 +40,7 @@ def column_record(feature: Feature, target: ExploredTarget, sample: np.ndarray) 
         if numbers and feature.kind == "number"
         else 0,
         relation=strength,
-        histogram=histogram_of(feature, *_groups(target)),
+        histogram=histogram_of(feature, *_groups_of_target(target)),
     )
 
 
@@ -60,7 +60,7 @@ def count_beyond_whiskers(feature: Feature, reach: float = 1.5) -> tuple[int, fl
     return int(below + above), float(farthest)
 
 
-def _groups(target: ExploredTarget) -> tuple[np.ndarray | None, list[str]]:
+def _groups_of_target(target: ExploredTarget) -> tuple[np.ndarray | None, list[str]]:
     """Return a group code per row and the group names: the classes, the rarest of many combined."""
     if not target.is_classes:
         return None, ["all"]

@@ -79,11 +79,11 @@ def columns_drawn(columns: int, classes: bool) -> list[int]:
     return sorted(numbers)
 
 
-def forest_label(drawn: int, columns: int, min_samples_leaf: int) -> str:
+def forest_label(columns_per_node: int, columns: int, min_samples_leaf: int) -> str:
     """Return the label of a candidate: the columns drawn per node and the minimum number of rows per leaf."""
     of = "1 column" if columns == 1 else f"{columns} columns"
     rows = "1 row" if min_samples_leaf == 1 else f"{min_samples_leaf} rows"
-    return f"{drawn} of {of}, at least {rows} per leaf"
+    return f"{columns_per_node} of {of}, at least {rows} per leaf"
 
 
 def _forest_candidates(shape: TableShape) -> Sequence[Candidate]:

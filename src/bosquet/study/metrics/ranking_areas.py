@@ -27,7 +27,7 @@ class RankedScores:
         ranked = score[self.order]
         self.ends = np.flatnonzero(np.append(ranked[1:] != ranked[:-1], True))
 
-    def _sums(self, weight: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    def _cumulative_weights(self, weight: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
         """Return the cumulative weights of positive and negative rows per distinct score, (..., n_scores)."""
         if weight is None:
             weight = np.ones(len(self.order))
@@ -41,7 +41,7 @@ class RankedScores:
 
         The value is NaN without positive or without negative rows.
         """
-        positives, negatives = self._sums(weight)
+        positives, negatives = self._cumulative_weights(weight)
         height = positives - 0.5 * np.diff(positives, axis=-1, prepend=0.0)
         width = np.diff(negatives, axis=-1, prepend=0.0)
         n_pairs = positives[..., -1] * negatives[..., -1]
@@ -50,7 +50,7 @@ class RankedScores:
 
     def average_precision(self, weight: np.ndarray | None = None) -> np.ndarray:
         """Return average precision, with weights as in `roc_auc`; NaN without positive rows."""
-        positives, negatives = self._sums(weight)
+        positives, negatives = self._cumulative_weights(weight)
         total = positives + negatives
         precision = np.divide(positives, total, out=np.zeros_like(total), where=total > 0)
         gained = np.diff(positives, axis=-1, prepend=0.0)

@@ -65,10 +65,10 @@ def page_html(record: Record) -> str:
     which is embedded as JSON.
     """
     record, left_out = thin_record(record)
-    styles, script = _inline("style", _STYLES, "css"), _script()
+    styles, script = _inline_files("style", _STYLES, "css"), _script()
     policy = (
         f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; "
-        f"script-src {_digest(_THEME_FIRST)} {_digest(script)}"
+        f"script-src {_script_digest(_THEME_FIRST)} {_script_digest(script)}"
     )
     return f"""<!DOCTYPE html>
 <html lang="en">
@@ -109,16 +109,16 @@ and the notes are shown without it.</p></noscript>
 
 
 @cache
-def _inline(folder: str, names: tuple[str, ...], ending: str) -> str:
+def _inline_files(folder: str, names: tuple[str, ...], ending: str) -> str:
     source = files("bosquet.study.report") / folder
     return "\n".join((source / f"{name}.{ending}").read_text("utf-8") for name in names)
 
 
 def _script() -> str:
-    return f'(() => {{\n"use strict";\n{_inline("script", _SCRIPTS, "js")}\n}})();\n'
+    return f'(() => {{\n"use strict";\n{_inline_files("script", _SCRIPTS, "js")}\n}})();\n'
 
 
-def _digest(script: str) -> str:
+def _script_digest(script: str) -> str:
     """Return the hash of a script for the content security policy, which forbids all other scripts."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
 
@@ -189,9 +189,9 @@ def _procedure_sentences(record: Record) -> list[str]:
         f"{count_text(test, 'test row')}{share}. The hyper-parameters of each method were tuned on"
         " the training rows; the tuned methods were then scored on the test rows. All methods were run on the"
         " same splits, so that differences are paired.",
-        f"{_interval_method_text(record)} {_simultaneous(record)} A difference whose interval contains 0 is "
-        "not significant. The curves and confusion matrices above show the test rows of the first split "
-        "only.",
+        f"{_interval_method_text(record)} {_simultaneous_text(record)} A difference whose interval"
+        " contains 0 is not significant. The curves and confusion matrices above show the test rows of the"
+        " first split only.",
     ]
 
 
@@ -227,7 +227,7 @@ def _split_method_text(record: Record) -> str:
     return how.rstrip(",") + weighted if weighted else how
 
 
-def _simultaneous(record: Record) -> str:
+def _simultaneous_text(record: Record) -> str:
     comparison = record["comparison"]
     how = {
         "Dunnett": "with Dunnett’s critical value",

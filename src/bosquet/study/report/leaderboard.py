@@ -170,14 +170,14 @@ def _row_html(record: Record, method: MethodRecord, scale: Scale, places: int) -
         f'<td class="score" data-value="{method["mean"]}">{decimal(method["mean"], places)}</td>'
         f'<td class="interval-cell">{_interval_html(method, scale, places)}</td>'
         f"{_difference_html(method, method is best, places)}"
-        f'<td class="fit" data-value="{_sortable(method["fit_seconds"])}">'
+        f'<td class="fit" data-value="{_sort_value(method["fit_seconds"])}">'
         f"{duration(method['fit_seconds'])}</td>"
-        f'<td class="predict" data-value="{_sortable(method["predict_microseconds"])}">'
+        f'<td class="predict" data-value="{_sort_value(method["predict_microseconds"])}">'
         f"{microseconds(method['predict_microseconds'])}</td></tr>"
     )
 
 
-def _sortable(value: float | None) -> str:
+def _sort_value(value: float | None) -> str:
     return str(value) if is_finite(value) else ""
 
 

@@ -46,7 +46,7 @@ def with_combined_candidates(
     try:
         candidates = list(method.combine(replace(shape, n_rows=len(split.train)), chosen, seconds))
     except Exception as error:  # raised again in the trial, which reports it as a failure
-        return replace(method, candidates=partial(_raise, error))
+        return replace(method, candidates=partial(_raise_error, error))
     if not candidates:
         return method
     return replace(method, candidates=lambda shape: candidates, rows_affordable=all_rows)
@@ -78,5 +78,5 @@ def chosen_candidates(
     return chosen
 
 
-def _raise(error: Exception, shape: TableShape) -> list[Candidate]:
+def _raise_error(error: Exception, shape: TableShape) -> list[Candidate]:
     raise error

@@ -59,14 +59,14 @@ def _rows_in_time(
         affordable = int(method.rows_affordable(context.shape, SECONDS_COUNTED))
         return min(affordable, n), modelled_seconds(method.rows_affordable, context.shape, n)
     seconds = seconds_for_rows(method, outcome, context.shape, n)
-    allowed = max(clock.seconds_left(), OVERTIME * clock.budget)
-    if seconds <= allowed:
+    seconds_allowed = max(clock.seconds_left(), OVERTIME * clock.budget)
+    if seconds <= seconds_allowed:
         return n, seconds
-    used = max(outcome.rows_used, 1)
-    one_fit = seconds_for_rows(method, outcome, context.shape, used)
-    power = math.log(seconds / one_fit) / math.log(n / used) if n > used else 1.0
-    rows = n * (allowed / seconds) ** (1 / max(power, 0.5))
-    return int(min(max(rows, used), n)), seconds
+    rows_used = max(outcome.rows_used, 1)
+    one_fit = seconds_for_rows(method, outcome, context.shape, rows_used)
+    power = math.log(seconds / one_fit) / math.log(n / rows_used) if n > rows_used else 1.0
+    rows = n * (seconds_allowed / seconds) ** (1 / max(power, 0.5))
+    return int(min(max(rows, rows_used), n)), seconds
 
 
 def fit_final(
@@ -81,7 +81,7 @@ def fit_final(
         stratify = context.target.is_classes
         rows = context.rows(subsample(context.y, size, seed, stratify=stratify))
     if outcome.subsampled:
-        candidate = _for_rows(method, candidate, replace(context.shape, n_rows=len(rows)))
+        candidate = _candidate_for_rows(method, candidate, replace(context.shape, n_rows=len(rows)))
     began = time.perf_counter()
     model = fit_candidate(candidate, rows, seed)
     final: FinalFit = {
@@ -93,7 +93,7 @@ def fit_final(
     return model, rows, final
 
 
-def _for_rows(method: Method, candidate: Candidate, shape: TableShape) -> Candidate:
+def _candidate_for_rows(method: Method, candidate: Candidate, shape: TableShape) -> Candidate:
     """Return the same candidate for another number of rows: a penalty may depend on it."""
     same = [other for other in method.candidates(shape) if other.label == candidate.label]
     return same[0] if same else candidate

@@ -75,17 +75,17 @@ class Schedule:
 
     def run(self) -> None:
         """Run as many rounds as time allows."""
-        self._first_round()
-        used: TuningScope = "all"
+        self._run_first_round()
+        last_scope: TuningScope = "all"
         max_splits = self.context.splits.max_splits
         for number in range(
             1, self.repeats if max_splits is None else min(self.repeats, max_splits)
         ):
-            scope = self._next_scope(number, used)
-            if scope is None or not self._further_round(number, scope):
+            scope = self._next_scope(number, last_scope)
+            if scope is None or not self._run_further_round(number, scope):
                 break
-            used = scope
-        self._note_rounds(used)
+            last_scope = scope
+        self._note_rounds(last_scope)
 
     def outcomes(self, method: Method) -> list[Outcome]:
         """Return the outcomes of a method, one per finished round."""
@@ -100,7 +100,7 @@ class Schedule:
         )
 
     # ----------------------------------------------------------------- first round
-    def _first_round(self) -> None:
+    def _run_first_round(self) -> None:
         """Run every method on the first split; on large tables, methods that can use all rows run first."""
         split = self.context.splits.split(0)
         self.splits.append(split)
@@ -109,24 +109,24 @@ class Schedule:
             outcome = self.checkpoint.get(0, method.name)
             # The first two always run: the constant and, usually, gradient boosting with its defaults.
             if outcome is None and position > 1 and self.division.is_late():
-                outcome = self._store(Outcome(method.name, 0, "not reached", NO_TIME))
+                outcome = self._store_outcome(Outcome(method.name, 0, "not reached", NO_TIME))
             if outcome is None and self._is_expensive(method, split):
                 postponed.append(method)
                 continue
             if outcome is None:
                 n_rows = len(split.train) if self.division.postpones_expensive_methods else None
-                outcome = self._first_trial(self.methods[position:], split, n_rows)
+                outcome = self._run_first_trial(self.methods[position:], split, n_rows)
             self.fit_times.update(method, outcome)
             self.report(method, outcome, len(self.methods) - position - 1 + len(postponed))
         postponed.sort(
             key=lambda method: (method.combine is not None, self._one_fit_seconds(method, split))
         )
         for position, method in enumerate(postponed):
-            outcome = self._postponed_trial(postponed[position:], split)
+            outcome = self._run_postponed_trial(postponed[position:], split)
             self.fit_times.update(method, outcome)
             self.report(method, outcome, len(postponed) - position - 1)
 
-    def _first_trial(
+    def _run_first_trial(
         self, waiting: Sequence[Method], split: StudySplit, n_rows: int | None
     ) -> Outcome:
         """Run the first waiting method."""
@@ -135,20 +135,20 @@ class Schedule:
         outcome, estimator = run_trial(self.context, method, split, limits=limits, n_rows=n_rows)
         self._keep_leader(outcome, estimator)
         self.division.learn_overrun(outcome, limits.soft)
-        return self._store(outcome)
+        return self._store_outcome(outcome)
 
-    def _postponed_trial(self, postponed: Sequence[Method], split: StudySplit) -> Outcome:
+    def _run_postponed_trial(self, postponed: Sequence[Method], split: StudySplit) -> Outcome:
         """Run a postponed method: on all rows if there is time now, else on as many as it can afford."""
         method, soft = postponed[0], self.division.soft_limit(postponed)
         assert soft is not None
         if not self.division.is_late() and not self._is_expensive(method, split):
-            return self._first_trial(postponed, split, len(split.train))
+            return self._run_first_trial(postponed, split, len(split.train))
         if method.combine or self.division.first_round_is_over():
             one_fit = format_seconds(self._one_fit_seconds(method, split))
             why = f"one fit to all {len(split.train):,} training rows would take about {one_fit}"
-            return self._store(Outcome(method.name, 0, "not reached", why))
+            return self._store_outcome(Outcome(method.name, 0, "not reached", why))
         n_rows = self.fit_times.rows(method, soft / FITS_ON_SUBSAMPLE)
-        return self._first_trial(postponed, split, n_rows)
+        return self._run_first_trial(postponed, split, n_rows)
 
     def _is_expensive(self, method: Method, split: StudySplit) -> bool:
         """Return whether, on a large table, a fit to all training rows would take too much time."""
@@ -174,12 +174,12 @@ class Schedule:
         if not self.fitted or score is None or self.context.metric.is_better(outcome.score, score):
             self.fitted = {outcome.method: estimator}
 
-    def _store(self, outcome: Outcome) -> Outcome:
+    def _store_outcome(self, outcome: Outcome) -> Outcome:
         self.checkpoint.add(outcome, self.clock.elapsed())
         return outcome
 
     # ------------------------------------------------------------- further rounds
-    def _further_round(self, number: int, scope: TuningScope) -> bool:
+    def _run_further_round(self, number: int, scope: TuningScope) -> bool:
         """Run a further round of all methods; return False if time ran out and the round was discarded."""
         split = self.context.splits.split(number)
         active = self._repeated_methods()
@@ -194,7 +194,7 @@ class Schedule:
             outcome, _ = run_trial(
                 self.context, ready, split, limits=TimeLimits(soft), scope=scope, first=first
             )
-            self.report(method, self._store(outcome), len(active) - position - 1)
+            self.report(method, self._store_outcome(outcome), len(active) - position - 1)
         self.splits.append(split)
         return True
 

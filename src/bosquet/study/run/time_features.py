@@ -45,7 +45,7 @@ def choose_time_features(
     others = [name for name in table.X.columns if name not in times]
     if not times or not others:
         return table, ""
-    rows = _some_rows(table)
+    rows = _sample_rows(table)
     splits = Splits(
         table.design.take(rows), table.target.y[rows], random_state, table.target.is_classes
     )
@@ -53,7 +53,10 @@ def choose_time_features(
     with_time, without = [], []
     for number in range(splits.max_splits or 0):
         with suppress(Exception):  # a block that cannot be scored, for example with a single class
-            pair = [_score(X[names], splits, number, metric, seed) for names in (X.columns, others)]
+            pair = [
+                _score_with_columns(X[names], splits, number, metric, seed)
+                for names in (X.columns, others)
+            ]
             if np.isfinite(pair).all():
                 with_time.append(pair[0])
                 without.append(pair[1])
@@ -64,7 +67,7 @@ def choose_time_features(
         f"{', '.join(times)}: not used as a feature, because later blocks of time are predicted better"
         f" without it ({in_sentence(metric.title)} {scores[0]} without, {scores[1]} with)"
     )
-    return _without(table, times), note
+    return _drop_columns(table, times), note
 
 
 def elapsed_columns(table: StudyTable) -> list[str]:
@@ -82,7 +85,7 @@ def elapsed_columns(table: StudyTable) -> list[str]:
     return columns
 
 
-def _some_rows(table: StudyTable) -> np.ndarray:
+def _sample_rows(table: StudyTable) -> np.ndarray:
     """Return the indices of all rows or, for a large table, of rows evenly spaced in time."""
     time = table.design.time
     assert time is not None
@@ -94,7 +97,7 @@ def _some_rows(table: StudyTable) -> np.ndarray:
     return np.sort(order[np.linspace(0, len(time) - 1, max_rows).astype(np.intp)])
 
 
-def _score(X: Any, splits: Splits, number: int, metric: Metric, seed: int) -> float:
+def _score_with_columns(X: Any, splits: Splits, number: int, metric: Metric, seed: int) -> float:
     """Return the score of gradient boosting on a block of time."""
     split = splits.split(number)
     rows = TableRows(X, splits.y, splits.design)
@@ -109,7 +112,7 @@ def _score(X: Any, splits: Splits, number: int, metric: Metric, seed: int) -> fl
     return scores[metric.name]
 
 
-def _without(table: StudyTable, names: Sequence[str]) -> StudyTable:
+def _drop_columns(table: StudyTable, names: Sequence[str]) -> StudyTable:
     """Return the table without some features; its tidier drops them from new tables too."""
     for k, plan in enumerate(table.tidier.plans):
         if plan.kind == "date":

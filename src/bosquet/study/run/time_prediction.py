@@ -37,7 +37,7 @@ class FitTimeModel:
         measured = outcome.status in ("done", "stopped") and outcome.rows_used
         if method.rows_affordable is all_rows or not measured or seconds < MEASURABLE:
             return
-        ratio = seconds / self._modelled(method, outcome.rows_used)
+        ratio = seconds / self._modelled_seconds(method, outcome.rows_used)
         self.ratios[method.rows_affordable] = float(np.clip(ratio, *RATIO_BOUNDS))
 
     def ratio(self, method: Method) -> float:
@@ -49,12 +49,12 @@ class FitTimeModel:
         """Return the predicted seconds of a fit to `rows` rows; 0 for a method without a cost model."""
         if method.rows_affordable is all_rows:
             return 0.0
-        return self.ratio(method) * self._modelled(method, rows)
+        return self.ratio(method) * self._modelled_seconds(method, rows)
 
     def rows(self, method: Method, seconds: float) -> int:
         """Return the number of rows that can be fitted in `seconds`."""
         return int(method.rows_affordable(self.shape, seconds / self.ratio(method)))
 
-    def _modelled(self, method: Method, rows: int) -> float:
+    def _modelled_seconds(self, method: Method, rows: int) -> float:
         shape: Any = replace(self.shape, n_rows=rows)
         return modelled_seconds(method.rows_affordable, shape, rows)

@@ -44,7 +44,7 @@ def training_rows(
     elif seconds is None:
         affordable = int(method.rows_affordable(shape, SECONDS_OF_A_COUNTED_FIT))
     else:
-        affordable = _affordable(context, method, train, shape, seconds)
+        affordable = _affordable_rows(context, method, train, shape, seconds)
     affordable = max(affordable, fewest)
     if affordable >= len(train):
         return train, shape
@@ -59,7 +59,7 @@ def fewest_rows(shape: TableShape) -> int:
     return min(max(MIN_ROWS, values), ROWS_ENOUGH, shape.n_rows)
 
 
-def _affordable(
+def _affordable_rows(
     context: StudyContext, method: Method, train: np.ndarray, shape: TableShape, seconds: float
 ) -> int:
     options = TuningOptions(

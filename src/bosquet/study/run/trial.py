@@ -190,12 +190,12 @@ class Trial:
         halving = Halving(
             method, rows, shape, context.metric, options, rows_seed, fewest_rows(shape)
         )
-        tuned, note, used = halving.tune(candidates, self.limits)
-        if used < len(rows):
-            outcome.rows_used, outcome.subsampled = used, True
+        tuned, note, n_rows_used = halving.tune(candidates, self.limits)
+        if n_rows_used < len(rows):
+            outcome.rows_used, outcome.subsampled = n_rows_used, True
         outcome.curve = to_json_types(tuned.curve)
         outcome.message = "; ".join(filter(None, [note, tuned.message]))
-        outcome.finished = tuned.finished and used == len(rows)
+        outcome.finished = tuned.finished and n_rows_used == len(rows)
         outcome.one_fit_seconds = tuned.fit_seconds or tuned.seconds / (_n_fits(tuned.curve) + 1)
         if self.split.number == 0:
             context.candidates[method.name] = tuned.candidate

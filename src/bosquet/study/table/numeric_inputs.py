@@ -193,13 +193,15 @@ class NumericInputs(TransformerMixin, BaseEstimator):
         self._levels: list[LevelEncoding] = []
         of_numbers = [i for i, n_levels in enumerate(encoder.categories) if n_levels == 0]
         for indices in _blocks(of_numbers, n_rows(columns)):
-            self._numbers += self._measure(columns, indices)
+            self._numbers += self._measure_columns(columns, indices)
         start = len(self._numbers) + sum(column.marked for column in self._numbers)
         for index in (i for i, n_levels in enumerate(encoder.categories) if n_levels > 0):
             column = self._list_levels(index, _column(columns, index), encoder.levels[index], start)
             self._levels.append(column)
             start += len(column.names)
-        self._kept_slots = self._screen(columns, y, start) if start > self.max_columns else None
+        self._kept_slots = (
+            self._screen_columns(columns, y, start) if start > self.max_columns else None
+        )
         self.n_columns_ = start if self._kept_slots is None else len(self._kept_slots)
         if self.n_columns_ == 0:
             raise ValueError(
@@ -212,7 +214,7 @@ class NumericInputs(TransformerMixin, BaseEstimator):
         )
         return columns
 
-    def _measure(self, columns: Columns, indices: list[int]) -> list[NumberEncoding]:
+    def _measure_columns(self, columns: Columns, indices: list[int]) -> list[NumberEncoding]:
         """Return the parameters of some numeric columns, without constant ones."""
         block = _block(columns, indices)
         is_finite = np.isfinite(block)
@@ -263,7 +265,7 @@ class NumericInputs(TransformerMixin, BaseEstimator):
             names.append(MISSING)
         return LevelEncoding(index, slots, names)
 
-    def _screen(self, columns: Columns, y: Any, total: int) -> np.ndarray:
+    def _screen_columns(self, columns: Columns, y: Any, total: int) -> np.ndarray:
         """Return the sorted indices of the `max_columns` columns that individually explain most of y."""
         rows = n_rows(columns)
         targets = target_columns(y)
@@ -285,7 +287,7 @@ class NumericInputs(TransformerMixin, BaseEstimator):
 
     # -------------------------------------------------------------- transforming
     def _matrix(self, columns: Columns) -> Any:
-        return self._sparse(columns) if self.is_sparse_ else self._dense(columns)
+        return self._sparse_matrix(columns) if self.is_sparse_ else self._dense_matrix(columns)
 
     def _output_columns(self) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
         """Return the output column of each number, indicator and level; -1 for those left out."""
@@ -302,7 +304,7 @@ class NumericInputs(TransformerMixin, BaseEstimator):
             of_levels,
         )
 
-    def _dense(self, columns: Columns) -> np.ndarray:
+    def _dense_matrix(self, columns: Columns) -> np.ndarray:
         """Return the dense matrix, filled in blocks of rows so that no copy of its size is needed."""
         rows = n_rows(columns)
         output_columns = self._output_columns()
@@ -318,8 +320,8 @@ class NumericInputs(TransformerMixin, BaseEstimator):
         first = mark = 0
         for encodings in _blocks(self._numbers, 1):
             block, marks = self._scale(columns, encodings)
-            _put(matrix, of_numbers[first : first + len(encodings)], block)
-            _put(matrix, of_marks[mark : mark + marks.shape[1]], marks)
+            _put_block(matrix, of_numbers[first : first + len(encodings)], block)
+            _put_block(matrix, of_marks[mark : mark + marks.shape[1]], marks)
             first += len(encodings)
             mark += marks.shape[1]
         for levels, column_of_code in zip(self._levels, of_levels, strict=True):
@@ -327,7 +329,7 @@ class NumericInputs(TransformerMixin, BaseEstimator):
             rows = np.flatnonzero(column >= 0)
             matrix[rows, column[rows]] = 1
 
-    def _sparse(self, columns: Columns) -> Any:
+    def _sparse_matrix(self, columns: Columns) -> Any:
         """Return the matrix as CSR; entries are counted first and then written to their final positions."""
         of_numbers, of_marks, of_levels = self._output_columns()
         marked = [column.index for column in self._numbers if column.marked]
@@ -403,14 +405,14 @@ def _blocks(items: list[Any], rows: int) -> Iterator[list[Any]]:
         yield items[first : first + step]
 
 
-def _put(matrix: np.ndarray, output_columns: np.ndarray, block: np.ndarray) -> None:
+def _put_block(matrix: np.ndarray, output_columns: np.ndarray, block: np.ndarray) -> None:
     """Write the columns of a block to their output columns; -1 skips a column."""
-    kept = np.flatnonzero(output_columns >= 0)
+    kept_columns = np.flatnonzero(output_columns >= 0)
     if (
-        kept.size == len(output_columns)
-        and kept.size
-        and output_columns[-1] - output_columns[0] == kept.size - 1
+        kept_columns.size == len(output_columns)
+        and kept_columns.size
+        and output_columns[-1] - output_columns[0] == kept_columns.size - 1
     ):
         matrix[:, output_columns[0] : output_columns[-1] + 1] = block
-    elif kept.size:
-        matrix[:, output_columns[kept]] = block[:, kept]
+    elif kept_columns.size:
+        matrix[:, output_columns[kept_columns]] = block[:, kept_columns]

@@ -41,7 +41,7 @@ class OffsetColumn:
             raise ValueError(
                 f"{self.where} has missing values in {rows}; fill them in or drop these rows"
             )
-        values = self._numbers(series)
+        values = self._to_numbers(series)
         wrong = np.flatnonzero(~np.isfinite(values))
         if wrong.size:
             raise ValueError(
@@ -64,7 +64,7 @@ class OffsetColumn:
             )
         return values
 
-    def _numbers(self, series: Any) -> np.ndarray:
+    def _to_numbers(self, series: Any) -> np.ndarray:
         if series.dtype.kind in "iuf":
             return np.asarray(as_numbers(series), dtype=float)
         plan, _ = plan_column(self.name, series)

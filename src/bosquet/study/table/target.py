@@ -73,11 +73,11 @@ def read_target(series: Any, name: str, task: str = "auto", positive: Any = None
     """
     target = _read_target(series, name, task)
     if positive is not None:
-        target.positive = _index_of(positive, target)
+        target.positive = _index_of_label(positive, target)
     return target
 
 
-def _index_of(positive: Any, target: StudyTarget) -> int:
+def _index_of_label(positive: Any, target: StudyTarget) -> int:
     if target.task != "binary":
         kind = (
             "is a number" if target.task == "regression" else f"has {len(target.classes)} classes"
@@ -216,7 +216,7 @@ def _to_array(series: Any, name: str, notes: list[str]) -> np.ndarray:
     if kind in "iu":
         return series.to_numpy(dtype=np.int64)
     if kind == "f":
-        return _finite(series.to_numpy(dtype=float), name)
+        return _check_finite(series.to_numpy(dtype=float), name)
     items = series.tolist()
     kinds = {type(item) for item in items}
     if kinds <= {bool, np.bool_}:
@@ -224,13 +224,13 @@ def _to_array(series: Any, name: str, notes: list[str]) -> np.ndarray:
     if all(issubclass(value_type, int | np.integer) for value_type in kinds):
         return np.array(items, dtype=np.int64)
     if all(issubclass(value_type, int | float | np.number) for value_type in kinds):
-        return _finite(np.array(items, dtype=float), name)
+        return _check_finite(np.array(items, dtype=float), name)
     if not all(issubclass(value_type, str) for value_type in kinds):
         notes.append(f"{name!r} has values of several types; all are read as text.")
     return np.array([str(item) for item in items])
 
 
-def _finite(values: np.ndarray, name: str) -> np.ndarray:
+def _check_finite(values: np.ndarray, name: str) -> np.ndarray:
     wrong = int((~np.isfinite(values)).sum())
     if wrong:
         raise ValueError(

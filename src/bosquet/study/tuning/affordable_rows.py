@@ -52,7 +52,7 @@ def affordable_rows(
     if method.rows_affordable is all_rows:
         return shape.n_rows
     candidates = list(method.candidates(shape))
-    speed = _speed(method, candidates, rows, shape, options.seed())
+    speed = _measure_speed(method, candidates, rows, shape, options.seed())
     scheme = scheme_for(method, options.by, shape.n_rows)
 
     def rows_for(scheme: str) -> int:
@@ -66,7 +66,7 @@ def affordable_rows(
     return int(min(affordable, shape.n_rows))
 
 
-def _speed(
+def _measure_speed(
     method: Method,
     candidates: Sequence[Candidate],
     rows: TableRows,

@@ -145,7 +145,9 @@ class CandidateSearch:
         chosen = self._choose_candidate()
         points = _validation_curve(self.evaluated, chosen, self.higher_is_better)
         title = scheme.criterion or self.metric.title
-        curve = _curve(self.method.parameter, self.method.log_axis, scheme.title, title, points)
+        curve = _curve_record(
+            self.method.parameter, self.method.log_axis, scheme.title, title, points
+        )
         return self._fit_chosen(chosen.candidate, curve, chosen.evaluation, chosen.warned)
 
     def choose_self_tuned(self, by: str) -> Tuned:
@@ -189,7 +191,7 @@ class CandidateSearch:
                 break
         chosen = self._choose_candidate()
         best = results[next(k for k, member in enumerate(self.evaluated) if member is chosen)]
-        curve = _curve(best.parameter, best.log_axis, best.by, best.score_title, best.points)
+        curve = _curve_record(best.parameter, best.log_axis, best.by, best.score_title, best.points)
         return self._fit_chosen(best.candidate, curve, chosen.evaluation, chosen.warned)
 
     def _score_of(
@@ -383,7 +385,7 @@ def _validation_curve(
     ]
 
 
-def _curve(
+def _curve_record(
     parameter: str, log_axis: bool, by: str, score: str, points: list[CurvePoint]
 ) -> CurveRecord:
     return {"parameter": parameter, "log": log_axis, "by": by, "score": score, "points": points}

@@ -169,13 +169,16 @@ def _best_groups(
     more rows complex candidates improve most.
     """
     best = ranking[0][1]
-    close = [
+    close_groups = [
         entry
         for entry in ranking
         if abs(entry[1].score - best.score) <= (best.standard_error or 0.0)
     ]
-    close = sorted(close, key=lambda entry: -entry[0].complexity)
-    ranks = {id(entry[0]): rank for rank, entry in enumerate([*close, *ranking[len(close) :]])}
+    close_groups = sorted(close_groups, key=lambda entry: -entry[0].complexity)
+    ranks = {
+        id(entry[0]): rank
+        for rank, entry in enumerate([*close_groups, *ranking[len(close_groups) :]])
+    }
     ranked_groups = [
         group for group in groups if any(id(candidate) in ranks for candidate in group)
     ]

@@ -169,11 +169,11 @@ def stored_predictions(
     return ValidationPredictions(
         with_all_classes(votes[has_prediction], fitted, metric),
         rows.y[has_prediction],
-        _weight_of(rows, has_prediction),
+        _weight_of_rows(rows, has_prediction),
     )
 
 
-def _weight_of(rows: TableRows, mask: np.ndarray) -> np.ndarray | None:
+def _weight_of_rows(rows: TableRows, mask: np.ndarray) -> np.ndarray | None:
     return None if rows.weight is None else rows.weight[mask]
 
 
@@ -197,7 +197,7 @@ def out_of_fold_predictions(
         predictions[test] = with_all_classes(predicted, model, metric)
     has_prediction = ~np.isnan(predictions).any(axis=1)
     return ValidationPredictions(
-        predictions[has_prediction], y[has_prediction], _weight_of(rows, has_prediction)
+        predictions[has_prediction], y[has_prediction], _weight_of_rows(rows, has_prediction)
     )
 
 

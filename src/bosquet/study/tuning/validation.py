@@ -195,24 +195,24 @@ class BootstrapValidation(ValidationScheme):
 
     def evaluate(self, group: Sequence[Candidate], task: Any) -> list[CandidateEvaluation]:
         if task is None:
-            train = scored = self.rows
+            train = scored_rows = self.rows
         else:
             train = self.rows.take(task)
             out_of_bag = np.setdiff1d(np.arange(len(self.rows)), task)
             if not len(out_of_bag):
                 return [CandidateEvaluation(float("nan")) for _ in group]
-            scored = self.rows.take(out_of_bag)
+            scored_rows = self.rows.take(out_of_bag)
         fitted, finished = self.fit(group[-1], train)
         is_single = len(group) == 1 and not isinstance(group[0], Staged)
         keep = fitted if task is None and is_single else None
         return [
             CandidateEvaluation(
-                self.metric.score(scored.y, predictions, scored.weight),
+                self.metric.score(scored_rows.y, predictions, scored_rows.weight),
                 None,
                 keep,
                 finished=finished,
             )
-            for predictions in self.predictions(group, fitted, scored.X)
+            for predictions in self.predictions(group, fitted, scored_rows.X)
         ]
 
     def combine(self, evaluations: Sequence[CandidateEvaluation]) -> CandidateEvaluation:
