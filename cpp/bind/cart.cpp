@@ -285,10 +285,10 @@ nb::tuple competitors_of(const CartTree& self) {
     double* gain;
     nb::dict extra_columns;
     extra_columns["gain"] = new_array<double>({all}, &gain);
-    for (std::size_t at = 0; at < size; ++at) {
+    for (std::size_t node_index = 0; node_index < size; ++node_index) {
         check_interrupt(kNanosecondsPerNode);
-        const std::vector<CartSplit>& competitors = self.nodes[at].competitors;
-        splits.begin(at, competitors.size());
+        const std::vector<CartSplit>& competitors = self.nodes[node_index].competitors;
+        splits.begin(node_index, competitors.size());
         for (const CartSplit& split : competitors) gain[splits.add(split)] = split.gain;
     }
     return splits.arguments(extra_columns);
@@ -303,10 +303,10 @@ nb::tuple surrogates_of(const CartTree& self) {
     nb::dict extra_columns;
     extra_columns["reversed"] = new_array<bool>({all}, &reversed);
     extra_columns["agreement"] = new_array<double>({all}, &agreement);
-    for (std::size_t at = 0; at < size; ++at) {
+    for (std::size_t node_index = 0; node_index < size; ++node_index) {
         check_interrupt(kNanosecondsPerNode);
-        const std::vector<Surrogate>& surrogates = self.nodes[at].surrogates;
-        splits.begin(at, surrogates.size());
+        const std::vector<Surrogate>& surrogates = self.nodes[node_index].surrogates;
+        splits.begin(node_index, surrogates.size());
         for (const Surrogate& surrogate : surrogates) {
             std::size_t index = splits.add(surrogate.split);
             reversed[index] = surrogate.reversed;
@@ -329,11 +329,11 @@ nb::dict details(const CartTree& self) {
     out["impurity"] = new_array<double>({size}, &impurity);
     out["value"] = new_array<double>({size, outputs}, &value);
     InterruptScope interrupt(raise_pending);
-    for (std::size_t at = 0; at < size; ++at) {
-        const CartNode& node = self.nodes[at];
-        rows[at] = node.rows;
-        weight[at] = node.weight;
-        impurity[at] = node.impurity;
+    for (std::size_t node_index = 0; node_index < size; ++node_index) {
+        const CartNode& node = self.nodes[node_index];
+        rows[node_index] = node.rows;
+        weight[node_index] = node.weight;
+        impurity[node_index] = node.impurity;
     }
     std::copy(self.node_values.begin(), self.node_values.end(), value);
     out["competitors"] = competitors_of(self);

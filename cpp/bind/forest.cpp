@@ -58,9 +58,10 @@ nb::ndarray<nb::numpy, double> importance_by_tree(const Ensemble& self, const st
     auto result = new_array<double>({self.trees.size(), self.features}, &out);
     std::fill_n(out, self.trees.size() * self.features, 0.0);
     for (const Tree& tree : self.trees) {
-        for (std::size_t at = 0; at < tree.nodes.size(); ++at)
-            if (!tree.nodes[at].is_leaf())
-                out[tree.nodes[at].feature()] += kind == "gain" ? tree.stats[at].gain : 1;
+        for (std::size_t node_index = 0; node_index < tree.nodes.size(); ++node_index)
+            if (!tree.nodes[node_index].is_leaf())
+                out[tree.nodes[node_index].feature()] +=
+                    kind == "gain" ? tree.stats[node_index].gain : 1;
         out += self.features;
     }
     return result;
@@ -106,12 +107,12 @@ void add_tree(Ensemble& self, NodeArray<std::int32_t> feature, NodeArray<double>
     Tree tree;
     tree.nodes.resize(size);
     tree.stats.resize(size);
-    for (std::size_t at = 0; at < size; ++at) {
-        Node& node = tree.nodes[at];
-        tree.stats[at] = {static_cast<float>(gain.data()[at]),
-                          static_cast<float>(cover.data()[at])};
-        if (feature.data()[at] < 0) {
-            const double* values = value.data() + at * outputs;
+    for (std::size_t node_index = 0; node_index < size; ++node_index) {
+        Node& node = tree.nodes[node_index];
+        tree.stats[node_index] = {static_cast<float>(gain.data()[node_index]),
+                                  static_cast<float>(cover.data()[node_index])};
+        if (feature.data()[node_index] < 0) {
+            const double* values = value.data() + node_index * outputs;
             node.number = values[0];
             if (self.vector_leaves) {
                 node.number = static_cast<double>(tree.leaf_values.size() / outputs);
@@ -119,24 +120,26 @@ void add_tree(Ensemble& self, NodeArray<std::int32_t> feature, NodeArray<double>
             }
             continue;
         }
-        if (static_cast<std::uint32_t>(feature.data()[at]) >= self.features)
-            throw InputError("node " + std::to_string(at) + " splits on feature " +
-                             std::to_string(feature.data()[at]) + ", but the model has only " +
-                             std::to_string(self.features) + " features");
-        node.left = static_cast<std::uint32_t>(left.data()[at]);
-        node.tag = static_cast<std::uint32_t>(feature.data()[at]) |
-                   (missing_left.data()[at] ? Node::kMissingLeft : 0);
-        node.number = threshold.data()[at];
-        if (left_categories[at].is_none()) continue;
+        if (static_cast<std::uint32_t>(feature.data()[node_index]) >= self.features)
+            throw InputError("node " + std::to_string(node_index) + " splits on feature " +
+                             std::to_string(feature.data()[node_index]) +
+                             ", but the model has only " + std::to_string(self.features) +
+                             " features");
+        node.left = static_cast<std::uint32_t>(left.data()[node_index]);
+        node.tag = static_cast<std::uint32_t>(feature.data()[node_index]) |
+                   (missing_left.data()[node_index] ? Node::kMissingLeft : 0);
+        node.number = threshold.data()[node_index];
+        if (left_categories[node_index].is_none()) continue;
         node.tag |= Node::kCategorical;
         auto begin = static_cast<std::uint32_t>(tree.category_words.size());
         auto codes = cast_to<std::vector<std::uint32_t>>(
-            left_categories[at], "left_categories of node " + std::to_string(at),
+            left_categories[node_index], "left_categories of node " + std::to_string(node_index),
             "None or a list of category codes");
         for (std::uint32_t code : codes) {
             if (code >= kMaxCategories)
                 throw InputError("category code " + std::to_string(code) + " of node " +
-                                 std::to_string(at) + " is out of range; codes must be below " +
+                                 std::to_string(node_index) +
+                                 " is out of range; codes must be below " +
                                  std::to_string(kMaxCategories));
             std::size_t word = begin + code / 32;
             if (word >= tree.category_words.size()) tree.category_words.resize(word + 1);

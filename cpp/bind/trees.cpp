@@ -170,7 +170,8 @@ template <class T, class Get>
 nb::object by_node(const Tree& tree, Get get) {
     T* out;
     auto array = new_array<T>({tree.nodes.size()}, &out);
-    for (std::size_t at = 0; at < tree.nodes.size(); ++at) out[at] = get(at);
+    for (std::size_t node_index = 0; node_index < tree.nodes.size(); ++node_index)
+        out[node_index] = get(node_index);
     return nb::cast(array);
 }
 
@@ -198,9 +199,9 @@ nb::object leaf_values(const Ensemble& ensemble, const Tree& tree) {
     double* out;
     auto array = new_array<double>(shape, &out);
     std::fill_n(out, tree.nodes.size() * width, std::numeric_limits<double>::quiet_NaN());
-    for (std::size_t at = 0; at < tree.nodes.size(); ++at, out += width)
-        if (tree.nodes[at].is_leaf()) {
-            std::span<const double> values = ensemble.values_of(tree, tree.nodes[at]);
+    for (std::size_t node_index = 0; node_index < tree.nodes.size(); ++node_index, out += width)
+        if (tree.nodes[node_index].is_leaf()) {
+            std::span<const double> values = ensemble.values_of(tree, tree.nodes[node_index]);
             std::copy(values.begin(), values.end(), out);
         }
     return nb::cast(array);
@@ -211,28 +212,36 @@ nb::dict tree_arrays(const Ensemble& self, std::size_t index) {
         throw InputError("tree " + std::to_string(index) + " is out of range; the model has " +
                          std::to_string(self.trees.size()) + " trees");
     const Tree& tree = self.trees[index];
-    auto node = [&](std::size_t at) -> const Node& { return tree.nodes[at]; };
-    auto child = [&](std::size_t at, std::uint32_t side) {
-        return node(at).is_leaf() ? -1 : static_cast<std::int32_t>(node(at).left + side);
+    auto node = [&](std::size_t node_index) -> const Node& { return tree.nodes[node_index]; };
+    auto child = [&](std::size_t node_index, std::uint32_t side) {
+        return node(node_index).is_leaf() ? -1
+                                          : static_cast<std::int32_t>(node(node_index).left + side);
     };
     constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
     nb::dict out;
-    out["feature"] = by_node<std::int32_t>(tree, [&](std::size_t at) {
-        return node(at).is_leaf() ? -1 : static_cast<std::int32_t>(node(at).feature());
+    out["feature"] = by_node<std::int32_t>(tree, [&](std::size_t node_index) {
+        return node(node_index).is_leaf() ? -1
+                                          : static_cast<std::int32_t>(node(node_index).feature());
     });
-    out["threshold"] = by_node<double>(tree, [&](std::size_t at) {
-        return node(at).is_leaf() || node(at).categorical() ? kNone : node(at).number;
+    out["threshold"] = by_node<double>(tree, [&](std::size_t node_index) {
+        return node(node_index).is_leaf() || node(node_index).categorical()
+                   ? kNone
+                   : node(node_index).number;
     });
-    out["left"] = by_node<std::int32_t>(tree, [&](std::size_t at) { return child(at, 0); });
-    out["right"] = by_node<std::int32_t>(tree, [&](std::size_t at) { return child(at, 1); });
-    out["missing_left"] =
-        by_node<bool>(tree, [&](std::size_t at) { return node(at).missing_left(); });
+    out["left"] =
+        by_node<std::int32_t>(tree, [&](std::size_t node_index) { return child(node_index, 0); });
+    out["right"] =
+        by_node<std::int32_t>(tree, [&](std::size_t node_index) { return child(node_index, 1); });
+    out["missing_left"] = by_node<bool>(
+        tree, [&](std::size_t node_index) { return node(node_index).missing_left(); });
     out["is_categorical"] =
-        by_node<bool>(tree, [&](std::size_t at) { return node(at).categorical(); });
+        by_node<bool>(tree, [&](std::size_t node_index) { return node(node_index).categorical(); });
     out["left_categories"] = category_sets(tree);
     out["value"] = leaf_values(self, tree);
-    out["gain"] = by_node<float>(tree, [&](std::size_t at) { return tree.stats[at].gain; });
-    out["cover"] = by_node<float>(tree, [&](std::size_t at) { return tree.stats[at].cover; });
+    out["gain"] =
+        by_node<float>(tree, [&](std::size_t node_index) { return tree.stats[node_index].gain; });
+    out["cover"] =
+        by_node<float>(tree, [&](std::size_t node_index) { return tree.stats[node_index].cover; });
     return out;
 }
 
@@ -241,9 +250,10 @@ Doubles importance(const Ensemble& self, const std::string& kind) {
         throw InputError("kind='" + kind + "' is unknown; pass 'gain' or 'split'");
     std::vector<double> sums(self.features);
     for (const Tree& tree : self.trees)
-        for (std::size_t at = 0; at < tree.nodes.size(); ++at)
-            if (!tree.nodes[at].is_leaf())
-                sums[tree.nodes[at].feature()] += kind == "gain" ? tree.stats[at].gain : 1;
+        for (std::size_t node_index = 0; node_index < tree.nodes.size(); ++node_index)
+            if (!tree.nodes[node_index].is_leaf())
+                sums[tree.nodes[node_index].feature()] +=
+                    kind == "gain" ? tree.stats[node_index].gain : 1;
     return to_array(sums);
 }
 

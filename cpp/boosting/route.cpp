@@ -14,16 +14,17 @@ Router::Router(const GrownTree& grown, const BinnedMatrix& matrix,
     if (grown.leaves.size() > 256) return;  // leaf numbers must fit in a byte
     lines_.resize(nodes.size() * kRouteRows);
     tables_.reserve(nodes.size());
-    for (std::size_t at = nodes.size(); at-- > 0;) {  // children come after their parents
-        const Node& node = nodes[at];
+    // Children come after their parents.
+    for (std::size_t node_index = nodes.size(); node_index-- > 0;) {
+        const Node& node = nodes[node_index];
         if (node.is_leaf()) {
-            std::fill_n(lines_.begin() + static_cast<std::ptrdiff_t>(at * kRouteRows), kRouteRows,
-                        static_cast<std::uint8_t>(leaf_of_node[at]));
+            std::fill_n(lines_.begin() + static_cast<std::ptrdiff_t>(node_index * kRouteRows),
+                        kRouteRows, static_cast<std::uint8_t>(leaf_of_node[node_index]));
             continue;
         }
         const FeaturePlace& place = matrix.layout().features[node.feature()];
         LineSplit split{};
-        split.line = static_cast<std::uint32_t>(at);
+        split.line = static_cast<std::uint32_t>(node_index);
         split.left = node.left;
         if (place.wide)
             split.wide_column = matrix.wide_column(place);
@@ -38,7 +39,7 @@ Router::Router(const GrownTree& grown, const BinnedMatrix& matrix,
             split.goes_left = table.data();
         } else {
             split.shift = node.missing_left() ? 0 : 1;
-            split.bound = static_cast<std::uint8_t>(grown.split_bins[at] - split.shift);
+            split.bound = static_cast<std::uint8_t>(grown.split_bins[node_index] - split.shift);
         }
         splits_.push_back(split);
     }
@@ -55,9 +56,9 @@ void Router::route_one_by_one(Range rows, std::uint16_t* leaf_of_row) const {
     const Tree& tree = grown_->tree;
     const std::vector<FeaturePlace>& places = matrix_->layout().features;
     for (std::size_t row = rows.begin; row < rows.end; ++row) {
-        std::uint32_t at = 0;
-        while (!tree.nodes[at].is_leaf()) {
-            const Node& node = tree.nodes[at];
+        std::uint32_t node_index = 0;
+        while (!tree.nodes[node_index].is_leaf()) {
+            const Node& node = tree.nodes[node_index];
             std::uint32_t bin = matrix_->bin(places[node.feature()], row);
             bool left;
             if (bin == 0)
@@ -65,10 +66,10 @@ void Router::route_one_by_one(Range rows, std::uint16_t* leaf_of_row) const {
             else if (node.categorical())
                 left = tree.in_left_set(node, bin - 1);
             else
-                left = bin <= grown_->split_bins[at];
-            at = node.left + !left;
+                left = bin <= grown_->split_bins[node_index];
+            node_index = node.left + !left;
         }
-        leaf_of_row[row] = leaf_of_node_[at];
+        leaf_of_row[row] = leaf_of_node_[node_index];
     }
 }
 

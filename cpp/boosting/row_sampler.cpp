@@ -45,8 +45,8 @@ double length_threshold(const std::vector<std::uint64_t>& counts, double expecte
 
 }  // namespace
 
-template <class Keep>
-void RowSampler::collect(std::size_t rows, Team& team, Keep keep) {
+template <class IsKept>
+void RowSampler::collect_rows(std::size_t rows, Team& team, IsKept is_kept) {
     if (rows_.size() != rows) rows_ = Buffer<std::uint32_t>(rows);
     // The rows of each block are first written to the start of the block, then moved together.
     std::vector<std::size_t> counts(block_count(rows));
@@ -56,7 +56,7 @@ void RowSampler::collect(std::size_t rows, Team& team, Keep keep) {
         std::size_t count = 0;
         for (std::size_t row = range.begin; row < range.end; ++row) {
             out[count] = static_cast<std::uint32_t>(row);
-            count += keep(row);
+            count += is_kept(row);
         }
         counts[index] = count;
     });
@@ -71,7 +71,7 @@ void RowSampler::collect(std::size_t rows, Team& team, Keep keep) {
 void RowSampler::draw_uniform(std::size_t rows, double share, std::uint64_t seed,
                               std::uint64_t round, Team& team) {
     std::uint64_t stream = mix64(round ^ kStream);
-    collect(rows, team, [&](std::size_t row) { return uniform(seed, stream, row) < share; });
+    collect_rows(rows, team, [&](std::size_t row) { return uniform(seed, stream, row) < share; });
     if (count_ == 0) rows_[count_++] = static_cast<std::uint32_t>(hash64(seed, stream, 0) % rows);
 }
 
@@ -121,7 +121,7 @@ void RowSampler::draw_by_gradient(const GradientPair* pairs, std::size_t rows,
     double threshold = length_threshold(total_counts, share * static_cast<double>(rows));
 
     std::uint64_t stream = mix64(round ^ kStream);
-    collect(rows, team, [&](std::size_t row) {
+    collect_rows(rows, team, [&](std::size_t row) {
         double probability = threshold > 0 ? length_[row] / threshold : 1.0;
         bool is_drawn = uniform(seed, stream, row) < probability;
         auto scale = static_cast<float>(is_drawn ? (probability < 1 ? 1 / probability : 1.0) : 0.0);

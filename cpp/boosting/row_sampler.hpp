@@ -32,8 +32,8 @@ class RowSampler {
     }
 
   private:
-    template <class Keep>
-    void collect(std::size_t rows, Team& team, Keep keep);
+    template <class IsKept>
+    void collect_rows(std::size_t rows, Team& team, IsKept is_kept);
 
     Buffer<std::uint32_t> rows_;
     std::size_t count_ = 0;

@@ -153,41 +153,42 @@ class TypedGrower final : public CartGrower {
     template <class Consider>
     void search_columns(const View& view, Consider consider) {
         constexpr double kNone = -std::numeric_limits<double>::infinity();
-        auto raise = [&](double& floor, const CartSplit& split) {
+        auto raise_floor = [&](double& floor, const CartSplit& split) {
             if (options_->competitors == 0) floor = std::max(floor, split.gain);
         };
-        std::size_t all = features_.size();
+        std::size_t all_columns = features_.size();
         std::size_t columns_to_search =
             options_->features_per_node == 0
-                ? all
-                : std::min<std::size_t>(options_->features_per_node, all);
-        if (columns_to_search == all && team_ != nullptr &&
-            view.rows.count * all >= kWorkForThreads) {
-            std::vector<CartSplit> splits(all);
+                ? all_columns
+                : std::min<std::size_t>(options_->features_per_node, all_columns);
+        if (columns_to_search == all_columns && team_ != nullptr &&
+            view.rows.count * all_columns >= kWorkForThreads) {
+            std::vector<CartSplit> splits(all_columns);
             std::vector<double> floors(searches_.size(), kNone);
-            team_->run(all, [&](std::size_t i, int worker) {
+            team_->run(all_columns, [&](std::size_t i, int worker) {
                 bool constant;
-                splits[i] = searches_[worker].best(features_[i], view, floors[worker], constant);
-                raise(floors[worker], splits[i]);
+                splits[i] =
+                    searches_[worker].best_split(features_[i], view, floors[worker], constant);
+                raise_floor(floors[worker], splits[i]);
             });
             for (CartSplit& split : splits) consider(std::move(split));
             return;
         }
         // Columns are drawn one by one. A column that is constant in this node does not count,
         // unless all are constant.
-        bool draws = columns_to_search < all, any_varying = false;
+        bool draws_columns = columns_to_search < all_columns, any_varying = false;
         double floor = kNone;
         swaps_.clear();
-        for (std::size_t i = 0; i < all && (i < columns_to_search || !any_varying); ++i) {
-            if (draws) {
-                std::size_t j = i + hash64(view.key, 0x66 /* "f" */, i) % (all - i);
+        for (std::size_t i = 0; i < all_columns && (i < columns_to_search || !any_varying); ++i) {
+            if (draws_columns) {
+                std::size_t j = i + hash64(view.key, 0x66 /* "f" */, i) % (all_columns - i);
                 std::swap(features_[i], features_[j]);
                 swaps_.push_back(j);
             }
             bool constant;
-            CartSplit split = searches_[0].best(features_[i], view, floor, constant);
+            CartSplit split = searches_[0].best_split(features_[i], view, floor, constant);
             any_varying = any_varying || !constant;
-            raise(floor, split);
+            raise_floor(floor, split);
             consider(std::move(split));
         }
         for (std::size_t i = swaps_.size(); i-- > 0;) std::swap(features_[i], features_[swaps_[i]]);
@@ -233,7 +234,7 @@ class TypedGrower final : public CartGrower {
             node.split.missing_left = 2 * weight(children[0]) >= weight(node);
         add_nodes(2);
         write_split(node, column, left);
-        bound(node, children);
+        set_child_bounds(node, children);
         if (details_) {
             CartNode& cart_node = describe(node);
             cart_node.competitors = std::move(node.competitors);
@@ -288,7 +289,7 @@ class TypedGrower final : public CartGrower {
 
     // The values of the children of a monotone split stay on their side of the midpoint between
     // them.
-    void bound(const OpenNode& node, OpenNode* children) const {
+    void set_child_bounds(const OpenNode& node, OpenNode* children) const {
         if constexpr (Sums::kPair) {
             if (options_->monotone.empty() || options_->monotone[node.split.feature] == 0) return;
             double left = children[0].sums[1] / children[0].sums[0];

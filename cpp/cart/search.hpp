@@ -59,7 +59,7 @@ class CartSearch {
 
     // Sets `constant` to whether the column has a single value in this node. A split with a proxy
     // gain below `floor` may be skipped.
-    CartSplit best(std::uint32_t feature, const Node& all, double floor, bool& constant) {
+    CartSplit best_split(std::uint32_t feature, const Node& all, double floor, bool& constant) {
         const CodedColumn& column = table_->columns[feature];
         feature_ = feature;
         check_interrupt(8 * all.rows.count);
@@ -69,7 +69,8 @@ class CartSearch {
                 CartSplit split;
                 split.feature = feature;
                 constant = false;
-                if (bucket_search_[0].best(column, all.rows, all.sums, floor, split)) return split;
+                if (bucket_search_[0].best_split(column, all.rows, all.sums, floor, split))
+                    return split;
             }
         }
         if (options_->random_thresholds && !column.nominal)

@@ -42,25 +42,25 @@ using Ranks = std::vector<std::uint32_t>;
 class Grids {
   public:
     Grids(const Ensemble& ensemble, const std::vector<Grid>& grids)
-        : of_feature_(ensemble.features, kNoGrid) {
+        : grid_of_feature_(ensemble.features, kNoGrid) {
         for (const Grid& grid : grids) {
-            of_feature_[grid.feature] = static_cast<std::uint32_t>(sizes_.size());
+            grid_of_feature_[grid.feature] = static_cast<std::uint32_t>(sizes_.size());
             begins_.push_back(points_);
             sizes_.push_back(static_cast<std::uint32_t>(grid.points.size()));
             points_ += grid.points.size();
         }
         for (const Tree& tree : ensemble.trees) {
             Ranks& ranks = ranks_.emplace_back(tree.nodes.size());
-            for (std::size_t at = 0; at < tree.nodes.size(); ++at) {
-                const Node& node = tree.nodes[at];
+            for (std::size_t node_index = 0; node_index < tree.nodes.size(); ++node_index) {
+                const Node& node = tree.nodes[node_index];
                 if (node.is_leaf() || grid_of(node) == kNoGrid) continue;
                 const std::vector<double>& points = grids[grid_of(node)].points;
-                ranks[at] = static_cast<std::uint32_t>(
+                ranks[node_index] = static_cast<std::uint32_t>(
                     std::upper_bound(points.begin(), points.end(), node.number) - points.begin());
             }
         }
     }
-    std::uint32_t grid_of(const Node& node) const { return of_feature_[node.feature()]; }
+    std::uint32_t grid_of(const Node& node) const { return grid_of_feature_[node.feature()]; }
     const Ranks& ranks(std::size_t tree) const { return ranks_[tree]; }
     Interval whole(std::uint32_t grid) const { return {0, sizes_[grid]}; }
     std::size_t begin(std::uint32_t grid) const { return begins_[grid]; }
@@ -68,7 +68,7 @@ class Grids {
     std::size_t count() const { return sizes_.size(); }
 
   private:
-    std::vector<std::uint32_t> of_feature_, sizes_;
+    std::vector<std::uint32_t> grid_of_feature_, sizes_;
     std::vector<std::size_t> begins_;
     std::vector<Ranks> ranks_;
     std::size_t points_ = 0;
@@ -93,70 +93,70 @@ class RowWalk {
         steps_ = steps;
         touched_.clear();
         const Node* nodes = tree_->nodes.data();
-        std::uint32_t at = 0;
-        while (!nodes[at].is_leaf()) {
-            const Node& node = nodes[at];
+        std::uint32_t node_index = 0;
+        while (!nodes[node_index].is_leaf()) {
+            const Node& node = nodes[node_index];
             bool left = goes_left(*ensemble_, *tree_, node, row[node.feature()]);
-            std::uint32_t grid = grids_->grid_of(node), rank = (*ranks_)[at];
+            std::uint32_t grid = grids_->grid_of(node), rank = (*ranks_)[node_index];
             if (grid != kNoGrid) {
                 Interval other = row_interval_[grid].side(!left, rank);
                 if (!other.empty()) walk_alternative(node.left + left, grid, other);
                 row_interval_[grid] = row_interval_[grid].side(left, rank);
                 touched_.push_back(grid);
             }
-            at = node.left + !left;
+            node_index = node.left + !left;
         }
-        finish(nodes[at], constant);
+        add_own_leaf(nodes[node_index], constant);
     }
 
   private:
-    // Walks from a node that the row reaches only with the grid's feature at a point of `where`.
+    // Walks from a node that the row reaches only with the grid's feature at a point of `interval`.
     // Uses an explicit stack, because a tree may be too deep for the call stack.
-    void walk_alternative(std::uint32_t at, std::uint32_t grid, Interval where) {
+    void walk_alternative(std::uint32_t node_index, std::uint32_t grid, Interval interval) {
         const Node* nodes = tree_->nodes.data();
         stack_.clear();
         while (true) {
-            const Node& node = nodes[at];
+            const Node& node = nodes[node_index];
             if (node.is_leaf()) {
-                add(node, grid, where, 1);
+                add_leaf(node, grid, interval, 1);
                 if (stack_.empty()) return;
-                std::tie(at, where) = stack_.back();
+                std::tie(node_index, interval) = stack_.back();
                 stack_.pop_back();
             } else if (grids_->grid_of(node) != grid) {
-                at = node.left + !goes_left(*ensemble_, *tree_, node, row_[node.feature()]);
+                node_index = node.left + !goes_left(*ensemble_, *tree_, node, row_[node.feature()]);
             } else {
-                Interval left = where.side(true, (*ranks_)[at]);
-                Interval right = where.side(false, (*ranks_)[at]);
+                Interval left = interval.side(true, (*ranks_)[node_index]);
+                Interval right = interval.side(false, (*ranks_)[node_index]);
                 if (!left.empty() && !right.empty()) stack_.push_back({node.left + 1, right});
-                where = left.empty() ? right : left;
-                at = node.left + left.empty();
+                interval = left.empty() ? right : left;
+                node_index = node.left + left.empty();
             }
         }
     }
 
     // Adds the row's own leaf to every point, except the points of grids that lead elsewhere.
-    void finish(const Node& leaf, double* constant) {
+    void add_own_leaf(const Node& leaf, double* constant) {
         double* destination = constant + output_;
         for (double value : ensemble_->values_of(*tree_, leaf)) *destination++ += weight_ * value;
         for (std::uint32_t grid : touched_) {
             Interval whole = grids_->whole(grid), reached = row_interval_[grid];
             if (reached.low == whole.low && reached.high == whole.high)
                 continue;  // not restricted, or already handled
-            add(leaf, grid, {0, std::min(reached.low, whole.high)}, -1);
-            add(leaf, grid, {std::max(reached.low, reached.high), whole.high}, -1);
+            add_leaf(leaf, grid, {0, std::min(reached.low, whole.high)}, -1);
+            add_leaf(leaf, grid, {std::max(reached.low, reached.high), whole.high}, -1);
             row_interval_[grid] = whole;
         }
     }
 
-    void add(const Node& leaf, std::uint32_t grid, Interval where, double sign) {
-        if (where.empty()) return;
+    void add_leaf(const Node& leaf, std::uint32_t grid, Interval interval, double sign) {
+        if (interval.empty()) return;
         std::size_t outputs = ensemble_->outputs;
         double* destination = steps_ + grids_->begin(grid) * outputs + output_;
-        bool ends = where.high < grids_->whole(grid).high;
+        bool ends = interval.high < grids_->whole(grid).high;
         for (double value : ensemble_->values_of(*tree_, leaf)) {
             double weighted = sign * (weight_ * value);
-            destination[where.low * outputs] += weighted;
-            if (ends) destination[where.high * outputs] -= weighted;
+            destination[interval.low * outputs] += weighted;
+            if (ends) destination[interval.high * outputs] -= weighted;
             ++destination;
         }
     }
@@ -276,9 +276,9 @@ void expected_predictions(const Ensemble& ensemble, const std::vector<std::uint3
             check_interrupt(2 * tree.nodes.size());
             stack.assign(1, {0, 1.0});
             while (!stack.empty()) {
-                auto [at, share] = stack.back();
+                auto [node_index, share] = stack.back();
                 stack.pop_back();
-                const Node& node = tree.nodes[at];
+                const Node& node = tree.nodes[node_index];
                 if (node.is_leaf()) {
                     double* destination = out + (ensemble.vector_leaves ? 0 : t % ensemble.outputs);
                     for (double value : ensemble.values_of(tree, node))
@@ -288,10 +288,10 @@ void expected_predictions(const Ensemble& ensemble, const std::vector<std::uint3
                     stack.push_back({node.left + !goes_left(ensemble, tree, node, x), share});
                 } else {
                     double left = tree.stats[node.left].cover;
-                    double both = left + tree.stats[node.left + 1].cover;
-                    double part = both > 0 ? left / both : 0.5;
-                    if (part < 1) stack.push_back({node.left + 1, share * (1 - part)});
-                    if (part > 0) stack.push_back({node.left, share * part});
+                    double total_cover = left + tree.stats[node.left + 1].cover;
+                    double left_share = total_cover > 0 ? left / total_cover : 0.5;
+                    if (left_share < 1) stack.push_back({node.left + 1, share * (1 - left_share)});
+                    if (left_share > 0) stack.push_back({node.left, share * left_share});
                 }
             }
         }

@@ -83,8 +83,8 @@ void BackgroundCases::visit_leaves(const double* values, std::size_t rows, std::
         if (child >= 0)
             path.push_back(frame_at(static_cast<std::size_t>(child)));
         else
-            visit(AtLeaf{static_cast<std::size_t>(-1 - child), slots.data(), slots.size(),
-                         child_masks});
+            visit(VisitedLeaf{static_cast<std::size_t>(-1 - child), slots.data(), slots.size(),
+                              child_masks});
     }
 }
 
@@ -99,15 +99,16 @@ BackgroundCases::BackgroundCases(const TreeShape& tree, const double* background
     std::vector<std::uint32_t> masks, sorted;
     for (std::size_t begin = 0; begin < rows; begin += kBackgroundRows) {
         std::size_t count = std::min(kBackgroundRows, rows - begin);
-        visit_leaves(background + begin * lines, count, lines, masks, [&](const AtLeaf& at) {
-            sorted.assign(at.masks, at.masks + count);
-            std::sort(sorted.begin(), sorted.end());
-            for (std::size_t i = 0; i < count; ++i) {
-                if (i == 0 || sorted[i] != sorted[i - 1])
-                    cases_of_leaves.push_back({at.leaf, {sorted[i], 0}});
-                ++cases_of_leaves.back().item.count;
-            }
-        });
+        visit_leaves(background + begin * lines, count, lines, masks,
+                     [&](const VisitedLeaf& visited) {
+                         sorted.assign(visited.masks, visited.masks + count);
+                         std::sort(sorted.begin(), sorted.end());
+                         for (std::size_t i = 0; i < count; ++i) {
+                             if (i == 0 || sorted[i] != sorted[i - 1])
+                                 cases_of_leaves.push_back({visited.leaf, {sorted[i], 0}});
+                             ++cases_of_leaves.back().item.count;
+                         }
+                     });
     }
     if (rows > kBackgroundRows)
         std::sort(cases_of_leaves.begin(), cases_of_leaves.end(),
@@ -115,9 +116,9 @@ BackgroundCases::BackgroundCases(const TreeShape& tree, const double* background
                       return std::tie(a.leaf, a.item.mask) < std::tie(b.leaf, b.item.mask);
                   });
     for (std::size_t i = 0; i < cases_of_leaves.size(); ++i) {
-        bool again = i > 0 && cases_of_leaves[i].leaf == cases_of_leaves[i - 1].leaf &&
-                     cases_of_leaves[i].item.mask == cases_of_leaves[i - 1].item.mask;
-        if (again) {
+        bool is_same_case = i > 0 && cases_of_leaves[i].leaf == cases_of_leaves[i - 1].leaf &&
+                            cases_of_leaves[i].item.mask == cases_of_leaves[i - 1].item.mask;
+        if (is_same_case) {
             cases_.back().count += cases_of_leaves[i].item.count;
             continue;
         }
@@ -130,11 +131,12 @@ BackgroundCases::BackgroundCases(const TreeShape& tree, const double* background
 
 // Computes the shares of a leaf for rows with these bits, summed over the background. Returns false
 // if no background row contributes.
-bool BackgroundCases::compute_shares(const AtLeaf& at, std::uint32_t mask, double* shares) const {
-    std::fill_n(shares, at.bits, 0.0);
-    std::uint32_t full = full_mask(at.bits);
+bool BackgroundCases::compute_shares(const VisitedLeaf& visited, std::uint32_t mask,
+                                     double* shares) const {
+    std::fill_n(shares, visited.bits, 0.0);
+    std::uint32_t full = full_mask(visited.bits);
     bool any = false;
-    for (std::size_t i = first_case_[at.leaf]; i < first_case_[at.leaf + 1]; ++i) {
+    for (std::size_t i = first_case_[visited.leaf]; i < first_case_[visited.leaf + 1]; ++i) {
         auto [other, count] = cases_[i];
         if ((mask | other) != full || mask == other) continue;
         any = true;
@@ -157,12 +159,12 @@ void BackgroundCases::add(const double* values, std::size_t rows, std::size_t li
     work.stamps.resize(kHashSize, 0);
     work.shares.resize(kRows * kMaxBits);
     work.reached.resize(kRows);
-    visit_leaves(values, rows, lines, work.masks, [&](const AtLeaf& at) {
-        const double* leaf_values = tree_->leaf(at.leaf);
+    visit_leaves(values, rows, lines, work.masks, [&](const VisitedLeaf& visited) {
+        const double* leaf_values = tree_->leaf(visited.leaf);
         std::uint32_t cases = 0;
         std::uint64_t stamp = ++work.stamp;
         for (std::size_t i = 0; i < rows; ++i) {
-            std::uint32_t mask = at.masks[i];
+            std::uint32_t mask = visited.masks[i];
             std::size_t entry = mask * 0x9E3779B1u >> 23 & (kHashSize - 1);
             while (work.stamps[entry] == stamp && work.keys[entry] != mask)
                 entry = (entry + 1) % kHashSize;
@@ -171,15 +173,15 @@ void BackgroundCases::add(const double* values, std::size_t rows, std::size_t li
                 work.keys[entry] = mask;
                 work.cases[entry] = cases;
                 work.reached[cases] =
-                    compute_shares(at, mask, work.shares.data() + cases * kMaxBits);
+                    compute_shares(visited, mask, work.shares.data() + cases * kMaxBits);
                 ++cases;
             }
-            std::uint32_t which = work.cases[entry];
-            if (!work.reached[which]) continue;
-            const double* shares = work.shares.data() + which * kMaxBits;
+            std::uint32_t case_index = work.cases[entry];
+            if (!work.reached[case_index]) continue;
+            const double* shares = work.shares.data() + case_index * kMaxBits;
             double* out = sums + i * slots * outputs + output;
-            for (std::size_t bit = 0; bit < at.bits; ++bit) {
-                double* slot_sums = out + at.slots[bit] * outputs;
+            for (std::size_t bit = 0; bit < visited.bits; ++bit) {
+                double* slot_sums = out + visited.slots[bit] * outputs;
                 for (std::uint32_t k = 0; k < tree_->values_per_leaf(); ++k)
                     slot_sums[k] += shares[bit] * leaf_values[k];
             }

@@ -50,7 +50,7 @@ class BackgroundCases {
         std::uint32_t mask, count;  // bits, and the number of background rows with these bits
     };
     // A leaf that is visited.
-    struct AtLeaf {
+    struct VisitedLeaf {
         std::size_t leaf;
         const std::uint32_t* slots;  // [bit]: slots of the features on its path
         std::size_t bits;
@@ -60,7 +60,7 @@ class BackgroundCases {
     template <class Visit>
     void visit_leaves(const double* values, std::size_t rows, std::size_t lines,
                       std::vector<std::uint32_t>& masks, Visit visit) const;
-    bool compute_shares(const AtLeaf& at, std::uint32_t mask, double* shares) const;
+    bool compute_shares(const VisitedLeaf& visited, std::uint32_t mask, double* shares) const;
 
     const TreeShape* tree_;
     std::vector<Case> cases_;              // ordered by leaf and mask

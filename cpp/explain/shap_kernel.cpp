@@ -90,48 +90,50 @@ class Walk {
     // Visits one side of a split. Returns true if it leads to another split, which has to be
     // visited first.
     bool enter_side(const Frame& frame, std::size_t level) {
-        const ShapSplit& at = tree_.splits[frame.split];
+        const ShapSplit& shap_split = tree_.splits[frame.split];
         std::size_t split = frame.split, side = frame.side;
         Masks& met = met_[level + 1];
         if (side == 0) {
-            Masks left = goes_left(at);
-            for (std::size_t i = 0; i < kVectors; ++i) met.v[i] = met_[at.before].v[i] & left.v[i];
+            Masks left = goes_left(shap_split);
+            for (std::size_t i = 0; i < kVectors; ++i)
+                met.v[i] = met_[shap_split.before].v[i] & left.v[i];
         } else {
             // The rows that satisfied the conditions so far and did not go left.
-            for (std::size_t i = 0; i < kVectors; ++i) met.v[i] = met_[at.before].v[i] & ~met.v[i];
+            for (std::size_t i = 0; i < kVectors; ++i)
+                met.v[i] = met_[shap_split.before].v[i] & ~met.v[i];
         }
         if (tree_.shares[2 * split + side] == 0 && !any(met)) {
             if (side == 0) clear_sums(level);
             return false;
         }
-        std::int32_t child = at.child[side];
+        std::int32_t child = shap_split.child[side];
         if (child < 0 && pairs_ == nullptr && tree_.values_per_leaf == 1) {
-            add_leaf_edge(at, split, side, level);
+            add_leaf_edge(shap_split, split, side, level);
             return false;
         }
-        descend(at, split, side, level);
+        descend(shap_split, split, side, level);
         if (child >= 0) return true;
         take_leaf(static_cast<std::size_t>(-1 - child), level + 1);
-        credit(at, split, side, level);
+        credit(shap_split, split, side, level);
         return false;
     }
 
-    Masks goes_left(const ShapSplit& at) const {
-        const double* line = values_ + at.value_line * kShapRows;
+    Masks goes_left(const ShapSplit& shap_split) const {
+        const double* line = values_ + shap_split.value_line * kShapRows;
         Masks left;
-        if (at.categories == 0) {
+        if (shap_split.categories == 0) {
             for (std::size_t i = 0; i < kVectors; ++i)
-                left.v[i] =
-                    *reinterpret_cast<const Doubles*>(line + i * kWidth) <= broadcast(at.threshold);
+                left.v[i] = *reinterpret_cast<const Doubles*>(line + i * kWidth) <=
+                            broadcast(shap_split.threshold);
             return left;
         }
         for (std::size_t row = 0; row < kShapRows; ++row) {
             double x = line[row];
-            bool goes = at.missing_left;
-            if (x >= 0 && x < at.categories) {
+            bool goes = shap_split.missing_left;
+            if (x >= 0 && x < shap_split.categories) {
                 std::uint32_t code = static_cast<std::uint32_t>(x), word = code / 32;
-                goes = word < at.set_words &&
-                       (tree_.sets[at.set_begin + word] >> (code % 32) & 1u) != 0;
+                goes = word < shap_split.set_words &&
+                       (tree_.sets[shap_split.set_begin + word] >> (code % 32) & 1u) != 0;
             }
             left.v[row / kWidth][row % kWidth] = goes ? -1 : 0;
         }
@@ -150,12 +152,13 @@ class Walk {
         for (std::size_t q = 0; q < points() * tree_.values_per_leaf; ++q) to[q] = Lanes{};
     }
 
-    void descend(const ShapSplit& at, std::size_t split, std::size_t side, std::size_t level) {
+    void descend(const ShapSplit& shap_split, std::size_t split, std::size_t side,
+                 std::size_t level) {
         EdgeNumbers edge = tree_.edge(split, side);
         const Masks& met = met_[level + 1];
         const Lanes* from = products(level);
         Lanes* to = products(level + 1);
-        if (at.before == 0) {
+        if (shap_split.before == 0) {
             for (std::size_t q = 0; q < points(); ++q) {
                 Doubles meets = broadcast(edge.meets[q]), fails = broadcast(edge.fails[q]);
                 for (std::size_t i = 0; i < kVectors; ++i)
@@ -163,7 +166,7 @@ class Walk {
             }
         } else {
             // For a row that failed a condition above, only the share of this edge counts.
-            const Masks& above = met_[at.before];
+            const Masks& above = met_[shap_split.before];
             Doubles share = broadcast(tree_.shares[2 * split + side]);
             for (std::size_t q = 0; q < points(); ++q) {
                 Doubles meets = broadcast(edge.meets[q]), fails = broadcast(edge.fails[q]);
@@ -191,15 +194,15 @@ class Walk {
 
     // Handles an edge to a leaf with one value, which half of all edges are, in a single step
     // without storing intermediate results.
-    void add_leaf_edge(const ShapSplit& at, std::size_t split, std::size_t side,
+    void add_leaf_edge(const ShapSplit& shap_split, std::size_t split, std::size_t side,
                        std::size_t level) {
         EdgeNumbers edge = tree_.edge(split, side);
-        const Masks met = met_[level + 1], above = met_[at.before];
+        const Masks met = met_[level + 1], above = met_[shap_split.before];
         const Lanes* from = products(level);
         Lanes* to = sums(level, 0);
-        Doubles value = broadcast(tree_.leaves[-1 - at.child[side]]);
+        Doubles value = broadcast(tree_.leaves[-1 - shap_split.child[side]]);
         Doubles share = broadcast(tree_.shares[2 * split + side]);
-        bool first = at.before == 0;
+        bool first = shap_split.before == 0;
         Lanes added{};
         for (std::size_t q = 0; q < points(); ++q) {
             Doubles meets = broadcast(edge.meets[q]), fails = broadcast(edge.fails[q]);
@@ -217,15 +220,16 @@ class Walk {
                 added.v[i] += sum * gain;
             }
         }
-        Lanes& phi = *reinterpret_cast<Lanes*>(phi_ + at.slot * kShapRows);
+        Lanes& phi = *reinterpret_cast<Lanes*>(phi_ + shap_split.slot * kShapRows);
         for (std::size_t i = 0; i < kVectors; ++i) phi.v[i] += added.v[i];
     }
 
     // Adds the sum below an edge to the value of the edge's feature and to the sum of the split
     // above.
-    void credit(const ShapSplit& at, std::size_t split, std::size_t side, std::size_t level) {
+    void credit(const ShapSplit& shap_split, std::size_t split, std::size_t side,
+                std::size_t level) {
         EdgeNumbers edge = tree_.edge(split, side);
-        const Masks &met = met_[level + 1], &above = met_[at.before];
+        const Masks &met = met_[level + 1], &above = met_[shap_split.before];
         for (std::size_t k = 0; k < tree_.values_per_leaf; ++k) {
             Lanes* below = sums(level + 1, k);
             Lanes* to = sums(level, k);
@@ -243,22 +247,23 @@ class Walk {
                     added.v[i] += below[q].v[i];
                 }
             }
-            Lanes& phi =
-                *reinterpret_cast<Lanes*>(phi_ + (at.slot * tree_.values_per_leaf + k) * kShapRows);
+            Lanes& phi = *reinterpret_cast<Lanes*>(
+                phi_ + (shap_split.slot * tree_.values_per_leaf + k) * kShapRows);
             for (std::size_t i = 0; i < kVectors; ++i) phi.v[i] += added.v[i];
-            if (pairs_ != nullptr) credit_pairs(at, below, k);
+            if (pairs_ != nullptr) credit_pairs(shap_split, below, k);
         }
     }
 
-    void credit_pairs(const ShapSplit& at, const Lanes* gains, std::size_t k) {
-        const PathFeature* other = tree_.paths + at.path_begin;
-        for (const PathFeature* end = other + at.path_count; other != end; ++other) {
+    void credit_pairs(const ShapSplit& shap_split, const Lanes* gains, std::size_t k) {
+        const PathFeature* other = tree_.paths + shap_split.path_begin;
+        for (const PathFeature* end = other + shap_split.path_count; other != end; ++other) {
             const Lanes* ratio = ratios(other->level);
             Lanes added{};
             for (std::size_t q = 0; q < points(); ++q)
                 for (std::size_t i = 0; i < kVectors; ++i)
                     added.v[i] += gains[q].v[i] * ratio[q].v[i];
-            std::size_t index = (at.slot * slots_ + other->slot) * tree_.values_per_leaf + k;
+            std::size_t index =
+                (shap_split.slot * slots_ + other->slot) * tree_.values_per_leaf + k;
             Lanes& pair = *reinterpret_cast<Lanes*>(pairs_ + index * kShapRows);
             for (std::size_t i = 0; i < kVectors; ++i) pair.v[i] += added.v[i];
         }

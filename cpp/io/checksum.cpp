@@ -41,10 +41,10 @@ std::uint64_t checksum(std::span<const std::uint8_t> bytes, std::uint64_t before
         std::size_t part = std::min(bytes.size(), kPartBytes) / kSlices * kSlices;
         check_interrupt(part);
         // Eight bytes at a time: their lookups do not depend on each other.
-        for (std::size_t at = 0; at < part; at += kSlices) {
+        for (std::size_t offset = 0; offset < part; offset += kSlices) {
             std::uint64_t next = 0;
             for (std::size_t i = 0; i < kSlices; ++i)
-                next ^= kTables[kSlices - 1 - i][(crc >> (8 * i) & 0xff) ^ bytes[at + i]];
+                next ^= kTables[kSlices - 1 - i][(crc >> (8 * i) & 0xff) ^ bytes[offset + i]];
             crc = next;
         }
         bytes = bytes.subspan(part);

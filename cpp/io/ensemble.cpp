@@ -50,9 +50,9 @@ bool is_count(float cover) {
 // Whether covers are numbers of rows, so that those of the leaves determine all others.
 bool covers_are_counts(const Ensemble& ensemble) {
     for (const Tree& tree : ensemble.trees)
-        for (std::size_t at = 0; at < tree.nodes.size(); ++at) {
-            std::size_t left = tree.nodes[at].left;
-            float cover = tree.stats[at].cover;
+        for (std::size_t node_index = 0; node_index < tree.nodes.size(); ++node_index) {
+            std::size_t left = tree.nodes[node_index].left;
+            float cover = tree.stats[node_index].cover;
             if (!is_count(cover)) return false;
             if (left != 0 && cover != tree.stats[left].cover + tree.stats[left + 1].cover)
                 return false;
@@ -63,13 +63,13 @@ bool covers_are_counts(const Ensemble& ensemble) {
 // Computes the covers of the splits from those of the leaves. Children come after their parents, so
 // that the loop runs from the end.
 void sum_covers(Tree& tree) {
-    for (std::size_t at = tree.nodes.size(); at-- > 0;) {
-        std::size_t left = tree.nodes[at].left;
+    for (std::size_t node_index = tree.nodes.size(); node_index-- > 0;) {
+        std::size_t left = tree.nodes[node_index].left;
         if (left == 0) continue;
         float cover = tree.stats[left].cover + tree.stats[left + 1].cover;
         if (!(cover < static_cast<float>(kMaxCount)))
             ByteReader::reject("the cover of a split", "is too large");
-        tree.stats[at].cover = cover;
+        tree.stats[node_index].cover = cover;
     }
 }
 
@@ -99,12 +99,13 @@ void read_set(ByteReader& in, Tree& tree, Node& node) {
 void write_tree(const Tree& tree, const Thresholds& thresholds, const LeafWriter& leaves,
                 bool counted_covers, ByteWriter& out) {
     out.varint(tree.nodes.size() / 2);
-    for (std::size_t at = 0; at < tree.nodes.size(); ++at) {
-        const Node& node = tree.nodes[at];
+    for (std::size_t node_index = 0; node_index < tree.nodes.size(); ++node_index) {
+        const Node& node = tree.nodes[node_index];
         if (node.is_leaf()) {
             out.varint(0);
             leaves.write(tree, node, out);
-            if (counted_covers) out.varint(static_cast<std::uint64_t>(tree.stats[at].cover));
+            if (counted_covers)
+                out.varint(static_cast<std::uint64_t>(tree.stats[node_index].cover));
         } else {
             out.varint(1 + 4 * std::uint64_t{node.feature()} +
                        (node.categorical() ? kCategorical : 0) +
@@ -117,9 +118,9 @@ void write_tree(const Tree& tree, const Thresholds& thresholds, const LeafWriter
                 auto position = std::lower_bound(table.begin(), table.end(), node.number, precedes);
                 out.varint(static_cast<std::uint64_t>(position - table.begin()));
             }
-            out.real32(std::clamp(tree.stats[at].gain, -kLargestGain, kLargestGain));
+            out.real32(std::clamp(tree.stats[node_index].gain, -kLargestGain, kLargestGain));
         }
-        if (!counted_covers) out.real32(tree.stats[at].cover);
+        if (!counted_covers) out.real32(tree.stats[node_index].cover);
     }
 }
 
@@ -140,12 +141,12 @@ class TreeReader {
         tree.nodes.resize(2 * splits + 1);
         tree.stats.resize(2 * splits + 1);
         leaves_->reserve(splits + 1, tree);
-        for (std::size_t at = 0; at < tree.nodes.size(); ++at) {
+        for (std::size_t node_index = 0; node_index < tree.nodes.size(); ++node_index) {
             std::uint64_t head = in_->varint(4 * std::uint64_t{Node::kMaxFeature}, "a node");
             if (head == 0)
-                read_leaf(tree, tree.nodes[at], tree.stats[at]);
+                read_leaf(tree, tree.nodes[node_index], tree.stats[node_index]);
             else
-                read_split(head, splits, tree, tree.nodes[at], tree.stats[at]);
+                read_split(head, splits, tree, tree.nodes[node_index], tree.stats[node_index]);
         }
         if (counted_) sum_covers(tree);
         return tree;

@@ -54,11 +54,11 @@ std::vector<bool> top_ends(const Tree& tree) {
     ends[0] = true;
     while (!heap.empty() && count < kTopEnds) {
         std::pop_heap(heap.begin(), heap.end(), lighter);
-        std::uint32_t at = heap.back();
+        std::uint32_t node_index = heap.back();
         heap.pop_back();
-        if (tree.nodes[at].is_leaf()) continue;
-        ends[at] = false;
-        for (std::uint32_t child : {tree.nodes[at].left, tree.nodes[at].left + 1}) {
+        if (tree.nodes[node_index].is_leaf()) continue;
+        ends[node_index] = false;
+        for (std::uint32_t child : {tree.nodes[node_index].left, tree.nodes[node_index].left + 1}) {
             ends[child] = true;
             heap.push_back(child);
             std::push_heap(heap.begin(), heap.end(), lighter);
@@ -184,13 +184,13 @@ class GroupCompiler {
         out.form = TreeForm::coded;
         out.roots = std::move(roots);
         out.nodes.resize(tree.nodes.size());
-        for (std::size_t at = 0; at < tree.nodes.size(); ++at) {
-            const Node& node = tree.nodes[at];
-            out.nodes[at].left = static_cast<std::uint32_t>(at);
+        for (std::size_t node_index = 0; node_index < tree.nodes.size(); ++node_index) {
+            const Node& node = tree.nodes[node_index];
+            out.nodes[node_index].left = static_cast<std::uint32_t>(node_index);
             if (node.is_leaf()) continue;
             ThresholdTest test = threshold_test(node);
-            out.nodes[at] = {node.left, static_cast<std::uint16_t>(test.line / kLineRows),
-                             static_cast<std::int8_t>(test.bound), 1};
+            out.nodes[node_index] = {node.left, static_cast<std::uint16_t>(test.line / kLineRows),
+                                     static_cast<std::int8_t>(test.bound), 1};
         }
         return out;
     }
@@ -224,7 +224,8 @@ class GroupCompiler {
 
     CompiledTree compile_lines_tree(const Tree& tree) {
         std::vector<bool> ends(tree.nodes.size());
-        for (std::size_t at = 0; at < ends.size(); ++at) ends[at] = tree.nodes[at].is_leaf();
+        for (std::size_t node_index = 0; node_index < ends.size(); ++node_index)
+            ends[node_index] = tree.nodes[node_index].is_leaf();
         std::vector<std::uint32_t> leaves;
         CompiledTree out = compile(tree, ends, leaves);
         for (std::uint32_t leaf : leaves) out.leaf_values.push_back(tree.nodes[leaf].number);
@@ -246,17 +247,19 @@ class GroupCompiler {
         std::uint32_t splits = 0;
         // Children come after their parents, so that the loop runs from the end.
         for (bool leaf_pairs : {true, false})
-            for (std::size_t at = tree.nodes.size(); at-- > 0;) {
-                const Node& node = tree.nodes[at];
-                if (offset[at] == kBelow || ends[at] || is_leaf_pair(node) != leaf_pairs) continue;
-                auto [line, bound] = test_of(tree, at, out, class_lines);
+            for (std::size_t node_index = tree.nodes.size(); node_index-- > 0;) {
+                const Node& node = tree.nodes[node_index];
+                if (offset[node_index] == kBelow || ends[node_index] ||
+                    is_leaf_pair(node) != leaf_pairs)
+                    continue;
+                auto [line, bound] = test_of(tree, node_index, out, class_lines);
                 if (leaf_pairs)
                     out.leaf_pairs.push_back({line, bound,
                                               repeated_four_times(static_cast<std::uint8_t>(
                                                   offset[node.left] / kLineRows))});
                 else
                     out.splits.push_back({line, bound, offset[node.left], offset[node.left + 1]});
-                offset[at] = pick_offset(splits++);
+                offset[node_index] = pick_offset(splits++);
             }
         group_.lines = std::max(group_.lines, tree_line_);
         return out;
@@ -268,15 +271,16 @@ class GroupCompiler {
     static std::vector<std::uint32_t> number_ends(const Tree& tree, const std::vector<bool>& ends,
                                                   std::vector<std::uint32_t>& ends_in_order) {
         std::vector<std::uint32_t> offset(tree.nodes.size(), kBelow);
-        auto add_end = [&](std::uint32_t at) {
-            offset[at] = static_cast<std::uint32_t>(ends_in_order.size() * kLineRows);
-            ends_in_order.push_back(at);
+        auto add_end = [&](std::uint32_t node_index) {
+            offset[node_index] = static_cast<std::uint32_t>(ends_in_order.size() * kLineRows);
+            ends_in_order.push_back(node_index);
         };
         offset[0] = 0;
         if (ends[0]) add_end(0);
-        for (std::size_t at = 0; at < tree.nodes.size(); ++at) {
-            if (offset[at] == kBelow || ends[at]) continue;
-            for (std::uint32_t child : {tree.nodes[at].left, tree.nodes[at].left + 1}) {
+        for (std::size_t node_index = 0; node_index < tree.nodes.size(); ++node_index) {
+            if (offset[node_index] == kBelow || ends[node_index]) continue;
+            for (std::uint32_t child :
+                 {tree.nodes[node_index].left, tree.nodes[node_index].left + 1}) {
                 offset[child] = 0;
                 if (ends[child]) add_end(child);
             }
@@ -301,9 +305,9 @@ class GroupCompiler {
     struct Test {
         std::uint32_t line, bound;
     };
-    Test test_of(const Tree& tree, std::size_t at, CompiledTree& out,
+    Test test_of(const Tree& tree, std::size_t node_index, CompiledTree& out,
                  const std::map<std::uint32_t, std::uint32_t>& class_lines) {
-        const Node& node = tree.nodes[at];
+        const Node& node = tree.nodes[node_index];
         const CodedFeature& feature = coded_feature_of(node);
         if (!node.categorical()) {
             ThresholdTest test = threshold_test(node);

@@ -56,10 +56,10 @@ PermutedLeaves permuted_leaves(const Ensemble& ensemble, const Tree& tree, const
         const Column& column = table.columns[out.features[index]];
         for (std::size_t i = 0; i < count; ++i) values[i] = read_value(column, rows[i]);
     };
-    auto walk_into = [&](std::size_t at) {
+    auto walk_into = [&](std::size_t position) {
         check_interrupt();
         leaves_of_rows(reduced, local, walked.data(), stride, count, leaves.data());
-        std::copy(leaves.begin(), leaves.end(), out.leaves.begin() + at * count);
+        std::copy(leaves.begin(), leaves.end(), out.leaves.begin() + position * count);
     };
     for (std::size_t index = 0; index < used; ++index) {
         read(index);

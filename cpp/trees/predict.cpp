@@ -70,8 +70,8 @@ std::vector<TreeRange> ranges_of(const CompiledEnsemble* compiled, std::size_t f
     for (const TreeGroup& group : compiled->groups()) {
         std::size_t begin = std::max(first, group.first), end = std::min(last, group.last());
         if (begin >= end) continue;
-        bool pays = (end - begin) * kFeaturesPerTree >= group.features.size();
-        ranges.push_back({begin, end, pays ? &group : nullptr});
+        bool is_worth_coding = (end - begin) * kFeaturesPerTree >= group.features.size();
+        ranges.push_back({begin, end, is_worth_coding ? &group : nullptr});
     }
     return ranges;
 }
@@ -115,8 +115,8 @@ void fill_rows(const Table& table, const std::vector<std::uint32_t>& features, R
     }
 }
 
-void predict_few(const Ensemble& ensemble, const Table& table, const PredictOptions& options,
-                 double* out) {
+void predict_row_by_row(const Ensemble& ensemble, const Table& table, const PredictOptions& options,
+                        double* out) {
     auto row = std::make_unique<double[]>(walked_size(ensemble.features));
     for (std::size_t i = 0; i < table.rows; ++i, out += ensemble.outputs) {
         for (std::size_t f = 0; f < ensemble.features; ++f)
@@ -162,7 +162,7 @@ class Prediction {
     std::size_t walked_bytes() const;
     Workspace make_workspace() const;
     void predict_block(Range rows, Workspace& work, double* out) const;
-    void code(const TreeGroup& group, Range rows, Workspace& work) const;
+    void code_columns(const TreeGroup& group, Range rows, Workspace& work) const;
     void map_levels(const CompiledTree& tree, std::size_t chunk, Workspace& work) const;
     void add_lines(const CompiledTree& tree, Range rows, double* sums, Workspace& work) const;
     void walk_below_top(const CompiledTree& tree, std::size_t rows, Workspace& work) const;
@@ -253,7 +253,7 @@ void Prediction::predict_block(Range rows, Workspace& work, double* out) const {
         std::fill_n(sums_of(k, work), block_rows_, options_->first == 0 ? ensemble_->base[k] : 0.0);
     fill_rows(*table_, walked_features_, rows, row_stride_, work.rows.data());
     for (const TreeRange& range : ranges_) {
-        if (range.group != nullptr) code(*range.group, rows, work);
+        if (range.group != nullptr) code_columns(*range.group, rows, work);
         for (std::size_t t = range.first; t < range.last; ++t) {
             const CompiledTree* compiled = range.compiled(t);
             if (compiled != nullptr && compiled->form == TreeForm::lines) {
@@ -275,7 +275,7 @@ void Prediction::predict_block(Range rows, Workspace& work, double* out) const {
     }
 }
 
-void Prediction::code(const TreeGroup& group, Range rows, Workspace& work) const {
+void Prediction::code_columns(const TreeGroup& group, Range rows, Workspace& work) const {
     for (const CodedFeature& feature : group.features) {
         const Column& column = table_->columns[feature.feature];
         if (feature.wide_column != kNoLine) {
@@ -352,7 +352,7 @@ void Prediction::add_leaves(std::size_t t, std::size_t rows, Workspace& work) co
 void predict(const Ensemble& ensemble, const Table& table, const PredictOptions& options,
              double* out) {
     if (table.rows < kRowsForBlocks)
-        predict_few(ensemble, table, options, out);
+        predict_row_by_row(ensemble, table, options, out);
     else
         Prediction(ensemble, table, options).run(out);
 }

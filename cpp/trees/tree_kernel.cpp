@@ -24,7 +24,7 @@ typedef std::uint8_t Numbers __attribute__((vector_size(kWidth)));
 typedef std::uint32_t Words __attribute__((vector_size(kWidth)));
 
 inline Bytes broadcast(std::uint32_t four) { return (Bytes)(Words{} + four); }
-inline Bytes& at(std::uint8_t* line, std::size_t vector) {
+inline Bytes& vector_at(std::uint8_t* line, std::size_t vector) {
     return reinterpret_cast<Bytes*>(line)[vector];
 }
 inline Bytes read(const std::uint8_t* line, std::size_t vector) {
@@ -42,7 +42,7 @@ void evaluate_splits(const ByteTree& tree, const std::uint8_t* lines, std::uint8
             pair->first_leaf);  // unsigned, because 127 + 1 overflows a signed byte
         const std::uint8_t* codes = lines + pair->line;
         for (std::size_t v = 0; v < kVectors; ++v)
-            at(out, v) = (Bytes)(first - (Numbers)(read(codes, v) > bound));
+            vector_at(out, v) = (Bytes)(first - (Numbers)(read(codes, v) > bound));
     }
     const ByteSplit* split_end = tree.splits + tree.split_count;
     for (const ByteSplit* split = tree.splits; split != split_end; ++split, out += kLineRows) {
@@ -50,7 +50,7 @@ void evaluate_splits(const ByteTree& tree, const std::uint8_t* lines, std::uint8
         const std::uint8_t* codes = lines + split->line;
         const std::uint8_t *left = picks + split->left, *right = picks + split->right;
         for (std::size_t v = 0; v < kVectors; ++v)
-            at(out, v) = read(codes, v) > bound ? read(right, v) : read(left, v);
+            vector_at(out, v) = read(codes, v) > bound ? read(right, v) : read(left, v);
     }
 }
 

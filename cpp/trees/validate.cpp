@@ -21,10 +21,10 @@ Fault fault_in_shape(const Tree& tree) {
     if (tree.stats.size() != size) return "the statistics of nodes are missing";
     std::vector<bool> has_parent(size);
     has_parent[0] = true;
-    for (std::size_t at = 0; at < size; ++at) {
-        std::size_t left = tree.nodes[at].left;
+    for (std::size_t node_index = 0; node_index < size; ++node_index) {
+        std::size_t left = tree.nodes[node_index].left;
         if (left == 0) continue;
-        if (left <= at) return "a child comes before its parent";
+        if (left <= node_index) return "a child comes before its parent";
         if (left + 1 >= size) return "a child does not exist";
         if (has_parent[left] || has_parent[left + 1]) return "a node has two parents";
         has_parent[left] = has_parent[left + 1] = true;

@@ -18,18 +18,18 @@ template <std::size_t lanes, class Rows>
 [[gnu::always_inline]] inline void walk(const Ensemble& ensemble, const Tree* const* trees,
                                         Rows rows, std::uint32_t* leaves) {
     const Node* nodes[lanes];
-    std::uint32_t at[lanes];
+    std::uint32_t node_index[lanes];
 #pragma GCC unroll 8
     for (std::size_t lane = 0; lane < lanes; ++lane) {
         nodes[lane] = trees[lane]->nodes.data();
-        at[lane] = 0;
+        node_index[lane] = 0;
     }
     std::uint32_t moved;
     do {
         moved = 0;
 #pragma GCC unroll 8
         for (std::size_t lane = 0; lane < lanes; ++lane) {
-            const Node& node = nodes[lane][at[lane]];
+            const Node& node = nodes[lane][node_index[lane]];
             double x = rows(lane)[std::rotl(node.tag, 1) & 0x7fffffffu];
             std::uint32_t right = !(x <= node.number);
             if (node.categorical()) [[unlikely]]
@@ -38,29 +38,29 @@ template <std::size_t lanes, class Rows>
             // first entry of the row, and the result is masked out. For a conditional the compiler
             // would generate a branch, which is unpredictable here.
             std::uint32_t walking = 0u - static_cast<std::uint32_t>(node.left != 0);
-            at[lane] ^= (at[lane] ^ (node.left + right)) & walking;
+            node_index[lane] ^= (node_index[lane] ^ (node.left + right)) & walking;
             moved |= node.left;
         }
     } while (moved != 0);
 #pragma GCC unroll 8
-    for (std::size_t lane = 0; lane < lanes; ++lane) leaves[lane] = at[lane];
+    for (std::size_t lane = 0; lane < lanes; ++lane) leaves[lane] = node_index[lane];
 }
 
 }  // namespace
 
 std::uint32_t leaf_of(const Ensemble& ensemble, const Tree& tree, const double* row) {
-    std::uint32_t at = 0;
-    while (!tree.nodes[at].is_leaf()) {
-        const Node& node = tree.nodes[at];
+    std::uint32_t node_index = 0;
+    while (!tree.nodes[node_index].is_leaf()) {
+        const Node& node = tree.nodes[node_index];
         double x = row[node.feature()];
         bool left;
         if (node.categorical())
             left = category_goes_left(ensemble, tree, node, x);
         else
             left = x <= node.number || (node.missing_left() && x != x);
-        at = node.left + !left;
+        node_index = node.left + !left;
     }
-    return at;
+    return node_index;
 }
 
 void leaves_of_rows(const Ensemble& ensemble, const Tree& tree, const double* rows,
@@ -77,22 +77,23 @@ void leaves_of_lines(const CodedNode* nodes, const std::uint32_t* roots, const s
                      const std::uint8_t* lines, std::uint32_t* leaves) {
     auto codes = reinterpret_cast<const std::int8_t*>(lines);
     for (std::size_t row = 0; row < kLineRows; row += kLanes, codes += kLanes) {
-        std::uint32_t at[kLanes];
+        std::uint32_t node_index[kLanes];
 #pragma GCC unroll 8
-        for (std::size_t lane = 0; lane < kLanes; ++lane) at[lane] = roots[starts[row + lane]];
+        for (std::size_t lane = 0; lane < kLanes; ++lane)
+            node_index[lane] = roots[starts[row + lane]];
         std::uint32_t moved;
         do {
             moved = 0;
 #pragma GCC unroll 8
             for (std::size_t lane = 0; lane < kLanes; ++lane) {
-                const CodedNode node = nodes[at[lane]];
+                const CodedNode node = nodes[node_index[lane]];
                 std::int8_t code = codes[node.line * kLineRows + lane];
-                at[lane] = node.left + (code > node.bound);
+                node_index[lane] = node.left + (code > node.bound);
                 moved |= node.is_split;
             }
         } while (moved != 0);
 #pragma GCC unroll 8
-        for (std::size_t lane = 0; lane < kLanes; ++lane) leaves[row + lane] = at[lane];
+        for (std::size_t lane = 0; lane < kLanes; ++lane) leaves[row + lane] = node_index[lane];
     }
 }
 

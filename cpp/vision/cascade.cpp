@@ -118,15 +118,15 @@ ScanNode to_scan_node(const CascadeNode& node, const CascadeFeature& feature,
         auto at = [&](std::int32_t x, std::int32_t y) { return base + layout.offset(x, y); };
         std::int32_t x = box.x, y = box.y, w = box.width, h = box.height;
         if (feature.tilted) {
-            out.at[b][0] = at(x, y);
-            out.at[b][1] = at(x - h, y + h);
-            out.at[b][2] = at(x + w, y + w);
-            out.at[b][3] = at(x + w - h, y + w + h);
+            out.corner_offsets[b][0] = at(x, y);
+            out.corner_offsets[b][1] = at(x - h, y + h);
+            out.corner_offsets[b][2] = at(x + w, y + w);
+            out.corner_offsets[b][3] = at(x + w - h, y + w + h);
         } else {
-            out.at[b][0] = at(x, y);
-            out.at[b][1] = at(x + w, y);
-            out.at[b][2] = at(x, y + h);
-            out.at[b][3] = at(x + w, y + h);
+            out.corner_offsets[b][0] = at(x, y);
+            out.corner_offsets[b][1] = at(x + w, y);
+            out.corner_offsets[b][2] = at(x, y + h);
+            out.corner_offsets[b][3] = at(x + w, y + h);
         }
     }
     return out;

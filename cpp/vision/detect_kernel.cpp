@@ -97,19 +97,20 @@ struct Doubles {
 };
 
 // Integral images wrap around; the sum of a box is correct modulo 2^32.
-ALWAYS_INLINE Ints box_sums(const std::int32_t at[4], const std::int32_t* row) {
-    return reinterpret_cast<Ints>(load(row + at[0]) - load(row + at[1]) - load(row + at[2]) +
-                                  load(row + at[3]));
+ALWAYS_INLINE Ints box_sums(const std::int32_t offsets[4], const std::int32_t* row) {
+    return reinterpret_cast<Ints>(load(row + offsets[0]) - load(row + offsets[1]) -
+                                  load(row + offsets[2]) + load(row + offsets[3]));
 }
 
 // Single precision and this order give the same bits as OpenCV's detector.
 ALWAYS_INLINE Floats values(const ScanNode& node, const std::int32_t* row) {
-    Floats sum =
-        broadcast(node.weight[0]) * __builtin_convertvector(box_sums(node.at[0], row), Floats) +
-        broadcast(node.weight[1]) * __builtin_convertvector(box_sums(node.at[1], row), Floats);
+    Floats sum = broadcast(node.weight[0]) *
+                     __builtin_convertvector(box_sums(node.corner_offsets[0], row), Floats) +
+                 broadcast(node.weight[1]) *
+                     __builtin_convertvector(box_sums(node.corner_offsets[1], row), Floats);
     if (node.weight[2] != 0.0f)
-        sum +=
-            broadcast(node.weight[2]) * __builtin_convertvector(box_sums(node.at[2], row), Floats);
+        sum += broadcast(node.weight[2]) *
+               __builtin_convertvector(box_sums(node.corner_offsets[2], row), Floats);
     return sum;
 }
 
@@ -117,10 +118,11 @@ ALWAYS_INLINE float value(const ScanNode& node, const std::int32_t* window) {
     float sum = 0.0f;
     for (std::size_t b = 0; b < 3; ++b) {
         if (b == 2 && node.weight[b] == 0.0f) break;
-        const std::int32_t* at = node.at[b];
-        std::uint32_t box =
-            static_cast<std::uint32_t>(window[at[0]]) - static_cast<std::uint32_t>(window[at[1]]) -
-            static_cast<std::uint32_t>(window[at[2]]) + static_cast<std::uint32_t>(window[at[3]]);
+        const std::int32_t* offsets = node.corner_offsets[b];
+        std::uint32_t box = static_cast<std::uint32_t>(window[offsets[0]]) -
+                            static_cast<std::uint32_t>(window[offsets[1]]) -
+                            static_cast<std::uint32_t>(window[offsets[2]]) +
+                            static_cast<std::uint32_t>(window[offsets[3]]);
         float term = node.weight[b] * static_cast<float>(static_cast<std::int32_t>(box));
         sum = b == 0 ? term : sum + term;
     }
@@ -186,12 +188,13 @@ ALWAYS_INLINE void add_tree(const ScanCascade& cascade, const ScanTree& tree,
 
 float walk_tree(const ScanCascade& cascade, const ScanTree& tree, const std::int32_t* window,
                 float factor) {
-    std::int32_t at = 0;
+    std::int32_t node_index = 0;
     do {
-        const ScanNode& node = cascade.nodes[tree.node_begin + static_cast<std::uint32_t>(at)];
-        at = value(node, window) * factor < node.threshold ? node.left : node.right;
-    } while (at > 0);
-    return cascade.leaves[tree.leaf_begin + static_cast<std::uint32_t>(-at)];
+        const ScanNode& node =
+            cascade.nodes[tree.node_begin + static_cast<std::uint32_t>(node_index)];
+        node_index = value(node, window) * factor < node.threshold ? node.left : node.right;
+    } while (node_index > 0);
+    return cascade.leaves[tree.leaf_begin + static_cast<std::uint32_t>(-node_index)];
 }
 
 double stage_sum(const ScanCascade& cascade, const ScanStage& stage, const std::int32_t* window,

@@ -11,8 +11,9 @@ namespace bosquet {
 // A node of a tree: the weighted sum of up to three boxes, each from four corners of an integral
 // image, is compared with a threshold.
 struct ScanNode {
-    std::int32_t at[3][4];  // offsets of the corners from the window's first entry of the sums
-    float weight[3];        // the third is 0 if there are two boxes
+    std::int32_t
+        corner_offsets[3][4];  // offsets of the corners from the window's first entry of the sums
+    float weight[3];           // the third is 0 if there are two boxes
     float threshold;
     std::int32_t left,
         right;  // positive: a later node of the tree; otherwise minus the number of a leaf
