@@ -150,7 +150,7 @@ def make_friedman1(
         Number of columns, at least 5; only the first five have an effect.
     noise : float, default=0.0
         Standard deviation of the noise.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Random seed. The same seed gives the same rows.
 
     Returns
@@ -172,7 +172,7 @@ def make_friedman2(
         Number of rows.
     noise : float, default=0.0
         Standard deviation of the noise.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Random seed. The same seed gives the same rows.
 
     Returns
@@ -194,7 +194,7 @@ def make_friedman3(
         Number of rows.
     noise : float, default=0.0
         Standard deviation of the noise.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Random seed. The same seed gives the same rows.
 
     Returns

@@ -138,7 +138,7 @@ def make_three_pieces(
         Ends of the pieces in (0, 1), in increasing order.
     label_noise : float, default=0.0
         Probability that a label is changed.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Random seed. The same seed gives the same rows.
 
     Returns
@@ -168,7 +168,7 @@ def make_polynomial(
         Coefficients of 1, x, x², ...
     noise : float, default=0.3
         Standard deviation of the noise.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Random seed. The same seed gives the same rows.
 
     Returns

@@ -108,7 +108,7 @@ def make_moons(
         Number of rows.
     noise : float, default=0.3
         Standard deviation of the noise.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Random seed. The same seed gives the same rows.
 
     Returns

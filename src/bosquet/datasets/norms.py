@@ -253,7 +253,7 @@ def make_twonorm(
         Number of rows.
     n_features : int, default=20
         Number of columns.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Random seed. The same seed gives the same rows.
 
     Returns
@@ -275,7 +275,7 @@ def make_threenorm(
         Number of rows.
     n_features : int, default=20
         Number of columns.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Random seed. The same seed gives the same rows.
 
     Returns
@@ -303,7 +303,7 @@ def make_ringnorm(
         Number of columns.
     shift : float, default=2.0
         Distance of the centre of the narrow distribution from the origin.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Random seed. The same seed gives the same rows.
 
     Returns
@@ -331,7 +331,7 @@ def make_xor(
         Standard deviation of each normal distribution.
     n_features : int, default=2
         Number of columns.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Random seed. The same seed gives the same rows.
 
     Returns

@@ -100,7 +100,7 @@ def make_salaries(
     ----------
     n_samples : int, default=100
         Number of rows.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Random seed. The same seed gives the same rows.
 
     Returns

@@ -139,7 +139,7 @@ def make_nested_spheres(
         Number of classes.
     label_noise : float, default=0.0
         Probability that a label is changed.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Random seed. The same seed gives the same rows.
 
     Returns
@@ -159,7 +159,7 @@ def make_hastie_10_2(
     ----------
     n_samples : int, default=12000
         Number of rows.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Random seed. The same seed gives the same rows.
 
     Returns

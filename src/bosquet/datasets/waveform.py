@@ -121,7 +121,7 @@ def make_waveform(
         Number of rows.
     noise_features : int, default=0
         Number of additional columns of N(0, 1) noise.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Random seed. The same seed gives the same rows.
 
     Returns
