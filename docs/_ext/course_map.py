@@ -116,11 +116,24 @@ def item_lines(docs, item):
     ]
 
 
+def overview(docs, chapters, items):
+    """A table of the chapters: their items, and the guides to read with them."""
+    lines = ["## Chapters", "", "| chapter | items | guide |", "|---|---|---|"]
+    for chapter in chapters:
+        own = [item for item in items if item["chapter"] == chapter]
+        titles = "; ".join(f"{item['number']} {item['title']}" for item in own)
+        pages = dict.fromkeys(item["page"].partition("#")[0] for item in own)
+        names = {page: next(iter(headings(docs / page).values())) for page in pages}
+        guides = "; ".join(f"[{name.partition(':')[0]}](../{page})" for page, name in names.items())
+        lines.append(f"| [{chapter}](#{slug(chapter)}) | {titles} | {guides} |")
+    return [*lines, ""]
+
+
 def markdown(docs):
     """The whole map."""
     docs = Path(docs)
     chapters, items = read_map(docs)
-    lines = []
+    lines = overview(docs, chapters, items)
     for chapter, sentence in chapters.items():
         lines += [f"## {chapter}", "", sentence, ""]
         for item in items:

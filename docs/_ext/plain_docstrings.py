@@ -1,10 +1,46 @@
 """Docstrings are written to be read in a terminal too: |x| is an absolute value and not a
-substitution, and a name that ends with an underscore is a name and not a reference."""
+substitution, and a name that ends with an underscore is a name and not a reference. An entry of the
+attributes may have several names, which napoleon would read as one name and a type."""
 
 import re
 
 CODE = re.compile(r"(`+[^`]*`+)")
 NAME = re.compile(r"(?<![\w\\])([A-Za-z]\w*)_(?=[\s,.;:)\]]|$)")
+
+
+NAMES = re.compile(r"\w+(, \w+)+( : .*)?$")
+
+
+def one_name_per_entry(lines):
+    """The lines of a docstring, with an entry for each name of an entry of its attributes."""
+    result, in_attributes, number = [], False, 0
+    while number < len(lines):
+        line = lines[number]
+        if lines[number + 1 : number + 2] and re.fullmatch("-{3,}", lines[number + 1]):
+            in_attributes = line == "Attributes"
+            result += [line, lines[number + 1]]
+            number += 2
+            continue
+        number += 1
+        if in_attributes:
+            while re.match(r"\w.*,$", line) and number < len(lines):  # the names go on
+                line = f"{line} {lines[number]}"
+                number += 1
+        if not in_attributes or not NAMES.match(line):
+            result.append(line)
+            continue
+        names, _, kind = line.partition(" : ")
+        description = []
+        while number < len(lines) and lines[number].startswith(" "):
+            description.append(lines[number])
+            number += 1
+        for name in names.split(", "):
+            result += [f"{name} : {kind}" if kind else name, *description]
+    return result
+
+
+def split_entries(app, what, name, obj, options, lines):
+    lines[:] = one_name_per_entry(lines)
 
 
 def plain(line):
@@ -26,5 +62,6 @@ def process(app, what, name, obj, options, lines):
 
 
 def setup(app):
+    app.connect("autodoc-process-docstring", split_entries, priority=300)  # before napoleon
     app.connect("autodoc-process-docstring", process, priority=800)  # after napoleon
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

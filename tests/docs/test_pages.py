@@ -29,6 +29,15 @@ def test_every_public_name_is_on_the_api_page(package):
     assert not missing
 
 
+def headings(page):
+    """Return the headings of a page, with those of the files that it includes."""
+    text = page.read_text(encoding="utf-8")
+    found = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    for path in re.findall(r"^```{include} (.+)$", text, re.MULTILINE):
+        found += headings(page.parent / path)
+    return found
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_and_pictures_lead_somewhere(page):
     text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
@@ -39,8 +48,10 @@ def test_links_and_pictures_lead_somewhere(page):
         file = page.parent / path if path else page
         assert file.exists(), target
         if anchor:
-            headings = re.findall(r"^#+ (.*)$", file.read_text(encoding="utf-8"), re.MULTILINE)
-            slugs = {re.sub(r"[^\w -]", "", h.lower()).strip().replace(" ", "-") for h in headings}
+            slugs = {
+                re.sub(r"[^\w -]", "", heading.lower()).strip().replace(" ", "-")
+                for heading in headings(file)
+            }
             assert anchor in slugs, target
 
 

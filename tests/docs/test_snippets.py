@@ -71,7 +71,6 @@ def pictures():
 
 # Files that the snippets of a page read.
 FILES = {
-    "command-line.md": customers,
     "glm.md": heart_disease,
     "haar.md": pictures,
     "study.md": customers,

@@ -310,7 +310,15 @@ def test_numbers_are_formatted_as_text() -> None:
         "20 ms", "1.2 s", "42 s", "1 min 41 s", "2 h 1 min"
     ]  # fmt: skip
     assert join_names(["a", "b", "c", "d", "e"]) == "a, b, c and 2 others"
-    titles = ("Log loss", "RMSE", "AdaBoost", "k nearest", "Brier score", "SVM, linear")
+    titles = (
+        "Log loss",
+        "RMSE",
+        "AdaBoost",
+        "k nearest",
+        "Brier score",
+        "SVM, linear",
+        "f(beta=2, a=0)",
+    )
     assert [in_sentence(t) for t in titles] == [
-        "log loss", "RMSE", "AdaBoost", "k nearest", "Brier score", "SVM (linear)"
+        "log loss", "RMSE", "AdaBoost", "k nearest", "Brier score", "SVM (linear)", "f(beta=2, a=0)"
     ]  # fmt: skip

@@ -140,19 +140,66 @@ def make_friedman1(
     noise: float = 0.0,
     random_state: Seed | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Draw rows from `Friedman1`; the default is no noise, as in the scikit-learn function of this name."""
+    """Draw rows from `Friedman1`; the default is no noise, as in the scikit-learn function of this name.
+
+    Parameters
+    ----------
+    n_samples : int, default=100
+        Number of rows.
+    n_features : int, default=10
+        Number of columns, at least 5; only the first five have an effect.
+    noise : float, default=0.0
+        Standard deviation of the noise.
+    random_state : int, RandomState, Generator or None, default=None
+        Random seed. The same seed gives the same rows.
+
+    Returns
+    -------
+    X : array of shape (n_samples, n_features)
+    y : array of shape (n_samples,)
+    """
     return Friedman1(n_features, noise).sample(n_samples, random_state)
 
 
 def make_friedman2(
     n_samples: int = 100, *, noise: float = 0.0, random_state: Seed | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Draw rows from `Friedman2`; the default is no noise, as in the scikit-learn function of this name."""
+    """Draw rows from `Friedman2`; the default is no noise, as in the scikit-learn function of this name.
+
+    Parameters
+    ----------
+    n_samples : int, default=100
+        Number of rows.
+    noise : float, default=0.0
+        Standard deviation of the noise.
+    random_state : int, RandomState, Generator or None, default=None
+        Random seed. The same seed gives the same rows.
+
+    Returns
+    -------
+    X : array of shape (n_samples, n_features)
+    y : array of shape (n_samples,)
+    """
     return Friedman2(noise).sample(n_samples, random_state)
 
 
 def make_friedman3(
     n_samples: int = 100, *, noise: float = 0.0, random_state: Seed | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Draw rows from `Friedman3`; the default is no noise, as in the scikit-learn function of this name."""
+    """Draw rows from `Friedman3`; the default is no noise, as in the scikit-learn function of this name.
+
+    Parameters
+    ----------
+    n_samples : int, default=100
+        Number of rows.
+    noise : float, default=0.0
+        Standard deviation of the noise.
+    random_state : int, RandomState, Generator or None, default=None
+        Random seed. The same seed gives the same rows.
+
+    Returns
+    -------
+    X : array of shape (n_samples, n_features)
+    y : array of shape (n_samples,)
+    """
     return Friedman3(noise).sample(n_samples, random_state)

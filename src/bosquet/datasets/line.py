@@ -128,7 +128,24 @@ def make_three_pieces(
     label_noise: float = 0.0,
     random_state: Seed | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Draw rows from `Pieces` with two cuts: the labels +1, -1, +1 along a line."""
+    """Draw rows from `Pieces` with two cuts: the labels +1, -1, +1 along a line.
+
+    Parameters
+    ----------
+    n_samples : int, default=100
+        Number of rows.
+    cuts : sequence of float, default=(1/3, 2/3)
+        Ends of the pieces in (0, 1), in increasing order.
+    label_noise : float, default=0.0
+        Probability that a label is changed.
+    random_state : int, RandomState, Generator or None, default=None
+        Random seed. The same seed gives the same rows.
+
+    Returns
+    -------
+    X : array of shape (n_samples, n_features)
+    y : array of shape (n_samples,)
+    """
     if len(cuts) != 2:
         raise ValueError(f"cuts={cuts!r} has length {len(cuts)}; pass two cuts, for three pieces")
     return Pieces(tuple(cuts), label_noise=label_noise).sample(n_samples, random_state)
@@ -141,5 +158,22 @@ def make_polynomial(
     noise: float = 0.3,
     random_state: Seed | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Draw rows from `Polynomial`: y_i = f(i/n) + ε_i."""
+    """Draw rows from `Polynomial`: y_i = f(i/n) + ε_i.
+
+    Parameters
+    ----------
+    n_samples : int, default=100
+        Number of rows.
+    coefficients : sequence of float, default=(0, 10, -30, 20)
+        Coefficients of 1, x, x², ...
+    noise : float, default=0.3
+        Standard deviation of the noise.
+    random_state : int, RandomState, Generator or None, default=None
+        Random seed. The same seed gives the same rows.
+
+    Returns
+    -------
+    X : array of shape (n_samples, n_features)
+    y : array of shape (n_samples,)
+    """
     return Polynomial(coefficients, noise).sample(n_samples, random_state)

@@ -102,6 +102,22 @@ def make_moons(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Draw rows from `Moons`: two half circles with Gaussian noise.
 
+    Parameters
+    ----------
+    n_samples : int, default=100
+        Number of rows.
+    noise : float, default=0.3
+        Standard deviation of the noise.
+    random_state : int, RandomState, Generator or None, default=None
+        Random seed. The same seed gives the same rows.
+
+    Returns
+    -------
+    X : array of shape (n_samples, n_features)
+    y : array of shape (n_samples,)
+
+    Examples
+    --------
     >>> from bosquet.datasets import make_moons
     >>> X, y = make_moons(200, noise=0.2, random_state=0)
     >>> X.shape, sorted(set(y.tolist()))

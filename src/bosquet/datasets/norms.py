@@ -245,14 +245,44 @@ class Xor(ClassMixture):
 def make_twonorm(
     n_samples: int = 300, n_features: int = 20, *, random_state: Seed | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Draw rows from `Twonorm`: two normal distributions, Bayes error 2.3 %."""
+    """Draw rows from `Twonorm`: two normal distributions, Bayes error 2.3 %.
+
+    Parameters
+    ----------
+    n_samples : int, default=300
+        Number of rows.
+    n_features : int, default=20
+        Number of columns.
+    random_state : int, RandomState, Generator or None, default=None
+        Random seed. The same seed gives the same rows.
+
+    Returns
+    -------
+    X : array of shape (n_samples, n_features)
+    y : array of shape (n_samples,)
+    """
     return Twonorm(n_features).sample(n_samples, random_state)
 
 
 def make_threenorm(
     n_samples: int = 300, n_features: int = 20, *, random_state: Seed | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Draw rows from `Threenorm`: three normal distributions in two classes."""
+    """Draw rows from `Threenorm`: three normal distributions in two classes.
+
+    Parameters
+    ----------
+    n_samples : int, default=300
+        Number of rows.
+    n_features : int, default=20
+        Number of columns.
+    random_state : int, RandomState, Generator or None, default=None
+        Random seed. The same seed gives the same rows.
+
+    Returns
+    -------
+    X : array of shape (n_samples, n_features)
+    y : array of shape (n_samples,)
+    """
     return Threenorm(n_features).sample(n_samples, random_state)
 
 
@@ -263,7 +293,24 @@ def make_ringnorm(
     shift: float = 2.0,
     random_state: Seed | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Draw rows from `Ringnorm`: a narrow normal distribution inside a wide one."""
+    """Draw rows from `Ringnorm`: a narrow normal distribution inside a wide one.
+
+    Parameters
+    ----------
+    n_samples : int, default=300
+        Number of rows.
+    n_features : int, default=20
+        Number of columns.
+    shift : float, default=2.0
+        Distance of the centre of the narrow distribution from the origin.
+    random_state : int, RandomState, Generator or None, default=None
+        Random seed. The same seed gives the same rows.
+
+    Returns
+    -------
+    X : array of shape (n_samples, n_features)
+    y : array of shape (n_samples,)
+    """
     return Ringnorm(n_features, shift).sample(n_samples, random_state)
 
 
@@ -274,5 +321,22 @@ def make_xor(
     n_features: int = 2,
     random_state: Seed | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Draw rows from `Xor`: four normal distributions; opposite corners have the same class."""
+    """Draw rows from `Xor`: four normal distributions; opposite corners have the same class.
+
+    Parameters
+    ----------
+    n_samples : int, default=100
+        Number of rows.
+    spread : float, default=0.4
+        Standard deviation of each normal distribution.
+    n_features : int, default=2
+        Number of columns.
+    random_state : int, RandomState, Generator or None, default=None
+        Random seed. The same seed gives the same rows.
+
+    Returns
+    -------
+    X : array of shape (n_samples, n_features)
+    y : array of shape (n_samples,)
+    """
     return Xor(spread, n_features).sample(n_samples, random_state)

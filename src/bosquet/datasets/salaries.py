@@ -96,6 +96,20 @@ def make_salaries(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Draw rows from `Salaries`: columns age and years of study, class 1 for a high salary.
 
+    Parameters
+    ----------
+    n_samples : int, default=100
+        Number of rows.
+    random_state : int, RandomState, Generator or None, default=None
+        Random seed. The same seed gives the same rows.
+
+    Returns
+    -------
+    X : array of shape (n_samples, n_features)
+    y : array of shape (n_samples,)
+
+    Examples
+    --------
     >>> from bosquet.datasets import make_salaries
     >>> X, y = make_salaries(1000, random_state=0)
     >>> print(f"share of high salaries: {y.mean():.2f}")

@@ -129,12 +129,44 @@ def make_nested_spheres(
     label_noise: float = 0.0,
     random_state: Seed | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Draw rows from `NestedSpheres`: classes are spherical shells around the origin."""
+    """Draw rows from `NestedSpheres`: classes are spherical shells around the origin.
+
+    Parameters
+    ----------
+    n_samples : int, default=100
+        Number of rows.
+    n_features : int, default=10
+        Number of columns.
+    n_classes : int, default=2
+        Number of classes.
+    label_noise : float, default=0.0
+        Probability that a label is changed.
+    random_state : int, RandomState, Generator or None, default=None
+        Random seed. The same seed gives the same rows.
+
+    Returns
+    -------
+    X : array of shape (n_samples, n_features)
+    y : array of shape (n_samples,)
+    """
     return NestedSpheres(n_features, n_classes, label_noise).sample(n_samples, random_state)
 
 
 def make_hastie_10_2(
     n_samples: int = 12_000, *, random_state: Seed | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Draw rows from `ChiSquare`, with the labels -1 and +1; scikit-learn has a function of this name."""
+    """Draw rows from `ChiSquare`, with the labels -1 and +1; scikit-learn has a function of this name.
+
+    Parameters
+    ----------
+    n_samples : int, default=12000
+        Number of rows.
+    random_state : int, RandomState, Generator or None, default=None
+        Random seed. The same seed gives the same rows.
+
+    Returns
+    -------
+    X : array of shape (n_samples, n_features)
+    y : array of shape (n_samples,)
+    """
     return ChiSquare().sample(n_samples, random_state)

@@ -113,5 +113,20 @@ def _log_densities_by(points: np.ndarray, ends: np.ndarray) -> np.ndarray:
 def make_waveform(
     n_samples: int = 300, *, noise_features: int = 0, random_state: Seed | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Draw rows from `Waveform`: three classes, mixtures of two of three waves."""
+    """Draw rows from `Waveform`: three classes, mixtures of two of three waves.
+
+    Parameters
+    ----------
+    n_samples : int, default=300
+        Number of rows.
+    noise_features : int, default=0
+        Number of additional columns of N(0, 1) noise.
+    random_state : int, RandomState, Generator or None, default=None
+        Random seed. The same seed gives the same rows.
+
+    Returns
+    -------
+    X : array of shape (n_samples, n_features)
+    y : array of shape (n_samples,)
+    """
     return Waveform(noise_features).sample(n_samples, random_state)

@@ -303,8 +303,17 @@ class OnlineMixtureClassifier(ClassifierMixin, BaseOnlineMixture):
         Rule that updates the weights, as in `Mixture`.
     loss : {"log", "square", "absolute", "zero-one"}, default="log"
         Loss by which the models are weighted.
-    gradient, warmup, batch_size, refit, random_state
-        As in `OnlineMixtureRegressor`. The warm-up of ``fit`` lasts until every class has occurred.
+    gradient : bool, default=True
+        Whether the rule receives linearised losses, as in `Mixture`.
+    warmup : float in (0, 1], default=0.5
+        Share of the rows of ``fit`` that the models are fitted to before the mixture starts; the warm-up
+        lasts until every class has occurred. All rows of the first call of ``partial_fit`` are warm-up.
+    batch_size : int, default=100
+        Number of rows between two updates of the models in ``fit``. The weights change after each row.
+    refit : bool, default=True
+        Whether models without ``partial_fit`` are fitted again to all rows at the end of ``fit``.
+    random_state : int, RandomState instance or None, default=None
+        Random seed for rules that draw experts, and for learners whose random_state is None.
 
     Attributes
     ----------

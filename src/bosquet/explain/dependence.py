@@ -100,8 +100,35 @@ def individual_conditional_expectation(
 ) -> Dependence:
     """Individual conditional expectation (ICE): the prediction of each row along the values of a feature.
 
-    The parameters are those of `partial_dependence`. With `centre`, each curve starts from 0 at the first
-    grid point, which shows where the curves of the rows diverge.
+    Parameters
+    ----------
+    model : a fitted model, Bosquet's or one with scikit-learn's methods
+    X : table of shape (n_samples, n_features)
+        One curve is computed for each of these rows.
+    feature : index or name
+    grid, percentiles, response
+        As in `partial_dependence`.
+    method : {"auto", "trees", "predict"}, default="auto"
+        As in `partial_dependence`.
+    centre : bool, default=False
+        Whether each curve starts from 0 at the first grid point, which shows where the curves of the rows
+        diverge.
+
+    Returns
+    -------
+    Dependence
+        `individual` has one row per row of X, `average` is the partial dependence.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from bosquet import GradientBoostingRegressor
+    >>> from bosquet.explain import individual_conditional_expectation
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> model = GradientBoostingRegressor(n_estimators=50, random_state=0).fit(X, y)
+    >>> curves = individual_conditional_expectation(model, X, "bmi", grid=20)
+    >>> curves.individual.shape, curves.average.shape
+    ((442, 20), (20,))
 
     References
     ----------

@@ -1,6 +1,6 @@
 """Generalised linear models with tests, confidence intervals and odds ratios, fitted by statsmodels.
 
-Install them with ``pip install bosquet[glm]``.
+Install them with ``pip install ".[glm]"`` in a clone of the repository.
 """
 
 from bosquet._lazy import lazy_getattr

@@ -40,8 +40,15 @@ class LinearModel(RegressorMixin, FormulaModel):
 
     Parameters
     ----------
-    formula, fit_intercept, missing
-        As in `BinomialRegression`.
+    formula : str, list or None, default=None
+        ``"growth ~ light * soil"``: the target, main effects and interactions; a dot means all
+        other columns. Without a left-hand side the target is the `y` passed to `fit`. A list of columns
+        uses these as main effects, None uses all columns.
+    fit_intercept : bool, default=True
+        Whether the model has an intercept. In a formula, 0 also removes it.
+    missing : "raise" or "drop", default="raise"
+        Whether a missing value raises an error that names its column, or its row is dropped
+        (`n_dropped_` counts them).
 
     Attributes
     ----------

@@ -43,8 +43,17 @@ class LogLinearModel(PoissonRegression):
     formula : str or None, default=None
         ``"count ~ sex * class + survived"`` for a table with one row per cell. Without a left-hand side the
         table has one row per case, and the cases are counted first. None: pass a formula to `fit`.
-    missing, on_separation, max_iter, tol
-        As in `PoissonRegression`. Separation occurs if a margin is zero.
+    missing : "raise" or "drop", default="raise"
+        Whether a missing value raises an error that names its column, or its row is dropped
+        (`n_dropped_` counts them).
+    on_separation : "warn", "raise" or "ignore", default="warn"
+        What to do if the estimate does not exist because a margin of the table is zero
+        (separation).
+        `separation_` holds the terms.
+    max_iter : int, default=50
+        Maximum number of iterations of Newton's method.
+    tol : float, default=1e-10
+        The iteration stops when the deviance changes by less than this.
 
     Attributes
     ----------

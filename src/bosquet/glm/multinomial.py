@@ -53,8 +53,23 @@ class MultinomialRegression(ClassifierMixin, FormulaModel):
 
     Parameters
     ----------
-    formula, fit_intercept, missing, on_separation, max_iter, tol
-        As in `BinomialRegression`.
+    formula : str, list or None, default=None
+        ``"species ~ sepal_width + petal_width"``: the target, main effects and interactions; a dot means all
+        other columns. Without a left-hand side the target is the `y` passed to `fit`. A list of columns
+        uses these as main effects, None uses all columns.
+    fit_intercept : bool, default=True
+        Whether the model has an intercept. In a formula, 0 also removes it.
+    missing : "raise" or "drop", default="raise"
+        Whether a missing value raises an error that names its column, or its row is dropped
+        (`n_dropped_` counts them).
+    on_separation : "warn", "raise" or "ignore", default="warn"
+        What to do if the estimate does not exist because classes are separated from one
+        another.
+        `separation_` holds the terms.
+    max_iter : int, default=50
+        Maximum number of iterations of Newton's method.
+    tol : float, default=1e-10
+        The iteration stops when the deviance changes by less than this.
 
     Attributes
     ----------

@@ -38,9 +38,23 @@ class PoissonRegression(RegressorMixin, GeneralisedModel):
 
     Parameters
     ----------
-    formula, fit_intercept, missing, on_separation, max_iter, tol
-        As in `BinomialRegression`. Separation occurs if the terms can send the mean of some rows, whose
-        counts are all zero, to zero.
+    formula : str, list or None, default=None
+        ``"claims ~ age * region + power"``: the target, main effects and interactions; a dot means all
+        other columns. Without a left-hand side the target is the `y` passed to `fit`. A list of columns
+        uses these as main effects, None uses all columns.
+    fit_intercept : bool, default=True
+        Whether the model has an intercept. In a formula, 0 also removes it.
+    missing : "raise" or "drop", default="raise"
+        Whether a missing value raises an error that names its column, or its row is dropped
+        (`n_dropped_` counts them).
+    on_separation : "warn", "raise" or "ignore", default="warn"
+        What to do if the estimate does not exist because the terms can send the mean of
+        some rows, whose counts are all zero, to zero (separation).
+        `separation_` holds the terms.
+    max_iter : int, default=50
+        Maximum number of iterations of Newton's method.
+    tol : float, default=1e-10
+        The iteration stops when the deviance changes by less than this.
 
     Attributes
     ----------

@@ -5,7 +5,7 @@ prediction intervals, regression models, Haar features and detections, decision 
 studies, and of results of the theory.
 
 Every function accepts `ax` or `axes` to draw into, and returns them. Matplotlib is required
-(``pip install 'bosquet[plot]'``).
+(``pip install ".[plot]"`` in a clone of the repository).
 """
 
 from bosquet.plot.boosting import certificate, decision_rounds, error_curve, margins

@@ -127,7 +127,8 @@ def export_graphviz(
 ) -> str:
     """Return the tree in the DOT language of Graphviz, coloured by class or by mean.
 
-    The parameters are those of `export_text`. Rows that satisfy the condition of a node take the left
+    All parameters (`tree`, `feature_names`, `class_names`, `categories`, `cost_matrix`, `max_depth`,
+    `show_missing`) are those of `export_text`. Rows that satisfy the condition of a node take the left
     branch ("yes").
 
     Examples
@@ -236,7 +237,8 @@ def rules(
 ) -> list[Rule]:
     """Return one rule per leaf, from left to right; several splits on a feature become one condition.
 
-    The parameters are those of `export_text`. "or missing" in a condition means that a row with a missing
+    The parameters `tree`, `feature_names`, `class_names`, `categories` and `cost_matrix` are those of
+    `export_text`. "or missing" in a condition means that a row with a missing
     value of this feature takes this path at all splits on the feature. In nodes with surrogates, the
     surrogate splits decide first.
     """

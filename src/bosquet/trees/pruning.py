@@ -109,7 +109,22 @@ def _round_counts(counts: np.ndarray) -> np.ndarray:
 def cost_complexity(
     tree: TreeArrays, gamma: float, cost: str | ArrayLike = "impurity", node: int = 0
 ) -> float:
-    """Return C = D + γ · leaves of the branch at `node`; default: of the whole tree."""
+    """Return the cost C = D + γ · leaves of the branch at a node.
+
+    Parameters
+    ----------
+    tree : TreeArrays
+    gamma : float
+        Penalty γ of a leaf.
+    cost : str or array of shape (classes, decisions), default="impurity"
+        The error D of a leaf, as in `node_costs`.
+    node : int, default=0
+        The root of the branch; 0 is the whole tree.
+
+    Returns
+    -------
+    float
+    """
     below = tree.descendants([node])
     leaves = tree.is_leaf & below if not tree.is_leaf[node] else np.arange(tree.n_nodes) == node
     return float(node_costs(tree, cost)[leaves].sum() + gamma * np.count_nonzero(leaves))

@@ -97,9 +97,35 @@ class AnyBoostClassifier(StagewiseClassifier):
         constant step size.
     multiclass : {"one-vs-rest", "one-vs-one", "ecoc"}, default="one-vs-rest"
         Codes that turn several classes into two-class problems, decoded by the loss itself.
-    reweight, sampling, split, max_bins, categorical_features : as in `AdaBoostClassifier`
-    early_stopping, validation_fraction, n_iter_no_change, warm_start : as in `AdaBoostClassifier`
-    callbacks, verbose, n_jobs, random_state : as in `AdaBoostClassifier`
+    reweight : {"weights", "resample"}, default="weights"
+        Pass the weights to the weak learner, or draw a bootstrap sample with them, as in
+        `AdaBoostClassifier`.
+    sampling : {None, "under"}, default=None
+        "under": each round undersamples every class to the size of the rarest.
+    split : {"exact", "histogram"}, default="exact"
+        Native weak learners: thresholds between any two values, or between bins of columns.
+    max_bins : int, default=255
+        Maximum number of bins of a column for split="histogram".
+    categorical_features : "from_dtype", list of names or indices, mask, or None, default="from_dtype"
+        For native weak learners: columns whose values are categories. "from_dtype": those of a category or
+        string type.
+    early_stopping : bool, default=False
+        Whether to split off a validation set, and keep the number of rounds with the smallest error on it.
+    validation_fraction : float, default=0.1
+        Fraction of the rows in the validation set.
+    n_iter_no_change : int, default=20
+        Number of rounds without improvement before stopping.
+    warm_start : bool, default=False
+        Add rounds to the fitted model instead of fitting a new one, as in `AdaBoostClassifier`.
+    callbacks : list of callables, default=None
+        Called after each round with a `RoundInfo` (losses are error rates); a callback that returns True
+        stops the fit.
+    verbose : int, default=0
+        1: a progress bar.
+    n_jobs : int or None, default=None
+        Number of threads of native weak learners. None: all. The model is the same for any number.
+    random_state : int, RandomState or None, default=None
+        Seed of samples, the validation set, codes, and random weak learners.
 
     Attributes
     ----------

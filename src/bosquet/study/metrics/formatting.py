@@ -28,9 +28,12 @@ def format_score(value: float, digits: int = 4, *, signed: bool = False) -> str:
 
 
 def without_comma(title: str) -> str:
-    """Return a title without a comma, for lists: 'SVM (linear)' for 'SVM, linear'."""
+    """Return a title without a comma, for lists: 'SVM (linear)' for 'SVM, linear'.
+
+    A comma between parentheses separates the arguments of a custom metric, and is kept.
+    """
     first, comma, rest = title.partition(", ")
-    return f"{first} ({rest})" if comma else title
+    return f"{first} ({rest})" if comma and "(" not in first else title
 
 
 def in_sentence(title: str) -> str:
