@@ -81,9 +81,9 @@ BOSQUET_INLINE void exponentials(const double* __restrict f, const double* __res
     for (std::size_t i = 0; i < size; ++i) out[i] = portable_exp(f[i] - top[i]);
 }
 
-// Calls `use` with the first row of each group, its number of rows, and for each row the largest raw
-// score and the sum of the exponentials relative to it. `kept` receives the exponentials by class,
-// if there are at most kKeptClasses.
+// Calls `use` with the first row of each group, its number of rows, and for each row the largest
+// raw score and the sum of the exponentials relative to it. `kept` receives the exponentials by
+// class, if there are at most kKeptClasses.
 template <class Use>
 BOSQUET_INLINE void for_softmax_groups(const double* raw, std::size_t stride, std::size_t classes,
                                        std::size_t count, double* kept, Use use) {
