@@ -25,12 +25,18 @@ AUTOMATIC = (
 _STOPPING = ("n_estimators", "early_stopping", "n_iter_no_change")
 
 # Limits of the number of rows times outputs, by quality. Below the first, a validation set would be too
-# small, and cross-validation is cheap. Below the second, several runs are cheap.
+# small, and cross-validation is cheap. Below the second, several runs are cheap, and cheaper if the outputs
+# share trees.
 _SMALL_BELOW = {"default": 10_000, "best": 50_000}
 _MEDIUM_BELOW = {"default": 150_000, "best": 500_000}
+_SHARED_SMALL_BELOW = {"default": 10_000, "best": 10_000}
+_SHARED_MEDIUM_BELOW = {"default": 500_000, "best": 1_500_000}
+# Medium tables with shared trees and fewer rows are cross-validated too: with several classes, a validation
+# set of fewer than a thousand rows gives a number of rounds that varies by a factor of two.
+_SHARED_FOLDS_BELOW_ROWS = 10_000
 # With more values (rows times columns), trees on random features are the only set of values for classes:
 # the others search all columns of every node, and wide tables have many weak features.
-_WIDE_VALUES = 1_000_000
+_WIDE_VALUES = 500_000
 # Fewer rows are too few for folds.
 _MIN_ROWS_OF_FOLDS = 10
 # Where cross-validation is not used, a validation set is split off from this many rows on.
@@ -50,6 +56,12 @@ _MEDIUM: Values = _PLAIN | {"n_runs": 3, "min_samples_leaf": 5}
 # takes larger steps.
 _SHARED_TREES: Values = {"learning_rate": 0.1}
 _MORE_LEAVES: Values = {"max_leaf_nodes": 63}
+# Medium tables with shared trees. Cross-validation chooses the number of leaves. Trees without noise gain more
+# from the mean of runs than cross-validation of single runs shows.
+_MEDIUM_SHARED: list[Values] = [
+    _MEDIUM | {"n_runs": 8, "max_leaf_nodes": 63},
+    _MEDIUM | {"n_runs": 8, "max_leaf_nodes": 31},
+]
 # Small tables overfit less as a mean of runs that draw a part of the rows.
 _SMALL: Values = _PLAIN | {
     "n_runs": 5, "cat_smooth": 2.0, "cat_l2": 2.0, "min_samples_category": 5, "min_samples_leaf": 5,
@@ -177,18 +189,28 @@ def _given_values(model: BaseGradientBoosting) -> Values:
 
 
 def _is_small(quality: str, shape: TrainingShape) -> bool:
-    return quality != "fast" and shape.rows_times_outputs < _SMALL_BELOW[quality]
+    limits = _SHARED_SMALL_BELOW if shape.has_shared_trees else _SMALL_BELOW
+    return quality != "fast" and shape.rows_times_outputs < limits[quality]
 
 
 def _is_medium(quality: str, shape: TrainingShape) -> bool:
+    limits = _SHARED_MEDIUM_BELOW if shape.has_shared_trees else _MEDIUM_BELOW
     return (
         quality != "fast"
-        and _SMALL_BELOW[quality] <= shape.rows_times_outputs < _MEDIUM_BELOW[quality]
+        and not _is_small(quality, shape)
+        and shape.rows_times_outputs < limits[quality]
     )
 
 
+def _uses_folds(quality: str, shape: TrainingShape) -> bool:
+    if _is_small(quality, shape):
+        return shape.rows >= _MIN_ROWS_OF_FOLDS
+    few_rows = shape.rows < _SHARED_FOLDS_BELOW_ROWS
+    return shape.has_shared_trees and few_rows and _is_medium(quality, shape)
+
+
 def _early_stopping(quality: str, shape: TrainingShape, allows_folds: bool) -> bool | str:
-    if _is_small(quality, shape) and allows_folds and shape.rows >= _MIN_ROWS_OF_FOLDS:
+    if allows_folds and _uses_folds(quality, shape):
         return "cv"
     return shape.rows >= _VALIDATION_SET_ROWS
 
@@ -217,6 +239,8 @@ def _parameter_sets(quality: str, shape: TrainingShape, stopping: bool | str) ->
         # The penalty is compared with sums of Hessians, which are small if a class is rare.
         for values in sets:
             values["l2_regularization"] *= shape.curvature
+    elif _is_medium(quality, shape) and shape.has_shared_trees:
+        sets = _MEDIUM_SHARED if stopping == "cv" else [_MEDIUM | _MORE_LEAVES]
     elif _is_medium(quality, shape):
         sets = [dict(_MEDIUM)]
     else:
