@@ -38,11 +38,24 @@ def test_larger_tables_have_one_set_of_values_and_a_validation_set(rows, runs, l
 
 
 def test_rows_times_outputs_decide_what_is_small():
-    assert (
-        len(chosen_parameters(GradientBoostingClassifier(), 1_500, np.ones(26) / 26, outputs=26))
-        == 1
-    )
+    large_shares = np.ones(26) / 26
+    targets = chosen_parameters(GradientBoostingRegressor(), 1_500, outputs=26)
+    assert len(targets) == 1
     assert len(chosen_parameters(GradientBoostingClassifier(), 1_500, CLASSES)) == 4
+    assert len(chosen_parameters(GradientBoostingClassifier(), 300, large_shares, outputs=26)) == 4
+
+
+def test_cross_validation_chooses_the_leaves_of_shared_trees_on_medium_tables():
+    shares = np.ones(7) / 7
+    for rows, leaves in ((5_000, [63, 31]), (20_000, [63])):
+        candidates = chosen_parameters(GradientBoostingClassifier(), rows, shares, outputs=7)
+        assert [values["max_leaf_nodes"] for values in candidates] == leaves
+        assert {values["early_stopping"] for values in candidates} == {
+            "cv" if rows < 10_000 else True
+        }
+        assert all(values["min_samples_leaf"] == 5 for values in candidates)
+    (values,) = chosen_parameters(GradientBoostingClassifier(), 100_000, shares, outputs=7)
+    assert (values["n_runs"], values["min_samples_leaf"]) == (1, 20)
 
 
 @pytest.mark.parametrize("rows", [100, 5_000, 500_000])
