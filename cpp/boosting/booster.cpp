@@ -197,21 +197,21 @@ const GradientPair* Booster::split_gradients(std::uint32_t output) const {
 // output.
 const GradientPair* Booster::mixed_gradients() {
     std::size_t rows = train_->rows();
-    if (mixed_.size() != rows) mixed_ = Buffer<GradientPair>(rows);
+    if (mixed_pairs_.size() != rows) mixed_pairs_ = Buffer<GradientPair>(rows);
     std::vector<float> signs = draw_signs();
     std::size_t parts = output_parts(rows);
     team_->run(parts, [&](std::size_t index, int) {
         Range range = part_of(rows, parts, index);
-        std::fill_n(mixed_.data() + range.begin, range.size(), GradientPair{});
+        std::fill_n(mixed_pairs_.data() + range.begin, range.size(), GradientPair{});
         for (std::uint32_t k = 0; k < signs.size(); ++k) {
             const GradientPair* pairs = split_gradients(k);
             for (std::size_t row = range.begin; row < range.end; ++row) {
-                mixed_[row].g += signs[k] * pairs[row].g;
-                mixed_[row].h += pairs[row].h;
+                mixed_pairs_[row].g += signs[k] * pairs[row].g;
+                mixed_pairs_[row].h += pairs[row].h;
             }
         }
     });
-    return mixed_.data();
+    return mixed_pairs_.data();
 }
 
 // A random sign for each output. They are not all equal: the gradients of all classes add up to 0.

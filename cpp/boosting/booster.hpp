@@ -99,7 +99,7 @@ class Booster {
     std::uint64_t rounds_;
 
     Buffer<GradientPair> pairs_;
-    Buffer<GradientPair> mixed_;  // only with vector leaves
+    Buffer<GradientPair> mixed_pairs_;  // only with vector leaves
     Buffer<Packed> packed_;
     RowSampler sampler_;
     Buffer<std::uint16_t> leaf_of_row_;

@@ -339,11 +339,11 @@ void split_rows(RowSet rows, const std::uint64_t* marks, std::uint32_t* left,
     // Eight rows at a time: a permutation moves those that go left to the front. A store writes
     // eight entries even if fewer are valid, so that the last rows of each side are left to
     // split_few, which writes nothing past the end.
-    std::size_t lefts = 0;
+    std::size_t n_left = 0;
     for (std::size_t word = 0; word < (rows.count + 63) / 64; ++word)
-        lefts += static_cast<std::size_t>(__builtin_popcountll(marks[word]));
-    const std::uint32_t* left_end = left + lefts;
-    const std::uint32_t* right_end = right + (rows.count - lefts);
+        n_left += static_cast<std::size_t>(__builtin_popcountll(marks[word]));
+    const std::uint32_t* left_end = left + n_left;
+    const std::uint32_t* right_end = right + (rows.count - n_left);
     const auto* bytes = reinterpret_cast<const std::uint8_t*>(marks);
     __m256i run = _mm256_add_epi32(_mm256_set1_epi32(static_cast<int>(rows.first)),
                                    _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));

@@ -351,12 +351,12 @@ void Grower::partition(GrowingNode& node, Team* team, int worker) {
         table[0] = node.split.missing_left;
     }
     std::uint32_t* out = rows_[(node.depth + 1) % 2].data() + node.begin;
-    std::size_t lefts = 0;
+    std::size_t n_left = 0;
     if (team == nullptr) {
         std::uint64_t* marks =
             rows.count <= kSharedRows ? worker_marks_[worker].data() : marks_.data();
-        lefts = mark(node, rows, table, marks);
-        kernels_->split_rows(rows, marks, out, out + lefts);
+        n_left = mark(node, rows, table, marks);
+        kernels_->split_rows(rows, marks, out, out + n_left);
     } else {
         std::size_t chunks = chunk_count(rows.count);
         std::vector<std::size_t> lefts_before(chunks + 1);
@@ -365,17 +365,17 @@ void Grower::partition(GrowingNode& node, Team* team, int worker) {
                 mark(node, chunk_of(rows, chunk), table, marks_.data() + chunk * (kChunkRows / 64));
         });
         std::partial_sum(lefts_before.begin(), lefts_before.end(), lefts_before.begin());
-        lefts = lefts_before[chunks];
+        n_left = lefts_before[chunks];
         team->run(chunks, [&](std::size_t chunk, int) {
             std::size_t rights_before = chunk * kChunkRows - lefts_before[chunk];
             kernels_->split_rows(chunk_of(rows, chunk), marks_.data() + chunk * (kChunkRows / 64),
-                                 out + lefts_before[chunk], out + lefts + rights_before);
+                                 out + lefts_before[chunk], out + n_left + rights_before);
         });
     }
     node.left->begin = node.begin;
-    node.left->count = lefts;
-    node.right->begin = node.begin + lefts;
-    node.right->count = rows.count - lefts;
+    node.left->count = n_left;
+    node.right->begin = node.begin + n_left;
+    node.right->count = rows.count - n_left;
 }
 
 void Grower::build_histogram(const GrowingNode& node, Team* team, int worker) {
@@ -417,13 +417,13 @@ void Grower::find_split_among_few(GrowingNode& node, Packed* histogram, Team* te
         const FeaturePlace& place = layout.features[features[i]];
         histograms_.build_feature(features[i], rows, gradients_, histogram);
         if (!place.categorical) kernels_->accumulate(histogram + place.histogram, place.bins);
-        finder_.best_on(features[i], request, candidates[i]);
+        finder_.best_split_on(features[i], request, candidates[i]);
     };
     if (team != nullptr)
         team->run(features.size(), search);
     else
         for (std::size_t i = 0; i < features.size(); ++i) search(i, worker);
-    node.split = finder_.choose(candidates, request);
+    node.split = finder_.choose_split(candidates, request);
 }
 
 // `built` has its own histogram. `derived` holds the histogram of its parent, from which that of
@@ -463,7 +463,7 @@ void Grower::find_splits(GrowingNode* built, GrowingNode* derived, Packed* built
             kernels_->subtract(derived->histogram + place.histogram, entries, place.bins);
         for (Search& search : searches)
             if (search.allowed.empty() || search.allowed[f])
-                finder_.best_on(f, search.request, search.candidates[i]);
+                finder_.best_split_on(f, search.request, search.candidates[i]);
     };
     if (team == nullptr) {
         for (std::size_t i = 0; i < layout.active.size(); ++i) scan(i);
@@ -475,7 +475,7 @@ void Grower::find_splits(GrowingNode* built, GrowingNode* derived, Packed* built
         });
     }
     for (Search& search : searches)
-        search.node->split = finder_.choose(search.candidates, search.request);
+        search.node->split = finder_.choose_split(search.candidates, search.request);
 }
 
 }  // namespace bosquet

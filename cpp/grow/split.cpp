@@ -37,7 +37,7 @@ void SplitFinder::set_scale(const GradientScale& scale) {
 
 SplitRequest SplitFinder::request(RowSet rows, const Packed* histogram, Packed total,
                                   const ValueBounds& bounds, std::uint64_t key) const {
-    Sums all = real(total);
+    Sums all = dequantise(total);
     double l2 = options_->l2;
     NodeScan scan{};
     scan.total = total;
@@ -70,7 +70,7 @@ SplitRequest SplitFinder::request(RowSet rows, const Packed* histogram, Packed t
 }
 
 double SplitFinder::leaf_value(Packed sum, const ValueBounds& bounds) const {
-    Sums s = real(sum);
+    Sums s = dequantise(sum);
     return clipped_value(s.g, s.h, options_->l2, options_->max_delta_step, bounds);
 }
 
@@ -78,8 +78,8 @@ double SplitFinder::leaf_value(Packed sum, const ValueBounds& bounds) const {
 // itself uses the option l2, its children the argument `l2`, which is larger for categories.
 double SplitFinder::loss_decrease(std::uint32_t feature, Packed left, const SplitRequest& node,
                                   double l2) const {
-    Sums l = real(left);
-    Sums all = real(node.total());
+    Sums l = dequantise(left);
+    Sums all = dequantise(node.total());
     double right_h = (hessian_of(node.total()) - hessian_of(left)) * scale_.hessian_unit;
     if (unconstrained()) {
         double mean = all.g / (all.h + 2 * l2);
@@ -98,18 +98,18 @@ double SplitFinder::loss_decrease(std::uint32_t feature, Packed left, const Spli
 }
 
 double SplitFinder::decrease_from_score(double score, const SplitRequest& node, double l2) const {
-    Sums all = real(node.total());
+    Sums all = dequantise(node.total());
     double both = all.h + 2 * l2;
     if (l2 == 0) return score * both;
     return score * both + all.g * all.g * (1 / both - 1 / (all.h + options_->l2));
 }
 
-bool SplitFinder::admissible(Packed left, Packed total) const {
+bool SplitFinder::is_admissible(Packed left, Packed total) const {
     std::int32_t h = hessian_of(left);
     return h >= min_hessian_ && hessian_of(total) - h >= min_hessian_;
 }
 
-bool SplitFinder::surely_large_enough(const Split& split, Packed total) const {
+bool SplitFinder::is_surely_large_enough(const Split& split, Packed total) const {
     std::int64_t enough = (std::int64_t{options_->min_samples_leaf} - 1) * scale_.max_hessian;
     std::int64_t left = hessian_of(split.left);
     // More than min_samples_leaf - 1 rows with the largest Hessian can have, so at least
@@ -122,7 +122,7 @@ bool SplitFinder::left_is_heavier(Packed left, Packed total) {
     return 2.0 * hessian_of(left) >= hessian_of(total);
 }
 
-void SplitFinder::best_on(std::uint32_t feature, const SplitRequest& node, Split& out) const {
+void SplitFinder::best_split_on(std::uint32_t feature, const SplitRequest& node, Split& out) const {
     Split found = search(feature, node, nullptr);
     if (found.found()) out = std::move(found);
 }
@@ -136,8 +136,8 @@ Split SplitFinder::search(std::uint32_t feature, const SplitRequest& node,
 
 // The bins after which a split leaves enough rows on both sides. `before` rows go left in every
 // split.
-BinRange SplitFinder::with_enough_rows(const std::uint32_t* counts, std::uint32_t bins,
-                                       std::size_t before, std::size_t rows) const {
+BinRange SplitFinder::bins_with_enough_rows(const std::uint32_t* counts, std::uint32_t bins,
+                                            std::size_t before, std::size_t rows) const {
     std::size_t minimum = options_->min_samples_leaf, left = before;
     BinRange range{bins, 0};
     for (std::uint32_t bin = 1; bin < bins; ++bin) {
@@ -156,8 +156,8 @@ Split SplitFinder::search_ordered(std::uint32_t feature, const SplitRequest& nod
     const Packed* sums = node.histogram + place.histogram;
     BinRange right{1, place.bins - 1}, left = right;
     if (counts != nullptr) {
-        right = with_enough_rows(counts, place.bins, 0, node.rows.count);
-        left = with_enough_rows(counts, place.bins, counts[0], node.rows.count);
+        right = bins_with_enough_rows(counts, place.bins, 0, node.rows.count);
+        left = bins_with_enough_rows(counts, place.bins, counts[0], node.rows.count);
     }
     ScanResult best;
     double decrease;
@@ -191,7 +191,7 @@ ScanResult SplitFinder::scan_constrained(std::uint32_t feature, const Packed* su
         BinRange range = with_missing ? missing_left : missing_right;
         for (std::uint32_t bin = range.first; bin <= range.last; ++bin) {
             Packed left = sums[bin] + (with_missing ? sums[0] : 0);
-            if (!admissible(left, node.total())) continue;
+            if (!is_admissible(left, node.total())) continue;
             double decrease = loss_decrease(feature, left, node, options_->l2);
             if (decrease > best.score) best = {decrease, bin, with_missing, left};
         }
@@ -212,10 +212,10 @@ Split SplitFinder::search_categories(std::uint32_t feature, const SplitRequest& 
         std::uint32_t bin;
     };
     std::vector<Level> levels;
-    double mean_hessian = real(node.total()).h / static_cast<double>(node.rows.count);
+    double mean_hessian = dequantise(node.total()).h / static_cast<double>(node.rows.count);
     double minimum = options_->min_samples_category * mean_hessian;
     for (std::uint32_t bin = 0; bin < place.bins; ++bin) {
-        Sums s = real(entries[bin]);
+        Sums s = dequantise(entries[bin]);
         if (s.h > 0 && s.h >= minimum)
             levels.push_back({s.g / (s.h + options_->category_smoothing * mean_hessian), bin});
     }
@@ -238,7 +238,7 @@ Split SplitFinder::search_categories(std::uint32_t feature, const SplitRequest& 
                 left_rows += counts[bin];
                 if (left_rows < min_rows || node.rows.count - left_rows < min_rows) continue;
             }
-            if (!admissible(left, node.total())) continue;
+            if (!is_admissible(left, node.total())) continue;
             double s = loss_decrease(feature, left, node, l2);
             if (s > best) {
                 best = s;
@@ -278,12 +278,12 @@ std::vector<std::uint32_t> SplitFinder::count_bins(std::uint32_t feature, RowSet
 }
 
 std::size_t SplitFinder::count_left(const Split& split, std::span<const std::uint32_t> counts) {
-    std::size_t lefts = split.missing_left ? counts[0] : 0;
+    std::size_t n_left = split.missing_left ? counts[0] : 0;
     if (split.left_bins.empty())
-        return std::accumulate(counts.begin() + 1, counts.begin() + split.bin + 1, lefts);
+        return std::accumulate(counts.begin() + 1, counts.begin() + split.bin + 1, n_left);
     for (std::uint32_t bin : split.left_bins)
-        if (bin > 0) lefts += counts[bin];
-    return lefts;
+        if (bin > 0) n_left += counts[bin];
+    return n_left;
 }
 
 // The value by which the splits of a node on different features are compared: the gain, or, with
@@ -295,7 +295,7 @@ double SplitFinder::priority(const Split& split, const SplitRequest& node) const
     return std::sqrt(decrease) + noise_ * standard_normal(node.key, 1, split.feature);
 }
 
-Split SplitFinder::choose(std::span<Split> candidates, const SplitRequest& node) const {
+Split SplitFinder::choose_split(std::span<Split> candidates, const SplitRequest& node) const {
     std::vector<std::uint8_t> counted;
     std::size_t min_rows = options_->min_samples_leaf;
     while (true) {
@@ -310,11 +310,11 @@ Split SplitFinder::choose(std::span<Split> candidates, const SplitRequest& node)
         }
         if (best == candidates.size()) return {};
         Split& split = candidates[best];
-        if (surely_large_enough(split, node.total()) || (!counted.empty() && counted[best]))
+        if (is_surely_large_enough(split, node.total()) || (!counted.empty() && counted[best]))
             return std::move(split);
         std::vector<std::uint32_t> counts = count_bins(split.feature, node.rows);
-        std::size_t lefts = count_left(split, counts);
-        if (lefts >= min_rows && node.rows.count - lefts >= min_rows) return std::move(split);
+        std::size_t n_left = count_left(split, counts);
+        if (n_left >= min_rows && node.rows.count - n_left >= min_rows) return std::move(split);
         split = search(split.feature, node, counts.data());
         counted.resize(candidates.size());
         counted[best] = 1;

@@ -62,13 +62,13 @@ class SplitFinder {
 
     // Finds the best split on one feature without checking the numbers of rows. `out` is unchanged
     // if there is none.
-    void best_on(std::uint32_t feature, const SplitRequest& node, Split& out) const;
+    void best_split_on(std::uint32_t feature, const SplitRequest& node, Split& out) const;
 
     // Returns the best of the candidates, one per feature, with at least min_samples_leaf rows on
     // each side. Histograms hold no counts, but for most candidates the sum of Hessians proves that
     // there are enough rows. If it does not, the rows per bin of that feature are counted and, if a
     // side has too few, its bins are searched again.
-    Split choose(std::span<Split> candidates, const SplitRequest& node) const;
+    Split choose_split(std::span<Split> candidates, const SplitRequest& node) const;
 
     // The value of a leaf with these sums.
     double leaf_value(Packed sum, const ValueBounds& bounds) const;
@@ -77,7 +77,7 @@ class SplitFinder {
     struct Sums {
         double g, h;
     };
-    Sums real(Packed sum) const {
+    Sums dequantise(Packed sum) const {
         return {gradient_of(sum) * scale_.gradient_unit, hessian_of(sum) * scale_.hessian_unit};
     }
     // Whether values have no constraints, so that the best value of a child is -G / (H + l2).
@@ -96,13 +96,13 @@ class SplitFinder {
                             const std::uint32_t* counts) const;
     ScanResult scan_constrained(std::uint32_t feature, const Packed* sums, BinRange missing_right,
                                 BinRange missing_left, const SplitRequest& node) const;
-    BinRange with_enough_rows(const std::uint32_t* counts, std::uint32_t bins, std::size_t before,
-                              std::size_t rows) const;
+    BinRange bins_with_enough_rows(const std::uint32_t* counts, std::uint32_t bins,
+                                   std::size_t before, std::size_t rows) const;
     static bool left_is_heavier(Packed left, Packed total);
     std::vector<std::uint32_t> count_bins(std::uint32_t feature, RowSet rows) const;
     static std::size_t count_left(const Split& split, std::span<const std::uint32_t> counts);
-    bool surely_large_enough(const Split& split, Packed total) const;
-    bool admissible(Packed left, Packed total) const;
+    bool is_surely_large_enough(const Split& split, Packed total) const;
+    bool is_admissible(Packed left, Packed total) const;
 
     const BinnedMatrix* matrix_;
     const GrowOptions* options_;

@@ -51,7 +51,7 @@ def given_folds(
     folds: list[RowPair] = []
     splits = cv.split(np.empty((rows, 0)), table_y) if hasattr(cv, "split") else cv
     for split in splits:
-        train, validation = (_numbers_of(part, number, len(folds)) for part in split)
+        train, validation = (_to_row_numbers(part, number, len(folds)) for part in split)
         if not train.size or not validation.size:
             raise ValueError(
                 f"split {len(folds)} of cv has {train.size} training rows and {validation.size} validation"
@@ -63,7 +63,7 @@ def given_folds(
     return folds
 
 
-def _numbers_of(rows: Any, number: np.ndarray, split: int) -> np.ndarray:
+def _to_row_numbers(rows: Any, number: np.ndarray, split: int) -> np.ndarray:
     """The numbers of the given rows of the table, ascending, without those that are -1."""
     indices = np.asarray(rows)
     if indices.dtype.kind not in "iu" or (
@@ -104,7 +104,7 @@ class FoldsStepper:
         self.terms.n_rounds += 1
 
     def _run_block(self) -> None:
-        by_fold = _side_by_side(_boost_block, self.steppers, self.threads)
+        by_fold = _run_side_by_side(_boost_block, self.steppers, self.threads)
         means = np.einsum("f,frl->rl", self.weights, np.array(by_fold))
         self._losses += [(float(train), float(validation)) for train, validation in means]
 
@@ -127,7 +127,7 @@ def boost_side_by_side(steppers: Sequence[Any], n_rounds: int, threads: int) -> 
     """Add rounds to several models until each has `n_rounds`; each model runs in one thread at a time."""
     for end in range(BLOCK_ROUNDS, n_rounds + BLOCK_ROUNDS, BLOCK_ROUNDS):
         boost_block = partial(_boost_until, min(end, n_rounds))
-        _side_by_side(boost_block, steppers, threads)
+        _run_side_by_side(boost_block, steppers, threads)
 
 
 def _boost_until(n_rounds: int, stepper: Any) -> None:
@@ -135,7 +135,7 @@ def _boost_until(n_rounds: int, stepper: Any) -> None:
         stepper.step()
 
 
-def _side_by_side(task: Callable[[Any], Any], models: Sequence[Any], threads: int) -> list[Any]:
+def _run_side_by_side(task: Callable[[Any], Any], models: Sequence[Any], threads: int) -> list[Any]:
     """The results of a task for each model, in order."""
     threads = min(threads, len(models))
     if threads == 1:

@@ -56,8 +56,8 @@ _MEDIUM: Values = _PLAIN | {"n_runs": 3, "min_samples_leaf": 5}
 # takes larger steps.
 _SHARED_TREES: Values = {"learning_rate": 0.1}
 _MORE_LEAVES: Values = {"max_leaf_nodes": 63}
-# Medium tables with shared trees. Cross-validation chooses the number of leaves. Trees without noise gain more
-# from the mean of runs than cross-validation of single runs shows.
+# Medium tables with shared trees: cross-validation chooses the number of leaves. A set with noise is not
+# among them: trees without noise gain more from the mean of runs than cross-validation of single runs shows.
 _MEDIUM_SHARED: list[Values] = [
     _MEDIUM | {"n_runs": 8, "max_leaf_nodes": 63},
     _MEDIUM | {"n_runs": 8, "max_leaf_nodes": 31},
@@ -142,28 +142,28 @@ def candidate_parameters(
 
     A warm start continues trees with the values of the `earlier` fit.
     """
-    given = _given_values(model)
+    user_values = _user_values(model)
     # A caller who sets the number of rounds expects as many trees.
-    is_plain = model.estimator is not None or model.warm_start or "n_estimators" in given
+    is_plain = model.estimator is not None or model.warm_start or "n_estimators" in user_values
     quality = "fast" if is_plain else model.quality
-    strategy = given.pop("multi_strategy", _multi_strategy(is_plain, shape))
+    strategy = user_values.pop("multi_strategy", _multi_strategy(is_plain, shape))
     if shape.outputs > 1 and model.estimator is None:
         # A warm start cannot mix trees for one output and trees for all outputs.
         strategy = strategy if earlier is None else earlier["multi_strategy"]
         shape = replace(shape, multi_strategy=strategy)
-    stopping = given.get("early_stopping")
+    stopping = user_values.get("early_stopping")
     if stopping is None:
         # Cross-validation monitors the loss, and its models are not trained on all rows.
         allows_folds = model.scoring in (None, "loss") and model.refit
         stopping = True if has_eval_set else _early_stopping(quality, shape, allows_folds)
     rounds = _rounds(quality, shape, stopping)
-    chosen = {"early_stopping": stopping, "multi_strategy": shape.multi_strategy}
+    strategy_values = {"early_stopping": stopping, "multi_strategy": shape.multi_strategy}
     if earlier is not None:
-        kept = {name: value for name, value in earlier.items() if name not in _STOPPING}
-        return [_sorted({**rounds, **kept, **chosen, **given})]
+        earlier_values = {name: value for name, value in earlier.items() if name not in _STOPPING}
+        return [_sort_by_name({**rounds, **earlier_values, **strategy_values, **user_values})]
     candidates: list[Values] = []
     for tree_values in _parameter_sets(quality, shape, stopping):
-        values = _sorted({**rounds, **tree_values, **chosen, **given})
+        values = _sort_by_name({**rounds, **tree_values, **strategy_values, **user_values})
         if values not in candidates:
             candidates.append(values)
     return candidates
@@ -177,11 +177,11 @@ def values_with_validation_set(shape: TrainingShape) -> Values:
     return values | {"multi_strategy": strategy}
 
 
-def _sorted(values: Values) -> Values:
+def _sort_by_name(values: Values) -> Values:
     return {name: values[name] for name in sorted(values)}
 
 
-def _given_values(model: BaseGradientBoosting) -> Values:
+def _user_values(model: BaseGradientBoosting) -> Values:
     """The parameters that are not "auto", as plain Python values."""
     values = {name: getattr(model, name) for name in sorted(AUTOMATIC)}
     plain = {name: v.item() if isinstance(v, np.generic) else v for name, v in values.items()}
