@@ -37,6 +37,8 @@ _SHARED_FOLDS_BELOW_ROWS = 10_000
 # With more values (rows times columns), trees on random features are the only set of values for classes:
 # the others search all columns of every node, and wide tables have many weak features.
 _WIDE_VALUES = 500_000
+# From this many rows on, the splits of small trees are certain enough without noise.
+_MIN_ROWS_WITHOUT_NOISE = 1_000
 # Fewer rows are too few for folds.
 _MIN_ROWS_OF_FOLDS = 10
 # Where cross-validation is not used, a validation set is split off from this many rows on.
@@ -257,5 +259,9 @@ def _parameter_sets(quality: str, shape: TrainingShape, stopping: bool | str) ->
 def _small_sets(shape: TrainingShape) -> list[Values]:
     if not shape.is_classification:
         return _SMALL_REGRESSORS
-    is_wide = shape.rows * shape.columns > _WIDE_VALUES
-    return _SMALL_CLASSIFIERS[:1] if is_wide else _SMALL_CLASSIFIERS
+    if shape.rows * shape.columns > _WIDE_VALUES:
+        return _SMALL_CLASSIFIERS[:1]
+    if shape.rows < _MIN_ROWS_WITHOUT_NOISE:
+        return _SMALL_CLASSIFIERS
+    random_features, smallest_trees, small_trees, large_trees = _SMALL_CLASSIFIERS
+    return [random_features, smallest_trees, small_trees | {"split_noise": 0.0}, large_trees]
