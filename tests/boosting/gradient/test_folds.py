@@ -5,7 +5,7 @@ import pytest
 from sklearn.model_selection import KFold, StratifiedKFold, TimeSeriesSplit
 
 from bosquet import GradientBoostingClassifier, GradientBoostingRegressor, load
-from bosquet.boosting.gradient._folds import BLOCK_ROUNDS, fold_rows
+from bosquet.boosting.gradient._folds import BLOCK_ROUNDS, rounds_on_all_rows, fold_rows
 
 
 def table(rows=300, seed=0, noise=1.0):
@@ -27,7 +27,7 @@ def curve_by_hand(X, y, folds, n_rounds, weight=None):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_losses_are_the_means_of_separate_fits_and_the_model_has_the_best_number_of_rounds(
+def test_losses_are_the_means_of_separate_fits_and_decide_the_number_of_rounds(
     weighted,
 ):
     X, y = table()
@@ -39,12 +39,23 @@ def test_losses_are_the_means_of_separate_fits_and_the_model_has_the_best_number
     n_rounds = len(model.validation_loss_)
     expected = curve_by_hand(X, y, folds, n_rounds, weight)
     assert model.validation_loss_ == pytest.approx(expected, rel=1e-12)
-    assert model.n_iter_ == 1 + expected.argmin()
-    assert n_rounds == model.n_iter_ + 10
+    best_round = 1 + expected.argmin()
+    assert n_rounds == best_round + 10
+    assert model.n_iter_ == round(1.25 * best_round)
     whole = GradientBoostingRegressor(
         n_estimators=model.n_iter_, early_stopping=False, random_state=0
     ).fit(X, y, weight)
     assert np.array_equal(model.predict(X), whole.predict(X))
+
+
+def test_the_rounds_grow_in_proportion_to_the_rows_up_to_a_limit():
+    def folds(*sizes):
+        return [(np.arange(size), np.arange(size, 100)) for size in sizes]
+
+    assert rounds_on_all_rows(100, folds(90, 90), 100) == 111
+    assert rounds_on_all_rows(100, folds(80, 81, 79), 100) == 125
+    assert rounds_on_all_rows(100, folds(20, 40, 60), 100) == 125
+    assert rounds_on_all_rows(1, folds(80), 100) == 1
 
 
 def test_the_model_has_the_same_bits_for_any_number_of_threads():
@@ -181,7 +192,8 @@ def test_folds_stop_other_learners_and_survive_a_model_file(tmp_path):
     model = GradientBoostingRegressor(
         early_stopping="cv", estimator=learner, n_estimators=40, n_iter_no_change=5, random_state=0
     ).fit(X, y)
-    assert model.n_iter_ == 1 + np.argmin(model.validation_loss_)
+    best_round = 1 + np.argmin(model.validation_loss_)
+    assert model.n_iter_ == min(round(1.25 * best_round), 40)
     native = GradientBoostingRegressor(early_stopping="cv", cv=4, random_state=0).fit(X, y)
     native.save(tmp_path / "model.bosquet")
     loaded = load(tmp_path / "model.bosquet")

@@ -29,6 +29,7 @@ from bosquet.boosting.gradient._folds import (
     boost_side_by_side,
     fold_rows,
     given_folds,
+    rounds_on_all_rows,
 )
 from bosquet.boosting.gradient._learners import LearnerStepper
 from bosquet.boosting.gradient._offsets import WithOffset, check_offset
@@ -201,7 +202,8 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
                 break
         assert best is not None
         self.parameters_, history = best
-        stepper = self._boost(rows, None, history.best_round or 1)
+        n_rounds = rounds_on_all_rows(history.best_round or 1, folds, rows.rows)
+        stepper = self._boost(rows, None, min(n_rounds, self.parameters_["n_estimators"]))
         self._validation_fingerprint = None
         self._terms = self._mean_with_other_runs(stepper.terms, rows)
         self.timings_ = stepper.timings()

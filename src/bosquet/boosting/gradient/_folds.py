@@ -19,6 +19,10 @@ RowPair = tuple[np.ndarray, np.ndarray]  # training rows, validation rows
 # enough that Ctrl-C stops a fit soon.
 BLOCK_ROUNDS = 16
 
+# The models of folds have fewer training rows than the final model, which overfits later: it has more rounds
+# in proportion to its rows. With TimeSeriesSplit the first folds are very small, hence the limit.
+_MAX_FACTOR_OF_ROUNDS = 1.25
+
 
 def fold_rows(rows: int, folds: int, seed: int, strata: np.ndarray | None) -> list[RowPair]:
     """Training and validation rows of each fold, ascending; stratified if every class has enough rows."""
@@ -61,6 +65,12 @@ def given_folds(
     if not folds:
         raise ValueError("cv has no splits; pass at least one")
     return folds
+
+
+def rounds_on_all_rows(best_round: int, folds: Sequence[RowPair], n_rows: int) -> int:
+    """Return the number of rounds on all rows, from the best number of rounds of the folds."""
+    factor = n_rows / np.mean([train.size for train, _ in folds])
+    return round(best_round * min(factor, _MAX_FACTOR_OF_ROUNDS))
 
 
 def _to_row_numbers(rows: Any, number: np.ndarray, split: int) -> np.ndarray:
