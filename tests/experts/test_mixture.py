@@ -41,7 +41,7 @@ def play_as_stream(mixture, F, y, awake=None):
 
 
 def assert_same_game(one, other):
-    assert one.n_steps_ == other.n_steps_
+    assert (one.n_rows_, one.n_steps_) == (other.n_rows_, other.n_steps_)
     for name in ("final_weights_", "regret_", "bound_"):
         assert np.array_equal(getattr(one, name), getattr(other, name), equal_nan=True), name
     assert one.loss_ == other.loss_
@@ -116,6 +116,14 @@ def test_within_a_block_the_weights_do_not_change(rule):
         stream.update(y[begin : begin + 8])
     stream.partial_fit(F[48:], y[48:])
     assert_same_game(batch, stream)
+
+
+def test_a_step_has_as_many_rows_as_a_block_and_the_last_step_has_the_rest():
+    F, y = some_forecasts(steps=50)
+    blocks = Mixture("boa", block=8).fit(F, y)
+    assert (blocks.n_rows_, blocks.n_steps_) == (50, 7)
+    rows = Mixture("boa").fit(F, y)
+    assert (rows.n_rows_, rows.n_steps_) == (50, 50)
 
 
 def test_a_block_updates_the_rule_with_the_sum_of_its_losses():
@@ -307,7 +315,7 @@ def test_the_memory_of_a_stream_does_not_grow():
     first = len(pickle.dumps(mixture))
     for _ in range(20):
         play_as_stream(mixture, F, y)
-    assert mixture.n_steps_ == 420
+    assert mixture.n_rows_ == 420
     assert len(pickle.dumps(mixture)) < first + 200
 
 
@@ -330,7 +338,7 @@ def test_predicting_a_table_opens_no_step():
     many = mixture.predict(F)
     np.testing.assert_allclose(many, F @ mixture.final_weights_, rtol=1e-12)
     mixture.update(y[0])
-    assert mixture.n_steps_ == len(F) + 1
+    assert mixture.n_rows_ == len(F) + 1
     with pytest.raises(ValueError, match="predict first"):
         mixture.update(y[0])
 
@@ -358,7 +366,7 @@ def test_a_copy_is_independent_of_the_original():
     assert core.is_open
     assert len(history.get("losses")) == steps
     assert len(mixture.losses_) == 2 * len(F) + 1
-    assert mixture.n_steps_ == 2 * len(F) + 1
+    assert mixture.n_rows_ == 2 * len(F) + 1
 
 
 def test_predicting_again_replaces_the_open_step():

@@ -30,7 +30,7 @@ def test_the_weight_moves_to_the_model_that_continues_to_improve():
     X, y = drifting()
     model = OnlineMixtureRegressor(models(), warmup=0.25, batch_size=20, refit=False).fit(X, y)
     assert model.weights_[1] > 0.9
-    assert model.mixture_.n_steps_ == 900
+    assert model.mixture_.n_rows_ == 900
     assert model.predict(X[-50:]) == pytest.approx(y[-50:], abs=1.0)
 
 
@@ -103,7 +103,7 @@ def test_the_warm_up_of_classes_lasts_until_all_were_seen():
     X = rng.normal(size=(90, 2))
     y = np.repeat([0, 1, 2], 30)
     model = OnlineMixtureClassifier([("bayes", GaussianNB())], warmup=0.1).fit(X, y)
-    assert model.mixture_.n_steps_ == 90 - 61
+    assert model.mixture_.n_rows_ == 90 - 61
 
 
 def test_random_state_fixes_models_without_a_seed():
@@ -118,11 +118,11 @@ def test_partial_fit_does_not_change_models_returned_before():
     model = OnlineMixtureRegressor(models()).partial_fit(X[:50], y[:50])
     model.partial_fit(X[50:100], y[50:100])
     learner, mixture = model.estimators_[1], model.mixture_
-    predictions, steps = learner.predict(X), mixture.n_steps_
+    predictions, steps = learner.predict(X), mixture.n_rows_
     model.partial_fit(X[100:], y[100:])
     assert np.array_equal(learner.predict(X), predictions)
     assert not np.array_equal(model.estimators_[1].predict(X), predictions)
-    assert (steps, mixture.n_steps_, model.mixture_.n_steps_) == (50, 50, 150)
+    assert (steps, mixture.n_rows_, model.mixture_.n_rows_) == (50, 50, 150)
 
     class Broken(SGDRegressor):
         def partial_fit(self, X, y):

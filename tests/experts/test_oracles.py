@@ -153,7 +153,7 @@ def test_invalid_arguments_are_named_in_the_error(kind):
         oracle(F, y, kind, shifts=-1)
     with pytest.raises(ValueError, match="not convex"):
         oracle(F, y, "convex", loss="zero-one")
-    with pytest.raises(ValueError, match=r"must have shape \(n_steps, n_experts\)"):
+    with pytest.raises(ValueError, match=r"must have shape \(n_rows, n_experts\)"):
         oracle(y, y)
     with pytest.raises(ValueError, match="has recorded"):
         regret(Mixture().fit(F, y), F[:10], y[:10])

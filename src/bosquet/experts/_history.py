@@ -10,7 +10,7 @@ Piece = dict[str, np.ndarray]
 
 
 class History:
-    """Arrays by name with one entry per step. Immutable: `extended` returns a longer history."""
+    """Arrays by name with one entry per row. Immutable: `extended` returns a longer history."""
 
     def __init__(self, before: History | None = None, piece: Piece | None = None):
         # A linked list: the earlier steps and the latest piece. `merged` replaces it by one piece.

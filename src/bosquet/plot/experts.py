@@ -100,7 +100,7 @@ def expert_contributions(
     ----------
     mixture : Mixture
         Fitted to F, with its history; for regression.
-    F : array of shape (n_steps, n_experts)
+    F : array of shape (n_rows, n_experts)
         Forecasts of the experts.
     ax, max_display
         As in `expert_weights`.
