@@ -104,7 +104,7 @@ def test_a_batch_with_a_bad_step_changes_nothing(at, bad):
     }[bad]
     unchanged_by(mixture, lambda: mixture.partial_fit(G, z), ValueError, message)
     unchanged_by(mixture, lambda: mixture.fit(G, z), ValueError, message.replace("1", "")[:8])
-    weights = mixture.weights_
+    weights = mixture.weight_history_
     assert weights.shape == (10, 3)
 
 
@@ -251,8 +251,8 @@ def test_nothing_overflows_with_losses_of_a_billion(rule):
     losses = 1e9 * rng.random((3000, 4))
     losses[:, 1] -= 0.5e9 if not RULES[rule].bandit else 0
     game = play(losses, rule, random_state=0)
-    assert np.isfinite(game.weights_).all()
-    np.testing.assert_allclose(game.weights_.sum(axis=1), 1, atol=1e-9)
+    assert np.isfinite(game.weight_history_).all()
+    np.testing.assert_allclose(game.weight_history_.sum(axis=1), 1, atol=1e-9)
     assert np.isfinite(game.regret_).all()
     if not RULES[rule].bandit:
         assert game.final_weights_.argmax() == 1
@@ -276,7 +276,7 @@ def test_the_weight_of_an_expert_recovers_after_many_bad_steps():
     losses[:20_000, 0] = 1.0
     losses[20_000:, 1] = 1.0
     game = play(losses, ExponentialWeights(1.0))
-    assert game.weights_[20_000, 0] == 0  # e^-20000
+    assert game.weight_history_[20_000, 0] == 0  # e^-20000
     assert game.final_weights_ == pytest.approx([0.5, 0.5])
 
 

@@ -176,7 +176,7 @@ def test_mixtures_of_electric_loads_agree_with_the_reference_and_a_general_minim
     F, y = electric_load()
     mixture = Mixture("ml-poly").fit(F, y)
     weights = reference.mix(reference.ml_poly(3), F, y, lambda x, y: 2 * (x - y))
-    np.testing.assert_allclose(mixture.weights_, weights[:-1], atol=1e-9)
+    np.testing.assert_allclose(mixture.weight_history_, weights[:-1], atol=1e-9)
     scale = 1e4
     found = minimize(
         lambda w: ((F @ w - y) ** 2).mean() / scale,

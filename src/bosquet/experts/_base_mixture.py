@@ -270,8 +270,8 @@ class BaseMixture(RegressorMixin, BaseEstimator):
         return int(self._fitted_core.open_chosen()[0])
 
     @property
-    def weights_(self) -> np.ndarray:
-        return self._from_history("weights")
+    def weight_history_(self) -> np.ndarray:
+        return self._from_history("weights", "weight_history_")
 
     @property
     def predictions_(self) -> np.ndarray:
@@ -301,8 +301,8 @@ class BaseMixture(RegressorMixin, BaseEstimator):
         return self._from_history("chosen")
 
     @reads_fit_snapshot
-    def _from_history(self, name: str) -> np.ndarray:
-        return (self._fitted_core, self._recorded.get(name))[1]
+    def _from_history(self, name: str, attribute: str | None = None) -> np.ndarray:
+        return (self._fitted_core, self._recorded.get(name, attribute or f"{name}_"))[1]
 
     # ------------------------------------------------------------------ pickling
     def __getstate__(self) -> dict[str, object]:

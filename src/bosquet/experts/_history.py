@@ -36,11 +36,12 @@ class History:
         self._parts = (None, whole)
         return whole
 
-    def get(self, name: str) -> Any:
+    def get(self, name: str, attribute: str) -> Any:
+        """Return the array of this name, which users know as `attribute`."""
         values = self.merged().get(name)
         if values is None:
             raise AttributeError(
-                f"{name}_ was not recorded: fit records the steps unless history=False, update and"
+                f"{attribute} was not recorded: fit records the steps unless history=False, update and"
                 " partial_fit only with history=True"
             )
         return values

@@ -91,7 +91,7 @@ class Mixture(SaveMixin, BaseMixture):
     ----------
     final_weights_ : array of shape (n_experts,)
         Weights of the next step if every expert is awake.
-    weights_, expert_losses_ : arrays of shape (n_rows, n_experts)
+    weight_history_, expert_losses_ : arrays of shape (n_rows, n_experts)
         Weights and losses of the experts for each row, if recorded. The loss of a sleeping expert is NaN.
     predictions_, losses_ : arrays of shape (n_rows,)
         Predictions and losses of the mixture for each row, if recorded. With `classes`, predictions
@@ -470,7 +470,7 @@ def play(
     --------
     >>> from bosquet.experts import play
     >>> game = play([[0.0, 1.0], [0.0, 1.0], [1.0, 0.0]], "adahedge")
-    >>> game.weights_.round(2)
+    >>> game.weight_history_.round(2)
     array([[0.5 , 0.5 ],
            [0.8 , 0.2 ],
            [0.92, 0.08]])

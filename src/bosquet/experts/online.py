@@ -140,7 +140,7 @@ class BaseOnlineMixture(NamedLearners):
 
     @property
     @reads_fit_snapshot
-    def weights_(self) -> np.ndarray:
+    def final_weights_(self) -> np.ndarray:
         """Current weights of the models."""
         if not hasattr(self, "mixture_"):
             raise AttributeError(
@@ -201,7 +201,7 @@ class OnlineMixtureRegressor(RegressorMixin, BaseOnlineMixture):
     ----------
     mixture_ : Mixture
         The mixture, with its regret, bound and losses.
-    weights_ : array of shape (n_learners,)
+    final_weights_ : array of shape (n_learners,)
         Current weight of each model.
     estimators_ : list
         The current models.
@@ -218,7 +218,7 @@ class OnlineMixtureRegressor(RegressorMixin, BaseOnlineMixture):
     >>> model = OnlineMixtureRegressor(
     ...     [("line", SGDRegressor(random_state=0)), ("tree", DecisionTreeRegressor(max_depth=4))]
     ... ).fit(X, y)
-    >>> print(model.weights_.round(2), f"{model.score(X, y):.2f}")
+    >>> print(model.final_weights_.round(2), f"{model.score(X, y):.2f}")
     [0.12 0.88] 0.98
     """
 
@@ -318,7 +318,7 @@ class OnlineMixtureClassifier(ClassifierMixin, BaseOnlineMixture):
     Attributes
     ----------
     classes_ : array
-    mixture_, weights_, estimators_
+    mixture_, final_weights_, estimators_
         As in `OnlineMixtureRegressor`.
 
     Examples
