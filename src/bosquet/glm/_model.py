@@ -367,7 +367,7 @@ class FormulaModel(SaveMixin, BaseEstimator):
     # ---- selection ------------------------------------------------------------------------------
 
     @reads_fit_snapshot
-    def backward(self, criterion: str = "aic", level: float = 0.05) -> DataFrame:
+    def backward(self, criterion: str = "aic", level: float = 0.05) -> Self:
         """Remove one term at a time, the least useful first, and return the selected model.
 
         A main effect is not removed while the model has an interaction that contains it.
