@@ -191,25 +191,25 @@ def run_rounds(
 
 # ------------------------------------------------- the validation set and warm starts
 def split_rows(
-    rows: int, fraction: float, seed: int, strata: np.ndarray | None
+    n_rows: int, fraction: float, seed: int, strata: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Rows of the training and of the validation set, ascending, stratified if every class has enough."""
     from sklearn.model_selection import train_test_split
 
     if strata is not None and np.bincount(strata).min() < 2:
         strata = None
-    n_validation = max(1, round(fraction * rows))
-    if n_validation >= rows:
+    n_validation = max(1, round(fraction * n_rows))
+    if n_validation >= n_rows:
         raise ValueError(
-            f"validation_fraction={fraction:g} of {rows} rows leaves no row to train on; lower"
+            f"validation_fraction={fraction:g} of {n_rows} rows leaves no row to train on; lower"
             " validation_fraction or set early_stopping=False"
         )
     if strata is not None and (
-        n_validation < strata.max() + 1 or rows - n_validation < strata.max() + 1
+        n_validation < strata.max() + 1 or n_rows - n_validation < strata.max() + 1
     ):
         strata = None
     training_rows, validation_rows = train_test_split(
-        np.arange(rows), test_size=n_validation, random_state=seed, stratify=strata
+        np.arange(n_rows), test_size=n_validation, random_state=seed, stratify=strata
     )
     return np.sort(training_rows), np.sort(validation_rows)
 

@@ -14,10 +14,10 @@ Columns: TypeAlias = np.ndarray | list[np.ndarray]
 _CORE_TYPES = frozenset(np.dtype(code) for code in "?bBhHiIlLqQfd")
 
 
-def n_rows(columns: Columns) -> int:
+def count_rows(columns: Columns) -> int:
     """Return the number of rows of an encoded table.
 
-    >>> n_rows([np.zeros(3), np.ones(3)])
+    >>> count_rows([np.zeros(3), np.ones(3)])
     3
     """
     return len(columns[0]) if isinstance(columns, list) else columns.shape[0]

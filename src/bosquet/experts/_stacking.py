@@ -127,7 +127,7 @@ class BaseSuperLearner(SaveMixin, NamedLearners):
     ) -> Self:
         check_parameters(self, CHECKS)
         pairs = self._checked_pairs()
-        X = self._validate_X(X, reset=True, rows=2)
+        X = self._validate_X(X, reset=True, n_rows=2)
         labels, target = self._check_target(y)
         check_same_length(len(target), X.shape[0])
         weight = check_sample_weight(sample_weight, len(target), scale_matters=True)
@@ -161,13 +161,13 @@ class BaseSuperLearner(SaveMixin, NamedLearners):
         self, target: np.ndarray, groups: ArrayLike | None
     ) -> list[tuple[np.ndarray, np.ndarray]]:
         """Return (training rows, test rows) of each fold; every row is in one test set."""
-        rows = len(target)
+        n_rows = len(target)
         if isinstance(self.cv, int | np.integer) and not isinstance(self.cv, bool):
             if self.cv < 2:
                 raise ValueError(
                     f"cv={self.cv} is not valid: cv must be an integer >= 2 or a splitter"
                 )
-            fold = self._fold_numbers(target, min(int(self.cv), rows))
+            fold = self._fold_numbers(target, min(int(self.cv), n_rows))
             folds = [
                 (np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in np.unique(fold)
             ]
@@ -175,8 +175,8 @@ class BaseSuperLearner(SaveMixin, NamedLearners):
             from sklearn.model_selection import check_cv
 
             splitter = check_cv(self.cv, target, classifier=hasattr(self, "classes_"))
-            folds = list(splitter.split(np.zeros((rows, 1)), target, groups))
-        times = np.bincount(np.concatenate([test for _, test in folds]), minlength=rows)
+            folds = list(splitter.split(np.zeros((n_rows, 1)), target, groups))
+        times = np.bincount(np.concatenate([test for _, test in folds]), minlength=n_rows)
         if (times != 1).any():
             raise ValueError(
                 "cv must put every row into exactly one test set, as KFold does; it does not for row"

@@ -71,21 +71,21 @@ class BaseOnlineMixture(NamedLearners):
         -------
         self
         """
-        X, target = self._begin(X, y, rows=2)
-        rows = len(target)
-        first = self._n_warmup_rows(target, max(1, int(self.warmup * rows)))
+        X, target = self._begin(X, y, n_rows=2)
+        n_rows = len(target)
+        first = self._n_warmup_rows(target, max(1, int(self.warmup * n_rows)))
         self._fit_first(rows_of(X, np.arange(first)), target[:first])
-        for start in range(first, rows, self.batch_size):
-            batch = np.arange(start, min(start + self.batch_size, rows))
+        for start in range(first, n_rows, self.batch_size):
+            batch = np.arange(start, min(start + self.batch_size, n_rows))
             self._play_and_update(rows_of(X, batch), target[batch])
         if self.refit:
             self._refit(X, target)
         return self
 
-    def _begin(self, X: Any, y: ArrayLike, *, rows: int) -> tuple[Any, np.ndarray]:
+    def _begin(self, X: Any, y: ArrayLike, *, n_rows: int) -> tuple[Any, np.ndarray]:
         check_parameters(self, CHECKS)
         pairs = self._checked_pairs()
-        X = self._validate_X(X, reset=True, rows=rows)
+        X = self._validate_X(X, reset=True, n_rows=n_rows)
         target = self._check_target(y, first=True)
         check_same_length(len(target), X.shape[0])
         random = check_random_state(seed_from(self.random_state))
@@ -97,7 +97,7 @@ class BaseOnlineMixture(NamedLearners):
 
     def _partial_fit(self, X: Any, y: ArrayLike) -> Self:
         if not hasattr(self, "mixture_"):
-            X, target = self._begin(X, y, rows=1)
+            X, target = self._begin(X, y, n_rows=1)
             self._fit_first(X, target)
             return self
         X = self._validate_X(X, reset=False)

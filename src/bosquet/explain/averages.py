@@ -132,11 +132,11 @@ def _to_all_features(
     """Values for all columns of the table; values of a column that was drawn twice are added."""
     if features is None:
         return values
-    rows, outputs = values.shape[0], values.shape[-1]
+    n_rows, outputs = values.shape[0], values.shape[-1]
     if interactions:
-        all_values = np.zeros((count, count, rows, outputs))
+        all_values = np.zeros((count, count, n_rows, outputs))
         np.add.at(all_values, np.ix_(features, features), values.transpose(1, 2, 0, 3))
         return all_values.transpose(2, 0, 1, 3)
-    all_values = np.zeros((count, rows, outputs))
+    all_values = np.zeros((count, n_rows, outputs))
     np.add.at(all_values, features, values.transpose(1, 0, 2))
     return all_values.transpose(1, 0, 2)

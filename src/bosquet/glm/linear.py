@@ -138,8 +138,8 @@ class LinearModel(RegressorMixin, FormulaModel):
         return Response(values, table.per_row.get("sample_weight"))
 
     def _estimate(self, matrix: np.ndarray, response: Response) -> Estimate:
-        rows = len(response.values)
-        weight = np.ones(rows) if response.weight is None else response.weight
+        n_rows = len(response.values)
+        weight = np.ones(n_rows) if response.weight is None else response.weight
         if matrix.shape[1] == 0:
             return _empty_estimate(response.values, weight)
         model = from_statsmodels("regression.linear_model")

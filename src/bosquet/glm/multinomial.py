@@ -153,15 +153,15 @@ class MultinomialRegression(ClassifierMixin, FormulaModel):
     def _estimate(self, matrix: np.ndarray, response: Response) -> Estimate:
         classes = self.classes_.size
         if matrix.shape[1] == 0:
-            rows = len(response.values)
-            log_likelihood, none = -rows * float(np.log(classes)), np.empty(0)
+            n_rows = len(response.values)
+            log_likelihood, none = -n_rows * float(np.log(classes)), np.empty(0)
             return Estimate(
                 None,
                 none,
                 none.reshape(0, 0),
                 -2 * log_likelihood,
                 log_likelihood,
-                rows * (classes - 1),
+                n_rows * (classes - 1),
                 0,
                 True,
             )

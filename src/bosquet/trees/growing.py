@@ -51,7 +51,7 @@ class TreeTarget:
         return replace(self, values=np.ascontiguousarray(self.values[..., rows]))
 
     @property
-    def rows(self) -> int:
+    def n_rows(self) -> int:
         return self.values.shape[-1]
 
     @property
@@ -126,10 +126,10 @@ def _check_monotone_support(estimator: Any) -> None:
         )
 
 
-def _row_count(value: float, rows: int, minimum: int) -> int:
+def _row_count(value: float, n_rows: int, minimum: int) -> int:
     """Return a number of rows that is given as a count or as a fraction."""
     if isinstance(value, float | np.floating):
-        return max(minimum, int(np.ceil(value * rows)))
+        return max(minimum, int(np.ceil(value * n_rows)))
     return int(value)
 
 

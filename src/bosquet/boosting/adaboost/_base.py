@@ -34,12 +34,12 @@ from bosquet._targets import (
 )
 from bosquet.boosting._inputs import as_shaped, check_learner
 from bosquet.boosting.adaboost._learner_factory import (
-    count_rows,
     encode_table,
     is_native,
     make_vote,
     make_weak_learner,
     select_rows,
+    table_length,
 )
 from bosquet.boosting.adaboost._voters import LearnerSequenceMixin, NativeVoter, importances_of
 from bosquet.boosting.adaboost._weak_learners import WeakLearner
@@ -336,7 +336,7 @@ class VoteClassifier(LearnerSequenceMixin, SaveMixin, ExplainMixin, ClassifierMi
 def labels_of(model: Any, table: Any, y: ArrayLike) -> np.ndarray:
     """Return the labels y; raise an error unless there is one for each row of the table."""
     labels = check_labels(y, owner=type(model).__name__)
-    check_same_length(labels.size, count_rows(model.estimator, table))
+    check_same_length(labels.size, table_length(model.estimator, table))
     return labels
 
 

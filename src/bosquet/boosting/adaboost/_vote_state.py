@@ -166,7 +166,7 @@ def _decision_from(state: State, n_classes: int, n_outputs: int) -> Any:
 
 def _as_vote_state(as_vote: Any) -> State:
     if isinstance(as_vote, HalfLogOdds):
-        return {"kind": "half_log_odds", "rows": int(as_vote.rows)}
+        return {"kind": "half_log_odds", "rows": int(as_vote.n_rows)}
     return {"kind": "centred_votes" if isinstance(as_vote, CentredVotes) else "identity"}
 
 

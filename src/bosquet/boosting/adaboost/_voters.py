@@ -10,7 +10,7 @@ import numpy as np
 from bosquet import _core
 from bosquet._sklearn import check_is_fitted
 from bosquet.boosting.adaboost.votes import TreeVote
-from bosquet.data import TableEncoder, n_rows, take_rows
+from bosquet.data import TableEncoder, count_rows, take_rows
 from bosquet.trees.copying import add_arrays
 
 if TYPE_CHECKING:
@@ -157,10 +157,10 @@ def predictions_by_tree(
 ) -> Iterator[np.ndarray]:
     """Predictions of each tree, shape (rows, trees), in blocks of rows."""
     values = [ensemble.tree_arrays(t)["value"].reshape(-1) for t in range(ensemble.n_trees)]
-    rows, size = n_rows(columns), max(1, VALUES_AT_A_TIME // len(values))
-    for first in range(0, rows, size):
-        last = min(first + size, rows)
-        whole = last - first == rows
+    n_rows, size = count_rows(columns), max(1, VALUES_AT_A_TIME // len(values))
+    for first in range(0, n_rows, size):
+        last = min(first + size, n_rows)
+        whole = last - first == n_rows
         block = columns if whole else take_rows(columns, np.arange(first, last))
         leaves = ensemble.apply(block, threads)
         predictions = np.empty(leaves.shape)

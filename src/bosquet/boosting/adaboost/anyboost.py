@@ -213,8 +213,8 @@ class AnyBoostClassifier(StagewiseClassifier):
     def _algorithm(self) -> Algorithm:
         loss = margin_loss(self.loss)
 
-        def two_classes(y: np.ndarray, share: np.ndarray, rows: int) -> Descent:
-            return Descent(y, share, self.learning_rate, rows, loss=loss, step=self.step)
+        def two_classes(y: np.ndarray, share: np.ndarray, n_rows: int) -> Descent:
+            return Descent(y, share, self.learning_rate, n_rows, loss=loss, step=self.step)
 
         scheme = "two" if self.n_classes_ == 2 else self._scheme()
         return Algorithm(scheme, two_classes, loss, loop=descend)
@@ -246,12 +246,12 @@ class Descent(TwoClasses):
         y: np.ndarray,
         weight: np.ndarray,
         learning_rate: float = 1.0,
-        rows: int | None = None,
+        n_rows: int | None = None,
         *,
         loss: MarginLoss,
         step: float | str = "exact",
     ):
-        super().__init__(y, weight, learning_rate, rows)
+        super().__init__(y, weight, learning_rate, n_rows)
         self.loss, self.step_rule = loss, step
 
     def weights(self, f: np.ndarray) -> Weights | None:

@@ -517,14 +517,14 @@ class AdaBoostClassifier(StagewiseClassifier):
         n_classes, rate = self.n_classes_, self.learning_rate
         scheme = "two" if n_classes == 2 else self._scheme()
 
-        def two_classes(y: np.ndarray, share: np.ndarray, rows: int) -> Any:
+        def two_classes(y: np.ndarray, share: np.ndarray, n_rows: int) -> Any:
             estimator = self.estimator
             if self.variant == "logit" and estimator is not None and is_classifier(estimator):
                 raise ValueError(
                     f"variant='logit' fits numbers by least squares, but {type(estimator).__name__} is a"
                     " classifier; pass a regressor, for example bosquet.DecisionTreeRegressor(max_depth=3)"
                 )
-            return VARIANTS[self.variant](y, share, rate, rows)
+            return VARIANTS[self.variant](y, share, rate, n_rows)
 
         def several_classes(numbers: np.ndarray, share: np.ndarray) -> Any:
             if scheme == "samme":

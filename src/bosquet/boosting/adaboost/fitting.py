@@ -87,7 +87,7 @@ class Algorithm:
     """The choices of an estimator that boosts by reweighting.
 
     `scheme` is "two" for two classes, "samme", "mh" or the name of a code. `two_classes(y, share, rows)`
-    makes the variant for signs y, where `rows` is the number of rows of the whole fit;
+    makes the variant for signs y, where `n_rows` is the number of rows of the whole fit;
     `several_classes(numbers, share)` makes the variant of "samme" or "mh". `loss` decodes codes and gives
     probabilities. `core_name` is the name of the variant in the core, None if it cannot run its rounds.
     """
@@ -189,13 +189,13 @@ class _LoopPlan:
     ):
         self.algorithm, self.builder = algorithm, builder
         self.train, self.earlier = train, earlier
-        self.rows = train.numbers.size
+        self.n_rows = train.numbers.size
         self.threads = effective_threads(builder.n_jobs)
         self.vc_dim: float | None = None  # of the learner, once it is made
 
     def two_classes(self) -> tuple[Vote, Loops]:
         train, builder = self.train, self.builder
-        variant = self.algorithm.two_classes(2.0 * train.numbers - 1, train.share, self.rows)
+        variant = self.algorithm.two_classes(2.0 * train.numbers - 1, train.share, self.n_rows)
         learner = self._make_learner(train.table, variant, train.numbers, labels=builder.classes)
         vote, sums = self._make_vote(learner, variant, 1)
         f = None if sums is None else sums[:, 0].copy()
@@ -225,7 +225,7 @@ class _LoopPlan:
         for column in range(matrix.shape[1]):
             rows = np.flatnonzero(signs[:, column])
             y = signs[rows, column].astype(float)
-            variant = self.algorithm.two_classes(y, train.share[rows], self.rows)
+            variant = self.algorithm.two_classes(y, train.share[rows], self.n_rows)
             # If every column has all rows, the table is prepared once.
             if learner is None or not has_all_rows:
                 table = train.table

@@ -219,10 +219,10 @@ class TwoClasses:
         y: np.ndarray,
         weight: np.ndarray,
         learning_rate: float = 1.0,
-        rows: int | None = None,
+        n_rows: int | None = None,
     ):
         self.y = y
-        self.n_rows = rows or y.shape[-1]  # of the whole fit; y may hold some of its rows only
+        self.n_rows = n_rows or y.shape[-1]  # of the whole fit; y may hold some of its rows only
         self.share = weight / weight.sum()
         self.learning_rate = learning_rate
 

@@ -54,11 +54,11 @@ IDENTITY = Identity()
 class HalfLogOdds:
     """½ ln(p / (1 - p)) for the second class; p is kept away from 0 and 1 by half a row."""
 
-    rows: int
+    n_rows: int
 
     @property
     def largest(self) -> float:
-        return math.log(2 * self.rows + 1) / 2
+        return math.log(2 * self.n_rows + 1) / 2
 
     def __call__(self, probabilities: np.ndarray) -> np.ndarray:
         with np.errstate(divide="ignore"):

@@ -59,7 +59,7 @@ from bosquet.boosting.rounds import (
     split_rows,
     start_of_run,
 )
-from bosquet.data import UNSEEN, TableEncoder, n_rows, take_rows
+from bosquet.data import UNSEEN, TableEncoder, count_rows, take_rows
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -104,9 +104,8 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
         target, n_samples = self._check_target(y, columns, continuing)
         loss = self._loss if continuing else self._make_loss(target)
         weight = self._check_weight(sample_weight, target, n_samples)
-        rows = int(np.count_nonzero(weight)) if weight.size else n_samples
         shape = TrainingShape(
-            rows,
+            int(np.count_nonzero(weight)) if weight.size else n_samples,
             loss.outputs,
             self._class_shares(target, weight),
             columns=encoder.n_features,
@@ -186,7 +185,7 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
             y = rows.target[0] if strata is None else strata
             folds = given_folds(self.cv, y, n_samples, fit_rows.weighted_rows)
         else:
-            folds = fold_rows(rows.rows, self.cv, self._seed, strata)
+            folds = fold_rows(rows.n_rows, self.cv, self._seed, strata)
         row_pairs = [
             (self._take_rows(rows, train), self._take_rows(rows, held_out))
             for train, held_out in folds
@@ -202,7 +201,7 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
                 break
         assert best is not None
         self.parameters_, history = best
-        n_rounds = rounds_on_all_rows(history.best_round or 1, folds, rows.rows)
+        n_rounds = rounds_on_all_rows(history.best_round or 1, folds, rows.n_rows)
         stepper = self._boost(rows, None, min(n_rounds, self.parameters_["n_estimators"]))
         self._validation_fingerprint = None
         self._terms = self._mean_with_other_runs(stepper.terms, rows)
@@ -218,7 +217,7 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
             for train, validation in folds
         ]
         weights = [
-            validation.weight.sum() if validation.weight.size else validation.rows
+            validation.weight.sum() if validation.weight.size else validation.n_rows
             for _, validation in folds
         ]
         history = LossHistory()
@@ -242,7 +241,7 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
         if not seeds:
             return terms
         threads = effective_threads(self.n_jobs)
-        if rows.rows < ROWS_OF_PARALLEL_RUNS:
+        if rows.n_rows < ROWS_OF_PARALLEL_RUNS:
             others = [
                 self._make_stepper(rows, None, self._loss, self._encoder, seed, None, threads=1)
                 for seed in seeds
@@ -329,7 +328,7 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
         return encoder, columns
 
     def _row_count(self, columns: Any) -> int:
-        return n_rows(columns) if self.estimator is None else columns.shape[0]
+        return count_rows(columns) if self.estimator is None else columns.shape[0]
 
     def _check_weight(
         self, sample_weight: ArrayLike | None, target: np.ndarray, n_rows: int
@@ -376,7 +375,7 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
         if not self._stops_early():
             return FitRows(all_rows, all_rows, None, None, weighted_rows)
         train, validation_rows = split_rows(
-            all_rows.rows, self.validation_fraction, seed, self._strata(all_rows.target)
+            all_rows.n_rows, self.validation_fraction, seed, self._strata(all_rows.target)
         )
         if weighted_rows is not None:
             train, validation_rows = weighted_rows[train], weighted_rows[validation_rows]
@@ -388,13 +387,13 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
             weighted_rows,
         )
 
-    def _take_rows(self, part: EncodedRows, rows: np.ndarray) -> EncodedRows:
-        """The given rows of a part."""
+    def _take_rows(self, part: EncodedRows, row_numbers: np.ndarray) -> EncodedRows:
+        """The rows of a part that have these numbers."""
         take = take_rows if self.estimator is None else rows_of
-        weight = part.weight[rows] if part.weight.size else part.weight
-        target = np.ascontiguousarray(part.target[:, rows])
-        offset = None if part.offset is None else np.ascontiguousarray(part.offset[:, rows])
-        return EncodedRows(take(part.columns, rows), target, weight, part.unit, offset)
+        weight = part.weight[row_numbers] if part.weight.size else part.weight
+        target = np.ascontiguousarray(part.target[:, row_numbers])
+        offset = None if part.offset is None else np.ascontiguousarray(part.offset[:, row_numbers])
+        return EncodedRows(take(part.columns, row_numbers), target, weight, part.unit, offset)
 
     def _make_stepper(
         self,

@@ -24,36 +24,36 @@ BLOCK_ROUNDS = 16
 _MAX_FACTOR_OF_ROUNDS = 1.25
 
 
-def fold_rows(rows: int, folds: int, seed: int, strata: np.ndarray | None) -> list[RowPair]:
+def fold_rows(n_rows: int, folds: int, seed: int, strata: np.ndarray | None) -> list[RowPair]:
     """Training and validation rows of each fold, ascending; stratified if every class has enough rows."""
     from sklearn.model_selection import KFold, StratifiedKFold
 
-    if rows < 2:
+    if n_rows < 2:
         raise ValueError(
-            f"early_stopping='cv' needs at least 2 rows, but there is {rows}; set early_stopping=False"
+            f"early_stopping='cv' needs at least 2 rows, but there is {n_rows}; set early_stopping=False"
         )
-    folds = min(folds, rows)
+    folds = min(folds, n_rows)
     if strata is not None and np.bincount(strata).min() < folds:
         strata = None
     kind = KFold if strata is None else StratifiedKFold
     splitter = kind(folds, shuffle=True, random_state=seed)
-    return list(splitter.split(np.zeros(rows), strata))
+    return list(splitter.split(np.zeros(n_rows), strata))
 
 
 def given_folds(
-    cv: Splitter | Sequence[RowPair], y: np.ndarray, rows: int, weighted_rows: np.ndarray | None
+    cv: Splitter | Sequence[RowPair], y: np.ndarray, n_rows: int, weighted_rows: np.ndarray | None
 ) -> list[RowPair]:
     """Training and validation rows of each split of a table, by a splitter or a list of splits.
 
     Only the `weighted_rows` of the table are used (None: all); `y` and the result refer to them.
     """
-    weighted_rows = np.arange(rows) if weighted_rows is None else weighted_rows
-    number = np.full(rows, -1)
+    weighted_rows = np.arange(n_rows) if weighted_rows is None else weighted_rows
+    number = np.full(n_rows, -1)
     number[weighted_rows] = np.arange(weighted_rows.size)
-    table_y = np.zeros(rows, y.dtype)
+    table_y = np.zeros(n_rows, y.dtype)
     table_y[weighted_rows] = y
     folds: list[RowPair] = []
-    splits = cv.split(np.empty((rows, 0)), table_y) if hasattr(cv, "split") else cv
+    splits = cv.split(np.empty((n_rows, 0)), table_y) if hasattr(cv, "split") else cv
     for split in splits:
         train, validation = (_to_row_numbers(part, number, len(folds)) for part in split)
         if not train.size or not validation.size:

@@ -110,8 +110,8 @@ class LearnerStepper:
     def _draw_rows(self) -> np.ndarray | None:
         if self.subsample >= 1:
             return None
-        size = max(1, round(self.subsample * self.train.rows))
-        return np.sort(self.random.permutation(self.train.rows)[:size])
+        size = max(1, round(self.subsample * self.train.n_rows))
+        return np.sort(self.random.permutation(self.train.n_rows)[:size])
 
     def _fit_learner(self, residual: np.ndarray, rows: np.ndarray | None) -> Any:
         learner = seeded_clone(self.estimator, self.random, keep_set=True)

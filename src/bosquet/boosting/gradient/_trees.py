@@ -115,7 +115,7 @@ class TreeStepper:
         statistics: TrainingStatistics | None = None,
     ):
         start_time = time.perf_counter()
-        threads = threads_for(train.rows, len(categories), threads)
+        threads = threads_for(train.n_rows, len(categories), threads)
         seed, isa = options["seed"], instruction_set()
         self.statistics, self.seed = statistics, seed
         columns = self._columns_of_version(train, 0)

@@ -75,15 +75,15 @@ def permutation_importances(
     return _largest_first(columns, losses)
 
 
-def rows_by_weight(rows: int, weight: np.ndarray | None) -> np.ndarray:
-    """Return `rows` row indices, each as often as its weight implies; without weights each once.
+def rows_by_weight(n_rows: int, weight: np.ndarray | None) -> np.ndarray:
+    """Return `n_rows` row indices, each as often as its weight implies; without weights each once.
 
     Systematic sampling is used, which is deterministic: with equal weights each row is drawn once.
     """
     if weight is None:
-        return np.arange(rows)
+        return np.arange(n_rows)
     cumulative = np.cumsum(weight) / weight.sum()
-    return np.searchsorted(cumulative, (np.arange(rows) + 0.5) / rows).clip(0, rows - 1)
+    return np.searchsorted(cumulative, (np.arange(n_rows) + 0.5) / n_rows).clip(0, n_rows - 1)
 
 
 def _largest_first(columns: list[str], losses: np.ndarray) -> list[dict[str, Any]]:

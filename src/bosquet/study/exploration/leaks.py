@@ -104,8 +104,8 @@ def time_leaks(features: Iterable[Feature], time: Feature) -> list[Finding]:
     These are dates later than the time of the row, and columns that are empty in the latest rows.
     """
     assert time.numbers is not None
-    rows = len(time.numbers)
-    count = max(int(LAST_ROWS * rows), MIN_LAST_ROWS)
+    n_rows = len(time.numbers)
+    count = max(int(LAST_ROWS * n_rows), MIN_LAST_ROWS)
     order = np.argsort(time.numbers, kind="stable")
     last = order[-count:]
     findings = []
@@ -116,7 +116,7 @@ def time_leaks(features: Iterable[Feature], time: Feature) -> list[Finding]:
         if feature.kind == "date" and time.kind == "date" and feature.numbers is not None:
             later = float((feature.numbers > time.numbers + ONE_DAY).mean())
             how = f"is later than {time.name} in {later:.0%} of the rows" if later >= LATER else ""
-        elif rows > 4 * count and bool(feature.missing[last].all()):
+        elif n_rows > 4 * count and bool(feature.missing[last].all()):
             earlier = float(feature.missing[order[:-count]].mean())
             how = f"is missing in the last {count:,} rows by {time.name}" if earlier < 0.5 else ""
         if how:
@@ -153,7 +153,7 @@ class _Leak:
 
     column: str
     level: str  # "RACE = 'Not_a_Fatality'"
-    rows: int
+    n_rows: int
     how: str  # "never has INJURY = 'Fatal' (42 % of all rows)"
     expected: float
     threshold: float = EXPECTED
@@ -199,7 +199,7 @@ def _report_leaks(leaks: list[_Leak], target: str) -> list[Finding]:
     findings = []
     for leak in severe[:_REPORTED]:
         message = (
-            f"{leak.level} ({leak.rows:,} rows) {leak.how}; drop {leak.column} unless it is known before"
+            f"{leak.level} ({leak.n_rows:,} rows) {leak.how}; drop {leak.column} unless it is known before"
             f" {target}."
         )
         findings.append(

@@ -48,12 +48,12 @@ def rows_by_model(affordable: object, shape: TableShape, seconds: float) -> int:
     return int(affordable(unlimited, seconds))  # type: ignore[operator]
 
 
-def modelled_seconds(affordable: object, shape: TableShape, rows: int) -> float:
+def modelled_seconds(affordable: object, shape: TableShape, n_rows: int) -> float:
     """Return the seconds in which the cost model can fit this many rows, by bisection."""
     low, high = 1e-6, 1e6
     for _ in range(60):
         middle = (low * high) ** 0.5
-        if rows_by_model(affordable, shape, middle) < rows:
+        if rows_by_model(affordable, shape, middle) < n_rows:
             low = middle
         else:
             high = middle

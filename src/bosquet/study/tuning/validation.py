@@ -263,16 +263,16 @@ SCHEMES: dict[str, type[ValidationScheme]] = {
 }
 
 
-def scheme_for(method: Method, by: str | None, rows: int, design: Design | None = None) -> str:
+def scheme_for(method: Method, by: str | None, n_rows: int, design: Design | None = None) -> str:
     """Return the scheme `by`, or the method's default; with many rows a validation set replaces folds.
 
     Bootstrap samples would divide groups and mix times. With such a design, folds or a validation set replace
     them.
     """
     if design and design.has_dependent_rows and (by or method.by) in ("oob", "bootstrap"):
-        return "validation" if rows >= LARGE else "cv"
+        return "validation" if n_rows >= LARGE else "cv"
     if by is None:
-        return "validation" if method.by == "cv" and rows >= LARGE else method.by
+        return "validation" if method.by == "cv" and n_rows >= LARGE else method.by
     if by not in SCHEMES:
         raise ValueError(f"by={by!r} is not valid: by must be one of {', '.join(SCHEMES)}, or None")
     return by
@@ -315,10 +315,10 @@ def validation_rows(rows: TableRows, metric: Any, seed: int) -> tuple[np.ndarray
     return np.flatnonzero(fold), np.flatnonzero(fold == 0)
 
 
-def draw_bags(rows: int, bags: int, seed: int) -> list[np.ndarray]:
+def draw_bags(n_rows: int, bags: int, seed: int) -> list[np.ndarray]:
     """Return the row indices of each bootstrap sample; a sample has as many rows as the table."""
     random = np.random.RandomState(seed)
-    return [random.randint(rows, size=rows) for _ in range(bags)]
+    return [random.randint(n_rows, size=n_rows) for _ in range(bags)]
 
 
 def with_all_classes(predictions: np.ndarray, fitted: Any, metric: Any) -> np.ndarray:
