@@ -239,7 +239,7 @@ class StoppingState:
 
 
 @dataclass
-class RunStart:
+class FitStart:
     """Where the rounds of a fit begin: the terms so far, their losses, the state of early stopping."""
 
     terms: Any
@@ -283,7 +283,7 @@ def losses_so_far(model: Any, rounds: int) -> LossHistory:
     return LossHistory(train_loss, validation_loss, scores)
 
 
-def start_of_run(
+def start_of_fit(
     model: Any,
     terms: Any,
     state: StoppingState | None,
@@ -293,7 +293,7 @@ def start_of_run(
     tol: float,
     scoring: str | Callable[..., float] | None = None,
     is_split_off: bool = True,
-) -> RunStart:
+) -> FitStart:
     """Where the rounds of a fit begin.
 
     `terms` are those of the fitted model that a warm start continues, None for a new fit.
@@ -309,7 +309,7 @@ def start_of_run(
         since = 0 if start is None else start.n_rounds
         stopping = EarlyStopping(patience, tol, since)
     if start is None:
-        return RunStart(None, LossHistory(), stopping, validation_fingerprint, scoring)
+        return FitStart(None, LossHistory(), stopping, validation_fingerprint, scoring)
     if resumed is None or stopping is None:
         if (
             stopping is not None
@@ -318,14 +318,14 @@ def start_of_run(
         ):
             _warn_of_trained_rows()
         history = losses_so_far(model, start.n_rounds)
-        return RunStart(start, history, stopping, validation_fingerprint, scoring)
+        return FitStart(start, history, stopping, validation_fingerprint, scoring)
     history = resumed.history.copy()
     if resumed.scoring == scoring:
         stopping = resumed.stopping.resume(patience, tol)
     else:  # scores of another metric cannot be compared
         unknown = [float("nan")] * len(history.validation_loss)
         history.validation_score = unknown if scoring else list(history.validation_loss)
-    return RunStart(start, history, stopping, validation_fingerprint, scoring, resumed)
+    return FitStart(start, history, stopping, validation_fingerprint, scoring, resumed)
 
 
 def _warn_of_trained_rows() -> None:

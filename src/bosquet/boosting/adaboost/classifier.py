@@ -36,11 +36,11 @@ from bosquet.boosting.endings import (
     warn_of_ending,
 )
 from bosquet.boosting.rounds import (
+    FitStart,
     LossHistory,
-    RunStart,
     fingerprint,
     split_rows,
-    start_of_run,
+    start_of_fit,
 )
 from bosquet.data import TableEncoder
 from bosquet.losses import margin_loss
@@ -119,7 +119,7 @@ class StagewiseClassifier(VoteClassifier):
             table, class_numbers(labels, classes), weight
         )
         state = self.__dict__.pop("_stopping_state", None)
-        start = start_of_run(
+        start = start_of_fit(
             self,
             self._vote if continuing else None,
             state,
@@ -186,7 +186,7 @@ class StagewiseClassifier(VoteClassifier):
             max_bins=self.max_bins,
         )
 
-    def _finish(self, stepper: VoteStepper, start: RunStart) -> None:
+    def _finish(self, stepper: VoteStepper, start: FitStart) -> None:
         """Truncate the vote to the best round, certify it, and report why the rounds ended."""
         history = start.history
         ending = self._find_ending(stepper, history)

@@ -52,12 +52,12 @@ from bosquet.boosting.gradient.automatic import (
 )
 from bosquet.boosting.rounds import (
     EarlyStopping,
+    FitStart,
     LossHistory,
-    RunStart,
     fingerprint,
     run_rounds,
     split_rows,
-    start_of_run,
+    start_of_fit,
 )
 from bosquet.data import UNSEEN, TableEncoder, count_rows, take_rows
 
@@ -143,7 +143,7 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
     ) -> None:
         """Boost until the validation set stops the rounds, or for a given number of rounds."""
         previous = self._terms if continuing else None
-        start = start_of_run(
+        start = start_of_fit(
             self,
             previous,
             self.__dict__.pop("_stopping_state", None),
@@ -260,7 +260,7 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
             fit_rows.validation_rows, validation.target, validation.weight, validation.offset
         )
 
-    def _finish(self, stepper: Any, start: RunStart, fit_rows: FitRows, previous: Any) -> None:
+    def _finish(self, stepper: Any, start: FitStart, fit_rows: FitRows, previous: Any) -> None:
         """The model: truncated to the best round, or fitted again to all rows; the mean of several runs."""
         rows, terms_with_stopping, best = fit_rows.train, stepper.terms, start.history.best_round
         refits = best is not None and self.refit and fit_rows.validation_rows is not None
