@@ -130,7 +130,7 @@ class LossHistory:
                 trace.append(nan if value is None else value)
 
     def copy(self) -> LossHistory:
-        """A result with copies of the lists, to which a warm start appends."""
+        """A history with copies of the lists, to which a warm start appends; without a best round."""
         return LossHistory(
             list(self.train_loss), list(self.validation_loss), list(self.validation_score)
         )
