@@ -171,6 +171,7 @@ def weights_in_round(
         if algorithm.scheme in ("samme", "mh"):
             assert algorithm.several_classes is not None
             weights = algorithm.several_classes(target, share).weights(np.ascontiguousarray(vote.T))
+            assert weights is not None
             return weights.distribution.T
         if algorithm.scheme != "two":
             return None  # each column of a code has its own weights

@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from math import nan
-from typing import Any, Protocol
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -93,10 +93,30 @@ class EarlyStopping:
 
 
 # -------------------------------------------------------------------------- the loop
+class HasRounds(Protocol):
+    """What counts its rounds."""
+
+    @property
+    def n_rounds(self) -> int: ...
+
+
+class Terms(HasRounds, Protocol):
+    """The terms of a model, round by round: trees of the core, or learners of any kind."""
+
+    def truncate(self, n_rounds: int) -> None:
+        """Remove the terms of all later rounds."""
+
+    def copy(self) -> Self: ...
+
+
+TermsT = TypeVar("TermsT", bound=Terms)
+
+
 class Stepper(Protocol):
     """What adds a term to a model: native trees, or any learner."""
 
-    terms: Any
+    @property
+    def terms(self) -> HasRounds: ...
 
     def step(self) -> bool | None:
         """Add the term of one round; False if there was nothing to add."""
@@ -215,7 +235,7 @@ def split_rows(
 
 
 @dataclass
-class StoppingState:
+class StoppingState(Generic[TermsT]):
     """The state of early stopping at the end of a fit, from which a warm start continues.
 
     Attributes
@@ -229,29 +249,32 @@ class StoppingState:
     round_records : the records of the rounds of a vote.
     """
 
-    terms: Any
+    terms: TermsT
     history: LossHistory
     stopping: EarlyStopping
     fingerprint: int
     scoring: str | Callable[..., float] | None = None
-    refitted: Any = None
+    refitted: TermsT | None = None
     round_records: list[Any] = field(default_factory=list)
 
 
 @dataclass
-class FitStart:
+class FitStart(Generic[TermsT]):
     """Where the rounds of a fit begin: the terms so far, their losses, the state of early stopping."""
 
-    terms: Any
+    terms: TermsT | None
     history: LossHistory
     stopping: EarlyStopping | None
     fingerprint: int | None
     scoring: str | Callable[..., float] | None = None
-    resumed: StoppingState | None = None
+    resumed: StoppingState[TermsT] | None = None
 
     def state_after(
-        self, terms: Any, refitted: Any = None, round_records: list[Any] | None = None
-    ) -> StoppingState | None:
+        self,
+        terms: TermsT,
+        refitted: TermsT | None = None,
+        round_records: list[Any] | None = None,
+    ) -> StoppingState[TermsT] | None:
         """The state that the next warm start needs; None without early stopping."""
         if self.stopping is None or self.fingerprint is None:
             return None
@@ -285,15 +308,15 @@ def losses_so_far(model: Any, rounds: int) -> LossHistory:
 
 def start_of_fit(
     model: Any,
-    terms: Any,
-    state: StoppingState | None,
+    terms: TermsT | None,
+    state: StoppingState[TermsT] | None,
     validation_fingerprint: int | None,
     *,
     patience: int,
     tol: float,
     scoring: str | Callable[..., float] | None = None,
     is_split_off: bool = True,
-) -> FitStart:
+) -> FitStart[TermsT]:
     """Where the rounds of a fit begin.
 
     `terms` are those of the fitted model that a warm start continues, None for a new fit.

@@ -236,7 +236,7 @@ class HaarBoostClassifier(SaveMixin, ClassifierMixin, BaseEstimator):
         features = haar_features(self.window_, self.features)
         threads = effective_threads(self.n_jobs)
         rows = train.numbers.size
-        variant: Any = VARIANTS[self.variant](
+        variant = VARIANTS[self.variant](
             2.0 * train.numbers - 1, train.share, self.learning_rate, rows
         )
         learner = HaarLearner(

@@ -44,7 +44,7 @@ from bosquet.boosting.adaboost._learner_factory import (
 from bosquet.boosting.adaboost._voters import LearnerSequenceMixin, NativeVoter, importances_of
 from bosquet.boosting.adaboost._weak_learners import WeakLearner
 from bosquet.boosting.adaboost.votes import LearnerVote, TreeVote
-from bosquet.boosting.rounds import LossHistory, run_rounds
+from bosquet.boosting.rounds import EarlyStopping, LossHistory, Stepper, run_rounds
 from bosquet.data import TableEncoder
 
 if TYPE_CHECKING:
@@ -174,7 +174,9 @@ class VoteClassifier(LearnerSequenceMixin, SaveMixin, ExplainMixin, ClassifierMi
         set_feature_attributes(self, encoder)
         return SignedRows(signs, share, learner, is_native(self.estimator), weighted_rows, n_given)
 
-    def _run(self, stepper: Any, history: LossHistory, stopping: Any = None) -> None:
+    def _run(
+        self, stepper: Stepper, history: LossHistory, stopping: EarlyStopping | None = None
+    ) -> None:
         """Run the rounds, with progress bar and callbacks."""
         run_rounds(
             stepper,

@@ -25,7 +25,14 @@ from bosquet.boosting.adaboost.fitting import (
     VoteStepper,
     make_vote_stepper,
 )
-from bosquet.boosting.adaboost.stagewise import VARIANTS, MultiLabel, MultiLabelMada, Samme
+from bosquet.boosting.adaboost.stagewise import (
+    VARIANTS,
+    MultiLabel,
+    MultiLabelMada,
+    Samme,
+    TwoClasses,
+    Variant,
+)
 from bosquet.boosting.adaboost.votes import CodeDecision, Decision, Vote
 from bosquet.boosting.endings import (
     Ending,
@@ -129,7 +136,8 @@ class StagewiseClassifier(VoteClassifier):
         )
         if start.resumed is not None:
             # Continue all rounds that were tried, not only those that the model kept.
-            self._vote, self._round_records = start.terms, list(start.resumed.round_records)
+            self._vote = start.resumed.terms
+            self._round_records = list(start.resumed.round_records)
         earlier = (
             EarlierRounds(self._vote, self._round_records, self._is_finished)
             if continuing
@@ -186,7 +194,7 @@ class StagewiseClassifier(VoteClassifier):
             max_bins=self.max_bins,
         )
 
-    def _finish(self, stepper: VoteStepper, start: FitStart) -> None:
+    def _finish(self, stepper: VoteStepper, start: FitStart[Vote]) -> None:
         """Truncate the vote to the best round, certify it, and report why the rounds ended."""
         history = start.history
         ending = self._find_ending(stepper, history)
@@ -517,7 +525,7 @@ class AdaBoostClassifier(StagewiseClassifier):
         n_classes, rate = self.n_classes_, self.learning_rate
         scheme = "two" if n_classes == 2 else self._scheme()
 
-        def two_classes(y: np.ndarray, share: np.ndarray, n_rows: int) -> Any:
+        def two_classes(y: np.ndarray, share: np.ndarray, n_rows: int) -> TwoClasses:
             estimator = self.estimator
             if self.variant == "logit" and estimator is not None and is_classifier(estimator):
                 raise ValueError(
@@ -526,7 +534,7 @@ class AdaBoostClassifier(StagewiseClassifier):
                 )
             return VARIANTS[self.variant](y, share, rate, n_rows)
 
-        def several_classes(numbers: np.ndarray, share: np.ndarray) -> Any:
+        def several_classes(numbers: np.ndarray, share: np.ndarray) -> Variant:
             if scheme == "samme":
                 return Samme(numbers, n_classes, share, rate)
             kind = MultiLabelMada if self.variant == "mada" else MultiLabel

@@ -29,6 +29,7 @@ from bosquet.boosting.adaboost.stagewise import (
     BoostingRound,
     Loop,
     TwoClasses,
+    Variant,
     VoteStep,
     WorseThanChance,
     adaboost_step,
@@ -49,7 +50,7 @@ from bosquet.data import TableEncoder
 from bosquet.losses import MarginLoss
 
 if TYPE_CHECKING:
-    from bosquet._types import Estimator
+    pass
 
 
 # Variants for which the core computes α, and ε.
@@ -86,16 +87,16 @@ class RoundRecord:
 class Algorithm:
     """The choices of an estimator that boosts by reweighting.
 
-    `scheme` is "two" for two classes, "samme", "mh" or the name of a code. `two_classes(y, share, rows)`
+    `scheme` is "two" for two classes, "samme", "mh" or the name of a code. `two_classes(y, share, n_rows)`
     makes the variant for signs y, where `n_rows` is the number of rows of the whole fit;
     `several_classes(numbers, share)` makes the variant of "samme" or "mh". `loss` decodes codes and gives
     probabilities. `core_name` is the name of the variant in the core, None if it cannot run its rounds.
     """
 
     scheme: str
-    two_classes: Callable[[np.ndarray, np.ndarray, int], Any]
+    two_classes: Callable[[np.ndarray, np.ndarray, int], TwoClasses]
     loss: MarginLoss
-    several_classes: Callable[[np.ndarray, np.ndarray], Any] | None = None
+    several_classes: Callable[[np.ndarray, np.ndarray], Variant] | None = None
     loop: Callable[..., Loop] = boost
     core_name: str | None = None
 
@@ -134,7 +135,7 @@ class LearnerBuilder:
     def strata(self, numbers: np.ndarray) -> np.ndarray | None:
         return np.asarray(numbers, dtype=np.intp) if self.undersample else None
 
-    def with_own_draws(self, learner: Any, column: int, y: np.ndarray) -> Any:
+    def with_own_draws(self, learner: Any, column: int, y: np.ndarray) -> WeakLearner:
         """The same learner with other random numbers, for a column of a code."""
         drawing_learner = copy.copy(learner)
         drawing_learner.reweighting = Reweighting(
@@ -218,7 +219,7 @@ class _LoopPlan:
         train = self.train
         signs = matrix[train.numbers]
         has_all_rows = not (signs == 0).any()
-        learner: Any = None
+        learner: WeakLearner | None = None
         vote: Vote | None = None
         sums: np.ndarray | None = None
         loops: Loops = []
@@ -243,13 +244,15 @@ class _LoopPlan:
         assert vote is not None
         return vote, loops
 
-    def _make_learner(self, table: Any, variant: Any, numbers: np.ndarray, **classes: Any) -> Any:
+    def _make_learner(
+        self, table: Any, variant: Variant, numbers: np.ndarray, **classes: Any
+    ) -> WeakLearner:
         learner = self.builder.learner(table, variant.output_kind, numbers, **classes)
         self.vc_dim = learner.vc_dim
         return learner
 
     def _make_vote(
-        self, learner: WeakLearner, variant: Any, outputs: int, at_once: bool = False
+        self, learner: WeakLearner, variant: Variant, outputs: int, at_once: bool = False
     ) -> tuple[Vote, np.ndarray | None]:
         """The vote, and its sums on the training rows if it has rounds of an earlier fit."""
         if self.earlier is None:
@@ -261,12 +264,19 @@ class _LoopPlan:
         return vote, vote.raw(self.train.table, self.threads)
 
     def _make_loop(
-        self, learner: Any, variant: Any, vote: Vote, f: np.ndarray | None, column: int
+        self,
+        learner: WeakLearner,
+        variant: Variant,
+        vote: Vote,
+        f: np.ndarray | None,
+        column: int,
     ) -> Iterator[BoostingRound]:
         if self.earlier is not None and self.earlier.is_finished:
             return iter(())
         if f is None and self.algorithm.core_name is not None and core_can_boost(learner):
             assert isinstance(vote, TreeVote)
+            assert isinstance(variant, TwoClasses)
+            assert isinstance(learner, StumpLearner)
             return stump_rounds(learner, self.algorithm.core_name, variant, vote)
         records = [] if self.earlier is None else self.earlier.records
         size = float(sum(record.size[column] for record in records))
@@ -380,7 +390,7 @@ class VoteStepper:
 
 
 # ------------------------------------------------------ rounds of the core on stumps
-def core_can_boost(learner: Estimator) -> bool:
+def core_can_boost(learner: WeakLearner) -> bool:
     """Whether the core can run the rounds of this learner: native stumps on all rows, two classes."""
     if not isinstance(learner, StumpLearner) or learner.reweighting.is_random:
         return False

@@ -371,7 +371,7 @@ class Samme:
         self.log_share = np.log(self.share)
         self.learning_rate = learning_rate
         self.chance = 1 - 1 / n_classes
-        self.as_vote = CentredVotes(n_classes)
+        self.as_vote: AsVote = CentredVotes(n_classes)
         self.row_indices = np.arange(classes.size)
 
     def zero_vote(self) -> np.ndarray:
@@ -444,4 +444,10 @@ def exponential_weights(logs: np.ndarray) -> Weights:
     return Weights(w, float(largest) + math.log(mass))
 
 
-VARIANTS = {"discrete": Discrete, "real": Real, "gentle": Gentle, "logit": Logit, "mada": Mada}
+VARIANTS: dict[str, type[TwoClasses]] = {
+    "discrete": Discrete,
+    "real": Real,
+    "gentle": Gentle,
+    "logit": Logit,
+    "mada": Mada,
+}

@@ -31,7 +31,7 @@ from bosquet.boosting.gradient._folds import (
     given_folds,
     rounds_on_all_rows,
 )
-from bosquet.boosting.gradient._learners import LearnerStepper
+from bosquet.boosting.gradient._learners import LearnerStepper, LearnerTerms
 from bosquet.boosting.gradient._offsets import WithOffset, check_offset
 from bosquet.boosting.gradient._parameters import (
     check_continuing,
@@ -69,6 +69,9 @@ if TYPE_CHECKING:
     from bosquet.data import Columns
     from bosquet.losses import CustomLoss, NativeLoss
 
+
+GradientTerms = TreeTerms | LearnerTerms
+GradientStepper = TreeStepper | LearnerStepper
 
 # Below this number of rows, several runs are boosted side by side, each in one thread.
 ROWS_OF_PARALLEL_RUNS = 20_000
@@ -235,12 +238,13 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
         )
         return history
 
-    def _mean_with_other_runs(self, terms: Any, rows: EncodedRows) -> Any:
+    def _mean_with_other_runs(self, terms: GradientTerms, rows: EncodedRows) -> GradientTerms:
         """The mean of this run and of the other `n_runs` - 1, which have other seeds."""
         seeds = seeds_of_runs(self._seed, self.parameters_["n_runs"])[1:]
         if not seeds:
             return terms
         threads = effective_threads(self.n_jobs)
+        others: list[GradientStepper]
         if rows.n_rows < ROWS_OF_PARALLEL_RUNS:
             others = [
                 self._make_stepper(rows, None, self._loss, self._encoder, seed, None, threads=1)
@@ -249,7 +253,9 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
             boost_side_by_side(others, terms.n_rounds, threads)
         else:  # one after the other, each with all threads: the bins of one run are in memory at a time
             others = [self._boost(rows, None, terms.n_rounds, seed) for seed in seeds]
-        return mean_of_runs([terms, *(other.terms for other in others)])
+        runs = [terms, *(other.terms for other in others)]
+        # Only trees have several runs (`check_parameters`).
+        return mean_of_runs([run for run in runs if isinstance(run, TreeTerms)])
 
     def _compute_validation_fingerprint(self, fit_rows: FitRows) -> int | None:
         """The fingerprint of the validation set that early stopping uses; None without early stopping."""
@@ -260,25 +266,35 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
             fit_rows.validation_rows, validation.target, validation.weight, validation.offset
         )
 
-    def _finish(self, stepper: Any, start: FitStart, fit_rows: FitRows, previous: Any) -> None:
+    def _finish(
+        self,
+        stepper: GradientStepper,
+        start: FitStart[GradientTerms],
+        fit_rows: FitRows,
+        previous: GradientTerms | None,
+    ) -> None:
         """The model: truncated to the best round, or fitted again to all rows; the mean of several runs."""
-        rows, terms_with_stopping, best = fit_rows.train, stepper.terms, start.history.best_round
+        rows, best = fit_rows.train, start.history.best_round
+        terms = terms_with_stopping = stepper.terms
         refits = best is not None and self.refit and fit_rows.validation_rows is not None
         if best is not None and refits:
             refitted = start.terms if start.resumed is None else start.resumed.refitted
             rows = fit_rows.all_rows
             stepper = self._boost(rows, refitted, best)
+            terms = stepper.terms
         elif best is not None:
-            stepper.terms = terms_with_stopping.copy() if self.warm_start else terms_with_stopping
-            stepper.terms.truncate(best)
-        elif start.resumed is not None and terms_with_stopping.n_rounds == start.terms.n_rounds:
-            stepper.terms = previous  # no round was added that another metric could choose
+            terms = terms_with_stopping.copy() if self.warm_start else terms_with_stopping
+            terms.truncate(best)
+        elif (
+            start.resumed is not None
+            and previous is not None
+            and terms_with_stopping.n_rounds == start.resumed.terms.n_rounds
+        ):
+            terms = previous  # no round was added that another metric could choose
         self._validation_fingerprint = None if refits else start.fingerprint
         if self.warm_start:
-            self._stopping_state = start.state_after(
-                terms_with_stopping, stepper.terms if refits else None
-            )
-        self._terms = self._mean_with_other_runs(stepper.terms, rows)
+            self._stopping_state = start.state_after(terms_with_stopping, terms if refits else None)
+        self._terms = self._mean_with_other_runs(terms, rows)
         self.timings_ = stepper.timings()
 
     def _store_losses(self, history: LossHistory) -> None:
@@ -286,7 +302,13 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
         self.validation_loss_ = np.array(history.validation_loss)
         self.validation_score_ = np.array(history.validation_score)
 
-    def _boost(self, rows: EncodedRows, start: Any, n_rounds: int, seed: int | None = None) -> Any:
+    def _boost(
+        self,
+        rows: EncodedRows,
+        start: GradientTerms | None,
+        n_rounds: int,
+        seed: int | None = None,
+    ) -> GradientStepper:
         """A stepper after `n_rounds` rounds on `rows`, without a validation set."""
         seed = self._seed if seed is None else seed
         stepper = self._make_stepper(rows, None, self._loss, self._encoder, seed, start)
@@ -352,7 +374,7 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
         encoded_rows: EncodedRows,
         eval_set: EvalSet,
         encoder: TableEncoder,
-        loss: Any,
+        loss: NativeLoss | CustomLoss,
         seed: int,
         has_offset: bool,
     ) -> FitRows:
@@ -399,15 +421,16 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
         self,
         train: EncodedRows,
         validation: EncodedRows | None,
-        loss: Any,
+        loss: NativeLoss | CustomLoss,
         encoder: TableEncoder,
         seed: int,
-        start: Any,
+        start: GradientTerms | None,
         threads: int | None = None,
-    ) -> Any:
+    ) -> GradientStepper:
         # A copy, so that a fit that fails does not change the fitted model.
         terms = start.copy() if start is not None else None
         if self.estimator is not None:
+            assert not isinstance(terms, TreeTerms)
             return LearnerStepper(
                 train,
                 validation,
@@ -418,6 +441,7 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
                 subsample=self.parameters_["subsample"],
                 seed=seed + (terms.n_rounds if terms else 0),
             )
+        assert not isinstance(terms, LearnerTerms)
         threads = threads or effective_threads(self.n_jobs)
         statistics = self._training_statistics(train, encoder, terms, threads)
         options = self._core_options(encoder, loss, seed, train.unit)
@@ -467,7 +491,7 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
         return statistics
 
     def _core_options(
-        self, encoder: TableEncoder, loss: Any, seed: int, unit: float
+        self, encoder: TableEncoder, loss: NativeLoss | CustomLoss, seed: int, unit: float
     ) -> dict[str, Any]:
         """The core's options, from the parameters; `unit` is the factor that scaled the weights."""
         parameters = self.parameters_

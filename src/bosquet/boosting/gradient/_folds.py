@@ -6,12 +6,16 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from bosquet.boosting.rounds import Stepper
+
 if TYPE_CHECKING:
     from bosquet._types import Splitter
+
+Result = TypeVar("Result")
 
 RowPair = tuple[np.ndarray, np.ndarray]  # training rows, validation rows
 
@@ -101,7 +105,7 @@ class FoldsStepper:
     depend on the size of the blocks or the number of threads.
     """
 
-    def __init__(self, steppers: Sequence[Any], weights: Sequence[float], threads: int):
+    def __init__(self, steppers: Sequence[Stepper], weights: Sequence[float], threads: int):
         self.steppers = list(steppers)
         self.weights = np.array(weights) / np.sum(weights)
         self.threads = threads
@@ -125,7 +129,7 @@ class FoldsStepper:
         return self._losses[self.terms.n_rounds - 1][1]
 
 
-def _boost_block(stepper: Any) -> list[tuple[float, float]]:
+def _boost_block(stepper: Stepper) -> list[tuple[float, float | None]]:
     losses = []
     for _ in range(BLOCK_ROUNDS):
         stepper.step()
@@ -133,22 +137,24 @@ def _boost_block(stepper: Any) -> list[tuple[float, float]]:
     return losses
 
 
-def boost_side_by_side(steppers: Sequence[Any], n_rounds: int, threads: int) -> None:
+def boost_side_by_side(steppers: Sequence[Stepper], n_rounds: int, threads: int) -> None:
     """Add rounds to several models until each has `n_rounds`; each model runs in one thread at a time."""
     for end in range(BLOCK_ROUNDS, n_rounds + BLOCK_ROUNDS, BLOCK_ROUNDS):
         boost_block = partial(_boost_until, min(end, n_rounds))
         _run_side_by_side(boost_block, steppers, threads)
 
 
-def _boost_until(n_rounds: int, stepper: Any) -> None:
+def _boost_until(n_rounds: int, stepper: Stepper) -> None:
     while stepper.terms.n_rounds < n_rounds:
         stepper.step()
 
 
-def _run_side_by_side(task: Callable[[Any], Any], models: Sequence[Any], threads: int) -> list[Any]:
-    """The results of a task for each model, in order."""
-    threads = min(threads, len(models))
+def _run_side_by_side(
+    task: Callable[[Stepper], Result], steppers: Sequence[Stepper], threads: int
+) -> list[Result]:
+    """The results of a task for each stepper, in order."""
+    threads = min(threads, len(steppers))
     if threads == 1:
-        return [task(model) for model in models]
+        return [task(stepper) for stepper in steppers]
     with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(task, models))
+        return list(pool.map(task, steppers))

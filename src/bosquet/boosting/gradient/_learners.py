@@ -12,6 +12,7 @@ from bosquet.boosting.gradient._rows import EncodedRows
 
 if TYPE_CHECKING:
     from bosquet._types import Estimator
+    from bosquet.losses import CustomLoss, NativeLoss
 
 
 class LearnerTerms:
@@ -65,7 +66,7 @@ class LearnerStepper:
         self,
         train: EncodedRows,
         validation: EncodedRows | None,
-        loss: Any,
+        loss: NativeLoss | CustomLoss,
         terms: LearnerTerms | None,
         *,
         estimator: Estimator,

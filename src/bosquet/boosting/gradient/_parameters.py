@@ -269,9 +269,10 @@ def check_continuing(estimator: BaseGradientBoosting) -> None:
             f"n_estimators={asked} is smaller than the number of rounds in the model ({terms.n_rounds});"
             " with warm_start=True pass a value at least as large, or fit with warm_start=False"
         )
-    if getattr(terms, "runs", 1) > 1:
+    runs = getattr(terms, "runs", 1)  # only trees have several
+    if runs > 1:
         raise ValueError(
-            f"the model is the mean of {terms.runs} runs, which warm_start=True cannot continue; fit with"
+            f"the model is the mean of {runs} runs, which warm_start=True cannot continue; fit with"
             " warm_start=False"
         )
 

@@ -17,6 +17,7 @@ from bosquet.data import TableEncoder, count_rows
 
 if TYPE_CHECKING:
     from bosquet._types import EvalSet
+    from bosquet.losses import CustomLoss, NativeLoss
 
 
 # The largest weight is kept within 2**±26: times a target of LARGEST_TARGET it fits single precision.
@@ -67,7 +68,7 @@ def rows_of_eval_set(
     eval_set: EvalSet,
     encoder: TableEncoder | None,
     encode_target: Callable[[Any], np.ndarray],
-    loss: Any,
+    loss: NativeLoss | CustomLoss,
     owner: str,
     needs_offset: bool,
 ) -> EncodedRows:

@@ -104,7 +104,7 @@ class TreeStepper:
         self,
         train: EncodedRows,
         validation: EncodedRows | None,
-        loss: Any,
+        loss: NativeLoss | CustomLoss,
         terms: TreeTerms | None,
         *,
         categories: list[int],
@@ -189,11 +189,12 @@ class TreeStepper:
         return self.terms.raw_of_trees(self._columns_of_version(self.train, 0), threads)
 
     def step(self) -> None:
-        if isinstance(self.loss, NativeLoss):
+        loss = self.loss
+        if isinstance(loss, NativeLoss):
             self.core_fit.round(self.terms.ensemble)
             return
         raw = self.core_fit.raw()
-        gradient, hessian = self.loss.gradient_hessian(self.train.target, raw)
+        gradient, hessian = loss.gradient_hessian(self.train.target, raw)
         pairs = np.stack([gradient, hessian], axis=2).astype(np.float32)
         if self.train.weight.size:
             pairs *= self.train.weight[None, :, None].astype(np.float32)
@@ -202,7 +203,7 @@ class TreeStepper:
             return
 
         def minimisers(leaf: np.ndarray, n_leaves: int, output: int) -> np.ndarray:
-            return self.loss.leaf_minimisers(
+            return loss.leaf_minimisers(
                 self.train.target, self.core_fit.raw(), self.train.weight, leaf, n_leaves, output
             )
 

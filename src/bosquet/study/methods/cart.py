@@ -12,6 +12,7 @@ from bosquet.study.methods.candidates import SelfTuned, SelfTuningResult, Tuning
 from bosquet.study.methods.costs import FitCost
 from bosquet.study.methods.design_fits import fit_by_design
 from bosquet.study.methods.method import Candidate, Method, TableShape
+from bosquet.study.metrics.metric import Metric
 from bosquet.study.record import CurvePoint
 from bosquet.trees import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -77,7 +78,7 @@ def _candidate_from_setting(classes: bool, setting: dict[str, Any]) -> Candidate
 
 
 def _errors_as_scores(
-    table: Any, measure: str | None, metric: Any
+    table: Any, measure: str | None, metric: Metric
 ) -> tuple[np.ndarray, np.ndarray, str]:
     """Return the errors of the pruning table, as values of the study's metric if they determine it."""
     errors, standard_errors = table.errors, table.standard_errors

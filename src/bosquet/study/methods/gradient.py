@@ -26,7 +26,7 @@ from bosquet.study.methods.candidates import (
 from bosquet.study.methods.costs import FitCost
 from bosquet.study.methods.method import INCUMBENT, Candidate, Method, TableShape
 from bosquet.study.methods.offsets import OffsetModel, rate_model, with_offset
-from bosquet.study.metrics.metric import RARE, predictions_for
+from bosquet.study.metrics.metric import RARE, Metric, predictions_for
 from bosquet.study.record import CurvePoint, MethodProperties
 from bosquet.study.table.offset import OffsetColumn
 
@@ -323,7 +323,7 @@ def _candidate_from_setting(
     return Candidate(rounds, label, dict(setting), make)
 
 
-def _losses_as_scores(model: Any, metric: Any) -> tuple[np.ndarray, str]:
+def _losses_as_scores(model: Any, metric: Metric) -> tuple[np.ndarray, str]:
     """Return the losses per round, as values of the study's metric if they determine it."""
     losses = np.asarray(rate_model(model).validation_loss_)
     if isinstance(model, OffsetModel):

@@ -15,7 +15,7 @@ from bosquet.study.methods.candidates import (
     trial_estimator,
 )
 from bosquet.study.methods.method import Candidate, Method
-from bosquet.study.metrics.metric import predictions_for
+from bosquet.study.metrics.metric import Metric, predictions_for
 from bosquet.study.table.design import Design
 from bosquet.study.table.design_splits import design_folds, design_validation
 from bosquet.study.table.rows import TableRows
@@ -73,7 +73,7 @@ class ValidationScheme:
 
     is_over: IsOver | None = None  # whether the hard time limit is reached; None without a limit
 
-    def __init__(self, rows: TableRows, metric: Any, folds: int, seed: int):
+    def __init__(self, rows: TableRows, metric: Metric, folds: int, seed: int):
         self.rows, self.metric, self.folds, self.seed = rows, metric, folds, seed
 
     def tasks(self) -> Sequence[Any]:
@@ -101,7 +101,7 @@ class ValidationScheme:
 class CrossValidation(ValidationScheme):
     """k-fold cross-validation; with a time column, folds are predicted from earlier rows."""
 
-    def __init__(self, rows: TableRows, metric: Any, folds: int, seed: int):
+    def __init__(self, rows: TableRows, metric: Metric, folds: int, seed: int):
         super().__init__(rows, metric, min(folds, len(rows)), seed)
         self.title = f"{self.folds}-fold cross-validation"  # type: ignore[misc]
         if rows.design.time is not None:
@@ -289,7 +289,7 @@ def supports_scheme(method: Method, candidates: Sequence[Candidate], by: str) ->
     return method.likelihood or by not in ("aic", "bic")
 
 
-def is_classification(metric: Any) -> bool:
+def is_classification(metric: Metric) -> bool:
     """Return whether a metric is for classification."""
     return bool(metric.needs != "number")
 
@@ -305,7 +305,7 @@ def fold_numbers(y: np.ndarray, folds: int, seed: int, *, stratify: bool) -> np.
     return fold
 
 
-def validation_rows(rows: TableRows, metric: Any, seed: int) -> tuple[np.ndarray, np.ndarray]:
+def validation_rows(rows: TableRows, metric: Metric, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the row indices of the training part and of the validation set, following the design."""
     by_design = design_validation(rows.design, VALIDATION_SHARE, seed)
     if by_design is not None:
@@ -321,7 +321,7 @@ def draw_bags(n_rows: int, bags: int, seed: int) -> list[np.ndarray]:
     return [random.randint(n_rows, size=n_rows) for _ in range(bags)]
 
 
-def with_all_classes(predictions: np.ndarray, fitted: Any, metric: Any) -> np.ndarray:
+def with_all_classes(predictions: np.ndarray, fitted: Any, metric: Metric) -> np.ndarray:
     """Return probabilities with one column per class of the metric; 0 for classes unknown to the fit."""
     if not is_classification(metric) or predictions.shape[1] == len(metric.classes):
         return predictions
@@ -331,7 +331,7 @@ def with_all_classes(predictions: np.ndarray, fitted: Any, metric: Any) -> np.nd
 
 
 def evaluate_predictions(
-    metric: Any, y: np.ndarray, predictions: np.ndarray, weight: np.ndarray | None, seed: int
+    metric: Metric, y: np.ndarray, predictions: np.ndarray, weight: np.ndarray | None, seed: int
 ) -> CandidateEvaluation:
     """Return the score of predictions, with the standard error of the grouped jackknife.
 
