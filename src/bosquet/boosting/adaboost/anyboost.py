@@ -262,33 +262,33 @@ class Descent(TwoClasses):
         total = float(w.sum())
         return Weights(w / total, self.log_mean_exponential(f)) if total > 0 else None
 
-    def step(self, vote: np.ndarray, w: np.ndarray, f: np.ndarray, size: float) -> VoteStep | None:
-        agreement = self.y * vote
+    def step(self, votes: np.ndarray, w: np.ndarray, f: np.ndarray, size: float) -> VoteStep | None:
+        agreement = self.y * votes
         error = weighted_error(agreement, w)
         if (
             self.loss.name == "exponential"
             and self.step_rule == "exact"
-            and (np.abs(vote) == 1).all()
+            and (np.abs(votes) == 1).all()
         ):
             return adaboost_step(error, size, self.learning_rate)
         if not float(w @ agreement) > EDGE_TOLERANCE:
             return None
         if self.step_rule not in ("exact", "line_search"):
-            return self._make_step(self.learning_rate * float(self.step_rule), vote, error)
+            return self._make_step(self.learning_rate * float(self.step_rule), votes, error)
         line = LossAlongStep(self.loss, self.share, self.y * f, agreement)
         perfect_step = size + math.log(1 / ERROR_OF_A_PERFECT_LEARNER - 1) / 2
         if (agreement > 0).all() and line.slope(perfect_step) < 0:
             # Correct on all rows, and the loss decreases without end along it: see adaboost_step.
             return VoteStep(
-                perfect_step, perfect_step * float(np.abs(vote).max()), error, None, True
+                perfect_step, perfect_step * float(np.abs(votes).max()), error, None, True
             )
         alpha = line.minimiser() if self.step_rule == "exact" else line.backtracking_step()
         if not alpha > 0:
             return None
-        return self._make_step(self.learning_rate * alpha, vote, error)
+        return self._make_step(self.learning_rate * alpha, votes, error)
 
-    def _make_step(self, scale: float, vote: np.ndarray, error: float) -> VoteStep:
-        return VoteStep(scale, scale * float(np.abs(vote).max()), error, scale)
+    def _make_step(self, scale: float, votes: np.ndarray, error: float) -> VoteStep:
+        return VoteStep(scale, scale * float(np.abs(votes).max()), error, scale)
 
 
 def descend(

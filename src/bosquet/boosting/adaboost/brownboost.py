@@ -69,8 +69,8 @@ class Brownian(TwoClasses):
             return None
         return Weights(row_weights(self.y * f, self.time_left, self.c, self.share), None)
 
-    def step(self, vote: np.ndarray, w: np.ndarray, f: np.ndarray, size: float) -> VoteStep | None:
-        agreement = self.y * vote
+    def step(self, votes: np.ndarray, w: np.ndarray, f: np.ndarray, size: float) -> VoteStep | None:
+        agreement = self.y * votes
         edge = float((w * agreement).sum())
         if not edge > self.least_edge + EDGE_TOLERANCE:
             if not self.times and edge > EDGE_TOLERANCE:
@@ -83,14 +83,14 @@ class Brownian(TwoClasses):
         brownian_step = take_step(curve, self.least_edge)
         self.time_left -= brownian_step.time
         self.times.append(brownian_step.time)
-        sizes = np.abs(vote)
+        sizes = np.abs(votes)
         self.has_signs = self.has_signs and bool((sizes == 1).all())
         largest = float(sizes.max())
         is_last = self.time_left <= 0
         return VoteStep(
             brownian_step.alpha,
             brownian_step.alpha * largest,
-            self.error_of(vote, w),
+            self.error_of(votes, w),
             brownian_step.alpha,
             is_last,
         )

@@ -94,13 +94,13 @@ class Variant(Protocol):
     def weights(self, f: np.ndarray) -> Weights | None:
         """The weights of the next round; None if all are 0."""
 
-    def step(self, vote: np.ndarray, w: np.ndarray, f: np.ndarray, size: float) -> VoteStep | None:
+    def step(self, votes: np.ndarray, w: np.ndarray, f: np.ndarray, size: float) -> VoteStep | None:
         """None for a learner no better than chance; `size` is the sum of the steps so far."""
 
-    def error_of(self, vote: np.ndarray, w: np.ndarray) -> float:
+    def error_of(self, votes: np.ndarray, w: np.ndarray) -> float:
         """The weighted error of a hypothesis."""
 
-    def rejected_error(self, vote: np.ndarray, w: np.ndarray, f: np.ndarray) -> float:
+    def rejected_error(self, votes: np.ndarray, w: np.ndarray, f: np.ndarray) -> float:
         """The ε of a hypothesis that `step` rejected; never below `chance`."""
 
     def training_error(self, f: np.ndarray) -> float: ...
@@ -244,17 +244,17 @@ class TwoClasses:
         largest = float(logs.max())
         return largest + math.log(float(np.exp(logs - largest).sum()))
 
-    def error_of(self, vote: np.ndarray, w: np.ndarray) -> float:
-        return weighted_error(self.y * vote, w)
+    def error_of(self, votes: np.ndarray, w: np.ndarray) -> float:
+        return weighted_error(self.y * votes, w)
 
-    def rejected_error(self, vote: np.ndarray, w: np.ndarray, f: np.ndarray) -> float:
-        return self.error_of(vote, w)
+    def rejected_error(self, votes: np.ndarray, w: np.ndarray, f: np.ndarray) -> float:
+        return self.error_of(votes, w)
 
     def training_error(self, f: np.ndarray) -> float:
         return float(self.share[(f > 0) != (self.y > 0)].sum())
 
-    def step(self, vote: np.ndarray, w: np.ndarray, f: np.ndarray, size: float) -> VoteStep | None:
-        return adaboost_step(self.error_of(vote, w), size, self.learning_rate)
+    def step(self, votes: np.ndarray, w: np.ndarray, f: np.ndarray, size: float) -> VoteStep | None:
+        return adaboost_step(self.error_of(votes, w), size, self.learning_rate)
 
 
 class Discrete(TwoClasses):
@@ -293,19 +293,19 @@ class MultiLabelMada(MultiLabel, Mada):
 class RealValued(TwoClasses):
     """Base class of the variants with real-valued hypotheses; ε is the error of their signs."""
 
-    def error_of(self, vote: np.ndarray, w: np.ndarray) -> float:
-        return float(w[(vote > 0) != (self.y > 0)].sum())
+    def error_of(self, votes: np.ndarray, w: np.ndarray) -> float:
+        return float(w[(votes > 0) != (self.y > 0)].sum())
 
-    def rejected_error(self, vote: np.ndarray, w: np.ndarray, f: np.ndarray) -> float:
+    def rejected_error(self, votes: np.ndarray, w: np.ndarray, f: np.ndarray) -> float:
         # The error of the signs can be below ½ although the agreement is not above 0. The error of the
         # values, scaled into [-1, 1], cannot.
         weight = w * np.abs(self.target(f))
-        scaled = vote / max(1.0, float(np.abs(vote).max()))
+        scaled = votes / max(1.0, float(np.abs(votes).max()))
         return weighted_error(self.y * scaled, weight / weight.sum())
 
-    def agreement(self, vote: np.ndarray, w: np.ndarray, f: np.ndarray) -> float:
+    def agreement(self, votes: np.ndarray, w: np.ndarray, f: np.ndarray) -> float:
         """The rate at which the loss decreases along a hypothesis: Σ w y h, y the least-squares target."""
-        return float((w * self.target(f) * vote).sum())
+        return float((w * self.target(f) * votes).sum())
 
 
 class Real(RealValued):
@@ -317,16 +317,16 @@ class Real(RealValued):
         super().__init__(*args, **options)
         self.as_vote = self.half_log_odds = HalfLogOdds(self.n_rows)
 
-    def step(self, vote: np.ndarray, w: np.ndarray, f: np.ndarray, size: float) -> VoteStep | None:
-        largest = float(np.abs(vote).max())
-        if largest <= EDGE_TOLERANCE or not self.agreement(vote, w, f) > 0:
+    def step(self, votes: np.ndarray, w: np.ndarray, f: np.ndarray, size: float) -> VoteStep | None:
+        largest = float(np.abs(votes).max())
+        if largest <= EDGE_TOLERANCE or not self.agreement(votes, w, f) > 0:
             return None
-        error = self.error_of(vote, w)
-        is_perfect = float((self.y * vote).min()) >= self.half_log_odds.largest
+        error = self.error_of(votes, w)
+        is_perfect = float((self.y * votes).min()) >= self.half_log_odds.largest
         scale = 1 + float(np.abs(f).max()) / largest if is_perfect else self.learning_rate
-        if not is_perfect and (w * np.exp(-self.y * vote)).sum() >= 1:
+        if not is_perfect and (w * np.exp(-self.y * votes)).sum() >= 1:
             # The learner is overconfident: a step of 1 would increase the loss.
-            scale *= step_with_smallest_z(w, self.y * vote)
+            scale *= step_with_smallest_z(w, self.y * votes)
         return VoteStep(scale, scale * largest, error, None, is_perfect)
 
 
@@ -336,9 +336,9 @@ class Gentle(RealValued):
     output_kind = "numbers"
     factor = 1.0
 
-    def step(self, vote: np.ndarray, w: np.ndarray, f: np.ndarray, size: float) -> VoteStep | None:
-        largest = float(np.abs(vote).max())
-        if largest <= EDGE_TOLERANCE or not self.agreement(vote, w, f) > 0:
+    def step(self, votes: np.ndarray, w: np.ndarray, f: np.ndarray, size: float) -> VoteStep | None:
+        largest = float(np.abs(votes).max())
+        if largest <= EDGE_TOLERANCE or not self.agreement(votes, w, f) > 0:
             return None
         scale = self.learning_rate * self.factor
         return VoteStep(scale, scale * largest, None, None)
@@ -384,17 +384,17 @@ class Samme:
         weights_of_rows = exponential_weights(self.log_share - f[self.classes, self.row_indices])
         return Weights(weights_of_rows.distribution, None)
 
-    def error_of(self, vote: np.ndarray, w: np.ndarray) -> float:
-        return float(w[vote[self.classes, self.row_indices] < 0].sum())
+    def error_of(self, votes: np.ndarray, w: np.ndarray) -> float:
+        return float(w[votes[self.classes, self.row_indices] < 0].sum())
 
-    def rejected_error(self, vote: np.ndarray, w: np.ndarray, f: np.ndarray) -> float:
-        return self.error_of(vote, w)
+    def rejected_error(self, votes: np.ndarray, w: np.ndarray, f: np.ndarray) -> float:
+        return self.error_of(votes, w)
 
     def training_error(self, f: np.ndarray) -> float:
         return float(self.share[f.argmax(axis=0) != self.classes].sum())
 
-    def step(self, vote: np.ndarray, w: np.ndarray, f: np.ndarray, size: float) -> VoteStep | None:
-        error = self.error_of(vote, w)
+    def step(self, votes: np.ndarray, w: np.ndarray, f: np.ndarray, size: float) -> VoteStep | None:
+        error = self.error_of(votes, w)
         class_term = math.log(self.n_classes - 1)
         if error >= self.chance - EDGE_TOLERANCE:
             return None
