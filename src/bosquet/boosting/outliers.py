@@ -16,7 +16,7 @@ from bosquet.boosting.adaboost.brownboost import BrownBoostClassifier
 from bosquet.boosting.adaboost.classifier import StagewiseClassifier
 from bosquet.boosting.adaboost.lpboost import LPBoostClassifier
 from bosquet.boosting.adaboost.stagewise import Discrete
-from bosquet.boosting.adaboost.votes import TwoClassDecision, lead_of_own_class
+from bosquet.boosting.adaboost.votes import TwoClassDecoder, lead_of_own_class
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -127,8 +127,8 @@ def _losses_of_vote(
     model: StagewiseClassifier, decision: np.ndarray, numbers: np.ndarray
 ) -> np.ndarray:
     check_same_length(numbers.size, decision.shape[0])
-    if isinstance(model._decision, TwoClassDecision):
-        return model._decision.loss.value((2 * numbers - 1) * decision)
+    if isinstance(model._decoder, TwoClassDecoder):
+        return model._decoder.loss.value((2 * numbers - 1) * decision)
     # Several classes: the margin is the lead over the best other class.
     behind = -lead_of_own_class(decision, numbers)
     return np.exp(behind - behind.max())

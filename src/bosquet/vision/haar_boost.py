@@ -29,7 +29,7 @@ from bosquet._targets import (
 from bosquet.boosting.adaboost.certificate import Certificate, certificate_of_rounds
 from bosquet.boosting.adaboost.fitting import LabelledRows, RoundRecord, VoteStepper
 from bosquet.boosting.adaboost.stagewise import VARIANTS, boost
-from bosquet.boosting.adaboost.votes import TwoClassDecision
+from bosquet.boosting.adaboost.votes import TwoClassDecoder
 from bosquet.boosting.rounds import LossHistory, run_rounds
 from bosquet.losses import margin_loss
 from bosquet.vision.features import KINDS, HaarFeatures, check_window, haar_features
@@ -235,13 +235,13 @@ class HaarBoostClassifier(SaveMixin, ClassifierMixin, BaseEstimator):
     def _run(self, train: LabelledRows) -> None:
         features = haar_features(self.window_, self.features)
         threads = effective_threads(self.n_jobs)
-        rows = train.numbers.size
+        rows = train.class_indices.size
         variant = VARIANTS[self.variant](
-            2.0 * train.numbers - 1, train.share, self.learning_rate, rows
+            2.0 * train.class_indices - 1, train.share, self.learning_rate, rows
         )
         learner = HaarLearner(
             train.table,
-            train.numbers == 1,
+            train.class_indices == 1,
             features,
             output_kind=variant.output_kind,
             normalise=self.normalise,
@@ -253,7 +253,7 @@ class HaarBoostClassifier(SaveMixin, ClassifierMixin, BaseEstimator):
         stepper = VoteStepper(
             vote,
             [boost(learner, variant, vote)],
-            self._decision,
+            self._decoder,
             train,
             None,
             threads=threads,
@@ -274,7 +274,7 @@ class HaarBoostClassifier(SaveMixin, ClassifierMixin, BaseEstimator):
         self.certificate_ = certificate_of_rounds(
             stepper.records,
             train,
-            stepper.decision.margins,
+            stepper.decoder.margins,
             stepper.scores(),
             variant=self.variant,
             learning_rate=self.learning_rate,
@@ -283,8 +283,8 @@ class HaarBoostClassifier(SaveMixin, ClassifierMixin, BaseEstimator):
         self.train_score_ = np.asarray(history.train_loss)
 
     @property
-    def _decision(self) -> TwoClassDecision:
-        return TwoClassDecision(margin_loss("exponential"))
+    def _decoder(self) -> TwoClassDecoder:
+        return TwoClassDecoder(margin_loss("exponential"))
 
     # --------------------------------------------------------------- predicting
     def _convert_windows(self, X: ArrayLike) -> np.ndarray:
@@ -322,7 +322,7 @@ class HaarBoostClassifier(SaveMixin, ClassifierMixin, BaseEstimator):
         array of shape (n_images,)
         """
         f = self.decision_function(X)
-        return self.classes_[self._decision.numbers(f)]
+        return self.classes_[self._decoder.class_indices(f)]
 
     @reads_fit_snapshot
     def predict_proba(self, X: ArrayLike) -> np.ndarray:
@@ -339,7 +339,7 @@ class HaarBoostClassifier(SaveMixin, ClassifierMixin, BaseEstimator):
         array of shape (n_images, 2)
             The columns are in the order of `classes_`.
         """
-        return self._decision.probabilities(self.decision_function(X))
+        return self._decoder.probabilities(self.decision_function(X))
 
     @reads_fit_snapshot
     def predict_log_proba(self, X: ArrayLike) -> np.ndarray:
@@ -388,7 +388,7 @@ class HaarBoostClassifier(SaveMixin, ClassifierMixin, BaseEstimator):
         array of shape (n_images,)
         """
         for f in self.staged_decision_function(X):
-            yield self.classes_[self._decision.numbers(f)]
+            yield self.classes_[self._decoder.class_indices(f)]
 
     @reads_fit_snapshot
     def staged_predict_proba(self, X: ArrayLike) -> Iterator[np.ndarray]:
@@ -403,7 +403,7 @@ class HaarBoostClassifier(SaveMixin, ClassifierMixin, BaseEstimator):
         array of shape (n_images, 2)
         """
         for f in self.staged_decision_function(X):
-            yield self._decision.probabilities(f)
+            yield self._decoder.probabilities(f)
 
     @reads_fit_snapshot
     def staged_score(

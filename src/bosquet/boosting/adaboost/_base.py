@@ -95,11 +95,11 @@ class SignedRows:
 class VoteClassifier(LearnerSequenceMixin, SaveMixin, ExplainMixin, ClassifierMixin, BaseEstimator):
     """Base class of classifiers that are a weighted vote; the subclasses fit it.
 
-    A subclass has `_fit`, and `_decision`, which turns the sums of the vote into classes.
+    A subclass has `_fit`, and `_decoder`, which turns the sums of the vote into classes.
     """
 
     _checks: Mapping[str, Check]
-    _decision: Any
+    _decoder: Any
     _encoder: TableEncoder
     _vote: Any  # a TreeVote or a LearnerVote
     classes_: np.ndarray
@@ -209,7 +209,7 @@ class VoteClassifier(LearnerSequenceMixin, SaveMixin, ExplainMixin, ClassifierMi
         array of shape (n_samples,) for two classes, (n_samples, n_classes) for more
         """
         check_is_fitted(self, "_vote")
-        return self._decision.decision(
+        return self._decoder.scores(
             self._vote.raw(self._encode_table(X), effective_threads(self.n_jobs))
         )
 
@@ -226,7 +226,7 @@ class VoteClassifier(LearnerSequenceMixin, SaveMixin, ExplainMixin, ClassifierMi
         array of shape (n_samples,)
         """
         decision = self.decision_function(X)
-        return self.classes_[self._decision.numbers(decision)]
+        return self.classes_[self._decoder.class_indices(decision)]
 
     @reads_fit_snapshot
     def staged_decision_function(self, X: TableLike) -> Iterator[np.ndarray]:
@@ -245,7 +245,7 @@ class VoteClassifier(LearnerSequenceMixin, SaveMixin, ExplainMixin, ClassifierMi
         raw: Any = 0.0
         for t in range(self._vote.n_rounds):
             raw = raw + self._vote.raw(table, threads, t, t + 1)
-            yield self._decision.decision(raw)
+            yield self._decoder.scores(raw)
 
     @reads_fit_snapshot
     def staged_predict(self, X: TableLike) -> Iterator[np.ndarray]:
@@ -260,7 +260,7 @@ class VoteClassifier(LearnerSequenceMixin, SaveMixin, ExplainMixin, ClassifierMi
         array of shape (n_samples,)
         """
         for decision in self.staged_decision_function(X):
-            yield self.classes_[self._decision.numbers(decision)]
+            yield self.classes_[self._decoder.class_indices(decision)]
 
     def staged_score(
         self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None = None

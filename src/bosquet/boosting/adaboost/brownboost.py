@@ -31,7 +31,7 @@ from bosquet.boosting.adaboost.stagewise import (
     Weights,
     boost,
 )
-from bosquet.boosting.adaboost.votes import TwoClassDecision
+from bosquet.boosting.adaboost.votes import TwoClassDecoder
 from bosquet.boosting.endings import Ending, all_rounds, by_callback, next_round
 from bosquet.boosting.rounds import LossHistory
 
@@ -332,8 +332,8 @@ class BrownBoostClassifier(VoteClassifier):
 
     # --------------------------------------------------------------- predicting
     @property
-    def _decision(self) -> TwoClassDecision:
-        return TwoClassDecision(ErrorFunctionProbability(self.c_))  # type: ignore[arg-type]
+    def _decoder(self) -> TwoClassDecoder:
+        return TwoClassDecoder(ErrorFunctionProbability(self.c_))  # type: ignore[arg-type]
 
     @reads_fit_snapshot
     def predict_proba(self, X: TableLike) -> np.ndarray:
@@ -351,7 +351,7 @@ class BrownBoostClassifier(VoteClassifier):
             The columns are in the order of `classes_`.
         """
         decision = self.decision_function(X)
-        return self._decision.probabilities(decision)
+        return self._decoder.probabilities(decision)
 
     @reads_fit_snapshot
     def staged_predict_proba(self, X: TableLike) -> Iterator[np.ndarray]:
@@ -366,7 +366,7 @@ class BrownBoostClassifier(VoteClassifier):
         array of shape (n_samples, 2)
         """
         for f in self.staged_decision_function(X):
-            yield self._decision.probabilities(f)
+            yield self._decoder.probabilities(f)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -33,7 +33,7 @@ from bosquet.boosting.adaboost.stagewise import (
     TwoClasses,
     Variant,
 )
-from bosquet.boosting.adaboost.votes import CodeDecision, Decision, Vote
+from bosquet.boosting.adaboost.votes import CodeDecoder, Decoder, Vote
 from bosquet.boosting.endings import (
     Ending,
     all_rounds,
@@ -77,7 +77,7 @@ class StagewiseClassifier(VoteClassifier):
     """Base class of AdaBoost and AnyBoost: several classes, early stopping, warm starts, certificates."""
 
     _vote: Vote
-    _decision: Decision
+    _decoder: Decoder
     _round_records: list[RoundRecord]  # one per round
     _is_finished: bool  # whether the loops have ended
 
@@ -146,7 +146,7 @@ class StagewiseClassifier(VoteClassifier):
         stepper = make_vote_stepper(
             self._algorithm(), self._learner_builder(), train, validation, earlier
         )
-        self._vote, self._decision = stepper.terms, stepper.decision
+        self._vote, self._decoder = stepper.terms, stepper.decoder
         self._round_records = stepper.records = list(self._round_records)
         self._run(stepper, start.history, start.stopping)
         self._finish(stepper, start)
@@ -212,7 +212,7 @@ class StagewiseClassifier(VoteClassifier):
         self.certificate_ = certificate_of_rounds(
             stepper.records,
             stepper.train,
-            stepper.decision.margins,
+            stepper.decoder.margins,
             scores,
             variant=self._variant_name(),
             scheme="two" if self.n_classes_ == 2 else self._scheme(),
@@ -253,7 +253,7 @@ class StagewiseClassifier(VoteClassifier):
             The columns are in the order of `classes_`.
         """
         decision = self.decision_function(X)
-        return self._decision.probabilities(decision)
+        return self._decoder.probabilities(decision)
 
     @reads_fit_snapshot
     def predict_log_proba(self, X: TableLike) -> np.ndarray:
@@ -284,7 +284,7 @@ class StagewiseClassifier(VoteClassifier):
         array of shape (n_samples, n_classes)
         """
         for decision in self.staged_decision_function(X):
-            yield self._decision.probabilities(decision)
+            yield self._decoder.probabilities(decision)
 
     # --------------------------------------------------------------- the rounds
     @property
@@ -325,11 +325,11 @@ def is_adaboost_mh(model: Any) -> bool:
 
 def code_margins(model: Any, X: Any, numbers: np.ndarray) -> np.ndarray | None:
     """The margins of rows with these class numbers if a code separates the classes; None for other models."""
-    if not isinstance(model, StagewiseClassifier) or not isinstance(model._decision, CodeDecision):
+    if not isinstance(model, StagewiseClassifier) or not isinstance(model._decoder, CodeDecoder):
         return None
     raw = model._vote.raw(model._encode_table(X), effective_threads(model.n_jobs))
     sizes = np.sum([record.size for record in model._round_records], axis=0)
-    return model._decision.margins(raw, numbers, sizes)
+    return model._decoder.margins(raw, numbers, sizes)
 
 
 _CHECKS: dict[str, Check] = {
@@ -566,9 +566,9 @@ class AdaBoostClassifier(StagewiseClassifier):
     def code_(self) -> np.ndarray:
         """The sign of each class (line) in each two-class problem (column); 0 if it is not part of it."""
         check_is_fitted(self, "classes_")
-        if not isinstance(self._decision, CodeDecision):
+        if not isinstance(self._decoder, CodeDecoder):
             raise AttributeError(
                 f"this {type(self).__name__} has no code_; it exists for more than two classes with"
                 " multiclass='one-vs-rest', 'one-vs-one' or 'ecoc'"
             )
-        return self._decision.matrix
+        return self._decoder.matrix

@@ -37,12 +37,12 @@ from bosquet.boosting.adaboost.stagewise import (
     no_edge_error,
 )
 from bosquet.boosting.adaboost.votes import (
-    CodeDecision,
-    Decision,
+    CodeDecoder,
+    Decoder,
     TreeVote,
-    TwoClassDecision,
+    TwoClassDecoder,
     Vote,
-    VoteDecision,
+    VoteDecoder,
     code_matrix,
 )
 from bosquet.boosting.endings import Ending, next_round, without_edge, without_mistake
@@ -64,11 +64,11 @@ class LabelledRows:
     """A table for the learner, with class numbers and weights that sum to 1."""
 
     table: Any
-    numbers: np.ndarray
+    class_indices: np.ndarray
     share: np.ndarray
 
     def error(self, decided: np.ndarray) -> float:
-        return float(self.share[decided != self.numbers].sum())
+        return float(self.share[decided != self.class_indices].sum())
 
 
 @dataclass(frozen=True)
@@ -162,19 +162,19 @@ def make_vote_stepper(
 ) -> VoteStepper:
     """The stepper of a fit: a learner, a variant and a vote, with one loop or one per column of a code."""
     plan = _LoopPlan(algorithm, builder, train, earlier)
-    decision: Decision
+    decoder: Decoder
     if algorithm.scheme == "two":
-        decision = TwoClassDecision(algorithm.loss)
+        decoder = TwoClassDecoder(algorithm.loss)
         vote, loops = plan.two_classes()
     elif algorithm.scheme in ("samme", "mh"):
-        decision = VoteDecision(1.0 if algorithm.scheme == "samme" else 2.0)
+        decoder = VoteDecoder(1.0 if algorithm.scheme == "samme" else 2.0)
         vote, loops = plan.several_classes()
     else:
         matrix = code_matrix(algorithm.scheme, builder.classes.size, builder.seed)
-        decision = CodeDecision(matrix, algorithm.loss)
+        decoder = CodeDecoder(matrix, algorithm.loss)
         vote, loops = plan.columns_of_code(matrix)
     return VoteStepper(
-        vote, loops, decision, train, validation, threads=plan.threads, vc_dim=plan.vc_dim
+        vote, loops, decoder, train, validation, threads=plan.threads, vc_dim=plan.vc_dim
     )
 
 
@@ -190,14 +190,18 @@ class _LoopPlan:
     ):
         self.algorithm, self.builder = algorithm, builder
         self.train, self.earlier = train, earlier
-        self.n_rows = train.numbers.size
+        self.n_rows = train.class_indices.size
         self.threads = effective_threads(builder.n_jobs)
         self.vc_dim: float | None = None  # of the learner, once it is made
 
     def two_classes(self) -> tuple[Vote, Loops]:
         train, builder = self.train, self.builder
-        variant = self.algorithm.two_classes(2.0 * train.numbers - 1, train.share, self.n_rows)
-        learner = self._make_learner(train.table, variant, train.numbers, labels=builder.classes)
+        variant = self.algorithm.two_classes(
+            2.0 * train.class_indices - 1, train.share, self.n_rows
+        )
+        learner = self._make_learner(
+            train.table, variant, train.class_indices, labels=builder.classes
+        )
         vote, sums = self._make_vote(learner, variant, 1)
         f = None if sums is None else sums[:, 0].copy()
         return vote, [self._make_loop(learner, variant, vote, f, 0)]
@@ -205,10 +209,10 @@ class _LoopPlan:
     def several_classes(self) -> tuple[Vote, Loops]:
         train, builder = self.train, self.builder
         assert self.algorithm.several_classes is not None
-        variant = self.algorithm.several_classes(train.numbers, train.share)
+        variant = self.algorithm.several_classes(train.class_indices, train.share)
         n_classes = builder.classes.size
         learner = self._make_learner(
-            train.table, variant, train.numbers, n_classes=n_classes, labels=builder.classes
+            train.table, variant, train.class_indices, n_classes=n_classes, labels=builder.classes
         )
         at_once = not isinstance(learner, OnePerClass)
         vote, sums = self._make_vote(learner, variant, n_classes, at_once)
@@ -217,7 +221,7 @@ class _LoopPlan:
 
     def columns_of_code(self, matrix: np.ndarray) -> tuple[Vote, Loops]:
         train = self.train
-        signs = matrix[train.numbers]
+        signs = matrix[train.class_indices]
         has_all_rows = not (signs == 0).any()
         learner: WeakLearner | None = None
         vote: Vote | None = None
@@ -290,7 +294,7 @@ class VoteStepper:
         self,
         vote: Vote,
         loops: list[Iterator[BoostingRound]],
-        decision: Decision,
+        decoder: Decoder,
         train: LabelledRows,
         validation: LabelledRows | None,
         *,
@@ -298,7 +302,7 @@ class VoteStepper:
         vc_dim: float | None,
     ):
         self.terms = vote
-        self.loops, self.decision = loops, decision
+        self.loops, self.decoder = loops, decoder
         self.train, self.validation = train, validation
         self.threads, self.vc_dim = threads, vc_dim
         self.records: list[RoundRecord] = []
@@ -308,7 +312,7 @@ class VoteStepper:
         start = vote.n_rounds
         # No single loop knows the training error of a code, which is computed from the sums of all columns.
         self.code_sums: np.ndarray | None = None
-        if isinstance(decision, CodeDecision):
+        if isinstance(decoder, CodeDecoder):
             self.code_sums = vote.raw(train.table, threads, 0, start)
         self.validation_sums: np.ndarray | None = None
         if validation is not None:
@@ -356,8 +360,8 @@ class VoteStepper:
 
         steps = [None if round_ is None else round_.step for round_ in rounds]
         if self.code_sums is not None:
-            scores = self.decision.decision(self.code_sums)
-            training_error = self.train.error(self.decision.numbers(scores))
+            scores = self.decoder.scores(self.code_sums)
+            training_error = self.train.error(self.decoder.class_indices(scores))
         else:
             assert rounds[0] is not None
             training_error = rounds[0].training_error
@@ -376,8 +380,8 @@ class VoteStepper:
     def validation_loss(self) -> float | None:
         if self.validation is None or self.validation_sums is None:
             return None
-        scores = self.decision.decision(self.validation_sums)
-        return self.validation.error(self.decision.numbers(scores))
+        scores = self.decoder.scores(self.validation_sums)
+        return self.validation.error(self.decoder.class_indices(scores))
 
     def scores(self) -> np.ndarray:
         """Sums of the vote on the training rows, (rows, outputs)."""

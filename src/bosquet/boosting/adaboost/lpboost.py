@@ -26,7 +26,7 @@ from bosquet.boosting.adaboost._base import CHECKS as COMMON
 from bosquet.boosting.adaboost._base import SignedRows, VoteClassifier
 from bosquet.boosting.adaboost.certificate import Certificate
 from bosquet.boosting.adaboost.stagewise import EDGE_TOLERANCE, no_edge_error, weighted_error
-from bosquet.boosting.adaboost.votes import SignDecision
+from bosquet.boosting.adaboost.votes import SignDecoder
 from bosquet.boosting.endings import all_rounds, by_callback
 from bosquet.boosting.rounds import LossHistory
 
@@ -198,8 +198,8 @@ class LPBoostClassifier(VoteClassifier):
         )
 
     @property
-    def _decision(self) -> SignDecision:
-        return SignDecision()
+    def _decoder(self) -> SignDecoder:
+        return SignDecoder()
 
     def _fit(
         self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None
