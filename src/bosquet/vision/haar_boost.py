@@ -224,12 +224,14 @@ class HaarBoostClassifier(SaveMixin, ClassifierMixin, BaseEstimator):
         self._grey = GreyScale.learn(images)
         windows = self._grey.convert(images)
         weight = apply_class_weight(self.class_weight, labels, weight)
-        share = weight / weight.sum() if weight.size else np.full(labels.size, 1 / labels.size)
+        distribution = (
+            weight / weight.sum() if weight.size else np.full(labels.size, 1 / labels.size)
+        )
         numbers = class_numbers(labels, self.classes_)
         self.window_ = (windows.shape[2], windows.shape[1])
         self.n_features_in_ = windows.shape[1] * windows.shape[2]
         self.mean_image_ = windows[numbers == 1].mean(axis=0)
-        self._run(LabelledRows(windows, numbers, share))
+        self._run(LabelledRows(windows, numbers, distribution))
         return self
 
     def _run(self, train: LabelledRows) -> None:
@@ -237,7 +239,7 @@ class HaarBoostClassifier(SaveMixin, ClassifierMixin, BaseEstimator):
         threads = effective_threads(self.n_jobs)
         rows = train.class_indices.size
         variant = VARIANTS[self.variant](
-            2.0 * train.class_indices - 1, train.share, self.learning_rate, rows
+            2.0 * train.class_indices - 1, train.distribution, self.learning_rate, rows
         )
         learner = HaarLearner(
             train.table,

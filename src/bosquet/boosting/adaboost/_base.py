@@ -71,7 +71,7 @@ class SignedRows:
     """
 
     y: np.ndarray
-    share: np.ndarray
+    distribution: np.ndarray
     learner: WeakLearner
     is_native: bool
     weighted_rows: np.ndarray | None
@@ -168,11 +168,13 @@ class VoteClassifier(LearnerSequenceMixin, SaveMixin, ExplainMixin, ClassifierMi
             split=self.split,
             max_bins=self.max_bins,
         )
-        share = weight / weight.sum() if weight.size else np.full(signs.size, 1 / signs.size)
+        distribution = weight / weight.sum() if weight.size else np.full(signs.size, 1 / signs.size)
         self.estimator_ = self.estimator
         self._vote = make_vote(learner, encoder)
         set_feature_attributes(self, encoder)
-        return SignedRows(signs, share, learner, is_native(self.estimator), weighted_rows, n_given)
+        return SignedRows(
+            signs, distribution, learner, is_native(self.estimator), weighted_rows, n_given
+        )
 
     def _run(
         self, stepper: Stepper, history: LossHistory, stopping: EarlyStopping | None = None

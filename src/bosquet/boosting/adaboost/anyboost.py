@@ -213,8 +213,8 @@ class AnyBoostClassifier(StagewiseClassifier):
     def _algorithm(self) -> Algorithm:
         loss = margin_loss(self.loss)
 
-        def two_classes(y: np.ndarray, share: np.ndarray, n_rows: int) -> Descent:
-            return Descent(y, share, self.learning_rate, n_rows, loss=loss, step=self.step)
+        def two_classes(y: np.ndarray, distribution: np.ndarray, n_rows: int) -> Descent:
+            return Descent(y, distribution, self.learning_rate, n_rows, loss=loss, step=self.step)
 
         scheme = "two" if self.n_classes_ == 2 else self._scheme()
         return Algorithm(scheme, two_classes, loss, loop=descend)
@@ -258,7 +258,7 @@ class Descent(TwoClasses):
         if self.loss.name == "exponential":
             return super().weights(f)
         # A row at which the loss increases with the margin has weight 0.
-        w = self.share * np.maximum(-self.loss.slope(self.y * f), 0)
+        w = self.distribution * np.maximum(-self.loss.slope(self.y * f), 0)
         total = float(w.sum())
         return Weights(w / total, self.log_mean_exponential(f)) if total > 0 else None
 
@@ -275,7 +275,7 @@ class Descent(TwoClasses):
             return None
         if self.step_rule not in ("exact", "line_search"):
             return self._make_step(self.learning_rate * float(self.step_rule), votes, error)
-        line = LossAlongStep(self.loss, self.share, self.y * f, agreement)
+        line = LossAlongStep(self.loss, self.distribution, self.y * f, agreement)
         perfect_step = size + math.log(1 / ERROR_OF_A_PERFECT_LEARNER - 1) / 2
         if (agreement > 0).all() and line.slope(perfect_step) < 0:
             # Correct on all rows, and the loss decreases without end along it: see adaboost_step.
@@ -304,7 +304,11 @@ def descend(
     f = variant.zero_vote() if f is None else f
     if variant.loss.starts_from_adaboost and first < START_ROUNDS:
         exponential = Descent(
-            variant.y, variant.share, variant.learning_rate, variant.n_rows, loss=Exponential()
+            variant.y,
+            variant.distribution,
+            variant.learning_rate,
+            variant.n_rows,
+            loss=Exponential(),
         )
         start = boost(learner, exponential, vote, f=f, first=first, size=size)
         for round_ in itertools.islice(start, START_ROUNDS - first):
@@ -316,20 +320,20 @@ def descend(
 
 
 class LossAlongStep:
-    """The mean loss along a direction: share · C(margin + α agreement) as a function of α."""
+    """The mean loss along a direction: distribution · C(margin + α agreement) as a function of α."""
 
     def __init__(
-        self, loss: MarginLoss, share: np.ndarray, margin: np.ndarray, agreement: np.ndarray
+        self, loss: MarginLoss, distribution: np.ndarray, margin: np.ndarray, agreement: np.ndarray
     ):
-        self.loss, self.share = loss, share
+        self.loss, self.distribution = loss, distribution
         self.margin, self.agreement = margin, agreement
 
     def value(self, alpha: float) -> float:
-        return float(self.share @ self.loss.value(self.margin + alpha * self.agreement))
+        return float(self.distribution @ self.loss.value(self.margin + alpha * self.agreement))
 
     def slope(self, alpha: float) -> float:
         slopes = self.loss.slope(self.margin + alpha * self.agreement)
-        return float((self.share * self.agreement) @ slopes)
+        return float((self.distribution * self.agreement) @ slopes)
 
     def minimiser(self) -> float:
         """The first α at which the loss stops decreasing, to full precision."""

@@ -57,8 +57,8 @@ CHECKS: dict[str, Check] = {
 class Brownian(TwoClasses):
     """BrownBoost as a variant of the stagewise loop, with the remaining time as additional state."""
 
-    def __init__(self, y: np.ndarray, share: np.ndarray, c: float, least_edge: float):
-        super().__init__(y, share)
+    def __init__(self, y: np.ndarray, distribution: np.ndarray, c: float, least_edge: float):
+        super().__init__(y, distribution)
         self.c, self.least_edge = c, least_edge
         self.time_left = c
         self.times: list[float] = []
@@ -67,7 +67,7 @@ class Brownian(TwoClasses):
     def weights(self, f: np.ndarray) -> Weights | None:
         if self.time_left <= 0:
             return None
-        return Weights(row_weights(self.y * f, self.time_left, self.c, self.share), None)
+        return Weights(row_weights(self.y * f, self.time_left, self.c, self.distribution), None)
 
     def step(self, votes: np.ndarray, w: np.ndarray, f: np.ndarray, size: float) -> VoteStep | None:
         agreement = self.y * votes
@@ -79,7 +79,7 @@ class Brownian(TwoClasses):
                     f" {edge:.6g}; pass a smaller least_edge"
                 )
             return None
-        curve = PotentialCurve(agreement, self.y * f, self.time_left, self.c, self.share)
+        curve = PotentialCurve(agreement, self.y * f, self.time_left, self.c, self.distribution)
         brownian_step = take_step(curve, self.least_edge)
         self.time_left -= brownian_step.time
         self.times.append(brownian_step.time)
@@ -96,7 +96,7 @@ class Brownian(TwoClasses):
         )
 
     def potential(self, f: np.ndarray) -> float:
-        return potential(self.y * f, self.time_left, self.c, self.share)
+        return potential(self.y * f, self.time_left, self.c, self.distribution)
 
 
 class BrownBoostStepper:
@@ -272,7 +272,7 @@ class BrownBoostClassifier(VoteClassifier):
     ) -> BrownBoostClassifier:
         rows = self._signed_rows(X, y, sample_weight)
         c = time_for(self.target_error) if self.c is None else float(self.c)
-        variant = Brownian(rows.y, rows.share, c, float(self.least_edge))
+        variant = Brownian(rows.y, rows.distribution, c, float(self.least_edge))
         self.c_ = c  # set before the rounds: callbacks may ask for probabilities
         stepper = BrownBoostStepper(rows, variant, self._vote)
         history = LossHistory()
@@ -300,7 +300,7 @@ class BrownBoostClassifier(VoteClassifier):
             normalisers=None,
             training_errors=[round_.training_error for round_ in stepper.rounds],
             margins=margins,
-            row_weight=rows.share,
+            row_weight=rows.distribution,
             vc_dim=vc_dim,
             missing={
                 **missing,

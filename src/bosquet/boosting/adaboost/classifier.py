@@ -167,8 +167,10 @@ class StagewiseClassifier(VoteClassifier):
         """The training set and, with early stopping, the validation set and its fingerprint."""
 
         def part(rows: np.ndarray) -> LabelledRows:
-            share = weight[rows] / weight[rows].sum()
-            return LabelledRows(select_rows(self.estimator, table, rows), numbers[rows], share)
+            distribution = weight[rows] / weight[rows].sum()
+            return LabelledRows(
+                select_rows(self.estimator, table, rows), numbers[rows], distribution
+            )
 
         if not self.early_stopping:
             return LabelledRows(table, numbers, weight / weight.sum()), None, None
@@ -525,20 +527,20 @@ class AdaBoostClassifier(StagewiseClassifier):
         n_classes, rate = self.n_classes_, self.learning_rate
         scheme = "two" if n_classes == 2 else self._scheme()
 
-        def two_classes(y: np.ndarray, share: np.ndarray, n_rows: int) -> TwoClasses:
+        def two_classes(y: np.ndarray, distribution: np.ndarray, n_rows: int) -> TwoClasses:
             estimator = self.estimator
             if self.variant == "logit" and estimator is not None and is_classifier(estimator):
                 raise ValueError(
                     f"variant='logit' fits numbers by least squares, but {type(estimator).__name__} is a"
                     " classifier; pass a regressor, for example bosquet.DecisionTreeRegressor(max_depth=3)"
                 )
-            return VARIANTS[self.variant](y, share, rate, n_rows)
+            return VARIANTS[self.variant](y, distribution, rate, n_rows)
 
-        def several_classes(numbers: np.ndarray, share: np.ndarray) -> Variant:
+        def several_classes(numbers: np.ndarray, distribution: np.ndarray) -> Variant:
             if scheme == "samme":
-                return Samme(numbers, n_classes, share, rate)
+                return Samme(numbers, n_classes, distribution, rate)
             kind = MultiLabelMada if self.variant == "mada" else MultiLabel
-            return kind(numbers, n_classes, share, rate)
+            return kind(numbers, n_classes, distribution, rate)
 
         # The core multiplies weights, which would overflow after steps far beyond the best one.
         core_name = self.variant if rate <= 1 else None

@@ -65,10 +65,10 @@ class LabelledRows:
 
     table: Any
     class_indices: np.ndarray
-    share: np.ndarray
+    distribution: np.ndarray
 
     def error(self, decided: np.ndarray) -> float:
-        return float(self.share[decided != self.class_indices].sum())
+        return float(self.distribution[decided != self.class_indices].sum())
 
 
 @dataclass(frozen=True)
@@ -87,10 +87,11 @@ class RoundRecord:
 class Algorithm:
     """The choices of an estimator that boosts by reweighting.
 
-    `scheme` is "two" for two classes, "samme", "mh" or the name of a code. `two_classes(y, share, n_rows)`
-    makes the variant for signs y, where `n_rows` is the number of rows of the whole fit;
-    `several_classes(numbers, share)` makes the variant of "samme" or "mh". `loss` decodes codes and gives
-    probabilities. `core_name` is the name of the variant in the core, None if it cannot run its rounds.
+    `scheme` is "two" for two classes, "samme", "mh" or the name of a code. `two_classes(y, distribution,
+    n_rows)` makes the variant for signs y, where `n_rows` is the number of rows of the whole fit;
+    `several_classes(class_indices, distribution)` makes the variant of "samme" or "mh". `loss` decodes codes
+    and gives probabilities. `core_name` is the name of the variant in the core, None if it cannot run its
+    rounds.
     """
 
     scheme: str
@@ -197,7 +198,7 @@ class _LoopPlan:
     def two_classes(self) -> tuple[Vote, Loops]:
         train, builder = self.train, self.builder
         variant = self.algorithm.two_classes(
-            2.0 * train.class_indices - 1, train.share, self.n_rows
+            2.0 * train.class_indices - 1, train.distribution, self.n_rows
         )
         learner = self._make_learner(
             train.table, variant, train.class_indices, labels=builder.classes
@@ -209,7 +210,7 @@ class _LoopPlan:
     def several_classes(self) -> tuple[Vote, Loops]:
         train, builder = self.train, self.builder
         assert self.algorithm.several_classes is not None
-        variant = self.algorithm.several_classes(train.class_indices, train.share)
+        variant = self.algorithm.several_classes(train.class_indices, train.distribution)
         n_classes = builder.classes.size
         learner = self._make_learner(
             train.table, variant, train.class_indices, n_classes=n_classes, labels=builder.classes
@@ -230,7 +231,7 @@ class _LoopPlan:
         for column in range(matrix.shape[1]):
             rows = np.flatnonzero(signs[:, column])
             y = signs[rows, column].astype(float)
-            variant = self.algorithm.two_classes(y, train.share[rows], self.n_rows)
+            variant = self.algorithm.two_classes(y, train.distribution[rows], self.n_rows)
             # If every column has all rows, the table is prepared once.
             if learner is None or not has_all_rows:
                 table = train.table
@@ -404,7 +405,7 @@ def core_can_boost(learner: WeakLearner) -> bool:
 def stump_rounds(learner: StumpLearner, name: str, variant: TwoClasses, vote: TreeVote) -> Loop:
     """The rounds of `boost` with the same learner and variant, run by the core."""
     core = _core.StumpBoost(
-        learner.search, variant.y, variant.share, name, float(variant.learning_rate)
+        learner.search, variant.y, variant.distribution, name, float(variant.learning_rate)
     )
     size = 0.0
     for t in itertools.count():

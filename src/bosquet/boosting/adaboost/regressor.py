@@ -282,16 +282,16 @@ class AdaBoostRegressor(LearnerSequenceMixin, SaveMixin, RegressorMixin, BaseEst
     def _store_results(self, rounds: MeanLossRounds, encoder: TableEncoder) -> None:
         set_feature_attributes(self, encoder)
         self.estimator_weights_ = np.asarray(rounds.weights)
-        self.estimator_errors_ = np.asarray(rounds.shares)
+        self.estimator_errors_ = np.asarray(rounds.relative_losses)
         self.restarts_ = rounds.restarts
         self.n_iter_ = rounds.n_rounds
         self.stopped_because_ = rounds.ending.reason
-        if rounds.shares[0] < 0.5:
+        if rounds.relative_losses[0] < 0.5:
             warn_of_ending(rounds.ending, rounds.n_rounds, int(self.n_estimators))
         else:
             warn_user(
-                f"the mean loss of the first learner is {rounds.first_share:.3g} of its largest, not below"
-                " 0.5: the model is that learner alone. Use loss='square', a larger error_unit with"
+                f"the mean loss of the first learner is {rounds.first_relative_loss:.3g} of its largest, not"
+                " below 0.5: the model is that learner alone. Use loss='square', a larger error_unit with"
                 " loss='exponential', or a learner whose errors differ more from row to row",
                 UserWarning,
             )

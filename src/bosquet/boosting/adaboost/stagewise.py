@@ -223,12 +223,12 @@ class TwoClasses:
     ):
         self.y = y
         self.n_rows = n_rows or y.shape[-1]  # of the whole fit; y may hold some of its rows only
-        self.share = weight / weight.sum()
+        self.distribution = weight / weight.sum()
         self.learning_rate = learning_rate
 
     @functools.cached_property
-    def log_share(self) -> np.ndarray:
-        return np.log(self.share)
+    def log_distribution(self) -> np.ndarray:
+        return np.log(self.distribution)
 
     def zero_vote(self) -> np.ndarray:
         return np.zeros(self.y.shape)
@@ -237,10 +237,10 @@ class TwoClasses:
         return self.y
 
     def weights(self, f: np.ndarray) -> Weights | None:
-        return exponential_weights(self.log_share - self.y * f)
+        return exponential_weights(self.log_distribution - self.y * f)
 
     def log_mean_exponential(self, f: np.ndarray) -> float:
-        logs = self.log_share - self.y * f
+        logs = self.log_distribution - self.y * f
         largest = float(logs.max())
         return largest + math.log(float(np.exp(logs - largest).sum()))
 
@@ -251,7 +251,7 @@ class TwoClasses:
         return self.error_of(votes, w)
 
     def training_error(self, f: np.ndarray) -> float:
-        return float(self.share[(f > 0) != (self.y > 0)].sum())
+        return float(self.distribution[(f > 0) != (self.y > 0)].sum())
 
     def step(self, votes: np.ndarray, w: np.ndarray, f: np.ndarray, size: float) -> VoteStep | None:
         return adaboost_step(self.error_of(votes, w), size, self.learning_rate)
@@ -265,7 +265,7 @@ class Mada(TwoClasses):
     """MadaBoost: no weight exceeds its initial value, which limits the influence of outliers."""
 
     def weights(self, f: np.ndarray) -> Weights | None:
-        capped = exponential_weights(self.log_share - np.maximum(self.y * f, 0))
+        capped = exponential_weights(self.log_distribution - np.maximum(self.y * f, 0))
         return Weights(capped.distribution, self.log_mean_exponential(f))
 
 
@@ -283,7 +283,7 @@ class MultiLabel(TwoClasses):
 
     def training_error(self, f: np.ndarray) -> float:
         wrong = f.argmax(axis=0) != self.classes
-        return float(self.share[:, wrong].sum())
+        return float(self.distribution[:, wrong].sum())
 
 
 class MultiLabelMada(MultiLabel, Mada):
@@ -354,7 +354,7 @@ class Logit(Gentle):
 
     def weights(self, f: np.ndarray) -> Weights | None:
         p = expit(2 * self.y * f)
-        w = self.share * np.maximum(p * (1 - p), MIN_WEIGHT)
+        w = self.distribution * np.maximum(p * (1 - p), MIN_WEIGHT)
         return Weights(w / w.sum(), self.log_mean_exponential(f))
 
 
@@ -367,8 +367,8 @@ class Samme:
         self, classes: np.ndarray, n_classes: int, weight: np.ndarray, learning_rate: float
     ):
         self.classes, self.n_classes = classes, n_classes
-        self.share = weight / weight.sum()
-        self.log_share = np.log(self.share)
+        self.distribution = weight / weight.sum()
+        self.log_distribution = np.log(self.distribution)
         self.learning_rate = learning_rate
         self.chance = 1 - 1 / n_classes
         self.as_vote: AsVote = CentredVotes(n_classes)
@@ -381,7 +381,9 @@ class Samme:
         return self.classes
 
     def weights(self, f: np.ndarray) -> Weights | None:
-        weights_of_rows = exponential_weights(self.log_share - f[self.classes, self.row_indices])
+        weights_of_rows = exponential_weights(
+            self.log_distribution - f[self.classes, self.row_indices]
+        )
         return Weights(weights_of_rows.distribution, None)
 
     def error_of(self, votes: np.ndarray, w: np.ndarray) -> float:
@@ -391,7 +393,7 @@ class Samme:
         return self.error_of(votes, w)
 
     def training_error(self, f: np.ndarray) -> float:
-        return float(self.share[f.argmax(axis=0) != self.classes].sum())
+        return float(self.distribution[f.argmax(axis=0) != self.classes].sum())
 
     def step(self, votes: np.ndarray, w: np.ndarray, f: np.ndarray, size: float) -> VoteStep | None:
         error = self.error_of(votes, w)
