@@ -251,8 +251,7 @@ void Booster::assign_leaves(const GrownTree& grown) {
     auto assign = [&](std::size_t leaf, int) {
         const RowSet& set = grown.leaves[leaf].rows;
         for (std::size_t i = 0; i < set.count; ++i)
-            leaf_of_row[set.rows != nullptr ? set.rows[i] : set.first + i] =
-                static_cast<std::uint16_t>(leaf);
+            leaf_of_row[set.row(i)] = static_cast<std::uint16_t>(leaf);
     };
     if (rows >= 2 * kBlockRows)
         team_->run(grown.leaves.size(), assign);

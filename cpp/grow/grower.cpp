@@ -161,8 +161,7 @@ void Grower::start_root(std::span<const std::uint32_t> sample, std::uint64_t key
     auto add_block = [&](std::size_t index, int) {
         Range range = block(root->count, index);
         Packed sum = 0;
-        for (std::size_t i = range.begin; i < range.end; ++i)
-            sum += gradients_[rows.rows != nullptr ? rows.rows[i] : i];
+        for (std::size_t i = range.begin; i < range.end; ++i) sum += gradients_[rows.row(i)];
         block_sums[index] = sum;
     };
     team_->run(block_sums.size(), add_block);

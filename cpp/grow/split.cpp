@@ -267,8 +267,7 @@ std::vector<std::uint32_t> SplitFinder::count_bins(std::uint32_t feature, RowSet
     const FeaturePlace& place = matrix_->layout().features[feature];
     std::vector<std::uint32_t> counts(place.bins);
     auto count = [&](const auto* column) {
-        for (std::size_t i = 0; i < rows.count; ++i)
-            ++counts[column[rows.rows != nullptr ? rows.rows[i] : rows.first + i]];
+        for (std::size_t i = 0; i < rows.count; ++i) ++counts[column[rows.row(i)]];
     };
     if (place.wide)
         count(matrix_->wide_column(place));
