@@ -425,7 +425,7 @@ void Booster::bound_by_minimisers(GrownTree& grown,
         };
         bound_children(direction, value(left), value(left + 1), bounds[left], bounds[left + 1]);
     }
-    for (Leaf& leaf : grown.leaves) leaf.bounds = bounds[leaf.node];
+    for (GrownLeaf& leaf : grown.leaves) leaf.bounds = bounds[leaf.node];
 }
 
 // Children come after their parents, so that one pass from the end sums them.
