@@ -218,7 +218,7 @@ class BinnedTreeLearner(TreeLearner):
         matrix = _core.bin_table(columns, bins, isa, self.threads)
         loss = _core.Loss("squared_error", 1, 1, [])
         targets = np.zeros((1, self.n_rows))  # not used: `fit` passes the gradients
-        self.engine = _core.Fit(
+        self.engine = _core.BoostingFit(
             matrix, bins, targets, np.zeros(0), loss, self._core_options(), isa, self.threads
         )
 

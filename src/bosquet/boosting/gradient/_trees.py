@@ -125,7 +125,7 @@ class TreeStepper:
         matrix = _core.bin_table(columns, bins, isa, threads)
         self.loss = loss
         self.core_loss = core_loss(loss)
-        self.core_fit = _core.Fit(
+        self.core_fit = _core.BoostingFit(
             matrix, bins, train.target, train.weight, self.core_loss, options, isa, threads
         )
         del matrix, columns
