@@ -92,8 +92,8 @@ class Grower {
     const Packed* gradients_ = nullptr;
     std::uint64_t key_ = 0;
     std::vector<std::uint32_t> tree_features_;
-    Buffer<std::uint32_t>
-        rows_[2];  // a node's rows are in one buffer, those of its children in the other
+    // The rows of a node are in one buffer, those of its children in the other.
+    Buffer<std::uint32_t> rows_[2];
     Buffer<std::uint64_t> marks_;
     std::vector<Buffer<std::uint64_t>> worker_marks_;
 
