@@ -92,12 +92,13 @@ def weighted_members(model: Any) -> list[WeightedMember] | None:
     return members
 
 
-def _is_additive(member: Any, classes: bool) -> bool:
+def _is_additive(member: Any, is_classification: bool) -> bool:
     """Whether Shapley values of the member add up to the prediction that the ensemble averages."""
     trees = tree_model(member)
     if trees is None:
         return False
-    return trees.is_mean if classes else trees.linear  # a mean of trees is a mean of class shares
+    # A mean of trees is a mean of class shares.
+    return trees.is_mean if is_classification else trees.linear
 
 
 def _with_output_axis(explanation: Explanation) -> tuple[np.ndarray, np.ndarray]:

@@ -165,8 +165,8 @@ def permutation_importance(
             "permutation importance needs out-of-bag rows, but bootstrap=False; fit with bootstrap=True"
         )
     columns = forest._encoder.transform(X, owner=type(forest).__name__)
-    classes = hasattr(forest, "classes_")
-    if classes:
+    is_classification = hasattr(forest, "classes_")
+    if is_classification:
         truth = class_columns(check_labels(y, several=True), forest.classes_)
         allowed = ["margin", "accuracy"] if truth.ndim == 1 else ["accuracy"]
     else:

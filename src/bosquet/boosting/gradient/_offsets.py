@@ -73,8 +73,8 @@ def _numbers_by_output(
 
 
 def _has_several_classes(loss: NativeLoss | CustomLoss) -> bool:
-    classes = loss.name in CLASSIFICATION or getattr(loss, "classes", False)
-    return bool(classes) and loss.outputs > 1
+    is_classification = loss.name in CLASSIFICATION or getattr(loss, "is_classification", False)
+    return bool(is_classification) and loss.outputs > 1
 
 
 def _check_range(offset: np.ndarray, name: str) -> None:

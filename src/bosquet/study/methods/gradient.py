@@ -92,7 +92,7 @@ class TreeSettings(NamedTuple):
 
 
 def make_boosting(
-    classes: bool,
+    is_classification: bool,
     trees: TreeSettings,
     rounds: int,
     seed: int,
@@ -101,7 +101,7 @@ def make_boosting(
     **parameters: Any,
 ) -> Any:
     """Return an unfitted model: the mean of `runs` runs of `rounds` rounds; with an offset, for counts."""
-    kind: Any = GradientBoostingClassifier if classes else GradientBoostingRegressor
+    kind: Any = GradientBoostingClassifier if is_classification else GradientBoostingRegressor
     model = kind(n_estimators=rounds, n_runs=runs, early_stopping=False, random_state=seed)
     model.set_params(**trees.to_setting(), **parameters)
     return _poisson_if_offset(model, offset)
@@ -113,7 +113,7 @@ def _poisson_if_offset(model: Any, offset: OffsetColumn | None) -> Any:
 
 
 def _candidates(shape: TableShape) -> Sequence[Candidate]:
-    classes = shape.task != "regression"
+    is_classification = shape.task != "regression"
     weights: tuple[Any, ...] = (None, "balanced") if shape.rarest < RARE else (None,)
     if shape.n_rows >= FOLDS_BELOW:
         return [
@@ -121,9 +121,9 @@ def _candidates(shape: TableShape) -> Sequence[Candidate]:
                 complexity=trees.leaves,
                 label=trees.label(),
                 setting=trees.to_setting(),
-                make=partial(_make_early_stopping_boosting, classes, trees, shape.offset),
-                tune=partial(_tune, classes, trees, shape.offset),
-                from_setting=partial(_candidate_from_setting, classes, shape.offset),
+                make=partial(_make_early_stopping_boosting, is_classification, trees, shape.offset),
+                tune=partial(_tune, is_classification, trees, shape.offset),
+                from_setting=partial(_candidate_from_setting, is_classification, shape.offset),
                 keeps_rounds=True,
             )
             for sizes in _trees_of_large_tables(shape)
@@ -135,10 +135,14 @@ def _candidates(shape: TableShape) -> Sequence[Candidate]:
             complexity=rounds,
             label=f"{rounds} rounds, {trees.label()}",
             setting={"n_estimators": rounds, "n_runs": runs, **trees.to_setting()},
-            make=partial(make_boosting, classes, trees, rounds, runs=runs, offset=shape.offset),
+            make=partial(
+                make_boosting, is_classification, trees, rounds, runs=runs, offset=shape.offset
+            ),
             family=trees.label(),
             stages=staged_predictions,
-            make_trial=partial(make_boosting, classes, trees, rounds, offset=shape.offset),
+            make_trial=partial(
+                make_boosting, is_classification, trees, rounds, offset=shape.offset
+            ),
         )
         for sizes in trees_of_small_tables(shape)
         for trees in [_trees_for_classes(shape, sizes, weight) for weight in weights]
@@ -201,18 +205,18 @@ def staged_predictions(fitted: Any, X: Any, rounds: Sequence[float]) -> Iterator
 
 def _default_candidates(shape: TableShape) -> Sequence[Candidate]:
     """Return the default model; with 5,000 rows or more, the study chooses its rounds by early stopping."""
-    classes = shape.task != "regression"
+    is_classification = shape.task != "regression"
     if shape.n_rows < FOLDS_BELOW:
         return [
             Candidate(
                 1.0,
                 "default settings",
                 {"settings": "default"},
-                partial(_make_default_boosting, classes, shape.offset),
+                partial(_make_default_boosting, is_classification, shape.offset),
             )
         ]
     outputs = shape.n_classes if shape.n_classes > 2 else 1
-    class_shares = np.full(shape.n_classes, 1 / shape.n_classes) if classes else None
+    class_shares = np.full(shape.n_classes, 1 / shape.n_classes) if is_classification else None
     parameters = values_with_validation_set(TrainingShape(shape.n_rows, outputs, class_shares))
     trees = TreeSettings.from_setting(parameters)
     return [
@@ -220,23 +224,27 @@ def _default_candidates(shape: TableShape) -> Sequence[Candidate]:
             complexity=trees.leaves,
             label=trees.label(),
             setting=trees.to_setting(),
-            make=partial(_make_early_stopping_boosting, classes, trees, shape.offset),
+            make=partial(_make_early_stopping_boosting, is_classification, trees, shape.offset),
             tune=partial(
-                _tune, classes, trees, shape.offset, patience=parameters["n_iter_no_change"]
+                _tune,
+                is_classification,
+                trees,
+                shape.offset,
+                patience=parameters["n_iter_no_change"],
             ),
-            from_setting=partial(_candidate_from_setting, classes, shape.offset),
+            from_setting=partial(_candidate_from_setting, is_classification, shape.offset),
             keeps_rounds=True,
         )
     ]
 
 
-def _make_default_boosting(classes: bool, offset: OffsetColumn | None, seed: int) -> Any:
-    kind: Any = GradientBoostingClassifier if classes else GradientBoostingRegressor
+def _make_default_boosting(is_classification: bool, offset: OffsetColumn | None, seed: int) -> Any:
+    kind: Any = GradientBoostingClassifier if is_classification else GradientBoostingRegressor
     return _poisson_if_offset(kind(random_state=seed), offset)
 
 
 def _make_early_stopping_boosting(
-    classes: bool,
+    is_classification: bool,
     trees: TreeSettings,
     offset: OffsetColumn | None,
     seed: int,
@@ -247,18 +255,18 @@ def _make_early_stopping_boosting(
         "validation_fraction": 0.2,
         "n_iter_no_change": patience or PATIENCE,
     }
-    return make_boosting(classes, trees, MAX_ROUNDS, seed, offset=offset, **stopping)
+    return make_boosting(is_classification, trees, MAX_ROUNDS, seed, offset=offset, **stopping)
 
 
 def _tune(
-    classes: bool,
+    is_classification: bool,
     trees: TreeSettings,
     offset: OffsetColumn | None,
     task: TuningTask,
     patience: int | None = None,
 ) -> SelfTuningResult:
     """Boost until the loss on the validation set no longer falls; the losses per round are the curve."""
-    model = _make_early_stopping_boosting(classes, trees, offset, task.seed, patience)
+    model = _make_early_stopping_boosting(is_classification, trees, offset, task.seed, patience)
     train, validation = task.rows.take(task.train), task.rows.take(task.validation)
     eval_set: tuple[Any, ...] = (validation.X, validation.y)
     if validation.weight is not None:
@@ -277,7 +285,7 @@ def _tune(
     rounds = stopped if stopper.reached else round(stopped * len(task.rows) / len(train))
     setting = {"n_estimators": rounds, **trees.to_setting()}
     label = f"{rounds} rounds, {trees.label()}"
-    make = partial(make_boosting, classes, trees, rounds, offset=offset)
+    make = partial(make_boosting, is_classification, trees, rounds, offset=offset)
     losses, title = _losses_as_scores(model, task.metric)
     points: list[CurvePoint] = [
         {
@@ -313,13 +321,13 @@ class TimeLimitStopper:
 
 
 def _candidate_from_setting(
-    classes: bool, offset: OffsetColumn | None, setting: dict[str, Any]
+    is_classification: bool, offset: OffsetColumn | None, setting: dict[str, Any]
 ) -> Candidate | None:
     if "n_estimators" not in setting:
         return None
     rounds, trees = setting["n_estimators"], TreeSettings.from_setting(setting)
     label = f"{rounds} rounds, {trees.label()}"
-    make = partial(make_boosting, classes, trees, rounds, offset=offset)
+    make = partial(make_boosting, is_classification, trees, rounds, offset=offset)
     return Candidate(rounds, label, dict(setting), make)
 
 
