@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from bosquet.study.methods.method import TableShape
 
-MIN_ROWS = 200
+MIN_AFFORDABLE_ROWS = 200
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class FitCost:
         spare = max(seconds - self.fixed, 0.0)
         rows = 1000 * (spare / self._slope(shape)) ** (1 / self.rows_exponent)
         rows = min(rows, shape.n_rows, self.max_rows or shape.n_rows)
-        return int(max(rows, min(MIN_ROWS, shape.n_rows)))
+        return int(max(rows, min(MIN_AFFORDABLE_ROWS, shape.n_rows)))
 
     def _slope(self, shape: TableShape) -> float:
         raw = shape.n_numbers + shape.n_categories

@@ -33,9 +33,15 @@ from bosquet.study.table.offset import OffsetColumn
 # With fewer rows, a validation set is too small for early stopping, and cross-validation is cheap.
 FOLDS_BELOW = 5_000
 ROUNDS = (10, 20, 40, 70, 120, 200, 300, 450)
-# With more columns, rounds are expensive, and a few rounds or large trees already overfit.
-WIDE, ROUNDS_OF_WIDE, ROUNDS_OF_LARGE = 2_000, ROUNDS[:5], ROUNDS[:-1]
-MAX_ROUNDS, MAX_POINTS = 2_000, 60
+# With more columns, rounds are expensive, and a few rounds already overfit.
+WIDE = 2_000
+ROUNDS_OF_WIDE = ROUNDS[:5]
+# Large trees overfit with fewer rounds.
+ROUNDS_OF_LARGE_TREES = ROUNDS[:-1]
+# Limit of the rounds with early stopping.
+MAX_ROUNDS = 2_000
+# Points of the curve of losses in the report.
+MAX_POINTS = 60
 # For small tables the model is the mean of a few runs, which has about 1 % less loss at little cost.
 RUNS = 3
 # Small trees improve so little per round that the loss may not fall for many rounds.
@@ -44,11 +50,19 @@ LEARNING_RATE = 0.05
 # More than two classes share trees, whose steps may be larger.
 SHARED_TREES: dict[str, Any] = {"learning_rate": 0.1, "multi_strategy": MULTI_OUTPUT_TREE}
 COST = FitCost(0.025, columns_exponent=0.7, classes_exponent=0.8, fixed=0.03, encoded=False)
-LARGE_TREES_FROM, MANY_COLUMNS = 1_000, 20
-# Each node draws a half or a quarter of the columns, if that is at least two. For small tables, some
-# candidates also draw 60 % of the rows per round. Trees that differ from each other overfit less.
-FEW_COLUMNS, SUBSAMPLE, LARGE_TREES_SUBSAMPLE = 8, 0.6, 0.8
-QUARTER, EIGHTH, SIXTEENTH = 1 / 4, 1 / 8, 1 / 16
+# Tables with at least this many rows and columns have candidates with large trees.
+MIN_ROWS_OF_LARGE_TREES = 1_000
+MIN_COLUMNS_OF_LARGE_TREES = 20
+# Each node draws a half or a quarter of the columns. With fewer columns, a quarter would be less than two.
+MIN_COLUMNS_OF_QUARTER = 8
+# For small tables, some candidates also draw this share of the rows per round. Trees that differ from each
+# other overfit less.
+SUBSAMPLE = 0.6
+LARGE_TREES_SUBSAMPLE = 0.8
+# Shares of the columns drawn per node; large trees draw few.
+QUARTER = 1 / 4
+EIGHTH = 1 / 8
+SIXTEENTH = 1 / 16
 _FRACTIONS = {QUARTER: "¼", EIGHTH: "⅛", SIXTEENTH: "1/16"}
 
 
@@ -158,12 +172,12 @@ def _trees_for_classes(shape: TableShape, trees: TreeSettings, class_weight: Any
 def _numbers_of_rounds(shape: TableShape, trees: TreeSettings) -> tuple[int, ...]:
     if shape.n_indicators > WIDE:
         return ROUNDS_OF_WIDE
-    return ROUNDS if trees.leaves <= 31 else ROUNDS_OF_LARGE
+    return ROUNDS if trees.leaves <= 31 else ROUNDS_OF_LARGE_TREES
 
 
 def _trees_of_large_tables(shape: TableShape) -> list[TreeSettings]:
     settings = [TreeSettings(leaves, 20) for leaves in (8, 16, 31, 63)]
-    if shape.n_numbers + shape.n_categories >= FEW_COLUMNS:
+    if shape.n_numbers + shape.n_categories >= MIN_COLUMNS_OF_QUARTER:
         settings.insert(3, TreeSettings(31, 20, QUARTER))
     return settings
 
@@ -171,14 +185,14 @@ def _trees_of_large_tables(shape: TableShape) -> list[TreeSettings]:
 def trees_of_small_tables(shape: TableShape) -> list[TreeSettings]:
     """Return tree settings for small tables, the smallest trees first."""
     columns = shape.n_numbers + shape.n_categories
-    share = QUARTER if columns >= FEW_COLUMNS else 2 * QUARTER
+    share = QUARTER if columns >= MIN_COLUMNS_OF_QUARTER else 2 * QUARTER
     few, many = 5 if shape.n_rows >= 200 else 2, 20 if shape.n_rows >= 400 else 2
     settings = [
         TreeSettings(4, few, share),
         TreeSettings(8, few, share, SUBSAMPLE),
         TreeSettings(20, many, share, SUBSAMPLE),
     ]
-    if shape.n_rows >= LARGE_TREES_FROM and columns >= MANY_COLUMNS:
+    if shape.n_rows >= MIN_ROWS_OF_LARGE_TREES and columns >= MIN_COLUMNS_OF_LARGE_TREES:
         # Best if many columns are weakly informative. A search with a time limit begins with the fourth.
         settings += [
             TreeSettings(31, few, EIGHTH),
