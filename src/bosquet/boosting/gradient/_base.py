@@ -40,7 +40,6 @@ from bosquet.boosting.gradient._parameters import (
     derive_constraints,
     feature_share,
     interaction_groups,
-    monotone_directions,
 )
 from bosquet.boosting.gradient._rows import EncodedRows, FitRows, rows_of_eval_set, scale_weight
 from bosquet.boosting.gradient._target_statistics import TrainingStatistics
@@ -60,6 +59,7 @@ from bosquet.boosting.rounds import (
     start_of_fit,
 )
 from bosquet.data import UNSEEN, TableEncoder, count_rows, take_rows
+from bosquet.trees.growing import directions_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -496,13 +496,7 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
         """The core's options, from the parameters; `unit` is the factor that scaled the weights."""
         parameters = self.parameters_
         n, names = encoder.n_features, encoder.feature_names
-        monotone = monotone_directions(self.monotonic_cst, n, names)
-        for feature, direction in enumerate(monotone):
-            if direction and encoder.categories[feature]:
-                raise ValueError(
-                    f"monotonic_cst constrains feature {feature}, which is categorical and has no order;"
-                    " set its direction to 0"
-                )
+        monotone = directions_of(self.monotonic_cst, encoder)
         if monotone and loss.outputs > 1 and getattr(loss, "name", "") == "log_loss":
             raise ValueError(
                 "monotonic_cst is not supported for more than two classes; set monotonic_cst=None"

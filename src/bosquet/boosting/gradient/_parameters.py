@@ -12,7 +12,6 @@ from bosquet._parameters import (
     feature_index,
     folds,
     integer,
-    monotone_directions,
     number,
     number_of_features,
     or_auto,
@@ -37,7 +36,6 @@ __all__ = [
     "derive_constraints",
     "feature_share",
     "interaction_groups",
-    "monotone_directions",
     "with_common_docs",
 ]
 
