@@ -168,7 +168,7 @@ def test_the_path_of_a_selection_and_a_picture_survive(patients):
         lambda m: m.anova(m),
         lambda m: m.backward(),
         lambda m: m.diagnostics(),
-        lambda m: m.confidence_intervals(kind="profile"),
+        lambda m: m.confidence_intervals(interval="profile"),
         lambda m: m.summary(interval="profile"),
     ],
 )
