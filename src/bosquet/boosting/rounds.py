@@ -66,13 +66,13 @@ class RoundProgressBar(ProgressBar):
 class EarlyStopping:
     """The rule that stops if the score has not improved by more than `tol` for `patience` rounds.
 
-    `since` is the number of rounds that the model had when the monitoring began.
+    `first_monitored_round` is the number of rounds that the model had when the monitoring began.
     """
 
-    def __init__(self, patience: int, tol: float, since: int = 0):
+    def __init__(self, patience: int, tol: float, first_monitored_round: int = 0):
         self.patience = patience
         self.tol = tol
-        self.since = since
+        self.first_monitored_round = first_monitored_round
         self.best = float("inf")
         self.best_iteration = 0
 
@@ -83,11 +83,11 @@ class EarlyStopping:
 
     def is_over(self, iteration: int) -> bool:
         """Whether the best score is `patience` or more rounds ago."""
-        return iteration - max(self.best_iteration, self.since) >= self.patience
+        return iteration - max(self.best_iteration, self.first_monitored_round) >= self.patience
 
     def resume(self, patience: int, tol: float) -> EarlyStopping:
         """A rule for a later fit that knows the best score of this one."""
-        later = EarlyStopping(patience, tol, self.since)
+        later = EarlyStopping(patience, tol, self.first_monitored_round)
         later.best, later.best_iteration = self.best, self.best_iteration
         return later
 
@@ -329,8 +329,8 @@ def start_of_fit(
     start = terms if resumed is None else resumed.terms
     stopping = None
     if validation_fingerprint is not None:
-        since = 0 if start is None else start.n_rounds
-        stopping = EarlyStopping(patience, tol, since)
+        first_monitored_round = 0 if start is None else start.n_rounds
+        stopping = EarlyStopping(patience, tol, first_monitored_round)
     if start is None:
         return FitStart(None, LossHistory(), stopping, validation_fingerprint, scoring)
     if resumed is None or stopping is None:

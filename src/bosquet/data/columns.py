@@ -44,9 +44,8 @@ def ready_for_core(array: np.ndarray) -> np.ndarray:
     if array.dtype not in _CORE_TYPES:
         native = array.dtype.newbyteorder("=")
         core_type = native if native in _CORE_TYPES else np.dtype(np.float64)
-        with np.errstate(
-            over="ignore"
-        ):  # a long double that is too large for a double becomes infinite
+        # A long double that is too large for a double becomes infinite.
+        with np.errstate(over="ignore"):
             return array.astype(core_type)
     # A field of a packed structured array may be misaligned.
     return array if array.flags.aligned else array.copy()

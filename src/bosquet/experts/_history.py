@@ -47,7 +47,5 @@ class History:
         return values
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return History, (
-            None,
-            self.merged(),
-        )  # pickling the linked list would recurse once per piece
+        # Pickling the linked list would recurse once per piece.
+        return History, (None, self.merged())

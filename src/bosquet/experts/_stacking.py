@@ -132,9 +132,8 @@ class BaseSuperLearner(SaveMixin, NamedLearners):
         check_same_length(len(target), X.shape[0])
         weight = check_sample_weight(sample_weight, len(target), scale_matters=True)
         _check_sample_weight_support(pairs, weight)
-        if (
-            weight.size and not weight.all() and isinstance(self.cv, int)
-        ):  # not counted in the folds
+        # Rows of weight 0 are not counted in the folds.
+        if weight.size and not weight.all() and isinstance(self.cv, int):
             weighted_rows = np.flatnonzero(weight)
             X, weight = rows_of(X, weighted_rows), weight[weighted_rows]
             groups = None if groups is None else np.asarray(groups)[weighted_rows]

@@ -69,9 +69,8 @@ class OracleProblem:
     loss: str | CustomExpertLoss
     quantile: float
     labels: Any  # truths as passed to a custom loss
-    row_weight: np.ndarray | None = (
-        None  # weights of the steps, used for the best convex combination
-    )
+    # Weights of the rows, used for the best convex combination.
+    row_weight: np.ndarray | None = None
 
     @property
     def has_classes(self) -> bool:

@@ -114,9 +114,8 @@ def _spread_over_classes(
     all_classes: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Values and base with one output per class of the ensemble; 0 for classes the member lacks."""
-    if (
-        base.size == 1 and member_classes.size == 2
-    ):  # a binary member explains only the second class
+    # A binary member explains only the second class.
+    if base.size == 1 and member_classes.size == 2:
         values = np.concatenate([-values, values], axis=-1)
         base = np.array([1 - base[0], base[0]])
     columns = np.searchsorted(all_classes, member_classes)

@@ -289,9 +289,8 @@ class LinearModel(RegressorMixin, FormulaModel):
         self._check_has_rows("checks")
         residuals = np.asarray(self._fitted.result.wresid, dtype=float)
         with suppress_warnings():
-            normal = stats.shapiro(
-                residuals[:5000]
-            )  # beyond so many its p-value is not to be trusted
+            # Of more rows the p-value is not to be trusted.
+            normal = stats.shapiro(residuals[:5000])
             tests = {
                 "constant variance": self._breusch_pagan(residuals),
                 "normal noise": (float(normal.statistic), float(normal.pvalue)),

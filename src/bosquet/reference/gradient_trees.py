@@ -273,9 +273,8 @@ class SplitSearch:
         best.gain = float(reductions[first]) / 2 - options.min_split_gain
         if not best.gain > self.rounding_error(total):
             return None
-        if (
-            sums[0, 2] == 0
-        ):  # no missing values in training: later ones go to the child with more Hessian
+        # Without missing values in training, later ones go to the child with more Hessian.
+        if sums[0, 2] == 0:
             best.missing_left = bool(2 * left[1] >= total[1])
         return best
 

@@ -47,7 +47,6 @@ from bosquet.trees.traversal import leaves_by_surrogates
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from scipy.sparse import csr_matrix
-    from sklearn.utils import Bunch
 
     from bosquet._sklearn import Tags
     from bosquet._types import TableLike

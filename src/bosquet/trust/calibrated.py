@@ -403,6 +403,5 @@ def _probability_floor(probabilities: np.ndarray) -> float:
     distance = distance[distance > 0]
     if not distance.size:
         return 1 / (2 * len(probabilities) + 2)
-    return max(
-        float(distance.min()) / 2, 1e-15
-    )  # so that 1 - floor is still below 1 in floating point
+    # So that 1 - floor is still below 1 in floating point.
+    return max(float(distance.min()) / 2, 1e-15)

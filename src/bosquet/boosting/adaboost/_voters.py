@@ -96,9 +96,8 @@ class NativeVoter:
         value = np.atleast_1d(self.arrays["value"][node])
         if value.size == 1:
             return f"{value[0]:+.4g}"
-        if (
-            abs(value.sum()) < 1e-9
-        ):  # a vote for one class that sums to 0 with those against the others
+        # A vote for one class sums to 0 with those against the others.
+        if abs(value.sum()) < 1e-9:
             return repr(self.classes_.tolist()[int(value.argmax())])
         return "(" + ", ".join(f"{number:+.4g}" for number in value) + ")"
 

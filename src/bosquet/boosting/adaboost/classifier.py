@@ -221,9 +221,8 @@ class StagewiseClassifier(VoteClassifier):
             learning_rate=self.learning_rate,
             vc_dim=stepper.vc_dim,
         )
-        if (
-            not self._is_finished
-        ):  # else no round was added, and the reason is still that of the last fit
+        # Otherwise no round was added, and the reason is still that of the last fit.
+        if not self._is_finished:
             self.stopped_because_ = ending.reason
             warn_of_ending(ending, len(self._round_records), self.n_estimators)
         self._is_finished = stepper.is_finished

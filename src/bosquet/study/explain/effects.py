@@ -262,9 +262,8 @@ def _predict_on_grid(model: Any, sample: Any, X: Any, feature: str, points: Any)
     if is_number(points[0]):
         table[feature] = np.tile(np.asarray(points, dtype=float), n)
     else:
-        values = X[
-            feature
-        ].to_numpy()  # levels are taken from rows that have them, which keeps the type
+        # Levels are taken from rows that have them, which keeps the type.
+        values = X[feature].to_numpy()
         rows = [int(np.flatnonzero(values == point)[0]) for point in points]
         table[feature] = X[feature].take(np.tile(rows, n)).reset_index(drop=True)
     if hasattr(model, "predict_proba"):

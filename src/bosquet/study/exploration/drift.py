@@ -60,9 +60,8 @@ def drift_between(train: list[Feature], test: list[Feature]) -> list[Finding]:
 class Drift:
     """Difference between the first and the last rows, in the order of the table or of a time."""
 
-    columns: list[
-        tuple[str, float]
-    ]  # columns with significant drift and their stability index, largest first
+    # Columns with significant drift and their stability index, largest first.
+    columns: list[tuple[str, float]]
     target_moved: bool
     target_index: float
     change: str  # "mean 12.1 in the first fifth of the rows, 15.3 in the last"

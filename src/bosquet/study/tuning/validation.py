@@ -67,9 +67,8 @@ class ValidationScheme:
     """Base class: `tasks` lists independent tasks, `evaluate` runs one, `combine` merges their results."""
 
     title: ClassVar[str]
-    criterion: ClassVar[str | None] = (
-        None  # name of a criterion that replaces the metric; lower is better
-    )
+    # Name of a criterion that replaces the metric; lower is better.
+    criterion: ClassVar[str | None] = None
 
     is_over: IsOver | None = None  # whether the hard time limit is reached; None without a limit
 
