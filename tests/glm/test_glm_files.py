@@ -3,12 +3,12 @@
 import json
 import subprocess
 import sys
-import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.formula
+from quiet_fits import quietly
 from statsmodels.genmod import families
 
 import bosquet
@@ -29,12 +29,6 @@ from bosquet.io import model_bytes, model_from_bytes
 from bosquet.io.container import pack_members, pack_trees, unpack_members, unpack_trees
 
 USED = ["age", "dose", "sex", "clinic", "noise"]
-
-
-def quietly(fit):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return fit()
 
 
 FITS = {
