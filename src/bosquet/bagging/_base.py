@@ -29,7 +29,8 @@ from bosquet._sklearn import (
     seed_from,
     tags_of,
 )
-from bosquet._targets import check_same_length, check_sample_weight
+from bosquet._targets import check_same_length
+from bosquet._weights import check_sample_weight
 from bosquet.bagging._learners import (
     BagFitter,
     VoteFunction,

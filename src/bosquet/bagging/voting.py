@@ -29,9 +29,9 @@ from bosquet._targets import (
     check_finite_target,
     check_labels,
     check_same_length,
-    check_sample_weight,
     single_class_message,
 )
+from bosquet._weights import check_sample_weight
 from bosquet.bagging._learners import ClassifierVotes, RegressorVotes, check_learner
 from bosquet.bagging._tables import copy_input_tags, validate_table
 from bosquet.bagging.diversity import check_weights

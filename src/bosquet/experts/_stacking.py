@@ -20,11 +20,9 @@ from bosquet._sklearn import (
     seeded_clone,
 )
 from bosquet._sums import weighted_sum
-from bosquet._targets import (
-    check_same_length,
-    check_sample_weight,
-)
+from bosquet._targets import check_same_length
 from bosquet._text_table import text_table
+from bosquet._weights import check_sample_weight
 from bosquet.experts._learners import NamedLearners
 from bosquet.experts.losses import loss_matrix
 from bosquet.experts.oracles import find_oracle, read_problem

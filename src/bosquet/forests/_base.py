@@ -29,7 +29,7 @@ from bosquet._sklearn import (
     effective_threads,
     seed_from,
 )
-from bosquet._targets import check_sample_weight
+from bosquet._weights import check_sample_weight
 from bosquet.data import TableEncoder, count_rows, take_rows
 from bosquet.forests._inspection import ForestInspection
 from bosquet.trees.growing import (

@@ -10,7 +10,8 @@ import numpy as np
 from bosquet._fitted import set_feature_attributes
 from bosquet._sklearn import check_is_fitted, clone, seed_from
 from bosquet._suggestions import with_article
-from bosquet._targets import check_sample_weight, unique_classes
+from bosquet._targets import unique_classes
+from bosquet._weights import check_sample_weight
 from bosquet.data import TableEncoder, count_rows
 from bosquet.forests._base import BaseForest
 from bosquet.trees.copying import add_copy

@@ -9,13 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bosquet._sklearn import number_of_rows
-from bosquet._targets import (
-    check_finite_target,
-    check_same_length,
-    check_sample_weight,
-    warn_of_column_vector,
-)
-from bosquet._weights import power_of_two
+from bosquet._targets import check_finite_target, check_same_length, warn_of_column_vector
+from bosquet._weights import check_sample_weight, power_of_two
 from bosquet.glm._columns import ColumnDesign, read_columns
 from bosquet.glm._formulas import (
     FormulaDesign,

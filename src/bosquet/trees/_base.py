@@ -27,7 +27,7 @@ from bosquet._parameters import (
     number_of_features,
 )
 from bosquet._sklearn import BaseEstimator, check_is_fitted, effective_threads, seed_from
-from bosquet._targets import check_sample_weight
+from bosquet._weights import check_sample_weight
 from bosquet.data import TableEncoder, count_rows, take_rows
 from bosquet.trees._exports import TreeExportMixin
 from bosquet.trees._pruned_fit import choose_by_cross_validation, choose_by_validation

@@ -10,7 +10,7 @@ import numpy as np
 from bosquet import _core
 from bosquet._instruction_set import instruction_set
 from bosquet._parameters import monotone_directions, resolve_max_features
-from bosquet._targets import NO_WEIGHT
+from bosquet._weights import NO_WEIGHT
 from bosquet.data import TableEncoder
 from bosquet.data.table import column_label
 

@@ -21,11 +21,11 @@ from bosquet._targets import (
     apply_class_weight,
     check_labels,
     check_same_length,
-    check_sample_weight,
     class_numbers,
     single_class_message,
     unique_classes,
 )
+from bosquet._weights import check_sample_weight
 from bosquet.boosting.adaboost.certificate import Certificate, certificate_of_rounds
 from bosquet.boosting.adaboost.fitting import LabelledRows, RoundRecord, VoteStepper
 from bosquet.boosting.adaboost.stagewise import VARIANTS, boost

@@ -27,11 +27,11 @@ from bosquet._sklearn import (
 from bosquet._targets import (
     check_labels,
     check_same_length,
-    check_sample_weight,
     class_numbers,
     single_class_message,
     unique_classes,
 )
+from bosquet._weights import check_sample_weight
 from bosquet.boosting._inputs import as_shaped, check_learner
 from bosquet.boosting.adaboost._learner_factory import (
     encode_table,

@@ -21,7 +21,7 @@ from bosquet._sklearn import (
     seed_from,
     tags_of,
 )
-from bosquet._targets import check_sample_weight
+from bosquet._weights import check_sample_weight
 from bosquet.boosting._inputs import as_shaped
 from bosquet.boosting.gradient._boosted_sum import BoostedSum
 from bosquet.boosting.gradient._folds import (

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bosquet._row_labels import warn_of_row_order_mismatch
-from bosquet._targets import check_same_length, check_sample_weight
-from bosquet._weights import power_of_two, warn_of_rescaling, warn_of_scale
+from bosquet._targets import check_same_length
+from bosquet._weights import check_sample_weight, power_of_two, warn_of_rescaling, warn_of_scale
 from bosquet.boosting._inputs import as_shaped
 from bosquet.boosting.gradient._offsets import check_offset
 from bosquet.data import TableEncoder, count_rows

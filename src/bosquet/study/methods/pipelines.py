@@ -20,7 +20,8 @@ from bosquet._sklearn import (
     tags_of,
     validate_data,
 )
-from bosquet._targets import check_finite_target, check_sample_weight, warn_of_column_vector
+from bosquet._targets import check_finite_target, warn_of_column_vector
+from bosquet._weights import check_sample_weight
 from bosquet.study.table.numeric_inputs import NumericInputs
 
 # Matrices of both precisions are accepted without conversion.

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from bosquet._targets import check_sample_weight
+from bosquet._weights import check_sample_weight
 from bosquet.study.methods.candidates import SelfTuned
 from bosquet.study.methods.method import Candidate, Method, TableShape
 from bosquet.study.metrics.metric import Metric
