@@ -73,7 +73,7 @@ def given_folds(
 
 def rounds_on_all_rows(best_round: int, folds: Sequence[RowPair], n_rows: int) -> int:
     """Return the number of rounds on all rows, from the best number of rounds of the folds."""
-    factor = n_rows / np.mean([train.size for train, _ in folds])
+    factor = n_rows / float(np.mean([train.size for train, _ in folds]))
     return round(best_round * min(factor, _MAX_FACTOR_OF_ROUNDS))
 
 
