@@ -36,14 +36,14 @@ def bound(rate, n):
 def played(rate):
     """Return the mixture with this rate, and its regret with respect to the best expert after every round."""
     game = play(losses, ExponentialWeights(learning_rate=rate), loss_range=1)
-    lost = np.sum(game.weights_ * losses, axis=1).cumsum()
+    lost = np.sum(game.weight_history_ * losses, axis=1).cumsum()
     return game, lost - losses.cumsum(axis=0).min(axis=1)
 
 
 figure, (left, middle, right) = plt.subplots(1, 3, figsize=(14, 4), layout="constrained")
 game, _ = played(best_rate)
-left.plot(steps, game.weights_[:, 1:], color="#8a8a8a", lw=0.8)
-left.plot(steps, game.weights_[:, 0], color="#d9822b", label="the best expert")
+left.plot(steps, game.weight_history_[:, 1:], color="#8a8a8a", lw=0.8)
+left.plot(steps, game.weight_history_[:, 0], color="#d9822b", label="the best expert")
 left.set(xlabel="round t", ylabel="weight $p_t(j)$", title=f"β = {best_rate:.3f}")
 left.legend(frameon=False)
 for rate, colour in (

@@ -32,7 +32,7 @@ for rule, name, colour in (
     (FixedShare(share=2 / 899), "fixed share", "#d9822b"),
 ):
     game = play(changing, rule, loss_range=1)
-    left.plot(rounds, game.weights_[rounds - 1, best], color=colour, label=name)
+    left.plot(rounds, game.weight_history_[rounds - 1, best], color=colour, label=name)
     print(f"{name}: loss {game.loss_:.0f}, best sequence {changing[rounds - 1, best].sum():.0f}")
 left.set(xlabel="round", ylabel="weight of the currently best expert", ylim=(0, 1.2))
 
@@ -46,8 +46,8 @@ for seed in range(games):
     drawn = play(losses, EXP3(), loss_range=1, random_state=seed)
     for name, game in (("full information", seen), ("EXP3", drawn)):
         # The expected loss of the weights minus the loss of the best expert.
-        regrets[name].append(np.cumsum(game.weights_ @ means - means.min()))
-    most = drawn.weights_.cumsum(axis=0)[marks - 1].argmax(axis=1)
+        regrets[name].append(np.cumsum(game.weight_history_ @ means - means.min()))
+    most = drawn.weight_history_.cumsum(axis=0)[marks - 1].argmax(axis=1)
     simple.append([simple_regret(np.eye(means.size)[k], means) for k in most])
 for name, colour in (("full information", "#3b6ea5"), ("EXP3", "#d9822b")):
     mean = np.mean(regrets[name], axis=0)

@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from families import FAMILIES, quietly, rows, same
+from families import FAMILIES, rows, same
+from quiet_fits import quietly
 
 import bosquet
 

@@ -59,10 +59,11 @@ std::vector<double> copied(const DoubleArray& array) {
 }
 
 // A boosting fit in progress: the samples, the booster and the threads, which refer to each other.
-class Fit {
+class BoostingFit {
   public:
-    Fit(std::shared_ptr<BinnedMatrix> matrix, const Bins& bins, DoubleMatrix target,
-        DoubleArray weight, const Loss& loss, nb::dict options, const std::string& isa, int threads)
+    BoostingFit(std::shared_ptr<BinnedMatrix> matrix, const Bins& bins, DoubleMatrix target,
+                DoubleArray weight, const Loss& loss, nb::dict options, const std::string& isa,
+                int threads)
         : bins_(bins),
           loss_(loss),
           team_(threads),
@@ -275,34 +276,36 @@ class Fit {
 }  // namespace
 
 void bind_boosting(nb::module_& module) {
-    nb::class_<Fit>(
-        module, "Fit",
+    nb::class_<BoostingFit>(
+        module, "BoostingFit",
         "A gradient boosting fit in progress; each call of round() runs one boosting round.")
         .def(nb::init<std::shared_ptr<BinnedMatrix>, const Bins&, DoubleMatrix, DoubleArray,
                       const Loss&, nb::dict, const std::string&, int>(),
              nb::arg("matrix"), nb::arg("bins"), nb::arg("target"), nb::arg("weight"),
              nb::arg("loss"), nb::arg("options"), nb::arg("isa"), nb::arg("threads"))
-        .def("set_validation", &Fit::set_validation, nb::arg("matrix"), nb::arg("target"),
+        .def("set_validation", &BoostingFit::set_validation, nb::arg("matrix"), nb::arg("target"),
              nb::arg("weight"), "Set the validation set, binned with the same bins.")
-        .def("add_version", &Fit::add_version, nb::arg("matrix"),
+        .def("add_version", &BoostingFit::add_version, nb::arg("matrix"),
              "Add another version of the training rows, with the same bins. The version that the "
              "fit "
              "was created with gives the leaf values; the others give the splits, in turn.")
-        .def("start", &Fit::start, nb::arg("raw"), nb::arg("validation_raw").none() = nb::none(),
+        .def("start", &BoostingFit::start, nb::arg("raw"),
+             nb::arg("validation_raw").none() = nb::none(),
              "Start from raw predictions of shape (n_outputs, n_rows).")
-        .def("start_from", &Fit::start_from, nb::arg("constants"),
+        .def("start_from", &BoostingFit::start_from, nb::arg("constants"),
              "Start from one constant per output, the same for every row.")
-        .def("round", &Fit::round, nb::arg("ensemble"), nb::arg("gradients").none() = nb::none(),
-             nb::arg("minimisers").none() = nb::none(),
+        .def("round", &BoostingFit::round, nb::arg("ensemble"),
+             nb::arg("gradients").none() = nb::none(), nb::arg("minimisers").none() = nb::none(),
              "Run one round: add one tree per output to the ensemble. `gradients` of shape "
              "(n_outputs, n_rows, 2) holds pairs of gradient and Hessian that replace those of the "
              "loss. `minimisers(leaf_of_row, n_leaves, output)` returns the leaf values in that "
              "case, unless the option `newton` is set.")
-        .def("train_loss", &Fit::train_loss,
+        .def("train_loss", &BoostingFit::train_loss,
              "Return the mean training loss over at most 16,384 evenly spaced rows.")
-        .def("validation_loss", &Fit::validation_loss,
+        .def("validation_loss", &BoostingFit::validation_loss,
              "Return the mean loss on the validation set.")
-        .def("raw", &Fit::raw, nb::arg("validation") = false,
+        .def("raw", &BoostingFit::raw, nb::arg("validation") = false,
              "Return the raw predictions, shape (n_outputs, n_rows).")
-        .def("timings", &Fit::timings, "Return the seconds spent in each phase of the rounds.");
+        .def("timings", &BoostingFit::timings,
+             "Return the seconds spent in each phase of the rounds.");
 }

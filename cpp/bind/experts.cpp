@@ -87,7 +87,7 @@ nb::dict run(ExpertMixture& self, Numbers forecasts, DoubleArray truths, Optiona
     check_length(truths.shape(0), rows, "truths");
     if (block == 0) throw InputError("block=0 is too small; a block has at least one row");
     nb::dict result;
-    History history;
+    MixtureHistory history;
     if (keep) {
         std::vector<std::size_t> shape{rows};
         if (width > 1) shape.push_back(width);
@@ -123,7 +123,7 @@ nb::ndarray<nb::numpy, double> weights(ExpertMixture& self, OptionalMask mask) {
 }
 
 nb::dict totals(const ExpertMixture& self) {
-    const Totals& all = self.totals();
+    const MixtureTotals& all = self.totals();
     nb::dict result;
     result["rows"] = all.rows;
     result["updates"] = all.updates;
@@ -156,7 +156,7 @@ nb::ndarray<nb::numpy, double> open_forecasts(const ExpertMixture& self) {
     auto result = new_array<double>({rows, per_row}, &out);
     for (std::size_t i = 0; i < rows; ++i)
         for (std::size_t at = 0; at < per_row; ++at) {
-            const Row& row = self.row(i);
+            const ForecastRow& row = self.row(i);
             out[i * per_row + at] = is_awake(row.mask(), at / width) ? row.forecasts[at] : 0.0;
         }
     return result;

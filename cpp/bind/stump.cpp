@@ -95,10 +95,10 @@ class Search {
         LongCall call;
         std::scoped_lock lock(in_use_);
         QuantisedRows quantised(span_of(target), span_of(weight), criterion, team_);
-        finder_->sweep(criterion, criterion == StumpCriterion::squared,
-                       [&](Range run, std::int64_t* response, std::int64_t* weights, int) {
-                           return quantised.fill(run, response, weights);
-                       });
+        finder_->sum_all_rows(criterion, criterion == StumpCriterion::squared,
+                              [&](Range run, std::int64_t* response, std::int64_t* weights, int) {
+                                  return quantised.fill(run, response, weights);
+                              });
         return finder_->best(criterion, quantised.scale()).stump;
     }
 

@@ -36,14 +36,14 @@ double Booster::mean_loss(const FitData& fit_data) const {
 }
 
 double Booster::sampled_train_loss() const {
-    constexpr std::size_t kRuns = 32, kRunRows = 512;
+    constexpr std::size_t kStretches = 32, kStretchRows = 512;
     LossData data = train_->loss_data();
-    if (data.rows <= kRuns * kRunRows) return mean_loss(*train_);
+    if (data.rows <= kStretches * kStretchRows) return mean_loss(*train_);
     double sum = 0, weight = 0;
-    for (std::size_t run = 0; run < kRuns; ++run) {
-        std::size_t begin = (data.rows - kRunRows) / (kRuns - 1) * run;
-        sum += loss_.value(data, {begin, begin + kRunRows}, isa_);
-        for (std::size_t i = begin; i < begin + kRunRows; ++i)
+    for (std::size_t stretch = 0; stretch < kStretches; ++stretch) {
+        std::size_t begin = (data.rows - kStretchRows) / (kStretches - 1) * stretch;
+        sum += loss_.value(data, {begin, begin + kStretchRows}, isa_);
+        for (std::size_t i = begin; i < begin + kStretchRows; ++i)
             weight += data.weight != nullptr ? data.weight[i] : 1.0;
     }
     return weight > 0 ? sum / weight : 0.0;
@@ -251,8 +251,7 @@ void Booster::assign_leaves(const GrownTree& grown) {
     auto assign = [&](std::size_t leaf, int) {
         const RowSet& set = grown.leaves[leaf].rows;
         for (std::size_t i = 0; i < set.count; ++i)
-            leaf_of_row[set.rows != nullptr ? set.rows[i] : set.first + i] =
-                static_cast<std::uint16_t>(leaf);
+            leaf_of_row[set.row(i)] = static_cast<std::uint16_t>(leaf);
     };
     if (rows >= 2 * kBlockRows)
         team_->run(grown.leaves.size(), assign);
@@ -426,7 +425,7 @@ void Booster::bound_by_minimisers(GrownTree& grown,
         };
         bound_children(direction, value(left), value(left + 1), bounds[left], bounds[left + 1]);
     }
-    for (Leaf& leaf : grown.leaves) leaf.bounds = bounds[leaf.node];
+    for (GrownLeaf& leaf : grown.leaves) leaf.bounds = bounds[leaf.node];
 }
 
 // Children come after their parents, so that one pass from the end sums them.

@@ -6,12 +6,12 @@
 
 namespace bosquet {
 
-double weighted_median(std::vector<WeightedNumber>& numbers) {
+double weighted_median(std::vector<WeightedValue>& numbers) {
     std::sort(numbers.begin(), numbers.end(), [](const auto& a, const auto& b) {
         return a.value != b.value ? a.value < b.value : a.weight < b.weight;
     });
     double total = 0;
-    for (const WeightedNumber& number : numbers) total += number.weight;
+    for (const WeightedValue& number : numbers) total += number.weight;
     double below = 0;
     for (std::size_t i = 0; i < numbers.size(); ++i) {
         below += numbers[i].weight;
@@ -22,7 +22,7 @@ double weighted_median(std::vector<WeightedNumber>& numbers) {
     return numbers.back().value;
 }
 
-void MedianSplit::reset(const std::vector<WeightedNumber>& numbers) {
+void MedianSplit::reset(const std::vector<WeightedValue>& numbers) {
     std::size_t n = numbers.size();
     std::vector<std::uint32_t> order(n);
     std::iota(order.begin(), order.end(), 0u);

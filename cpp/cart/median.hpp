@@ -4,20 +4,18 @@
 #include <cstdint>
 #include <vector>
 
-namespace bosquet {
+#include "base/weighted_value.hpp"
 
-struct WeightedNumber {
-    double value, weight;
-};
+namespace bosquet {
 
 // The value with half of the weight below it. If the weight up to a value is exactly half, the
 // midpoint between it and the next. Reorders the numbers.
-double weighted_median(std::vector<WeightedNumber>& numbers);
+double weighted_median(std::vector<WeightedValue>& numbers);
 
 class MedianSplit {
   public:
     // Starts with all rows on the right.
-    void reset(const std::vector<WeightedNumber>& numbers);
+    void reset(const std::vector<WeightedValue>& numbers);
     void clear_left();
     void move_left(std::uint32_t row);
     // The weighted sum of the distances of all rows to the median of their side.
@@ -37,7 +35,7 @@ class MedianSplit {
 
     // Rows by the rank of their value, with sums over ranks in a Fenwick tree.
     std::vector<std::uint32_t> rank_of_row_;
-    std::vector<WeightedNumber> by_rank_;
+    std::vector<WeightedValue> by_rank_;
     std::vector<Sum> all_, left_;
     Sum all_total_, left_total_;
 };

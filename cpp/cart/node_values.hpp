@@ -42,7 +42,7 @@ class NodeValues {
     // The proxy gain of a node before it is split, on the scale on which splits are compared.
     double proxy_gain_of_node(const RowRange& node, std::span<const double> sums) const {
         if (options_->criterion == Criterion::absolute) {
-            std::vector<WeightedNumber> numbers = numbers_of(node);
+            std::vector<WeightedValue> numbers = numbers_of(node);
             return -distances(numbers);
         }
         if constexpr (Sums::kPair)
@@ -63,7 +63,7 @@ class NodeValues {
     double value(const RowRange& node, std::span<const double> sums,
                  const ValueBounds& bounds) const {
         if (options_->criterion == Criterion::absolute) {
-            std::vector<WeightedNumber> numbers = numbers_of(node);
+            std::vector<WeightedValue> numbers = numbers_of(node);
             return weighted_median(numbers);
         }
         double mean = 0;
@@ -99,11 +99,11 @@ class NodeValues {
         }
         double impurity_sum = 0;
         if (options_->criterion == Criterion::absolute) {
-            std::vector<WeightedNumber> numbers = numbers_of(node);
+            std::vector<WeightedValue> numbers = numbers_of(node);
             impurity_sum = distances(numbers);
         } else if (options_->criterion == Criterion::poisson) {
             for (std::size_t i = node.begin; i < node.begin + node.count; ++i) {
-                WeightedNumber number = number_of(i);
+                WeightedValue number = number_of(i);
                 impurity_sum += number.weight * x_log_x(number.value);
             }
             impurity_sum = proxy_gain > -1e300 ? impurity_sum - proxy_gain : 0.0;
@@ -121,13 +121,13 @@ class NodeValues {
         return true;
     }
 
-    std::vector<WeightedNumber> numbers_of(const RowRange& node) const {
-        std::vector<WeightedNumber> numbers(node.count);
+    std::vector<WeightedValue> numbers_of(const RowRange& node) const {
+        std::vector<WeightedValue> numbers(node.count);
         for (std::size_t i = 0; i < node.count; ++i) numbers[i] = number_of(node.begin + i);
         return numbers;
     }
 
-    WeightedNumber number_of(std::size_t i) const {
+    WeightedValue number_of(std::size_t i) const {
         const auto& item = rows_->item(i);
         if constexpr (Sums::kPair)
             return {item.sum / item.weight + rows_->offset(), item.weight};
@@ -135,10 +135,10 @@ class NodeValues {
             return {0, item.weight};
     }
 
-    static double distances(std::vector<WeightedNumber>& numbers) {
+    static double distances(std::vector<WeightedValue>& numbers) {
         if (numbers.empty()) return 0;
         double median = weighted_median(numbers), sum = 0;
-        for (const WeightedNumber& number : numbers)
+        for (const WeightedValue& number : numbers)
             sum += number.weight * std::abs(number.value - median);
         return sum;
     }

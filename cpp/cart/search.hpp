@@ -439,7 +439,7 @@ class CartSearch {
     std::vector<double> left_, right_, known_sums_;
     std::size_t left_rows_ = 0;
     MedianSplit medians_;
-    std::vector<WeightedNumber> values_;
+    std::vector<WeightedValue> values_;
     std::vector<std::vector<std::uint32_t>> members_;  // indices in values_, by entry
     std::vector<std::uint32_t> entry_of_code_;
 };

@@ -14,7 +14,8 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
 
-void ExpertMixture::record(const Row& row, std::size_t at, const History& history) const {
+void ExpertMixture::record(const ForecastRow& row, std::size_t at,
+                           const MixtureHistory& history) const {
     if (history.weights != nullptr)
         std::copy(row.weights.begin(), row.weights.end(), history.weights + at * experts_);
     if (history.predictions != nullptr)
@@ -34,12 +35,12 @@ std::size_t ExpertMixture::leader() const {
 }
 
 void ExpertMixture::run(const double* forecasts, Awake mask, const double* truths, std::size_t rows,
-                        std::size_t block, History history) {
+                        std::size_t block, MixtureHistory history) {
     if (bandit() && block > 1)
         throw InputError("block=" + std::to_string(block) +
                          " is too large; a bandit rule takes one row per step");
     StateFields before = state();
-    std::vector<Row> rows_before = std::move(rows_);
+    std::vector<ForecastRow> rows_before = std::move(rows_);
     std::size_t open_before = open_rows_;
     std::size_t per_row = experts_ * loss_.width();
     try {

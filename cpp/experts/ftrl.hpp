@@ -87,7 +87,7 @@ class RegularisedLeader final : public Rule {
 
     double given_rate_;
     bool entropy_;
-    Limit limit_;
+    ExcessLimit limit_;
     double scale_, squares_ = 0, stability_ = 0, last_rate_ = 0;
     std::vector<double> regret_, p_, sorted_;
 };

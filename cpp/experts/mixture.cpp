@@ -39,7 +39,7 @@ std::string number_text(double value) {
 
 // A sum over the experts that are awake; the forecasts of the others may be NaN.
 template <class Term>
-double sum_of(const Row& row, Term term) {
+double sum_of(const ForecastRow& row, Term term) {
     if (row.all_awake) return sum_over(row.awake.size(), term);
     return sum_over(row.awake.size(), [&](std::size_t k) { return row.awake[k] ? term(k) : 0.0; });
 }
@@ -75,7 +75,7 @@ bool ExpertMixture::in_range() const {
 
 // ------------------------------------------------------------------------------- opening a step
 
-void ExpertMixture::find_awake(Row& row, Awake mask, std::uint64_t number) const {
+void ExpertMixture::find_awake(ForecastRow& row, Awake mask, std::uint64_t number) const {
     std::size_t width = loss_.width();
     row.awake.resize(experts_);
     row.all_awake = mask == nullptr && all_within(row.forecasts, experts_ * width, kLargest);
@@ -104,7 +104,8 @@ void ExpertMixture::find_awake(Row& row, Awake mask, std::uint64_t number) const
             "an expert is asleep (NaN); ridge regression needs the forecasts of all experts");
 }
 
-void ExpertMixture::open_row(Row& row, const double* forecasts, Awake mask, std::uint64_t number) {
+void ExpertMixture::open_row(ForecastRow& row, const double* forecasts, Awake mask,
+                             std::uint64_t number) {
     std::size_t width = loss_.width();
     row.forecasts = forecasts;
     find_awake(row, mask, number);
@@ -124,7 +125,7 @@ void ExpertMixture::open_row(Row& row, const double* forecasts, Awake mask, std:
 
 // Draws one expert by the weights. The draw depends on the number of the step only, so that
 // repeating a step gives the same expert.
-std::size_t ExpertMixture::draw_expert(const Row& row, std::uint64_t number) const {
+std::size_t ExpertMixture::draw_expert(const ForecastRow& row, std::uint64_t number) const {
     double left = uniform(setup_.seed, kDrawStream, number);
     std::size_t last = 0;
     for (std::size_t k = 0; k < experts_; ++k) {
@@ -136,7 +137,7 @@ std::size_t ExpertMixture::draw_expert(const Row& row, std::uint64_t number) con
     return last;
 }
 
-void ExpertMixture::predict_row(Row& row) const {
+void ExpertMixture::predict_row(ForecastRow& row) const {
     std::size_t width = loss_.width();
     if (draws()) {
         std::copy_n(row.forecasts + row.chosen * width, width, row.prediction.data());
@@ -152,7 +153,7 @@ void ExpertMixture::predict_row(Row& row) const {
 }
 
 // The label with the largest total weight; among equal ones, that of the first expert.
-double ExpertMixture::vote(const Row& row, const double* weights) const {
+double ExpertMixture::vote(const ForecastRow& row, const double* weights) const {
     double best = -1, label = 0;
     for (std::size_t k = 0; k < experts_; ++k) {
         if (!is_awake(row.mask(), k)) continue;
@@ -177,7 +178,7 @@ void ExpertMixture::open(const double* forecasts, Awake mask, std::size_t rows) 
     // Into spare rows first: if the step is invalid, the open step stays as it was.
     next_rows_.resize(rows);
     for (std::size_t i = 0; i < rows; ++i) {
-        Row& row = next_rows_[i];
+        ForecastRow& row = next_rows_[i];
         row.truth_known = true;
         row.owned.assign(forecasts + i * per_row, forecasts + (i + 1) * per_row);
         open_row(row, row.owned.data(), mask ? mask + i * experts_ : nullptr, totals_.rows + i);
@@ -188,7 +189,7 @@ void ExpertMixture::open(const double* forecasts, Awake mask, std::size_t rows) 
 
 void ExpertMixture::predict(const double* forecasts, Awake mask, std::size_t rows, double* out) {
     std::size_t width = loss_.width();
-    Row row;
+    ForecastRow row;
     for (std::size_t i = 0; i < rows; ++i) {
         open_row(row, forecasts + i * experts_ * width, mask ? mask + i * experts_ : nullptr, i);
         std::copy(row.prediction.begin(), row.prediction.end(), out + i * width);
@@ -198,7 +199,7 @@ void ExpertMixture::predict(const double* forecasts, Awake mask, std::size_t row
 // ------------------------------------------------------------------------------- closing a step
 
 // The loss of the uniform mean of the forecasts, the baseline of every rule.
-double ExpertMixture::uniform_loss(const Row& row, double truth) {
+double ExpertMixture::uniform_loss(const ForecastRow& row, double truth) {
     std::size_t width = loss_.width();
     if (width == 1 && !loss_.convex()) {
         mean_[0] = vote(row, equal_weights_.data());
@@ -213,7 +214,7 @@ double ExpertMixture::uniform_loss(const Row& row, double truth) {
 }
 
 // Computes the losses of the experts and of the mixture; changes only the row.
-void ExpertMixture::evaluate_row(Row& row, double truth, std::uint64_t number) {
+void ExpertMixture::evaluate_row(ForecastRow& row, double truth, std::uint64_t number) {
     const char* problem = loss_.problem_of_truth(truth);
     if (problem != nullptr)
         throw InputError(step_prefix(number) + "the truth " + number_text(truth) + " " + problem);
@@ -240,7 +241,7 @@ void ExpertMixture::evaluate_row(Row& row, double truth, std::uint64_t number) {
 }
 
 // Adds the excess of a row: by how much each expert was better than the mixture.
-void ExpertMixture::add_excess(const Row& row, double truth) {
+void ExpertMixture::add_excess(const ForecastRow& row, double truth) {
     std::size_t width = loss_.width();
     bool mean_loss = draws() || !loss_.convex();
     bool linearised = setup_.linearised && !mean_loss;
@@ -296,7 +297,7 @@ void ExpertMixture::update_rule(std::size_t rows) {
             }
             break;
         case Feedback::bandit: {
-            const Row& row = rows_[0];
+            const ForecastRow& row = rows_[0];
             width = row.loss;
             rule_->reward(row.chosen, row.weights[row.chosen], row.loss, row.mask());
             break;
@@ -306,7 +307,7 @@ void ExpertMixture::update_rule(std::size_t rows) {
     ++totals_.updates;
 }
 
-void ExpertMixture::count(const Row& row) {
+void ExpertMixture::count(const ForecastRow& row) {
     ++totals_.rows;
     totals_.loss += row.loss;
     for (std::size_t k = 0; k < experts_; ++k) totals_.weight_sum[k] += row.weights[k];
@@ -373,7 +374,7 @@ void ExpertMixture::close_with_losses(const double* losses, const double* mixtur
         throw InputError("the step has " + std::to_string(open_rows_) + " rows, but losses has " +
                          std::to_string(rows));
     for (std::size_t i = 0; i < rows; ++i) {
-        Row& row = rows_[i];
+        ForecastRow& row = rows_[i];
         row.truth_known = false;
         row.losses.assign(losses + i * experts_, losses + (i + 1) * experts_);
         row.expected = 0;
@@ -407,7 +408,7 @@ void ExpertMixture::close_bandit(double loss) {
     if (!(loss >= 0 && loss <= kLargestExcess))
         throw InputError(step_prefix(totals_.rows) + "the loss " + number_text(loss) +
                          " must be finite and non-negative");
-    Row& row = rows_[0];
+    ForecastRow& row = rows_[0];
     row.loss = loss;
     update_rule(1);
     ++totals_.rows;

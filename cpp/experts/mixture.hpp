@@ -25,8 +25,8 @@ struct MixtureSetup {
     std::uint64_t seed = 0;
 };
 
-// Totals over all steps, for any rule; memory O(experts).
-struct Totals {
+// Totals over all rows, for any rule; memory O(experts).
+struct MixtureTotals {
     std::uint64_t rows = 0, updates = 0;
     std::uint64_t bandit_rows = 0;  // rows where only the loss of the drawn expert was observed
     double loss = 0, expected_loss = 0;
@@ -41,7 +41,7 @@ struct Totals {
 };
 
 // One row of forecasts with everything computed for it.
-struct Row {
+struct ForecastRow {
     const double* forecasts = nullptr;
     std::vector<double> owned;  // a copy of the forecasts, if the caller's array may change
     std::vector<std::uint8_t> awake;
@@ -55,7 +55,7 @@ struct Row {
 };
 
 // Where a batch writes its history; nullptr for what is not recorded.
-struct History {
+struct MixtureHistory {
     double *weights = nullptr, *predictions = nullptr, *losses = nullptr;
     double *expert_losses = nullptr, *bounds = nullptr;
     std::int64_t* chosen = nullptr;
@@ -77,7 +77,7 @@ class ExpertMixture {
     void open(const double* forecasts, Awake mask, std::size_t rows);
     bool is_open() const { return open_rows_ > 0; }
     std::size_t open_rows() const { return open_rows_; }
-    const Row& row(std::size_t i) const { return rows_[i]; }
+    const ForecastRow& row(std::size_t i) const { return rows_[i]; }
 
     void close(const double* truths, std::size_t rows);
     // Closes the step with losses that the caller has computed: of the experts (rows, experts), of
@@ -90,14 +90,14 @@ class ExpertMixture {
     // Runs many steps of `block` rows each; an open step is discarded. Throws at the first invalid
     // step and undoes all others.
     void run(const double* forecasts, Awake mask, const double* truths, std::size_t rows,
-             std::size_t block, History history);
+             std::size_t block, MixtureHistory history);
 
     // Predicts rows with the current weights; opens no step.
     void predict(const double* forecasts, Awake mask, std::size_t rows, double* out);
 
     void weights(Awake mask, double* p) { rule_->weights(mask, p); }
     const Rule& rule() const { return *rule_; }
-    const Totals& totals() const { return totals_; }
+    const MixtureTotals& totals() const { return totals_; }
     // Whether the losses stayed within the range given to the rule.
     bool in_range() const;
 
@@ -105,28 +105,28 @@ class ExpertMixture {
     void restore(const StateFields& fields);
 
   private:
-    void open_row(Row& row, const double* forecasts, Awake mask, std::uint64_t number);
-    void find_awake(Row& row, Awake mask, std::uint64_t number) const;
-    void predict_row(Row& row) const;
-    void evaluate_row(Row& row, double truth, std::uint64_t number);
-    void add_excess(const Row& row, double truth);
+    void open_row(ForecastRow& row, const double* forecasts, Awake mask, std::uint64_t number);
+    void find_awake(ForecastRow& row, Awake mask, std::uint64_t number) const;
+    void predict_row(ForecastRow& row) const;
+    void evaluate_row(ForecastRow& row, double truth, std::uint64_t number);
+    void add_excess(const ForecastRow& row, double truth);
     void check_open() const;
     void check_bandit_loss() const;
     void check_excess();
     void update_rule(std::size_t rows);
-    void count(const Row& row);
-    void record(const Row& row, std::size_t at, const History& history) const;
-    std::size_t draw_expert(const Row& row, std::uint64_t number) const;
-    double uniform_loss(const Row& row, double truth);
-    double vote(const Row& row, const double* weights) const;
+    void count(const ForecastRow& row);
+    void record(const ForecastRow& row, std::size_t at, const MixtureHistory& history) const;
+    std::size_t draw_expert(const ForecastRow& row, std::uint64_t number) const;
+    double uniform_loss(const ForecastRow& row, double truth);
+    double vote(const ForecastRow& row, const double* weights) const;
     std::size_t leader() const;
 
     MixtureSetup setup_;
     std::unique_ptr<Rule> rule_;
     std::size_t experts_;
     ExpertLoss loss_;
-    Totals totals_;
-    std::vector<Row> rows_, next_rows_;
+    MixtureTotals totals_;
+    std::vector<ForecastRow> rows_, next_rows_;
     std::size_t open_rows_ = 0;
     std::vector<double> excess_, row_excess_, slope_, equal_weights_, mean_;
 };

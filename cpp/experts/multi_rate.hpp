@@ -85,7 +85,7 @@ class MultiRate : public Rule {
         return by_size < by_squares ? by_size : by_squares;
     }
 
-    Limit limit_;
+    ExcessLimit limit_;
     double drift_ = 0;  // Σ prior_k Σ_t (η_{k,t-1} / η_{k,t} - 1)
     std::vector<double> eta_, gain_, squares_, shortfall_, next_eta_, score_;
 };

@@ -85,9 +85,9 @@ std::unique_ptr<Rule> make_rule(const RuleSetup& setup);
 // Limits the excess for rules that need an upper bound of it in advance: a step that exceeds all
 // steps before it is shrunk to the largest size so far. What is cut off sums to at most the largest
 // excess (Cutkosky 2019, "Artificial constraints and hints").
-class Limit {
+class ExcessLimit {
   public:
-    explicit Limit(double known) : known_(known), seen_(known) {}
+    explicit ExcessLimit(double known) : known_(known), seen_(known) {}
 
     // Returns the factor by which a step of that size is shrunk.
     double admit(double size) {

@@ -6,7 +6,7 @@
 
 namespace bosquet {
 
-void Totals::visit(StateVisitor& visitor) {
+void MixtureTotals::visit(StateVisitor& visitor) {
     visitor.count("rows", rows);
     visitor.count("updates", updates);
     visitor.count("bandit_rows", bandit_rows);
@@ -46,13 +46,14 @@ void check_weights(const std::vector<double>& weights, bool convex) {
 ExpertMixture::ExpertMixture(const ExpertMixture& other) : ExpertMixture(other.setup_) {
     restore(other.state());
     rows_ = other.rows_;
-    for (Row& row : rows_) row.forecasts = row.owned.data();
+    for (ForecastRow& row : rows_) row.forecasts = row.owned.data();
     open_rows_ = other.open_rows_;
 }
 
 StateFields ExpertMixture::state() const {
     StateWriter writer;
-    Totals(totals_).visit(writer);  // a copy, because visitors may write; this one only reads
+    MixtureTotals(totals_).visit(
+        writer);  // a copy, because visitors may write; this one only reads
     std::size_t n_totals = writer.fields.size();
     rule_->visit(writer);
     for (std::size_t i = n_totals; i < writer.fields.size(); ++i)
@@ -66,7 +67,7 @@ void ExpertMixture::restore(const StateFields& fields) {
         bool rule = name.starts_with("rule.");
         (rule ? rule_fields : totals_fields).emplace_back(rule ? name.substr(5) : name, values);
     }
-    Totals totals = totals_;
+    MixtureTotals totals = totals_;
     std::unique_ptr<Rule> rule = make_rule(setup_.rule);
     StateReader total_reader(totals_fields), rule_reader(rule_fields);
     totals.visit(total_reader);

@@ -113,7 +113,7 @@ class Squint final : public Rule {
         grid_limit_ = limit_.value();
     }
 
-    Limit limit_;
+    ExcessLimit limit_;
     double grid_limit_;  // the limit for which the grid of rates was set up
     std::vector<double> regret_, squares_, earlier_bound_, score_;
 };

@@ -326,7 +326,7 @@ inline void split_few(RowSet rows, std::size_t begin, std::size_t end, const std
     for (std::size_t i = begin; i < end; ++i) {
         bool goes_left = marks[i / 64] >> (i % 64) & 1;
         std::uint32_t* at = goes_left ? left : right;
-        *at = rows.rows != nullptr ? rows.rows[i] : static_cast<std::uint32_t>(rows.first + i);
+        *at = static_cast<std::uint32_t>(rows.row(i));
         left += goes_left;
         right += !goes_left;
     }

@@ -161,8 +161,7 @@ void Grower::start_root(std::span<const std::uint32_t> sample, std::uint64_t key
     auto add_block = [&](std::size_t index, int) {
         Range range = block(root->count, index);
         Packed sum = 0;
-        for (std::size_t i = range.begin; i < range.end; ++i)
-            sum += gradients_[rows.rows != nullptr ? rows.rows[i] : i];
+        for (std::size_t i = range.begin; i < range.end; ++i) sum += gradients_[rows.row(i)];
         block_sums[index] = sum;
     };
     team_->run(block_sums.size(), add_block);
@@ -193,10 +192,10 @@ bool Grower::splittable(const GrowingNode& node) const {
 // The tree is therefore the same for any number of threads.
 void Grower::expand_some(Frontier& frontier, std::size_t budget) {
     GrowingNode& first = **frontier.begin();
-    bool last = budget == 1;
+    bool is_last_split = budget == 1;
     if (first.count >= kSharedRows || team_->size() == 1) {
-        prepare_expansion(first, last);
-        expand(first, last, team_->size() > 1 ? team_ : nullptr, 0);
+        prepare_expansion(first, is_last_split);
+        expand(first, is_last_split, team_->size() > 1 ? team_ : nullptr, 0);
         return;
     }
     std::vector<GrowingNode*> batch;
@@ -210,19 +209,20 @@ void Grower::expand_some(Frontier& frontier, std::size_t budget) {
     }
     // Waking another thread takes longer than a few thousand additions.
     if (work < 16'000) batch.resize(1);
-    for (GrowingNode* node : batch) prepare_expansion(*node, last);
-    team_->run(batch.size(),
-               [&](std::size_t i, int worker) { expand(*batch[i], last, nullptr, worker); });
+    for (GrowingNode* node : batch) prepare_expansion(*node, is_last_split);
+    team_->run(batch.size(), [&](std::size_t i, int worker) {
+        expand(*batch[i], is_last_split, nullptr, worker);
+    });
 }
 
 // Changes of the grower's own lists are done here, before the threads start.
-void Grower::prepare_expansion(GrowingNode& node, bool last) {
+void Grower::prepare_expansion(GrowingNode& node, bool is_last_split) {
     node.left = new_node();
     node.right = new_node();
-    if (!last) node.child_histogram = histograms_.acquire();
+    if (!is_last_split) node.child_histogram = histograms_.acquire();
 }
 
-void Grower::expand(GrowingNode& node, bool last, Team* team, int worker) {
+void Grower::expand(GrowingNode& node, bool is_last_split, Team* team, int worker) {
     GrowingNode& left = *node.left;
     GrowingNode& right = *node.right;
     for (GrowingNode* child : {&left, &right}) {
@@ -233,12 +233,12 @@ void Grower::expand(GrowingNode& node, bool last, Team* team, int worker) {
             child->path_features.push_back(node.split.feature);
         }
     }
-    left.sum = node.split.left;
+    left.sum = node.split.left_sum;
     right.sum = node.sum - left.sum;
     set_bounds(node);
     partition(node, team, worker);
     node.expanded = true;
-    if (last || (!splittable(left) && !splittable(right))) return;
+    if (is_last_split || (!splittable(left) && !splittable(right))) return;
 
     if (draws_few_features_) {
         for (GrowingNode* child : {&left, &right})
@@ -410,20 +410,20 @@ void Grower::find_split_among_few(GrowingNode& node, Packed* histogram, Team* te
     const Layout& layout = matrix_->layout();
     std::vector<std::uint32_t> features = features_for(node);
     RowSet rows = node.rows(rows_);
-    SplitRequest request = finder_.request(rows, histogram, node.sum, node.bounds, node.key);
+    NodeToSplit prepared = finder_.prepare_node(rows, histogram, node.sum, node.bounds, node.key);
     std::vector<Split>& candidates = worker_candidates_[2 * worker];
     candidates.assign(features.size(), Split{});
     auto search = [&](std::size_t i, int) {
         const FeaturePlace& place = layout.features[features[i]];
         histograms_.build_feature(features[i], rows, gradients_, histogram);
         if (!place.categorical) kernels_->accumulate(histogram + place.histogram, place.bins);
-        finder_.best_split_on(features[i], request, candidates[i]);
+        finder_.best_split_on(features[i], prepared, candidates[i]);
     };
     if (team != nullptr)
         team->run(features.size(), search);
     else
         for (std::size_t i = 0; i < features.size(); ++i) search(i, worker);
-    node.split = finder_.choose_split(candidates, request);
+    node.split = finder_.choose_split(candidates, prepared);
 }
 
 // `built` has its own histogram. `derived` holds the histogram of its parent, from which that of
@@ -435,7 +435,7 @@ void Grower::find_splits(GrowingNode* built, GrowingNode* derived, Packed* built
     const Layout& layout = matrix_->layout();
     struct Search {
         GrowingNode* node;
-        SplitRequest request;
+        NodeToSplit prepared;
         std::vector<Split>& candidates;
         std::vector<std::uint8_t> allowed;  // by feature; empty: all features
     };
@@ -446,8 +446,8 @@ void Grower::find_splits(GrowingNode* built, GrowingNode* derived, Packed* built
         std::vector<Split>& candidates = worker_candidates_[2 * worker + searches.size()];
         candidates.assign(layout.active.size(), Split{});
         searches.push_back({node,
-                            finder_.request(node->rows(rows_), node->histogram, node->sum,
-                                            node->bounds, node->key),
+                            finder_.prepare_node(node->rows(rows_), node->histogram, node->sum,
+                                                 node->bounds, node->key),
                             candidates,
                             {}});
         if (!draws_features_) continue;
@@ -463,7 +463,7 @@ void Grower::find_splits(GrowingNode* built, GrowingNode* derived, Packed* built
             kernels_->subtract(derived->histogram + place.histogram, entries, place.bins);
         for (Search& search : searches)
             if (search.allowed.empty() || search.allowed[f])
-                finder_.best_split_on(f, search.request, search.candidates[i]);
+                finder_.best_split_on(f, search.prepared, search.candidates[i]);
     };
     if (team == nullptr) {
         for (std::size_t i = 0; i < layout.active.size(); ++i) scan(i);
@@ -475,7 +475,7 @@ void Grower::find_splits(GrowingNode* built, GrowingNode* derived, Packed* built
         });
     }
     for (Search& search : searches)
-        search.node->split = finder_.choose_split(search.candidates, search.request);
+        search.node->split = finder_.choose_split(search.candidates, search.prepared);
 }
 
 }  // namespace bosquet

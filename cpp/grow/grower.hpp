@@ -19,7 +19,7 @@
 
 namespace bosquet {
 
-struct Leaf {
+struct GrownLeaf {
     std::uint32_t node;  // index of the node in the tree
     RowSet rows;  // rows of the sample on which the tree was grown; valid until the next tree
     ValueBounds bounds;
@@ -29,7 +29,7 @@ struct Leaf {
 struct GrownTree {
     Tree tree;
     std::vector<std::uint32_t> split_bins;  // one entry per node, for quantitative splits only
-    std::vector<Leaf> leaves;
+    std::vector<GrownLeaf> leaves;
 };
 
 // The time spent in the phases of growing, in seconds summed over threads.
@@ -63,8 +63,8 @@ class Grower {
     GrowingNode* new_node();
 
     void start_root(std::span<const std::uint32_t> sample, std::uint64_t key);
-    void expand(GrowingNode& node, bool last, Team* team, int worker);
-    void prepare_expansion(GrowingNode& node, bool last);
+    void expand(GrowingNode& node, bool is_last_split, Team* team, int worker);
+    void prepare_expansion(GrowingNode& node, bool is_last_split);
     void expand_some(Frontier& frontier, std::size_t budget);
     void commit(GrowingNode& node, GrownTree& out, Frontier& frontier);
     void finish_leaf(GrowingNode& node, GrownTree& out);
@@ -92,8 +92,8 @@ class Grower {
     const Packed* gradients_ = nullptr;
     std::uint64_t key_ = 0;
     std::vector<std::uint32_t> tree_features_;
-    Buffer<std::uint32_t>
-        rows_[2];  // a node's rows are in one buffer, those of its children in the other
+    // The rows of a node are in one buffer, those of its children in the other.
+    Buffer<std::uint32_t> rows_[2];
     Buffer<std::uint64_t> marks_;
     std::vector<Buffer<std::uint64_t>> worker_marks_;
 

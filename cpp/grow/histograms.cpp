@@ -40,7 +40,7 @@ void HistogramBuilder::build_feature(std::uint32_t feature, RowSet rows, const P
     std::fill_n(entries, place.bins, Packed{0});
     auto add = [&](const auto* column) {
         for (std::size_t i = 0; i < rows.count; ++i) {
-            std::size_t row = rows.rows != nullptr ? rows.rows[i] : rows.first + i;
+            std::size_t row = rows.row(i);
             entries[column[row]] += gradients[row];
         }
     };

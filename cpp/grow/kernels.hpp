@@ -23,6 +23,10 @@ struct RowSet {
     std::size_t first;
     std::size_t count;
 
+    // The number of the i-th row.
+    [[gnu::always_inline]] std::size_t row(std::size_t i) const {
+        return rows != nullptr ? rows[i] : first + i;
+    }
     RowSet part(std::size_t begin, std::size_t size) const {
         return rows != nullptr ? RowSet{rows + begin, 0, size}
                                : RowSet{nullptr, first + begin, size};

@@ -35,8 +35,8 @@ void SplitFinder::set_scale(const GradientScale& scale) {
     noise_ = options_->split_noise * std::sqrt(scale.random_decrease);
 }
 
-SplitRequest SplitFinder::request(RowSet rows, const Packed* histogram, Packed total,
-                                  const ValueBounds& bounds, std::uint64_t key) const {
+NodeToSplit SplitFinder::prepare_node(RowSet rows, const Packed* histogram, Packed total,
+                                      const ValueBounds& bounds, std::uint64_t key) const {
     Sums all = dequantise(total);
     double l2 = options_->l2;
     NodeScan scan{};
@@ -76,7 +76,7 @@ double SplitFinder::leaf_value(Packed sum, const ValueBounds& bounds) const {
 
 // Twice the decrease of the loss by this split; negative if a constraint forbids it. The node
 // itself uses the option l2, its children the argument `l2`, which is larger for categories.
-double SplitFinder::loss_decrease(std::uint32_t feature, Packed left, const SplitRequest& node,
+double SplitFinder::loss_decrease(std::uint32_t feature, Packed left, const NodeToSplit& node,
                                   double l2) const {
     Sums l = dequantise(left);
     Sums all = dequantise(node.total());
@@ -97,7 +97,7 @@ double SplitFinder::loss_decrease(std::uint32_t feature, Packed left, const Spli
            twice_decrease(all.g, all.h, options_->l2, own_value);
 }
 
-double SplitFinder::decrease_from_score(double score, const SplitRequest& node, double l2) const {
+double SplitFinder::decrease_from_score(double score, const NodeToSplit& node, double l2) const {
     Sums all = dequantise(node.total());
     double both = all.h + 2 * l2;
     if (l2 == 0) return score * both;
@@ -111,7 +111,7 @@ bool SplitFinder::is_admissible(Packed left, Packed total) const {
 
 bool SplitFinder::is_surely_large_enough(const Split& split, Packed total) const {
     std::int64_t enough = (std::int64_t{options_->min_samples_leaf} - 1) * scale_.max_hessian;
-    std::int64_t left = hessian_of(split.left);
+    std::int64_t left = hessian_of(split.left_sum);
     // More than min_samples_leaf - 1 rows with the largest Hessian can have, so at least
     // min_samples_leaf rows.
     return left > enough && hessian_of(total) - left > enough;
@@ -122,12 +122,12 @@ bool SplitFinder::left_is_heavier(Packed left, Packed total) {
     return 2.0 * hessian_of(left) >= hessian_of(total);
 }
 
-void SplitFinder::best_split_on(std::uint32_t feature, const SplitRequest& node, Split& out) const {
+void SplitFinder::best_split_on(std::uint32_t feature, const NodeToSplit& node, Split& out) const {
     Split found = search(feature, node, nullptr);
     if (found.found()) out = std::move(found);
 }
 
-Split SplitFinder::search(std::uint32_t feature, const SplitRequest& node,
+Split SplitFinder::search(std::uint32_t feature, const NodeToSplit& node,
                           const std::uint32_t* counts) const {
     return matrix_->layout().features[feature].categorical
                ? search_categories(feature, node, counts)
@@ -150,7 +150,7 @@ BinRange SplitFinder::bins_with_enough_rows(const std::uint32_t* counts, std::ui
     return range;
 }
 
-Split SplitFinder::search_ordered(std::uint32_t feature, const SplitRequest& node,
+Split SplitFinder::search_ordered(std::uint32_t feature, const NodeToSplit& node,
                                   const std::uint32_t* counts) const {
     const FeaturePlace& place = matrix_->layout().features[feature];
     const Packed* sums = node.histogram + place.histogram;
@@ -174,7 +174,7 @@ Split SplitFinder::search_ordered(std::uint32_t feature, const SplitRequest& nod
     split.gain = gain;
     split.feature = feature;
     split.bin = best.bin;
-    split.left = best.left;
+    split.left_sum = best.left;
     // Rows with missing values and weight 0 stay on the side where they were counted.
     bool no_missing = sums[0] == 0 && (counts == nullptr || counts[0] == 0);
     split.missing_left = no_missing ? left_is_heavier(best.left, node.total()) : best.missing_left;
@@ -184,7 +184,7 @@ Split SplitFinder::search_ordered(std::uint32_t feature, const SplitRequest& nod
 // The scan of grow_kernel.cpp for bounded values; the score of a split is then its reduction.
 ScanResult SplitFinder::scan_constrained(std::uint32_t feature, const Packed* sums,
                                          BinRange missing_right, BinRange missing_left,
-                                         const SplitRequest& node) const {
+                                         const NodeToSplit& node) const {
     ScanResult best;
     for (bool with_missing : {false, true}) {
         if (with_missing && sums[0] == 0) break;
@@ -202,7 +202,7 @@ ScanResult SplitFinder::scan_constrained(std::uint32_t feature, const Packed* su
 // Scans the levels in the order of their mean gradient: for one output the best of all subsets is
 // contiguous in that order (Fisher 1958). Missing values take part as a level of their own. Levels
 // with too few rows for a reliable mean stay together on the right.
-Split SplitFinder::search_categories(std::uint32_t feature, const SplitRequest& node,
+Split SplitFinder::search_categories(std::uint32_t feature, const NodeToSplit& node,
                                      const std::uint32_t* counts) const {
     const FeaturePlace& place = matrix_->layout().features[feature];
     const Packed* entries = node.histogram + place.histogram;
@@ -253,7 +253,7 @@ Split SplitFinder::search_categories(std::uint32_t feature, const SplitRequest& 
     Split split;
     split.gain = gain;
     split.feature = feature;
-    split.left = best_left;
+    split.left_sum = best_left;
     for (std::size_t i = 0; i < best_length; ++i)
         split.left_bins.push_back(levels[best_from_end ? levels.size() - 1 - i : i].bin);
     std::sort(split.left_bins.begin(), split.left_bins.end());
@@ -267,8 +267,7 @@ std::vector<std::uint32_t> SplitFinder::count_bins(std::uint32_t feature, RowSet
     const FeaturePlace& place = matrix_->layout().features[feature];
     std::vector<std::uint32_t> counts(place.bins);
     auto count = [&](const auto* column) {
-        for (std::size_t i = 0; i < rows.count; ++i)
-            ++counts[column[rows.rows != nullptr ? rows.rows[i] : rows.first + i]];
+        for (std::size_t i = 0; i < rows.count; ++i) ++counts[column[rows.row(i)]];
     };
     if (place.wide)
         count(matrix_->wide_column(place));
@@ -289,13 +288,13 @@ std::size_t SplitFinder::count_left(const Split& split, std::span<const std::uin
 // The value by which the splits of a node on different features are compared: the gain, or, with
 // noise, the root of twice the decrease of the loss. The root of a split at random is distributed
 // like the absolute value of a normal variable, so that the noise has the same scale.
-double SplitFinder::priority(const Split& split, const SplitRequest& node) const {
+double SplitFinder::priority(const Split& split, const NodeToSplit& node) const {
     if (noise_ == 0) return split.gain;
     double decrease = 2 * (split.gain + options_->min_split_gain);
     return std::sqrt(decrease) + noise_ * standard_normal(node.key, 1, split.feature);
 }
 
-Split SplitFinder::choose_split(std::span<Split> candidates, const SplitRequest& node) const {
+Split SplitFinder::choose_split(std::span<Split> candidates, const NodeToSplit& node) const {
     std::vector<std::uint8_t> counted;
     std::size_t min_rows = options_->min_samples_leaf;
     while (true) {

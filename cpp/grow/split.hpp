@@ -30,13 +30,13 @@ struct Split {
     std::uint32_t bin = 0;  // quantitative: bins up to this one go left
     bool missing_left = false;
     std::vector<std::uint32_t> left_bins;  // categorical: these bins go left
-    Packed left = 0;                       // sums of the left child
+    Packed left_sum = 0;                   // of gradients and Hessians
 
     bool found() const { return gain > -std::numeric_limits<double>::infinity(); }
 };
 
 // The node for which a split is searched.
-struct SplitRequest {
+struct NodeToSplit {
     RowSet rows;
     // Cumulative sums of quantitative features, entries of categorical ones.
     const Packed* histogram;
@@ -57,18 +57,18 @@ class SplitFinder {
     // Uses another matrix with the same layout.
     void set_matrix(const BinnedMatrix& matrix) { matrix_ = &matrix; }
 
-    SplitRequest request(RowSet rows, const Packed* histogram, Packed total,
-                         const ValueBounds& bounds, std::uint64_t key) const;
+    NodeToSplit prepare_node(RowSet rows, const Packed* histogram, Packed total,
+                             const ValueBounds& bounds, std::uint64_t key) const;
 
     // Finds the best split on one feature without checking the numbers of rows. `out` is unchanged
     // if there is none.
-    void best_split_on(std::uint32_t feature, const SplitRequest& node, Split& out) const;
+    void best_split_on(std::uint32_t feature, const NodeToSplit& node, Split& out) const;
 
     // Returns the best of the candidates, one per feature, with at least min_samples_leaf rows on
     // each side. Histograms hold no counts, but for most candidates the sum of Hessians proves that
     // there are enough rows. If it does not, the rows per bin of that feature are counted and, if a
     // side has too few, its bins are searched again.
-    Split choose_split(std::span<Split> candidates, const SplitRequest& node) const;
+    Split choose_split(std::span<Split> candidates, const NodeToSplit& node) const;
 
     // The value of a leaf with these sums.
     double leaf_value(Packed sum, const ValueBounds& bounds) const;
@@ -84,18 +84,17 @@ class SplitFinder {
     bool unconstrained() const {
         return options_->max_delta_step == 0 && options_->monotone.empty();
     }
-    double loss_decrease(std::uint32_t feature, Packed left, const SplitRequest& node,
+    double loss_decrease(std::uint32_t feature, Packed left, const NodeToSplit& node,
                          double l2) const;
-    double priority(const Split& split, const SplitRequest& node) const;
-    double decrease_from_score(double score, const SplitRequest& node, double l2) const;
-    Split search(std::uint32_t feature, const SplitRequest& node,
-                 const std::uint32_t* counts) const;
-    Split search_ordered(std::uint32_t feature, const SplitRequest& node,
+    double priority(const Split& split, const NodeToSplit& node) const;
+    double decrease_from_score(double score, const NodeToSplit& node, double l2) const;
+    Split search(std::uint32_t feature, const NodeToSplit& node, const std::uint32_t* counts) const;
+    Split search_ordered(std::uint32_t feature, const NodeToSplit& node,
                          const std::uint32_t* counts) const;
-    Split search_categories(std::uint32_t feature, const SplitRequest& node,
+    Split search_categories(std::uint32_t feature, const NodeToSplit& node,
                             const std::uint32_t* counts) const;
     ScanResult scan_constrained(std::uint32_t feature, const Packed* sums, BinRange missing_right,
-                                BinRange missing_left, const SplitRequest& node) const;
+                                BinRange missing_left, const NodeToSplit& node) const;
     BinRange bins_with_enough_rows(const std::uint32_t* counts, std::uint32_t bins,
                                    std::size_t before, std::size_t rows) const;
     static bool left_is_heavier(Packed left, Packed total);

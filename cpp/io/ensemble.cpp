@@ -13,8 +13,8 @@ namespace bosquet {
 namespace {
 
 // The first number of a node is 0 for a leaf, otherwise 1 + 4 * feature + the flags below.
-constexpr std::uint64_t kCategorical = 2;
-constexpr std::uint64_t kMissingLeft = 1;
+constexpr std::uint64_t kFileCategorical = 2;
+constexpr std::uint64_t kFileMissingLeft = 1;
 
 // Flags of the section in addition to those of leaves (io/leaves.hpp).
 constexpr std::uint64_t kCountedCovers = 8;
@@ -108,8 +108,8 @@ void write_tree(const Tree& tree, const Thresholds& thresholds, const LeafWriter
                 out.varint(static_cast<std::uint64_t>(tree.stats[node_index].cover));
         } else {
             out.varint(1 + 4 * std::uint64_t{node.feature()} +
-                       (node.categorical() ? kCategorical : 0) +
-                       (node.missing_left() ? kMissingLeft : 0));
+                       (node.categorical() ? kFileCategorical : 0) +
+                       (node.missing_left() ? kFileMissingLeft : 0));
             out.varint(node.left / 2);
             if (node.categorical()) {
                 write_set(tree, node, out);
@@ -170,9 +170,9 @@ class TreeReader {
         if (feature >= thresholds_->size())
             ByteReader::reject("the feature of a split", "does not exist");
         node.tag = static_cast<std::uint32_t>(feature);
-        if ((head - 1) & kMissingLeft) node.tag |= Node::kMissingLeft;
+        if ((head - 1) & kFileMissingLeft) node.tag |= Node::kMissingLeft;
         node.left = static_cast<std::uint32_t>(2 * in_->varint(splits, "the child of a split") + 1);
-        if ((head - 1) & kCategorical) {
+        if ((head - 1) & kFileCategorical) {
             node.tag |= Node::kCategorical;
             read_set(*in_, tree, node);
         } else {

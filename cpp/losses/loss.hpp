@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/weighted_value.hpp"
 #include "losses/kernels.hpp"
 #include "parallel/team.hpp"
 
@@ -102,9 +103,6 @@ class Loss {
 };
 
 // The weighted quantile: a share `level` of the weight lies below it. Reorders the values.
-struct WeightedValue {
-    double value, weight;
-};
 double weighted_quantile(std::vector<WeightedValue>& values, double level);
 
 }  // namespace bosquet

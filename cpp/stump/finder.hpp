@@ -42,7 +42,7 @@ class StumpFinder {
     // writes the weights. Otherwise `weight` is nullptr, and the weight of a row is the absolute
     // value of its response.
     template <class Fill>
-    void sweep(StumpCriterion criterion, bool own_weights, Fill fill);
+    void sum_all_rows(StumpCriterion criterion, bool own_weights, Fill fill);
 
     // The same for rows without own weights if only some rows have changed. change(range, response,
     // response_changes, changed, worker) writes the responses, their changes and the rows that
@@ -115,7 +115,7 @@ void StumpFinder::for_each_run(bool restart, Work work) {
 }
 
 template <class Fill>
-void StumpFinder::sweep(StumpCriterion criterion, bool own_weights, Fill fill) {
+void StumpFinder::sum_all_rows(StumpCriterion criterion, bool own_weights, Fill fill) {
     prepare_sums(criterion, own_weights);
     for_each_run(true, [&](Range run, ThreadSums& sums_of_thread, int worker) {
         std::int64_t* response = storage_of_run(response_, sums_of_thread.response, run.begin);

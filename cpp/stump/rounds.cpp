@@ -74,7 +74,7 @@ StumpBoost::StumpBoost(const StumpTable& table, Isa isa, Team& team, std::span<c
     set_training_error(std::accumulate(wrong.begin(), wrong.end(), std::int64_t{0}));
     if (is_multiplicative()) {
         set_unit(1);
-        sweep_weights();
+        sum_all_weights();
     } else {
         const double zero_step[2] = {0, 0};
         reweight({}, zero_step);
@@ -133,7 +133,7 @@ void StumpBoost::weights(double* out) const {
     for (std::size_t i = 0; i < table_.rows(); ++i) out[i] = std::abs(weights_[i]) / sum;
 }
 
-void StumpBoost::sweep_weights() {
+void StumpBoost::sum_all_weights() {
     double per_weight = 1 / unit_.weight, per_response = 1 / unit_.response;
     auto fill = [&](Range run, std::int64_t* response, std::int64_t* weight, int) {
         StumpSums sums;
@@ -149,7 +149,7 @@ void StumpBoost::sweep_weights() {
         }
         return sums;
     };
-    finder_.sweep(criterion(), variant_ == StumpVariant::logit, fill);
+    finder_.sum_all_rows(criterion(), variant_ == StumpVariant::logit, fill);
 }
 
 // Computes the weights from the margins, relative to the smallest margin, so that nothing
@@ -172,7 +172,7 @@ void StumpBoost::weights_from_margins() {
         }
     });
     set_unit(std::accumulate(sums.begin(), sums.end(), 0.0));
-    sweep_weights();
+    sum_all_weights();
 }
 
 void StumpBoost::multiply(const Stump& stump, const StumpStep& step) {
@@ -258,7 +258,7 @@ void StumpBoost::reweight(const Stump& stump, const double* by_side) {
     if (variant_ == StumpVariant::logit)
         unit_.response = 1 / units_per_one(sums.absolute, table_.rows());
     unit_.squares = sums.squares;
-    sweep_weights();
+    sum_all_weights();
 }
 
 double StumpBoost::wrong_weight(const Stump& stump) const {

@@ -69,7 +69,7 @@ class StumpBoost {
     void set_training_error(std::int64_t wrong);
 
     // Converts the current weights to units and sums them.
-    void sweep_weights();
+    void sum_all_weights();
     // Sets the unit for weights with this sum.
     void set_unit(double sum);
     void weights_from_margins();

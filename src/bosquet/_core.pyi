@@ -207,7 +207,7 @@ class Ensemble:
 
     def __setstate__(self, state: bytes) -> None: ...
 
-class Fit:
+class BoostingFit:
     """
     A gradient boosting fit in progress; each call of round() runs one boosting round.
     """

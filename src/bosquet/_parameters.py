@@ -224,9 +224,8 @@ def monotone_directions(
             )
     for feature, value in enumerate(directions):
         if value not in (-1, 0, 1):
-            raise ValueError(
-                f"monotonic_cst of feature {feature} is {value!r}; it must be -1, 0 or 1"
-            )
+            where = f"feature {feature}" if names is None else f"column {names[feature]!r}"
+            raise ValueError(f"monotonic_cst of {where} is {value!r}; it must be -1, 0 or 1")
     return [int(v) for v in directions] if any(directions) else []
 
 

@@ -11,7 +11,7 @@ from bosquet._masks import without_mask
 from bosquet._sklearn import check_classification_targets, type_of_target
 from bosquet._suggestions import first_names
 from bosquet._warnings import warn_user
-from bosquet._weights import power_of_two, warn_of_rescaling
+from bosquet._weights import check_sample_weight
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -20,54 +20,6 @@ if TYPE_CHECKING:
 
 
 LARGEST_TARGET = 1e30
-NO_WEIGHT = np.zeros(0)
-
-
-def check_sample_weight(
-    sample_weight: ArrayLike | None,
-    n_rows: int,
-    *,
-    keep_scale: bool = False,
-    scale_matters: bool = False,
-) -> np.ndarray:
-    """Return the weights as float64; an empty array if there are none or all are 1.
-
-    Weights whose sums would overflow or underflow are multiplied by a power of two, unless `keep_scale`. A
-    warning is issued if `scale_matters`: if parameters are compared with sums of weights, or if the weights
-    are passed on to another estimator.
-    """
-    if sample_weight is None:
-        return NO_WEIGHT
-    try:
-        weight = np.asarray(without_mask(sample_weight), dtype=float)
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"sample_weight must contain numbers ({error}); pass one finite number >= 0 per row"
-        ) from error
-    if weight.ndim == 0:
-        weight = np.full(n_rows, float(weight))
-    if weight.ndim != 1:
-        raise ValueError(f"sample_weight has {weight.ndim} dimensions; pass a 1D array or a scalar")
-    if weight.shape != (n_rows,):
-        raise ValueError(
-            f"sample_weight has shape {weight.shape}, but X has {n_rows} rows; pass one weight per row"
-        )
-    if not np.isfinite(weight).all():
-        row = int(np.flatnonzero(~np.isfinite(weight))[0])
-        raise ValueError(f"sample_weight[{row}] is {weight[row]}; sample weights must be finite")
-    if (weight < 0).any():
-        row = int(np.flatnonzero(weight < 0)[0])
-        raise ValueError(
-            f"sample_weight[{row}] is {weight[row]:g}; sample weights must be non-negative"
-        )
-    if not weight.any():
-        raise ValueError("all sample weights are zero; at least one must be positive")
-    factor = 1.0 if keep_scale else power_of_two(weight)
-    if factor != 1:
-        if scale_matters:
-            warn_of_rescaling(factor, weight)
-        weight = weight * factor
-    return NO_WEIGHT if (weight == 1).all() else np.ascontiguousarray(weight)
 
 
 def check_finite_target(

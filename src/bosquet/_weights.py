@@ -1,4 +1,4 @@
-"""The scale of sample weights: corrected if sums overflow, with a warning if this changes a model.
+"""Checks of sample_weight, and its scale: corrected if sums overflow, with a warning if this changes a model.
 
 An integer weight w has the same effect as w copies of the row. Therefore parameters that are compared with
 sums of weights, such as an L2 penalty, have a stronger effect if the weights are small. A model cannot have
@@ -9,10 +9,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bosquet._masks import without_mask
 from bosquet._warnings import warn_user
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 # The largest weight is kept between 2**-60 and 2**60. Sums over all rows then fit in single precision, in
 # which trees store the weight of a node, and sums of squares fit in double precision.
@@ -22,6 +27,56 @@ RANGE = 60
 # test set of a quarter of the rows changed by at most 5 % for weights from 0.1 to 10 and by 6 % up to 100. It
 # was 21 % larger at 0.03, 55 % at 0.01, four times as large at 0.001, and 20 % larger at 10⁶.
 MIN_MEAN, MAX_MEAN = 0.1, 100.0
+
+
+NO_WEIGHT = np.zeros(0)
+
+
+def check_sample_weight(
+    sample_weight: ArrayLike | None,
+    n_rows: int,
+    *,
+    keep_scale: bool = False,
+    scale_matters: bool = False,
+) -> np.ndarray:
+    """Return the weights as float64; an empty array if there are none or all are 1.
+
+    Weights whose sums would overflow or underflow are multiplied by a power of two, unless `keep_scale`. A
+    warning is issued if `scale_matters`: if parameters are compared with sums of weights, or if the weights
+    are passed on to another estimator.
+    """
+    if sample_weight is None:
+        return NO_WEIGHT
+    try:
+        weight = np.asarray(without_mask(sample_weight), dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"sample_weight must contain numbers ({error}); pass one finite number >= 0 per row"
+        ) from error
+    if weight.ndim == 0:
+        weight = np.full(n_rows, float(weight))
+    if weight.ndim != 1:
+        raise ValueError(f"sample_weight has {weight.ndim} dimensions; pass a 1D array or a scalar")
+    if weight.shape != (n_rows,):
+        raise ValueError(
+            f"sample_weight has shape {weight.shape}, but X has {n_rows} rows; pass one weight per row"
+        )
+    if not np.isfinite(weight).all():
+        row = int(np.flatnonzero(~np.isfinite(weight))[0])
+        raise ValueError(f"sample_weight[{row}] is {weight[row]}; sample weights must be finite")
+    if (weight < 0).any():
+        row = int(np.flatnonzero(weight < 0)[0])
+        raise ValueError(
+            f"sample_weight[{row}] is {weight[row]:g}; sample weights must be non-negative"
+        )
+    if not weight.any():
+        raise ValueError("all sample weights are zero; at least one must be positive")
+    factor = 1.0 if keep_scale else power_of_two(weight)
+    if factor != 1:
+        if scale_matters:
+            warn_of_rescaling(factor, weight)
+        weight = weight * factor
+    return NO_WEIGHT if (weight == 1).all() else np.ascontiguousarray(weight)
 
 
 def power_of_two(weight: np.ndarray, reach: int = RANGE) -> float:

@@ -51,7 +51,7 @@ RULES: dict[str, dict[str, Any]] = {
 
 WRITE_ONLY = ("truth", "truths", "bandit_loss")
 
-# A name such as "learn_bins" or "Fit.round", and the arguments; `self` comes first.
+# A name such as "learn_bins" or "BoostingFit.round", and the arguments; `self` comes first.
 Call = tuple[str, tuple[Any, ...]]
 
 
@@ -191,7 +191,7 @@ class GoodCalls:
         self.several = call("Ensemble.__init__", 3, 3, [0.0, 0.1, -0.1], self.categories)
         options = dict(BOOST_OPTIONS)
         fit = call(
-            "Fit.__init__",
+            "BoostingFit.__init__",
             self.matrix,
             self.bins,
             target,
@@ -201,19 +201,19 @@ class GoodCalls:
             "auto",
             2,
         )
-        call("Fit.add_version", fit, self.matrix)
-        call("Fit.set_validation", fit, self.matrix, target, NO_WEIGHTS)
-        call("Fit.start", fit, np.zeros((1, self.rows)), np.zeros((1, self.rows)))
-        call("Fit.start_from", fit, np.array([0.5]))
-        call("Fit.round", fit, self.ensemble)
-        call("Fit.train_loss", fit)
-        call("Fit.validation_loss", fit)
-        call("Fit.raw", fit, True)
-        call("Fit.timings", fit)
+        call("BoostingFit.add_version", fit, self.matrix)
+        call("BoostingFit.set_validation", fit, self.matrix, target, NO_WEIGHTS)
+        call("BoostingFit.start", fit, np.zeros((1, self.rows)), np.zeros((1, self.rows)))
+        call("BoostingFit.start_from", fit, np.array([0.5]))
+        call("BoostingFit.round", fit, self.ensemble)
+        call("BoostingFit.train_loss", fit)
+        call("BoostingFit.validation_loss", fit)
+        call("BoostingFit.raw", fit, True)
+        call("BoostingFit.timings", fit)
         labels = self.classes[None].astype(float)
         plain = {"max_leaf_nodes": 4, "min_samples_leaf": 1}
         of_classes = call(
-            "Fit.__init__",
+            "BoostingFit.__init__",
             self.matrix,
             self.bins,
             labels,
@@ -224,16 +224,20 @@ class GoodCalls:
             1,
         )
         for _ in range(3):
-            call("Fit.round", of_classes, self.several)
-        call("Fit.train_loss", of_classes)
+            call("BoostingFit.round", of_classes, self.several)
+        call("BoostingFit.train_loss", of_classes)
         exact = call(
-            "Fit.__init__", self.matrix, self.bins, target, self.weight, self.huber, {"newton": False},
-            "auto", 1,
+            "BoostingFit.__init__", self.matrix, self.bins, target, self.weight, self.huber,
+            {"newton": False}, "auto", 1,
         )  # fmt: skip
-        call("Fit.round", exact, self.ensemble)
+        call("BoostingFit.round", exact, self.ensemble)
         pairs = np.ones((1, self.rows, 2), dtype=np.float32)
         call(
-            "Fit.round", exact, self.ensemble, pairs, lambda leaf, leaves, output: np.zeros(leaves)
+            "BoostingFit.round",
+            exact,
+            self.ensemble,
+            pairs,
+            lambda leaf, leaves, output: np.zeros(leaves),
         )
 
     def _cart(self) -> None:

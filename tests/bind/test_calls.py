@@ -83,7 +83,7 @@ def test_a_fit_needs_the_bins_of_its_matrix(good: GoodCalls) -> None:
 
 
 def fit_of(good: GoodCalls, bins: Any = None, **options: Any) -> Any:
-    return _core.Fit(
+    return _core.BoostingFit(
         good.matrix, bins or good.bins, good.y[None], NO_WEIGHTS, good.loss, options, "auto", 2
     )
 
@@ -129,7 +129,7 @@ def test_a_callback_cannot_use_the_fit_that_calls_it(good: GoodCalls) -> None:
 def test_a_round_that_fails_adds_no_tree(good: GoodCalls) -> None:
     ensemble = _core.Ensemble(3, 3, [0.0] * 3, good.categories)
     loss = _core.Loss("squared_error", 3, 3, [])
-    fit = _core.Fit(
+    fit = _core.BoostingFit(
         good.matrix,
         good.bins,
         np.stack([good.y] * 3),
@@ -160,7 +160,7 @@ def test_invalid_gradients_are_rejected(good: GoodCalls, value: float, sampling:
 
 def test_the_caller_may_change_class_numbers_after_the_check(good: GoodCalls) -> None:
     labels = good.classes[None].astype(float)
-    fit = _core.Fit(good.matrix, good.bins, labels, NO_WEIGHTS, good.softmax, {}, "auto", 1)
+    fit = _core.BoostingFit(good.matrix, good.bins, labels, NO_WEIGHTS, good.softmax, {}, "auto", 1)
     before = fit.train_loss()
     labels[:] = 1e9
     assert fit.train_loss() == before

@@ -83,7 +83,9 @@ def test_many_threads_can_use_one_detector(good: GoodCalls) -> None:
 
 
 def test_a_fit_and_a_mixture_accept_one_call_at_a_time(good: GoodCalls) -> None:
-    fit = _core.Fit(good.matrix, good.bins, good.y[None], NO_WEIGHTS, good.loss, {}, "auto", 2)
+    fit = _core.BoostingFit(
+        good.matrix, good.bins, good.y[None], NO_WEIGHTS, good.loss, {}, "auto", 2
+    )
     mixture = _core.ExpertMixture("boa", [0.5, 0.5], "square", range=2.0)
     forecasts = np.stack([good.y, -good.y], axis=1)
     messages: list[str] = []

@@ -1,12 +1,11 @@
 """Outlier scores of boosting find rows with flipped labels."""
 
-import warnings
-
 import numpy as np
 import pytest
+from quiet_fits import fit_quietly
 from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import AdaBoostClassifier as TheirAdaBoost
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
 from bosquet import (
@@ -41,17 +40,11 @@ def flipped_labels(seed, share=0.05):
     return X, np.where(flipped, 1 - y, y), flipped
 
 
-def quietly(model, *data):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return model.fit(*data)
-
-
 @pytest.mark.parametrize("model", MODELS, ids=repr)
 @pytest.mark.parametrize("by", ["loss", "margin"])
 def test_flipped_labels_have_the_highest_scores(model, by):
     X, y, flipped = flipped_labels(0)
-    scores = outlier_scores(quietly(model, X, y), X, y, by=by)
+    scores = outlier_scores(fit_quietly(model, X, y), X, y, by=by)
     assert scores.shape == y.shape
     assert scores.min() >= 0
     assert scores.mean() == pytest.approx(1)

@@ -8,7 +8,7 @@ from bosquet.cli import main
 
 
 @pytest.fixture
-def bosquet(capsys):
+def run_command(capsys):
     """Return a function that runs a command in this process and returns exit code, stdout and stderr."""
 
     def run(*words):

@@ -71,13 +71,13 @@ CASES = {
 @pytest.mark.parametrize("command", ["study", "fit", "tree"])
 @pytest.mark.parametrize("case", CASES)
 def test_an_unusable_table_is_one_line_and_exit_code_2(
-    bosquet, tmp_path, monkeypatch, command, case
+    run_command, tmp_path, monkeypatch, command, case
 ):
     data, target, message = CASES[case]
     (tmp_path / "t.csv").write_bytes(data)
     monkeypatch.chdir(tmp_path)
     out = {"study": ["--report", "out"], "fit": ["--out", "out"], "tree": ["--out", "out"]}[command]
-    code, printed, err = bosquet(command, "t.csv", "--target", target, *out, "-q")
+    code, printed, err = run_command(command, "t.csv", "--target", target, *out, "-q")
     assert (code, printed) == (2, "")
     assert err.startswith("bosquet: ")
     assert err.count("\n") == 1
@@ -85,47 +85,47 @@ def test_an_unusable_table_is_one_line_and_exit_code_2(
     assert os.listdir(tmp_path) == ["t.csv"]
 
 
-def test_columns_with_the_name_of_the_target_can_be_dropped(bosquet, tmp_path):
+def test_columns_with_the_name_of_the_target_can_be_dropped(run_command, tmp_path):
     (tmp_path / "t.csv").write_bytes(b"y,x,y\n" + b"1,2,1\n0,3,0\n" * 20)
     words = ["fit", tmp_path / "t.csv", "--target", "y", "--out", tmp_path / "m", "--json", "-q"]
-    assert bosquet(*words)[0] == 2
-    code, printed, _ = bosquet(*words, "--drop", "y_2")
+    assert run_command(*words)[0] == 2
+    code, printed, _ = run_command(*words, "--drop", "y_2")
     assert (code, json.loads(printed)["columns"]) == (0, 1)
 
 
-def test_dates_mixed_types_and_repeated_names_are_accepted(bosquet, tmp_path):
+def test_dates_mixed_types_and_repeated_names_are_accepted(run_command, tmp_path):
     frame = valid_table().assign(
         when=pd.date_range("2024", periods=N).strftime("%d/%m/%Y"),
         mixed=["1", "red", "2", "blue"] * (N // 4),
     )
     frame = pd.concat([frame, frame[["x"]]], axis=1)
     (tmp_path / "t.csv").write_bytes(to_csv_bytes(frame))
-    code, _, err = bosquet("fit", tmp_path / "t.csv", "-t", "y", "-o", tmp_path / "m")
+    code, _, err = run_command("fit", tmp_path / "t.csv", "-t", "y", "-o", tmp_path / "m")
     assert code == 0
     for note in ("'x' occurs 2 times", "when: a date", "mixed: mixed numbers and text"):
         assert note in err
 
 
-def test_a_study_has_a_limit_of_columns_and_a_fit_has_none(bosquet, tmp_path, monkeypatch):
+def test_a_study_has_a_limit_of_columns_and_a_fit_has_none(run_command, tmp_path, monkeypatch):
     monkeypatch.setattr("bosquet.study.table.reading.MAX_COLUMNS", 1)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "t.csv").write_bytes(to_csv_bytes(valid_table()))
-    code, printed, err = bosquet("study", "t.csv", "-t", "y", "-q")
+    code, printed, err = run_command("study", "t.csv", "-t", "y", "-q")
     assert (code, printed, err.count("\n")) == (2, "", 1)
     assert "2 columns besides the target, but a study accepts at most 1" in err
     assert "bosquet fit" in err
-    assert bosquet("fit", "t.csv", "-t", "y", "--method", "tree", "-o", "m", "-q")[0] == 0
+    assert run_command("fit", "t.csv", "-t", "y", "--method", "tree", "-o", "m", "-q")[0] == 0
     assert sorted(os.listdir(tmp_path)) == ["m", "t.csv"]
 
 
 @pytest.mark.parametrize("n", [10_000, pytest.param(100_000, marks=pytest.mark.slow)])
-def test_very_many_columns_are_accepted(bosquet, tmp_path, n):
+def test_very_many_columns_are_accepted(run_command, tmp_path, n):
     row = ",".join(["1.5", "2.5"] * (n // 2))
     other = ",".join(["0.5", "1.5"] * (n // 2))
     text = ",".join(f"v{i}" for i in range(n)) + ",y\n" + f"{row},a\n{other},b\n" * 6
     (tmp_path / "t.csv").write_text(text)
     start = time.perf_counter()
-    code, printed, err = bosquet(
+    code, printed, err = run_command(
         "fit", tmp_path / "t.csv", "-t", "y", "--method", "tree", "-o", tmp_path / "m", "-q"
     )
     assert code == 0, err
@@ -205,44 +205,44 @@ def test_very_many_columns_are_accepted(bosquet, tmp_path, n):
     ],
 )
 def test_invalid_arguments_are_one_line_and_exit_code_2(
-    bosquet, tmp_path, monkeypatch, words, message
+    run_command, tmp_path, monkeypatch, words, message
 ):
     (tmp_path / "t.csv").write_bytes(to_csv_bytes(valid_table()))
     monkeypatch.chdir(tmp_path)
-    code, printed, err = bosquet(*words)
+    code, printed, err = run_command(*words)
     assert (code, printed) == (2, "")
     assert message in err
     assert err.count("\n") == 1
     assert os.listdir(tmp_path) == ["t.csv"]
 
 
-def test_a_table_without_the_models_columns_is_named(bosquet, sales, model, tmp_path):
+def test_a_table_without_the_models_columns_is_named(run_command, sales, model, tmp_path):
     frame = pd.read_csv(sales, sep=";", decimal=",")
     frame.drop(columns="size").to_csv(tmp_path / "t.csv", index=False)
-    code, _, err = bosquet("predict", model, tmp_path / "t.csv")
+    code, _, err = run_command("predict", model, tmp_path / "t.csv")
     assert code == 2
     assert "lacks the column 'size'" in err
-    assert bosquet("predict", model, sales, "--keep", "nothing")[0] == 2
-    assert bosquet("explain", model, sales, "--row", "9999")[0] == 2
+    assert run_command("predict", model, sales, "--keep", "nothing")[0] == 2
+    assert run_command("explain", model, sales, "--row", "9999")[0] == 2
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/mem"), reason="needs a file that cannot be read")
-def test_a_model_that_cannot_be_read_is_named(bosquet, sales):
-    code, _, err = bosquet("predict", "/proc/self/mem", sales)
+def test_a_model_that_cannot_be_read_is_named(run_command, sales):
+    code, _, err = run_command("predict", "/proc/self/mem", sales)
     assert code == 2
     assert err.startswith("bosquet: /proc/self/mem cannot be read: ")
 
 
-def test_probabilities_of_a_regressor_are_an_error(bosquet, sales, tmp_path):
-    bosquet("fit", sales, "-t", "price", "--method", "tree", "-o", tmp_path / "m")
-    code, _, err = bosquet("predict", tmp_path / "m", sales, "--proba")
+def test_probabilities_of_a_regressor_are_an_error(run_command, sales, tmp_path):
+    run_command("fit", sales, "-t", "price", "--method", "tree", "-o", tmp_path / "m")
+    code, _, err = run_command("predict", tmp_path / "m", sales, "--proba")
     assert code == 2
     assert "no class probabilities" in err
 
 
-def test_a_missing_extra_is_named(bosquet, sales, monkeypatch, tmp_path):
+def test_a_missing_extra_is_named(run_command, sales, monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    code, _, err = bosquet("fit", sales, "-t", "sold", "-o", tmp_path / "m")
+    code, _, err = run_command("fit", sales, "-t", "sold", "-o", tmp_path / "m")
     assert code == 2
     assert "pip install 'bosquet[study]'" in err
     assert err.count("\n") == 1
@@ -258,7 +258,7 @@ class FullDisk(io.RawIOBase):
 
 
 def test_a_full_disk_leaves_the_existing_file_unchanged(
-    bosquet, sales, model, tmp_path, monkeypatch
+    run_command, sales, model, tmp_path, monkeypatch
 ):
     import builtins
 
@@ -273,7 +273,7 @@ def test_a_full_disk_leaves_the_existing_file_unchanged(
     out.write_text("as before")
     monkeypatch.setattr(builtins, "open", full)
     for words in (["fit", sales, "-t", "sold", "--method", "tree", "-o", out],):
-        code, printed, err = bosquet(*words, "-q")
+        code, printed, err = run_command(*words, "-q")
         assert (code, printed) == (2, "")
         assert "No space left on device" in err
         assert err.count("\n") == 1
@@ -304,9 +304,9 @@ def test_the_result_is_printed_if_the_report_cannot_be_written(capsys, tmp_path)
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full here")
-def test_a_full_device_is_one_line(bosquet, sales, model):
+def test_a_full_device_is_one_line(run_command, sales, model):
     for words in (["predict", model, sales], ["fit", sales, "-t", "sold", "--method", "tree"]):
-        code, printed, err = bosquet(*words, "--out", "/dev/full", "-q")
+        code, printed, err = run_command(*words, "--out", "/dev/full", "-q")
         assert (code, printed) == (2, "")
         assert "/dev/full" in err
         assert "No space left on device" in err
@@ -340,14 +340,14 @@ def test_a_closed_pipe_is_not_an_error(sales, model):
     assert "Traceback" not in done.stderr
 
 
-def test_an_internal_error_is_exit_code_1(bosquet, monkeypatch, sales, model):
+def test_an_internal_error_is_exit_code_1(run_command, monkeypatch, sales, model):
     from bosquet.cli.commands import predict
 
     def broken(*_):
         raise RuntimeError("something\nodd")
 
     monkeypatch.setattr(predict, "predictions_of", broken)
-    code, _, err = bosquet("predict", model, sales)
+    code, _, err = run_command("predict", model, sales)
     assert code == 1
     assert err == (
         "bosquet: internal error: RuntimeError: something odd"
@@ -357,11 +357,11 @@ def test_an_internal_error_is_exit_code_1(bosquet, monkeypatch, sales, model):
         main(["predict", str(model), str(sales), "--traceback"])
 
 
-def test_an_interrupt_is_exit_code_130(bosquet, monkeypatch, sales, model):
+def test_an_interrupt_is_exit_code_130(run_command, monkeypatch, sales, model):
     from bosquet.cli.commands import predict
 
     def interrupted(*_):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(predict, "predictions_of", interrupted)
-    assert bosquet("predict", model, sales)[0] == 130
+    assert run_command("predict", model, sales)[0] == 130

@@ -30,21 +30,21 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_a_test_file_is_scored_and_one_with_other_columns_is_rejected(bosquet, folder):
+def test_a_test_file_is_scored_and_one_with_other_columns_is_rejected(run_command, folder):
     words = [*STUDY, "--no-report", "--repeats", "1"]
-    code, stdout, _ = bosquet(*words, "--test", "later.csv", "--json")
+    code, stdout, _ = run_command(*words, "--test", "later.csv", "--json")
     assert code == 0
     assert json.loads(stdout)["test_table"]["n_rows"] == 100
-    assert "On the 100 rows of the test table" in bosquet(*words, "--test", "later.csv")[1]
-    code, stdout, err = bosquet(*words, "--test", "other.csv")
+    assert "On the 100 rows of the test table" in run_command(*words, "--test", "later.csv")[1]
+    code, stdout, err = run_command(*words, "--test", "other.csv")
     assert (code, stdout, err.count("\n")) == (2, "", 1)
     assert "the test table lacks the column 'a'" in err
 
 
 @pytest.mark.parametrize("option", ["--time day", "--group who", "--weight w"])
-def test_a_study_follows_the_design_that_is_given(bosquet, folder, option):
+def test_a_study_follows_the_design_that_is_given(run_command, folder, option):
     words = [*STUDY, "--no-report", "--repeats", "2", "--json", *option.split()]
-    code, stdout, err = bosquet(*words)
+    code, stdout, err = run_command(*words)
     assert code == 0, err
     record = json.loads(stdout)
     proposed = record["exploration"]["proposed"]
@@ -65,11 +65,11 @@ def test_a_study_follows_the_design_that_is_given(bosquet, folder, option):
     ],
 )
 def test_a_design_that_cannot_be_used_is_one_line_and_exit_code_2(
-    bosquet, folder, options, message
+    run_command, folder, options, message
 ):
     frame = pd.read_csv("t.csv").assign(zero=0)
     frame.to_csv("t.csv", index=False)
-    code, stdout, err = bosquet(*STUDY, "--report", "out.html", *options.split())
+    code, stdout, err = run_command(*STUDY, "--report", "out.html", *options.split())
     assert (code, stdout, err.count("\n")) == (2, "", 1)
     assert message in err
     assert not (folder / "out.html").exists()
@@ -119,7 +119,7 @@ def test_a_design_that_cannot_be_used_is_one_line_and_exit_code_2(
     ],
 )
 def test_bad_input_of_a_design_is_one_line_and_exit_code_2(
-    bosquet, folder, change, options, message
+    run_command, folder, change, options, message
 ):
     frame = pd.read_csv("t.csv").assign(zero=0)
     later = frame[:60]
@@ -128,45 +128,45 @@ def test_bad_input_of_a_design_is_one_line_and_exit_code_2(
     later.assign(a="much").to_csv("text.csv", index=False)
     later.assign(y="perhaps").to_csv("classes.csv", index=False)
     frame.assign(**change).to_csv("t.csv", index=False)
-    code, stdout, err = bosquet(*STUDY, "--no-report", "--repeats", "1", *options.split())
+    code, stdout, err = run_command(*STUDY, "--no-report", "--repeats", "1", *options.split())
     assert (code, stdout, err.count("\n")) == (2, "", 1), err
     assert message in err
 
 
-def test_rows_of_weight_zero_are_left_out(bosquet, folder):
+def test_rows_of_weight_zero_are_left_out(run_command, folder):
     frame = pd.read_csv("t.csv")
     frame["w"] = np.where(np.arange(240) < 40, 0.0, 1.0)
     frame.to_csv("t.csv", index=False)
     words = [*STUDY, "--no-report", "--repeats", "1", "--json", "--weight", "w"]
-    code, stdout, _ = bosquet(*words)
+    code, stdout, _ = run_command(*words)
     record = json.loads(stdout)
     assert (code, record["n_rows"]) == (0, 200)
     assert "40 rows of weight 0 left out." in record["notes"]
     # A class of total weight 0 has no rows.
     frame["w"] = np.where(frame["y"] == "yes", 0.0, 1.0)
     frame.to_csv("t.csv", index=False)
-    code, stdout, err = bosquet(*words)
+    code, stdout, err = run_command(*words)
     assert (code, err.count("\n")) == (2, 1)
     assert "the target 'y' is no in every row" in err
 
 
-def test_counts_are_studied_with_an_exposure_and_predicted_with_it(bosquet, folder):
+def test_counts_are_studied_with_an_exposure_and_predicted_with_it(run_command, folder):
     frame = pd.read_csv("t.csv")
     frame["n"] = np.random.default_rng(0).poisson(frame["w"] * np.exp(frame["a"]))
     frame.to_csv("t.csv", index=False)
     words = ["study", "t.csv", "-t", "n", "--exposure", "w", "--methods", "constant,poisson,cart"]
     words += ["--budget", "none", "--repeats", "1", "--no-report", "-q", "--save", "m.bosquet"]
-    code, stdout, err = bosquet(*words)
+    code, stdout, err = run_command(*words)
     assert code == 0, err
     assert "unsuited: it does not take an offset" in stdout
     assert "a model file cannot store a model with an exposure" in stdout
     command = ["predict", "m.bosquet.pkl", "--trust"]
-    code, once, _ = bosquet(*command, "t.csv")
+    code, once, _ = run_command(*command, "t.csv")
     frame.assign(w=2 * frame["w"]).to_csv("twice.csv", index=False)
-    twice = bosquet(*command, "twice.csv")[1]
+    twice = run_command(*command, "twice.csv")[1]
     numbers = [np.array(text.split()[1:], dtype=float) for text in (once, twice)]
     assert numbers[1] == pytest.approx(2 * numbers[0])
     frame.drop(columns="w").to_csv("without.csv", index=False)
-    code, stdout, err = bosquet(*command, "without.csv")
+    code, stdout, err = run_command(*command, "without.csv")
     assert (code, stdout, err.count("\n")) == (2, "", 1)
     assert "the exposure column 'w' is not in the table" in err

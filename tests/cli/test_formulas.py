@@ -42,7 +42,7 @@ def test_a_column_may_have_any_name():
 
 
 @pytest.fixture
-def hostile(bosquet, tmp_path):
+def hostile(run_command, tmp_path):
     """A table with formulas in a name, in labels and in text, and a model of it."""
     n = 40
     frame = pd.DataFrame(
@@ -55,14 +55,14 @@ def hostile(bosquet, tmp_path):
     )
     frame.to_csv(tmp_path / "t.csv", index=False)
     words = ["fit", tmp_path / "t.csv", "-t", "label", "--method", "tree", "-o", tmp_path / "m"]
-    assert bosquet(*words, "-q")[0] == 0
+    assert run_command(*words, "-q")[0] == 0
     return tmp_path, frame
 
 
-def test_all_cells_and_names_are_escaped_on_demand(bosquet, hostile):
+def test_all_cells_and_names_are_escaped_on_demand(run_command, hostile):
     folder, frame = hostile
     words = ["predict", folder / "m", folder / "t.csv", "--keep", "=cmd(),x,cut", "--proba", "-q"]
-    code, stdout, _ = bosquet(*words, "--escape-formulas")
+    code, stdout, _ = run_command(*words, "--escape-formulas")
     assert code == 0
     rows = list(csv.reader(io.StringIO(stdout)))
     assert all(not cell or escape_formula(cell) == cell for row in rows for cell in row)
@@ -70,11 +70,11 @@ def test_all_cells_and_names_are_escaped_on_demand(bosquet, hostile):
     assert [float(row[1]) for row in rows[1:]] == frame["x"].tolist()
     assert {row[3] for row in rows[1:]} <= {"'=yes()", "'-no()"}
     assert '"x;=1+1"' in stdout  # quoted: one cell under any delimiter
-    bosquet(*words, "--escape-formulas", "--out", folder / "out.csv")
+    run_command(*words, "--escape-formulas", "--out", folder / "out.csv")
     assert (folder / "out.csv").read_text(encoding="utf-8") == stdout
 
 
-def test_by_default_cells_are_unchanged(bosquet, hostile):
+def test_by_default_cells_are_unchanged(run_command, hostile):
     folder, frame = hostile
-    _, stdout, _ = bosquet("predict", folder / "m", folder / "t.csv", "--keep", "=cmd()", "-q")
+    _, stdout, _ = run_command("predict", folder / "m", folder / "t.csv", "--keep", "=cmd()", "-q")
     assert pd.read_csv(io.StringIO(stdout))["=cmd()"].tolist() == frame["=cmd()"].tolist()

@@ -11,17 +11,17 @@ from bosquet.cli.command import build_parser
 from bosquet.cli.commands import COMMANDS
 
 
-def test_help_lists_every_command(bosquet):
-    code, stdout, err = bosquet("--help")
+def test_help_lists_every_command(run_command):
+    code, stdout, err = run_command("--help")
     assert (code, err) == (0, "")
     for module in COMMANDS:
         assert module.NAME in stdout
-    assert bosquet()[1] == stdout
+    assert run_command()[1] == stdout
 
 
 @pytest.mark.parametrize("module", COMMANDS, ids=lambda module: module.NAME)
-def test_every_command_has_help_examples_and_json(bosquet, module):
-    code, stdout, _ = bosquet(module.NAME, "--help")
+def test_every_command_has_help_examples_and_json(run_command, module):
+    code, stdout, _ = run_command(module.NAME, "--help")
     assert code == 0
     assert "examples:" in stdout
     assert f"bosquet {module.NAME}" in stdout
@@ -39,18 +39,18 @@ def test_the_examples_are_words_that_the_parser_knows(module):
             build_parser().parse_args(words[1:])
 
 
-def test_the_help_of_a_study_lists_every_metric(bosquet):
+def test_the_help_of_a_study_lists_every_metric(run_command):
     from bosquet.study.metrics.metric import metrics_of
 
-    listed = set(re.findall(r"\w+", bosquet("study", "--help")[1]))
+    listed = set(re.findall(r"\w+", run_command("study", "--help")[1]))
     metrics = metrics_of("binary", [0, 1], costs=[[0, 1], [1, 0]]) + metrics_of("regression")
     assert {metric.name for metric in metrics} <= listed
 
 
-def test_the_version_is_printed(bosquet):
-    import bosquet as library
+def test_the_version_is_printed(run_command):
+    import bosquet
 
-    assert bosquet("--version") == (0, f"bosquet {library.__version__}\n", "")
+    assert run_command("--version") == (0, f"bosquet {bosquet.__version__}\n", "")
 
 
 def test_help_imports_nothing_heavy():

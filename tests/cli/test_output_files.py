@@ -52,9 +52,11 @@ def file_contents(folder):
         ["study", "t.pkl", *STUDY[2:], "--save", "t"],  # a pickle would be t.pkl
     ],
 )
-def test_an_output_that_is_an_input_is_an_error_and_nothing_changes(bosquet, working_folder, words):
+def test_an_output_that_is_an_input_is_an_error_and_nothing_changes(
+    run_command, working_folder, words
+):
     before = file_contents(working_folder)
-    code, stdout, err = bosquet(*words, "-q")
+    code, stdout, err = run_command(*words, "-q")
     assert (code, stdout, err.count("\n")) == (2, "", 1)
     assert "is the same file as the input " in err
     assert file_contents(working_folder) == before
@@ -69,9 +71,9 @@ def test_an_output_that_is_an_input_is_an_error_and_nothing_changes(bosquet, wor
         ["tree", "t.csv", "-t", "y", "--png", "new", "--out", "new"],
     ],
 )
-def test_two_options_do_not_write_one_file(bosquet, working_folder, words):
+def test_two_options_do_not_write_one_file(run_command, working_folder, words):
     before = file_contents(working_folder)
-    code, stdout, err = bosquet(*words, "-q")
+    code, stdout, err = run_command(*words, "-q")
     assert (code, stdout, err.count("\n")) == (2, "", 1)
     assert "is also the file of --" in err
     assert file_contents(working_folder) == before
@@ -86,8 +88,10 @@ def test_the_file_behind_the_standard_input_is_not_replaced(working_folder):
     assert (working_folder / "t.csv").read_bytes() == TABLE
 
 
-def test_other_files_and_devices_are_written(bosquet, working_folder):
-    assert bosquet(*FIT, "--out", "m2.bosquet", "-q")[0] == 0
-    assert bosquet("predict", "m2.bosquet", "t.csv", "--out", os.devnull, "-q")[0] == 0
-    assert bosquet("tree", "t.csv", "-t", "y", "--out", os.devnull, "--png", os.devnull)[0] == 0
-    assert bosquet("predict", "m2.bosquet", "t.csv", "--out", "m.bosquet", "-q")[0] == 0  # not read
+def test_other_files_and_devices_are_written(run_command, working_folder):
+    assert run_command(*FIT, "--out", "m2.bosquet", "-q")[0] == 0
+    assert run_command("predict", "m2.bosquet", "t.csv", "--out", os.devnull, "-q")[0] == 0
+    assert run_command("tree", "t.csv", "-t", "y", "--out", os.devnull, "--png", os.devnull)[0] == 0
+    assert (
+        run_command("predict", "m2.bosquet", "t.csv", "--out", "m.bosquet", "-q")[0] == 0
+    )  # not read

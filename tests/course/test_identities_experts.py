@@ -28,7 +28,7 @@ def test_item_42_weights_are_exponentials_of_cumulative_losses(game, beta):
     before = np.vstack([np.zeros(drawn.shape[1]), np.cumsum(M * drawn, axis=0)[:-1]])
     weights = np.exp(-beta * (before - before.min(axis=1, keepdims=True)))
     weights /= weights.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(played.weights_, weights, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(played.weight_history_, weights, rtol=1e-9, atol=1e-12)
 
 
 @settings(max_examples=60, deadline=None)
@@ -41,7 +41,7 @@ def test_item_42_the_regret_of_exponential_weights_is_at_most_its_bound(game, be
         ("tuned", M * np.sqrt(n / 2 * np.log(N))),
     ]:
         played = play(M * drawn, ExponentialWeights(rate), loss_range=M)
-        lost = M * (played.weights_ * drawn).sum()
+        lost = M * (played.weight_history_ * drawn).sum()
         regret = lost - M * drawn.sum(axis=0).min()
         np.testing.assert_allclose(played.regret_.max(), regret, atol=1e-8 * M * n)
         assert regret <= bound + 1e-9

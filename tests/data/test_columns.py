@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from bosquet.data import n_rows, take_rows
+from bosquet.data import count_rows, take_rows
 from bosquet.data.columns import ready_for_core
 
 
@@ -11,14 +11,14 @@ def test_take_rows_keeps_the_given_order_and_the_memory_layout(order):
     taken = take_rows(X, np.array([3, 0, 3]))
     np.testing.assert_array_equal(taken, X[[3, 0, 3]])
     assert taken.flags[f"{order}_CONTIGUOUS"]
-    assert n_rows(taken) == 3
+    assert count_rows(taken) == 3
 
 
 def test_take_rows_of_a_list_selects_from_each_column():
     columns = [np.arange(4), np.array([0, -1, 1, 0], dtype=np.int32)]
     taken = take_rows(columns, np.array([False, True, True, False]))
     assert [column.tolist() for column in taken] == [[1, 2], [-1, 1]]
-    assert n_rows(taken) == 2
+    assert count_rows(taken) == 2
     assert taken[1].dtype == np.int32
 
 

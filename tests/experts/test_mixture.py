@@ -41,7 +41,7 @@ def play_as_stream(mixture, F, y, awake=None):
 
 
 def assert_same_game(one, other):
-    assert one.n_steps_ == other.n_steps_
+    assert (one.n_rows_, one.n_steps_) == (other.n_rows_, other.n_steps_)
     for name in ("final_weights_", "regret_", "bound_"):
         assert np.array_equal(getattr(one, name), getattr(other, name), equal_nan=True), name
     assert one.loss_ == other.loss_
@@ -65,7 +65,7 @@ def test_a_stream_gives_the_same_bits_as_a_batch(rule, asleep):
         pieces.partial_fit(F[part], y[part], None if awake is None else awake[part])
     for other in (stream, pieces):
         assert_same_game(batch, other)
-        for name in ("weights_", "predictions_", "losses_", "expert_losses_", "bounds_"):
+        for name in ("weight_history_", "predictions_", "losses_", "expert_losses_", "bounds_"):
             left, right = getattr(batch, name), getattr(other, name)
             assert np.array_equal(left, right, equal_nan=True), name
 
@@ -83,11 +83,11 @@ def test_every_loss_gives_the_same_on_a_stream_and_a_batch(loss, randomised):
     batch = Mixture("boa", loss, **options).fit(F, y)
     assert_same_game(batch, play_as_stream(Mixture("boa", loss, **options), F, y))
     if not randomised and loss != "zero-one":
-        assert np.allclose(batch.predictions_, (batch.weights_ * F).sum(axis=1))
+        assert np.allclose(batch.predictions_, (batch.weight_history_ * F).sum(axis=1))
     if randomised:
         assert np.array_equal(batch.predictions_, F[np.arange(len(F)), batch.chosen_])
         assert batch.expected_loss_ == pytest.approx(
-            (batch.weights_ * batch.expert_losses_).sum(), rel=1e-12
+            (batch.weight_history_ * batch.expert_losses_).sum(), rel=1e-12
         )
 
 
@@ -97,7 +97,7 @@ def test_the_zero_one_loss_is_a_weighted_vote():
     assert mixture.predictions_.tolist() == [7, 3, 3]
     assert mixture.loss_ == 1
     # The rule receives the expected loss of a draw, to which its bound refers.
-    assert mixture.expected_loss_ == pytest.approx((mixture.weights_ * (F != 3)).sum())
+    assert mixture.expected_loss_ == pytest.approx((mixture.weight_history_ * (F != 3)).sum())
 
 
 # --------------------------------------------------------------------- blocks
@@ -105,7 +105,7 @@ def test_the_zero_one_loss_is_a_weighted_vote():
 def test_within_a_block_the_weights_do_not_change(rule):
     F, y = some_forecasts(steps=50)
     batch = Mixture(rule, block=8).fit(F, y)
-    weights = batch.weights_
+    weights = batch.weight_history_
     for begin in range(0, 50, 8):
         assert (weights[begin : begin + 8] == weights[begin]).all()
     assert (weights[16] != weights[15]).any()
@@ -118,11 +118,19 @@ def test_within_a_block_the_weights_do_not_change(rule):
     assert_same_game(batch, stream)
 
 
+def test_a_step_has_as_many_rows_as_a_block_and_the_last_step_has_the_rest():
+    F, y = some_forecasts(steps=50)
+    blocks = Mixture("boa", block=8).fit(F, y)
+    assert (blocks.n_rows_, blocks.n_steps_) == (50, 7)
+    rows = Mixture("boa").fit(F, y)
+    assert (rows.n_rows_, rows.n_steps_) == (50, 50)
+
+
 def test_a_block_updates_the_rule_with_the_sum_of_its_losses():
     losses = np.random.default_rng(0).random((30, 3))
     blocks = Mixture(ExponentialWeights(0.5), "linear", block=3).fit(losses)
     summed = play(losses.reshape(10, 3, 3).sum(axis=1), ExponentialWeights(0.5))
-    np.testing.assert_allclose(blocks.weights_[::3], summed.weights_, rtol=1e-12)
+    np.testing.assert_allclose(blocks.weight_history_[::3], summed.weight_history_, rtol=1e-12)
     np.testing.assert_allclose(blocks.regret_, summed.regret_, atol=1e-12)
 
 
@@ -145,7 +153,7 @@ def test_probabilities_of_classes_are_mixed(rule, loss):
     assert mixture.predictions_.shape == (150, 3)
     np.testing.assert_allclose(mixture.predictions_.sum(axis=1), 1)
     np.testing.assert_allclose(
-        mixture.predictions_, np.einsum("tj,tjc->tc", mixture.weights_, F), rtol=1e-12
+        mixture.predictions_, np.einsum("tj,tjc->tc", mixture.weight_history_, F), rtol=1e-12
     )
     assert mixture.final_weights_.argmax() == 1
     if loss == "zero-one":  # the predicted class does not depend linearly on the weights
@@ -175,14 +183,14 @@ def test_nan_marks_a_sleeping_expert_with_classes_too():
     F, labels = class_forecasts()
     F[:50, 2, 1] = np.nan
     mixture = Mixture("boa", "log", classes=["a", "b", "c"]).fit(F, labels)
-    assert (mixture.weights_[:50, 2] == 0).all()
-    assert (mixture.weights_[50:, 2] > 0).all()
+    assert (mixture.weight_history_[:50, 2] == 0).all()
+    assert (mixture.weight_history_[50:, 2] > 0).all()
     # Two classes, given as the probability of the second, give the same weights.
     P = F[:, [0, 1, 3], 0]
     y = (labels == "a").astype(float)
     one = Mixture("boa", "log").fit(P, y)
     two = Mixture("boa", "log", classes=2).fit(np.stack([1 - P, P], axis=2), y)
-    np.testing.assert_allclose(one.weights_, two.weights_, rtol=1e-9)
+    np.testing.assert_allclose(one.weight_history_, two.weight_history_, rtol=1e-9)
 
 
 # -------------------------------------------------------------- custom losses
@@ -210,7 +218,7 @@ def test_a_custom_loss_gives_the_same_as_the_named_loss(gradient, block):
     F[::7, 2] = np.nan
     own = Mixture("boa", Square(), gradient=gradient, block=block).fit(F, y)
     core = Mixture("boa", "square", gradient=gradient, block=block).fit(F, y)
-    np.testing.assert_allclose(own.weights_, core.weights_, rtol=1e-9)
+    np.testing.assert_allclose(own.weight_history_, core.weight_history_, rtol=1e-9)
     np.testing.assert_allclose(own.losses_, core.losses_, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(own.expert_losses_, core.expert_losses_, rtol=1e-12)
     np.testing.assert_allclose(own.regret_, core.regret_, rtol=1e-9, atol=1e-9)
@@ -241,7 +249,7 @@ def test_a_custom_loss_works_with_classes():
 
     own = Mixture("boa", brier, gradient=False, classes=["a", "b", "c"]).fit(F, labels)
     core = Mixture("boa", "square", gradient=False, classes=["a", "b", "c"]).fit(F, labels)
-    np.testing.assert_allclose(own.weights_, core.weights_, rtol=1e-9)
+    np.testing.assert_allclose(own.weight_history_, core.weight_history_, rtol=1e-9)
 
 
 # ------------------------------------------------------------------- bandits
@@ -271,7 +279,7 @@ def test_recommendations_have_a_small_simple_regret():
     assert simple_regret(game.recommend("leader"), means) == 0
     full = play(losses, "ewa", loss_range=1.0)
     average = full.recommend()
-    np.testing.assert_allclose(average, full.weights_.mean(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(average, full.weight_history_.mean(axis=0), rtol=1e-12)
     assert average.sum() == pytest.approx(1)
     # The excess of the mean weights is at most regret / n, up to the standard error of a mean.
     assert simple_regret(average, means) <= full.bound_.max() / 4000 + 0.03
@@ -291,11 +299,11 @@ def test_steps_are_recorded_according_to_history():
         (True, True, True),
         (False, False, False),
     ):
-        assert hasattr(Mixture(history=history).fit(F, y), "weights_") == in_fit
+        assert hasattr(Mixture(history=history).fit(F, y), "weight_history_") == in_fit
         stream = play_as_stream(Mixture(history=history), F, y)
-        assert hasattr(stream, "weights_") == in_stream
-    with pytest.raises(AttributeError, match="weights_ was not recorded"):
-        stream.weights_  # noqa: B018
+        assert hasattr(stream, "weight_history_") == in_stream
+    with pytest.raises(AttributeError, match="weight_history_ was not recorded"):
+        stream.weight_history_  # noqa: B018
     with pytest.raises(AttributeError, match="not fitted yet"):
         Mixture().final_weights_  # noqa: B018
 
@@ -307,7 +315,7 @@ def test_the_memory_of_a_stream_does_not_grow():
     first = len(pickle.dumps(mixture))
     for _ in range(20):
         play_as_stream(mixture, F, y)
-    assert mixture.n_steps_ == 420
+    assert mixture.n_rows_ == 420
     assert len(pickle.dumps(mixture)) < first + 200
 
 
@@ -330,7 +338,7 @@ def test_predicting_a_table_opens_no_step():
     many = mixture.predict(F)
     np.testing.assert_allclose(many, F @ mixture.final_weights_, rtol=1e-12)
     mixture.update(y[0])
-    assert mixture.n_steps_ == len(F) + 1
+    assert mixture.n_rows_ == len(F) + 1
     with pytest.raises(ValueError, match="predict first"):
         mixture.update(y[0])
 
@@ -351,14 +359,14 @@ def test_a_copy_is_independent_of_the_original():
     mixture = Mixture("boa", history=True).fit(F, y)
     mixture.predict(F[0])
     core, history = mixture._core, mixture._recorded
-    state, steps = core.state(), len(history.get("losses"))
+    state, steps = core.state(), len(history.get("losses", "losses_"))
     mixture.update(y[0])
     mixture.partial_fit(F, y)
     assert core.state() == state
     assert core.is_open
-    assert len(history.get("losses")) == steps
+    assert len(history.get("losses", "losses_")) == steps
     assert len(mixture.losses_) == 2 * len(F) + 1
-    assert mixture.n_steps_ == 2 * len(F) + 1
+    assert mixture.n_rows_ == 2 * len(F) + 1
 
 
 def test_predicting_again_replaces_the_open_step():
@@ -427,5 +435,5 @@ def test_one_expert_has_all_the_weight():
     for rule in RULES:
         mixture = Mixture(rule, random_state=0).fit(F, y)
         if rule != "ridge":
-            assert (mixture.weights_ == 1).all()
+            assert (mixture.weight_history_ == 1).all()
             assert (np.nan_to_num(mixture.bound_) >= -1e-12).all()

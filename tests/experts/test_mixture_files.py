@@ -80,7 +80,7 @@ def test_a_file_holds_the_complete_state(tmp_path):
     assert again.feature_names_in_.tolist() == ["gam", "ar", "gbm"]
     assert str(again) == str(given)
     with pytest.raises(AttributeError, match="not recorded"):
-        again.weights_  # noqa: B018
+        again.weight_history_  # noqa: B018
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # the warning was issued before
         again.update(y[:4])

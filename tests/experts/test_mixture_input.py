@@ -47,7 +47,7 @@ def test_a_missing_truth_leaves_the_step_open(stream, truth, message):
     unchanged_by(stream, lambda: stream.update(truth), ValueError, message)
     unchanged_by(stream, lambda: stream.update(None), ValueError, "requires the truth y")
     stream.update(2.0)
-    assert stream.n_steps_ == 4
+    assert stream.n_rows_ == 4
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_a_batch_with_a_bad_step_changes_nothing(at, bad):
     }[bad]
     unchanged_by(mixture, lambda: mixture.partial_fit(G, z), ValueError, message)
     unchanged_by(mixture, lambda: mixture.fit(G, z), ValueError, message.replace("1", "")[:8])
-    weights = mixture.weights_
+    weights = mixture.weight_history_
     assert weights.shape == (10, 3)
 
 
@@ -128,7 +128,7 @@ def test_a_custom_loss_that_raises_changes_nothing():
     with pytest.raises(RuntimeError, match="no threes"):
         mixture.update(3.0)
     mixture.update(1.0)
-    assert mixture.n_steps_ == 4
+    assert mixture.n_rows_ == 4
 
 
 def test_percentage_loss_rejects_a_truth_of_0():
@@ -146,7 +146,7 @@ def test_invalid_probabilities_are_rejected():
         Mixture("ewa", "log", classes=2).fit(F * [[[1], [0.9]]], [1])
     with pytest.raises(ValueError, match="expert 0 is not between 0 and 1"):
         Mixture("ewa", "log", classes=2).fit([[[1.2, -0.2], [0.5, 0.5]]], [1])
-    with pytest.raises(ValueError, match="must have shape \\(n_steps, n_experts, 2\\)"):
+    with pytest.raises(ValueError, match="must have shape \\(n_rows, n_experts, 2\\)"):
         Mixture("ewa", "log", classes=2).fit([[0.5, 0.5]], [1])
     with pytest.raises(ValueError, match="the label 7 is not one of the classes"):
         Mixture("ewa", "log", classes=2).fit(F, [7])
@@ -251,8 +251,8 @@ def test_nothing_overflows_with_losses_of_a_billion(rule):
     losses = 1e9 * rng.random((3000, 4))
     losses[:, 1] -= 0.5e9 if not RULES[rule].bandit else 0
     game = play(losses, rule, random_state=0)
-    assert np.isfinite(game.weights_).all()
-    np.testing.assert_allclose(game.weights_.sum(axis=1), 1, atol=1e-9)
+    assert np.isfinite(game.weight_history_).all()
+    np.testing.assert_allclose(game.weight_history_.sum(axis=1), 1, atol=1e-9)
     assert np.isfinite(game.regret_).all()
     if not RULES[rule].bandit:
         assert game.final_weights_.argmax() == 1
@@ -276,7 +276,7 @@ def test_the_weight_of_an_expert_recovers_after_many_bad_steps():
     losses[:20_000, 0] = 1.0
     losses[20_000:, 1] = 1.0
     game = play(losses, ExponentialWeights(1.0))
-    assert game.weights_[20_000, 0] == 0  # e^-20000
+    assert game.weight_history_[20_000, 0] == 0  # e^-20000
     assert game.final_weights_ == pytest.approx([0.5, 0.5])
 
 
@@ -285,7 +285,7 @@ def test_partial_fit_raises_an_error_while_a_step_is_open():
     stream = Mixture("boa")
     stream.predict(F[0])
     unchanged_by(stream, lambda: stream.partial_fit(F, y), ValueError, "a step is open")
-    assert stream.update(y[0]).partial_fit(F, y).n_steps_ == 5
+    assert stream.update(y[0]).partial_fit(F, y).n_rows_ == 5
 
 
 @pytest.mark.parametrize("change", [{"rule": "boa"}, {"loss": "absolute"}, {"quantile": 0.3}])
@@ -300,7 +300,7 @@ def test_parameters_must_not_change_between_steps(change, tmp_path):
     with pytest.raises(ValueError, match=f"{name} was"):
         mixture.save(tmp_path / "mixture")
     assert str(mixture) == before
-    assert mixture.fit(F, y).partial_fit(F, y).n_steps_ == 8
+    assert mixture.fit(F, y).partial_fit(F, y).n_rows_ == 8
 
 
 @pytest.mark.parametrize("truth", [[1.0, 2.0], "a", np.array([1.0])], ids=repr)
@@ -309,7 +309,7 @@ def test_the_truth_of_a_step_is_one_number(truth):
     stream.predict([1.0, 2.0])
     with pytest.raises(ValueError, match="one number"):
         stream.update(truth)
-    assert stream.update(1.5).n_steps_ == 1
+    assert stream.update(1.5).n_rows_ == 1
 
 
 def test_linear_losses_need_no_truth_in_a_stream():

@@ -29,8 +29,8 @@ def models():
 def test_the_weight_moves_to_the_model_that_continues_to_improve():
     X, y = drifting()
     model = OnlineMixtureRegressor(models(), warmup=0.25, batch_size=20, refit=False).fit(X, y)
-    assert model.weights_[1] > 0.9
-    assert model.mixture_.n_steps_ == 900
+    assert model.final_weights_[1] > 0.9
+    assert model.mixture_.n_rows_ == 900
     assert model.predict(X[-50:]) == pytest.approx(y[-50:], abs=1.0)
 
 
@@ -49,7 +49,7 @@ def test_every_scored_forecast_was_made_before_training_on_its_row():
             np.column_stack([fixed.predict(X[rows]), learns.predict(X[rows])]), y[rows]
         )
         learns.partial_fit(X[rows], y[rows])
-    assert np.array_equal(model.weights_, mixture.final_weights_)
+    assert np.array_equal(model.final_weights_, mixture.final_weights_)
 
 
 def test_partial_fit_is_a_stream_whose_first_call_is_the_warm_up():
@@ -57,11 +57,11 @@ def test_partial_fit_is_a_stream_whose_first_call_is_the_warm_up():
     whole = OnlineMixtureRegressor(models(), warmup=1 / 3, batch_size=50, refit=False).fit(X, y)
     parts = OnlineMixtureRegressor(models(), refit=False)
     parts.partial_fit(X[:100], y[:100])
-    assert parts.weights_.tolist() == [0.5, 0.5]
+    assert parts.final_weights_.tolist() == [0.5, 0.5]
     np.testing.assert_allclose(parts.predict(X[:3]), parts._predict_forecasts(X[:3]).mean(axis=1))
     for start in range(100, 300, 50):
         parts.partial_fit(X[start : start + 50], y[start : start + 50])
-    assert np.array_equal(parts.weights_, whole.weights_)
+    assert np.array_equal(parts.final_weights_, whole.final_weights_)
     assert np.array_equal(parts.predict(X), whole.predict(X))
 
 
@@ -90,7 +90,7 @@ def test_classifiers_mix_probabilities_and_take_labels():
     assert model.classes_.tolist() == ["a", "b", "c"]
     np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1)
     assert model.score(X, y) > 0.9
-    assert model.weights_[2] < 0.05
+    assert model.final_weights_[2] < 0.05
     parts = OnlineMixtureClassifier(learners[:1])
     parts.partial_fit(X[:50], np.where(y[:50] == "c", "a", y[:50]), classes=["a", "b", "c"])
     parts.partial_fit(X[50:], y[50:])
@@ -103,7 +103,7 @@ def test_the_warm_up_of_classes_lasts_until_all_were_seen():
     X = rng.normal(size=(90, 2))
     y = np.repeat([0, 1, 2], 30)
     model = OnlineMixtureClassifier([("bayes", GaussianNB())], warmup=0.1).fit(X, y)
-    assert model.mixture_.n_steps_ == 90 - 61
+    assert model.mixture_.n_rows_ == 90 - 61
 
 
 def test_random_state_fixes_models_without_a_seed():
@@ -118,11 +118,11 @@ def test_partial_fit_does_not_change_models_returned_before():
     model = OnlineMixtureRegressor(models()).partial_fit(X[:50], y[:50])
     model.partial_fit(X[50:100], y[50:100])
     learner, mixture = model.estimators_[1], model.mixture_
-    predictions, steps = learner.predict(X), mixture.n_steps_
+    predictions, steps = learner.predict(X), mixture.n_rows_
     model.partial_fit(X[100:], y[100:])
     assert np.array_equal(learner.predict(X), predictions)
     assert not np.array_equal(model.estimators_[1].predict(X), predictions)
-    assert (steps, mixture.n_steps_, model.mixture_.n_steps_) == (50, 50, 150)
+    assert (steps, mixture.n_rows_, model.mixture_.n_rows_) == (50, 50, 150)
 
     class Broken(SGDRegressor):
         def partial_fit(self, X, y):
@@ -141,10 +141,10 @@ def test_partial_fit_does_not_change_models_returned_before():
 def test_a_failed_fit_leaves_the_model_unchanged():
     X, y = drifting(100)
     model = OnlineMixtureRegressor(models()).fit(X, y)
-    before = model.weights_
+    before = model.final_weights_
     with pytest.raises(ValueError, match="inconsistent"):
         model.fit(X, y[:50])
-    assert np.array_equal(model.weights_, before)
+    assert np.array_equal(model.final_weights_, before)
     for given, message in (
         ({"warmup": 0}, "warmup=0"),
         ({"batch_size": 0}, "batch_size=0"),
@@ -160,4 +160,4 @@ def test_a_failed_fit_leaves_the_model_unchanged():
     with pytest.raises(ValueError, match="'wild' predicted inf for row 0"):
         OnlineMixtureRegressor([("wild", Wild())]).fit(X, y)
     with pytest.raises(AttributeError, match="not fitted"):
-        OnlineMixtureRegressor(models()).weights_  # noqa: B018
+        OnlineMixtureRegressor(models()).final_weights_  # noqa: B018

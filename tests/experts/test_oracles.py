@@ -153,7 +153,7 @@ def test_invalid_arguments_are_named_in_the_error(kind):
         oracle(F, y, kind, shifts=-1)
     with pytest.raises(ValueError, match="not convex"):
         oracle(F, y, "convex", loss="zero-one")
-    with pytest.raises(ValueError, match=r"must have shape \(n_steps, n_experts\)"):
+    with pytest.raises(ValueError, match=r"must have shape \(n_rows, n_experts\)"):
         oracle(y, y)
     with pytest.raises(ValueError, match="has recorded"):
         regret(Mixture().fit(F, y), F[:10], y[:10])
@@ -176,7 +176,7 @@ def test_mixtures_of_electric_loads_agree_with_the_reference_and_a_general_minim
     F, y = electric_load()
     mixture = Mixture("ml-poly").fit(F, y)
     weights = reference.mix(reference.ml_poly(3), F, y, lambda x, y: 2 * (x - y))
-    np.testing.assert_allclose(mixture.weights_, weights[:-1], atol=1e-9)
+    np.testing.assert_allclose(mixture.weight_history_, weights[:-1], atol=1e-9)
     scale = 1e4
     found = minimize(
         lambda w: ((F @ w - y) ** 2).mean() / scale,

@@ -189,7 +189,7 @@ def test_second_order_bounds_are_no_larger_than_the_papers(rule, losses):
 @settings(max_examples=60, deadline=None)
 def test_adahedges_bound_is_no_larger_than_the_papers(losses):
     game = play(losses, "adahedge")
-    p = game.weights_
+    p = game.weight_history_
     variance = (p * losses**2).sum(axis=1) - (p * losses).sum(axis=1) ** 2
     spread = (losses.max(axis=1) - losses.min(axis=1)).max()
     paper = papers.adahedge(losses.shape[1], max(variance.sum(), 0.0), spread)

@@ -69,7 +69,7 @@ def test_weights_are_those_of_the_reference(name):
     losses = some_losses()
     game = play(losses, rule, loss_range=1.0 if range_known else None)
     expected = reference.play(make(), losses)
-    np.testing.assert_allclose(game.weights_, expected[:-1], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(game.weight_history_, expected[:-1], rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(game.final_weights_, expected[-1], rtol=1e-9, atol=1e-12)
     own = (expected[:-1] * losses).sum(axis=1)
     np.testing.assert_allclose(game.losses_, own, rtol=1e-9)
@@ -84,12 +84,12 @@ def test_sleeping_experts_have_no_weight_and_the_loss_of_the_mixture(name):
     awake[:, 3] |= ~awake.any(axis=1)
     game = play(losses, rule, loss_range=1.0 if range_known else None, awake=awake)
     with_nan = play(np.where(awake, losses, np.nan), rule, loss_range=1.0 if range_known else None)
-    assert np.array_equal(game.weights_, with_nan.weights_)
-    assert (game.weights_[~awake] == 0).all()
-    np.testing.assert_allclose(game.weights_.sum(axis=1), 1, atol=1e-12)
+    assert np.array_equal(game.weight_history_, with_nan.weight_history_)
+    assert (game.weight_history_[~awake] == 0).all()
+    np.testing.assert_allclose(game.weight_history_.sum(axis=1), 1, atol=1e-12)
     if name not in ("ml-poly", "ml-poly, range known", "ogd", "ftrl"):  # their weights may be 0
         expected = reference.play(make(), losses, awake)
-        np.testing.assert_allclose(game.weights_, expected[:-1], rtol=1e-8, atol=1e-12)
+        np.testing.assert_allclose(game.weight_history_, expected[:-1], rtol=1e-8, atol=1e-12)
 
 
 def square_slope(x, y):
@@ -119,7 +119,7 @@ def test_the_gradient_trick_is_that_of_the_reference(rule, loss):
         "boa": lambda: reference.boa(N),
     }[rule]
     expected = reference.mix(make(), F, y, SLOPES[loss])
-    np.testing.assert_allclose(mixture.weights_, expected[:-1], rtol=1e-8, atol=1e-11)
+    np.testing.assert_allclose(mixture.weight_history_, expected[:-1], rtol=1e-8, atol=1e-11)
     predictions = (expected[:-1] * F).sum(axis=1)
     np.testing.assert_allclose(mixture.predictions_, predictions, rtol=1e-10)
 
@@ -133,7 +133,7 @@ def test_with_raw_losses_weights_are_those_of_the_lecture():
     total = ((F - y[:, None]) ** 2).cumsum(axis=0)
     expected = np.exp(-beta * np.vstack([np.zeros(N), total]))
     expected /= expected.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(mixture.weights_, expected[:-1], rtol=1e-8, atol=1e-14)
+    np.testing.assert_allclose(mixture.weight_history_, expected[:-1], rtol=1e-8, atol=1e-14)
     np.testing.assert_allclose(mixture.final_weights_, expected[-1], rtol=1e-8, atol=1e-14)
 
 
@@ -144,7 +144,7 @@ def test_ridge_is_least_squares_on_the_past(penalty):
     F = y[:, None] * rng.normal(size=N) + rng.normal(size=(STEPS, N))
     mixture = Mixture(OnlineRidge(penalty)).fit(F, y)
     expected = reference.ridge(F, y, penalty)
-    np.testing.assert_allclose(mixture.weights_, expected[:-1], rtol=1e-9, atol=1e-10)
+    np.testing.assert_allclose(mixture.weight_history_, expected[:-1], rtol=1e-9, atol=1e-10)
     np.testing.assert_allclose(mixture.final_weights_, expected[-1], rtol=1e-9, atol=1e-10)
 
 
@@ -155,7 +155,7 @@ def test_ridges_penalty_is_in_the_unit_of_the_forecasts_unless_it_is_given():
     expected = reference.ridge(F, y, 0.01 * (F[0] ** 2).mean())
     for unit in (1.0, 1e6):
         mixture = Mixture("ridge").fit(unit * F, unit * y)
-        np.testing.assert_allclose(mixture.weights_, expected[:-1], rtol=1e-7, atol=1e-9)
+        np.testing.assert_allclose(mixture.weight_history_, expected[:-1], rtol=1e-7, atol=1e-9)
     nothing = Mixture("ridge").fit(np.zeros((3, 2)), np.zeros(3))
     assert nothing.final_weights_.tolist() == [0.5, 0.5]
 
@@ -178,12 +178,12 @@ def test_bandits_draw_and_learn_as_the_reference(implicit):
     rule = "exp3-ix" if implicit else "exp3"
     game = play(losses, rule, loss_range=1.0, random_state=3)
     # Random numbers are a function of (seed, step); any that reproduce the choices suffice.
-    before = np.vstack([np.zeros(len(losses)), game.weights_.cumsum(axis=1).T]).T
+    before = np.vstack([np.zeros(len(losses)), game.weight_history_.cumsum(axis=1).T]).T
     rows = np.arange(len(losses))
     chances = (before[rows, game.chosen_] + before[rows, game.chosen_ + 1]) / 2
     weights, choices = reference.exp3(losses, 1.0, chances, implicit)
     assert np.array_equal(choices, game.chosen_)
-    np.testing.assert_allclose(game.weights_, weights, rtol=1e-9)
+    np.testing.assert_allclose(game.weight_history_, weights, rtol=1e-9)
     assert np.array_equal(game.losses_, losses[rows, game.chosen_])
 
 
@@ -210,7 +210,7 @@ def test_prior_weights_are_where_a_rule_starts():
         "ftrl",
     ):
         game = play([[1.0, 1.0, 1.0], [0.0, 1.0, 0.5]], rule, prior=prior)
-        np.testing.assert_allclose(game.weights_, [prior, prior], rtol=1e-12)
+        np.testing.assert_allclose(game.weight_history_, [prior, prior], rtol=1e-12)
     learned = play([[0.0, 1.0, 0.5]], ExponentialWeights(2.0), prior=prior).final_weights_
     expected = np.array(prior) * np.exp(-2 * np.array([0.0, 1.0, 0.5]))
     np.testing.assert_allclose(learned, expected / expected.sum(), rtol=1e-12)
@@ -224,11 +224,13 @@ def test_rules_that_learn_the_range_do_not_depend_on_the_unit(rule):
     game = play(losses, rule)
     for unit in (1e-6, 1e9):
         scaled = play(unit * losses, rule)
-        np.testing.assert_allclose(scaled.weights_, game.weights_, rtol=1e-6, atol=1e-9)
+        np.testing.assert_allclose(
+            scaled.weight_history_, game.weight_history_, rtol=1e-6, atol=1e-9
+        )
         np.testing.assert_allclose(scaled.bound_, unit * game.bound_, rtol=1e-6)
     # AdaHedge and rules that use only differences are also invariant to a shift.
     shifted = play(losses + 1000, rule)
-    np.testing.assert_allclose(shifted.weights_, game.weights_, rtol=1e-5, atol=1e-8)
+    np.testing.assert_allclose(shifted.weight_history_, game.weight_history_, rtol=1e-5, atol=1e-8)
 
 
 def test_the_projection_is_the_nearest_point_of_the_simplex():

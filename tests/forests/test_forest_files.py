@@ -7,6 +7,7 @@ import pickle
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
+from small_forests import make_forest
 
 import bosquet
 from bosquet import (
@@ -14,10 +15,6 @@ from bosquet import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
-
-
-def make_forest(kind, **options):
-    return kind(n_estimators=30, random_state=0, **options)
 
 
 @pytest.mark.parametrize(

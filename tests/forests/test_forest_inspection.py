@@ -5,16 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_iris, make_friedman1
+from small_forests import make_forest
 
 from bosquet import (
     ExtraTreesClassifier,
     RandomForestClassifier,
     RandomForestRegressor,
 )
-
-
-def make_forest(kind, **options):
-    return kind(n_estimators=30, random_state=0, **options)
 
 
 # ------------------------------------------------------------------------ importance

@@ -5,15 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.datasets import make_classification
+from small_forests import make_forest
 
 from bosquet import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
-
-
-def make_forest(kind, **options):
-    return kind(n_estimators=30, random_state=0, **options)
 
 
 def test_the_out_of_bag_error_agrees_with_a_test_set():

@@ -10,6 +10,7 @@ import pytest
 from sklearn.datasets import load_iris, make_moons
 from sklearn.metrics import log_loss
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from small_forests import make_forest
 
 from bosquet import (
     BaggingClassifier,
@@ -44,10 +45,6 @@ def expected_failures(estimator):
 )
 def test_passes_check_estimator(estimator, check):
     check(estimator)
-
-
-def make_forest(kind, **options):
-    return kind(n_estimators=30, random_state=0, **options)
 
 
 # ------------------------------------------------------------------- same bits

@@ -3,12 +3,12 @@
 import json
 import subprocess
 import sys
-import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.formula
+from quiet_fits import quietly
 from statsmodels.genmod import families
 
 import bosquet
@@ -29,12 +29,6 @@ from bosquet.io import model_bytes, model_from_bytes
 from bosquet.io.container import pack_members, pack_trees, unpack_members, unpack_trees
 
 USED = ["age", "dose", "sex", "clinic", "noise"]
-
-
-def quietly(fit):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return fit()
 
 
 FITS = {
@@ -168,7 +162,7 @@ def test_the_path_of_a_selection_and_a_picture_survive(patients):
         lambda m: m.anova(m),
         lambda m: m.backward(),
         lambda m: m.diagnostics(),
-        lambda m: m.confidence_intervals(kind="profile"),
+        lambda m: m.confidence_intervals(interval="profile"),
         lambda m: m.summary(interval="profile"),
     ],
 )

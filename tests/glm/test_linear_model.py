@@ -158,4 +158,4 @@ def test_the_error_for_nan_of_a_function_names_the_row(patients):
 
 def test_there_are_no_profile_intervals(patients):
     with pytest.raises(ValueError, match="no profile intervals"):
-        LinearModel("stay ~ age").fit(patients).confidence_intervals(kind="profile")
+        LinearModel("stay ~ age").fit(patients).confidence_intervals(interval="profile")

@@ -78,7 +78,7 @@ def test_the_likelihood_ratio_test_is_valid_under_separation(overlapping):
 def test_an_infinite_estimate_has_a_one_sided_profile_interval(overlapping):
     overlapping["g"] = (np.arange(60) % 5 == 0).astype(float)
     overlapping.loc[overlapping.g == 1, "y"] = 1
-    ends = fitted(overlapping, "y ~ a + g").confidence_intervals(kind="profile").loc["g"]
+    ends = fitted(overlapping, "y ~ a + g").confidence_intervals(interval="profile").loc["g"]
     assert np.isfinite(ends.low)
     assert ends.high == np.inf
 

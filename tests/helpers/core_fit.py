@@ -63,7 +63,7 @@ def fit_core(
     bins = _core.learn_bins(x, list(categories), w, 255, 200_000, 0, threads)
     matrix = _core.bin_table(x, bins, isa, threads)
     native_loss = _core.Loss(loss, outputs, len(target), list(parameters))
-    fit = _core.Fit(matrix, bins, target, w, native_loss, options, isa, threads)
+    fit = _core.BoostingFit(matrix, bins, target, w, native_loss, options, isa, threads)
     fit.start(np.zeros((outputs, len(x))) + start)
     ensemble = _core.Ensemble(x.shape[1], outputs, [0.0] * outputs, list(categories), vector_leaves)
     for _ in range(rounds):

@@ -6,12 +6,12 @@ their labels and targets, so that a result that mixes two models differs from bo
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from quiet_fits import quietly
 
 import bosquet
 from bosquet import discriminant, experts, glm, streams, vision
@@ -63,13 +63,6 @@ class Family:
     def fitted(self, which: int = 0) -> Any:
         """Return a new estimator, fitted to one of the tables."""
         return quietly(self.fit, self.make(), rows(which))
-
-
-def quietly(function: Callable[..., Any], *args: Any) -> Any:
-    """Return the result, without warnings about few rows and rounds."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return function(*args)
 
 
 def same(outputs: list[Any], others: list[Any]) -> bool:

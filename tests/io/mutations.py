@@ -79,7 +79,7 @@ def grown_file(seed: int = 0) -> bytes:
     bins = _core.learn_bins(X, levels, empty, 255, 200_000, 0, 1)
     matrix = _core.bin_table(X, bins, "auto", 1)
     options = {"max_leaf_nodes": 12, "min_samples_leaf": 2, "min_samples_category": 1}
-    fit = _core.Fit(
+    fit = _core.BoostingFit(
         matrix, bins, y[None], empty, _core.Loss("squared_error", 1, 1, []), options, "auto", 1
     )
     fit.start(np.zeros((1, len(X))))

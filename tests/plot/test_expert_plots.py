@@ -76,7 +76,7 @@ def test_contributions_add_up_to_the_prediction(fitted):
     mixture, F, _ = fitted
     figure, ax = plt.subplots()
     assert plot.expert_contributions(mixture, F, ax=ax) is ax
-    parts = mixture.weights_ * np.nan_to_num(F)
+    parts = mixture.weight_history_ * np.nan_to_num(F)
     highest = max(c.get_paths()[0].vertices[:, 1].max() for c in ax.collections)
     assert highest == pytest.approx(np.maximum(parts, 0).sum(axis=1).max())
     assert np.array_equal(ax.lines[0].get_ydata(), mixture.predictions_)

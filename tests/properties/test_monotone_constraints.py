@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from drawn_models import (
     COUNT_LOSSES,
@@ -119,3 +120,22 @@ def test_unsupported_monotonic_constraints_raise(model: Any, target: str, messag
     with pytest.raises(ValueError, match=f"monotonic_cst is not supported.*{message}"):
         model.fit(table.X, y)
     model.set_params(monotonic_cst=[0, 0]).fit(table.X, y)
+
+
+@pytest.mark.parametrize(
+    "model", [bosquet.DecisionTreeRegressor(), bosquet.GradientBoostingRegressor()]
+)
+def test_a_constraint_on_a_category_is_rejected_by_its_name(model: Any) -> None:
+    frame = pd.DataFrame({"size": np.arange(30.0), "colour": ["red", "blue", "green"] * 10})
+    frame["colour"] = frame["colour"].astype("category")
+    y = np.arange(30.0)
+    model = clone(model).set_params(monotonic_cst={"colour": 1})
+    with pytest.raises(
+        ValueError, match="constrains column 'colour', which is categorical and has no"
+    ):
+        model.fit(frame, y)
+    model.set_params(monotonic_cst={"size": 2})
+    with pytest.raises(
+        ValueError, match="monotonic_cst of column 'size' is 2; it must be -1, 0 or 1"
+    ):
+        model.fit(frame, y)

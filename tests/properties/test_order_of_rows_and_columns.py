@@ -180,5 +180,7 @@ def test_experts_in_another_order_have_the_same_weights(rule: str, table: Table)
     places = np.random.default_rng(table.seed).permutation(len(table.columns))
     model, forecasts = bosquet.Mixture(rule, loss_range=20.0), np.asarray(table.X, dtype=float)
     plain, moved = (fitted(model, F, table.numbers) for F in (forecasts, forecasts[:, places]))
-    np.testing.assert_allclose(moved.weights_, plain.weights_[:, places], rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(
+        moved.weight_history_, plain.weight_history_[:, places], rtol=1e-7, atol=1e-9
+    )
     np.testing.assert_allclose(moved.predictions_, plain.predictions_, rtol=1e-7, atol=1e-7)

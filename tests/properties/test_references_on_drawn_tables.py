@@ -343,5 +343,5 @@ def test_rules_weight_experts_as_the_reference_does(rule: str, table: Table) -> 
     losses = 1 / (1 + np.exp(-table.cells))
     found = bosquet.experts.play(losses, rule)
     expected = reference_experts.play(RULES[rule](losses.shape[1]), losses)
-    np.testing.assert_allclose(found.weights_, expected[:-1], rtol=1e-7, atol=1e-10)
+    np.testing.assert_allclose(found.weight_history_, expected[:-1], rtol=1e-7, atol=1e-10)
     np.testing.assert_allclose(found.final_weights_, expected[-1], rtol=1e-7, atol=1e-10)

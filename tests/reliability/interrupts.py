@@ -46,7 +46,7 @@ LONGEST = 5.0  # seconds from SIGTERM to the end of a process
 STEPS = {
     "page-hinkley": lambda model: model.n_seen_,
     "adaptive-window": lambda model: model.n_seen_,
-    "mixture-stream": lambda model: model.n_steps_,
+    "mixture-stream": lambda model: model.n_rows_,
 }
 
 

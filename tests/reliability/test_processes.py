@@ -8,7 +8,8 @@ import time
 import joblib
 import numpy as np
 import pytest
-from families import FAMILIES, quietly, rows, same
+from families import FAMILIES, rows, same
+from quiet_fits import quietly
 
 from bosquet import GradientBoostingClassifier, RandomForestClassifier
 

@@ -48,7 +48,7 @@ def table(n=8000, seed=0):
 
 @pytest.fixture(autouse=True)
 def allow_few_rows(monkeypatch):
-    monkeypatch.setattr(_halving, "MIN_ROWS", 500)
+    monkeypatch.setattr(_halving, "MIN_ROWS_OF_HALVING", 500)
 
 
 def tune_on_subsample(one, X, y, hard_limit=60.0):

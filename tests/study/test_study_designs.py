@@ -274,7 +274,7 @@ def test_a_study_without_elapsed_time_is_resumed(tmp_path):
 
 def test_large_tables_are_thinned_evenly_to_decide_on_elapsed_time(monkeypatch):
     monkeypatch.setattr(time_features, "MAX_VALUES", 2400)
-    monkeypatch.setattr(time_features, "MIN_ROWS", 300)
+    monkeypatch.setattr(time_features, "MIN_ROWS_COMPARED", 300)
     seen = []
     score = time_features._score_with_columns
     monkeypatch.setattr(

@@ -187,7 +187,7 @@ def test_a_method_whose_fits_to_all_rows_are_stopped_keeps_its_fit_to_a_subsampl
     monkeypatch, values
 ):
     monkeypatch.setattr(time_division, "SMALL_TABLE_VALUES", 1)
-    monkeypatch.setattr(_halving, "MIN_ROWS", 2000)
+    monkeypatch.setattr(_halving, "MIN_ROWS_OF_HALVING", 2000)
     slow = method("slow", lambda shape, value, seed: SlowOnManyRows(2000), values)
     slow = replace(slow, rows_affordable=FitCost(0.5))
     X, y = numbers(7000, 2)

@@ -29,7 +29,7 @@ def boost(
     matrix = _core.bin_table(X, bins, "auto", 1)
     native = _core.Loss(loss, outputs, 1, [])
     options = {"max_leaf_nodes": 31, "min_samples_leaf": 2, "learning_rate": 0.3} | options
-    fit = _core.Fit(matrix, bins, y[None], EMPTY, native, options, "auto", 1)
+    fit = _core.BoostingFit(matrix, bins, y[None], EMPTY, native, options, "auto", 1)
     base = native.best_constants(y[None], EMPTY)
     fit.start(np.repeat(base[:, None], len(X), axis=1))
     model = into or _core.Ensemble(X.shape[1], outputs, list(base), levels)

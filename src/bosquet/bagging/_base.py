@@ -29,10 +29,11 @@ from bosquet._sklearn import (
     seed_from,
     tags_of,
 )
-from bosquet._targets import check_same_length, check_sample_weight
+from bosquet._targets import check_same_length
+from bosquet._weights import check_sample_weight
 from bosquet.bagging._learners import (
     BagFitter,
-    Vote,
+    VoteFunction,
     check_learner,
     default_estimator,
     select_columns,
@@ -74,7 +75,7 @@ class BaseBagging(SaveMixin, ExplainMixin, BaseEstimator):
 
     _classifier: bool  # set by the subclasses
     _sampler: Sampler
-    _vote: Vote
+    _votes_of: VoteFunction
 
     # ------------------------------------------------------------------ fitting
     @publishes_fit_atomically
@@ -123,7 +124,7 @@ class BaseBagging(SaveMixin, ExplainMixin, BaseEstimator):
             self.n_features_in_,
             resolve_count(self.max_features, self.n_features_in_, "max_features", "features of X"),
             bool(self.bootstrap_features),
-            self._vote,
+            self._votes_of,
             needs_oob,
         )
         record = self._new_oob_record(fitter, X, target, weight) if needs_oob else None
@@ -176,7 +177,7 @@ class BaseBagging(SaveMixin, ExplainMixin, BaseEstimator):
         """Return the out-of-bag record of the learners that are already fitted."""
         # A copy, so that a fit that fails does not change the record of the fitted model.
         record = deepcopy(getattr(self, "_oob_record", None))
-        record = record or OutOfBagRecord(target, weight, self._vote.losses)
+        record = record or OutOfBagRecord(target, weight, self._votes_of.losses)
         missing = range(record.n_learners, len(self.estimators_))
         calls = [(t, self.estimators_[t], self._features[t], X) for t in missing]
         votes = in_parallel(fitter.oob_votes, calls, n_jobs=self.n_jobs, verbose=self.verbose)
@@ -275,9 +276,11 @@ class BaseBagging(SaveMixin, ExplainMixin, BaseEstimator):
             self, X, [self.estimator_], reset=False, keep_frame=not self.bootstrap_features
         )
 
-    def _learner_votes(self, number: int, X: TableLike, vote: Vote | None = None) -> np.ndarray:
-        vote = vote or self._vote
-        return vote(self.estimators_[number], select_columns(X, self._features[number]))
+    def _learner_votes(
+        self, number: int, X: TableLike, votes_of: VoteFunction | None = None
+    ) -> np.ndarray:
+        votes_of = votes_of or self._votes_of
+        return votes_of(self.estimators_[number], select_columns(X, self._features[number]))
 
     def _sum_of_votes(self, first: int, last: int, X: TableLike) -> np.ndarray:
         total = self._learner_votes(first, X).copy()

@@ -101,7 +101,7 @@ class RegressorVotes:
         return predictions[:, None] if predictions.ndim == 1 else predictions
 
 
-Vote = ClassifierVotes | RegressorVotes
+VoteFunction = ClassifierVotes | RegressorVotes
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ class BagFitter:
     n_features: int
     n_features_drawn: int
     replace_features: bool
-    vote: Vote
+    votes_of: VoteFunction
     needs_oob: bool
 
     def fit(self, number: int, X: TableLike, y: np.ndarray, weight: np.ndarray) -> FittedLearner:
@@ -142,7 +142,7 @@ class BagFitter:
         rows = self.sampler.left_out(number)
         if rows.size == 0:
             return None
-        return self.vote(learner, rows_of(select_columns(X, features), rows))
+        return self.votes_of(learner, rows_of(select_columns(X, features), rows))
 
     def _fit_to_bag(
         self, learner: Estimator, number: int, X: TableLike, y: np.ndarray, weight: np.ndarray
@@ -166,7 +166,7 @@ class BagFitter:
         try:
             return learner.fit(X, y, **weight)
         except ValueError:
-            if not isinstance(self.vote, ClassifierVotes) or (y != y[0]).any():
+            if not isinstance(self.votes_of, ClassifierVotes) or (y != y[0]).any():
                 raise
         from sklearn.dummy import DummyClassifier
 

@@ -85,7 +85,7 @@ def _bagged_to_state(model: Any) -> tuple[Members, dict[str, Any]]:
         )
     return members, _common_state(model) | {
         "constants": constants,
-        "soft": bool(getattr(model._vote, "soft", False)),
+        "soft": bool(getattr(model._votes_of, "soft", False)),
         "sampler": model._sampler.to_state(),
         "features": [None if f is None else f.tolist() for f in model._features],
         "out_of_bag": out_of_bag_state(model, _OOB_NUMBERS),
@@ -130,9 +130,9 @@ def _bagged_from_state(model: Any, members: list[Any], state: State) -> Any:
             member = constant.learner(constants[number], width)
         model.estimators_.append(member)
     if classes is not None:
-        model._vote = ClassifierVotes(classes, soft=read_bool(state, "soft"))
+        model._votes_of = ClassifierVotes(classes, soft=read_bool(state, "soft"))
     else:
-        model._vote, model._n_targets = RegressorVotes(), _common_n_outputs(members)
+        model._votes_of, model._n_targets = RegressorVotes(), _common_n_outputs(members)
     set_out_of_bag(model, read_object(state, "out_of_bag"), _OOB_NUMBERS)
     return model
 

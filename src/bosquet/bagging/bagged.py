@@ -165,7 +165,7 @@ class BaggingClassifier(ClassifierMixin, BaseBagging):
 
     _classifier = True
     classes_: np.ndarray
-    _vote: ClassifierVotes
+    _votes_of: ClassifierVotes
 
     def __init__(
         self,
@@ -212,7 +212,7 @@ class BaggingClassifier(ClassifierMixin, BaseBagging):
             codes = np.searchsorted(self.classes_, labels)
         else:
             self.classes_ = classes
-            self._vote = ClassifierVotes(classes, soft=self.voting == "soft")
+            self._votes_of = ClassifierVotes(classes, soft=self.voting == "soft")
         return labels, codes
 
     def _make_sampler(
@@ -322,7 +322,7 @@ class BaggingClassifier(ClassifierMixin, BaseBagging):
             Probabilities with voting="soft", predicted classes with voting="hard".
         """
         votes = self._all_votes(X).transpose(1, 0, 2)
-        return votes if self._vote.soft else self.classes_[votes.argmax(axis=2)]
+        return votes if self._votes_of.soft else self.classes_[votes.argmax(axis=2)]
 
     @reads_fit_snapshot
     def jackknife_standard_errors(self, X: TableLike) -> np.ndarray:
@@ -435,7 +435,7 @@ class BaggingRegressor(RegressorMixin, BaseBagging):
                 " warm_start=True needs the same targets"
             )
         self._n_targets = target.shape[1]
-        self._vote = RegressorVotes()
+        self._votes_of = RegressorVotes()
         return (target[:, 0] if target.shape[1] == 1 else target), target
 
     def _set_oob_predictions(self, record: OutOfBagRecord) -> None:

@@ -29,9 +29,9 @@ from bosquet._targets import (
     check_finite_target,
     check_labels,
     check_same_length,
-    check_sample_weight,
     single_class_message,
 )
+from bosquet._weights import check_sample_weight
 from bosquet.bagging._learners import ClassifierVotes, RegressorVotes, check_learner
 from bosquet.bagging._tables import copy_input_tags, validate_table
 from bosquet.bagging.diversity import check_weights
@@ -180,13 +180,13 @@ class BaseVoting(SaveMixin, ExplainMixin, BaseEstimator):
 
     # --------------------------------------------------------------- predicting
     def _learner_votes(
-        self, X: TableLike, vote: Callable[[Estimator, TableLike], np.ndarray]
+        self, X: TableLike, votes_of: Callable[[Estimator, TableLike], np.ndarray]
     ) -> np.ndarray:
         """Return the votes of each learner, shape (learners, rows, columns)."""
         check_is_fitted(self, "estimators_")
         X = validate_table(self, X, self.estimators_, reset=False)
         calls = [(learner, X) for learner in self.estimators_]
-        return np.stack(in_parallel(vote, calls, n_jobs=self.n_jobs, threads=True))
+        return np.stack(in_parallel(votes_of, calls, n_jobs=self.n_jobs, threads=True))
 
     def _check_target(self, y: ArrayLike) -> np.ndarray:
         raise NotImplementedError
@@ -320,10 +320,10 @@ class VotingClassifier(ClassifierMixin, BaseVoting):
         return labels
 
     def _mean_votes(self, X: TableLike) -> np.ndarray:
-        votes = self._learner_votes(X, self._vote())
+        votes = self._learner_votes(X, self._vote_function())
         return weighted_sum(self._used_weights(), votes)
 
-    def _vote(self) -> Callable[[Estimator, TableLike], np.ndarray]:
+    def _vote_function(self) -> Callable[[Estimator, TableLike], np.ndarray]:
         check_is_fitted(self, "estimators_")
         if self.voting == "real":
             return _real_votes
@@ -390,7 +390,7 @@ class VotingClassifier(ClassifierMixin, BaseVoting):
             With voting="hard" the predicted classes; otherwise probabilities or decision values of each
             class.
         """
-        votes = self._learner_votes(X, self._vote()).transpose(1, 0, 2)
+        votes = self._learner_votes(X, self._vote_function()).transpose(1, 0, 2)
         return self.classes_[votes.argmax(axis=2)] if self.voting == "hard" else votes
 
 

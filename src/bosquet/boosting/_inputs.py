@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 MIN_VALUES_FOR_THREADS = 100_000
 
 
-def threads_for(rows: int, columns: int, threads: int) -> int:
+def threads_for(n_rows: int, columns: int, threads: int) -> int:
     """Return 1 for a small table, otherwise `threads`."""
-    return 1 if rows * columns < MIN_VALUES_FOR_THREADS else threads
+    return 1 if n_rows * columns < MIN_VALUES_FOR_THREADS else threads
 
 
 def as_shaped(X: TableLike) -> Any:

@@ -16,7 +16,7 @@ from bosquet.boosting.adaboost.brownboost import BrownBoostClassifier
 from bosquet.boosting.adaboost.classifier import StagewiseClassifier
 from bosquet.boosting.adaboost.lpboost import LPBoostClassifier
 from bosquet.boosting.adaboost.stagewise import Discrete
-from bosquet.boosting.adaboost.votes import TwoClassDecision, lead_of_own_class
+from bosquet.boosting.adaboost.votes import TwoClassDecoder, lead_of_own_class
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -127,8 +127,8 @@ def _losses_of_vote(
     model: StagewiseClassifier, decision: np.ndarray, numbers: np.ndarray
 ) -> np.ndarray:
     check_same_length(numbers.size, decision.shape[0])
-    if isinstance(model._decision, TwoClassDecision):
-        return model._decision.loss.value((2 * numbers - 1) * decision)
+    if isinstance(model._decoder, TwoClassDecoder):
+        return model._decoder.loss.value((2 * numbers - 1) * decision)
     # Several classes: the margin is the lead over the best other class.
     behind = -lead_of_own_class(decision, numbers)
     return np.exp(behind - behind.max())
@@ -147,7 +147,7 @@ def _margins(model: Any, X: TableLike, numbers: np.ndarray) -> np.ndarray:
 
 
 def weights_in_round(
-    model: Any, t: int, target: np.ndarray, vote: np.ndarray, share: np.ndarray
+    model: Any, t: int, target: np.ndarray, vote: np.ndarray, distribution: np.ndarray
 ) -> np.ndarray | None:
     """The weights with which the learner of round t (from 0) was fitted; None if they are not known.
 
@@ -155,7 +155,7 @@ def weights_in_round(
     ----------
     target : signs for two classes, else class numbers
     vote : the vote on the rows before that round: (rows,), or (rows, classes)
-    share : the weights of the rows before the first round, which sum to 1
+    distribution : the weights of the rows before the first round, which sum to 1
 
     Returns
     -------
@@ -163,19 +163,22 @@ def weights_in_round(
     """
     if isinstance(model, BrownBoostClassifier):
         time_left = float(model.c_ - model.times_[:t].sum())
-        return row_weights(target * vote, time_left, model.c_, share)
+        return row_weights(target * vote, time_left, model.c_, distribution)
     if not isinstance(model, StagewiseClassifier):
         return None
     algorithm = model._algorithm()
     with np.errstate(divide="ignore"):  # the logarithm of a weight of 0
         if algorithm.scheme in ("samme", "mh"):
             assert algorithm.several_classes is not None
-            weights = algorithm.several_classes(target, share).weights(np.ascontiguousarray(vote.T))
+            weights = algorithm.several_classes(target, distribution).weights(
+                np.ascontiguousarray(vote.T)
+            )
+            assert weights is not None
             return weights.distribution.T
         if algorithm.scheme != "two":
             return None  # each column of a code has its own weights
-        variant = algorithm.two_classes(target, share, target.size)
+        variant = algorithm.two_classes(target, distribution, target.size)
         if isinstance(variant, Descent) and variant.loss.starts_from_adaboost and t < START_ROUNDS:
-            variant = Discrete(target, share)
+            variant = Discrete(target, distribution)
         round_weights = variant.weights(vote)
     return None if round_weights is None else round_weights.distribution

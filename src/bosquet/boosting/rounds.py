@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from math import nan
-from typing import Any, Protocol
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -66,13 +66,13 @@ class RoundProgressBar(ProgressBar):
 class EarlyStopping:
     """The rule that stops if the score has not improved by more than `tol` for `patience` rounds.
 
-    `since` is the number of rounds that the model had when the monitoring began.
+    `first_monitored_round` is the number of rounds that the model had when the monitoring began.
     """
 
-    def __init__(self, patience: int, tol: float, since: int = 0):
+    def __init__(self, patience: int, tol: float, first_monitored_round: int = 0):
         self.patience = patience
         self.tol = tol
-        self.since = since
+        self.first_monitored_round = first_monitored_round
         self.best = float("inf")
         self.best_iteration = 0
 
@@ -83,20 +83,40 @@ class EarlyStopping:
 
     def is_over(self, iteration: int) -> bool:
         """Whether the best score is `patience` or more rounds ago."""
-        return iteration - max(self.best_iteration, self.since) >= self.patience
+        return iteration - max(self.best_iteration, self.first_monitored_round) >= self.patience
 
     def resume(self, patience: int, tol: float) -> EarlyStopping:
         """A rule for a later fit that knows the best score of this one."""
-        later = EarlyStopping(patience, tol, self.since)
+        later = EarlyStopping(patience, tol, self.first_monitored_round)
         later.best, later.best_iteration = self.best, self.best_iteration
         return later
 
 
 # -------------------------------------------------------------------------- the loop
+class HasRounds(Protocol):
+    """What counts its rounds."""
+
+    @property
+    def n_rounds(self) -> int: ...
+
+
+class Terms(HasRounds, Protocol):
+    """The terms of a model, round by round: trees of the core, or learners of any kind."""
+
+    def truncate(self, n_rounds: int) -> None:
+        """Remove the terms of all later rounds."""
+
+    def copy(self) -> Self: ...
+
+
+TermsT = TypeVar("TermsT", bound=Terms)
+
+
 class Stepper(Protocol):
     """What adds a term to a model: native trees, or any learner."""
 
-    terms: Any
+    @property
+    def terms(self) -> HasRounds: ...
 
     def step(self) -> bool | None:
         """Add the term of one round; False if there was nothing to add."""
@@ -130,7 +150,7 @@ class LossHistory:
                 trace.append(nan if value is None else value)
 
     def copy(self) -> LossHistory:
-        """A result with copies of the lists, to which a warm start appends."""
+        """A history with copies of the lists, to which a warm start appends; without a best round."""
         return LossHistory(
             list(self.train_loss), list(self.validation_loss), list(self.validation_score)
         )
@@ -191,31 +211,31 @@ def run_rounds(
 
 # ------------------------------------------------- the validation set and warm starts
 def split_rows(
-    rows: int, fraction: float, seed: int, strata: np.ndarray | None
+    n_rows: int, fraction: float, seed: int, strata: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Rows of the training and of the validation set, ascending, stratified if every class has enough."""
     from sklearn.model_selection import train_test_split
 
     if strata is not None and np.bincount(strata).min() < 2:
         strata = None
-    n_validation = max(1, round(fraction * rows))
-    if n_validation >= rows:
+    n_validation = max(1, round(fraction * n_rows))
+    if n_validation >= n_rows:
         raise ValueError(
-            f"validation_fraction={fraction:g} of {rows} rows leaves no row to train on; lower"
+            f"validation_fraction={fraction:g} of {n_rows} rows leaves no row to train on; lower"
             " validation_fraction or set early_stopping=False"
         )
     if strata is not None and (
-        n_validation < strata.max() + 1 or rows - n_validation < strata.max() + 1
+        n_validation < strata.max() + 1 or n_rows - n_validation < strata.max() + 1
     ):
         strata = None
     training_rows, validation_rows = train_test_split(
-        np.arange(rows), test_size=n_validation, random_state=seed, stratify=strata
+        np.arange(n_rows), test_size=n_validation, random_state=seed, stratify=strata
     )
     return np.sort(training_rows), np.sort(validation_rows)
 
 
 @dataclass
-class StoppingState:
+class StoppingState(Generic[TermsT]):
     """The state of early stopping at the end of a fit, from which a warm start continues.
 
     Attributes
@@ -229,29 +249,32 @@ class StoppingState:
     round_records : the records of the rounds of a vote.
     """
 
-    terms: Any
+    terms: TermsT
     history: LossHistory
     stopping: EarlyStopping
     fingerprint: int
     scoring: str | Callable[..., float] | None = None
-    refitted: Any = None
+    refitted: TermsT | None = None
     round_records: list[Any] = field(default_factory=list)
 
 
 @dataclass
-class RunStart:
+class FitStart(Generic[TermsT]):
     """Where the rounds of a fit begin: the terms so far, their losses, the state of early stopping."""
 
-    terms: Any
+    terms: TermsT | None
     history: LossHistory
     stopping: EarlyStopping | None
     fingerprint: int | None
     scoring: str | Callable[..., float] | None = None
-    resumed: StoppingState | None = None
+    resumed: StoppingState[TermsT] | None = None
 
     def state_after(
-        self, terms: Any, refitted: Any = None, round_records: list[Any] | None = None
-    ) -> StoppingState | None:
+        self,
+        terms: TermsT,
+        refitted: TermsT | None = None,
+        round_records: list[Any] | None = None,
+    ) -> StoppingState[TermsT] | None:
         """The state that the next warm start needs; None without early stopping."""
         if self.stopping is None or self.fingerprint is None:
             return None
@@ -283,17 +306,17 @@ def losses_so_far(model: Any, rounds: int) -> LossHistory:
     return LossHistory(train_loss, validation_loss, scores)
 
 
-def start_of_run(
+def start_of_fit(
     model: Any,
-    terms: Any,
-    state: StoppingState | None,
+    terms: TermsT | None,
+    state: StoppingState[TermsT] | None,
     validation_fingerprint: int | None,
     *,
     patience: int,
     tol: float,
     scoring: str | Callable[..., float] | None = None,
     is_split_off: bool = True,
-) -> RunStart:
+) -> FitStart[TermsT]:
     """Where the rounds of a fit begin.
 
     `terms` are those of the fitted model that a warm start continues, None for a new fit.
@@ -306,10 +329,10 @@ def start_of_run(
     start = terms if resumed is None else resumed.terms
     stopping = None
     if validation_fingerprint is not None:
-        since = 0 if start is None else start.n_rounds
-        stopping = EarlyStopping(patience, tol, since)
+        first_monitored_round = 0 if start is None else start.n_rounds
+        stopping = EarlyStopping(patience, tol, first_monitored_round)
     if start is None:
-        return RunStart(None, LossHistory(), stopping, validation_fingerprint, scoring)
+        return FitStart(None, LossHistory(), stopping, validation_fingerprint, scoring)
     if resumed is None or stopping is None:
         if (
             stopping is not None
@@ -318,14 +341,14 @@ def start_of_run(
         ):
             _warn_of_trained_rows()
         history = losses_so_far(model, start.n_rounds)
-        return RunStart(start, history, stopping, validation_fingerprint, scoring)
+        return FitStart(start, history, stopping, validation_fingerprint, scoring)
     history = resumed.history.copy()
     if resumed.scoring == scoring:
         stopping = resumed.stopping.resume(patience, tol)
     else:  # scores of another metric cannot be compared
         unknown = [float("nan")] * len(history.validation_loss)
         history.validation_score = unknown if scoring else list(history.validation_loss)
-    return RunStart(start, history, stopping, validation_fingerprint, scoring, resumed)
+    return FitStart(start, history, stopping, validation_fingerprint, scoring, resumed)
 
 
 def _warn_of_trained_rows() -> None:

@@ -14,10 +14,10 @@ Columns: TypeAlias = np.ndarray | list[np.ndarray]
 _CORE_TYPES = frozenset(np.dtype(code) for code in "?bBhHiIlLqQfd")
 
 
-def n_rows(columns: Columns) -> int:
+def count_rows(columns: Columns) -> int:
     """Return the number of rows of an encoded table.
 
-    >>> n_rows([np.zeros(3), np.ones(3)])
+    >>> count_rows([np.zeros(3), np.ones(3)])
     3
     """
     return len(columns[0]) if isinstance(columns, list) else columns.shape[0]
@@ -44,9 +44,8 @@ def ready_for_core(array: np.ndarray) -> np.ndarray:
     if array.dtype not in _CORE_TYPES:
         native = array.dtype.newbyteorder("=")
         core_type = native if native in _CORE_TYPES else np.dtype(np.float64)
-        with np.errstate(
-            over="ignore"
-        ):  # a long double that is too large for a double becomes infinite
+        # A long double that is too large for a double becomes infinite.
+        with np.errstate(over="ignore"):
             return array.astype(core_type)
     # A field of a packed structured array may be misaligned.
     return array if array.flags.aligned else array.copy()

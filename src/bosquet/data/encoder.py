@@ -27,9 +27,8 @@ _STATE_KEYS = {"feature_names", "named_by_hand", "levels"}
 
 # Number of levels of a column that get a code each, unless the caller asks for another number.
 MAX_CATEGORIES = 4095
-UNSEEN = (
-    -2
-)  # code of a level that did not occur in training, if the encoder distinguishes such levels
+# Code of a level that did not occur in training, if the encoder distinguishes such levels.
+UNSEEN = -2
 
 
 class TableEncoder:

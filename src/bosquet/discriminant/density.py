@@ -167,13 +167,13 @@ class DensityDiscriminant(ClassifierMixin, BaseEstimator):
             )
         return priors / priors.sum()
 
-    def _count_neighbors(self, rows: int) -> int:
+    def _count_neighbors(self, n_rows: int) -> int:
         if self.n_neighbors == "log":
-            return min(2 * int(math.log(rows) / 2) + 1, rows)
+            return min(2 * int(math.log(n_rows) / 2) + 1, n_rows)
         count = int(self.n_neighbors)
-        if count > rows:
+        if count > n_rows:
             raise ValueError(
-                f"n_neighbors={self.n_neighbors} exceeds the number of rows ({rows}); pass a value <="
+                f"n_neighbors={self.n_neighbors} exceeds the number of rows ({n_rows}); pass a value <="
                 " n_samples"
             )
         return count

@@ -65,8 +65,8 @@ class BaseMixture(RegressorMixin, BaseEstimator):
     _classes: np.ndarray | None
 
     # ------------------------------------------------------------------ starting
-    def _start(self, n_experts: int, n_steps: int | None, seed: int | None = None) -> None:
-        """Start without any step played. A tuned learning rate is tuned for `n_steps` steps."""
+    def _start(self, n_experts: int, n_rows: int | None, seed: int | None = None) -> None:
+        """Start without any step played. A tuned learning rate is tuned for the steps of `n_rows` rows."""
         check_parameters(self, CHECKS)
         rule, loss = as_rule(self.rule), as_loss(self.loss)
         classes = read_classes(self.classes)
@@ -75,9 +75,9 @@ class BaseMixture(RegressorMixin, BaseEstimator):
         loss_range = self.loss_range
         if loss_range is None and loss == "zero-one":
             loss_range = 1.0
-        updates = None if n_steps is None else -(-n_steps // int(self.block))
+        n_steps = None if n_rows is None else -(-n_rows // int(self.block))
         self._seed = seed_from(self.random_state) if seed is None else seed
-        self._horizon = n_steps
+        self._horizon = n_rows
         self._core = ExpertMixture(
             rule.name,
             read_prior(self.prior, n_experts).tolist(),
@@ -88,7 +88,7 @@ class BaseMixture(RegressorMixin, BaseEstimator):
             linearised=bool(self.gradient),
             randomised=bool(self.randomised),
             seed=self._seed,
-            **rule.core_options(n_experts, updates, loss_range),
+            **rule.core_options(n_experts, n_steps, loss_range),
         )
         self._loss, self._classes = loss, classes
         self._step_shape = (n_experts,) if classes is None else (n_experts, len(classes))
@@ -144,7 +144,7 @@ class BaseMixture(RegressorMixin, BaseEstimator):
     def _play(
         self, forecasts: np.ndarray, y: ArrayLike | None, awake: ArrayLike | None, *, keep: bool
     ) -> None:
-        """Play all of these steps. Works on a draft with its own core, which an error leaves unusable."""
+        """Play all of these rows. Works on a draft with its own core, which an error leaves unusable."""
         if y is None and self._loss == "linear":
             y = np.zeros(len(forecasts))
         mask = read_mask(awake, forecasts.shape[:2])
@@ -160,10 +160,10 @@ class BaseMixture(RegressorMixin, BaseEstimator):
     def _play_custom_loss(
         self, forecasts: np.ndarray, y: Any, mask: np.ndarray | None
     ) -> dict[str, np.ndarray]:
-        """Play all of these steps with a custom loss, one step at a time."""
+        """Play all of these rows with a custom loss, one step at a time."""
         if y is None or len(y) != len(forecasts):
             raise ValueError(
-                f"y must have one value per step: there are {len(forecasts)} steps, and y"
+                f"y must have one value per row: there are {len(forecasts)} rows, and y"
                 f" {'is None' if y is None else f'has length {len(y)}'}"
             )
         truths, played = np.asarray(y), History()
@@ -247,8 +247,12 @@ class BaseMixture(RegressorMixin, BaseEstimator):
         return self._fitted_core.totals["expected_loss"]
 
     @property
-    def n_steps_(self) -> int:
+    def n_rows_(self) -> int:
         return self._fitted_core.totals["rows"]
+
+    @property
+    def n_steps_(self) -> int:
+        return self._fitted_core.totals["updates"]
 
     @property
     def learning_rate_(self) -> float:
@@ -266,8 +270,8 @@ class BaseMixture(RegressorMixin, BaseEstimator):
         return int(self._fitted_core.open_chosen()[0])
 
     @property
-    def weights_(self) -> np.ndarray:
-        return self._from_history("weights")
+    def weight_history_(self) -> np.ndarray:
+        return self._from_history("weights", "weight_history_")
 
     @property
     def predictions_(self) -> np.ndarray:
@@ -297,8 +301,8 @@ class BaseMixture(RegressorMixin, BaseEstimator):
         return self._from_history("chosen")
 
     @reads_fit_snapshot
-    def _from_history(self, name: str) -> np.ndarray:
-        return (self._fitted_core, self._recorded.get(name))[1]
+    def _from_history(self, name: str, attribute: str | None = None) -> np.ndarray:
+        return (self._fitted_core, self._recorded.get(name, attribute or f"{name}_"))[1]
 
     # ------------------------------------------------------------------ pickling
     def __getstate__(self) -> dict[str, object]:

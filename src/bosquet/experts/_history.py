@@ -10,7 +10,7 @@ Piece = dict[str, np.ndarray]
 
 
 class History:
-    """Arrays by name with one entry per step. Immutable: `extended` returns a longer history."""
+    """Arrays by name with one entry per row. Immutable: `extended` returns a longer history."""
 
     def __init__(self, before: History | None = None, piece: Piece | None = None):
         # A linked list: the earlier steps and the latest piece. `merged` replaces it by one piece.
@@ -36,17 +36,16 @@ class History:
         self._parts = (None, whole)
         return whole
 
-    def get(self, name: str) -> Any:
+    def get(self, name: str, attribute: str) -> Any:
+        """Return the array of this name, which users know as `attribute`."""
         values = self.merged().get(name)
         if values is None:
             raise AttributeError(
-                f"{name}_ was not recorded: fit records the steps unless history=False, update and"
+                f"{attribute} was not recorded: fit records the steps unless history=False, update and"
                 " partial_fit only with history=True"
             )
         return values
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return History, (
-            None,
-            self.merged(),
-        )  # pickling the linked list would recurse once per piece
+        # Pickling the linked list would recurse once per piece.
+        return History, (None, self.merged())

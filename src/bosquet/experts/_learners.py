@@ -84,12 +84,12 @@ class NamedLearners(BaseEstimator):
             setattr(tags.input_tags, name, bool(learners) and every)
         return tags
 
-    def _validate_X(self, X: TableLike, *, reset: bool, rows: int = 1) -> Any:
+    def _validate_X(self, X: TableLike, *, reset: bool, n_rows: int = 1) -> Any:
         """Return X as it is passed to the learners: a data frame unchanged, anything else as an array."""
         if libraries.is_pandas_dataframe(X) or libraries.is_polars_dataframe(X):
             validate_data(self, X, reset=reset, skip_check_array=True)
-            if X.shape[0] < rows:
-                raise ValueError(f"X has {X.shape[0]} sample(s); at least {rows} are required")
+            if X.shape[0] < n_rows:
+                raise ValueError(f"X has {X.shape[0]} sample(s); at least {n_rows} are required")
             return X
         # At predict, only the fitted estimators matter, even if `set_params` has replaced some of them.
         learners = [learner for _, learner in self._named_pairs()] if reset else self.estimators_
@@ -98,7 +98,7 @@ class NamedLearners(BaseEstimator):
             self,
             decode_dictionaries(X),
             reset=reset,
-            ensure_min_samples=rows,
+            ensure_min_samples=n_rows,
             dtype="numeric" if any(not tag.string for tag in tags) else None,
             accept_sparse=["csr"] if all(tag.sparse for tag in tags) else False,
             ensure_all_finite=any(not tag.allow_nan for tag in tags),

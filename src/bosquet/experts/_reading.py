@@ -19,7 +19,7 @@ MAX_CLASSES = 65535
 
 
 def read_forecasts(owner: Any, F: ArrayLike, n_classes: int, *, reset: bool) -> np.ndarray:
-    """Return forecasts of shape (n_steps, n_experts) or (n_steps, n_experts, n_classes) as float64.
+    """Return forecasts of shape (n_rows, n_experts) or (n_rows, n_experts, n_classes) as float64.
 
     NaN marks an expert that is asleep.
     """
@@ -30,7 +30,7 @@ def read_forecasts(owner: Any, F: ArrayLike, n_classes: int, *, reset: bool) -> 
     array = np.ascontiguousarray(without_mask(F), dtype=np.float64)
     if array.ndim != 3 or array.shape[2] != n_classes or 0 in array.shape:
         raise ValueError(
-            f"F has shape {array.shape}; with {n_classes} classes it must have shape (n_steps, n_experts,"
+            f"F has shape {array.shape}; with {n_classes} classes it must have shape (n_rows, n_experts,"
             f" {n_classes})"
         )
     if reset:
@@ -60,9 +60,9 @@ def forecast_dimensions(F: ArrayLike) -> int:
 
 
 def read_truths(
-    y: ArrayLike | None, n_steps: int, classes: np.ndarray | None, *, owner: str = "Mixture"
+    y: ArrayLike | None, n_rows: int, classes: np.ndarray | None, *, owner: str = "Mixture"
 ) -> np.ndarray:
-    """Return one number per step; with classes, the index of the class."""
+    """Return one number per row; with classes, the index of the class."""
     if y is None:
         raise ValueError(
             f"{owner} requires y to be passed, but the target y is None; pass one target per row of X"
@@ -72,8 +72,8 @@ def read_truths(
         warn_of_column_vector()
         array = array[:, 0]
     if array.ndim != 1:
-        raise ValueError(f"y has shape {array.shape}; pass one truth per step, shape (n_steps,)")
-    check_same_length(array.size, n_steps)
+        raise ValueError(f"y has shape {array.shape}; pass one truth per row, shape (n_rows,)")
+    check_same_length(array.size, n_rows)
     if classes is not None:
         try:
             labels, inverse = np.unique(array, return_inverse=True)
@@ -93,7 +93,7 @@ def read_truths(
     if wrong.size:
         kind = "NaN" if np.isnan(array[wrong[0]]) else "infinity"
         raise ValueError(
-            f"Input y contains {kind}: y[{wrong[0]}]{and_more(wrong.size - 1, 'step')}; drop these steps or"
+            f"Input y contains {kind}: y[{wrong[0]}]{and_more(wrong.size - 1, 'row')}; drop these rows or"
             " impute the values"
         )
     return array

@@ -75,16 +75,18 @@ def pinball_minimum(
     X: np.ndarray, y: np.ndarray, quantile: float, row_weight: np.ndarray | None, *, simplex: bool
 ) -> np.ndarray:
     """Return the w that minimises the (row-weighted) pinball loss of X w, by linear programming."""
-    rows, n = X.shape
-    row_weight = np.ones(rows) if row_weight is None else row_weight
+    n_rows, n = X.shape
+    row_weight = np.ones(n_rows) if row_weight is None else row_weight
     # y = X w + u - v with u, v >= 0: u is the part of y above the prediction, v the part below.
     cost = np.concatenate([np.zeros(n), quantile * row_weight, (1 - quantile) * row_weight])
-    equal = sparse.hstack([sparse.csr_array(X), sparse.eye_array(rows), -sparse.eye_array(rows)])
+    equal = sparse.hstack(
+        [sparse.csr_array(X), sparse.eye_array(n_rows), -sparse.eye_array(n_rows)]
+    )
     right = y
     if simplex:
-        ones = sparse.csr_array(np.concatenate([np.ones(n), np.zeros(2 * rows)])[None, :])
+        ones = sparse.csr_array(np.concatenate([np.ones(n), np.zeros(2 * n_rows)])[None, :])
         equal, right = sparse.vstack([equal, ones]), np.append(y, 1.0)
-    bounds = [(0, None) if simplex else (None, None)] * n + [(0, None)] * (2 * rows)
+    bounds = [(0, None) if simplex else (None, None)] * n + [(0, None)] * (2 * n_rows)
     result = linprog(cost, A_eq=equal.tocsr(), b_eq=right, bounds=bounds, method="highs")
     if result.x is None:
         raise RuntimeError(f"the linear program for the best combination failed: {result.message}")

@@ -20,11 +20,9 @@ from bosquet._sklearn import (
     seeded_clone,
 )
 from bosquet._sums import weighted_sum
-from bosquet._targets import (
-    check_same_length,
-    check_sample_weight,
-)
+from bosquet._targets import check_same_length
 from bosquet._text_table import text_table
+from bosquet._weights import check_sample_weight
 from bosquet.experts._learners import NamedLearners
 from bosquet.experts.losses import loss_matrix
 from bosquet.experts.oracles import find_oracle, read_problem
@@ -127,14 +125,13 @@ class BaseSuperLearner(SaveMixin, NamedLearners):
     ) -> Self:
         check_parameters(self, CHECKS)
         pairs = self._checked_pairs()
-        X = self._validate_X(X, reset=True, rows=2)
+        X = self._validate_X(X, reset=True, n_rows=2)
         labels, target = self._check_target(y)
         check_same_length(len(target), X.shape[0])
         weight = check_sample_weight(sample_weight, len(target), scale_matters=True)
         _check_sample_weight_support(pairs, weight)
-        if (
-            weight.size and not weight.all() and isinstance(self.cv, int)
-        ):  # not counted in the folds
+        # Rows of weight 0 are not counted in the folds.
+        if weight.size and not weight.all() and isinstance(self.cv, int):
             weighted_rows = np.flatnonzero(weight)
             X, weight = rows_of(X, weighted_rows), weight[weighted_rows]
             groups = None if groups is None else np.asarray(groups)[weighted_rows]
@@ -161,13 +158,13 @@ class BaseSuperLearner(SaveMixin, NamedLearners):
         self, target: np.ndarray, groups: ArrayLike | None
     ) -> list[tuple[np.ndarray, np.ndarray]]:
         """Return (training rows, test rows) of each fold; every row is in one test set."""
-        rows = len(target)
+        n_rows = len(target)
         if isinstance(self.cv, int | np.integer) and not isinstance(self.cv, bool):
             if self.cv < 2:
                 raise ValueError(
                     f"cv={self.cv} is not valid: cv must be an integer >= 2 or a splitter"
                 )
-            fold = self._fold_numbers(target, min(int(self.cv), rows))
+            fold = self._fold_numbers(target, min(int(self.cv), n_rows))
             folds = [
                 (np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in np.unique(fold)
             ]
@@ -175,8 +172,8 @@ class BaseSuperLearner(SaveMixin, NamedLearners):
             from sklearn.model_selection import check_cv
 
             splitter = check_cv(self.cv, target, classifier=hasattr(self, "classes_"))
-            folds = list(splitter.split(np.zeros((rows, 1)), target, groups))
-        times = np.bincount(np.concatenate([test for _, test in folds]), minlength=rows)
+            folds = list(splitter.split(np.zeros((n_rows, 1)), target, groups))
+        times = np.bincount(np.concatenate([test for _, test in folds]), minlength=n_rows)
         if (times != 1).any():
             raise ValueError(
                 "cv must put every row into exactly one test set, as KFold does; it does not for row"

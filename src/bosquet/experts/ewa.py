@@ -47,7 +47,7 @@ class ExponentialWeights(ExpertRule):
         2.5 M √(n ln N) + 2M. "grid", or a list of rates, uses at each step the rate with the smallest loss
         so far; no bound is known for it.
     horizon : int, default=None
-        Number of steps for "tuned". None: the number of rows passed to ``fit``.
+        Number of steps for "tuned". None: the steps of the rows passed to ``fit``.
 
     References
     ----------

@@ -75,7 +75,7 @@ def as_loss(loss: Any) -> str | CustomExpertLoss:
 def loss_matrix(
     forecasts: np.ndarray, truths: np.ndarray, loss: str | CustomExpertLoss, quantile: float
 ) -> np.ndarray:
-    """Return the losses (n_steps, n_experts) of forecasts (n_steps, n_experts[, n_classes]).
+    """Return the losses (n_rows, n_experts) of forecasts (n_rows, n_experts[, n_classes]).
 
     `truths` are numbers, or indices of classes. The loss of a missing forecast is NaN.
     """

@@ -79,10 +79,10 @@ class Mixture(SaveMixin, BaseMixture):
         Forecasts are probabilities of these classes, and truths are labels. The loss must be "log",
         "square" (Brier score), "absolute" or "zero-one".
     block : int, default=1
-        Number of rows per step: the weights change after every `block` rows. On a stream, call
-        ``predict_step`` and ``update`` with `block` rows at a time.
+        Number of rows per step: the weights change after every `block` rows. The last step of a batch
+        may have fewer rows. On a stream, call ``predict_step`` and ``update`` with `block` rows at a time.
     history : {"fit", True, False}, default="fit"
-        Which methods record the weights, predictions and losses of every step: only ``fit``; also
+        Which methods record the weights, predictions and losses of every row: only ``fit``; also
         ``partial_fit`` and ``update`` (True); or none (False).
     random_state : int, RandomState instance or None, default=None
         Random seed for drawing experts.
@@ -91,25 +91,25 @@ class Mixture(SaveMixin, BaseMixture):
     ----------
     final_weights_ : array of shape (n_experts,)
         Weights of the next step if every expert is awake.
-    weights_, expert_losses_ : arrays of shape (n_steps, n_experts)
-        Weights and losses of the experts at each step, if recorded. The loss of a sleeping expert is NaN.
-    predictions_, losses_ : arrays of shape (n_steps,)
-        Predictions and losses of the mixture, if recorded. With `classes`, predictions have one column per
-        class.
-    chosen_ : array of shape (n_steps,)
-        Indices of the drawn experts, if experts are drawn and steps recorded.
+    weight_history_, expert_losses_ : arrays of shape (n_rows, n_experts)
+        Weights and losses of the experts for each row, if recorded. The loss of a sleeping expert is NaN.
+    predictions_, losses_ : arrays of shape (n_rows,)
+        Predictions and losses of the mixture for each row, if recorded. With `classes`, predictions
+        have one column per class.
+    chosen_ : array of shape (n_rows,)
+        Index of the expert drawn for each row, if experts are drawn and rows recorded.
     regret_ : array of shape (n_experts,)
-        Loss of the mixture minus that of each expert, over the steps at which the expert was awake.
+        Loss of the mixture minus that of each expert, over the rows for which the expert was awake.
     bound_ : array of shape (n_experts,)
         Upper bound of `regret_` that the rule guarantees; NaN if it guarantees none. For the zero-one loss
         the bound holds for the expected loss, and a vote may lose twice as much, so `bound_` is NaN unless
         `randomised`.
-    bounds_ : array of shape (n_steps,)
-        After each step, the bound of the regret to the best expert so far.
+    bounds_ : array of shape (n_rows,)
+        After each row, the bound of the regret to the best expert so far.
     loss_, expected_loss_ : float
         Total loss of the mixture, and its expectation over the drawn experts.
-    n_steps_ : int
-        Number of rows played so far.
+    n_rows_, n_steps_ : int
+        Number of rows and of steps played so far. They differ if a step has several rows (`block`).
     learning_rate_ : float
         Learning rate of the next step; NaN if the rule has several or an infinite one.
     n_features_in_ : int
@@ -173,15 +173,15 @@ class Mixture(SaveMixin, BaseMixture):
     # ------------------------------------------------------------------- batches
     @publishes_fit_atomically
     def fit(self, F: ArrayLike, y: ArrayLike | None = None, awake: ArrayLike | None = None) -> Self:
-        """Start again and play all steps in order.
+        """Start again and play all rows in order.
 
         Parameters
         ----------
-        F : table of shape (n_steps, n_experts), or with `classes` (n_steps, n_experts, n_classes)
+        F : table of shape (n_rows, n_experts), or with `classes` (n_rows, n_experts, n_classes)
             Forecasts; NaN for a sleeping expert.
-        y : array of shape (n_steps,)
+        y : array of shape (n_rows,)
             Truths. Not used with loss="linear".
-        awake : array of shape (n_steps, n_experts), optional
+        awake : array of shape (n_rows, n_experts), optional
             Which experts are awake; the forecasts of the others are ignored.
 
         Returns
@@ -194,7 +194,7 @@ class Mixture(SaveMixin, BaseMixture):
     def partial_fit(
         self, F: ArrayLike, y: ArrayLike | None = None, awake: ArrayLike | None = None
     ) -> Self:
-        """Play more steps. The parameters are those of ``fit``.
+        """Play more rows. The parameters are those of ``fit``.
 
         A call that ends with an error or an interrupt plays no step and can be repeated.
         """
@@ -398,7 +398,7 @@ class Mixture(SaveMixin, BaseMixture):
         Parameters
         ----------
         how : {"average", "most played", "leader"}, default="average"
-            "average": the mean of the weights over all steps; on independent rows its expected loss
+            "average": the mean of the weights over all rows; on independent rows its expected loss
             exceeds that of the best expert by at most regret / n. "most played": all weight on the expert
             with the largest mean weight. "leader": all weight on the expert with the smallest loss.
 
@@ -427,7 +427,7 @@ class Mixture(SaveMixin, BaseMixture):
     def save(self, path: str | os.PathLike[str], key: bytes | None = None) -> None:
         """Write the mixture to a file; the mixture that ``bosquet.load`` returns continues from this state.
 
-        An open step is written too. The recorded steps are not written. With a `key` the file is signed.
+        An open step is written too. The recorded rows are not written. With a `key` the file is signed.
         """
         super().save(path, key)
 
@@ -453,11 +453,12 @@ def play(
 
     Parameters
     ----------
-    losses : array of shape (n_steps, n_experts)
+    losses : array of shape (n_rows, n_experts)
+        One step per row.
     rule : str or rule, default="ewa"
     prior, loss_range, randomised, random_state
         As in `Mixture`.
-    awake : array of shape (n_steps, n_experts), optional
+    awake : array of shape (n_rows, n_experts), optional
 
     Returns
     -------
@@ -469,7 +470,7 @@ def play(
     --------
     >>> from bosquet.experts import play
     >>> game = play([[0.0, 1.0], [0.0, 1.0], [1.0, 0.0]], "adahedge")
-    >>> game.weights_.round(2)
+    >>> game.weight_history_.round(2)
     array([[0.5 , 0.5 ],
            [0.8 , 0.2 ],
            [0.92, 0.08]])

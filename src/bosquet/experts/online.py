@@ -71,21 +71,21 @@ class BaseOnlineMixture(NamedLearners):
         -------
         self
         """
-        X, target = self._begin(X, y, rows=2)
-        rows = len(target)
-        first = self._n_warmup_rows(target, max(1, int(self.warmup * rows)))
+        X, target = self._begin(X, y, n_rows=2)
+        n_rows = len(target)
+        first = self._n_warmup_rows(target, max(1, int(self.warmup * n_rows)))
         self._fit_first(rows_of(X, np.arange(first)), target[:first])
-        for start in range(first, rows, self.batch_size):
-            batch = np.arange(start, min(start + self.batch_size, rows))
+        for start in range(first, n_rows, self.batch_size):
+            batch = np.arange(start, min(start + self.batch_size, n_rows))
             self._play_and_update(rows_of(X, batch), target[batch])
         if self.refit:
             self._refit(X, target)
         return self
 
-    def _begin(self, X: Any, y: ArrayLike, *, rows: int) -> tuple[Any, np.ndarray]:
+    def _begin(self, X: Any, y: ArrayLike, *, n_rows: int) -> tuple[Any, np.ndarray]:
         check_parameters(self, CHECKS)
         pairs = self._checked_pairs()
-        X = self._validate_X(X, reset=True, rows=rows)
+        X = self._validate_X(X, reset=True, n_rows=n_rows)
         target = self._check_target(y, first=True)
         check_same_length(len(target), X.shape[0])
         random = check_random_state(seed_from(self.random_state))
@@ -97,7 +97,7 @@ class BaseOnlineMixture(NamedLearners):
 
     def _partial_fit(self, X: Any, y: ArrayLike) -> Self:
         if not hasattr(self, "mixture_"):
-            X, target = self._begin(X, y, rows=1)
+            X, target = self._begin(X, y, n_rows=1)
             self._fit_first(X, target)
             return self
         X = self._validate_X(X, reset=False)
@@ -140,7 +140,7 @@ class BaseOnlineMixture(NamedLearners):
 
     @property
     @reads_fit_snapshot
-    def weights_(self) -> np.ndarray:
+    def final_weights_(self) -> np.ndarray:
         """Current weights of the models."""
         if not hasattr(self, "mixture_"):
             raise AttributeError(
@@ -201,7 +201,7 @@ class OnlineMixtureRegressor(RegressorMixin, BaseOnlineMixture):
     ----------
     mixture_ : Mixture
         The mixture, with its regret, bound and losses.
-    weights_ : array of shape (n_learners,)
+    final_weights_ : array of shape (n_learners,)
         Current weight of each model.
     estimators_ : list
         The current models.
@@ -218,7 +218,7 @@ class OnlineMixtureRegressor(RegressorMixin, BaseOnlineMixture):
     >>> model = OnlineMixtureRegressor(
     ...     [("line", SGDRegressor(random_state=0)), ("tree", DecisionTreeRegressor(max_depth=4))]
     ... ).fit(X, y)
-    >>> print(model.weights_.round(2), f"{model.score(X, y):.2f}")
+    >>> print(model.final_weights_.round(2), f"{model.score(X, y):.2f}")
     [0.12 0.88] 0.98
     """
 
@@ -318,7 +318,7 @@ class OnlineMixtureClassifier(ClassifierMixin, BaseOnlineMixture):
     Attributes
     ----------
     classes_ : array
-    mixture_, weights_, estimators_
+    mixture_, final_weights_, estimators_
         As in `OnlineMixtureRegressor`.
 
     Examples

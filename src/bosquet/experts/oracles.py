@@ -33,8 +33,8 @@ class Oracle:
     ----------
     kind : str
         "uniform", "expert", "convex", "linear" or "shifts".
-    losses : array of shape (n_steps,)
-        Its loss at each step.
+    losses : array of shape (n_rows,)
+        Its loss for each row.
     loss : float
         Mean of `losses`.
     rmse : float
@@ -43,8 +43,8 @@ class Oracle:
         Weights of a fixed combination.
     expert : int or None
         Index of the best expert, for kind="expert".
-    sequence : array of shape (n_steps,) or None
-        Index of the expert followed at each step, for kind="shifts".
+    sequence : array of shape (n_rows,) or None
+        Index of the expert followed for each row, for kind="shifts".
     """
 
     kind: str
@@ -69,9 +69,8 @@ class OracleProblem:
     loss: str | CustomExpertLoss
     quantile: float
     labels: Any  # truths as passed to a custom loss
-    row_weight: np.ndarray | None = (
-        None  # weights of the steps, used for the best convex combination
-    )
+    # Weights of the rows, used for the best convex combination.
+    row_weight: np.ndarray | None = None
 
     @property
     def has_classes(self) -> bool:
@@ -91,7 +90,7 @@ class OracleProblem:
         return self.losses(np.tensordot(self.forecasts, weights, axes=(1, 0))[:, None])[:, 0]
 
     def as_regression(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return (X, y) of the regression on the experts; with classes, one row per step and class."""
+        """Return (X, y) of the regression on the experts; with classes, one row per row of F and class."""
         if not self.has_classes:
             return self.forecasts, self.truths
         classes = self.forecasts.shape[2]
@@ -112,7 +111,7 @@ def read_problem(
     forecasts = np.array(F, dtype=float)
     if forecasts.ndim != (2 if labels is None else 3) or 0 in forecasts.shape:
         raise ValueError(
-            f"F has shape {forecasts.shape}; it must have shape (n_steps, n_experts), with classes (n_steps,"
+            f"F has shape {forecasts.shape}; it must have shape (n_rows, n_experts), with classes (n_rows,"
             " n_experts, n_classes)"
         )
     if not QUANTILE[0](quantile):
@@ -125,7 +124,7 @@ def read_problem(
     if isinstance(loss_or_name, CustomExpertLoss):
         truths = np.zeros(len(forecasts))
         if y is None or len(y) != len(forecasts):
-            raise ValueError(f"y must have one value per step; F has {len(forecasts)} steps")
+            raise ValueError(f"y must have one value per row; F has {len(forecasts)} rows")
     else:
         truths = read_truths(y, len(forecasts), labels, owner="this function")
         if loss_or_name == "percentage" and (truths == 0).any():
@@ -151,8 +150,8 @@ def oracle(
 
     Parameters
     ----------
-    F : array of shape (n_steps, n_experts), or with `classes` (n_steps, n_experts, n_classes)
-    y : array of shape (n_steps,)
+    F : array of shape (n_rows, n_experts), or with `classes` (n_rows, n_experts, n_classes)
+    y : array of shape (n_rows,)
     kind : {"uniform", "expert", "convex", "linear", "shifts"}, default="expert"
         "uniform": the mean of the experts. "expert": the best expert; at steps at which an expert was
         asleep, its loss is the mean loss of the others. "convex": the best fixed combination with weights
@@ -162,7 +161,7 @@ def oracle(
         As in `Mixture`.
     shifts : int, default=1
         Maximum number of changes, for kind="shifts".
-    awake : array of shape (n_steps, n_experts), optional
+    awake : array of shape (n_rows, n_experts), optional
 
     Returns
     -------

@@ -25,8 +25,8 @@ class Regret:
     Attributes
     ----------
     oracle : Oracle
-    curve : array of shape (n_steps,)
-        Cumulative loss of the mixture minus that of the oracle, after each step.
+    curve : array of shape (n_rows,)
+        Cumulative loss of the mixture minus that of the oracle, after each row.
     total : float
         Last value of `curve`.
     bound : float
@@ -97,7 +97,7 @@ def _problem_of(
     problem = read_problem(F, y, mixture.loss, mixture.quantile, mixture.classes, awake)
     if len(problem.truths) != len(mixture.losses_):
         raise ValueError(
-            f"F has {len(problem.truths)} steps, but the mixture has recorded {len(mixture.losses_)}; pass"
+            f"F has {len(problem.truths)} rows, but the mixture has recorded {len(mixture.losses_)}; pass"
             " the data that it was fitted to"
         )
     return problem
@@ -173,7 +173,7 @@ class OracleTable:
     Attributes
     ----------
     rows : list of dict
-        With `name`, `loss` (the mean over the steps), `rmse`, and for mixtures `regret` (the total regret to
+        With `name`, `loss` (the mean over the rows), `rmse`, and for mixtures `regret` (the total regret to
         the best expert) and its `bound`.
     """
 
@@ -216,8 +216,8 @@ def oracle_table(
 
     Parameters
     ----------
-    F : array of shape (n_steps, n_experts)
-    y : array of shape (n_steps,)
+    F : array of shape (n_rows, n_experts)
+    y : array of shape (n_rows,)
     rules : list of str, rules or Mixtures, or one of these, default=("ewa", "ml-poly", "boa")
         Mixtures are fitted with their own parameters; a rule is fitted as a mixture with `loss` and
         `options`.
@@ -269,7 +269,7 @@ def oracle_table(
         )
         mixture.fit(F, y, awake=awake)
         name = _rule_label(mixture)
-        mean = mixture.loss_ / mixture.n_steps_
+        mean = mixture.loss_ / mixture.n_rows_
         leader = mixture.regret_.argmax()
         rows.append(
             {

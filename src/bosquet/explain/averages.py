@@ -92,12 +92,13 @@ def weighted_members(model: Any) -> list[WeightedMember] | None:
     return members
 
 
-def _is_additive(member: Any, classes: bool) -> bool:
+def _is_additive(member: Any, is_classification: bool) -> bool:
     """Whether Shapley values of the member add up to the prediction that the ensemble averages."""
     trees = tree_model(member)
     if trees is None:
         return False
-    return trees.is_mean if classes else trees.linear  # a mean of trees is a mean of class shares
+    # A mean of trees is a mean of class shares.
+    return trees.is_mean if is_classification else trees.linear
 
 
 def _with_output_axis(explanation: Explanation) -> tuple[np.ndarray, np.ndarray]:
@@ -113,9 +114,8 @@ def _spread_over_classes(
     all_classes: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Values and base with one output per class of the ensemble; 0 for classes the member lacks."""
-    if (
-        base.size == 1 and member_classes.size == 2
-    ):  # a binary member explains only the second class
+    # A binary member explains only the second class.
+    if base.size == 1 and member_classes.size == 2:
         values = np.concatenate([-values, values], axis=-1)
         base = np.array([1 - base[0], base[0]])
     columns = np.searchsorted(all_classes, member_classes)
@@ -132,11 +132,11 @@ def _to_all_features(
     """Values for all columns of the table; values of a column that was drawn twice are added."""
     if features is None:
         return values
-    rows, outputs = values.shape[0], values.shape[-1]
+    n_rows, outputs = values.shape[0], values.shape[-1]
     if interactions:
-        all_values = np.zeros((count, count, rows, outputs))
+        all_values = np.zeros((count, count, n_rows, outputs))
         np.add.at(all_values, np.ix_(features, features), values.transpose(1, 2, 0, 3))
         return all_values.transpose(2, 0, 1, 3)
-    all_values = np.zeros((count, rows, outputs))
+    all_values = np.zeros((count, n_rows, outputs))
     np.add.at(all_values, features, values.transpose(1, 0, 2))
     return all_values.transpose(1, 0, 2)

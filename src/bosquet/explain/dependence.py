@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bosquet import _core
-from bosquet.data import n_rows, take_rows
+from bosquet.data import count_rows, take_rows
 from bosquet.explain._curves import Dependence
 from bosquet.explain._tables import (
     column_names,
@@ -223,14 +223,15 @@ def _column_sets(X: Any, features: Any) -> tuple[list[tuple[int, ...]], bool]:
     return [_column_sets(X, feature)[0][0] for feature in features], False
 
 
-def _weights(sample_weight: Any, rows: int) -> np.ndarray:
+def _weights(sample_weight: Any, n_rows: int) -> np.ndarray:
     """Weights of sum 1 (default: equal)."""
     if sample_weight is None:
-        return np.full(rows, 1 / rows)
+        return np.full(n_rows, 1 / n_rows)
     weight = np.asarray(sample_weight, dtype=float)
-    if weight.shape != (rows,) or (weight < 0).any() or not weight.sum() > 0:
+    if weight.shape != (n_rows,) or (weight < 0).any() or not weight.sum() > 0:
         raise ValueError(
-            f"sample_weight is not valid: it must contain {rows} numbers >= 0, one per row, not all of them 0"
+            f"sample_weight is not valid: it must contain {n_rows} numbers >= 0, one per row, not all of them"
+            " 0"
         )
     return weight / weight.sum()
 
@@ -337,7 +338,7 @@ class GridEvaluator:
         data = trees.tree_columns(trees.columns(self.X, type(self.model).__name__))
         features = [trees.tree_feature(f, "method='trees'") for f in columns]
         points = sum(grids[f].size for f in columns)
-        rows = n_rows(data)
+        n_rows = count_rows(data)
         ends = np.cumsum([grids[f].size for f in columns])[:-1]
         grid_points = [grids[f].tolist() for f in columns]
         if not self.keep_rows and (self.kind == "raw" or trees.linear):
@@ -348,9 +349,9 @@ class GridEvaluator:
             return {f: (mean, None) for f, mean in zip(columns, averages, strict=True)}
         step = max(1, MAX_PREDICTIONS_IN_MEMORY // (points * trees.ensemble.n_outputs))
         total, chunks = None, []
-        for begin in range(0, rows, step):
-            chunk = np.arange(begin, min(begin + step, rows))
-            chunk_data = data if chunk.size == rows else take_rows(data, chunk)
+        for begin in range(0, n_rows, step):
+            chunk = np.arange(begin, min(begin + step, n_rows))
+            chunk_data = data if chunk.size == n_rows else take_rows(data, chunk)
             raw = _core.conditional_predictions(
                 trees.ensemble, chunk_data, features, grid_points, trees.threads
             )

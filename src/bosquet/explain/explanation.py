@@ -9,7 +9,7 @@ import numpy as np
 from bosquet import _core
 from bosquet._optional import import_optional
 from bosquet._state.tree_sums import share_among_sources
-from bosquet.data import n_rows
+from bosquet.data import count_rows
 from bosquet.explain.tree_models import TreeModel, tree_model_or_error
 
 
@@ -196,7 +196,7 @@ def explain_trees(model: Any, X: Any, background: Any, interactions: bool) -> Ex
     background_columns = None
     if background is not None:
         background_columns = trees.columns(_row_as_table(background), owner)
-        if n_rows(background_columns) == 0:
+        if count_rows(background_columns) == 0:
             raise ValueError("background has no rows; pass at least one row")
     values: np.ndarray
     base: Any
@@ -252,7 +252,7 @@ def decoded_data(trees: TreeModel, columns: Any) -> np.ndarray:
         return np.array(columns)
     if all(levels is None for levels in trees.encoder.levels):
         return np.column_stack([np.asarray(column, dtype=float) for column in columns])
-    data = np.empty((n_rows(columns), trees.encoder.n_features), dtype=object)
+    data = np.empty((count_rows(columns), trees.encoder.n_features), dtype=object)
     for f, (column, levels) in enumerate(zip(columns, trees.encoder.levels, strict=True)):
         if levels is None:
             data[:, f] = np.asarray(column)

@@ -267,11 +267,11 @@ def _permutation_importance(
     return _summary("permutation", groups, samples)
 
 
-def _may_have_out_of_bag_rows(model: Any, rows: int) -> bool:
+def _may_have_out_of_bag_rows(model: Any, n_rows: int) -> bool:
     """Whether the rows may be the training rows of a forest with bootstrap samples, by their number."""
     trees = tree_model(model)
     is_forest = trees is not None and trees.is_mean and hasattr(model, "bootstrap")
-    return is_forest and model.bootstrap and rows == model.n_samples_fit_
+    return is_forest and model.bootstrap and n_rows == model.n_samples_fit_
 
 
 def _drop_column_importance(

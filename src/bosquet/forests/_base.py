@@ -29,8 +29,8 @@ from bosquet._sklearn import (
     effective_threads,
     seed_from,
 )
-from bosquet._targets import check_sample_weight
-from bosquet.data import TableEncoder, n_rows, take_rows
+from bosquet._weights import check_sample_weight
+from bosquet.data import TableEncoder, count_rows, take_rows
 from bosquet.forests._inspection import ForestInspection
 from bosquet.trees.growing import (
     TreeTarget,
@@ -138,9 +138,9 @@ class BaseForest(ForestInspection, SaveMixin, ExplainMixin, BaseEstimator):
             encoder, columns = TableEncoder.fit_encode(
                 X, categorical_features=self.categorical_features, owner=type(self).__name__
             )
-        rows = n_rows(columns)
-        target = self._check_target(y, rows, continuing)
-        own_weight = check_sample_weight(sample_weight, rows)
+        n_rows = count_rows(columns)
+        target = self._check_target(y, n_rows, continuing)
+        own_weight = check_sample_weight(sample_weight, n_rows)
         weight = self._check_weight(own_weight, target, y)
         self._check_bags()
         record = self._new_oob_record(target, own_weight, weight)
@@ -150,17 +150,17 @@ class BaseForest(ForestInspection, SaveMixin, ExplainMixin, BaseEstimator):
         if weight.size and (weight == 0).any():
             self._kept_rows = np.flatnonzero(weight)
             columns, target = take_rows(columns, self._kept_rows), target.take(self._kept_rows)
-            weight, rows = weight[self._kept_rows], self._kept_rows.size
-        if continuing and rows != self.n_samples_fit_:
+            weight, n_rows = weight[self._kept_rows], self._kept_rows.size
+        if continuing and n_rows != self.n_samples_fit_:
             # Bags are not stored but drawn again from the seed and the number of rows.
             raise ValueError(
-                f"X has {rows} rows of weight > 0, but the forest was fitted to {self.n_samples_fit_};"
+                f"X has {n_rows} rows of weight > 0, but the forest was fitted to {self.n_samples_fit_};"
                 " warm_start=True adds trees for the same rows"
             )
 
         set_feature_attributes(self, encoder)
-        self.n_samples_fit_ = rows
-        self._draws = self._bag_size(rows)
+        self.n_samples_fit_ = n_rows
+        self._draws = self._bag_size(n_rows)
         if continuing:
             self._ensemble, self._keys = self._ensemble.copy(), list(self._keys)
         else:
@@ -192,7 +192,7 @@ class BaseForest(ForestInspection, SaveMixin, ExplainMixin, BaseEstimator):
             max_bins=self.max_bins,
             seed=self._seed,
         )
-        total_weight = float(weight.sum()) if weight.size else float(target.rows)
+        total_weight = float(weight.sum()) if weight.size else float(target.n_rows)
         options = growing_options(self, self._encoder, total_weight)
         options["random_thresholds"] = self._random_thresholds
         fit = cart_fit(table, target, weight, options, threads)
@@ -240,7 +240,7 @@ class BaseForest(ForestInspection, SaveMixin, ExplainMixin, BaseEstimator):
         """
         if not self.oob_score and self.n_estimators != "auto":
             return None
-        error_weight = own_weight if own_weight.size else np.ones(target.rows)
+        error_weight = own_weight if own_weight.size else np.ones(target.n_rows)
         if weight.size:
             error_weight = np.where(weight > 0, error_weight, 0.0)
         return OutOfBagRecord(target.by_row, error_weight, self._oob_losses())
@@ -291,15 +291,15 @@ class BaseForest(ForestInspection, SaveMixin, ExplainMixin, BaseEstimator):
     def _key_of_tree(self, tree: int) -> int:
         return (self._seed + (tree + 1) * KEY_STEP) % 2**64
 
-    def _bag_size(self, rows: int) -> int:
+    def _bag_size(self, n_rows: int) -> int:
         if self.max_samples is None or not self.bootstrap:
-            return rows
+            return n_rows
         if isinstance(self.max_samples, float | np.floating):
-            return max(1, round(self.max_samples * rows))
-        if self.max_samples > rows:
+            return max(1, round(self.max_samples * n_rows))
+        if self.max_samples > n_rows:
             raise ValueError(
-                f"max_samples={self.max_samples} exceeds the number of rows ({rows});"
-                f" pass a value <= {rows} or a fraction in (0, 1]"
+                f"max_samples={self.max_samples} exceeds the number of rows ({n_rows});"
+                f" pass a value <= {n_rows} or a fraction in (0, 1]"
             )
         return int(self.max_samples)
 

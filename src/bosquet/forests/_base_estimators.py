@@ -50,9 +50,9 @@ class BaseForestClassifier(ClassifierMixin, BaseForest):
     classes_: Classes  # array of labels; a list of arrays for several targets
     n_classes_: int | list[int]
 
-    def _check_target(self, y: ArrayLike, rows: int, continuing: bool) -> TreeTarget:
+    def _check_target(self, y: ArrayLike, n_rows: int, continuing: bool) -> TreeTarget:
         labels = check_labels(y, several=True, owner=type(self).__name__)
-        check_same_length(len(labels), rows)
+        check_same_length(len(labels), n_rows)
         if not continuing:
             self.classes_ = find_classes(labels)
         has_several_targets = isinstance(self.classes_, list)
@@ -214,9 +214,9 @@ class BaseForestRegressor(RegressorMixin, BaseForest):
 
     _checks: ClassVar[dict[str, Check]] = CHECKS | {"criterion": REGRESSION_CRITERIA}
 
-    def _check_target(self, y: ArrayLike, rows: int, continuing: bool) -> TreeTarget:
+    def _check_target(self, y: ArrayLike, n_rows: int, continuing: bool) -> TreeTarget:
         numbers = check_finite_target(y, owner=type(self).__name__)
-        check_same_length(numbers.shape[1], rows)
+        check_same_length(numbers.shape[1], n_rows)
         if continuing and numbers.shape[0] != self.n_outputs_:
             raise ValueError(
                 f"y has {numbers.shape[0]} targets, but the forest was fitted to {self.n_outputs_};"

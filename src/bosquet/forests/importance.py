@@ -165,8 +165,8 @@ def permutation_importance(
             "permutation importance needs out-of-bag rows, but bootstrap=False; fit with bootstrap=True"
         )
     columns = forest._encoder.transform(X, owner=type(forest).__name__)
-    classes = hasattr(forest, "classes_")
-    if classes:
+    is_classification = hasattr(forest, "classes_")
+    if is_classification:
         truth = class_columns(check_labels(y, several=True), forest.classes_)
         allowed = ["margin", "accuracy"] if truth.ndim == 1 else ["accuracy"]
     else:
@@ -199,7 +199,7 @@ class _PermutedVotes:
     def __init__(self, forest: BaseForest, columns: Columns, seed: int):
         self.forest, self.columns, self.seed = forest, columns, seed
         self.names = feature_names_of(forest)
-        self.n_features, self.rows = forest.n_features_in_, forest.n_samples_fit_
+        self.n_features, self.n_rows = forest.n_features_in_, forest.n_samples_fit_
         self.trees = forest.n_estimators_
 
     def _permuted_leaves(self, tree: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -245,15 +245,15 @@ def _margin_importance(
     permuted: _PermutedVotes, truth: np.ndarray, per_row: bool
 ) -> ForestImportance:
     n_classes = permuted.forest.n_classes_
-    step = max(1, MAX_VOTES // (permuted.rows * n_classes))
-    decrease = np.empty((permuted.rows, permuted.n_features))
+    step = max(1, MAX_VOTES // (permuted.n_rows * n_classes))
+    decrease = np.empty((permuted.n_rows, permuted.n_features))
     by_tree = np.zeros((permuted.trees, permuted.n_features))
-    seen = np.zeros(permuted.rows, dtype=bool)
+    seen = np.zeros(permuted.n_rows, dtype=bool)
     for begin in range(0, permuted.n_features, step):
         chunk = np.arange(begin, min(begin + step, permuted.n_features))
-        votes = np.zeros((permuted.rows, n_classes))
+        votes = np.zeros((permuted.n_rows, n_classes))
         # Changes of the votes when a feature is permuted.
-        change = np.zeros((chunk.size, permuted.rows, n_classes))
+        change = np.zeros((chunk.size, permuted.n_rows, n_classes))
         for tree, (rows, features, tree_votes) in enumerate(permuted.iterate_trees()):
             votes[rows] += tree_votes[0]
             seen[rows] = True
@@ -289,8 +289,8 @@ def _tree_importance(
 ) -> ForestImportance:
     losses_of = permuted.forest._oob_losses()
     by_tree = np.zeros((permuted.trees, permuted.n_features))
-    by_row = np.zeros((permuted.rows, permuted.n_features))
-    counts = np.zeros(permuted.rows)
+    by_row = np.zeros((permuted.n_rows, permuted.n_features))
+    counts = np.zeros(permuted.n_rows)
     for tree, (rows, features, tree_votes) in enumerate(permuted.iterate_trees()):
         if not rows.size:
             continue

@@ -10,8 +10,9 @@ import numpy as np
 from bosquet._fitted import set_feature_attributes
 from bosquet._sklearn import check_is_fitted, clone, seed_from
 from bosquet._suggestions import with_article
-from bosquet._targets import check_sample_weight, unique_classes
-from bosquet.data import TableEncoder, n_rows
+from bosquet._targets import unique_classes
+from bosquet._weights import check_sample_weight
+from bosquet.data import TableEncoder, count_rows
 from bosquet.forests._base import BaseForest
 from bosquet.trees.copying import add_copy
 from bosquet.trees.growing import empty_ensemble
@@ -199,12 +200,12 @@ def _fit_with_encoder(
     has_classes = classes is not None
     if has_classes:
         model.classes_ = classes
-    rows = n_rows(columns)
-    row_weight = check_sample_weight(weight, rows)
-    target = model._check_target(y, rows, has_classes)
+    n_rows = count_rows(columns)
+    row_weight = check_sample_weight(weight, n_rows)
+    target = model._check_target(y, n_rows, has_classes)
     model._ensemble, model._keys = empty_ensemble(encoder, target), []
     model._seed = seed_from(model.random_state)
-    model.n_samples_fit_ = int(np.count_nonzero(row_weight)) if row_weight.size else rows
+    model.n_samples_fit_ = int(np.count_nonzero(row_weight)) if row_weight.size else n_rows
     model.set_params(warm_start=True).fit(X, y, weight)
 
 

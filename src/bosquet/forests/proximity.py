@@ -13,12 +13,12 @@ def leaf_indicators(leaves: np.ndarray, sizes: np.ndarray) -> sparse.csr_matrix:
 
     `sizes` are the numbers of nodes of the trees.
     """
-    rows, trees = leaves.shape
+    n_rows, trees = leaves.shape
     starts = np.concatenate([[0], np.cumsum(sizes[:-1])])
     columns = (leaves + starts[None, :]).ravel()
-    pointers = np.arange(0, rows * trees + 1, trees)
+    pointers = np.arange(0, n_rows * trees + 1, trees)
     return sparse.csr_matrix(
-        (np.ones(rows * trees), columns, pointers), shape=(rows, int(sizes.sum()))
+        (np.ones(n_rows * trees), columns, pointers), shape=(n_rows, int(sizes.sum()))
     )
 
 

@@ -85,15 +85,15 @@ class ColumnDesign:
         return codes if not self.intercept and feature == first else codes[1:]
 
     def _design_matrix(self, columns: list[np.ndarray]) -> np.ndarray:
-        rows = len(columns[0])
-        blocks = [np.ones((rows, 1))] if self.intercept else []
+        n_rows = len(columns[0])
+        blocks = [np.ones((n_rows, 1))] if self.intercept else []
         for feature in self.chosen:
             values = columns[feature]
             if feature in self.levels:
                 blocks.append((values[:, None] == self._indicator_codes(feature)).astype(float))
             else:
                 blocks.append(np.asarray(values, dtype=float)[:, None])
-        return np.hstack(blocks) if blocks else np.empty((rows, 0))
+        return np.hstack(blocks) if blocks else np.empty((n_rows, 0))
 
     @property
     def spec(self) -> list[str] | list[int]:

@@ -21,7 +21,7 @@ from bosquet.glm._estimates import (
     estimate_glm,
     predictor_and_error,
 )
-from bosquet.glm._model import LEVEL, FormulaModel
+from bosquet.glm._model import CONFIDENCE, FormulaModel
 from bosquet.glm._profile import profile_interval
 from bosquet.glm._statsmodels import import_pandas, suppress_warnings
 from bosquet.glm.separation import Separation, SeparationWarning
@@ -118,10 +118,10 @@ class GeneralisedModel(FormulaModel):
             return np.asarray(INVERSE_LINKS[self._link()](predictor), dtype=float)
 
     def _confidence_band(
-        self, predictor: np.ndarray, error: np.ndarray, level: float, X: TableLike
+        self, predictor: np.ndarray, error: np.ndarray, confidence: float, X: TableLike
     ) -> DataFrame:
-        check_value("level", level, LEVEL)
-        half_width = stats.norm.ppf((1 + level) / 2) * error
+        check_value("confidence", confidence, CONFIDENCE)
+        half_width = stats.norm.ppf((1 + confidence) / 2) * error
         ends = {
             "estimate": predictor,
             "low": predictor - half_width,
@@ -130,9 +130,9 @@ class GeneralisedModel(FormulaModel):
         columns = {name: self._inverse_link(values) for name, values in ends.items()}
         return import_pandas().DataFrame(columns, index=self._index_of(X))
 
-    def _profile_limits(self, level: float) -> tuple[np.ndarray, np.ndarray]:
+    def _profile_limits(self, confidence: float) -> tuple[np.ndarray, np.ndarray]:
         self._check_has_rows("a profile interval")
-        rise = float(stats.chi2.ppf(level, 1))
+        rise = float(stats.chi2.ppf(confidence, 1))
         ends = [
             profile_interval(self._profile_deviance(index), at, self.deviance_, error, rise)
             for index, (at, error) in enumerate(
@@ -167,9 +167,9 @@ class GeneralisedModel(FormulaModel):
 
         return deviance
 
-    def _ratio_table(self, name: str, level: float, interval: str, units: Any) -> DataFrame:
+    def _ratio_table(self, name: str, confidence: float, interval: str, units: Any) -> DataFrame:
         """Return e^β with its interval, for an increment of one unit or of the number in `units`."""
-        table = self.coefficients(level, interval)
+        table = self.coefficients(confidence, interval)
         table = table.drop(index="Intercept", errors="ignore")
         units = dict(units or {})
         unknown = [key for key in units if key not in table.index]

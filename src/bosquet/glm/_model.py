@@ -44,7 +44,8 @@ if TYPE_CHECKING:
     from bosquet._types import TableLike
 
 
-LEVEL = number(0, 1, open_low=True)
+CONFIDENCE = number(0, 1, open_low=True)
+SIGNIFICANCE = number(0, 1, open_low=True)
 
 
 class FormulaModel(SaveMixin, BaseEstimator):
@@ -181,12 +182,12 @@ class FormulaModel(SaveMixin, BaseEstimator):
             )
 
     @reads_fit_snapshot
-    def coefficients(self, level: float = 0.95, interval: str = "wald") -> DataFrame:
+    def coefficients(self, confidence: float = 0.95, interval: str = "wald") -> DataFrame:
         """Return the estimates with standard errors, Wald tests and confidence intervals.
 
         Parameters
         ----------
-        level : float, default=0.95
+        confidence : float, default=0.95
             Coverage of the intervals.
         interval : "wald" or "profile"
             "wald": the estimate ± a quantile times its standard error. "profile": the values that a
@@ -197,7 +198,7 @@ class FormulaModel(SaveMixin, BaseEstimator):
         pandas.DataFrame
         """
         check_is_fitted(self, "_fitted")
-        ends = self.confidence_intervals(level, interval)
+        ends = self.confidence_intervals(confidence, interval)
         estimate, error = self._fitted.coefficients, self._fitted.std_errors
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = estimate / error
@@ -212,15 +213,15 @@ class FormulaModel(SaveMixin, BaseEstimator):
         return import_pandas().DataFrame(columns, index=self._coefficient_index())
 
     @reads_fit_snapshot
-    def confidence_intervals(self, level: float = 0.95, kind: str = "wald") -> DataFrame:
+    def confidence_intervals(self, confidence: float = 0.95, interval: str = "wald") -> DataFrame:
         """Return the confidence interval of each coefficient, as columns `low` and `high`."""
         check_is_fitted(self, "_fitted")
-        check_value("level", level, LEVEL)
-        check_value("kind", kind, choice("wald", "profile"))
-        if kind == "profile":
-            low, high = self._profile_limits(level)
+        check_value("confidence", confidence, CONFIDENCE)
+        check_value("interval", interval, choice("wald", "profile"))
+        if interval == "profile":
+            low, high = self._profile_limits(confidence)
         else:
-            quantile = self._reference_distribution().ppf((1 + level) / 2)
+            quantile = self._reference_distribution().ppf((1 + confidence) / 2)
             half_width = quantile * self._fitted.std_errors
             coefficients = self._fitted.coefficients
             low, high = coefficients - half_width, coefficients + half_width
@@ -228,8 +229,8 @@ class FormulaModel(SaveMixin, BaseEstimator):
             {"low": low, "high": high}, index=self._coefficient_index()
         )
 
-    def _profile_limits(self, level: float) -> tuple[np.ndarray, np.ndarray]:
-        raise ValueError(f"{type(self).__name__} has no profile intervals; use kind='wald'")
+    def _profile_limits(self, confidence: float) -> tuple[np.ndarray, np.ndarray]:
+        raise ValueError(f"{type(self).__name__} has no profile intervals; use interval='wald'")
 
     def _reference_distribution(self) -> Any:
         """Return the distribution of an estimate divided by its standard error."""
@@ -367,7 +368,7 @@ class FormulaModel(SaveMixin, BaseEstimator):
     # ---- selection ------------------------------------------------------------------------------
 
     @reads_fit_snapshot
-    def backward(self, criterion: str = "aic", level: float = 0.05) -> DataFrame:
+    def backward(self, criterion: str = "aic", level: float = 0.05) -> Self:
         """Remove one term at a time, the least useful first, and return the selected model.
 
         A main effect is not removed while the model has an interaction that contains it.
@@ -390,13 +391,13 @@ class FormulaModel(SaveMixin, BaseEstimator):
         check_is_fitted(self, "_fitted")
         self._check_has_rows("backward elimination")
         check_value("criterion", criterion, choice(*CRITERIA))
-        check_value("level", level, LEVEL)
+        check_value("level", level, SIGNIFICANCE)
         return select_backward(self, criterion, level)
 
     # ---- summary --------------------------------------------------------------------------------
 
     @reads_fit_snapshot
-    def summary(self, level: float = 0.95, interval: str = "wald") -> Summary:
+    def summary(self, confidence: float = 0.95, interval: str = "wald") -> Summary:
         """Return a summary: formula, goodness of fit, and coefficients with tests and intervals."""
         check_is_fitted(self, "_fitted")
         notes = list(self._summary_notes())
@@ -409,8 +410,8 @@ class FormulaModel(SaveMixin, BaseEstimator):
         return Summary(
             title=f"{self._summary_title()}: {self.formula_}",
             facts=self._summary_facts(),
-            table=self.coefficients(level, interval),
-            level=level,
+            table=self.coefficients(confidence, interval),
+            confidence=confidence,
             interval=interval,
             notes=notes,
         )

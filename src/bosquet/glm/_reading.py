@@ -9,13 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bosquet._sklearn import number_of_rows
-from bosquet._targets import (
-    check_finite_target,
-    check_same_length,
-    check_sample_weight,
-    warn_of_column_vector,
-)
-from bosquet._weights import power_of_two
+from bosquet._targets import check_finite_target, check_same_length, warn_of_column_vector
+from bosquet._weights import check_sample_weight, power_of_two
 from bosquet.glm._columns import ColumnDesign, read_columns
 from bosquet.glm._formulas import (
     FormulaDesign,
@@ -90,11 +85,11 @@ def read_data(
         if value is not None
     }
     encoder, columns, indices, complete = read_columns(X, formula, owner, missing)
-    rows = len(columns[0])
-    y, values = _check_lengths(y, values, rows)
+    n_rows = len(columns[0])
+    y, values = _check_lengths(y, values, n_rows)
     complete = complete & _rows_without_missing(y, values, missing)
     dropped = int((~complete).sum())
-    complete &= _rows_of_positive_weight(values, rows)
+    complete &= _rows_of_positive_weight(values, n_rows)
     y, values = _select_rows(y, values, complete)
     complete_columns = columns if complete.all() else [column[complete] for column in columns]
     design = ColumnDesign.of_training_rows(encoder, complete_columns, indices, intercept)
@@ -189,21 +184,21 @@ def _read_per_row(name: str, value: object, X: TableLike, owner: str) -> np.ndar
 
 
 def _check_lengths(
-    y: ArrayLike, per_row: dict[str, np.ndarray], rows: int
+    y: ArrayLike, per_row: dict[str, np.ndarray], n_rows: int
 ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    check_same_length(number_of_rows(y), rows)
+    check_same_length(number_of_rows(y), n_rows)
     for name, values in per_row.items():
         if name == "sample_weight":
-            checked = check_sample_weight(values, rows, keep_scale=True)
+            checked = check_sample_weight(values, n_rows, keep_scale=True)
             if power_of_two(checked) != 1:
                 raise ValueError(
                     f"the largest sample_weight is {checked.max():g}; sums of such weights overflow or"
                     " underflow. Divide the weights by their mean"
                 )
-            per_row = {**per_row, name: checked if checked.size else np.ones(rows)}
-        elif values.shape != (rows,):
+            per_row = {**per_row, name: checked if checked.size else np.ones(n_rows)}
+        elif values.shape != (n_rows,):
             raise ValueError(
-                f"{name} has shape {values.shape}, but X has {rows} rows; pass one value per row"
+                f"{name} has shape {values.shape}, but X has {n_rows} rows; pass one value per row"
             )
     return np.asarray(y), per_row
 
@@ -228,9 +223,11 @@ def _rows_without_missing(
     return complete
 
 
-def _rows_of_positive_weight(per_row: dict[str, np.ndarray], rows: int) -> np.ndarray:
+def _rows_of_positive_weight(per_row: dict[str, np.ndarray], n_rows: int) -> np.ndarray:
     """Return which rows have a positive weight; rows of weight 0 are excluded from the fit."""
-    return per_row["sample_weight"] > 0 if "sample_weight" in per_row else np.ones(rows, dtype=bool)
+    return (
+        per_row["sample_weight"] > 0 if "sample_weight" in per_row else np.ones(n_rows, dtype=bool)
+    )
 
 
 def _select_rows(

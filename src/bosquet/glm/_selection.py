@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from bosquet.glm._inference import upper_tail, wald_statistic
 from bosquet.glm._statsmodels import import_pandas
 from bosquet.glm._terms import Term, removable_terms
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
+    from bosquet.glm._estimates import Estimate
+    from bosquet.glm._model import FormulaModel
+    from bosquet.glm._reading import Design
 
+FittedModel = TypeVar("FittedModel", bound="FormulaModel")
 
 CRITERIA = ("aic", "bic", "lr", "wald")
 
 
-def select_backward(model: Any, criterion: str, level: float) -> DataFrame:
+def select_backward(model: FittedModel, criterion: str, level: float) -> FittedModel:
     """Return the selected model, with the path of the selection in `selection_`."""
     design, fitted = model._design, model._fitted
     path = [_path_row("", None, float("nan"), float("nan"), fitted, model.n_rows_)]
@@ -44,17 +47,25 @@ def select_backward(model: Any, criterion: str, level: float) -> DataFrame:
     return chosen
 
 
-def _should_remove(best: Any, fitted: Any, rows: float, criterion: str, level: float) -> bool:
+def _should_remove(
+    best: tuple[Any, ...], fitted: Estimate, n_rows: float, criterion: str, level: float
+) -> bool:
     rank = best[0]
     if criterion == "aic":
         return rank < fitted.aic
     if criterion == "bic":
-        return rank < fitted.bic(rows)
+        return rank < fitted.bic(n_rows)
     return -rank > level
 
 
 def _removal_test(
-    model: Any, fitted: Any, smaller: Any, design: Any, term: Term, df: int, criterion: str
+    model: FormulaModel,
+    fitted: Estimate,
+    smaller: Estimate,
+    design: Design,
+    term: Term,
+    df: int,
+    criterion: str,
 ) -> tuple[float, float]:
     """Return statistic and p-value of a term: Wald test for criterion="wald", else likelihood ratio."""
     if criterion == "wald":
@@ -70,7 +81,7 @@ def _removal_test(
 
 
 def _path_row(
-    removed: str, df: int | None, statistic: float, p_value: float, fitted: Any, rows: float
+    removed: str, df: int | None, statistic: float, p_value: float, fitted: Estimate, n_rows: float
 ) -> dict[str, Any]:
     return {
         "removed": removed,
@@ -79,5 +90,5 @@ def _path_row(
         "p_value": p_value,
         "deviance": fitted.deviance,
         "aic": fitted.aic,
-        "bic": fitted.bic(rows),
+        "bic": fitted.bic(n_rows),
     }

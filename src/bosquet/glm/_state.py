@@ -115,7 +115,7 @@ def _separation_state(separation: Any) -> State:
         "kind": separation.kind,
         "coefficients": list(separation.coefficients),
         "terms": list(separation.terms),
-        "rows": int(separation.rows),
+        "rows": int(separation.n_rows),
     }
 
 

@@ -21,7 +21,7 @@ class Summary:
     facts : list of str
     table : pandas.DataFrame
         Result of `coefficients`.
-    level : float
+    confidence : float
         Coverage of the intervals in `table`.
     interval : "wald" or "profile"
         Kind of these intervals.
@@ -31,7 +31,7 @@ class Summary:
     title: str
     facts: list[str]
     table: Any
-    level: float
+    confidence: float
     interval: str
     notes: list[str] = field(default_factory=list)
 
@@ -70,7 +70,7 @@ class Summary:
             "std error",
             statistic,
             "p",
-            f"{100 * self.level:g} % interval{kind}",
+            f"{100 * self.confidence:g} % interval{kind}",
             "",
         ]
         cells = []

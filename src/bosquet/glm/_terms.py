@@ -69,13 +69,13 @@ def check_independent(matrix: np.ndarray, columns: Sequence[str], tolerance: flo
     With such a column the maximum of the likelihood is not unique. Columns are first scaled to length one,
     so that units do not matter.
     """
-    rows, width = matrix.shape
+    n_rows, width = matrix.shape
     if width == 0:
         return
-    if rows < width:
+    if n_rows < width:
         raise ValueError(
-            f"{width} coefficients cannot be estimated from {rows} row{'s' * (rows > 1)} (n_samples={rows});"
-            " use fewer columns or more rows"
+            f"{width} coefficients cannot be estimated from {n_rows} row{'s' * (n_rows > 1)}"
+            f" (n_samples={n_rows}); use fewer columns or more rows"
         )
     length = np.sqrt((matrix**2).sum(axis=0))
     if not length.all():

@@ -360,13 +360,16 @@ class BinomialRegression(ClassifierMixin, GeneralisedModel):
 
     @reads_fit_snapshot
     def odds_ratios(
-        self, level: float = 0.95, interval: str = "wald", units: Mapping[str, float] | None = None
+        self,
+        confidence: float = 0.95,
+        interval: str = "wald",
+        units: Mapping[str, float] | None = None,
     ) -> DataFrame:
         """Return the odds ratios e^β, by which one unit more of a column multiplies the odds.
 
         Parameters
         ----------
-        level : float, default=0.95
+        confidence : float, default=0.95
             Coverage of the intervals.
         interval : "wald" or "profile"
             As in `coefficients`.
@@ -384,10 +387,10 @@ class BinomialRegression(ClassifierMixin, GeneralisedModel):
                 f"odds ratios are only constant for link='logit', but this model has link={self.link!r};"
                 " compare model.odds(X) at chosen rows instead"
             )
-        return self._ratio_table("odds_ratio", level, interval, units)
+        return self._ratio_table("odds_ratio", confidence, interval, units)
 
     @reads_fit_snapshot
-    def confidence_band(self, X: TableLike, level: float = 0.95) -> DataFrame:
+    def confidence_band(self, X: TableLike, confidence: float = 0.95) -> DataFrame:
         """Return the probability of the second class with its confidence interval.
 
         The interval x'b ± z sqrt(x'Vx) of the linear predictor is transformed by g⁻¹, so that it stays
@@ -398,7 +401,7 @@ class BinomialRegression(ClassifierMixin, GeneralisedModel):
         pandas.DataFrame
             With `estimate`, `low` and `high`, one row per row of X.
         """
-        return self._confidence_band(*self._predictor_and_error(X), level, X)
+        return self._confidence_band(*self._predictor_and_error(X), confidence, X)
 
     def _check_chi_squared_valid(self) -> None:
         if not self._grouped:

@@ -14,7 +14,7 @@ from bosquet._sklearn import RegressorMixin
 from bosquet._sums import weighted_sum
 from bosquet.glm._estimates import Estimate, Response, predictor_and_error, symmetric
 from bosquet.glm._inference import variance_table
-from bosquet.glm._model import LEVEL, FormulaModel
+from bosquet.glm._model import CONFIDENCE, FormulaModel
 from bosquet.glm._reading import RegressionData, read_numeric_target
 from bosquet.glm._statsmodels import from_statsmodels, import_pandas, suppress_warnings
 
@@ -138,8 +138,8 @@ class LinearModel(RegressorMixin, FormulaModel):
         return Response(values, table.per_row.get("sample_weight"))
 
     def _estimate(self, matrix: np.ndarray, response: Response) -> Estimate:
-        rows = len(response.values)
-        weight = np.ones(rows) if response.weight is None else response.weight
+        n_rows = len(response.values)
+        weight = np.ones(n_rows) if response.weight is None else response.weight
         if matrix.shape[1] == 0:
             return _empty_estimate(response.values, weight)
         model = from_statsmodels("regression.linear_model")
@@ -216,18 +216,18 @@ class LinearModel(RegressorMixin, FormulaModel):
         return weighted_sum(self._fitted.coefficients, rows.T)
 
     @reads_fit_snapshot
-    def confidence_band(self, X: TableLike, level: float = 0.95) -> DataFrame:
+    def confidence_band(self, X: TableLike, confidence: float = 0.95) -> DataFrame:
         """Return the mean of y with its confidence interval, as columns `estimate`, `low` and `high`."""
-        return self._interval(X, level, 0.0)
+        return self._interval(X, confidence, 0.0)
 
     @reads_fit_snapshot
-    def predict_interval(self, X: TableLike, level: float = 0.95) -> DataFrame:
+    def predict_interval(self, X: TableLike, confidence: float = 0.95) -> DataFrame:
         """Predict an interval for a new observation, which includes the noise.
 
         Parameters
         ----------
         X : table
-        level : float, default=0.95
+        confidence : float, default=0.95
             Probability that the interval contains the observation.
 
         Returns
@@ -235,12 +235,12 @@ class LinearModel(RegressorMixin, FormulaModel):
         pandas.DataFrame
             With the columns `estimate`, `low` and `high`.
         """
-        return self._interval(X, level, 1.0)
+        return self._interval(X, confidence, 1.0)
 
-    def _interval(self, X: TableLike, level: float, noise: float) -> DataFrame:
-        check_value("level", level, LEVEL)
+    def _interval(self, X: TableLike, confidence: float, noise: float) -> DataFrame:
+        check_value("confidence", confidence, CONFIDENCE)
         predictor, error = predictor_and_error(self._design_rows(X), self._fitted)
-        quantile = self._reference_distribution().ppf((1 + level) / 2)
+        quantile = self._reference_distribution().ppf((1 + confidence) / 2)
         half_width = quantile * np.sqrt(error**2 + noise * self.sigma_**2)
         columns = {
             "estimate": predictor,
@@ -289,9 +289,8 @@ class LinearModel(RegressorMixin, FormulaModel):
         self._check_has_rows("checks")
         residuals = np.asarray(self._fitted.result.wresid, dtype=float)
         with suppress_warnings():
-            normal = stats.shapiro(
-                residuals[:5000]
-            )  # beyond so many its p-value is not to be trusted
+            # Of more rows the p-value is not to be trusted.
+            normal = stats.shapiro(residuals[:5000])
             tests = {
                 "constant variance": self._breusch_pagan(residuals),
                 "normal noise": (float(normal.statistic), float(normal.pvalue)),

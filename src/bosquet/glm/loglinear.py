@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -175,7 +175,7 @@ class LogLinearModel(PoissonRegression):
         self.table_ = table
 
     @reads_fit_snapshot
-    def backward(self, criterion: str = "aic", level: float = 0.05) -> DataFrame:
+    def backward(self, criterion: str = "aic", level: float = 0.05) -> Self:
         cells, counts = self.table_[self.factors_], self.table_[COUNT].to_numpy()
         chosen = super().backward(criterion, level)
         chosen._set_table(cells, counts)

@@ -17,7 +17,7 @@ from bosquet._targets import check_labels, class_numbers, unique_classes
 from bosquet._warnings import warn_user
 from bosquet.glm._estimates import Estimate, Response, symmetric
 from bosquet.glm._generalised import ON_SEPARATION
-from bosquet.glm._model import LEVEL, FormulaModel
+from bosquet.glm._model import CONFIDENCE, FormulaModel
 from bosquet.glm._reading import RegressionData
 from bosquet.glm._statsmodels import from_statsmodels, import_pandas, suppress_warnings
 from bosquet.glm._terms import Term
@@ -153,15 +153,15 @@ class MultinomialRegression(ClassifierMixin, FormulaModel):
     def _estimate(self, matrix: np.ndarray, response: Response) -> Estimate:
         classes = self.classes_.size
         if matrix.shape[1] == 0:
-            rows = len(response.values)
-            log_likelihood, none = -rows * float(np.log(classes)), np.empty(0)
+            n_rows = len(response.values)
+            log_likelihood, none = -n_rows * float(np.log(classes)), np.empty(0)
             return Estimate(
                 None,
                 none,
                 none.reshape(0, 0),
                 -2 * log_likelihood,
                 log_likelihood,
-                rows * (classes - 1),
+                n_rows * (classes - 1),
                 0,
                 True,
             )
@@ -318,7 +318,7 @@ class MultinomialRegression(ClassifierMixin, FormulaModel):
             return np.exp(scores[:, first] - scores[:, second])
 
     @reads_fit_snapshot
-    def odds_ratios(self, j: object, k: object, level: float = 0.95) -> DataFrame:
+    def odds_ratios(self, j: object, k: object, confidence: float = 0.95) -> DataFrame:
         """Return the odds ratios of class j against class k for one unit more of each column.
 
         Returns
@@ -327,13 +327,13 @@ class MultinomialRegression(ClassifierMixin, FormulaModel):
             With `odds_ratio`, `low`, `high` (Wald) and `p_value`.
         """
         check_is_fitted(self, "_fitted")
-        check_value("level", level, LEVEL)
+        check_value("confidence", confidence, CONFIDENCE)
         contrast, names = self._contrast_matrix(j, k)
         difference = contrast @ self._fitted.coefficients
         error = np.sqrt(
             np.maximum(((contrast @ self._fitted.covariance) * contrast).sum(axis=1), 0)
         )
-        half_width = stats.norm.ppf((1 + level) / 2) * error
+        half_width = stats.norm.ppf((1 + confidence) / 2) * error
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             columns = {
                 "odds_ratio": np.exp(difference),
@@ -362,7 +362,7 @@ class MultinomialRegression(ClassifierMixin, FormulaModel):
         return self.classes_.tolist().index(check_class(label, self.classes_))
 
     @reads_fit_snapshot
-    def confidence_band(self, X: TableLike, level: float = 0.95) -> dict[object, DataFrame]:
+    def confidence_band(self, X: TableLike, confidence: float = 0.95) -> dict[object, DataFrame]:
         """Return for each class its probability with a confidence interval.
 
         The interval of the log odds of the class against all others is transformed to probabilities, so
@@ -373,10 +373,10 @@ class MultinomialRegression(ClassifierMixin, FormulaModel):
         dict of label to pandas.DataFrame
             With `estimate`, `low` and `high`, one row per row of X.
         """
-        check_value("level", level, LEVEL)
+        check_value("confidence", confidence, CONFIDENCE)
         matrix = self._design_rows(X)
         probabilities = softmax(self._log_odds_to_first(matrix), axis=1)
-        quantile = stats.norm.ppf((1 + level) / 2)
+        quantile = stats.norm.ppf((1 + confidence) / 2)
         bands = {}
         for number, label in enumerate(self.classes_.tolist()):
             other_probability = np.maximum(1 - probabilities[:, number], np.finfo(float).tiny)

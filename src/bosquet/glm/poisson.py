@@ -191,19 +191,22 @@ class PoissonRegression(RegressorMixin, GeneralisedModel):
 
     @reads_fit_snapshot
     def rate_ratios(
-        self, level: float = 0.95, interval: str = "wald", units: Mapping[str, float] | None = None
+        self,
+        confidence: float = 0.95,
+        interval: str = "wald",
+        units: Mapping[str, float] | None = None,
     ) -> DataFrame:
         """Return the rate ratios e^β; the parameters are those of `BinomialRegression.odds_ratios`."""
-        return self._ratio_table("rate_ratio", level, interval, units)
+        return self._ratio_table("rate_ratio", confidence, interval, units)
 
     @reads_fit_snapshot
     def confidence_band(
-        self, X: TableLike, level: float = 0.95, exposure: ArrayLike | str | None = None
+        self, X: TableLike, confidence: float = 0.95, exposure: ArrayLike | str | None = None
     ) -> DataFrame:
         """Return the mean count with its confidence interval, as columns `estimate`, `low` and `high`."""
         return self._confidence_band(
             *predictor_and_error(self._design_rows(X), self._fitted, _log_exposure(exposure)),
-            level,
+            confidence,
             X,
         )
 

@@ -42,14 +42,14 @@ class Separation:
         Coefficients whose estimates are infinite.
     terms : tuple of str
         A minimal set of terms that separates the rows.
-    rows : int
+    n_rows : int
         Number of rows that are separated strictly.
     """
 
     kind: str
     coefficients: tuple[str, ...]
     terms: tuple[str, ...]
-    rows: int
+    n_rows: int
 
     def __str__(self) -> str:
         terms = " and ".join(self.terms) or "the intercept"
@@ -145,7 +145,7 @@ def find_separation(
             name for name, diverges in zip(columns, infinite, strict=True) if diverges
         ),
         terms=_minimal_terms(signed_rows, tied_rows, terms, infinite),
-        rows=int(strict.sum()),
+        n_rows=int(strict.sum()),
     )
 
 

@@ -265,9 +265,8 @@ def _decode_range(content: Any, context: ReadContext) -> range:
 
 
 def _is_long(numbers: range) -> bool:
-    return (
-        len(numbers[: MAX_RANGE_LENGTH + 1]) > MAX_RANGE_LENGTH
-    )  # len() of the whole range may overflow
+    # len() of the whole range may overflow.
+    return len(numbers[: MAX_RANGE_LENGTH + 1]) > MAX_RANGE_LENGTH
 
 
 def _decode_float(content: Any, context: ReadContext) -> float:

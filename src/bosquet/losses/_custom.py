@@ -48,9 +48,9 @@ class CustomLoss:
 
     name = "custom"
 
-    def __init__(self, user: Any, *, outputs: int, targets: int, classes: bool = False):
+    def __init__(self, user: Any, *, outputs: int, targets: int, is_classification: bool = False):
         self.user = user
-        self.classes = classes
+        self.is_classification = is_classification
         self.outputs = outputs
         self.targets = targets
         self.curved = bool(getattr(user, "curved", True))
@@ -242,6 +242,6 @@ class CustomLoss:
             result = np.asarray(user_link(raw[:, 0] if raw.shape[1] == 1 else raw), dtype=float)
             if result.ndim == 2:
                 return result
-            return np.column_stack([1 - result, result] if self.classes else [result])
+            return np.column_stack([1 - result, result] if self.is_classification else [result])
         # Without the user's inverse_link, raw predictions of classes are log-odds.
-        return _log_odds(self.outputs).responses(raw) if self.classes else raw
+        return _log_odds(self.outputs).responses(raw) if self.is_classification else raw

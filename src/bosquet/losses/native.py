@@ -133,7 +133,9 @@ class NativeLoss:
 def classification_loss(loss: object, n_classes: int) -> NativeLoss | CustomLoss:
     """Return the loss object for the `loss` parameter of a classifier."""
     if not isinstance(loss, str):
-        return CustomLoss(loss, outputs=1 if n_classes == 2 else n_classes, targets=1, classes=True)
+        return CustomLoss(
+            loss, outputs=1 if n_classes == 2 else n_classes, targets=1, is_classification=True
+        )
     if loss not in CLASSIFICATION:
         raise ValueError(
             f"loss={loss!r} is not a loss for classification; use one of {', '.join(CLASSIFICATION)}"

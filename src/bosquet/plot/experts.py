@@ -27,7 +27,7 @@ def _names_of_experts(mixture: Any) -> list[str]:
 
 def _colour_of_expert(mixture: Mixture, expert: int) -> Any:
     """Colour of an expert by the rank of its mean weight, which is the same in all plots of a mixture."""
-    order = np.argsort(-np.abs(mixture.weights_).mean(axis=0), kind="stable")
+    order = np.argsort(-np.abs(mixture.weight_history_).mean(axis=0), kind="stable")
     rank = int(np.flatnonzero(order == expert)[0])
     steps = max(min(mixture.n_features_in_, 10) - 1, 1)
     return import_pyplot().get_cmap("viridis")(0.05 + 0.9 * (rank % 10) / steps)
@@ -37,7 +37,7 @@ def _largest_experts(
     mixture: Mixture, max_display: int
 ) -> tuple[list[np.ndarray], list[str], list[Any]]:
     """Groups of experts with labels and colours: those of largest weight singly, the others as one group."""
-    weights = np.abs(mixture.weights_).mean(axis=0)
+    weights = np.abs(mixture.weight_history_).mean(axis=0)
     order = np.argsort(-weights, kind="stable")
     shown_groups = [np.array([k]) for k in order[:max_display]]
     names = _names_of_experts(mixture)
@@ -74,7 +74,7 @@ def expert_weights(mixture: Mixture, ax: Axes | None = None, *, max_display: int
     """
     ax = _new_axes(ax)
     shown_groups, labels, colours = _largest_experts(mixture, max_display)
-    weights = mixture.weights_
+    weights = mixture.weight_history_
     steps = np.arange(1, len(weights) + 1)
     if (weights < 0).any():  # ridge regression has negative weights, which cannot be stacked
         for group, label, colour in zip(shown_groups, labels, colours, strict=True):
@@ -100,7 +100,7 @@ def expert_contributions(
     ----------
     mixture : Mixture
         Fitted to F, with its history; for regression.
-    F : array of shape (n_steps, n_experts)
+    F : array of shape (n_rows, n_experts)
         Forecasts of the experts.
     ax, max_display
         As in `expert_weights`.
@@ -110,7 +110,7 @@ def expert_contributions(
     axes
     """
     forecasts = np.asarray(F, dtype=float)
-    weights = mixture.weights_
+    weights = mixture.weight_history_
     if forecasts.shape != weights.shape:
         raise ValueError(
             f"F has shape {forecasts.shape}, but the mixture was fitted to forecasts of shape"

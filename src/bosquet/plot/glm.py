@@ -43,7 +43,7 @@ _STYLES = (
 def odds_ratios(
     model: FormulaModel,
     *,
-    level: float = 0.95,
+    confidence: float = 0.95,
     interval: str = "wald",
     units: Mapping[str, float] | None = None,
     ax: Axes | None = None,
@@ -57,7 +57,7 @@ def odds_ratios(
     Parameters
     ----------
     model : fitted model with `odds_ratios` or `rate_ratios`
-    level, interval, units
+    confidence, interval, units
         Passed to that method.
     ax : matplotlib Axes, optional
     **classes
@@ -67,7 +67,7 @@ def odds_ratios(
     -------
     matplotlib Axes
     """
-    table = _ratio_table(model, level, interval, units, classes)
+    table = _ratio_table(model, confidence, interval, units, classes)
     name = next(column for column in table if column.endswith("_ratio"))
     labels = list(table.index)
     if "unit" in table:
@@ -99,21 +99,21 @@ def odds_ratios(
     ax.set(xlim=(left / 1.08, right * 1.08), ylim=(-0.6, len(table) - 0.4))
     _decimal_ticks(ax)
     against = f" of {classes['j']} against {classes['k']}" if {"j", "k"} <= set(classes) else ""
-    ax.set_xlabel(f"{name.replace('_', ' ')}{against}, with {100 * level:g} % intervals")
+    ax.set_xlabel(f"{name.replace('_', ' ')}{against}, with {100 * confidence:g} % intervals")
     ax.tick_params(axis="y", length=0)
     hide_spines(ax)
     return ax
 
 
 def _ratio_table(
-    model: Any, level: float, interval: str, units: Any, classes: dict[str, Any]
+    model: Any, confidence: float, interval: str, units: Any, classes: dict[str, Any]
 ) -> Any:
     if hasattr(model, "odds_ratios"):
         if classes:
-            return model.odds_ratios(**classes, level=level)
-        return model.odds_ratios(level=level, interval=interval, units=units)
+            return model.odds_ratios(**classes, confidence=confidence)
+        return model.odds_ratios(confidence=confidence, interval=interval, units=units)
     if hasattr(model, "rate_ratios"):
-        return model.rate_ratios(level=level, interval=interval, units=units)
+        return model.rate_ratios(confidence=confidence, interval=interval, units=units)
     raise TypeError(
         f"{type(model).__name__} has neither odds ratios nor rate ratios; pass a model with odds_ratios or"
         " rate_ratios"
@@ -165,7 +165,7 @@ def probability_curve(
     by: str | None = None,
     at: Mapping[str, object] | None = None,
     y: ArrayLike | None = None,
-    level: float = 0.95,
+    confidence: float = 0.95,
     points: int = 120,
     ax: Axes | None = None,
 ) -> Axes:
@@ -185,7 +185,7 @@ def probability_curve(
         Values of other columns, instead of medians and most frequent levels.
     y : array of 0 and 1 (or bool), optional
         Outcomes of the rows of X, drawn as small marks at the bottom (0) and the top (1).
-    level : float, default=0.95
+    confidence : float, default=0.95
     points : int, default=120
     ax : matplotlib Axes, optional
 
@@ -207,7 +207,7 @@ def probability_curve(
     ax = new_axes(ax)
     for group, (colour, _, dashes) in zip(groups, _STYLES, strict=False):
         fixed = {**_typical_row(X), **(at or {}), **({} if by is None else {by: group})}
-        band = model.confidence_band(_rows_along(X, fixed, feature, grid), level=level)
+        band = model.confidence_band(_rows_along(X, fixed, feature, grid), confidence=confidence)
         label = None if group is None else f"{by} {group}"
         ax.fill_between(grid, band["low"], band["high"], color=colour, alpha=0.16, linewidth=0)
         ax.plot(grid, band["estimate"], color=colour, linestyle=dashes, linewidth=1.9, label=label)
@@ -267,7 +267,7 @@ def interaction(
     by: str,
     *,
     at: Mapping[str, object] | None = None,
-    level: float = 0.95,
+    confidence: float = 0.95,
     ax: Axes | None = None,
 ) -> Axes:
     """Interaction plot of an analysis of variance: means by one factor, with a line per level of another.
@@ -283,7 +283,7 @@ def interaction(
         The factor on the axis, and the factor with one line per level.
     at : dict, optional
         Values of other columns, instead of medians and most frequent levels.
-    level : float, default=0.95
+    confidence : float, default=0.95
     ax : matplotlib Axes, optional
 
     Returns
@@ -303,7 +303,7 @@ def interaction(
     positions = np.arange(len(levels))
     for i, (line, (colour, marker, dashes)) in enumerate(zip(lines, _STYLES, strict=False)):
         fixed = {**_typical_row(X), **(at or {}), by: line}
-        band = model.confidence_band(_rows_along(X, fixed, factor, levels), level=level)
+        band = model.confidence_band(_rows_along(X, fixed, factor, levels), confidence=confidence)
         shifted = positions + 0.06 * (i - (len(lines) - 1) / 2)
         errors = np.vstack([band["estimate"] - band["low"], band["high"] - band["estimate"]])
         ax.errorbar(

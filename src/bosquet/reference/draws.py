@@ -64,17 +64,17 @@ def draw_share(items: Iterable[int], share: float, seed: int, stream: int) -> li
     return sorted(sorted(items, key=lambda item: hashed(seed, stream, item))[:size])
 
 
-def sample_of_rows(rows: int, share: float, seed: int, round_number: int) -> list[int]:
+def sample_of_rows(n_rows: int, share: float, seed: int, round_number: int) -> list[int]:
     """Return the rows of a boosting round: each row with probability `share`, without replacement."""
     stream = mix(round_number ^ int.from_bytes(b"rows", "big"))
-    drawn = [row for row in range(rows) if uniform(seed, stream, row) < share]
-    return drawn or [hashed(seed, stream, 0) % rows]
+    drawn = [row for row in range(n_rows) if uniform(seed, stream, row) < share]
+    return drawn or [hashed(seed, stream, 0) % n_rows]
 
 
-def rows_for_edges(rows: int, limit: int, seed: int) -> list[int]:
+def rows_for_edges(n_rows: int, limit: int, seed: int) -> list[int]:
     """Return the rows for computing bin edges: all, or each with probability limit / rows."""
-    if rows <= limit:
-        return list(range(rows))
-    threshold = int(limit / rows * 2**64)
+    if n_rows <= limit:
+        return list(range(n_rows))
+    threshold = int(limit / n_rows * 2**64)
     stream = int.from_bytes(b"bins", "big")
-    return [row for row in range(rows) if hashed(seed, stream, row) < threshold]
+    return [row for row in range(n_rows) if hashed(seed, stream, row) < threshold]

@@ -30,15 +30,15 @@ def tree_key(seed: int, tree: int) -> int:
     return (seed + (tree + 1) * 0x9E3779B97F4A7C15) & WORD
 
 
-def bag(key: int, rows: int, draws: int) -> Counts:
+def bag(key: int, n_rows: int, draws: int) -> Counts:
     """Return how often each row is drawn in `draws` draws with replacement.
 
-    >>> int(bag(key=1, rows=4, draws=8).sum())
+    >>> int(bag(key=1, n_rows=4, draws=8).sum())
     8
     """
-    counts = np.zeros(rows, dtype=np.int64)
+    counts = np.zeros(n_rows, dtype=np.int64)
     for i in range(draws):
-        counts[hashed(key, int.from_bytes(b"bag", "big"), i) * rows >> 64] += 1
+        counts[hashed(key, int.from_bytes(b"bag", "big"), i) * n_rows >> 64] += 1
     return counts
 
 

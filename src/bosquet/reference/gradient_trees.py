@@ -63,7 +63,7 @@ class Quantised:
     random_decrease: float = 0.0
 
 
-def units_per_one(total: float, rows: int) -> float:
+def units_per_one(total: float, n_rows: int) -> float:
     """Return the largest power of two s for which s * total, with each row rounded, is below 2^31.
 
     Rounding adds at most 1/2 per row. `total` is the sum of the absolute values of all rows, so that the sum
@@ -71,7 +71,7 @@ def units_per_one(total: float, rows: int) -> float:
     """
     if not total > 0:
         return 1.0
-    limit = 2**31 - 2 - rows / 2
+    limit = 2**31 - 2 - n_rows / 2
     return 2.0 ** math.floor(math.log2(limit / total * (1 - 1e-9)))
 
 
@@ -273,9 +273,8 @@ class SplitSearch:
         best.gain = float(reductions[first]) / 2 - options.min_split_gain
         if not best.gain > self.rounding_error(total):
             return None
-        if (
-            sums[0, 2] == 0
-        ):  # no missing values in training: later ones go to the child with more Hessian
+        # Without missing values in training, later ones go to the child with more Hessian.
+        if sums[0, 2] == 0:
             best.missing_left = bool(2 * left[1] >= total[1])
         return best
 

@@ -79,9 +79,9 @@ class WeightedStump:
         return np.where(self.goes_left(X), *self.values)
 
 
-def units_per_one(total: float, rows: int) -> float:
+def units_per_one(total: float, n_rows: int) -> float:
     """Return the number of units per 1: the largest power of two for which the total is below 2^62 units."""
-    limit = (2.0**62 - rows) * (1 - 1e-9)
+    limit = (2.0**62 - n_rows) * (1 - 1e-9)
     exponent = 61 - math.frexp(total)[1]
     return math.ldexp(1.0, exponent + (math.ldexp(total, exponent + 1) <= limit))
 

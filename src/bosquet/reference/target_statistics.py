@@ -39,9 +39,9 @@ def combined(*columns: Sequence[Hashable]) -> list[Hashable]:
     return list(zip(*columns, strict=True))
 
 
-def random_folds(rows: int, folds: int, seed: int, version: int) -> list[int]:
+def random_folds(n_rows: int, folds: int, seed: int, version: int) -> list[int]:
     """Return the fold of each row: a hash of its number."""
-    return [hashed(seed, FOLD_STREAM + version, row) % folds for row in range(rows)]
+    return [hashed(seed, FOLD_STREAM + version, row) % folds for row in range(n_rows)]
 
 
 def held_out_means(

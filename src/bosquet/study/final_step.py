@@ -106,9 +106,10 @@ class FinalStep:
             candidate = candidate_with(method, shape, outcome.setting)
         if candidate is None:
             soft = max(self.clock.seconds_left(), MIN_SOFT_LIMIT) if self.clock.timed else None
-            ready = self.schedule.combine(method, split, soft, outcome)
-            again, model = run_trial(context, ready, split, limits=TimeLimits(soft))
-            if model is not None and again.setting == outcome.setting:
+            combined_method = self.schedule.combine(method, split, soft, outcome)
+            limits = TimeLimits(soft)
+            repeated_outcome, model = run_trial(context, combined_method, split, limits=limits)
+            if model is not None and repeated_outcome.setting == outcome.setting:
                 return context.candidates[method.name], model
             candidate = context.candidates.get(method.name)
         if candidate is None:

@@ -156,12 +156,17 @@ class StudyRun:
             reporter.report_outcome,
         )
         schedule.run()
-        rows, comparison = rank_methods(schedule, self.methods)
-        choice = self._choose(rows)
+        method_records, comparison = rank_methods(schedule, self.methods)
+        choice = self._choose(method_records)
         reporter.write(choice.why)
-        self.notes += [*schedule.notes, *notes_on_comparison(rows, schedule, self.methods)]
-        final = self._fit_and_explain(schedule, choice, rows)
-        record = self._build_record(exploration, schedule, rows, comparison, choice.verdict, final)
+        self.notes += [
+            *schedule.notes,
+            *notes_on_comparison(method_records, schedule, self.methods),
+        ]
+        final = self._fit_and_explain(schedule, choice, method_records)
+        record = self._build_record(
+            exploration, schedule, method_records, comparison, choice.verdict, final
+        )
         return StudyResult(record, final.model, final.decision, schedule.splits, self.metrics)
 
     def _make_reporter(self) -> ProgressReporter:
@@ -173,24 +178,26 @@ class StudyRun:
         )
         return reporter
 
-    def _choose(self, rows: list[MethodRecord]) -> Choice:
+    def _choose(self, method_records: list[MethodRecord]) -> Choice:
         """Return the choice among the methods; raise ValueError if none has a score."""
-        choice = choose(rows, self.metric, self.metrics)
+        choice = choose(method_records, self.metric, self.metrics)
         if choice is None:
-            reasons = "; ".join(f"{row['title']}: {row['message']}" for row in rows[:3])
+            reasons = "; ".join(
+                f"{record['title']}: {record['message']}" for record in method_records[:3]
+            )
             raise ValueError(f"no method could be fitted to this table: {reasons}")
         return choice
 
     def _fit_and_explain(
-        self, schedule: Schedule, choice: Choice, rows: list[MethodRecord]
+        self, schedule: Schedule, choice: Choice, method_records: list[MethodRecord]
     ) -> FinalResult:
         """Fit the chosen method to all rows and explain it."""
         method = next(method for method in self.methods if method.name == choice.name)
         final_step = FinalStep(self.table, self.context, schedule, method, self.clock)
         final = final_step.run(choice)
         if self.table.design.time is not None:
-            row = next(row for row in rows if row["name"] == choice.name)
-            row["interval"] = final.next_block
+            chosen = next(record for record in method_records if record["name"] == choice.name)
+            chosen["interval"] = final.next_block
         self.notes += final_step.notes
         return final
 
@@ -282,7 +289,7 @@ class StudyRun:
         self,
         exploration: Any,
         schedule: Schedule,
-        rows: list[MethodRecord],
+        method_records: list[MethodRecord],
         comparison: Comparison,
         verdict: Verdict,
         final: FinalResult,
@@ -308,7 +315,7 @@ class StudyRun:
             "seconds": round(self.clock.elapsed(), 2),
             "random_state": self.options.random_state,
             "exploration": exploration,
-            "methods": rows,
+            "methods": method_records,
             "comparison": comparison,
             "verdict": verdict,
             "final": final.fit,

@@ -212,7 +212,7 @@ def _parse_error(text: bytes, name: str, layout: Layout, message: str = "") -> T
     body = whole[layout.before :]
     if layout.delimiter == BLANKS:
         body = collapse_blanks(body)
-    titles = len(layout.notes) > 0
+    has_title_lines = len(layout.notes) > 0
     expected_cells = len(layout.names) if layout.names is not None else layout.n_columns
     rows = csv_rows(io.StringIO(body, newline=""), layout.delimiter, layout.quote, layout.escape)
     line = 0
@@ -220,7 +220,7 @@ def _parse_error(text: bytes, name: str, layout: Layout, message: str = "") -> T
         for row in rows:
             first = line + 1
             line = rows.line_num
-            if row and len(row) != expected_cells and not (titles and len(row) == 1):
+            if row and len(row) != expected_cells and not (has_title_lines and len(row) == 1):
                 whose = "the header has" if layout.names is not None else "the other rows have"
                 return TableError(
                     f"{name}, line {above + first}: {len(row)} {_cell_word(row)}, but {whose}"

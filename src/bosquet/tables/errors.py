@@ -20,7 +20,6 @@ class TableError(ValueError):
 
 def import_pandas() -> Any:
     """Import pandas; raise an ImportError with the install command if it or pyarrow is missing."""
-    import_optional(
-        "pyarrow", "reading tables", "bosquet[study]"
-    )  # pandas uses it for text and files
+    # pandas uses it for text and files.
+    import_optional("pyarrow", "reading tables", "bosquet[study]")
     return _optional.import_pandas("reading tables")

@@ -38,7 +38,7 @@ from bosquet.tables.levels import (
 from bosquet.tables.numerals import decimal_mark
 from bosquet.tables.unique_rows import UniqueRows
 
-MIN_ROWS = 20  # with fewer rows, row numbers cannot be distinguished from quantities
+MIN_ROWS_OF_ROW_NUMBERS = 20  # with fewer rows, row numbers cannot be distinguished from quantities
 FEW_LEVELS = 20  # up to this many distinct texts are a category, for any number of rows
 MIN_ROWS_PER_LEVEL = 3  # on average; with fewer rows a level is not informative
 MANY_LEVELS = 100  # a category with more levels gets a note
@@ -131,7 +131,7 @@ def _plan_numbers(
     )
     if note:
         return plan, note
-    if whole and values.dtype.kind in "iu" and values.size >= MIN_ROWS:
+    if whole and values.dtype.kind in "iu" and values.size >= MIN_ROWS_OF_ROW_NUMBERS:
         reason = _identifier_reason(name, values, unique_rows)
         if reason:
             return _left_out_plan(name, "identifier"), f"{reason}; left out"
@@ -147,7 +147,7 @@ def _identifier_reason(name: str, values: np.ndarray, unique_rows: UniqueRows | 
         return ""
     distinct = np.unique(values).size
     if distinct < values.size:
-        if unique_rows is None or distinct < max(MIN_ROWS, values.size / 2):
+        if unique_rows is None or distinct < max(MIN_ROWS_OF_ROW_NUMBERS, values.size / 2):
             return ""
         values = unique_rows.values_of(values)
         if distinct < values.size:

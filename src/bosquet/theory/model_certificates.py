@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bosquet._targets import check_same_length, check_sample_weight
+from bosquet._targets import check_same_length
+from bosquet._weights import check_sample_weight
 from bosquet.boosting.adaboost.certificate import Certificate
 from bosquet.boosting.adaboost.classifier import code_margins, is_adaboost_mh
 from bosquet.boosting.outliers import weights_in_round

@@ -139,36 +139,36 @@ def rademacher(
                 " estimator"
             )
         stumps = Stumps(X)
-        rows = stumps.order.shape[1]
-        massart = math.sqrt(2 * math.log(stumps.n_rules) / rows)
+        n_rows = stumps.order.shape[1]
+        massart = math.sqrt(2 * math.log(stumps.n_rules) / n_rows)
         return _mean_over_signs(
-            lambda s: stumps.best(s)[0], rows, massart, True, True, n_draws, random
+            lambda s: stumps.best(s)[0], n_rows, massart, True, True, n_draws, random
         )
     if hasattr(hypotheses, "fit"):
         check_estimator_object(hypotheses, "hypotheses")
         if X is None:
             raise ValueError("X is missing; an estimator needs the rows to be fitted to")
-        rows = X.shape[0] if hasattr(X, "shape") else len(X)
+        n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
         agreement = _estimator_agreement(hypotheses, X, random)
-        return _mean_over_signs(agreement, rows, None, False, True, n_draws, random)
+        return _mean_over_signs(agreement, n_rows, None, False, True, n_draws, random)
     predictions = np.asarray(hypotheses, dtype=float)
     if predictions.ndim != 2 or predictions.size == 0 or not np.isfinite(predictions).all():
         raise ValueError(
             f"hypotheses is not valid (shape {predictions.shape}); pass finite numbers of shape (n_samples,"
             " n_rules), one column per rule"
         )
-    rows, rules = predictions.shape
+    n_rows, rules = predictions.shape
     norm = float(np.sqrt((predictions**2).sum(axis=0)).max())
-    massart = norm * math.sqrt(2 * math.log(rules)) / rows
+    massart = norm * math.sqrt(2 * math.log(rules)) / n_rows
     signs = bool((np.abs(predictions) == 1).all())
     return _mean_over_signs(
-        lambda s: float((s @ predictions).max()), rows, massart, True, signs, n_draws, random
+        lambda s: float((s @ predictions).max()), n_rows, massart, True, signs, n_draws, random
     )
 
 
 def _mean_over_signs(
     supremum: Callable[[np.ndarray], float],
-    rows: int,
+    n_rows: int,
     massart: float | None,
     exact: bool,
     signs: bool,
@@ -176,18 +176,18 @@ def _mean_over_signs(
     random: np.random.RandomState,
 ) -> Rademacher:
     """Average the supremum of Σ σ_i h(x_i) / m over all sign vectors σ, or over random ones."""
-    if rows <= MAX_ROWS_FOR_ALL_SIGNS:
-        numbers = np.arange(2**rows)[:, None]
-        sigma = 1.0 - 2.0 * ((numbers >> np.arange(rows)) & 1)
+    if n_rows <= MAX_ROWS_FOR_ALL_SIGNS:
+        numbers = np.arange(2**n_rows)[:, None]
+        sigma = 1.0 - 2.0 * ((numbers >> np.arange(n_rows)) & 1)
     else:
-        sigma = random.choice([-1.0, 1.0], size=(n_draws, rows))
-    agreement = np.array([supremum(signs_drawn) for signs_drawn in sigma]) / rows
+        sigma = random.choice([-1.0, 1.0], size=(n_draws, n_rows))
+    agreement = np.array([supremum(signs_drawn) for signs_drawn in sigma]) / n_rows
     standard_error = 0.0
-    if rows > MAX_ROWS_FOR_ALL_SIGNS:
+    if n_rows > MAX_ROWS_FOR_ALL_SIGNS:
         standard_error = float(agreement.std(ddof=1)) / math.sqrt(n_draws)
     # The complexity is never negative, but its estimate from random signs may be.
     value = max(0.0, float(agreement.mean()))
-    return Rademacher(value, standard_error, massart, exact, rows, signs)
+    return Rademacher(value, standard_error, massart, exact, n_rows, signs)
 
 
 def _estimator_agreement(

@@ -9,12 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bosquet._sklearn import check_is_fitted
-from bosquet._targets import (
-    check_labels,
-    check_same_length,
-    check_sample_weight,
-    class_numbers,
-)
+from bosquet._targets import check_labels, check_same_length, class_numbers
+from bosquet._weights import check_sample_weight
 from bosquet.theory._svm_kernels import least_eigenvalue
 from bosquet.theory._tables import result_text, table
 

@@ -27,8 +27,8 @@ from bosquet._parameters import (
     number_of_features,
 )
 from bosquet._sklearn import BaseEstimator, check_is_fitted, effective_threads, seed_from
-from bosquet._targets import check_sample_weight
-from bosquet.data import TableEncoder, n_rows, take_rows
+from bosquet._weights import check_sample_weight
+from bosquet.data import TableEncoder, count_rows, take_rows
 from bosquet.trees._exports import TreeExportMixin
 from bosquet.trees._pruned_fit import choose_by_cross_validation, choose_by_validation
 from bosquet.trees.arrays import TreeArrays
@@ -47,7 +47,6 @@ from bosquet.trees.traversal import leaves_by_surrogates
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from scipy.sparse import csr_matrix
-    from sklearn.utils import Bunch
 
     from bosquet._sklearn import Tags
     from bosquet._types import TableLike
@@ -112,13 +111,13 @@ class BaseTree(SaveMixin, ExplainMixin, TreeExportMixin, BaseEstimator):
         encoder, columns = TableEncoder.fit_encode(
             X, categorical_features=self.categorical_features, owner=type(self).__name__
         )
-        rows = n_rows(columns)
-        target = self._check_target(y, rows)
+        n_rows = count_rows(columns)
+        target = self._check_target(y, n_rows)
         smooths = getattr(self, "smoothing", 0) > 0
-        own_weight = check_sample_weight(sample_weight, rows, scale_matters=smooths)
+        own_weight = check_sample_weight(sample_weight, n_rows, scale_matters=smooths)
         weight = self._check_weight(own_weight, target, y)
         set_feature_attributes(self, encoder)
-        self.n_samples_fit_ = rows
+        self.n_samples_fit_ = n_rows
         self.max_features_ = growing_options(self, encoder, 1.0)["features_per_node"]
 
         grower = TreeGrower(self, columns, encoder, target)
@@ -267,7 +266,7 @@ class TreeGrower:
     def grow(self, weight: np.ndarray) -> TreeArrays:
         """Return the full tree of the rows with a weight above 0; an empty `weight` means weights of 1."""
         est = self.estimator
-        total_weight = float(weight.sum()) if weight.size else float(self.target.rows)
+        total_weight = float(weight.sum()) if weight.size else float(self.target.n_rows)
         options = growing_options(est, self.encoder, total_weight)
         options["competitors"] = est.max_competitors
         options["surrogates"] = est.max_surrogates if est.missing == "surrogate" else 0

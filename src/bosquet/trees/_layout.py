@@ -22,9 +22,8 @@ def tidy_layout(
     root : number of the root
     """
     offsets: dict[int, float] = {root: 0.0}  # position of a node relative to its parent
-    contours: dict[
-        int, list[tuple[float, float]]
-    ] = {}  # left and right edge of a branch on each level, relative to its root
+    # Left and right edge of a branch on each level, relative to its root.
+    contours: dict[int, list[tuple[float, float]]] = {}
     for node in _children_first(children, root):
         half = widths[node] / 2
         below = list(children.get(node, ()))

@@ -28,7 +28,7 @@ def choose_by_cross_validation(
     """
     folds = _fold_numbers(estimator, grower.target)
     tree, path, loss = _grow_full_tree(estimator, grower, weight)
-    row_weight = weight if weight.size else np.ones(grower.target.rows)
+    row_weight = weight if weight.size else np.ones(grower.target.n_rows)
     errors = []
     for fold in range(folds.max() + 1):
         held_out = np.flatnonzero((folds == fold) & (row_weight > 0))
@@ -46,10 +46,10 @@ def choose_by_cross_validation(
 
 def choose_by_validation(estimator: BaseTree, grower: TreeGrower, weight: np.ndarray) -> TreeArrays:
     """Return the tree grown on the training rows, pruned by its errors on the validation set."""
-    rows = grower.target.rows
+    n_rows = grower.target.n_rows
     n_folds = max(2, round(1 / estimator.validation_fraction))
     is_validation = _fold_numbers(estimator, grower.target, n_folds) == 0
-    row_weight = weight if weight.size else np.ones(rows)
+    row_weight = weight if weight.size else np.ones(n_rows)
     tree, path, loss = _grow_full_tree(estimator, grower, np.where(is_validation, 0.0, row_weight))
     held_out = np.flatnonzero(is_validation & (row_weight > 0))
     errors = _validation_errors(
@@ -143,29 +143,29 @@ def _fold_numbers(
 ) -> np.ndarray:
     """Return the fold of each row; with classes, the folds are stratified."""
     if hasattr(estimator.cv, "split"):
-        return _folds_of_splitter(estimator.cv, target.rows, validation=n_folds is not None)
+        return _folds_of_splitter(estimator.cv, target.n_rows, validation=n_folds is not None)
     n_folds = n_folds or estimator.cv
     if not isinstance(n_folds, int | np.integer) or n_folds < 2:
         raise ValueError(
             f"cv={n_folds!r} is not valid: cv must be an integer >= 2 or a splitter of scikit-learn"
         )
-    if n_folds > target.rows:
+    if n_folds > target.n_rows:
         raise ValueError(
-            f"cv={n_folds} exceeds the number of rows ({target.rows}); pass a value <= {target.rows}"
+            f"cv={n_folds} exceeds the number of rows ({target.n_rows}); pass a value <= {target.n_rows}"
         )
     random = check_random_state(estimator.random_state)
-    order = random.permutation(target.rows)
+    order = random.permutation(target.n_rows)
     if target.is_classes:
         order = order[np.argsort(target.values[order], kind="stable")]
-    folds = np.empty(target.rows, dtype=np.int64)
-    folds[order] = np.arange(target.rows) % n_folds
+    folds = np.empty(target.n_rows, dtype=np.int64)
+    folds[order] = np.arange(target.n_rows) % n_folds
     return folds
 
 
-def _folds_of_splitter(splitter: Splitter, rows: int, *, validation: bool) -> np.ndarray:
+def _folds_of_splitter(splitter: Splitter, n_rows: int, *, validation: bool) -> np.ndarray:
     """Return the folds of a scikit-learn splitter; with `validation`, 0 for the last fold and 1 otherwise."""
-    folds = np.full(rows, -1, dtype=np.int64)
-    for number, (_, test) in enumerate(splitter.split(np.empty((rows, 0)))):
+    folds = np.full(n_rows, -1, dtype=np.int64)
+    for number, (_, test) in enumerate(splitter.split(np.empty((n_rows, 0)))):
         again = np.flatnonzero(folds[test] >= 0)
         if again.size and not validation:
             row = int(np.asarray(test)[again[0]])

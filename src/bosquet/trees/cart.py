@@ -209,9 +209,9 @@ class DecisionTreeClassifier(ClassifierMixin, BaseTree):
     n_classes_: int | list[int]
     _costs: ClassCosts | None  # None for several targets
 
-    def _check_target(self, y: ArrayLike, rows: int) -> TreeTarget:
+    def _check_target(self, y: ArrayLike, n_rows: int) -> TreeTarget:
         labels = check_labels(y, several=True, owner=type(self).__name__)
-        check_same_length(len(labels), rows)
+        check_same_length(len(labels), n_rows)
         self.classes_ = find_classes(labels)
         if isinstance(self.classes_, np.ndarray):
             self.n_outputs_, self.n_classes_ = 1, self.classes_.size
@@ -387,9 +387,9 @@ class DecisionTreeRegressor(RegressorMixin, BaseTree):
             if name not in ("self", "__class__"):
                 setattr(self, name, value)
 
-    def _check_target(self, y: ArrayLike, rows: int) -> TreeTarget:
+    def _check_target(self, y: ArrayLike, n_rows: int) -> TreeTarget:
         numbers = check_finite_target(y, owner=type(self).__name__)
-        check_same_length(numbers.shape[1], rows)
+        check_same_length(numbers.shape[1], n_rows)
         check_single_target(y, numbers, self.criterion)
         self.n_outputs_ = numbers.shape[0]
         return TreeTarget.of_numbers(numbers)

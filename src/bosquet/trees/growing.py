@@ -10,10 +10,12 @@ import numpy as np
 from bosquet import _core
 from bosquet._instruction_set import instruction_set
 from bosquet._parameters import monotone_directions, resolve_max_features
-from bosquet._targets import NO_WEIGHT
+from bosquet._weights import NO_WEIGHT
 from bosquet.data import TableEncoder
+from bosquet.data.table import column_label
 
 if TYPE_CHECKING:
+    from bosquet._types import MonotoneConstraint
     from bosquet.data import Columns
 
 
@@ -51,7 +53,7 @@ class TreeTarget:
         return replace(self, values=np.ascontiguousarray(self.values[..., rows]))
 
     @property
-    def rows(self) -> int:
+    def n_rows(self) -> int:
         return self.values.shape[-1]
 
     @property
@@ -83,15 +85,22 @@ def code_table(
     return _core.code_bins(columns, bins, instruction_set(), threads)
 
 
+def directions_of(constraint: MonotoneConstraint, encoder: TableEncoder) -> list[int]:
+    """Return -1, 0 or +1 for each feature, or an empty list; raise a ValueError for a category."""
+    directions = monotone_directions(constraint, encoder.n_features, encoder.feature_names)
+    for feature, direction in enumerate(directions):
+        if direction and encoder.categories[feature]:
+            raise ValueError(
+                f"monotonic_cst constrains {column_label(feature, encoder.feature_names)}, which is"
+                " categorical and has no order; set its direction to 0"
+            )
+    return directions
+
+
 def growing_options(estimator: Any, encoder: TableEncoder, total_weight: float) -> dict[str, Any]:
     """Return the options of the core for the parameters of an estimator."""
     n = encoder.n_features
-    monotone = monotone_directions(estimator.monotonic_cst, n, encoder.feature_names)
-    for feature, direction in enumerate(monotone):
-        if direction and encoder.categories[feature]:
-            raise ValueError(
-                f"monotonic_cst has a constraint for feature {feature}, which is categorical; set it to 0"
-            )
+    monotone = directions_of(estimator.monotonic_cst, encoder)
     if monotone:
         _check_monotone_support(estimator)
     rows = estimator.n_samples_fit_
@@ -126,10 +135,10 @@ def _check_monotone_support(estimator: Any) -> None:
         )
 
 
-def _row_count(value: float, rows: int, minimum: int) -> int:
+def _row_count(value: float, n_rows: int, minimum: int) -> int:
     """Return a number of rows that is given as a count or as a fraction."""
     if isinstance(value, float | np.floating):
-        return max(minimum, int(np.ceil(value * rows)))
+        return max(minimum, int(np.ceil(value * n_rows)))
     return int(value)
 
 

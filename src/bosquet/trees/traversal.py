@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bosquet.data import n_rows
+from bosquet.data import count_rows
 from bosquet.trees.arrays import TreeArrays
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ def leaves_by_surrogates(tree: TreeArrays, columns: Columns, categories: list[in
     If the value of a split feature is missing, the surrogate splits of the node are tried in their order;
     if all of their values are missing too, the row takes the default branch of the node.
     """
-    leaves = np.zeros(n_rows(columns), dtype=np.int32)
+    leaves = np.zeros(count_rows(columns), dtype=np.int32)
     stack = [(0, np.arange(leaves.size))]
     while stack:
         node, rows = stack.pop()

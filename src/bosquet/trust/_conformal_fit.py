@@ -16,15 +16,14 @@ from bosquet._sklearn import (
     tags_of,
 )
 from bosquet._targets import (
-    NO_WEIGHT,
     check_finite_target,
     check_labels,
-    check_sample_weight,
     class_numbers,
     unique_classes,
     warn_of_column_vector,
 )
 from bosquet._warnings import warn_user
+from bosquet._weights import NO_WEIGHT, check_sample_weight
 from bosquet.trust._groups import check_groups
 from bosquet.trust._held_out import OutOfBagModels, fit_by_folds
 from bosquet.trust._intervals import PlusIntervals, QuantileIntervals, SplitIntervals

@@ -294,12 +294,12 @@ def _held_out_from(model: Any, state: State, classes: Any, size: int) -> Any:
     return held_out
 
 
-def _check_bags(members: list[Any], rows: int) -> None:
+def _check_bags(members: list[Any], n_rows: int) -> None:
     """Raise ModelFileError unless the wrapped model draws bags of this number of rows."""
     kind = kind_of(members[0])
-    if len(members) != 1 or kind is None or kind.bagged_rows(members[0]) != rows:
+    if len(members) != 1 or kind is None or kind.bagged_rows(members[0]) != n_rows:
         raise ModelFileError(
-            f"invalid model file: the wrapped model does not draw bags of {rows} rows"
+            f"invalid model file: the wrapped model does not draw bags of {n_rows} rows"
         )
 
 

@@ -18,15 +18,9 @@ from bosquet._sklearn import (
     rows_of,
     tags_of,
 )
-from bosquet._targets import (
-    NO_WEIGHT,
-    check_labels,
-    check_sample_weight,
-    class_numbers,
-    unique_classes,
-)
+from bosquet._targets import check_labels, class_numbers, unique_classes
 from bosquet._warnings import warn_user
-from bosquet._weights import warn_of_scale
+from bosquet._weights import NO_WEIGHT, check_sample_weight, warn_of_scale
 from bosquet.trust._wrapping import (
     accepts_weights,
     check_model,
@@ -403,6 +397,5 @@ def _probability_floor(probabilities: np.ndarray) -> float:
     distance = distance[distance > 0]
     if not distance.size:
         return 1 / (2 * len(probabilities) + 2)
-    return max(
-        float(distance.min()) / 2, 1e-15
-    )  # so that 1 - floor is still below 1 in floating point
+    # So that 1 - floor is still below 1 in floating point.
+    return max(float(distance.min()) / 2, 1e-15)

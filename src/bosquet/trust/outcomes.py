@@ -7,13 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bosquet._suggestions import first_names
-from bosquet._targets import (
-    check_labels,
-    check_same_length,
-    check_sample_weight,
-    class_numbers,
-    unique_classes,
-)
+from bosquet._targets import check_labels, check_same_length, class_numbers, unique_classes
+from bosquet._weights import check_sample_weight
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -21,15 +21,15 @@ from bosquet._targets import (
     apply_class_weight,
     check_labels,
     check_same_length,
-    check_sample_weight,
     class_numbers,
     single_class_message,
     unique_classes,
 )
+from bosquet._weights import check_sample_weight
 from bosquet.boosting.adaboost.certificate import Certificate, certificate_of_rounds
 from bosquet.boosting.adaboost.fitting import LabelledRows, RoundRecord, VoteStepper
 from bosquet.boosting.adaboost.stagewise import VARIANTS, boost
-from bosquet.boosting.adaboost.votes import TwoClassDecision
+from bosquet.boosting.adaboost.votes import TwoClassDecoder
 from bosquet.boosting.rounds import LossHistory, run_rounds
 from bosquet.losses import margin_loss
 from bosquet.vision.features import KINDS, HaarFeatures, check_window, haar_features
@@ -224,24 +224,26 @@ class HaarBoostClassifier(SaveMixin, ClassifierMixin, BaseEstimator):
         self._grey = GreyScale.learn(images)
         windows = self._grey.convert(images)
         weight = apply_class_weight(self.class_weight, labels, weight)
-        share = weight / weight.sum() if weight.size else np.full(labels.size, 1 / labels.size)
+        distribution = (
+            weight / weight.sum() if weight.size else np.full(labels.size, 1 / labels.size)
+        )
         numbers = class_numbers(labels, self.classes_)
         self.window_ = (windows.shape[2], windows.shape[1])
         self.n_features_in_ = windows.shape[1] * windows.shape[2]
         self.mean_image_ = windows[numbers == 1].mean(axis=0)
-        self._run(LabelledRows(windows, numbers, share))
+        self._run(LabelledRows(windows, numbers, distribution))
         return self
 
     def _run(self, train: LabelledRows) -> None:
         features = haar_features(self.window_, self.features)
         threads = effective_threads(self.n_jobs)
-        rows = train.numbers.size
-        variant: Any = VARIANTS[self.variant](
-            2.0 * train.numbers - 1, train.share, self.learning_rate, rows
+        rows = train.class_indices.size
+        variant = VARIANTS[self.variant](
+            2.0 * train.class_indices - 1, train.distribution, self.learning_rate, rows
         )
         learner = HaarLearner(
             train.table,
-            train.numbers == 1,
+            train.class_indices == 1,
             features,
             output_kind=variant.output_kind,
             normalise=self.normalise,
@@ -253,7 +255,7 @@ class HaarBoostClassifier(SaveMixin, ClassifierMixin, BaseEstimator):
         stepper = VoteStepper(
             vote,
             [boost(learner, variant, vote)],
-            self._decision,
+            self._decoder,
             train,
             None,
             threads=threads,
@@ -274,7 +276,7 @@ class HaarBoostClassifier(SaveMixin, ClassifierMixin, BaseEstimator):
         self.certificate_ = certificate_of_rounds(
             stepper.records,
             train,
-            stepper.decision.margins,
+            stepper.decoder.margins,
             stepper.scores(),
             variant=self.variant,
             learning_rate=self.learning_rate,
@@ -283,8 +285,8 @@ class HaarBoostClassifier(SaveMixin, ClassifierMixin, BaseEstimator):
         self.train_score_ = np.asarray(history.train_loss)
 
     @property
-    def _decision(self) -> TwoClassDecision:
-        return TwoClassDecision(margin_loss("exponential"))
+    def _decoder(self) -> TwoClassDecoder:
+        return TwoClassDecoder(margin_loss("exponential"))
 
     # --------------------------------------------------------------- predicting
     def _convert_windows(self, X: ArrayLike) -> np.ndarray:
@@ -322,7 +324,7 @@ class HaarBoostClassifier(SaveMixin, ClassifierMixin, BaseEstimator):
         array of shape (n_images,)
         """
         f = self.decision_function(X)
-        return self.classes_[self._decision.numbers(f)]
+        return self.classes_[self._decoder.class_indices(f)]
 
     @reads_fit_snapshot
     def predict_proba(self, X: ArrayLike) -> np.ndarray:
@@ -339,7 +341,7 @@ class HaarBoostClassifier(SaveMixin, ClassifierMixin, BaseEstimator):
         array of shape (n_images, 2)
             The columns are in the order of `classes_`.
         """
-        return self._decision.probabilities(self.decision_function(X))
+        return self._decoder.probabilities(self.decision_function(X))
 
     @reads_fit_snapshot
     def predict_log_proba(self, X: ArrayLike) -> np.ndarray:
@@ -388,7 +390,7 @@ class HaarBoostClassifier(SaveMixin, ClassifierMixin, BaseEstimator):
         array of shape (n_images,)
         """
         for f in self.staged_decision_function(X):
-            yield self.classes_[self._decision.numbers(f)]
+            yield self.classes_[self._decoder.class_indices(f)]
 
     @reads_fit_snapshot
     def staged_predict_proba(self, X: ArrayLike) -> Iterator[np.ndarray]:
@@ -403,7 +405,7 @@ class HaarBoostClassifier(SaveMixin, ClassifierMixin, BaseEstimator):
         array of shape (n_images, 2)
         """
         for f in self.staged_decision_function(X):
-            yield self._decision.probabilities(f)
+            yield self._decoder.probabilities(f)
 
     @reads_fit_snapshot
     def staged_score(

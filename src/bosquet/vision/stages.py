@@ -165,7 +165,7 @@ class _StageBuilder:
         memory: float,
         threads: int,
     ):
-        variant: Any = VARIANTS[boost_name](
+        variant = VARIANTS[boost_name](
             np.where(positive, 1.0, -1.0), np.full(positive.size, 1 / positive.size)
         )
         self.positive = positive

@@ -136,7 +136,7 @@ def test_anyboost_never_increases_its_loss(problem, loss):
             model.fit(X, y)
         except WorseThanChance:
             return
-        value = model._decision.loss.value
+        value = model._decoder.loss.value
         lost = [value(y * f).mean() for f in model.staged_decision_function(X)]
         if loss == "doom2":
             lost = lost[10:]  # after the rounds of AdaBoost that it starts with

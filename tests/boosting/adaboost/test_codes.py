@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bosquet import AdaBoostClassifier
-from bosquet.boosting.adaboost.votes import CodeDecision, TwoClassDecision, code_matrix
+from bosquet.boosting.adaboost.votes import CodeDecoder, TwoClassDecoder, code_matrix
 from bosquet.losses import margin_loss
 
 KINDS = ["one-vs-rest", "one-vs-one", "ecoc"]
@@ -38,27 +38,27 @@ def test_rows_of_an_error_correcting_code_are_far_apart():
 @pytest.mark.parametrize("loss", ["exponential", "logistic", "squared_hinge"])
 def test_the_code_of_a_class_is_decoded_correctly_even_with_an_error(kind, loss):
     matrix = code_matrix(kind, 5, seed=0)
-    decision = CodeDecision(matrix, margin_loss(loss))
+    decoder = CodeDecoder(matrix, margin_loss(loss))
     raw = 2.0 * matrix
-    assert np.array_equal(decision.numbers(decision.decision(raw)), np.arange(5))
+    assert np.array_equal(decoder.class_indices(decoder.scores(raw)), np.arange(5))
     if kind == "ecoc":
         raw[:, 0] = -raw[:, 0]
-        assert np.array_equal(decision.numbers(decision.decision(raw)), np.arange(5))
+        assert np.array_equal(decoder.class_indices(decoder.scores(raw)), np.arange(5))
 
 
 def test_one_vs_rest_is_decoded_to_the_largest_vote():
     raw = np.random.default_rng(0).normal(size=(200, 6))
-    decision = CodeDecision(code_matrix("one-vs-rest", 6), margin_loss("exponential"))
-    assert np.array_equal(decision.numbers(decision.decision(raw)), raw.argmax(axis=1))
+    decoder = CodeDecoder(code_matrix("one-vs-rest", 6), margin_loss("exponential"))
+    assert np.array_equal(decoder.class_indices(decoder.scores(raw)), raw.argmax(axis=1))
 
 
 def test_a_code_of_one_column_has_the_probabilities_of_two_classes():
     raw = np.random.default_rng(0).normal(size=(50, 1))
     loss = margin_loss("exponential")
-    code = CodeDecision(np.array([[-1], [1]]), loss)
-    two = TwoClassDecision(loss)
+    code = CodeDecoder(np.array([[-1], [1]]), loss)
+    two = TwoClassDecoder(loss)
     np.testing.assert_allclose(
-        code.probabilities(code.decision(raw)), two.probabilities(two.decision(raw))
+        code.probabilities(code.scores(raw)), two.probabilities(two.scores(raw))
     )
 
 

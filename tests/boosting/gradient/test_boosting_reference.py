@@ -130,7 +130,7 @@ def test_validation_losses_agree_after_every_round() -> None:
     bins = _core.learn_bins(x, CATEGORIES, np.zeros(0), 255, 200_000, 0, 1)
     train, rest = slice(0, 150), slice(150, None)
     loss = _core.Loss("log_loss", 1, 1, [])
-    fit = _core.Fit(
+    fit = _core.BoostingFit(
         _core.bin_table(x[train], bins, "auto", 1), bins, y[None, train], np.zeros(0), loss,
         {"max_leaf_nodes": 6, "min_samples_leaf": 5}, "auto", 1,
     )  # fmt: skip

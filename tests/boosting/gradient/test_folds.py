@@ -5,7 +5,7 @@ import pytest
 from sklearn.model_selection import KFold, StratifiedKFold, TimeSeriesSplit
 
 from bosquet import GradientBoostingClassifier, GradientBoostingRegressor, load
-from bosquet.boosting.gradient._folds import BLOCK_ROUNDS, rounds_on_all_rows, fold_rows
+from bosquet.boosting.gradient._folds import BLOCK_ROUNDS, fold_rows, rounds_on_all_rows
 
 
 def table(rows=300, seed=0, noise=1.0):

@@ -17,7 +17,7 @@ bins = _core.learn_bins(x, [], none, 255, 100_000, 0, 2)
 matrix = _core.bin_table(x, bins, "auto", 2)
 options = {"max_leaf_nodes": 65_535, "min_samples_leaf": 1, "depth_wise": True}
 loss = _core.Loss("squared_error", 1, 1, [])
-fit = _core.Fit(matrix, bins, y, none, loss, options, "auto", 2)
+fit = _core.BoostingFit(matrix, bins, y, none, loss, options, "auto", 2)
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 fit.round(_core.Ensemble(3, 1, [0.0], []))
 print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)

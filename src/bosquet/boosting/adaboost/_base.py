@@ -27,24 +27,24 @@ from bosquet._sklearn import (
 from bosquet._targets import (
     check_labels,
     check_same_length,
-    check_sample_weight,
     class_numbers,
     single_class_message,
     unique_classes,
 )
+from bosquet._weights import check_sample_weight
 from bosquet.boosting._inputs import as_shaped, check_learner
 from bosquet.boosting.adaboost._learner_factory import (
-    count_rows,
     encode_table,
     is_native,
     make_vote,
     make_weak_learner,
     select_rows,
+    table_length,
 )
 from bosquet.boosting.adaboost._voters import LearnerSequenceMixin, NativeVoter, importances_of
 from bosquet.boosting.adaboost._weak_learners import WeakLearner
 from bosquet.boosting.adaboost.votes import LearnerVote, TreeVote
-from bosquet.boosting.rounds import LossHistory, run_rounds
+from bosquet.boosting.rounds import EarlyStopping, LossHistory, Stepper, run_rounds
 from bosquet.data import TableEncoder
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class SignedRows:
     """
 
     y: np.ndarray
-    share: np.ndarray
+    distribution: np.ndarray
     learner: WeakLearner
     is_native: bool
     weighted_rows: np.ndarray | None
@@ -95,11 +95,11 @@ class SignedRows:
 class VoteClassifier(LearnerSequenceMixin, SaveMixin, ExplainMixin, ClassifierMixin, BaseEstimator):
     """Base class of classifiers that are a weighted vote; the subclasses fit it.
 
-    A subclass has `_fit`, and `_decision`, which turns the sums of the vote into classes.
+    A subclass has `_fit`, and `_decoder`, which turns the sums of the vote into classes.
     """
 
     _checks: Mapping[str, Check]
-    _decision: Any
+    _decoder: Any
     _encoder: TableEncoder
     _vote: Any  # a TreeVote or a LearnerVote
     classes_: np.ndarray
@@ -168,13 +168,17 @@ class VoteClassifier(LearnerSequenceMixin, SaveMixin, ExplainMixin, ClassifierMi
             split=self.split,
             max_bins=self.max_bins,
         )
-        share = weight / weight.sum() if weight.size else np.full(signs.size, 1 / signs.size)
+        distribution = weight / weight.sum() if weight.size else np.full(signs.size, 1 / signs.size)
         self.estimator_ = self.estimator
         self._vote = make_vote(learner, encoder)
         set_feature_attributes(self, encoder)
-        return SignedRows(signs, share, learner, is_native(self.estimator), weighted_rows, n_given)
+        return SignedRows(
+            signs, distribution, learner, is_native(self.estimator), weighted_rows, n_given
+        )
 
-    def _run(self, stepper: Any, history: LossHistory, stopping: Any = None) -> None:
+    def _run(
+        self, stepper: Stepper, history: LossHistory, stopping: EarlyStopping | None = None
+    ) -> None:
         """Run the rounds, with progress bar and callbacks."""
         run_rounds(
             stepper,
@@ -207,7 +211,7 @@ class VoteClassifier(LearnerSequenceMixin, SaveMixin, ExplainMixin, ClassifierMi
         array of shape (n_samples,) for two classes, (n_samples, n_classes) for more
         """
         check_is_fitted(self, "_vote")
-        return self._decision.decision(
+        return self._decoder.scores(
             self._vote.raw(self._encode_table(X), effective_threads(self.n_jobs))
         )
 
@@ -224,7 +228,7 @@ class VoteClassifier(LearnerSequenceMixin, SaveMixin, ExplainMixin, ClassifierMi
         array of shape (n_samples,)
         """
         decision = self.decision_function(X)
-        return self.classes_[self._decision.numbers(decision)]
+        return self.classes_[self._decoder.class_indices(decision)]
 
     @reads_fit_snapshot
     def staged_decision_function(self, X: TableLike) -> Iterator[np.ndarray]:
@@ -243,7 +247,7 @@ class VoteClassifier(LearnerSequenceMixin, SaveMixin, ExplainMixin, ClassifierMi
         raw: Any = 0.0
         for t in range(self._vote.n_rounds):
             raw = raw + self._vote.raw(table, threads, t, t + 1)
-            yield self._decision.decision(raw)
+            yield self._decoder.scores(raw)
 
     @reads_fit_snapshot
     def staged_predict(self, X: TableLike) -> Iterator[np.ndarray]:
@@ -258,7 +262,7 @@ class VoteClassifier(LearnerSequenceMixin, SaveMixin, ExplainMixin, ClassifierMi
         array of shape (n_samples,)
         """
         for decision in self.staged_decision_function(X):
-            yield self.classes_[self._decision.numbers(decision)]
+            yield self.classes_[self._decoder.class_indices(decision)]
 
     def staged_score(
         self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None = None
@@ -336,7 +340,7 @@ class VoteClassifier(LearnerSequenceMixin, SaveMixin, ExplainMixin, ClassifierMi
 def labels_of(model: Any, table: Any, y: ArrayLike) -> np.ndarray:
     """Return the labels y; raise an error unless there is one for each row of the table."""
     labels = check_labels(y, owner=type(model).__name__)
-    check_same_length(labels.size, count_rows(model.estimator, table))
+    check_same_length(labels.size, table_length(model.estimator, table))
     return labels
 
 

@@ -36,16 +36,18 @@ def potential_of_rows(margins: np.ndarray, time_left: float, c: float) -> np.nda
     return erfc((margins + time_left) / math.sqrt(c))
 
 
-def potential(margins: np.ndarray, time_left: float, c: float, share: np.ndarray) -> float:
+def potential(margins: np.ndarray, time_left: float, c: float, distribution: np.ndarray) -> float:
     """The mean potential of the rows."""
-    return _weighted_mean(share, potential_of_rows(margins, time_left, c))
+    return _weighted_mean(distribution, potential_of_rows(margins, time_left, c))
 
 
-def row_weights(margins: np.ndarray, time_left: float, c: float, share: np.ndarray) -> np.ndarray:
+def row_weights(
+    margins: np.ndarray, time_left: float, c: float, distribution: np.ndarray
+) -> np.ndarray:
     """Weights of the rows for the next round, which sum to 1."""
     squares = (margins + time_left) ** 2 / c
     # The smallest square is subtracted, so that the exponential does not underflow for all rows.
-    weights = share * np.exp(squares.min() - squares)
+    weights = distribution * np.exp(squares.min() - squares)
     return weights / weights.sum()
 
 
@@ -67,12 +69,12 @@ class PotentialCurve:
         margins: np.ndarray,
         time_left: float,
         c: float,
-        share: np.ndarray,
+        distribution: np.ndarray,
     ):
-        self.agreement, self.share = agreement, share
+        self.agreement, self.distribution = agreement, distribution
         self.sqrt_c = math.sqrt(c)
         self.start = (margins + time_left) / self.sqrt_c
-        self.level = _weighted_mean(share, erfc(self.start))
+        self.level = _weighted_mean(distribution, erfc(self.start))
         self.largest_agreement = float(np.abs(agreement).max())
         self.time_left = time_left
 
@@ -85,10 +87,12 @@ class PotentialCurve:
         low, high, t = near - reach, near + reach, near
         for _ in range(200):
             z = self.scaled_margins(alpha, t)
-            excess = _weighted_mean(self.share, erfc(z)) - self.level
+            excess = _weighted_mean(self.distribution, erfc(z)) - self.level
             low, high = (low, t) if excess > 0 else (t, high)
             slope = (
-                2 / (math.sqrt(math.pi) * self.sqrt_c) * _weighted_mean(self.share, np.exp(-z * z))
+                2
+                / (math.sqrt(math.pi) * self.sqrt_c)
+                * _weighted_mean(self.distribution, np.exp(-z * z))
             )
             better = t - excess / slope if slope > 0 else math.inf
             if not low <= better <= high:
@@ -104,7 +108,7 @@ class PotentialCurve:
 
     def weights_at(self, z: np.ndarray) -> np.ndarray:
         squares = z * z
-        return self.share * np.exp(squares.min() - squares)
+        return self.distribution * np.exp(squares.min() - squares)
 
     def point_with_edge(
         self, alpha: float, t: float, least_edge: float
@@ -116,8 +120,8 @@ class PotentialCurve:
         u = self.agreement
         for _ in range(20):
             z = self.scaled_margins(alpha, t)
-            v = self.share * np.exp(-z * z)
-            excess = _weighted_mean(self.share, erfc(z)) - self.level
+            v = self.distribution * np.exp(-z * z)
+            excess = _weighted_mean(self.distribution, erfc(z)) - self.level
             over = u - least_edge
             vz = v * z
             missing = _weighted_mean(v, over)
@@ -188,7 +192,7 @@ def _end_within(
     return BrownianStep(alpha + further, end, curve.edge_at(alpha + further, end))
 
 
-def _weighted_mean(share: np.ndarray, values: np.ndarray) -> float:
+def _weighted_mean(distribution: np.ndarray, values: np.ndarray) -> float:
     # Not a dot product: BLAS would use threads, which is slow for so little work and gives other bits for
     # another number of threads.
-    return float((share * values).sum())
+    return float((distribution * values).sum())

@@ -20,7 +20,7 @@ from bosquet.boosting.adaboost._weak_learners import (
     WeakLearner,
 )
 from bosquet.boosting.adaboost.votes import IDENTITY, AsVote, LearnerVote, TreeVote, Vote
-from bosquet.data import TableEncoder, n_rows, take_rows
+from bosquet.data import TableEncoder, count_rows, take_rows
 from bosquet.trees import DecisionTreeClassifier, DecisionTreeRegressor
 
 
@@ -55,9 +55,9 @@ def select_rows(estimator: Any, table: Any, rows: np.ndarray) -> Any:
     return take_rows(table, rows) if is_native(estimator) else rows_of(table, rows)
 
 
-def count_rows(estimator: Any, table: Any) -> int:
+def table_length(estimator: Any, table: Any) -> int:
     """Number of rows of a table from `encode_table`."""
-    return n_rows(table) if is_native(estimator) else table.shape[0]
+    return count_rows(table) if is_native(estimator) else table.shape[0]
 
 
 def make_weak_learner(

@@ -23,7 +23,7 @@ from bosquet.boosting.adaboost._weak_learners import WeakLearner
 from bosquet.boosting.endings import Ending, all_rounds
 
 # Lower bound of the mean loss in units of the largest: the weight of a learner stays finite.
-MIN_SHARE = 1e-300
+MIN_RELATIVE_LOSS = 1e-300
 # R2 usually ends by a mean loss that is too large. There is a warning only if fewer than one in this many of
 # the requested rounds were run.
 FEW_ROUNDS = 10
@@ -50,10 +50,10 @@ class MeanLossRounds:
 
     hypotheses: list[Any] = field(default_factory=list)
     weights: list[float] = field(default_factory=list)
-    shares: list[float] = field(default_factory=list)
+    relative_losses: list[float] = field(default_factory=list)
     restarts: list[int] = field(default_factory=list)  # rounds whose learner was discarded
     n_rounds: int = 0
-    first_share: float = 0.0
+    first_relative_loss: float = 0.0
     ending: Ending = field(default_factory=lambda: Ending(""))
 
 
@@ -78,27 +78,27 @@ def boost_mean_loss(
         losses = loss(y - learner.predict_training_rows(h))
         largest = float(losses.max())
         if largest == 0:  # the weight of a perfect learner would be infinite: it is the only one
-            result.hypotheses, result.weights, result.shares = [h], [1.0], [0.0]
+            result.hypotheses, result.weights, result.relative_losses = [h], [1.0], [0.0]
             result.ending = Ending(
                 f"the learner of round {t + 1} makes no mistake: it alone is the model",
                 "use a weaker learner, for example a shallower tree",
             )
             return result
-        share = float((p * losses).sum()) / largest
+        relative_loss = float((p * losses).sum()) / largest
         if t == 0:
-            first_learner, result.first_share = h, share
-        if share >= 0.5:
+            first_learner, result.first_relative_loss = h, relative_loss
+        if relative_loss >= 0.5:
             if not restart:
-                result.ending = _large_loss_ending(t + 1, share, n_rounds)
+                result.ending = _large_loss_ending(t + 1, relative_loss, n_rounds)
                 break
             result.restarts.append(t + 1)
             log_p, p = start, np.exp(start)
             continue
-        share = max(share, MIN_SHARE)
-        log_beta = math.log(share) - math.log1p(-share)
+        relative_loss = max(relative_loss, MIN_RELATIVE_LOSS)
+        log_beta = math.log(relative_loss) - math.log1p(-relative_loss)
         result.hypotheses.append(h)
         result.weights.append(-learning_rate * log_beta)
-        result.shares.append(share)
+        result.relative_losses.append(relative_loss)
         # In logarithms, so that the weight of a well predicted row does not underflow to 0.
         log_p = log_p + learning_rate * log_beta * (1 - losses / largest)
         log_p -= log_p.max()
@@ -106,13 +106,14 @@ def boost_mean_loss(
         p /= p.sum()
     if not result.hypotheses:
         result.hypotheses, result.weights = [first_learner], [1.0]
-        result.shares = [result.first_share]
+        result.relative_losses = [result.first_relative_loss]
     return result
 
 
-def _large_loss_ending(round_: int, share: float, n_rounds: int) -> Ending:
+def _large_loss_ending(round_: int, relative_loss: float, n_rounds: int) -> Ending:
     return Ending(
-        f"the mean loss of the learner of round {round_} is {share:.3g} of its largest, not below 0.5",
+        f"the mean loss of the learner of round {round_} is {relative_loss:.3g} of its largest, not below"
+        " 0.5",
         "use a stronger learner, for example a deeper tree, or on_large_error='restart', which starts again"
         " from the initial weights"
         if round_ * FEW_ROUNDS < n_rounds

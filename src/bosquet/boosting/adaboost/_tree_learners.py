@@ -19,7 +19,7 @@ from bosquet.boosting.adaboost._weak_learners import (
     needs_classifier,
 )
 from bosquet.boosting.adaboost.bounds import vc_dim_of
-from bosquet.data import TableEncoder, n_rows
+from bosquet.data import TableEncoder, count_rows
 from bosquet.trees.cart import DecisionTreeClassifier
 from bosquet.trees.copying import add_arrays
 from bosquet.trees.growing import (
@@ -119,10 +119,10 @@ class TreeLearner:
         self.columns, self.encoder = columns, encoder
         self.output_kind, self.n_classes = options.output_kind, options.n_classes
         self.reweighting = options.reweighting
-        rows = n_rows(columns)
-        self.threads = threads_for(rows, encoder.n_features, options.threads)
+        n_rows = count_rows(columns)
+        self.threads = threads_for(n_rows, encoder.n_features, options.threads)
         self.template = clone(estimator)
-        self.template.n_samples_fit_ = rows
+        self.template.n_samples_fit_ = n_rows
         self.table = code_table(
             columns,
             encoder,
@@ -211,14 +211,14 @@ class BinnedTreeLearner(TreeLearner):
         self.output_kind, self.n_classes = options.output_kind, options.n_classes
         self.reweighting = options.reweighting
         self.template = clone(estimator)
-        self.rows = n_rows(columns)
-        self.threads = threads_for(self.rows, encoder.n_features, options.threads)
+        self.n_rows = count_rows(columns)
+        self.threads = threads_for(self.n_rows, encoder.n_features, options.threads)
         bins = learn_bins(columns, encoder, options.max_bins, self.threads, self.reweighting.seed)
         isa = instruction_set()
         matrix = _core.bin_table(columns, bins, isa, self.threads)
         loss = _core.Loss("squared_error", 1, 1, [])
-        targets = np.zeros((1, self.rows))  # not used: `fit` passes the gradients
-        self.engine = _core.Fit(
+        targets = np.zeros((1, self.n_rows))  # not used: `fit` passes the gradients
+        self.engine = _core.BoostingFit(
             matrix, bins, targets, np.zeros(0), loss, self._core_options(), isa, self.threads
         )
 
@@ -239,7 +239,7 @@ class BinnedTreeLearner(TreeLearner):
         self, target: np.ndarray, weight: np.ndarray, round_: int, attempt: int = 0
     ) -> GrownRule:
         row_weights = self.reweighting(weight, round_, attempt)
-        pairs = np.empty((1, self.rows, 2), dtype=np.float32)
+        pairs = np.empty((1, self.n_rows, 2), dtype=np.float32)
         pairs[0, :, 0], pairs[0, :, 1] = -row_weights * target, row_weights
         single_tree = _core.Ensemble(self.encoder.n_features, 1, [0.0], self.encoder.categories)
         self.engine.start_from(np.zeros(1))

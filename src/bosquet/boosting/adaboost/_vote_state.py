@@ -33,11 +33,11 @@ from bosquet.boosting.adaboost.fitting import RoundRecord
 from bosquet.boosting.adaboost.votes import (
     IDENTITY,
     CentredVotes,
-    CodeDecision,
+    CodeDecoder,
     HalfLogOdds,
     TreeVote,
-    TwoClassDecision,
-    VoteDecision,
+    TwoClassDecoder,
+    VoteDecoder,
 )
 from bosquet.losses import MARGIN_LOSSES
 
@@ -96,7 +96,7 @@ def _to_state(model: Any) -> tuple[Ensemble, State]:
     return model._vote.ensemble, {
         "encoder": model._encoder.to_state(),
         "classes": labels_state(model.classes_),
-        "decision": _decision_state(model._decision),
+        "decision": _decoder_state(model._decoder),
         "as_vote": _as_vote_state(model._vote.as_vote),
         "rounds": {
             name: to_json_numbers([getattr(record, name) for record in model._round_records])
@@ -124,7 +124,7 @@ def _from_state(model: Any, trees: Ensemble, state: State) -> Any:
         raise ModelFileError(
             "invalid model file: 'classes' has 1 class; a classifier has at least two"
         )
-    model._decision = _decision_from(
+    model._decoder = _decoder_from(
         read_object(state, "decision"), model.n_classes_, trees.n_outputs
     )
     model._vote = TreeVote(trees, _as_vote_from(read_object(state, "as_vote"), model.n_classes_))
@@ -139,15 +139,15 @@ def _from_state(model: Any, trees: Ensemble, state: State) -> Any:
     return model
 
 
-def _decision_state(decision: Any) -> State:
-    if isinstance(decision, TwoClassDecision):
-        return {"kind": "two", "loss": decision.loss.name}
-    if isinstance(decision, VoteDecision):
-        return {"kind": "votes", "log_odds": float(decision.log_odds_factor)}
-    return {"kind": "code", "loss": decision.loss.name, "matrix": decision.matrix.tolist()}
+def _decoder_state(decoder: Any) -> State:
+    if isinstance(decoder, TwoClassDecoder):
+        return {"kind": "two", "loss": decoder.loss.name}
+    if isinstance(decoder, VoteDecoder):
+        return {"kind": "votes", "log_odds": float(decoder.log_odds_factor)}
+    return {"kind": "code", "loss": decoder.loss.name, "matrix": decoder.matrix.tolist()}
 
 
-def _decision_from(state: State, n_classes: int, n_outputs: int) -> Any:
+def _decoder_from(state: State, n_classes: int, n_outputs: int) -> Any:
     kind = read_choice(state, "kind", ("two", "votes", "code"))
     matches = {"two": n_outputs == 1 and n_classes == 2, "votes": n_outputs == n_classes > 2}
     if not matches.get(kind, True):
@@ -156,17 +156,17 @@ def _decision_from(state: State, n_classes: int, n_outputs: int) -> Any:
             f" which does not match the kind {kind!r} of 'decision'"
         )
     if kind == "votes":
-        return VoteDecision(read_number(state, "log_odds", 0, _LARGEST_LOG_ODDS))
+        return VoteDecoder(read_number(state, "log_odds", 0, _LARGEST_LOG_ODDS))
     loss = MARGIN_LOSSES[read_choice(state, "loss", MARGIN_LOSSES)]()
     if kind == "two":
-        return TwoClassDecision(loss)
+        return TwoClassDecoder(loss)
     matrix = read_matrix(state, "matrix", (n_classes, n_outputs), low=-1, high=1)
-    return CodeDecision(matrix.astype(np.int8), loss)
+    return CodeDecoder(matrix.astype(np.int8), loss)
 
 
 def _as_vote_state(as_vote: Any) -> State:
     if isinstance(as_vote, HalfLogOdds):
-        return {"kind": "half_log_odds", "rows": int(as_vote.rows)}
+        return {"kind": "half_log_odds", "rows": int(as_vote.n_rows)}
     return {"kind": "centred_votes" if isinstance(as_vote, CentredVotes) else "identity"}
 
 
@@ -200,12 +200,12 @@ def _rounds_from(state: State, vote: Any) -> list[Any]:
 
 
 def _trees(model: Any) -> TreeSum | None:
-    vote, decision = model._vote, model._decision
+    vote, decoder = model._vote, model._decoder
     if not isinstance(vote, TreeVote):
         return None
 
     def probabilities(raw: np.ndarray) -> np.ndarray:
-        return decision.probabilities(decision.decision(raw))
+        return decoder.probabilities(decoder.scores(raw))
 
     return TreeSum(ensemble=vote.ensemble, response=probabilities, linear=False)
 

@@ -10,7 +10,7 @@ import numpy as np
 from bosquet import _core
 from bosquet._sklearn import check_is_fitted
 from bosquet.boosting.adaboost.votes import TreeVote
-from bosquet.data import TableEncoder, n_rows, take_rows
+from bosquet.data import TableEncoder, count_rows, take_rows
 from bosquet.trees.copying import add_arrays
 
 if TYPE_CHECKING:
@@ -96,9 +96,8 @@ class NativeVoter:
         value = np.atleast_1d(self.arrays["value"][node])
         if value.size == 1:
             return f"{value[0]:+.4g}"
-        if (
-            abs(value.sum()) < 1e-9
-        ):  # a vote for one class that sums to 0 with those against the others
+        # A vote for one class sums to 0 with those against the others.
+        if abs(value.sum()) < 1e-9:
             return repr(self.classes_.tolist()[int(value.argmax())])
         return "(" + ", ".join(f"{number:+.4g}" for number in value) + ")"
 
@@ -157,10 +156,10 @@ def predictions_by_tree(
 ) -> Iterator[np.ndarray]:
     """Predictions of each tree, shape (rows, trees), in blocks of rows."""
     values = [ensemble.tree_arrays(t)["value"].reshape(-1) for t in range(ensemble.n_trees)]
-    rows, size = n_rows(columns), max(1, VALUES_AT_A_TIME // len(values))
-    for first in range(0, rows, size):
-        last = min(first + size, rows)
-        whole = last - first == rows
+    n_rows, size = count_rows(columns), max(1, VALUES_AT_A_TIME // len(values))
+    for first in range(0, n_rows, size):
+        last = min(first + size, n_rows)
+        whole = last - first == n_rows
         block = columns if whole else take_rows(columns, np.arange(first, last))
         leaves = ensemble.apply(block, threads)
         predictions = np.empty(leaves.shape)

@@ -24,7 +24,7 @@ from bosquet import _core
 from bosquet._instruction_set import instruction_set
 from bosquet.boosting._inputs import threads_for
 from bosquet.boosting.adaboost.bounds import vc_dim_of_stumps
-from bosquet.data import TableEncoder, n_rows
+from bosquet.data import TableEncoder, count_rows
 from bosquet.trees.growing import EDGE_ROWS
 
 if TYPE_CHECKING:
@@ -214,7 +214,7 @@ class StumpLearner:
         self.encoder = encoder
         self.output_kind, self.n_classes = options.output_kind, options.n_classes
         self.reweighting = options.reweighting
-        threads = threads_for(n_rows(columns), encoder.n_features, options.threads)
+        threads = threads_for(count_rows(columns), encoder.n_features, options.threads)
         bins = None
         if options.split == "histogram":
             bins = learn_bins(columns, encoder, options.max_bins, threads, self.reweighting.seed)

@@ -213,8 +213,8 @@ class AnyBoostClassifier(StagewiseClassifier):
     def _algorithm(self) -> Algorithm:
         loss = margin_loss(self.loss)
 
-        def two_classes(y: np.ndarray, share: np.ndarray, rows: int) -> Descent:
-            return Descent(y, share, self.learning_rate, rows, loss=loss, step=self.step)
+        def two_classes(y: np.ndarray, distribution: np.ndarray, n_rows: int) -> Descent:
+            return Descent(y, distribution, self.learning_rate, n_rows, loss=loss, step=self.step)
 
         scheme = "two" if self.n_classes_ == 2 else self._scheme()
         return Algorithm(scheme, two_classes, loss, loop=descend)
@@ -246,49 +246,49 @@ class Descent(TwoClasses):
         y: np.ndarray,
         weight: np.ndarray,
         learning_rate: float = 1.0,
-        rows: int | None = None,
+        n_rows: int | None = None,
         *,
         loss: MarginLoss,
         step: float | str = "exact",
     ):
-        super().__init__(y, weight, learning_rate, rows)
+        super().__init__(y, weight, learning_rate, n_rows)
         self.loss, self.step_rule = loss, step
 
     def weights(self, f: np.ndarray) -> Weights | None:
         if self.loss.name == "exponential":
             return super().weights(f)
         # A row at which the loss increases with the margin has weight 0.
-        w = self.share * np.maximum(-self.loss.slope(self.y * f), 0)
+        w = self.distribution * np.maximum(-self.loss.slope(self.y * f), 0)
         total = float(w.sum())
         return Weights(w / total, self.log_mean_exponential(f)) if total > 0 else None
 
-    def step(self, vote: np.ndarray, w: np.ndarray, f: np.ndarray, size: float) -> VoteStep | None:
-        agreement = self.y * vote
+    def step(self, votes: np.ndarray, w: np.ndarray, f: np.ndarray, size: float) -> VoteStep | None:
+        agreement = self.y * votes
         error = weighted_error(agreement, w)
         if (
             self.loss.name == "exponential"
             and self.step_rule == "exact"
-            and (np.abs(vote) == 1).all()
+            and (np.abs(votes) == 1).all()
         ):
             return adaboost_step(error, size, self.learning_rate)
         if not float(w @ agreement) > EDGE_TOLERANCE:
             return None
         if self.step_rule not in ("exact", "line_search"):
-            return self._make_step(self.learning_rate * float(self.step_rule), vote, error)
-        line = LossAlongStep(self.loss, self.share, self.y * f, agreement)
+            return self._make_step(self.learning_rate * float(self.step_rule), votes, error)
+        line = LossAlongStep(self.loss, self.distribution, self.y * f, agreement)
         perfect_step = size + math.log(1 / ERROR_OF_A_PERFECT_LEARNER - 1) / 2
         if (agreement > 0).all() and line.slope(perfect_step) < 0:
             # Correct on all rows, and the loss decreases without end along it: see adaboost_step.
             return VoteStep(
-                perfect_step, perfect_step * float(np.abs(vote).max()), error, None, True
+                perfect_step, perfect_step * float(np.abs(votes).max()), error, None, True
             )
         alpha = line.minimiser() if self.step_rule == "exact" else line.backtracking_step()
         if not alpha > 0:
             return None
-        return self._make_step(self.learning_rate * alpha, vote, error)
+        return self._make_step(self.learning_rate * alpha, votes, error)
 
-    def _make_step(self, scale: float, vote: np.ndarray, error: float) -> VoteStep:
-        return VoteStep(scale, scale * float(np.abs(vote).max()), error, scale)
+    def _make_step(self, scale: float, votes: np.ndarray, error: float) -> VoteStep:
+        return VoteStep(scale, scale * float(np.abs(votes).max()), error, scale)
 
 
 def descend(
@@ -304,7 +304,11 @@ def descend(
     f = variant.zero_vote() if f is None else f
     if variant.loss.starts_from_adaboost and first < START_ROUNDS:
         exponential = Descent(
-            variant.y, variant.share, variant.learning_rate, variant.n_rows, loss=Exponential()
+            variant.y,
+            variant.distribution,
+            variant.learning_rate,
+            variant.n_rows,
+            loss=Exponential(),
         )
         start = boost(learner, exponential, vote, f=f, first=first, size=size)
         for round_ in itertools.islice(start, START_ROUNDS - first):
@@ -316,20 +320,20 @@ def descend(
 
 
 class LossAlongStep:
-    """The mean loss along a direction: share · C(margin + α agreement) as a function of α."""
+    """The mean loss along a direction: distribution · C(margin + α agreement) as a function of α."""
 
     def __init__(
-        self, loss: MarginLoss, share: np.ndarray, margin: np.ndarray, agreement: np.ndarray
+        self, loss: MarginLoss, distribution: np.ndarray, margin: np.ndarray, agreement: np.ndarray
     ):
-        self.loss, self.share = loss, share
+        self.loss, self.distribution = loss, distribution
         self.margin, self.agreement = margin, agreement
 
     def value(self, alpha: float) -> float:
-        return float(self.share @ self.loss.value(self.margin + alpha * self.agreement))
+        return float(self.distribution @ self.loss.value(self.margin + alpha * self.agreement))
 
     def slope(self, alpha: float) -> float:
         slopes = self.loss.slope(self.margin + alpha * self.agreement)
-        return float((self.share * self.agreement) @ slopes)
+        return float((self.distribution * self.agreement) @ slopes)
 
     def minimiser(self) -> float:
         """The first α at which the loss stops decreasing, to full precision."""

@@ -257,10 +257,10 @@ def finite_kth_margin_bound(
             reason=f"no margin is above √(8/|H|) = {math.sqrt(8 / size):.3g}",
             **names,
         )
-    share = delta if k is not None else delta / m
+    delta_of_rank = delta if k is not None else delta / m
     log_size = math.log(size)
     q = 8 * math.log(2 * size) / theta**2 * math.log(max(2 * m**2 / log_size, 1.0))
-    q += log_size + math.log(m / share)
+    q += log_size + math.log(m / delta_of_rank)
     values = log_size / m + inverse_kl((ranks - 1) / m, q / m)
     best = int(np.argmin(values))
     at = {"k": int(ranks[best]), "θ": float(theta[best]), "|H|": size, "m": m}

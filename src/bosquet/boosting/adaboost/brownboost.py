@@ -31,7 +31,7 @@ from bosquet.boosting.adaboost.stagewise import (
     Weights,
     boost,
 )
-from bosquet.boosting.adaboost.votes import TwoClassDecision
+from bosquet.boosting.adaboost.votes import TwoClassDecoder
 from bosquet.boosting.endings import Ending, all_rounds, by_callback, next_round
 from bosquet.boosting.rounds import LossHistory
 
@@ -57,8 +57,8 @@ CHECKS: dict[str, Check] = {
 class Brownian(TwoClasses):
     """BrownBoost as a variant of the stagewise loop, with the remaining time as additional state."""
 
-    def __init__(self, y: np.ndarray, share: np.ndarray, c: float, least_edge: float):
-        super().__init__(y, share)
+    def __init__(self, y: np.ndarray, distribution: np.ndarray, c: float, least_edge: float):
+        super().__init__(y, distribution)
         self.c, self.least_edge = c, least_edge
         self.time_left = c
         self.times: list[float] = []
@@ -67,10 +67,10 @@ class Brownian(TwoClasses):
     def weights(self, f: np.ndarray) -> Weights | None:
         if self.time_left <= 0:
             return None
-        return Weights(row_weights(self.y * f, self.time_left, self.c, self.share), None)
+        return Weights(row_weights(self.y * f, self.time_left, self.c, self.distribution), None)
 
-    def step(self, vote: np.ndarray, w: np.ndarray, f: np.ndarray, size: float) -> VoteStep | None:
-        agreement = self.y * vote
+    def step(self, votes: np.ndarray, w: np.ndarray, f: np.ndarray, size: float) -> VoteStep | None:
+        agreement = self.y * votes
         edge = float((w * agreement).sum())
         if not edge > self.least_edge + EDGE_TOLERANCE:
             if not self.times and edge > EDGE_TOLERANCE:
@@ -79,24 +79,24 @@ class Brownian(TwoClasses):
                     f" {edge:.6g}; pass a smaller least_edge"
                 )
             return None
-        curve = PotentialCurve(agreement, self.y * f, self.time_left, self.c, self.share)
+        curve = PotentialCurve(agreement, self.y * f, self.time_left, self.c, self.distribution)
         brownian_step = take_step(curve, self.least_edge)
         self.time_left -= brownian_step.time
         self.times.append(brownian_step.time)
-        sizes = np.abs(vote)
+        sizes = np.abs(votes)
         self.has_signs = self.has_signs and bool((sizes == 1).all())
         largest = float(sizes.max())
         is_last = self.time_left <= 0
         return VoteStep(
             brownian_step.alpha,
             brownian_step.alpha * largest,
-            self.error_of(vote, w),
+            self.error_of(votes, w),
             brownian_step.alpha,
             is_last,
         )
 
     def potential(self, f: np.ndarray) -> float:
-        return potential(self.y * f, self.time_left, self.c, self.share)
+        return potential(self.y * f, self.time_left, self.c, self.distribution)
 
 
 class BrownBoostStepper:
@@ -272,7 +272,7 @@ class BrownBoostClassifier(VoteClassifier):
     ) -> BrownBoostClassifier:
         rows = self._signed_rows(X, y, sample_weight)
         c = time_for(self.target_error) if self.c is None else float(self.c)
-        variant = Brownian(rows.y, rows.share, c, float(self.least_edge))
+        variant = Brownian(rows.y, rows.distribution, c, float(self.least_edge))
         self.c_ = c  # set before the rounds: callbacks may ask for probabilities
         stepper = BrownBoostStepper(rows, variant, self._vote)
         history = LossHistory()
@@ -300,7 +300,7 @@ class BrownBoostClassifier(VoteClassifier):
             normalisers=None,
             training_errors=[round_.training_error for round_ in stepper.rounds],
             margins=margins,
-            row_weight=rows.share,
+            row_weight=rows.distribution,
             vc_dim=vc_dim,
             missing={
                 **missing,
@@ -332,8 +332,8 @@ class BrownBoostClassifier(VoteClassifier):
 
     # --------------------------------------------------------------- predicting
     @property
-    def _decision(self) -> TwoClassDecision:
-        return TwoClassDecision(ErrorFunctionProbability(self.c_))  # type: ignore[arg-type]
+    def _decoder(self) -> TwoClassDecoder:
+        return TwoClassDecoder(ErrorFunctionProbability(self.c_))  # type: ignore[arg-type]
 
     @reads_fit_snapshot
     def predict_proba(self, X: TableLike) -> np.ndarray:
@@ -351,7 +351,7 @@ class BrownBoostClassifier(VoteClassifier):
             The columns are in the order of `classes_`.
         """
         decision = self.decision_function(X)
-        return self._decision.probabilities(decision)
+        return self._decoder.probabilities(decision)
 
     @reads_fit_snapshot
     def staged_predict_proba(self, X: TableLike) -> Iterator[np.ndarray]:
@@ -366,7 +366,7 @@ class BrownBoostClassifier(VoteClassifier):
         array of shape (n_samples, 2)
         """
         for f in self.staged_decision_function(X):
-            yield self._decision.probabilities(f)
+            yield self._decoder.probabilities(f)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -463,16 +463,16 @@ def certificate_of_rounds(
             return None
         return values[:, 0]
 
-    uneven = (train.share != train.share[0]).any()
+    uneven = (train.distribution != train.distribution[0]).any()
     return Certificate.from_rounds(
         variant=variant if scheme == "two" else f"{variant}, {scheme}",
-        n_rows=train.numbers.size,
+        n_rows=train.class_indices.size,
         errors=column("error"),
         alphas=column("alpha"),
         normalisers=column("normaliser"),
         training_errors=[record.training_error for record in records],
-        margins=margins(scores, train.numbers, sizes),
-        row_weight=train.share * train.share.size if uneven else None,
+        margins=margins(scores, train.class_indices, sizes),
+        row_weight=train.distribution * train.distribution.size if uneven else None,
         vc_dim=None if "vc_dim" in missing else vc_dim,
         factor=scores.shape[1] / 2 if scheme == "mh" else 1.0,
         missing=missing,

@@ -25,8 +25,15 @@ from bosquet.boosting.adaboost.fitting import (
     VoteStepper,
     make_vote_stepper,
 )
-from bosquet.boosting.adaboost.stagewise import VARIANTS, MultiLabel, MultiLabelMada, Samme
-from bosquet.boosting.adaboost.votes import CodeDecision, Decision, Vote
+from bosquet.boosting.adaboost.stagewise import (
+    VARIANTS,
+    MultiLabel,
+    MultiLabelMada,
+    Samme,
+    TwoClasses,
+    Variant,
+)
+from bosquet.boosting.adaboost.votes import CodeDecoder, Decoder, Vote
 from bosquet.boosting.endings import (
     Ending,
     all_rounds,
@@ -36,11 +43,11 @@ from bosquet.boosting.endings import (
     warn_of_ending,
 )
 from bosquet.boosting.rounds import (
+    FitStart,
     LossHistory,
-    RunStart,
     fingerprint,
     split_rows,
-    start_of_run,
+    start_of_fit,
 )
 from bosquet.data import TableEncoder
 from bosquet.losses import margin_loss
@@ -70,7 +77,7 @@ class StagewiseClassifier(VoteClassifier):
     """Base class of AdaBoost and AnyBoost: several classes, early stopping, warm starts, certificates."""
 
     _vote: Vote
-    _decision: Decision
+    _decoder: Decoder
     _round_records: list[RoundRecord]  # one per round
     _is_finished: bool  # whether the loops have ended
 
@@ -119,7 +126,7 @@ class StagewiseClassifier(VoteClassifier):
             table, class_numbers(labels, classes), weight
         )
         state = self.__dict__.pop("_stopping_state", None)
-        start = start_of_run(
+        start = start_of_fit(
             self,
             self._vote if continuing else None,
             state,
@@ -129,7 +136,8 @@ class StagewiseClassifier(VoteClassifier):
         )
         if start.resumed is not None:
             # Continue all rounds that were tried, not only those that the model kept.
-            self._vote, self._round_records = start.terms, list(start.resumed.round_records)
+            self._vote = start.resumed.terms
+            self._round_records = list(start.resumed.round_records)
         earlier = (
             EarlierRounds(self._vote, self._round_records, self._is_finished)
             if continuing
@@ -138,7 +146,7 @@ class StagewiseClassifier(VoteClassifier):
         stepper = make_vote_stepper(
             self._algorithm(), self._learner_builder(), train, validation, earlier
         )
-        self._vote, self._decision = stepper.terms, stepper.decision
+        self._vote, self._decoder = stepper.terms, stepper.decoder
         self._round_records = stepper.records = list(self._round_records)
         self._run(stepper, start.history, start.stopping)
         self._finish(stepper, start)
@@ -159,8 +167,10 @@ class StagewiseClassifier(VoteClassifier):
         """The training set and, with early stopping, the validation set and its fingerprint."""
 
         def part(rows: np.ndarray) -> LabelledRows:
-            share = weight[rows] / weight[rows].sum()
-            return LabelledRows(select_rows(self.estimator, table, rows), numbers[rows], share)
+            distribution = weight[rows] / weight[rows].sum()
+            return LabelledRows(
+                select_rows(self.estimator, table, rows), numbers[rows], distribution
+            )
 
         if not self.early_stopping:
             return LabelledRows(table, numbers, weight / weight.sum()), None, None
@@ -186,7 +196,7 @@ class StagewiseClassifier(VoteClassifier):
             max_bins=self.max_bins,
         )
 
-    def _finish(self, stepper: VoteStepper, start: RunStart) -> None:
+    def _finish(self, stepper: VoteStepper, start: FitStart[Vote]) -> None:
         """Truncate the vote to the best round, certify it, and report why the rounds ended."""
         history = start.history
         ending = self._find_ending(stepper, history)
@@ -204,16 +214,15 @@ class StagewiseClassifier(VoteClassifier):
         self.certificate_ = certificate_of_rounds(
             stepper.records,
             stepper.train,
-            stepper.decision.margins,
+            stepper.decoder.margins,
             scores,
             variant=self._variant_name(),
             scheme="two" if self.n_classes_ == 2 else self._scheme(),
             learning_rate=self.learning_rate,
             vc_dim=stepper.vc_dim,
         )
-        if (
-            not self._is_finished
-        ):  # else no round was added, and the reason is still that of the last fit
+        # Otherwise no round was added, and the reason is still that of the last fit.
+        if not self._is_finished:
             self.stopped_because_ = ending.reason
             warn_of_ending(ending, len(self._round_records), self.n_estimators)
         self._is_finished = stepper.is_finished
@@ -245,7 +254,7 @@ class StagewiseClassifier(VoteClassifier):
             The columns are in the order of `classes_`.
         """
         decision = self.decision_function(X)
-        return self._decision.probabilities(decision)
+        return self._decoder.probabilities(decision)
 
     @reads_fit_snapshot
     def predict_log_proba(self, X: TableLike) -> np.ndarray:
@@ -276,7 +285,7 @@ class StagewiseClassifier(VoteClassifier):
         array of shape (n_samples, n_classes)
         """
         for decision in self.staged_decision_function(X):
-            yield self._decision.probabilities(decision)
+            yield self._decoder.probabilities(decision)
 
     # --------------------------------------------------------------- the rounds
     @property
@@ -317,11 +326,11 @@ def is_adaboost_mh(model: Any) -> bool:
 
 def code_margins(model: Any, X: Any, numbers: np.ndarray) -> np.ndarray | None:
     """The margins of rows with these class numbers if a code separates the classes; None for other models."""
-    if not isinstance(model, StagewiseClassifier) or not isinstance(model._decision, CodeDecision):
+    if not isinstance(model, StagewiseClassifier) or not isinstance(model._decoder, CodeDecoder):
         return None
     raw = model._vote.raw(model._encode_table(X), effective_threads(model.n_jobs))
     sizes = np.sum([record.size for record in model._round_records], axis=0)
-    return model._decision.margins(raw, numbers, sizes)
+    return model._decoder.margins(raw, numbers, sizes)
 
 
 _CHECKS: dict[str, Check] = {
@@ -517,20 +526,20 @@ class AdaBoostClassifier(StagewiseClassifier):
         n_classes, rate = self.n_classes_, self.learning_rate
         scheme = "two" if n_classes == 2 else self._scheme()
 
-        def two_classes(y: np.ndarray, share: np.ndarray, rows: int) -> Any:
+        def two_classes(y: np.ndarray, distribution: np.ndarray, n_rows: int) -> TwoClasses:
             estimator = self.estimator
             if self.variant == "logit" and estimator is not None and is_classifier(estimator):
                 raise ValueError(
                     f"variant='logit' fits numbers by least squares, but {type(estimator).__name__} is a"
                     " classifier; pass a regressor, for example bosquet.DecisionTreeRegressor(max_depth=3)"
                 )
-            return VARIANTS[self.variant](y, share, rate, rows)
+            return VARIANTS[self.variant](y, distribution, rate, n_rows)
 
-        def several_classes(numbers: np.ndarray, share: np.ndarray) -> Any:
+        def several_classes(numbers: np.ndarray, distribution: np.ndarray) -> Variant:
             if scheme == "samme":
-                return Samme(numbers, n_classes, share, rate)
+                return Samme(numbers, n_classes, distribution, rate)
             kind = MultiLabelMada if self.variant == "mada" else MultiLabel
-            return kind(numbers, n_classes, share, rate)
+            return kind(numbers, n_classes, distribution, rate)
 
         # The core multiplies weights, which would overflow after steps far beyond the best one.
         core_name = self.variant if rate <= 1 else None
@@ -558,9 +567,9 @@ class AdaBoostClassifier(StagewiseClassifier):
     def code_(self) -> np.ndarray:
         """The sign of each class (line) in each two-class problem (column); 0 if it is not part of it."""
         check_is_fitted(self, "classes_")
-        if not isinstance(self._decision, CodeDecision):
+        if not isinstance(self._decoder, CodeDecoder):
             raise AttributeError(
                 f"this {type(self).__name__} has no code_; it exists for more than two classes with"
                 " multiclass='one-vs-rest', 'one-vs-one' or 'ecoc'"
             )
-        return self._decision.matrix
+        return self._decoder.matrix

@@ -29,6 +29,7 @@ from bosquet.boosting.adaboost.stagewise import (
     BoostingRound,
     Loop,
     TwoClasses,
+    Variant,
     VoteStep,
     WorseThanChance,
     adaboost_step,
@@ -36,12 +37,12 @@ from bosquet.boosting.adaboost.stagewise import (
     no_edge_error,
 )
 from bosquet.boosting.adaboost.votes import (
-    CodeDecision,
-    Decision,
+    CodeDecoder,
+    Decoder,
     TreeVote,
-    TwoClassDecision,
+    TwoClassDecoder,
     Vote,
-    VoteDecision,
+    VoteDecoder,
     code_matrix,
 )
 from bosquet.boosting.endings import Ending, next_round, without_edge, without_mistake
@@ -49,7 +50,7 @@ from bosquet.data import TableEncoder
 from bosquet.losses import MarginLoss
 
 if TYPE_CHECKING:
-    from bosquet._types import Estimator
+    pass
 
 
 # Variants for which the core computes α, and ε.
@@ -63,11 +64,11 @@ class LabelledRows:
     """A table for the learner, with class numbers and weights that sum to 1."""
 
     table: Any
-    numbers: np.ndarray
-    share: np.ndarray
+    class_indices: np.ndarray
+    distribution: np.ndarray
 
     def error(self, decided: np.ndarray) -> float:
-        return float(self.share[decided != self.numbers].sum())
+        return float(self.distribution[decided != self.class_indices].sum())
 
 
 @dataclass(frozen=True)
@@ -86,16 +87,17 @@ class RoundRecord:
 class Algorithm:
     """The choices of an estimator that boosts by reweighting.
 
-    `scheme` is "two" for two classes, "samme", "mh" or the name of a code. `two_classes(y, share, rows)`
-    makes the variant for signs y, where `rows` is the number of rows of the whole fit;
-    `several_classes(numbers, share)` makes the variant of "samme" or "mh". `loss` decodes codes and gives
-    probabilities. `core_name` is the name of the variant in the core, None if it cannot run its rounds.
+    `scheme` is "two" for two classes, "samme", "mh" or the name of a code. `two_classes(y, distribution,
+    n_rows)` makes the variant for signs y, where `n_rows` is the number of rows of the whole fit;
+    `several_classes(class_indices, distribution)` makes the variant of "samme" or "mh". `loss` decodes codes
+    and gives probabilities. `core_name` is the name of the variant in the core, None if it cannot run its
+    rounds.
     """
 
     scheme: str
-    two_classes: Callable[[np.ndarray, np.ndarray, int], Any]
+    two_classes: Callable[[np.ndarray, np.ndarray, int], TwoClasses]
     loss: MarginLoss
-    several_classes: Callable[[np.ndarray, np.ndarray], Any] | None = None
+    several_classes: Callable[[np.ndarray, np.ndarray], Variant] | None = None
     loop: Callable[..., Loop] = boost
     core_name: str | None = None
 
@@ -134,7 +136,7 @@ class LearnerBuilder:
     def strata(self, numbers: np.ndarray) -> np.ndarray | None:
         return np.asarray(numbers, dtype=np.intp) if self.undersample else None
 
-    def with_own_draws(self, learner: Any, column: int, y: np.ndarray) -> Any:
+    def with_own_draws(self, learner: Any, column: int, y: np.ndarray) -> WeakLearner:
         """The same learner with other random numbers, for a column of a code."""
         drawing_learner = copy.copy(learner)
         drawing_learner.reweighting = Reweighting(
@@ -161,19 +163,19 @@ def make_vote_stepper(
 ) -> VoteStepper:
     """The stepper of a fit: a learner, a variant and a vote, with one loop or one per column of a code."""
     plan = _LoopPlan(algorithm, builder, train, earlier)
-    decision: Decision
+    decoder: Decoder
     if algorithm.scheme == "two":
-        decision = TwoClassDecision(algorithm.loss)
+        decoder = TwoClassDecoder(algorithm.loss)
         vote, loops = plan.two_classes()
     elif algorithm.scheme in ("samme", "mh"):
-        decision = VoteDecision(1.0 if algorithm.scheme == "samme" else 2.0)
+        decoder = VoteDecoder(1.0 if algorithm.scheme == "samme" else 2.0)
         vote, loops = plan.several_classes()
     else:
         matrix = code_matrix(algorithm.scheme, builder.classes.size, builder.seed)
-        decision = CodeDecision(matrix, algorithm.loss)
+        decoder = CodeDecoder(matrix, algorithm.loss)
         vote, loops = plan.columns_of_code(matrix)
     return VoteStepper(
-        vote, loops, decision, train, validation, threads=plan.threads, vc_dim=plan.vc_dim
+        vote, loops, decoder, train, validation, threads=plan.threads, vc_dim=plan.vc_dim
     )
 
 
@@ -189,14 +191,18 @@ class _LoopPlan:
     ):
         self.algorithm, self.builder = algorithm, builder
         self.train, self.earlier = train, earlier
-        self.rows = train.numbers.size
+        self.n_rows = train.class_indices.size
         self.threads = effective_threads(builder.n_jobs)
         self.vc_dim: float | None = None  # of the learner, once it is made
 
     def two_classes(self) -> tuple[Vote, Loops]:
         train, builder = self.train, self.builder
-        variant = self.algorithm.two_classes(2.0 * train.numbers - 1, train.share, self.rows)
-        learner = self._make_learner(train.table, variant, train.numbers, labels=builder.classes)
+        variant = self.algorithm.two_classes(
+            2.0 * train.class_indices - 1, train.distribution, self.n_rows
+        )
+        learner = self._make_learner(
+            train.table, variant, train.class_indices, labels=builder.classes
+        )
         vote, sums = self._make_vote(learner, variant, 1)
         f = None if sums is None else sums[:, 0].copy()
         return vote, [self._make_loop(learner, variant, vote, f, 0)]
@@ -204,10 +210,10 @@ class _LoopPlan:
     def several_classes(self) -> tuple[Vote, Loops]:
         train, builder = self.train, self.builder
         assert self.algorithm.several_classes is not None
-        variant = self.algorithm.several_classes(train.numbers, train.share)
+        variant = self.algorithm.several_classes(train.class_indices, train.distribution)
         n_classes = builder.classes.size
         learner = self._make_learner(
-            train.table, variant, train.numbers, n_classes=n_classes, labels=builder.classes
+            train.table, variant, train.class_indices, n_classes=n_classes, labels=builder.classes
         )
         at_once = not isinstance(learner, OnePerClass)
         vote, sums = self._make_vote(learner, variant, n_classes, at_once)
@@ -216,16 +222,16 @@ class _LoopPlan:
 
     def columns_of_code(self, matrix: np.ndarray) -> tuple[Vote, Loops]:
         train = self.train
-        signs = matrix[train.numbers]
+        signs = matrix[train.class_indices]
         has_all_rows = not (signs == 0).any()
-        learner: Any = None
+        learner: WeakLearner | None = None
         vote: Vote | None = None
         sums: np.ndarray | None = None
         loops: Loops = []
         for column in range(matrix.shape[1]):
             rows = np.flatnonzero(signs[:, column])
             y = signs[rows, column].astype(float)
-            variant = self.algorithm.two_classes(y, train.share[rows], self.rows)
+            variant = self.algorithm.two_classes(y, train.distribution[rows], self.n_rows)
             # If every column has all rows, the table is prepared once.
             if learner is None or not has_all_rows:
                 table = train.table
@@ -243,13 +249,15 @@ class _LoopPlan:
         assert vote is not None
         return vote, loops
 
-    def _make_learner(self, table: Any, variant: Any, numbers: np.ndarray, **classes: Any) -> Any:
+    def _make_learner(
+        self, table: Any, variant: Variant, numbers: np.ndarray, **classes: Any
+    ) -> WeakLearner:
         learner = self.builder.learner(table, variant.output_kind, numbers, **classes)
         self.vc_dim = learner.vc_dim
         return learner
 
     def _make_vote(
-        self, learner: WeakLearner, variant: Any, outputs: int, at_once: bool = False
+        self, learner: WeakLearner, variant: Variant, outputs: int, at_once: bool = False
     ) -> tuple[Vote, np.ndarray | None]:
         """The vote, and its sums on the training rows if it has rounds of an earlier fit."""
         if self.earlier is None:
@@ -261,12 +269,19 @@ class _LoopPlan:
         return vote, vote.raw(self.train.table, self.threads)
 
     def _make_loop(
-        self, learner: Any, variant: Any, vote: Vote, f: np.ndarray | None, column: int
+        self,
+        learner: WeakLearner,
+        variant: Variant,
+        vote: Vote,
+        f: np.ndarray | None,
+        column: int,
     ) -> Iterator[BoostingRound]:
         if self.earlier is not None and self.earlier.is_finished:
             return iter(())
         if f is None and self.algorithm.core_name is not None and core_can_boost(learner):
             assert isinstance(vote, TreeVote)
+            assert isinstance(variant, TwoClasses)
+            assert isinstance(learner, StumpLearner)
             return stump_rounds(learner, self.algorithm.core_name, variant, vote)
         records = [] if self.earlier is None else self.earlier.records
         size = float(sum(record.size[column] for record in records))
@@ -280,7 +295,7 @@ class VoteStepper:
         self,
         vote: Vote,
         loops: list[Iterator[BoostingRound]],
-        decision: Decision,
+        decoder: Decoder,
         train: LabelledRows,
         validation: LabelledRows | None,
         *,
@@ -288,7 +303,7 @@ class VoteStepper:
         vc_dim: float | None,
     ):
         self.terms = vote
-        self.loops, self.decision = loops, decision
+        self.loops, self.decoder = loops, decoder
         self.train, self.validation = train, validation
         self.threads, self.vc_dim = threads, vc_dim
         self.records: list[RoundRecord] = []
@@ -298,7 +313,7 @@ class VoteStepper:
         start = vote.n_rounds
         # No single loop knows the training error of a code, which is computed from the sums of all columns.
         self.code_sums: np.ndarray | None = None
-        if isinstance(decision, CodeDecision):
+        if isinstance(decoder, CodeDecoder):
             self.code_sums = vote.raw(train.table, threads, 0, start)
         self.validation_sums: np.ndarray | None = None
         if validation is not None:
@@ -346,8 +361,8 @@ class VoteStepper:
 
         steps = [None if round_ is None else round_.step for round_ in rounds]
         if self.code_sums is not None:
-            scores = self.decision.decision(self.code_sums)
-            training_error = self.train.error(self.decision.numbers(scores))
+            scores = self.decoder.scores(self.code_sums)
+            training_error = self.train.error(self.decoder.class_indices(scores))
         else:
             assert rounds[0] is not None
             training_error = rounds[0].training_error
@@ -366,8 +381,8 @@ class VoteStepper:
     def validation_loss(self) -> float | None:
         if self.validation is None or self.validation_sums is None:
             return None
-        scores = self.decision.decision(self.validation_sums)
-        return self.validation.error(self.decision.numbers(scores))
+        scores = self.decoder.scores(self.validation_sums)
+        return self.validation.error(self.decoder.class_indices(scores))
 
     def scores(self) -> np.ndarray:
         """Sums of the vote on the training rows, (rows, outputs)."""
@@ -380,7 +395,7 @@ class VoteStepper:
 
 
 # ------------------------------------------------------ rounds of the core on stumps
-def core_can_boost(learner: Estimator) -> bool:
+def core_can_boost(learner: WeakLearner) -> bool:
     """Whether the core can run the rounds of this learner: native stumps on all rows, two classes."""
     if not isinstance(learner, StumpLearner) or learner.reweighting.is_random:
         return False
@@ -390,7 +405,7 @@ def core_can_boost(learner: Estimator) -> bool:
 def stump_rounds(learner: StumpLearner, name: str, variant: TwoClasses, vote: TreeVote) -> Loop:
     """The rounds of `boost` with the same learner and variant, run by the core."""
     core = _core.StumpBoost(
-        learner.search, variant.y, variant.share, name, float(variant.learning_rate)
+        learner.search, variant.y, variant.distribution, name, float(variant.learning_rate)
     )
     size = 0.0
     for t in itertools.count():

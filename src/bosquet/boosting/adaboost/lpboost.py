@@ -26,7 +26,7 @@ from bosquet.boosting.adaboost._base import CHECKS as COMMON
 from bosquet.boosting.adaboost._base import SignedRows, VoteClassifier
 from bosquet.boosting.adaboost.certificate import Certificate
 from bosquet.boosting.adaboost.stagewise import EDGE_TOLERANCE, no_edge_error, weighted_error
-from bosquet.boosting.adaboost.votes import SignDecision
+from bosquet.boosting.adaboost.votes import SignDecoder
 from bosquet.boosting.endings import all_rounds, by_callback
 from bosquet.boosting.rounds import LossHistory
 
@@ -198,8 +198,8 @@ class LPBoostClassifier(VoteClassifier):
         )
 
     @property
-    def _decision(self) -> SignDecision:
-        return SignDecision()
+    def _decoder(self) -> SignDecoder:
+        return SignDecoder()
 
     def _fit(
         self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None
@@ -266,17 +266,17 @@ class ColumnGeneration:
     def __init__(self, rows: SignedRows, nu: float, tol: float):
         self.rows, self.tol = rows, tol
         # The weight of a row of share 1/m is at most 1/(nu m); with nu = 0 there is no limit.
-        caps = rows.share / nu if nu > 0 else np.ones(rows.y.size)
+        caps = rows.distribution / nu if nu > 0 else np.ones(rows.y.size)
         self.program = MarginProgram(np.minimum(caps, 1.0))
         self.hypotheses: list[Any] = []
         self.values: list[float] = []
         self.agreements: list[float] = []
         self.errors: list[float] = []
         # (agreement, distribution) of the smallest agreement so far, and of the last one.
-        self.smallest = self.last = (np.inf, rows.share)
+        self.smallest = self.last = (np.inf, rows.distribution)
         self.is_closed = False
         self.solution: MarginSolution
-        self.distribution = rows.share
+        self.distribution = rows.distribution
         self.after_round: Callable[[ColumnGeneration], None] | None = None
         self.terms = self  # `run_rounds` reads the number of rounds from here
 
@@ -302,7 +302,7 @@ class ColumnGeneration:
 
     def train_loss(self) -> float:
         margins = self.solution.vote @ np.stack(self.program.agreements)
-        return float(self.rows.share[self._is_wrong(margins)].sum())
+        return float(self.rows.distribution[self._is_wrong(margins)].sum())
 
     def validation_loss(self) -> None:
         return None
@@ -348,24 +348,24 @@ class ColumnGeneration:
 
     def certificate(self) -> Certificate:
         """The certificate of the final vote; round t is its first t hypotheses with their final weights."""
-        share, used_hypotheses = self.rows.share, self.used_hypotheses
-        margins, training_errors, has_signs = np.zeros(share.size), [], True
+        distribution, used_hypotheses = self.rows.distribution, self.used_hypotheses
+        margins, training_errors, has_signs = np.zeros(distribution.size), [], True
         for j in used_hypotheses:
             agreement = self.program.agreements[j]
             margins += self.solution.vote[j] * agreement
-            training_errors.append(float(share[self._is_wrong(margins)].sum()))
+            training_errors.append(float(distribution[self._is_wrong(margins)].sum()))
             has_signs = has_signs and bool((np.abs(agreement) == 1).all())
         reason = "the weights solve a linear program and are not set round by round"
         vc_dim, missing = self.rows.vc_dim(has_signs)
         return Certificate.from_rounds(
             variant="lpboost",
-            n_rows=share.size,
+            n_rows=distribution.size,
             errors=np.asarray(self.errors)[used_hypotheses],
             alphas=self.solution.vote[used_hypotheses],
             normalisers=None,
             training_errors=training_errors,
             margins=margins,
-            row_weight=share,
+            row_weight=distribution,
             vc_dim=vc_dim,
             missing={
                 **missing,

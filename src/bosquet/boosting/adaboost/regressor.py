@@ -29,11 +29,11 @@ from bosquet._warnings import warn_user
 from bosquet.boosting._inputs import as_shaped, check_learner
 from bosquet.boosting.adaboost._base import drop_zero_weight_rows
 from bosquet.boosting.adaboost._learner_factory import (
-    count_rows,
     encode_table,
     is_native,
     make_vote,
     make_weak_learner,
+    table_length,
 )
 from bosquet.boosting.adaboost._mean_loss import (
     ErrorLoss,
@@ -244,7 +244,7 @@ class AdaBoostRegressor(LearnerSequenceMixin, SaveMixin, RegressorMixin, BaseEst
             categorical_features=self.categorical_features,
             owner=type(self).__name__,
         )
-        target = _check_one_target(y, count_rows(template, table), type(self).__name__)
+        target = _check_one_target(y, table_length(template, table), type(self).__name__)
         table, target, weight, _ = drop_zero_weight_rows(template, table, target, sample_weight)
         learner = make_weak_learner(
             template,
@@ -282,16 +282,16 @@ class AdaBoostRegressor(LearnerSequenceMixin, SaveMixin, RegressorMixin, BaseEst
     def _store_results(self, rounds: MeanLossRounds, encoder: TableEncoder) -> None:
         set_feature_attributes(self, encoder)
         self.estimator_weights_ = np.asarray(rounds.weights)
-        self.estimator_errors_ = np.asarray(rounds.shares)
+        self.estimator_errors_ = np.asarray(rounds.relative_losses)
         self.restarts_ = rounds.restarts
         self.n_iter_ = rounds.n_rounds
         self.stopped_because_ = rounds.ending.reason
-        if rounds.shares[0] < 0.5:
+        if rounds.relative_losses[0] < 0.5:
             warn_of_ending(rounds.ending, rounds.n_rounds, int(self.n_estimators))
         else:
             warn_user(
-                f"the mean loss of the first learner is {rounds.first_share:.3g} of its largest, not below"
-                " 0.5: the model is that learner alone. Use loss='square', a larger error_unit with"
+                f"the mean loss of the first learner is {rounds.first_relative_loss:.3g} of its largest, not"
+                " below 0.5: the model is that learner alone. Use loss='square', a larger error_unit with"
                 " loss='exponential', or a learner whose errors differ more from row to row",
                 UserWarning,
             )
@@ -411,9 +411,9 @@ class AdaBoostRegressor(LearnerSequenceMixin, SaveMixin, RegressorMixin, BaseEst
         return tags
 
 
-def _check_one_target(y: ArrayLike, rows: int, owner: str) -> np.ndarray:
+def _check_one_target(y: ArrayLike, n_rows: int, owner: str) -> np.ndarray:
     numbers = check_finite_target(y, owner=owner)
-    check_same_length(numbers.shape[1], rows)
+    check_same_length(numbers.shape[1], n_rows)
     if numbers.shape[0] > 1:
         raise ValueError(
             f"y has {numbers.shape[0]} columns, but AdaBoost.R2 takes one target; fit one model per target,"

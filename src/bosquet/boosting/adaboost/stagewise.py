@@ -94,13 +94,13 @@ class Variant(Protocol):
     def weights(self, f: np.ndarray) -> Weights | None:
         """The weights of the next round; None if all are 0."""
 
-    def step(self, vote: np.ndarray, w: np.ndarray, f: np.ndarray, size: float) -> VoteStep | None:
+    def step(self, votes: np.ndarray, w: np.ndarray, f: np.ndarray, size: float) -> VoteStep | None:
         """None for a learner no better than chance; `size` is the sum of the steps so far."""
 
-    def error_of(self, vote: np.ndarray, w: np.ndarray) -> float:
+    def error_of(self, votes: np.ndarray, w: np.ndarray) -> float:
         """The weighted error of a hypothesis."""
 
-    def rejected_error(self, vote: np.ndarray, w: np.ndarray, f: np.ndarray) -> float:
+    def rejected_error(self, votes: np.ndarray, w: np.ndarray, f: np.ndarray) -> float:
         """The ε of a hypothesis that `step` rejected; never below `chance`."""
 
     def training_error(self, f: np.ndarray) -> float: ...
@@ -219,16 +219,16 @@ class TwoClasses:
         y: np.ndarray,
         weight: np.ndarray,
         learning_rate: float = 1.0,
-        rows: int | None = None,
+        n_rows: int | None = None,
     ):
         self.y = y
-        self.n_rows = rows or y.shape[-1]  # of the whole fit; y may hold some of its rows only
-        self.share = weight / weight.sum()
+        self.n_rows = n_rows or y.shape[-1]  # of the whole fit; y may hold some of its rows only
+        self.distribution = weight / weight.sum()
         self.learning_rate = learning_rate
 
     @functools.cached_property
-    def log_share(self) -> np.ndarray:
-        return np.log(self.share)
+    def log_distribution(self) -> np.ndarray:
+        return np.log(self.distribution)
 
     def zero_vote(self) -> np.ndarray:
         return np.zeros(self.y.shape)
@@ -237,24 +237,24 @@ class TwoClasses:
         return self.y
 
     def weights(self, f: np.ndarray) -> Weights | None:
-        return exponential_weights(self.log_share - self.y * f)
+        return exponential_weights(self.log_distribution - self.y * f)
 
     def log_mean_exponential(self, f: np.ndarray) -> float:
-        logs = self.log_share - self.y * f
+        logs = self.log_distribution - self.y * f
         largest = float(logs.max())
         return largest + math.log(float(np.exp(logs - largest).sum()))
 
-    def error_of(self, vote: np.ndarray, w: np.ndarray) -> float:
-        return weighted_error(self.y * vote, w)
+    def error_of(self, votes: np.ndarray, w: np.ndarray) -> float:
+        return weighted_error(self.y * votes, w)
 
-    def rejected_error(self, vote: np.ndarray, w: np.ndarray, f: np.ndarray) -> float:
-        return self.error_of(vote, w)
+    def rejected_error(self, votes: np.ndarray, w: np.ndarray, f: np.ndarray) -> float:
+        return self.error_of(votes, w)
 
     def training_error(self, f: np.ndarray) -> float:
-        return float(self.share[(f > 0) != (self.y > 0)].sum())
+        return float(self.distribution[(f > 0) != (self.y > 0)].sum())
 
-    def step(self, vote: np.ndarray, w: np.ndarray, f: np.ndarray, size: float) -> VoteStep | None:
-        return adaboost_step(self.error_of(vote, w), size, self.learning_rate)
+    def step(self, votes: np.ndarray, w: np.ndarray, f: np.ndarray, size: float) -> VoteStep | None:
+        return adaboost_step(self.error_of(votes, w), size, self.learning_rate)
 
 
 class Discrete(TwoClasses):
@@ -265,7 +265,7 @@ class Mada(TwoClasses):
     """MadaBoost: no weight exceeds its initial value, which limits the influence of outliers."""
 
     def weights(self, f: np.ndarray) -> Weights | None:
-        capped = exponential_weights(self.log_share - np.maximum(self.y * f, 0))
+        capped = exponential_weights(self.log_distribution - np.maximum(self.y * f, 0))
         return Weights(capped.distribution, self.log_mean_exponential(f))
 
 
@@ -283,7 +283,7 @@ class MultiLabel(TwoClasses):
 
     def training_error(self, f: np.ndarray) -> float:
         wrong = f.argmax(axis=0) != self.classes
-        return float(self.share[:, wrong].sum())
+        return float(self.distribution[:, wrong].sum())
 
 
 class MultiLabelMada(MultiLabel, Mada):
@@ -293,19 +293,19 @@ class MultiLabelMada(MultiLabel, Mada):
 class RealValued(TwoClasses):
     """Base class of the variants with real-valued hypotheses; ε is the error of their signs."""
 
-    def error_of(self, vote: np.ndarray, w: np.ndarray) -> float:
-        return float(w[(vote > 0) != (self.y > 0)].sum())
+    def error_of(self, votes: np.ndarray, w: np.ndarray) -> float:
+        return float(w[(votes > 0) != (self.y > 0)].sum())
 
-    def rejected_error(self, vote: np.ndarray, w: np.ndarray, f: np.ndarray) -> float:
+    def rejected_error(self, votes: np.ndarray, w: np.ndarray, f: np.ndarray) -> float:
         # The error of the signs can be below ½ although the agreement is not above 0. The error of the
         # values, scaled into [-1, 1], cannot.
         weight = w * np.abs(self.target(f))
-        scaled = vote / max(1.0, float(np.abs(vote).max()))
+        scaled = votes / max(1.0, float(np.abs(votes).max()))
         return weighted_error(self.y * scaled, weight / weight.sum())
 
-    def agreement(self, vote: np.ndarray, w: np.ndarray, f: np.ndarray) -> float:
+    def agreement(self, votes: np.ndarray, w: np.ndarray, f: np.ndarray) -> float:
         """The rate at which the loss decreases along a hypothesis: Σ w y h, y the least-squares target."""
-        return float((w * self.target(f) * vote).sum())
+        return float((w * self.target(f) * votes).sum())
 
 
 class Real(RealValued):
@@ -317,16 +317,16 @@ class Real(RealValued):
         super().__init__(*args, **options)
         self.as_vote = self.half_log_odds = HalfLogOdds(self.n_rows)
 
-    def step(self, vote: np.ndarray, w: np.ndarray, f: np.ndarray, size: float) -> VoteStep | None:
-        largest = float(np.abs(vote).max())
-        if largest <= EDGE_TOLERANCE or not self.agreement(vote, w, f) > 0:
+    def step(self, votes: np.ndarray, w: np.ndarray, f: np.ndarray, size: float) -> VoteStep | None:
+        largest = float(np.abs(votes).max())
+        if largest <= EDGE_TOLERANCE or not self.agreement(votes, w, f) > 0:
             return None
-        error = self.error_of(vote, w)
-        is_perfect = float((self.y * vote).min()) >= self.half_log_odds.largest
+        error = self.error_of(votes, w)
+        is_perfect = float((self.y * votes).min()) >= self.half_log_odds.largest
         scale = 1 + float(np.abs(f).max()) / largest if is_perfect else self.learning_rate
-        if not is_perfect and (w * np.exp(-self.y * vote)).sum() >= 1:
+        if not is_perfect and (w * np.exp(-self.y * votes)).sum() >= 1:
             # The learner is overconfident: a step of 1 would increase the loss.
-            scale *= step_with_smallest_z(w, self.y * vote)
+            scale *= step_with_smallest_z(w, self.y * votes)
         return VoteStep(scale, scale * largest, error, None, is_perfect)
 
 
@@ -336,9 +336,9 @@ class Gentle(RealValued):
     output_kind = "numbers"
     factor = 1.0
 
-    def step(self, vote: np.ndarray, w: np.ndarray, f: np.ndarray, size: float) -> VoteStep | None:
-        largest = float(np.abs(vote).max())
-        if largest <= EDGE_TOLERANCE or not self.agreement(vote, w, f) > 0:
+    def step(self, votes: np.ndarray, w: np.ndarray, f: np.ndarray, size: float) -> VoteStep | None:
+        largest = float(np.abs(votes).max())
+        if largest <= EDGE_TOLERANCE or not self.agreement(votes, w, f) > 0:
             return None
         scale = self.learning_rate * self.factor
         return VoteStep(scale, scale * largest, None, None)
@@ -354,7 +354,7 @@ class Logit(Gentle):
 
     def weights(self, f: np.ndarray) -> Weights | None:
         p = expit(2 * self.y * f)
-        w = self.share * np.maximum(p * (1 - p), MIN_WEIGHT)
+        w = self.distribution * np.maximum(p * (1 - p), MIN_WEIGHT)
         return Weights(w / w.sum(), self.log_mean_exponential(f))
 
 
@@ -367,11 +367,11 @@ class Samme:
         self, classes: np.ndarray, n_classes: int, weight: np.ndarray, learning_rate: float
     ):
         self.classes, self.n_classes = classes, n_classes
-        self.share = weight / weight.sum()
-        self.log_share = np.log(self.share)
+        self.distribution = weight / weight.sum()
+        self.log_distribution = np.log(self.distribution)
         self.learning_rate = learning_rate
         self.chance = 1 - 1 / n_classes
-        self.as_vote = CentredVotes(n_classes)
+        self.as_vote: AsVote = CentredVotes(n_classes)
         self.row_indices = np.arange(classes.size)
 
     def zero_vote(self) -> np.ndarray:
@@ -381,20 +381,22 @@ class Samme:
         return self.classes
 
     def weights(self, f: np.ndarray) -> Weights | None:
-        weights_of_rows = exponential_weights(self.log_share - f[self.classes, self.row_indices])
+        weights_of_rows = exponential_weights(
+            self.log_distribution - f[self.classes, self.row_indices]
+        )
         return Weights(weights_of_rows.distribution, None)
 
-    def error_of(self, vote: np.ndarray, w: np.ndarray) -> float:
-        return float(w[vote[self.classes, self.row_indices] < 0].sum())
+    def error_of(self, votes: np.ndarray, w: np.ndarray) -> float:
+        return float(w[votes[self.classes, self.row_indices] < 0].sum())
 
-    def rejected_error(self, vote: np.ndarray, w: np.ndarray, f: np.ndarray) -> float:
-        return self.error_of(vote, w)
+    def rejected_error(self, votes: np.ndarray, w: np.ndarray, f: np.ndarray) -> float:
+        return self.error_of(votes, w)
 
     def training_error(self, f: np.ndarray) -> float:
-        return float(self.share[f.argmax(axis=0) != self.classes].sum())
+        return float(self.distribution[f.argmax(axis=0) != self.classes].sum())
 
-    def step(self, vote: np.ndarray, w: np.ndarray, f: np.ndarray, size: float) -> VoteStep | None:
-        error = self.error_of(vote, w)
+    def step(self, votes: np.ndarray, w: np.ndarray, f: np.ndarray, size: float) -> VoteStep | None:
+        error = self.error_of(votes, w)
         class_term = math.log(self.n_classes - 1)
         if error >= self.chance - EDGE_TOLERANCE:
             return None
@@ -444,4 +446,10 @@ def exponential_weights(logs: np.ndarray) -> Weights:
     return Weights(w, float(largest) + math.log(mass))
 
 
-VARIANTS = {"discrete": Discrete, "real": Real, "gentle": Gentle, "logit": Logit, "mada": Mada}
+VARIANTS: dict[str, type[TwoClasses]] = {
+    "discrete": Discrete,
+    "real": Real,
+    "gentle": Gentle,
+    "logit": Logit,
+    "mada": Mada,
+}

@@ -1,4 +1,4 @@
-"""Weighted votes: their sums, output codes for several classes, and the decision from the sums.
+"""Weighted votes: their sums, output codes for several classes, and the classes decoded from the sums.
 
 A vote consists of trees of the core (`TreeVote`) or of any learners (`LearnerVote`). Both compute
 f(x) = Σ scale · as_vote(output of the hypothesis on x) for each output, and have the same methods: `add` a
@@ -54,11 +54,11 @@ IDENTITY = Identity()
 class HalfLogOdds:
     """½ ln(p / (1 - p)) for the second class; p is kept away from 0 and 1 by half a row."""
 
-    rows: int
+    n_rows: int
 
     @property
     def largest(self) -> float:
-        return math.log(2 * self.rows + 1) / 2
+        return math.log(2 * self.n_rows + 1) / 2
 
     def __call__(self, probabilities: np.ndarray) -> np.ndarray:
         with np.errstate(divide="ignore"):
@@ -263,44 +263,44 @@ def _least_distance(matrix: np.ndarray) -> int:
     return int(matrix.shape[1] - agreement.max()) // 2
 
 
-# ---------------------------------------------------------- the decisions
-class SignDecision:
+# ---------------------------------------------------------- from sums to classes
+class SignDecoder:
     """Two classes by the sign of one sum f."""
 
-    def decision(self, raw: np.ndarray) -> np.ndarray:
+    def scores(self, raw: np.ndarray) -> np.ndarray:
         return raw[:, 0]
 
-    def numbers(self, decision: np.ndarray) -> np.ndarray:
-        return (decision > 0).astype(np.intp)
+    def class_indices(self, scores: np.ndarray) -> np.ndarray:
+        return (scores > 0).astype(np.intp)
 
-    def margins(self, raw: np.ndarray, numbers: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    def margins(self, raw: np.ndarray, class_indices: np.ndarray, sizes: np.ndarray) -> np.ndarray:
         """y f / Σ|α|."""
-        return (2 * numbers - 1) * raw[:, 0] / max(float(sizes.sum()), 1e-300)
+        return (2 * class_indices - 1) * raw[:, 0] / max(float(sizes.sum()), 1e-300)
 
 
 @dataclass(frozen=True)
-class TwoClassDecision(SignDecision):
+class TwoClassDecoder(SignDecoder):
     """Two classes, with probabilities by the loss that f minimises."""
 
     loss: MarginLoss
 
-    def probabilities(self, decision: np.ndarray) -> np.ndarray:
-        second = self.loss.probability(decision)
+    def probabilities(self, scores: np.ndarray) -> np.ndarray:
+        second = self.loss.probability(scores)
         return np.column_stack([1 - second, second])
 
 
 class LargestScore:
     """A score for each class, of which the largest decides."""
 
-    def decision(self, raw: np.ndarray) -> np.ndarray:
+    def scores(self, raw: np.ndarray) -> np.ndarray:
         raise NotImplementedError
 
-    def numbers(self, decision: np.ndarray) -> np.ndarray:
-        return decision.argmax(axis=1)
+    def class_indices(self, scores: np.ndarray) -> np.ndarray:
+        return scores.argmax(axis=1)
 
 
 @dataclass(frozen=True)
-class VoteDecision(LargestScore):
+class VoteDecoder(LargestScore):
     """A sum of votes for each class; `log_odds_factor` times a sum is on the scale of log-odds.
 
     The factor is 1 for SAMME. It is 2 for AdaBoost.MH, whose sums are half the log-odds of each class against
@@ -309,20 +309,20 @@ class VoteDecision(LargestScore):
 
     log_odds_factor: float
 
-    def decision(self, raw: np.ndarray) -> np.ndarray:
+    def scores(self, raw: np.ndarray) -> np.ndarray:
         return raw
 
-    def probabilities(self, decision: np.ndarray) -> np.ndarray:
-        return softmax(self.log_odds_factor * decision, axis=1)
+    def probabilities(self, scores: np.ndarray) -> np.ndarray:
+        return softmax(self.log_odds_factor * scores, axis=1)
 
-    def margins(self, raw: np.ndarray, numbers: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    def margins(self, raw: np.ndarray, class_indices: np.ndarray, sizes: np.ndarray) -> np.ndarray:
         """The vote for the true class minus the largest other one, divided by the largest possible vote."""
         largest = self.log_odds_factor * max(float(sizes.sum()), 1e-300)
-        return lead_of_own_class(raw, numbers) / largest
+        return lead_of_own_class(raw, class_indices) / largest
 
 
 @dataclass(frozen=True)
-class CodeDecision(LargestScore):
+class CodeDecoder(LargestScore):
     """Loss-based decoding: the class whose line of the code has the smallest loss, Σ_l C(M_kl f_l).
 
     The score of a class is minus the logarithm of its mean loss. With one column and the exponential
@@ -332,17 +332,17 @@ class CodeDecision(LargestScore):
     matrix: np.ndarray
     loss: MarginLoss
 
-    def decision(self, raw: np.ndarray) -> np.ndarray:
+    def scores(self, raw: np.ndarray) -> np.ndarray:
         # The loss of a column is C(f), C(-f) or C(0) for each class.
         losses = weighted_sum((self.matrix == 1).T, self.loss.value(raw).T[:, :, None])
         losses += weighted_sum((self.matrix == -1).T, self.loss.value(-raw).T[:, :, None])
         losses += (self.matrix == 0).sum(axis=1) * float(self.loss.value(np.zeros(1))[0])
         return -np.log(np.maximum(losses / self.matrix.shape[1], np.finfo(float).tiny))
 
-    def probabilities(self, decision: np.ndarray) -> np.ndarray:
-        return softmax(decision, axis=1)
+    def probabilities(self, scores: np.ndarray) -> np.ndarray:
+        return softmax(scores, axis=1)
 
-    def margins(self, raw: np.ndarray, numbers: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    def margins(self, raw: np.ndarray, class_indices: np.ndarray, sizes: np.ndarray) -> np.ndarray:
         """The score of the true class minus the largest other one, divided by the largest possible gap.
 
         The gap is largest if all columns agree with one line of the code and disagree with another. With one
@@ -350,16 +350,16 @@ class CodeDecision(LargestScore):
         """
         reach = np.array([-1.0, 1.0]) * max(float(sizes.max()), 1e-300)
         largest_gap = -np.diff(np.log(np.maximum(self.loss.value(reach), np.finfo(float).tiny)))[0]
-        return lead_of_own_class(self.decision(raw), numbers) / max(largest_gap, 1e-300)
+        return lead_of_own_class(self.scores(raw), class_indices) / max(largest_gap, 1e-300)
 
 
-Decision = TwoClassDecision | VoteDecision | CodeDecision
+Decoder = TwoClassDecoder | VoteDecoder | CodeDecoder
 
 
-def lead_of_own_class(scores: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+def lead_of_own_class(scores: np.ndarray, class_indices: np.ndarray) -> np.ndarray:
     """The score of each row's own class minus the largest score of the other classes."""
-    rows = np.arange(numbers.size)
-    own_score = scores[rows, numbers]
+    rows = np.arange(class_indices.size)
+    own_score = scores[rows, class_indices]
     other_scores = scores.copy()
-    other_scores[rows, numbers] = -np.inf
+    other_scores[rows, class_indices] = -np.inf
     return own_score - other_scores.max(axis=1)

@@ -21,7 +21,7 @@ from bosquet._sklearn import (
     seed_from,
     tags_of,
 )
-from bosquet._targets import check_sample_weight
+from bosquet._weights import check_sample_weight
 from bosquet.boosting._inputs import as_shaped
 from bosquet.boosting.gradient._boosted_sum import BoostedSum
 from bosquet.boosting.gradient._folds import (
@@ -31,7 +31,7 @@ from bosquet.boosting.gradient._folds import (
     given_folds,
     rounds_on_all_rows,
 )
-from bosquet.boosting.gradient._learners import LearnerStepper
+from bosquet.boosting.gradient._learners import LearnerStepper, LearnerTerms
 from bosquet.boosting.gradient._offsets import WithOffset, check_offset
 from bosquet.boosting.gradient._parameters import (
     check_continuing,
@@ -40,7 +40,6 @@ from bosquet.boosting.gradient._parameters import (
     derive_constraints,
     feature_share,
     interaction_groups,
-    monotone_directions,
 )
 from bosquet.boosting.gradient._rows import EncodedRows, FitRows, rows_of_eval_set, scale_weight
 from bosquet.boosting.gradient._target_statistics import TrainingStatistics
@@ -52,14 +51,15 @@ from bosquet.boosting.gradient.automatic import (
 )
 from bosquet.boosting.rounds import (
     EarlyStopping,
+    FitStart,
     LossHistory,
-    RunStart,
     fingerprint,
     run_rounds,
     split_rows,
-    start_of_run,
+    start_of_fit,
 )
-from bosquet.data import UNSEEN, TableEncoder, n_rows, take_rows
+from bosquet.data import UNSEEN, TableEncoder, count_rows, take_rows
+from bosquet.trees.growing import directions_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -69,6 +69,9 @@ if TYPE_CHECKING:
     from bosquet.data import Columns
     from bosquet.losses import CustomLoss, NativeLoss
 
+
+GradientTerms = TreeTerms | LearnerTerms
+GradientStepper = TreeStepper | LearnerStepper
 
 # Below this number of rows, several runs are boosted side by side, each in one thread.
 ROWS_OF_PARALLEL_RUNS = 20_000
@@ -104,9 +107,8 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
         target, n_samples = self._check_target(y, columns, continuing)
         loss = self._loss if continuing else self._make_loss(target)
         weight = self._check_weight(sample_weight, target, n_samples)
-        rows = int(np.count_nonzero(weight)) if weight.size else n_samples
         shape = TrainingShape(
-            rows,
+            int(np.count_nonzero(weight)) if weight.size else n_samples,
             loss.outputs,
             self._class_shares(target, weight),
             columns=encoder.n_features,
@@ -144,7 +146,7 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
     ) -> None:
         """Boost until the validation set stops the rounds, or for a given number of rounds."""
         previous = self._terms if continuing else None
-        start = start_of_run(
+        start = start_of_fit(
             self,
             previous,
             self.__dict__.pop("_stopping_state", None),
@@ -186,7 +188,7 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
             y = rows.target[0] if strata is None else strata
             folds = given_folds(self.cv, y, n_samples, fit_rows.weighted_rows)
         else:
-            folds = fold_rows(rows.rows, self.cv, self._seed, strata)
+            folds = fold_rows(rows.n_rows, self.cv, self._seed, strata)
         row_pairs = [
             (self._take_rows(rows, train), self._take_rows(rows, held_out))
             for train, held_out in folds
@@ -202,7 +204,7 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
                 break
         assert best is not None
         self.parameters_, history = best
-        n_rounds = rounds_on_all_rows(history.best_round or 1, folds, rows.rows)
+        n_rounds = rounds_on_all_rows(history.best_round or 1, folds, rows.n_rows)
         stepper = self._boost(rows, None, min(n_rounds, self.parameters_["n_estimators"]))
         self._validation_fingerprint = None
         self._terms = self._mean_with_other_runs(stepper.terms, rows)
@@ -218,7 +220,7 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
             for train, validation in folds
         ]
         weights = [
-            validation.weight.sum() if validation.weight.size else validation.rows
+            validation.weight.sum() if validation.weight.size else validation.n_rows
             for _, validation in folds
         ]
         history = LossHistory()
@@ -236,13 +238,14 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
         )
         return history
 
-    def _mean_with_other_runs(self, terms: Any, rows: EncodedRows) -> Any:
+    def _mean_with_other_runs(self, terms: GradientTerms, rows: EncodedRows) -> GradientTerms:
         """The mean of this run and of the other `n_runs` - 1, which have other seeds."""
         seeds = seeds_of_runs(self._seed, self.parameters_["n_runs"])[1:]
         if not seeds:
             return terms
         threads = effective_threads(self.n_jobs)
-        if rows.rows < ROWS_OF_PARALLEL_RUNS:
+        others: list[GradientStepper]
+        if rows.n_rows < ROWS_OF_PARALLEL_RUNS:
             others = [
                 self._make_stepper(rows, None, self._loss, self._encoder, seed, None, threads=1)
                 for seed in seeds
@@ -250,7 +253,9 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
             boost_side_by_side(others, terms.n_rounds, threads)
         else:  # one after the other, each with all threads: the bins of one run are in memory at a time
             others = [self._boost(rows, None, terms.n_rounds, seed) for seed in seeds]
-        return mean_of_runs([terms, *(other.terms for other in others)])
+        runs = [terms, *(other.terms for other in others)]
+        # Only trees have several runs (`check_parameters`).
+        return mean_of_runs([run for run in runs if isinstance(run, TreeTerms)])
 
     def _compute_validation_fingerprint(self, fit_rows: FitRows) -> int | None:
         """The fingerprint of the validation set that early stopping uses; None without early stopping."""
@@ -261,25 +266,35 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
             fit_rows.validation_rows, validation.target, validation.weight, validation.offset
         )
 
-    def _finish(self, stepper: Any, start: RunStart, fit_rows: FitRows, previous: Any) -> None:
+    def _finish(
+        self,
+        stepper: GradientStepper,
+        start: FitStart[GradientTerms],
+        fit_rows: FitRows,
+        previous: GradientTerms | None,
+    ) -> None:
         """The model: truncated to the best round, or fitted again to all rows; the mean of several runs."""
-        rows, terms_with_stopping, best = fit_rows.train, stepper.terms, start.history.best_round
+        rows, best = fit_rows.train, start.history.best_round
+        terms = terms_with_stopping = stepper.terms
         refits = best is not None and self.refit and fit_rows.validation_rows is not None
         if best is not None and refits:
             refitted = start.terms if start.resumed is None else start.resumed.refitted
             rows = fit_rows.all_rows
             stepper = self._boost(rows, refitted, best)
+            terms = stepper.terms
         elif best is not None:
-            stepper.terms = terms_with_stopping.copy() if self.warm_start else terms_with_stopping
-            stepper.terms.truncate(best)
-        elif start.resumed is not None and terms_with_stopping.n_rounds == start.terms.n_rounds:
-            stepper.terms = previous  # no round was added that another metric could choose
+            terms = terms_with_stopping.copy() if self.warm_start else terms_with_stopping
+            terms.truncate(best)
+        elif (
+            start.resumed is not None
+            and previous is not None
+            and terms_with_stopping.n_rounds == start.resumed.terms.n_rounds
+        ):
+            terms = previous  # no round was added that another metric could choose
         self._validation_fingerprint = None if refits else start.fingerprint
         if self.warm_start:
-            self._stopping_state = start.state_after(
-                terms_with_stopping, stepper.terms if refits else None
-            )
-        self._terms = self._mean_with_other_runs(stepper.terms, rows)
+            self._stopping_state = start.state_after(terms_with_stopping, terms if refits else None)
+        self._terms = self._mean_with_other_runs(terms, rows)
         self.timings_ = stepper.timings()
 
     def _store_losses(self, history: LossHistory) -> None:
@@ -287,7 +302,13 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
         self.validation_loss_ = np.array(history.validation_loss)
         self.validation_score_ = np.array(history.validation_score)
 
-    def _boost(self, rows: EncodedRows, start: Any, n_rounds: int, seed: int | None = None) -> Any:
+    def _boost(
+        self,
+        rows: EncodedRows,
+        start: GradientTerms | None,
+        n_rounds: int,
+        seed: int | None = None,
+    ) -> GradientStepper:
         """A stepper after `n_rounds` rounds on `rows`, without a validation set."""
         seed = self._seed if seed is None else seed
         stepper = self._make_stepper(rows, None, self._loss, self._encoder, seed, start)
@@ -329,7 +350,7 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
         return encoder, columns
 
     def _row_count(self, columns: Any) -> int:
-        return n_rows(columns) if self.estimator is None else columns.shape[0]
+        return count_rows(columns) if self.estimator is None else columns.shape[0]
 
     def _check_weight(
         self, sample_weight: ArrayLike | None, target: np.ndarray, n_rows: int
@@ -353,7 +374,7 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
         encoded_rows: EncodedRows,
         eval_set: EvalSet,
         encoder: TableEncoder,
-        loss: Any,
+        loss: NativeLoss | CustomLoss,
         seed: int,
         has_offset: bool,
     ) -> FitRows:
@@ -376,7 +397,7 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
         if not self._stops_early():
             return FitRows(all_rows, all_rows, None, None, weighted_rows)
         train, validation_rows = split_rows(
-            all_rows.rows, self.validation_fraction, seed, self._strata(all_rows.target)
+            all_rows.n_rows, self.validation_fraction, seed, self._strata(all_rows.target)
         )
         if weighted_rows is not None:
             train, validation_rows = weighted_rows[train], weighted_rows[validation_rows]
@@ -388,27 +409,28 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
             weighted_rows,
         )
 
-    def _take_rows(self, part: EncodedRows, rows: np.ndarray) -> EncodedRows:
-        """The given rows of a part."""
+    def _take_rows(self, part: EncodedRows, row_numbers: np.ndarray) -> EncodedRows:
+        """The rows of a part that have these numbers."""
         take = take_rows if self.estimator is None else rows_of
-        weight = part.weight[rows] if part.weight.size else part.weight
-        target = np.ascontiguousarray(part.target[:, rows])
-        offset = None if part.offset is None else np.ascontiguousarray(part.offset[:, rows])
-        return EncodedRows(take(part.columns, rows), target, weight, part.unit, offset)
+        weight = part.weight[row_numbers] if part.weight.size else part.weight
+        target = np.ascontiguousarray(part.target[:, row_numbers])
+        offset = None if part.offset is None else np.ascontiguousarray(part.offset[:, row_numbers])
+        return EncodedRows(take(part.columns, row_numbers), target, weight, part.unit, offset)
 
     def _make_stepper(
         self,
         train: EncodedRows,
         validation: EncodedRows | None,
-        loss: Any,
+        loss: NativeLoss | CustomLoss,
         encoder: TableEncoder,
         seed: int,
-        start: Any,
+        start: GradientTerms | None,
         threads: int | None = None,
-    ) -> Any:
+    ) -> GradientStepper:
         # A copy, so that a fit that fails does not change the fitted model.
         terms = start.copy() if start is not None else None
         if self.estimator is not None:
+            assert not isinstance(terms, TreeTerms)
             return LearnerStepper(
                 train,
                 validation,
@@ -419,6 +441,7 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
                 subsample=self.parameters_["subsample"],
                 seed=seed + (terms.n_rounds if terms else 0),
             )
+        assert not isinstance(terms, LearnerTerms)
         threads = threads or effective_threads(self.n_jobs)
         statistics = self._training_statistics(train, encoder, terms, threads)
         options = self._core_options(encoder, loss, seed, train.unit)
@@ -468,18 +491,12 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
         return statistics
 
     def _core_options(
-        self, encoder: TableEncoder, loss: Any, seed: int, unit: float
+        self, encoder: TableEncoder, loss: NativeLoss | CustomLoss, seed: int, unit: float
     ) -> dict[str, Any]:
         """The core's options, from the parameters; `unit` is the factor that scaled the weights."""
         parameters = self.parameters_
         n, names = encoder.n_features, encoder.feature_names
-        monotone = monotone_directions(self.monotonic_cst, n, names)
-        for feature, direction in enumerate(monotone):
-            if direction and encoder.categories[feature]:
-                raise ValueError(
-                    f"monotonic_cst constrains feature {feature}, which is categorical and has no order;"
-                    " set its direction to 0"
-                )
+        monotone = directions_of(self.monotonic_cst, encoder)
         if monotone and loss.outputs > 1 and getattr(loss, "name", "") == "log_loss":
             raise ValueError(
                 "monotonic_cst is not supported for more than two classes; set monotonic_cst=None"

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class BoostedSum:
     """The methods of a fitted sum of trees or other learners."""
 
-    _terms: Any  # TreeTerms or LearnerTerms
+    _terms: TreeTerms | LearnerTerms
     _loss: NativeLoss | CustomLoss
     _encoder: TableEncoder
     n_features_in_: int

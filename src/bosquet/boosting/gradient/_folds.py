@@ -6,12 +6,16 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from bosquet.boosting.rounds import Stepper
+
 if TYPE_CHECKING:
     from bosquet._types import Splitter
+
+Result = TypeVar("Result")
 
 RowPair = tuple[np.ndarray, np.ndarray]  # training rows, validation rows
 
@@ -24,36 +28,36 @@ BLOCK_ROUNDS = 16
 _MAX_FACTOR_OF_ROUNDS = 1.25
 
 
-def fold_rows(rows: int, folds: int, seed: int, strata: np.ndarray | None) -> list[RowPair]:
+def fold_rows(n_rows: int, folds: int, seed: int, strata: np.ndarray | None) -> list[RowPair]:
     """Training and validation rows of each fold, ascending; stratified if every class has enough rows."""
     from sklearn.model_selection import KFold, StratifiedKFold
 
-    if rows < 2:
+    if n_rows < 2:
         raise ValueError(
-            f"early_stopping='cv' needs at least 2 rows, but there is {rows}; set early_stopping=False"
+            f"early_stopping='cv' needs at least 2 rows, but there is {n_rows}; set early_stopping=False"
         )
-    folds = min(folds, rows)
+    folds = min(folds, n_rows)
     if strata is not None and np.bincount(strata).min() < folds:
         strata = None
     kind = KFold if strata is None else StratifiedKFold
     splitter = kind(folds, shuffle=True, random_state=seed)
-    return list(splitter.split(np.zeros(rows), strata))
+    return list(splitter.split(np.zeros(n_rows), strata))
 
 
 def given_folds(
-    cv: Splitter | Sequence[RowPair], y: np.ndarray, rows: int, weighted_rows: np.ndarray | None
+    cv: Splitter | Sequence[RowPair], y: np.ndarray, n_rows: int, weighted_rows: np.ndarray | None
 ) -> list[RowPair]:
     """Training and validation rows of each split of a table, by a splitter or a list of splits.
 
     Only the `weighted_rows` of the table are used (None: all); `y` and the result refer to them.
     """
-    weighted_rows = np.arange(rows) if weighted_rows is None else weighted_rows
-    number = np.full(rows, -1)
+    weighted_rows = np.arange(n_rows) if weighted_rows is None else weighted_rows
+    number = np.full(n_rows, -1)
     number[weighted_rows] = np.arange(weighted_rows.size)
-    table_y = np.zeros(rows, y.dtype)
+    table_y = np.zeros(n_rows, y.dtype)
     table_y[weighted_rows] = y
     folds: list[RowPair] = []
-    splits = cv.split(np.empty((rows, 0)), table_y) if hasattr(cv, "split") else cv
+    splits = cv.split(np.empty((n_rows, 0)), table_y) if hasattr(cv, "split") else cv
     for split in splits:
         train, validation = (_to_row_numbers(part, number, len(folds)) for part in split)
         if not train.size or not validation.size:
@@ -69,7 +73,7 @@ def given_folds(
 
 def rounds_on_all_rows(best_round: int, folds: Sequence[RowPair], n_rows: int) -> int:
     """Return the number of rounds on all rows, from the best number of rounds of the folds."""
-    factor = n_rows / np.mean([train.size for train, _ in folds])
+    factor = n_rows / float(np.mean([train.size for train, _ in folds]))
     return round(best_round * min(factor, _MAX_FACTOR_OF_ROUNDS))
 
 
@@ -101,7 +105,7 @@ class FoldsStepper:
     depend on the size of the blocks or the number of threads.
     """
 
-    def __init__(self, steppers: Sequence[Any], weights: Sequence[float], threads: int):
+    def __init__(self, steppers: Sequence[Stepper], weights: Sequence[float], threads: int):
         self.steppers = list(steppers)
         self.weights = np.array(weights) / np.sum(weights)
         self.threads = threads
@@ -125,7 +129,7 @@ class FoldsStepper:
         return self._losses[self.terms.n_rounds - 1][1]
 
 
-def _boost_block(stepper: Any) -> list[tuple[float, float]]:
+def _boost_block(stepper: Stepper) -> list[tuple[float, float | None]]:
     losses = []
     for _ in range(BLOCK_ROUNDS):
         stepper.step()
@@ -133,22 +137,24 @@ def _boost_block(stepper: Any) -> list[tuple[float, float]]:
     return losses
 
 
-def boost_side_by_side(steppers: Sequence[Any], n_rounds: int, threads: int) -> None:
+def boost_side_by_side(steppers: Sequence[Stepper], n_rounds: int, threads: int) -> None:
     """Add rounds to several models until each has `n_rounds`; each model runs in one thread at a time."""
     for end in range(BLOCK_ROUNDS, n_rounds + BLOCK_ROUNDS, BLOCK_ROUNDS):
         boost_block = partial(_boost_until, min(end, n_rounds))
         _run_side_by_side(boost_block, steppers, threads)
 
 
-def _boost_until(n_rounds: int, stepper: Any) -> None:
+def _boost_until(n_rounds: int, stepper: Stepper) -> None:
     while stepper.terms.n_rounds < n_rounds:
         stepper.step()
 
 
-def _run_side_by_side(task: Callable[[Any], Any], models: Sequence[Any], threads: int) -> list[Any]:
-    """The results of a task for each model, in order."""
-    threads = min(threads, len(models))
+def _run_side_by_side(
+    task: Callable[[Stepper], Result], steppers: Sequence[Stepper], threads: int
+) -> list[Result]:
+    """The results of a task for each stepper, in order."""
+    threads = min(threads, len(steppers))
     if threads == 1:
-        return [task(model) for model in models]
+        return [task(stepper) for stepper in steppers]
     with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(task, models))
+        return list(pool.map(task, steppers))

@@ -12,6 +12,7 @@ from bosquet.boosting.gradient._rows import EncodedRows
 
 if TYPE_CHECKING:
     from bosquet._types import Estimator
+    from bosquet.losses import CustomLoss, NativeLoss
 
 
 class LearnerTerms:
@@ -65,7 +66,7 @@ class LearnerStepper:
         self,
         train: EncodedRows,
         validation: EncodedRows | None,
-        loss: Any,
+        loss: NativeLoss | CustomLoss,
         terms: LearnerTerms | None,
         *,
         estimator: Estimator,
@@ -110,8 +111,8 @@ class LearnerStepper:
     def _draw_rows(self) -> np.ndarray | None:
         if self.subsample >= 1:
             return None
-        size = max(1, round(self.subsample * self.train.rows))
-        return np.sort(self.random.permutation(self.train.rows)[:size])
+        size = max(1, round(self.subsample * self.train.n_rows))
+        return np.sort(self.random.permutation(self.train.n_rows)[:size])
 
     def _fit_learner(self, residual: np.ndarray, rows: np.ndarray | None) -> Any:
         learner = seeded_clone(self.estimator, self.random, keep_set=True)

@@ -26,7 +26,7 @@ def check_offset(
     offset: ArrayLike | None,
     exposure: ArrayLike | None,
     loss: NativeLoss | CustomLoss,
-    rows: int,
+    n_rows: int,
     name: str = "offset",
 ) -> np.ndarray | None:
     """The offsets of all outputs, (outputs, rows); None if there are none or all are 0.
@@ -37,15 +37,15 @@ def check_offset(
         return None
     total: Any = 0.0
     if offset is not None:
-        total = _numbers_by_output(offset, name, loss, rows)
+        total = _numbers_by_output(offset, name, loss, n_rows)
         _check_range(total, name)
     if exposure is not None:
-        total = total + np.log(_check_exposure(exposure, loss, rows))
+        total = total + np.log(_check_exposure(exposure, loss, n_rows))
     return np.ascontiguousarray(total) if np.any(total) else None
 
 
 def _numbers_by_output(
-    offset: ArrayLike, name: str, loss: NativeLoss | CustomLoss, rows: int
+    offset: ArrayLike, name: str, loss: NativeLoss | CustomLoss, n_rows: int
 ) -> np.ndarray:
     """The numbers as an array of shape (outputs, rows)."""
     try:
@@ -53,15 +53,15 @@ def _numbers_by_output(
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} must contain numbers: {error}") from error
     if numbers.ndim == 0:
-        numbers = np.full(rows, float(numbers))
-    if numbers.ndim > 2 or numbers.shape[0] != rows:
+        numbers = np.full(n_rows, float(numbers))
+    if numbers.ndim > 2 or numbers.shape[0] != n_rows:
         raise ValueError(
-            f"{name} has shape {numbers.shape}, but X has {rows} rows; pass one number per row"
+            f"{name} has shape {numbers.shape}, but X has {n_rows} rows; pass one number per row"
         )
     if numbers.ndim == 1 and _has_several_classes(loss):
         raise ValueError(
             f"{name} has one number per row, but there are {loss.outputs} classes, and the same number for"
-            f" all classes has no effect; pass an array of shape ({rows}, {loss.outputs})"
+            f" all classes has no effect; pass an array of shape ({n_rows}, {loss.outputs})"
         )
     if numbers.ndim == 2 and numbers.shape[1] != loss.outputs:
         raise ValueError(
@@ -69,12 +69,12 @@ def _numbers_by_output(
             f"{'s' if loss.outputs > 1 else ''}; pass one number per row, or one column per output"
         )
     by_row = numbers[:, None] if numbers.ndim == 1 else numbers
-    return np.broadcast_to(by_row.T, (loss.outputs, rows))
+    return np.broadcast_to(by_row.T, (loss.outputs, n_rows))
 
 
 def _has_several_classes(loss: NativeLoss | CustomLoss) -> bool:
-    classes = loss.name in CLASSIFICATION or getattr(loss, "classes", False)
-    return bool(classes) and loss.outputs > 1
+    is_classification = loss.name in CLASSIFICATION or getattr(loss, "is_classification", False)
+    return bool(is_classification) and loss.outputs > 1
 
 
 def _check_range(offset: np.ndarray, name: str) -> None:
@@ -87,14 +87,14 @@ def _check_range(offset: np.ndarray, name: str) -> None:
         raise ValueError(f"{name}[{row}] is {value:g}; offsets must be {wanted}")
 
 
-def _check_exposure(exposure: ArrayLike, loss: NativeLoss | CustomLoss, rows: int) -> np.ndarray:
+def _check_exposure(exposure: ArrayLike, loss: NativeLoss | CustomLoss, n_rows: int) -> np.ndarray:
     if loss.name not in LOG_LINK:
         used = "a custom loss" if loss.name == "custom" else f"loss={loss.name!r}"
         raise ValueError(
             f"exposure needs a loss with a logarithmic link ({', '.join(LOG_LINK)}), but this model has"
             f" {used}; use one of these losses, or pass an offset on the scale of the raw prediction"
         )
-    numbers = _numbers_by_output(exposure, "exposure", loss, rows)
+    numbers = _numbers_by_output(exposure, "exposure", loss, n_rows)
     wrong = np.flatnonzero(~((numbers > 0) & np.isfinite(numbers)).all(axis=0))
     if wrong.size:
         row = wrong[0]

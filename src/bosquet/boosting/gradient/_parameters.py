@@ -12,7 +12,6 @@ from bosquet._parameters import (
     feature_index,
     folds,
     integer,
-    monotone_directions,
     number,
     number_of_features,
     or_auto,
@@ -37,7 +36,6 @@ __all__ = [
     "derive_constraints",
     "feature_share",
     "interaction_groups",
-    "monotone_directions",
     "with_common_docs",
 ]
 
@@ -269,9 +267,10 @@ def check_continuing(estimator: BaseGradientBoosting) -> None:
             f"n_estimators={asked} is smaller than the number of rounds in the model ({terms.n_rounds});"
             " with warm_start=True pass a value at least as large, or fit with warm_start=False"
         )
-    if getattr(terms, "runs", 1) > 1:
+    runs = getattr(terms, "runs", 1)  # only trees have several
+    if runs > 1:
         raise ValueError(
-            f"the model is the mean of {terms.runs} runs, which warm_start=True cannot continue; fit with"
+            f"the model is the mean of {runs} runs, which warm_start=True cannot continue; fit with"
             " warm_start=False"
         )
 

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bosquet._row_labels import warn_of_row_order_mismatch
-from bosquet._targets import check_same_length, check_sample_weight
-from bosquet._weights import power_of_two, warn_of_rescaling, warn_of_scale
+from bosquet._targets import check_same_length
+from bosquet._weights import check_sample_weight, power_of_two, warn_of_rescaling, warn_of_scale
 from bosquet.boosting._inputs import as_shaped
 from bosquet.boosting.gradient._offsets import check_offset
-from bosquet.data import TableEncoder, n_rows
+from bosquet.data import TableEncoder, count_rows
 
 if TYPE_CHECKING:
     from bosquet._types import EvalSet
+    from bosquet.losses import CustomLoss, NativeLoss
 
 
 # The largest weight is kept within 2**±26: times a target of LARGEST_TARGET it fits single precision.
@@ -40,7 +41,7 @@ class EncodedRows:
     offset: np.ndarray | None = None
 
     @property
-    def rows(self) -> int:
+    def n_rows(self) -> int:
         return self.target.shape[1]
 
     def with_offset(self, raw: np.ndarray) -> np.ndarray:
@@ -67,7 +68,7 @@ def rows_of_eval_set(
     eval_set: EvalSet,
     encoder: TableEncoder | None,
     encode_target: Callable[[Any], np.ndarray],
-    loss: Any,
+    loss: NativeLoss | CustomLoss,
     owner: str,
     needs_offset: bool,
 ) -> EncodedRows:
@@ -92,7 +93,7 @@ def rows_of_eval_set(
     target = encode_target(y)
     loss.check_targets(target)
     columns: Any = as_shaped(X) if encoder is None else encoder.transform(X, owner=owner)
-    check_same_length(target.shape[1], columns.shape[0] if encoder is None else n_rows(columns))
+    check_same_length(target.shape[1], columns.shape[0] if encoder is None else count_rows(columns))
     weight = check_sample_weight(given_weight, target.shape[1])
     offset = check_offset(given_offset, None, loss, target.shape[1], "eval_set[3]")
     return EncodedRows(columns, target, weight, offset=offset)

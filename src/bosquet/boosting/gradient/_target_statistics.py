@@ -80,7 +80,7 @@ class TargetStatistics:
     Attributes
     ----------
     categories : the number of levels of each encoded column, 0 if it is quantitative.
-    kept : the encoded columns that are also columns of the trees.
+    kept_columns : the encoded columns that are also columns of the trees.
     groups : sums over all training rows, from which the statistics of new rows are computed.
     prior : the mean of each target.
     strength : the weight of the prior mean.

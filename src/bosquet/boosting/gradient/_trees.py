@@ -104,7 +104,7 @@ class TreeStepper:
         self,
         train: EncodedRows,
         validation: EncodedRows | None,
-        loss: Any,
+        loss: NativeLoss | CustomLoss,
         terms: TreeTerms | None,
         *,
         categories: list[int],
@@ -115,7 +115,7 @@ class TreeStepper:
         statistics: TrainingStatistics | None = None,
     ):
         start_time = time.perf_counter()
-        threads = threads_for(train.rows, len(categories), threads)
+        threads = threads_for(train.n_rows, len(categories), threads)
         seed, isa = options["seed"], instruction_set()
         self.statistics, self.seed = statistics, seed
         columns = self._columns_of_version(train, 0)
@@ -125,7 +125,7 @@ class TreeStepper:
         matrix = _core.bin_table(columns, bins, isa, threads)
         self.loss = loss
         self.core_loss = core_loss(loss)
-        self.core_fit = _core.Fit(
+        self.core_fit = _core.BoostingFit(
             matrix, bins, train.target, train.weight, self.core_loss, options, isa, threads
         )
         del matrix, columns
@@ -189,11 +189,12 @@ class TreeStepper:
         return self.terms.raw_of_trees(self._columns_of_version(self.train, 0), threads)
 
     def step(self) -> None:
-        if isinstance(self.loss, NativeLoss):
+        loss = self.loss
+        if isinstance(loss, NativeLoss):
             self.core_fit.round(self.terms.ensemble)
             return
         raw = self.core_fit.raw()
-        gradient, hessian = self.loss.gradient_hessian(self.train.target, raw)
+        gradient, hessian = loss.gradient_hessian(self.train.target, raw)
         pairs = np.stack([gradient, hessian], axis=2).astype(np.float32)
         if self.train.weight.size:
             pairs *= self.train.weight[None, :, None].astype(np.float32)
@@ -202,7 +203,7 @@ class TreeStepper:
             return
 
         def minimisers(leaf: np.ndarray, n_leaves: int, output: int) -> np.ndarray:
-            return self.loss.leaf_minimisers(
+            return loss.leaf_minimisers(
                 self.train.target, self.core_fit.raw(), self.train.weight, leaf, n_leaves, output
             )
 

@@ -101,7 +101,7 @@ _BEST_RATE_FACTOR, _BEST_RUNS_FACTOR = 0.6, 2
 class TrainingShape:
     """What the rules depend on: rows with a positive weight, outputs, shares of the classes."""
 
-    rows: int
+    n_rows: int
     outputs: int
     class_shares: np.ndarray | None  # None: regression
     multi_strategy: str = ONE_OUTPUT_PER_TREE
@@ -126,7 +126,7 @@ class TrainingShape:
     @property
     def rows_times_outputs(self) -> int:
         """The size of a table: small, medium or large."""
-        return self.rows * self.outputs
+        return self.n_rows * self.outputs
 
 
 def is_auto(value: object) -> bool:
@@ -206,15 +206,15 @@ def _is_medium(quality: str, shape: TrainingShape) -> bool:
 
 def _uses_folds(quality: str, shape: TrainingShape) -> bool:
     if _is_small(quality, shape):
-        return shape.rows >= _MIN_ROWS_OF_FOLDS
-    few_rows = shape.rows < _SHARED_FOLDS_BELOW_ROWS
+        return shape.n_rows >= _MIN_ROWS_OF_FOLDS
+    few_rows = shape.n_rows < _SHARED_FOLDS_BELOW_ROWS
     return shape.has_shared_trees and few_rows and _is_medium(quality, shape)
 
 
 def _early_stopping(quality: str, shape: TrainingShape, allows_folds: bool) -> bool | str:
     if allows_folds and _uses_folds(quality, shape):
         return "cv"
-    return shape.rows >= _VALIDATION_SET_ROWS
+    return shape.n_rows >= _VALIDATION_SET_ROWS
 
 
 def _rounds(quality: str, shape: TrainingShape, stopping: bool | str) -> Values:
@@ -259,9 +259,9 @@ def _parameter_sets(quality: str, shape: TrainingShape, stopping: bool | str) ->
 def _small_sets(shape: TrainingShape) -> list[Values]:
     if not shape.is_classification:
         return _SMALL_REGRESSORS
-    if shape.rows * shape.columns > _WIDE_VALUES:
+    if shape.n_rows * shape.columns > _WIDE_VALUES:
         return _SMALL_CLASSIFIERS[:1]
-    if shape.rows < _MIN_ROWS_WITHOUT_NOISE:
+    if shape.n_rows < _MIN_ROWS_WITHOUT_NOISE:
         return _SMALL_CLASSIFIERS
     random_features, smallest_trees, small_trees, large_trees = _SMALL_CLASSIFIERS
     return [random_features, smallest_trees, small_trees | {"split_noise": 0.0}, large_trees]

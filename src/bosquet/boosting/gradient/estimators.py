@@ -14,11 +14,11 @@ from bosquet._targets import (
     check_finite_target,
     check_labels,
     check_same_length,
-    check_sample_weight,
     class_numbers,
     single_class_message,
     unique_classes,
 )
+from bosquet._weights import check_sample_weight
 from bosquet.boosting.gradient._base import BaseGradientBoosting
 from bosquet.boosting.gradient._parameters import with_common_docs
 from bosquet.boosting.gradient._target_statistics import class_indicators, quantile_ranks

@@ -63,27 +63,41 @@ def choose(
     The alternative (`runner_up`) is a more readable method that does not differ significantly from the best
     and loses at most 10 %, or else the second best method.
     """
-    scored = [m for m in methods if m["mean"] is not None and m["name"] != BAYES_RULE]
+    scored = [
+        method for method in methods if method["mean"] is not None and method["name"] != BAYES_RULE
+    ]
     best = best_on_all_rows(scored)
     if best is None:
         return None
     if gain_lost(best, scored[0], scored, metric) > MAX_LOSS_TO_FEWER_ROWS:
         return _choose_method_on_fewer_rows(scored, best, reach_verdict(methods), metric)
-    tied = [m for m in scored if m is best or is_tied(m)]
-    close = [m for m in tied if gain_lost(m, best, scored, metric) <= MAX_LOSS_TWO_GRADES]
-    close = [m for m in close if not _has_poor_probabilities(m, scored, others)] or close
+    tied = [method for method in scored if method is best or is_tied(method)]
+    close = [
+        method for method in tied if gain_lost(method, best, scored, metric) <= MAX_LOSS_TWO_GRADES
+    ]
+    close = [
+        method for method in close if not _has_poor_probabilities(method, scored, others)
+    ] or close
     top = close[0]
-    eligible = [m for m in close if gain_lost(m, best, scored, metric) <= _max_loss(m, top)]
+    eligible = [
+        method
+        for method in close
+        if gain_lost(method, best, scored, metric) <= _max_loss(method, top)
+    ]
     chosen = _most_readable(
         [
-            m
-            for m in eligible
-            if _gain_lost_by_others(m, top, scored, others) <= MAX_LOSS_OF_ALTERNATIVE
+            method
+            for method in eligible
+            if _gain_lost_by_other_metrics(method, top, scored, others) <= MAX_LOSS_OF_ALTERNATIVE
         ]
     )
-    not_chosen = [m for m in scored if m is not chosen]
-    close = [m for m in tied if gain_lost(m, best, scored, metric) <= MAX_LOSS_OF_ALTERNATIVE]
-    easier = [m for m in close if readability(m) > readability(chosen)]
+    not_chosen = [method for method in scored if method is not chosen]
+    close = [
+        method
+        for method in tied
+        if gain_lost(method, best, scored, metric) <= MAX_LOSS_OF_ALTERNATIVE
+    ]
+    easier = [method for method in close if readability(method) > readability(chosen)]
     runner_up = _most_readable(easier) if easier else not_chosen[0] if not_chosen else None
     verdict = reach_verdict(methods)
     why = _reason_text(chosen, best, runner_up, tied, scored, metric)
@@ -130,7 +144,7 @@ def gain_lost(
     return 1.0 if share is None else share
 
 
-def _gain_lost_by_others(
+def _gain_lost_by_other_metrics(
     method: MethodRecord, best: MethodRecord, scored: list[MethodRecord], metrics: Sequence[Metric]
 ) -> float:
     """Return the largest share of the best method's gain that a method loses by any of these metrics."""
@@ -139,7 +153,7 @@ def _gain_lost_by_others(
         return 0.0
     shares = [0.0]
     for metric in metrics:
-        score, top, base = (m["metrics"].get(metric.name) for m in (method, best, constant))
+        score, top, base = (other["metrics"].get(metric.name) for other in (method, best, constant))
         if score is not None and top is not None and base is not None:
             shares.append(_share_lost(score, top, base, metric) or 0.0)
     return max(shares)
@@ -158,17 +172,17 @@ def _has_poor_probabilities(
     constant = _find_constant(scored)
     if constant is None or not any(metric.name == PROBABILITY_METRIC for metric in metrics):
         return False
-    loss, constant_loss = (m["metrics"].get(PROBABILITY_METRIC) for m in (method, constant))
+    loss, constant_loss = (other["metrics"].get(PROBABILITY_METRIC) for other in (method, constant))
     return loss is not None and constant_loss is not None and loss > constant_loss
 
 
 def _find_constant(scored: list[MethodRecord]) -> MethodRecord | None:
-    return next((m for m in scored if m["name"] == BASELINE), None)
+    return next((method for method in scored if method["name"] == BASELINE), None)
 
 
 def _most_readable(methods: list[MethodRecord]) -> MethodRecord:
     """Return the most readable method; of equally readable ones the best."""
-    return max(methods, key=lambda m: (readability(m), -methods.index(m)))
+    return max(methods, key=lambda method: (readability(method), -methods.index(method)))
 
 
 def _mean_score(method: MethodRecord) -> float:
@@ -218,13 +232,13 @@ def _reason_text(
             f" {gain_lost(chosen, best, scored, metric):.1%} of the best method's gain over the constant is"
             " lost."
         )
-    if runner_up is not None and chosen is best and any(m is runner_up for m in tied):
+    if runner_up is not None and chosen is best and any(method is runner_up for method in tied):
         is_more_readable = readability(runner_up) > readability(chosen)
         other = f"{runner_up['title']} ({format_score(_mean_score(runner_up))})"
         easier_too = " and is easier to interpret" if is_more_readable else ""
         return f"{text} {other} does not differ significantly from it{easier_too}."
-    tested = [m for m in scored if m is not best and not m["subsampled"]]
-    if tested and all(is_worse(m) for m in tested):
+    tested = [method for method in scored if method is not best and not method["subsampled"]]
+    if tested and all(is_worse(method) for method in tested):
         is_single = len(tested) == 1
         others = "The other method" if is_single else f"All {len(tested)} other methods"
         on_same_rows = " and the same training rows" if len(tested) < len(scored) - 1 else ""
@@ -237,7 +251,7 @@ def _no_gain_text(
 ) -> str:
     """Return the reasons if no method is significantly better than the constant; "" otherwise."""
     score = _score_text(chosen, metric)
-    others = [m for m in scored if m["name"] != BASELINE]
+    others = [method for method in scored if method["name"] != BASELINE]
     if verdict["kind"] == "model":
         return ""
     if verdict["kind"] == "inconclusive":
@@ -270,7 +284,9 @@ def _incumbent_text(
 
     If that is the best method, the reasons already mention it.
     """
-    incumbent = next((m for m in scored if m["name"] == INCUMBENT and m is not best), None)
+    incumbent = next(
+        (method for method in scored if method["name"] == INCUMBENT and method is not best), None
+    )
     if incumbent is None or not metric.is_better(_mean_score(incumbent), _mean_score(chosen)):
         return ""
     share = gain_lost(chosen, incumbent, scored, metric)
@@ -285,8 +301,10 @@ def _not_compared_text(scored: list[MethodRecord], best: MethodRecord, verdict: 
     reasons = (
         [unfinished_methods_text({**verdict, "cut_short": []})] if without_score(verdict) else []
     )
-    without_difference = [m["title"] for m in scored if m is not best and m["difference"] is None]
-    fewer = [m["title"] for m in scored if m is not best and m["subsampled"]]
+    without_difference = [
+        method["title"] for method in scored if method is not best and method["difference"] is None
+    ]
+    fewer = [method["title"] for method in scored if method is not best and method["subsampled"]]
     if fewer:
         reasons.append(f"{len(fewer)} trained on fewer rows ({', '.join(fewer[:MAX_NAMED])})")
     if without_difference:
@@ -301,8 +319,8 @@ def _not_compared_text(scored: list[MethodRecord], best: MethodRecord, verdict: 
 
 def _stability_text(chosen: MethodRecord, scored: list[MethodRecord]) -> str:
     deviation_of_chosen = score_deviation(chosen)
-    rivals = [m for m in scored if m is not chosen and m["name"] != BASELINE]
-    others = [s for m in rivals if (s := score_deviation(m)) is not None]
+    rivals = [method for method in scored if method is not chosen and method["name"] != BASELINE]
+    others = [s for method in rivals if (s := score_deviation(method)) is not None]
     if deviation_of_chosen is None or not others:
         return ""
     steadier = sum(other < deviation_of_chosen for other in others)

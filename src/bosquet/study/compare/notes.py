@@ -11,15 +11,17 @@ from bosquet.study.run.schedule import Schedule
 
 
 def notes_on_comparison(
-    rows: Sequence[MethodRecord], schedule: Schedule, methods: Sequence[Method]
+    records: Sequence[MethodRecord], schedule: Schedule, methods: Sequence[Method]
 ) -> list[str]:
     """Return notes on subsamples, intervals, validation schemes and methods that were not reached."""
     notes = []
-    fewer = [row for row in rows if row["subsampled"]]
+    fewer = [record for record in records if record["subsampled"]]
     if fewer:
-        listed = "; ".join(f"{row['title']} on {row['rows_used']:,} rows" for row in fewer)
+        listed = "; ".join(f"{record['title']} on {record['rows_used']:,} rows" for record in fewer)
         notes.append(f"Too slow for all training rows, tuned on a subsample instead: {listed}.")
-    incomplete = [row["title"] for row in rows if 0 < len(row["scores"]) < len(schedule.splits)]
+    incomplete = [
+        record["title"] for record in records if 0 < len(record["scores"]) < len(schedule.splits)
+    ]
     if incomplete:
         notes.append(
             "The scores of methods without all splits are estimates: the mean score of the best method with"
@@ -44,7 +46,7 @@ def notes_on_comparison(
             "Tuned by their default validation scheme, because they do not support the requested one:"
             f" {'; '.join(default)}."
         )
-    late = [row["title"] for row in rows if row["status"] == "not reached"]
+    late = [record["title"] for record in records if record["status"] == "not reached"]
     if late:
         notes.append(f"No time was left for {'; '.join(late)}.")
     return notes

@@ -31,26 +31,26 @@ def rank_methods(
 ) -> tuple[list[MethodRecord], Comparison]:
     """Return one record per method, best first and those without a score last, and the comparison."""
     outcomes = {method.name: schedule.outcomes(method) for method in methods}
-    rows = [_method_record(method, outcomes[method.name]) for method in methods]
+    records = [_method_record(method, outcomes[method.name]) for method in methods]
     metric = schedule.context.metric
-    scored = [row for row in rows if row["mean"] is not None]
+    scored = [record for record in records if record["mean"] is not None]
     _estimate_missing_splits(scored, outcomes, schedule.context.metrics, metric)
-    scored.sort(key=lambda row: -metric.sign * _mean_score(row))
-    unscored = [row for row in rows if row["mean"] is None]
+    scored.sort(key=lambda record: -metric.sign * _mean_score(record))
+    unscored = [record for record in records if record["mean"] is None]
     comparison = _compare_with_best(schedule, {method.name: method for method in methods}, scored)
     return [*scored, *unscored], comparison
 
 
-def _mean_score(row: MethodRecord) -> float:
-    assert row["mean"] is not None
-    return row["mean"]
+def _mean_score(method: MethodRecord) -> float:
+    assert method["mean"] is not None
+    return method["mean"]
 
 
 def _method_record(method: Method, outcomes: list[Outcome]) -> MethodRecord:
     done = [outcome for outcome in outcomes if outcome.status == "done"]
     first = outcomes[0] if outcomes else Outcome(method.name, 0, "not reached", "it was not run")
     scores = [float(outcome.score) for outcome in done if outcome.score is not None]
-    row: MethodRecord = {
+    record: MethodRecord = {
         "name": method.name,
         "title": method.title,
         "status": first.status,
@@ -71,8 +71,8 @@ def _method_record(method: Method, outcomes: list[Outcome]) -> MethodRecord:
         "details": first.details,
     }
     if first.evaluation is not None:
-        row["test"] = first.evaluation
-    return row
+        record["test"] = first.evaluation
+    return record
 
 
 def _mean_metrics(done: list[Outcome]) -> dict[str, float]:
@@ -91,27 +91,27 @@ def _estimate_missing_splits(
     Splits differ in difficulty, blocks of time most of all. The mean over all splits is estimated by the mean
     of the best method with all splits, plus the mean difference to it on the splits that both have.
     """
-    n_splits = max((len(row["scores"]) for row in scored), default=0)
-    complete = [row for row in scored if len(row["scores"]) == n_splits]
+    n_splits = max((len(method["scores"]) for method in scored), default=0)
+    complete = [method for method in scored if len(method["scores"]) == n_splits]
     if len(complete) == len(scored):
         return
-    reference = max(complete, key=lambda row: metric.sign * _mean_score(row))
+    reference = max(complete, key=lambda method: metric.sign * _mean_score(method))
     reference_outcomes = _done_by_split(outcomes[reference["name"]])
-    for row in scored:
-        row_outcomes = _done_by_split(outcomes[row["name"]])
-        shared = [split for split in row_outcomes if split in reference_outcomes]
-        if len(row["scores"]) == n_splits or not shared:
+    for method in scored:
+        own_outcomes = _done_by_split(outcomes[method["name"]])
+        shared = [split for split in own_outcomes if split in reference_outcomes]
+        if len(method["scores"]) == n_splits or not shared:
             continue
         for reported_metric in metrics:
             name = reported_metric.name
-            if name in row["metrics"]:
+            if name in method["metrics"]:
                 gaps = [
-                    row_outcomes[split].metrics[name] - reference_outcomes[split].metrics[name]
+                    own_outcomes[split].metrics[name] - reference_outcomes[split].metrics[name]
                     for split in shared
                 ]
                 estimate = reference["metrics"][name] + float(np.mean(gaps))
-                row["metrics"][name] = float(np.clip(estimate, *reported_metric.range))
-        row["mean"] = row["metrics"][metric.name]
+                method["metrics"][name] = float(np.clip(estimate, *reported_metric.range))
+        method["mean"] = method["metrics"][metric.name]
 
 
 def _done_by_split(outcomes: list[Outcome]) -> dict[int, Outcome]:
@@ -119,41 +119,49 @@ def _done_by_split(outcomes: list[Outcome]) -> dict[int, Outcome]:
 
 
 def _compare_with_best(
-    schedule: Schedule, methods: dict[str, Method], scored: list[MethodRecord]
+    schedule: Schedule, methods_by_name: dict[str, Method], scored: list[MethodRecord]
 ) -> Comparison:
-    """Add intervals and differences to the best to the rows, and return how they were computed.
+    """Add intervals and differences to the best to the records, and return how they were computed.
 
     A method that was trained on fewer rows than the others has a difference but no test. A method with too
     few splits for an interval has neither.
     """
     train, test = len(schedule.splits[0].train), len(schedule.splits[0].test)
     over_splits = len(schedule.splits) >= MIN_SPLITS
-    scores_on_draws = {} if over_splits else _bootstrap_scores(schedule, methods, scored)
-    for row in scored:
-        row["interval"] = score_interval(
-            row["scores"],
-            scores_on_draws.get(row["name"]),
+    scores_on_draws = {} if over_splits else _bootstrap_scores(schedule, methods_by_name, scored)
+    for method in scored:
+        method["interval"] = score_interval(
+            method["scores"],
+            scores_on_draws.get(method["name"]),
             n_train=train,
             n_test=test,
             within=schedule.context.metric.range,
         )
         if schedule.context.design.time is not None:
-            row["interval"] = interval_of_next_block(row["scores"], schedule.context.metric)
+            method["interval"] = interval_of_next_block(method["scores"], schedule.context.metric)
     best = best_on_all_rows(scored)
-    rivals = [row for row in scored if row is not best and best is not None]
-    for row in rivals:
-        if row["subsampled"] and best is not None:
-            row["difference"] = untested_difference(_mean_score(row) - _mean_score(best))
-    rivals = [row for row in rivals if not row["subsampled"]]
-    pairs = {row["name"]: _pair_scores(schedule, methods, row, best) for row in rivals if best}
+    rivals = [method for method in scored if method is not best and best is not None]
+    for method in rivals:
+        if method["subsampled"] and best is not None:
+            method["difference"] = untested_difference(_mean_score(method) - _mean_score(best))
+    rivals = [method for method in rivals if not method["subsampled"]]
+    pairs = {
+        method["name"]: _pair_scores(schedule, methods_by_name, method, best)
+        for method in rivals
+        if best
+    }
     if over_splits:
-        rivals = [row for row in rivals if len(pairs[row["name"]][0]) >= MIN_SPLITS]
-        for row in rivals:
-            row["difference"] = difference_over_splits(
-                *pairs[row["name"]], n_train=train, n_test=test, comparisons=len(rivals)
+        rivals = [method for method in rivals if len(pairs[method["name"]][0]) >= MIN_SPLITS]
+        for method in rivals:
+            method["difference"] = difference_over_splits(
+                *pairs[method["name"]], n_train=train, n_test=test, comparisons=len(rivals)
             )
     elif best is not None and best["name"] in scores_on_draws:
-        rivals = [row for row in rivals if row["name"] in scores_on_draws and pairs[row["name"]][0]]
+        rivals = [
+            method
+            for method in rivals
+            if method["name"] in scores_on_draws and pairs[method["name"]][0]
+        ]
         _compare_draws(rivals, best, pairs, scores_on_draws)
     return {
         "best": None if best is None else best["name"],
@@ -181,24 +189,24 @@ def _compare_draws(
 ) -> None:
     if not rivals:
         return
-    gaps = [np.subtract(*pairs[row["name"]]) for row in rivals]
+    gaps = [np.subtract(*pairs[method["name"]]) for method in rivals]
     differences = differences_over_rows(
         [float(gap.mean()) for gap in gaps],
         [float(gap[0]) for gap in gaps],
-        [drawn[row["name"]] - drawn[best["name"]] for row in rivals],
+        [drawn[method["name"]] - drawn[best["name"]] for method in rivals],
     )
-    for row, difference in zip(rivals, differences, strict=True):
-        row["difference"] = difference
+    for method, difference in zip(rivals, differences, strict=True):
+        method["difference"] = difference
 
 
 def _pair_scores(
-    schedule: Schedule, methods: dict[str, Method], row: MethodRecord, best: MethodRecord
+    schedule: Schedule, methods_by_name: dict[str, Method], method: MethodRecord, best: MethodRecord
 ) -> tuple[list[float], list[float]]:
     """Return the scores of a method and of the best on the splits that both have."""
-    row_scores = _scores_by_split(schedule.outcomes(methods[row["name"]]))
-    best_scores = _scores_by_split(schedule.outcomes(methods[best["name"]]))
-    shared = sorted(row_scores.keys() & best_scores.keys())
-    return [row_scores[split] for split in shared], [best_scores[split] for split in shared]
+    own_scores = _scores_by_split(schedule.outcomes(methods_by_name[method["name"]]))
+    best_scores = _scores_by_split(schedule.outcomes(methods_by_name[best["name"]]))
+    shared = sorted(own_scores.keys() & best_scores.keys())
+    return [own_scores[split] for split in shared], [best_scores[split] for split in shared]
 
 
 def _scores_by_split(outcomes: list[Outcome]) -> dict[int, float]:
@@ -208,7 +216,7 @@ def _scores_by_split(outcomes: list[Outcome]) -> dict[int, float]:
 
 
 def _bootstrap_scores(
-    schedule: Schedule, methods: dict[str, Method], scored: list[MethodRecord]
+    schedule: Schedule, methods_by_name: dict[str, Method], scored: list[MethodRecord]
 ) -> dict[str, np.ndarray]:
     """Return the scores of each method on bootstrap draws of the test rows of the first split."""
     context = schedule.context
@@ -217,10 +225,10 @@ def _bootstrap_scores(
     design = context.design.take(schedule.splits[0].test)
     draws = BootstrapDraws.draw(y, context.metric, seed, design.group, design.weight)
     scores = {}
-    for row in scored:
-        first = schedule.outcomes(methods[row["name"]])[0]
+    for method in scored:
+        first = schedule.outcomes(methods_by_name[method["name"]])[0]
         if first.predictions is not None:
-            scores[row["name"]] = draws.scores(metric_input(first, context.metric))
+            scores[method["name"]] = draws.scores(metric_input(first, context.metric))
     return scores
 
 

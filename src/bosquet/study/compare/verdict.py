@@ -19,8 +19,12 @@ def best_on_all_rows(methods: Sequence[MethodRecord]) -> MethodRecord | None:
 
     The Bayes rule is not considered.
     """
-    scored = [m for m in methods if m["mean"] is not None and m["name"] != BAYES_RULE]
-    return next((m for m in scored if not m["subsampled"]), scored[0] if scored else None)
+    scored = [
+        method for method in methods if method["mean"] is not None and method["name"] != BAYES_RULE
+    ]
+    return next(
+        (method for method in scored if not method["subsampled"]), scored[0] if scored else None
+    )
 
 
 def reach_verdict(methods: Sequence[MethodRecord]) -> Verdict:
@@ -30,17 +34,24 @@ def reach_verdict(methods: Sequence[MethodRecord]) -> Verdict:
     """
 
     def titles(status: str) -> list[str]:
-        return [m["title"] for m in methods if m["status"] == status]
+        return [method["title"] for method in methods if method["status"] == status]
 
     verdict: Verdict = {
         "kind": "model",
         "stopped": titles("stopped"),
         "failed": titles("failed"),
         "not_reached": titles("not reached"),
-        "cut_short": [m["title"] for m in methods if m["status"] == "done" and not m["finished"]],
+        "cut_short": [
+            method["title"]
+            for method in methods
+            if method["status"] == "done" and not method["finished"]
+        ],
     }
     best = best_on_all_rows(methods)
-    constant = next((m for m in methods if m["name"] == BASELINE and m["mean"] is not None), None)
+    constant = next(
+        (method for method in methods if method["name"] == BASELINE and method["mean"] is not None),
+        None,
+    )
     if best is None or best is constant:
         verdict["kind"] = "constant"
     elif constant is not None and not is_worse(constant):
@@ -57,7 +68,14 @@ def _any_above(methods: Sequence[MethodRecord], constant: MethodRecord) -> bool:
 
     More rows would not make this method worse, so it can be called better than the constant.
     """
-    lead = next((m for m in methods if m["mean"] is not None and m["name"] != BAYES_RULE), None)
+    lead = next(
+        (
+            method
+            for method in methods
+            if method["mean"] is not None and method["name"] != BAYES_RULE
+        ),
+        None,
+    )
     if lead is None or not lead["subsampled"] or not lead["interval"] or not constant["interval"]:
         return False
     low, high = lead["interval"]

@@ -27,18 +27,20 @@ def random_halves(n: int, seed: int, fewest: int) -> tuple[np.ndarray, np.ndarra
     return None if half < fewest else (np.sort(order[:half]), np.sort(order[half:]))
 
 
-def few_rows_note(rows: int, classes: bool) -> str:
+def few_rows_note(n_rows: int, is_classification: bool) -> str:
     """Return a note on what cannot be measured on so few test rows, or ""."""
     needed = {"the coverage of intervals": 2 * MIN_TO_COVER}
-    if classes:
+    if is_classification:
         needed = {"the coverage of prediction sets": 2 * MIN_TO_COVER}
         needed["calibration"] = 2 * MIN_TO_CALIBRATE
     missing = [
-        f"{what} (at least {min_rows} rows)" for what, min_rows in needed.items() if rows < min_rows
+        f"{what} (at least {min_rows} rows)"
+        for what, min_rows in needed.items()
+        if n_rows < min_rows
     ]
     if not missing:
         return ""
-    return f"The first split has {rows} test rows, too few to measure {' and '.join(missing)}."
+    return f"The first split has {n_rows} test rows, too few to measure {' and '.join(missing)}."
 
 
 def coverage_on(

@@ -17,11 +17,19 @@ from bosquet.study.table.frames import take
 
 # Largest number of columns to permute; if there are more, those most related to the predictions.
 MAX_PERMUTED = 64
-ROWS, REPEATS, MIN_ROWS, MIN_CALLS = 2000, 3, 100, 12
+# Largest number of rows for permutation importances, and of permutations per column.
+ROWS = 2000
+REPEATS = 3
+# However short the time, there are at least this many rows and predictions of the permuted table.
+MIN_ROWS_PERMUTED = 100
+MIN_CALLS = 12
 # Largest number of values in a table that the model predicts at once.
 MAX_VALUES = 10_000_000
 SHOWN = 6  # columns with a dependence plot
-CURVE_ROWS, GRID, MAX_LEVELS = 200, 25, 30
+# Rows over which a dependence plot averages, points of a number, and most levels of a category.
+CURVE_ROWS = 200
+GRID = 25
+MAX_LEVELS = 30
 
 
 def permutation_importances(
@@ -42,12 +50,12 @@ def permutation_importances(
     row allows. With weights the score is weighted, and rows are drawn for the permuted column in proportion
     to their weights. The column `left_out` is not a feature.
     """
-    rows = min(ROWS, len(y), max(MAX_VALUES // X.shape[1], MIN_ROWS))
+    rows = min(ROWS, len(y), max(MAX_VALUES // X.shape[1], MIN_ROWS_PERMUTED))
     if seconds is not None:
         affordable_columns = int(
             seconds * 1e6 / (max(microseconds, 1.0) * min(X.shape[1] + 1, MAX_PERMUTED))
         )
-        rows = int(np.clip(affordable_columns, min(MIN_ROWS, rows), rows))
+        rows = int(np.clip(affordable_columns, min(MIN_ROWS_PERMUTED, rows), rows))
     random = np.random.default_rng(seed)
     chosen = np.sort(random.permutation(len(y))[:rows])
     sample, truth = take(X, chosen).copy(), y[chosen]
@@ -75,15 +83,15 @@ def permutation_importances(
     return _largest_first(columns, losses)
 
 
-def rows_by_weight(rows: int, weight: np.ndarray | None) -> np.ndarray:
-    """Return `rows` row indices, each as often as its weight implies; without weights each once.
+def rows_by_weight(n_rows: int, weight: np.ndarray | None) -> np.ndarray:
+    """Return `n_rows` row indices, each as often as its weight implies; without weights each once.
 
     Systematic sampling is used, which is deterministic: with equal weights each row is drawn once.
     """
     if weight is None:
-        return np.arange(rows)
+        return np.arange(n_rows)
     cumulative = np.cumsum(weight) / weight.sum()
-    return np.searchsorted(cumulative, (np.arange(rows) + 0.5) / rows).clip(0, rows - 1)
+    return np.searchsorted(cumulative, (np.arange(n_rows) + 0.5) / n_rows).clip(0, n_rows - 1)
 
 
 def _largest_first(columns: list[str], losses: np.ndarray) -> list[dict[str, Any]]:
@@ -254,9 +262,8 @@ def _predict_on_grid(model: Any, sample: Any, X: Any, feature: str, points: Any)
     if is_number(points[0]):
         table[feature] = np.tile(np.asarray(points, dtype=float), n)
     else:
-        values = X[
-            feature
-        ].to_numpy()  # levels are taken from rows that have them, which keeps the type
+        # Levels are taken from rows that have them, which keeps the type.
+        values = X[feature].to_numpy()
         rows = [int(np.flatnonzero(values == point)[0]) for point in points]
         table[feature] = X[feature].take(np.tile(rows, n)).reset_index(drop=True)
     if hasattr(model, "predict_proba"):

@@ -18,7 +18,7 @@ from bosquet.study.tuning.thresholds import Decision
 
 SHARES = (1 / 16, 1 / 8, 1 / 4, 1 / 2)
 DRAWS = 3
-MIN_ROWS = 30
+SMALLEST_TRAINING_SET = 30
 
 
 def learning_curve(
@@ -42,7 +42,7 @@ def learning_curve(
     y, test = context.y, context.rows(split.test)
     for share in SHARES:
         size = round(share * len(rows))
-        if size < max(MIN_ROWS, 5 * len(context.metric.classes)):
+        if size < max(SMALLEST_TRAINING_SET, 5 * len(context.metric.classes)):
             continue
         scores: list[float] = []
         for draw in range(DRAWS):

@@ -156,8 +156,8 @@ def _mixed_rows(
     return pandas.DataFrame(columns)[list(X.columns)]
 
 
-def _raw_scale(model: Any, classes: bool) -> Callable[[Any], np.ndarray]:
-    if not classes:
+def _raw_scale(model: Any, is_classification: bool) -> Callable[[Any], np.ndarray]:
+    if not is_classification:
         return lambda X: np.asarray(model.predict(X), dtype=float).ravel()
 
     def log_odds(X: Any) -> np.ndarray:

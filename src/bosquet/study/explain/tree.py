@@ -39,9 +39,8 @@ def _surrogate_tree(
     rows = np.sort(np.random.default_rng(seed).permutation(len(X))[:MAX_ROWS])
     sample = take(X, rows)
     predictor: Any = model
-    if (
-        X.shape[1] > WIDE
-    ):  # a small tree uses few columns, so only the most important ones are searched
+    # A small tree uses few columns, so only the most important ones are searched.
+    if X.shape[1] > WIDE:
         predictions = np.asarray(model.predict(sample))
         sample = sample[[name for name in important if name in sample.columns][:WIDE]]
         predictor = _StoredPredictions(predictions, sample, model)

@@ -60,9 +60,8 @@ def drift_between(train: list[Feature], test: list[Feature]) -> list[Finding]:
 class Drift:
     """Difference between the first and the last rows, in the order of the table or of a time."""
 
-    columns: list[
-        tuple[str, float]
-    ]  # columns with significant drift and their stability index, largest first
+    # Columns with significant drift and their stability index, largest first.
+    columns: list[tuple[str, float]]
     target_moved: bool
     target_index: float
     change: str  # "mean 12.1 in the first fifth of the rows, 15.3 in the last"
@@ -76,11 +75,11 @@ def drift_in_order(
     features: list[Feature], target: ExploredTarget, order: np.ndarray | None = None
 ) -> Drift:
     """Measure the drift between the first and the last fifth of the rows; `order` sorts the rows by time."""
-    rows = len(target.codes if target.is_classes else target.numbers)
-    count = int(ENDS * rows)
+    n_rows = len(target.codes if target.is_classes else target.numbers)
+    count = int(ENDS * n_rows)
     if count < MIN_AT_ENDS:
         return Drift([], False, 0.0, "")
-    order = np.arange(rows) if order is None else order
+    order = np.arange(n_rows) if order is None else order
     every = -(-count // MAX_AT_ENDS)
     first, last = order[:count:every], order[-count::every]
     target_feature = _as_feature(target)

@@ -79,9 +79,9 @@ def explore(
     target_column = target_of(frame[target], target, task)
     features_frame = frame.drop(columns=target)
     tidier = tidier or TableTidier().fit(features_frame)
-    rows = len(frame)
+    n_rows = len(frame)
     random = np.random.default_rng(0)
-    sample = _sample_rows(rows, target_column, random)
+    sample = _sample_rows(n_rows, target_column, random)
     plans = _chosen_plans(features_frame, tidier, target_column, sample)
     features = [feature_of(plan, features_frame[plan.name]) for plan in plans]
     columns = [column_record(feature, target_column, sample) for feature in features]
@@ -107,12 +107,12 @@ def explore(
             correlations["names"], matrix, _strongest_categories(features, columns, sample)
         ),
         *findings.left_out_findings(features),
-        *findings.limit_findings(len(columns), len(names) - 1, len(sample), rows),
+        *findings.limit_findings(len(columns), len(names) - 1, len(sample), n_rows),
     ]
     if test is not None:
         warnings += _find_drift(features, test)
     return Exploration(
-        n_rows=rows,
+        n_rows=n_rows,
         n_columns=len(names) - 1,
         duplicates=copies,
         target=target_histogram(target_column),
@@ -127,14 +127,14 @@ def explore(
     )
 
 
-def _sample_rows(rows: int, target: ExploredTarget, random: np.random.Generator) -> np.ndarray:
+def _sample_rows(n_rows: int, target: ExploredTarget, random: np.random.Generator) -> np.ndarray:
     """Return the rows for expensive measures; rare classes are oversampled so that they occur at all."""
-    if rows <= MAX_ROWS:
-        return np.arange(rows)
+    if n_rows <= MAX_ROWS:
+        return np.arange(n_rows)
     if not target.is_classes:
-        return np.sort(random.choice(rows, MAX_ROWS, replace=False))
-    sampled = random.choice(rows, MAX_ROWS, replace=False)
-    rarest = np.flatnonzero(target.counts[target.codes] < 0.01 * rows)
+        return np.sort(random.choice(n_rows, MAX_ROWS, replace=False))
+    sampled = random.choice(n_rows, MAX_ROWS, replace=False)
+    rarest = np.flatnonzero(target.counts[target.codes] < 0.01 * n_rows)
     if rarest.size:
         sampled = np.union1d(sampled, random.permutation(rarest)[: MAX_ROWS // 10])
     return np.sort(sampled)

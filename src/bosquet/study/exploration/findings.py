@@ -28,7 +28,7 @@ def by_severity(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def duplicate_findings(
-    count: int, conflicting: int, rows: int, weighted: bool = False
+    count: int, conflicting: int, n_rows: int, weighted: bool = False
 ) -> list[Finding]:
     """Report duplicate rows; in a table with sample weights they are usually separate cases."""
     findings = []
@@ -36,9 +36,9 @@ def duplicate_findings(
         findings.append(
             Finding(
                 kind="duplicates",
-                severity="medium" if count > 0.05 * rows and not weighted else "low",
+                severity="medium" if count > 0.05 * n_rows and not weighted else "low",
                 columns=[],
-                message=f"{count:,} rows ({count / rows:.1%}) are duplicates of other rows. Duplicates in"
+                message=f"{count:,} rows ({count / n_rows:.1%}) are duplicates of other rows. Duplicates in"
                 " both training and test set make scores too optimistic; drop them unless they are separate"
                 " cases.",
             )
@@ -57,7 +57,7 @@ def duplicate_findings(
 
 
 def near_duplicate_findings(
-    count: int, conflicting: int, rows: int, ignored: list[str], weighted: bool
+    count: int, conflicting: int, n_rows: int, ignored: list[str], weighted: bool
 ) -> list[Finding]:
     """Report rows that are duplicates if identifiers and weights are ignored.
 
@@ -65,13 +65,13 @@ def near_duplicate_findings(
     """
     against = f" ({conflicting:,} rows differ only in the target)" if conflicting else ""
     message = (
-        f"{count:,} rows ({count / rows:.1%}) are equal to other rows except in"
+        f"{count:,} rows ({count / n_rows:.1%}) are equal to other rows except in"
         f" {list_names(ignored)}{against}; drop them unless they are separate cases."
     )
     return [
         Finding(
             kind="duplicates",
-            severity="medium" if count > 0.05 * rows and not weighted else "low",
+            severity="medium" if count > 0.05 * n_rows and not weighted else "low",
             columns=ignored,
             message=message,
         )
@@ -211,16 +211,16 @@ def missing_column_findings(absent: list[str]) -> list[Finding]:
     return [Finding(kind="drift", severity="high", columns=absent, message=message)]
 
 
-def limit_findings(examined: int, columns: int, sampled: int, rows: int) -> list[Finding]:
+def limit_findings(examined: int, columns: int, sampled: int, n_rows: int) -> list[Finding]:
     """Report which columns and rows were not examined, to save time."""
     messages: list[Any] = []
     if examined < columns:
         messages.append(
             f"Only the {examined} of {columns:,} columns most associated with the target were examined."
         )
-    if sampled < rows:
+    if sampled < n_rows:
         messages.append(
-            f"Associations and leaks of whole columns were measured on {sampled:,} of the {rows:,} rows."
+            f"Associations and leaks of whole columns were measured on {sampled:,} of the {n_rows:,} rows."
         )
     return [Finding(kind="limits", severity="low", columns=[], message=text) for text in messages]
 

@@ -14,24 +14,33 @@ from bosquet.study.exploration.target import ExploredTarget
 from bosquet.study.record import Finding
 from bosquet.tables.dates import DAYS_OF_A_YEAR
 
-SURE, LIKELY = 0.98, 0.9  # share of a constant's errors that one column avoids
-MIN_ROWS = 40  # fewer rows cannot show a leak
-# Expected share of all rows in a cell (level, class) if column and target are independent. Below the first,
-# empty cells are ordinary (no child earns 50,000); a column that is filled in for one class only is not.
-EXPECTED, EXPECTED_IF_KNOWN, EXPECTED_LOW = 0.1, 0.01, 0.005
+# Share of a constant's errors that one column avoids: a sure leak, and a likely one.
+SURE = 0.98
+LIKELY = 0.9
+MIN_ROWS_OF_A_LEAK = 40  # fewer rows cannot show a leak
+# Expected share of all rows in a cell (level, class) if column and target are independent. Below it empty
+# cells are ordinary (no child earns 50,000).
+MIN_EXPECTED_SHARE = 0.1
+# The same for the level "not missing": a column that is filled in for one class only is not ordinary.
+MIN_EXPECTED_SHARE_OF_KNOWN = 0.01
 # A level with at least this share of the rows and only one of two classes is a leak, even if the other class
 # is rare.
 MAJORITY_SHARE = 0.5
+# The same as MIN_EXPECTED_SHARE for such a level, and the least for any level.
+MIN_EXPECTED_SHARE_OF_MAJORITY = 0.005
 CONTAMINATION = 0.001  # tolerated share of the expected rows: errors in the table
 SIGNIFICANCE = 0.001  # level of the test, corrected for the number of cells in the table
-COMMON = 0.01  # minimum share of the rows of a number that is treated as a level
-CONSTANT = 0.01  # maximum standard deviation of a numeric target in a level, relative to the table
+# Minimum share of the rows of a number that is treated as a level.
+MIN_SHARE_OF_A_NUMBER = 0.01
+# Maximum standard deviation of a numeric target in a level, relative to that in the table.
+MAX_DEVIATION_IN_A_LEVEL = 0.01
 DETERMINED = 0.9999  # R² of the target regressed on two columns
 MAX_COLUMNS_PAIRED = 40
 LATER = 0.05  # minimum share of rows with a date later than the time of the row
 ONE_DAY = 1.01 / DAYS_OF_A_YEAR  # in years; a time on the same day is not later than its date
 # Share and minimum number of the latest rows, in which a column that is filled in late is empty.
-LAST_ROWS, MIN_LAST_ROWS = 0.05, 20
+LAST_ROWS = 0.05
+MIN_LAST_ROWS = 20
 _REPORTED = 5  # columns with a finding each
 
 
@@ -52,7 +61,7 @@ def column_leaks(
         if is_copy(feature, target):
             message = f"{name} is a copy of {target.name}, possibly rescaled or renamed; drop it."
             findings.append(Finding(kind="leak", severity="high", columns=[name], message=message))
-        elif len(feature.missing) >= MIN_ROWS:
+        elif len(feature.missing) >= MIN_ROWS_OF_A_LEAK:
             half = random_half(len(feature.missing), random, group)
             share = avoided_error_share(feature, target, half)
             if share >= LIKELY:
@@ -104,8 +113,8 @@ def time_leaks(features: Iterable[Feature], time: Feature) -> list[Finding]:
     These are dates later than the time of the row, and columns that are empty in the latest rows.
     """
     assert time.numbers is not None
-    rows = len(time.numbers)
-    count = max(int(LAST_ROWS * rows), MIN_LAST_ROWS)
+    n_rows = len(time.numbers)
+    count = max(int(LAST_ROWS * n_rows), MIN_LAST_ROWS)
     order = np.argsort(time.numbers, kind="stable")
     last = order[-count:]
     findings = []
@@ -116,7 +125,7 @@ def time_leaks(features: Iterable[Feature], time: Feature) -> list[Finding]:
         if feature.kind == "date" and time.kind == "date" and feature.numbers is not None:
             later = float((feature.numbers > time.numbers + ONE_DAY).mean())
             how = f"is later than {time.name} in {later:.0%} of the rows" if later >= LATER else ""
-        elif rows > 4 * count and bool(feature.missing[last].all()):
+        elif n_rows > 4 * count and bool(feature.missing[last].all()):
             earlier = float(feature.missing[order[:-count]].mean())
             how = f"is missing in the last {count:,} rows by {time.name}" if earlier < 0.5 else ""
         if how:
@@ -153,10 +162,10 @@ class _Leak:
 
     column: str
     level: str  # "RACE = 'Not_a_Fatality'"
-    rows: int
+    n_rows: int
     how: str  # "never has INJURY = 'Fatal' (42 % of all rows)"
     expected: float
-    threshold: float = EXPECTED
+    threshold: float = MIN_EXPECTED_SHARE
 
     @property
     def severe(self) -> bool:
@@ -176,7 +185,7 @@ def level_leaks(
     examined = [
         feature for feature in features if feature.used and feature.name not in already_reported
     ]
-    max_common_numbers = int(1 / COMMON)  # levels that a column of numbers can have
+    max_common_numbers = int(1 / MIN_SHARE_OF_A_NUMBER)  # levels that a column of numbers can have
     levels_in_all = sum(
         len(f.levels) if f.levels is not None else max_common_numbers for f in examined
     )
@@ -199,7 +208,7 @@ def _report_leaks(leaks: list[_Leak], target: str) -> list[Finding]:
     findings = []
     for leak in severe[:_REPORTED]:
         message = (
-            f"{leak.level} ({leak.rows:,} rows) {leak.how}; drop {leak.column} unless it is known before"
+            f"{leak.level} ({leak.n_rows:,} rows) {leak.how}; drop {leak.column} unless it is known before"
             f" {target}."
         )
         findings.append(
@@ -250,7 +259,7 @@ def _common_numbers(feature: Feature) -> np.ndarray:
         return values
     first = np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]]))
     counts = np.diff(np.append(first, values.size))
-    common: np.ndarray = values[first[counts >= COMMON * len(feature.missing)]]
+    common: np.ndarray = values[first[counts >= MIN_SHARE_OF_A_NUMBER * len(feature.missing)]]
     return common
 
 
@@ -261,16 +270,18 @@ def _excluded_classes(levels: _Levels, target: ExploredTarget, significance: flo
     table = np.bincount(
         levels.codes * classes + target.codes, minlength=(len(names) + 2) * classes
     ).reshape(-1, classes)[: len(names)]
-    thresholds = np.full(len(names), EXPECTED)
+    thresholds = np.full(len(names), MIN_EXPECTED_SHARE)
     if classes == 2:
-        thresholds[table.sum(axis=1) >= MAJORITY_SHARE * rows] = EXPECTED_LOW
+        thresholds[table.sum(axis=1) >= MAJORITY_SHARE * rows] = MIN_EXPECTED_SHARE_OF_MAJORITY
     if levels.has_missing:
         table = np.vstack([table, target.counts - table[-1]])
         names = [*names, f"{levels.feature.name} not missing"]
-        thresholds = np.append(thresholds, EXPECTED_IF_KNOWN)
+        thresholds = np.append(thresholds, MIN_EXPECTED_SHARE_OF_KNOWN)
     share, sizes = target.counts / rows, table.sum(axis=1)
     expected = sizes[:, None] * share
-    empty = (table <= CONTAMINATION * expected) & (expected >= EXPECTED_LOW * rows)
+    empty = (table <= CONTAMINATION * expected) & (
+        expected >= MIN_EXPECTED_SHARE_OF_MAJORITY * rows
+    )
     leaks = []
     for level, label in np.argwhere(empty).tolist():
         seen = int(table[level, label])
@@ -306,7 +317,7 @@ def _differs_from_neighbours(levels: _Levels, level: int, of_class: np.ndarray) 
     assert numbers is not None
     value = levels.numbers[level]
     low, high = (np.searchsorted(ordered, value, side=side) for side in ("left", "right"))
-    count = max(int(high - low), MIN_ROWS)
+    count = max(int(high - low), MIN_ROWS_OF_A_LEAK)
     order = np.argsort(numbers, kind="stable")  # missing values last
     sides = [order[max(low - count, 0) : low], order[high : min(high + count, ordered.size)]]
     shares = [float(of_class[side].mean()) for side in sides if side.size]
@@ -323,7 +334,8 @@ def _constant_targets(levels: _Levels, target: ExploredTarget, significance: flo
     spread = np.sqrt(np.maximum(squares - means**2, 0))
     # A target that is mostly one number is constant in many levels by chance.
     most_frequent = np.unique(y, return_counts=True)[1].max() / rows
-    constant = (counts >= COMMON * rows) & (counts < rows) & (spread < CONSTANT * y.std())
+    constant = (counts >= MIN_SHARE_OF_A_NUMBER * rows) & (counts < rows)
+    constant &= spread < MAX_DEVIATION_IN_A_LEVEL * y.std()
     return [
         _Leak(
             levels.feature.name,

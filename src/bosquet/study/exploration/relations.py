@@ -42,16 +42,16 @@ def cramers_v(a: np.ndarray, b: np.ndarray, n_a: int, n_b: int) -> float:
     """
     table = np.bincount(a * n_b + b, minlength=n_a * n_b).reshape(n_a, n_b).astype(float)
     table = table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0]
-    rows, columns = table.shape
+    n_rows, columns = table.shape
     n = table.sum()
-    if min(rows, columns) < 2 or n < 2:
+    if min(n_rows, columns) < 2 or n < 2:
         return 0.0
     expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / n
     phi = ((table - expected) ** 2 / expected).sum() / n
-    phi = max(0.0, phi - (rows - 1) * (columns - 1) / (n - 1))
+    phi = max(0.0, phi - (n_rows - 1) * (columns - 1) / (n - 1))
     if phi < 1e-9:
         return 0.0
-    rows_fair = rows - (rows - 1) ** 2 / (n - 1)
+    rows_fair = n_rows - (n_rows - 1) ** 2 / (n - 1)
     columns_fair = columns - (columns - 1) ** 2 / (n - 1)
     return float(min(1.0, np.sqrt(phi / max(min(rows_fair, columns_fair) - 1, 1e-12))))
 
@@ -72,11 +72,11 @@ def correlation_ratio(codes: np.ndarray, numbers: np.ndarray, count: int) -> flo
 
 
 def random_half(
-    rows: int, random: np.random.Generator, group: np.ndarray | None = None
+    n_rows: int, random: np.random.Generator, group: np.ndarray | None = None
 ) -> np.ndarray:
     """Return a boolean mask of a random half of the rows; groups are not divided."""
-    unit = np.arange(rows) if group is None else np.unique(group, return_inverse=True)[1]
-    units = int(unit.max()) + 1 if rows else 0
+    unit = np.arange(n_rows) if group is None else np.unique(group, return_inverse=True)[1]
+    units = int(unit.max()) + 1 if n_rows else 0
     chosen = np.zeros(units, dtype=bool)
     chosen[random.permutation(units)[: units // 2]] = True
     half: np.ndarray = chosen[unit]

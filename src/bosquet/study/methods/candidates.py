@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bosquet.study.methods.method import Candidate, Method, TableShape
+from bosquet.study.metrics.metric import Metric
 from bosquet.study.record import CurvePoint, to_json_types
 from bosquet.study.table.rows import TableRows
 
@@ -41,7 +42,7 @@ class TuningTask:
     """The data and options that a self-tuning candidate receives."""
 
     rows: TableRows
-    metric: Any
+    metric: Metric
     by: str  # "cv" or "validation"
     folds: int
     one_se: bool

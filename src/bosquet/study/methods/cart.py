@@ -12,6 +12,7 @@ from bosquet.study.methods.candidates import SelfTuned, SelfTuningResult, Tuning
 from bosquet.study.methods.costs import FitCost
 from bosquet.study.methods.design_fits import fit_by_design
 from bosquet.study.methods.method import Candidate, Method, TableShape
+from bosquet.study.metrics.metric import Metric
 from bosquet.study.record import CurvePoint
 from bosquet.trees import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -22,17 +23,17 @@ MAX_POINTS = 60
 SMOOTHING = 2.0
 
 
-def _make_tree(classes: bool, chosen: dict[str, Any], seed: int) -> Any:
+def _make_tree(is_classification: bool, chosen: dict[str, Any], seed: int) -> Any:
     """Return a tree that prunes itself; `chosen` are its parameters."""
-    if classes:
+    if is_classification:
         return DecisionTreeClassifier(**chosen, smoothing=SMOOTHING, random_state=seed)
     return DecisionTreeRegressor(**chosen, random_state=seed)
 
 
-def _tune(classes: bool, min_samples_leaf: int, task: TuningTask) -> SelfTuningResult:
+def _tune(is_classification: bool, min_samples_leaf: int, task: TuningTask) -> SelfTuningResult:
     """Fit once: the pruning table is the tuning curve, and the pruned tree is fitted to all rows."""
     measure = None
-    if classes:
+    if is_classification:
         measure = "misclassified" if task.metric.needs == "class" else "deviance"
     chosen = {
         "min_samples_leaf": min_samples_leaf,
@@ -41,7 +42,7 @@ def _tune(classes: bool, min_samples_leaf: int, task: TuningTask) -> SelfTuningR
         "pruning_rule": "1se" if task.one_se else "min",
         "cv": min(task.folds, len(task.rows)),
     }
-    make = partial(_make_tree, classes, chosen)
+    make = partial(_make_tree, is_classification, chosen)
     tree = fit_by_design(make(task.seed), task.rows, task.seed)
     table = tree.pruning_table_
     errors, standard_errors, title = _errors_as_scores(table, measure, task.metric)
@@ -66,18 +67,18 @@ def _tune(classes: bool, min_samples_leaf: int, task: TuningTask) -> SelfTuningR
     return SelfTuningResult(points, "leaves", True, by, title, candidate, score, None, tree)
 
 
-def _candidate_from_setting(classes: bool, setting: dict[str, Any]) -> Candidate | None:
+def _candidate_from_setting(is_classification: bool, setting: dict[str, Any]) -> Candidate | None:
     chosen = {key: value for key, value in setting.items() if key not in ("leaves", "ccp_alpha")}
     if "leaves" not in setting:
         return None
     leaves = setting["leaves"]
     return Candidate(
-        leaves, f"{leaves} leaves", dict(setting), partial(_make_tree, classes, chosen)
+        leaves, f"{leaves} leaves", dict(setting), partial(_make_tree, is_classification, chosen)
     )
 
 
 def _errors_as_scores(
-    table: Any, measure: str | None, metric: Any
+    table: Any, measure: str | None, metric: Metric
 ) -> tuple[np.ndarray, np.ndarray, str]:
     """Return the errors of the pruning table, as values of the study's metric if they determine it."""
     errors, standard_errors = table.errors, table.standard_errors
@@ -107,19 +108,19 @@ def _lines_of_curve(table: Any) -> list[int]:
 
 
 def _candidates(shape: TableShape) -> Sequence[Candidate]:
-    classes = shape.task != "regression"
+    is_classification = shape.task != "regression"
     min_samples_leaf = 5 if shape.n_rows >= 500 else 2
     chosen = {"min_samples_leaf": min_samples_leaf, "pruning": "cv", "cv": 5}
-    if classes:
+    if is_classification:
         chosen["pruning_measure"] = "deviance"
     return [
         SelfTuned(
             complexity=1.0,
             label="pruned by cross-validation",
             setting=chosen,
-            make=partial(_make_tree, classes, chosen),
-            tune=partial(_tune, classes, min_samples_leaf),
-            from_setting=partial(_candidate_from_setting, classes),
+            make=partial(_make_tree, is_classification, chosen),
+            tune=partial(_tune, is_classification, min_samples_leaf),
+            from_setting=partial(_candidate_from_setting, is_classification),
         )
     ]
 

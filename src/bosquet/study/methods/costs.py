@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from bosquet.study.methods.method import TableShape
 
-MIN_ROWS = 200
+MIN_AFFORDABLE_ROWS = 200
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class FitCost:
         spare = max(seconds - self.fixed, 0.0)
         rows = 1000 * (spare / self._slope(shape)) ** (1 / self.rows_exponent)
         rows = min(rows, shape.n_rows, self.max_rows or shape.n_rows)
-        return int(max(rows, min(MIN_ROWS, shape.n_rows)))
+        return int(max(rows, min(MIN_AFFORDABLE_ROWS, shape.n_rows)))
 
     def _slope(self, shape: TableShape) -> float:
         raw = shape.n_numbers + shape.n_categories
@@ -48,12 +48,12 @@ def rows_by_model(affordable: object, shape: TableShape, seconds: float) -> int:
     return int(affordable(unlimited, seconds))  # type: ignore[operator]
 
 
-def modelled_seconds(affordable: object, shape: TableShape, rows: int) -> float:
+def modelled_seconds(affordable: object, shape: TableShape, n_rows: int) -> float:
     """Return the seconds in which the cost model can fit this many rows, by bisection."""
     low, high = 1e-6, 1e6
     for _ in range(60):
         middle = (low * high) ** 0.5
-        if rows_by_model(affordable, shape, middle) < rows:
+        if rows_by_model(affordable, shape, middle) < n_rows:
             low = middle
         else:
             high = middle

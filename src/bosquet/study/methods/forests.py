@@ -22,14 +22,14 @@ ALL: frozenset[Task] = frozenset({"binary", "multiclass", "regression"})
 
 
 def _make_forest(
-    classes: bool,
+    is_classification: bool,
     features: int | None,
     min_samples_leaf: int,
     leaves: int | None,
     trees: int,
     seed: int,
 ) -> Any:
-    kind: Any = RandomForestClassifier if classes else RandomForestRegressor
+    kind: Any = RandomForestClassifier if is_classification else RandomForestRegressor
     return kind(
         trees,
         max_features=features,
@@ -41,9 +41,9 @@ def _make_forest(
 
 
 def _make_extra_trees(
-    classes: bool, features: int, min_samples_leaf: int, trees: int, seed: int
+    is_classification: bool, features: int, min_samples_leaf: int, trees: int, seed: int
 ) -> Any:
-    kind: Any = ExtraTreesClassifier if classes else ExtraTreesRegressor
+    kind: Any = ExtraTreesClassifier if is_classification else ExtraTreesRegressor
     return kind(
         trees,
         max_features=features,
@@ -55,26 +55,26 @@ def _make_extra_trees(
 
 def _bagging_candidates(shape: TableShape) -> Sequence[Candidate]:
     """Return bagged trees of several sizes, in which every node may use all columns."""
-    classes = shape.task != "regression"
+    is_classification = shape.task != "regression"
     sizes = [d for d in (8, 32, 128, 512) if d <= shape.n_rows / 4]
     candidates = [
         Candidate(
             complexity=d,
             label=f"{d} leaves",
             setting={"n_estimators": TREES, "max_leaf_nodes": d},
-            make=partial(_make_forest, classes, None, 1, d, TREES),
+            make=partial(_make_forest, is_classification, None, 1, d, TREES),
         )
         for d in sizes
     ]
     full = max(shape.n_rows, 2)
     setting_of_full_trees = {"n_estimators": TREES, "max_leaf_nodes": None}
-    make = partial(_make_forest, classes, None, 1, None, TREES)
+    make = partial(_make_forest, is_classification, None, 1, None, TREES)
     return [*candidates, Candidate(full, "full trees", setting_of_full_trees, make)]
 
 
-def columns_drawn(columns: int, classes: bool) -> list[int]:
+def columns_drawn(columns: int, is_classification: bool) -> list[int]:
     """Return numbers of columns to draw per node: √p (classes) or p/3 (numbers), half of it and twice it."""
-    usual = math.sqrt(columns) if classes else columns / 3
+    usual = math.sqrt(columns) if is_classification else columns / 3
     numbers = {max(1, round(usual / 2)), max(1, round(usual)), min(columns, round(2 * usual) or 1)}
     return sorted(numbers)
 
@@ -87,7 +87,7 @@ def forest_label(columns_per_node: int, columns: int, min_samples_leaf: int) -> 
 
 
 def _forest_candidates(shape: TableShape) -> Sequence[Candidate]:
-    classes = shape.task != "regression"
+    is_classification = shape.task != "regression"
     leaves = (10, 3, 1) if shape.n_rows >= 1000 else (5, 1)
     return [
         Candidate(
@@ -98,15 +98,15 @@ def _forest_candidates(shape: TableShape) -> Sequence[Candidate]:
                 "max_features": q,
                 "min_samples_leaf": min_samples_leaf,
             },
-            make=partial(_make_forest, classes, q, min_samples_leaf, None, TREES),
+            make=partial(_make_forest, is_classification, q, min_samples_leaf, None, TREES),
         )
-        for q in columns_drawn(shape.n_numbers + shape.n_categories, classes)
+        for q in columns_drawn(shape.n_numbers + shape.n_categories, is_classification)
         for min_samples_leaf in leaves
     ]
 
 
 def _extra_trees_candidates(shape: TableShape) -> Sequence[Candidate]:
-    classes = shape.task != "regression"
+    is_classification = shape.task != "regression"
     columns = shape.n_numbers + shape.n_categories
     usual = max(1, round(math.sqrt(columns)))
     return [
@@ -118,7 +118,7 @@ def _extra_trees_candidates(shape: TableShape) -> Sequence[Candidate]:
                 "max_features": q,
                 "min_samples_leaf": min_samples_leaf,
             },
-            make=partial(_make_extra_trees, classes, q, min_samples_leaf, TREES),
+            make=partial(_make_extra_trees, is_classification, q, min_samples_leaf, TREES),
         )
         for q in sorted({usual, max(1, columns // 2), columns})
         for min_samples_leaf in ((5,) if shape.n_rows >= 1000 else (5, 1))

@@ -26,16 +26,22 @@ from bosquet.study.methods.candidates import (
 from bosquet.study.methods.costs import FitCost
 from bosquet.study.methods.method import INCUMBENT, Candidate, Method, TableShape
 from bosquet.study.methods.offsets import OffsetModel, rate_model, with_offset
-from bosquet.study.metrics.metric import RARE, predictions_for
+from bosquet.study.metrics.metric import RARE, Metric, predictions_for
 from bosquet.study.record import CurvePoint, MethodProperties
 from bosquet.study.table.offset import OffsetColumn
 
 # With fewer rows, a validation set is too small for early stopping, and cross-validation is cheap.
 FOLDS_BELOW = 5_000
 ROUNDS = (10, 20, 40, 70, 120, 200, 300, 450)
-# With more columns, rounds are expensive, and a few rounds or large trees already overfit.
-WIDE, ROUNDS_OF_WIDE, ROUNDS_OF_LARGE = 2_000, ROUNDS[:5], ROUNDS[:-1]
-MAX_ROUNDS, MAX_POINTS = 2_000, 60
+# With more columns, rounds are expensive, and a few rounds already overfit.
+WIDE = 2_000
+ROUNDS_OF_WIDE = ROUNDS[:5]
+# Large trees overfit with fewer rounds.
+ROUNDS_OF_LARGE_TREES = ROUNDS[:-1]
+# Limit of the rounds with early stopping.
+MAX_ROUNDS = 2_000
+# Points of the curve of losses in the report.
+MAX_POINTS = 60
 # For small tables the model is the mean of a few runs, which has about 1 % less loss at little cost.
 RUNS = 3
 # Small trees improve so little per round that the loss may not fall for many rounds.
@@ -44,11 +50,19 @@ LEARNING_RATE = 0.05
 # More than two classes share trees, whose steps may be larger.
 SHARED_TREES: dict[str, Any] = {"learning_rate": 0.1, "multi_strategy": MULTI_OUTPUT_TREE}
 COST = FitCost(0.025, columns_exponent=0.7, classes_exponent=0.8, fixed=0.03, encoded=False)
-LARGE_TREES_FROM, MANY_COLUMNS = 1_000, 20
-# Each node draws a half or a quarter of the columns, if that is at least two. For small tables, some
-# candidates also draw 60 % of the rows per round. Trees that differ from each other overfit less.
-FEW_COLUMNS, SUBSAMPLE, LARGE_TREES_SUBSAMPLE = 8, 0.6, 0.8
-QUARTER, EIGHTH, SIXTEENTH = 1 / 4, 1 / 8, 1 / 16
+# Tables with at least this many rows and columns have candidates with large trees.
+MIN_ROWS_OF_LARGE_TREES = 1_000
+MIN_COLUMNS_OF_LARGE_TREES = 20
+# Each node draws a half or a quarter of the columns. With fewer columns, a quarter would be less than two.
+MIN_COLUMNS_OF_QUARTER = 8
+# For small tables, some candidates also draw this share of the rows per round. Trees that differ from each
+# other overfit less.
+SUBSAMPLE = 0.6
+LARGE_TREES_SUBSAMPLE = 0.8
+# Shares of the columns drawn per node; large trees draw few.
+QUARTER = 1 / 4
+EIGHTH = 1 / 8
+SIXTEENTH = 1 / 16
 _FRACTIONS = {QUARTER: "¼", EIGHTH: "⅛", SIXTEENTH: "1/16"}
 
 
@@ -92,7 +106,7 @@ class TreeSettings(NamedTuple):
 
 
 def make_boosting(
-    classes: bool,
+    is_classification: bool,
     trees: TreeSettings,
     rounds: int,
     seed: int,
@@ -101,7 +115,7 @@ def make_boosting(
     **parameters: Any,
 ) -> Any:
     """Return an unfitted model: the mean of `runs` runs of `rounds` rounds; with an offset, for counts."""
-    kind: Any = GradientBoostingClassifier if classes else GradientBoostingRegressor
+    kind: Any = GradientBoostingClassifier if is_classification else GradientBoostingRegressor
     model = kind(n_estimators=rounds, n_runs=runs, early_stopping=False, random_state=seed)
     model.set_params(**trees.to_setting(), **parameters)
     return _poisson_if_offset(model, offset)
@@ -113,7 +127,7 @@ def _poisson_if_offset(model: Any, offset: OffsetColumn | None) -> Any:
 
 
 def _candidates(shape: TableShape) -> Sequence[Candidate]:
-    classes = shape.task != "regression"
+    is_classification = shape.task != "regression"
     weights: tuple[Any, ...] = (None, "balanced") if shape.rarest < RARE else (None,)
     if shape.n_rows >= FOLDS_BELOW:
         return [
@@ -121,9 +135,9 @@ def _candidates(shape: TableShape) -> Sequence[Candidate]:
                 complexity=trees.leaves,
                 label=trees.label(),
                 setting=trees.to_setting(),
-                make=partial(_make_early_stopping_boosting, classes, trees, shape.offset),
-                tune=partial(_tune, classes, trees, shape.offset),
-                from_setting=partial(_candidate_from_setting, classes, shape.offset),
+                make=partial(_make_early_stopping_boosting, is_classification, trees, shape.offset),
+                tune=partial(_tune, is_classification, trees, shape.offset),
+                from_setting=partial(_candidate_from_setting, is_classification, shape.offset),
                 keeps_rounds=True,
             )
             for sizes in _trees_of_large_tables(shape)
@@ -135,10 +149,14 @@ def _candidates(shape: TableShape) -> Sequence[Candidate]:
             complexity=rounds,
             label=f"{rounds} rounds, {trees.label()}",
             setting={"n_estimators": rounds, "n_runs": runs, **trees.to_setting()},
-            make=partial(make_boosting, classes, trees, rounds, runs=runs, offset=shape.offset),
+            make=partial(
+                make_boosting, is_classification, trees, rounds, runs=runs, offset=shape.offset
+            ),
             family=trees.label(),
             stages=staged_predictions,
-            make_trial=partial(make_boosting, classes, trees, rounds, offset=shape.offset),
+            make_trial=partial(
+                make_boosting, is_classification, trees, rounds, offset=shape.offset
+            ),
         )
         for sizes in trees_of_small_tables(shape)
         for trees in [_trees_for_classes(shape, sizes, weight) for weight in weights]
@@ -154,12 +172,12 @@ def _trees_for_classes(shape: TableShape, trees: TreeSettings, class_weight: Any
 def _numbers_of_rounds(shape: TableShape, trees: TreeSettings) -> tuple[int, ...]:
     if shape.n_indicators > WIDE:
         return ROUNDS_OF_WIDE
-    return ROUNDS if trees.leaves <= 31 else ROUNDS_OF_LARGE
+    return ROUNDS if trees.leaves <= 31 else ROUNDS_OF_LARGE_TREES
 
 
 def _trees_of_large_tables(shape: TableShape) -> list[TreeSettings]:
     settings = [TreeSettings(leaves, 20) for leaves in (8, 16, 31, 63)]
-    if shape.n_numbers + shape.n_categories >= FEW_COLUMNS:
+    if shape.n_numbers + shape.n_categories >= MIN_COLUMNS_OF_QUARTER:
         settings.insert(3, TreeSettings(31, 20, QUARTER))
     return settings
 
@@ -167,14 +185,14 @@ def _trees_of_large_tables(shape: TableShape) -> list[TreeSettings]:
 def trees_of_small_tables(shape: TableShape) -> list[TreeSettings]:
     """Return tree settings for small tables, the smallest trees first."""
     columns = shape.n_numbers + shape.n_categories
-    share = QUARTER if columns >= FEW_COLUMNS else 2 * QUARTER
+    share = QUARTER if columns >= MIN_COLUMNS_OF_QUARTER else 2 * QUARTER
     few, many = 5 if shape.n_rows >= 200 else 2, 20 if shape.n_rows >= 400 else 2
     settings = [
         TreeSettings(4, few, share),
         TreeSettings(8, few, share, SUBSAMPLE),
         TreeSettings(20, many, share, SUBSAMPLE),
     ]
-    if shape.n_rows >= LARGE_TREES_FROM and columns >= MANY_COLUMNS:
+    if shape.n_rows >= MIN_ROWS_OF_LARGE_TREES and columns >= MIN_COLUMNS_OF_LARGE_TREES:
         # Best if many columns are weakly informative. A search with a time limit begins with the fourth.
         settings += [
             TreeSettings(31, few, EIGHTH),
@@ -201,18 +219,18 @@ def staged_predictions(fitted: Any, X: Any, rounds: Sequence[float]) -> Iterator
 
 def _default_candidates(shape: TableShape) -> Sequence[Candidate]:
     """Return the default model; with 5,000 rows or more, the study chooses its rounds by early stopping."""
-    classes = shape.task != "regression"
+    is_classification = shape.task != "regression"
     if shape.n_rows < FOLDS_BELOW:
         return [
             Candidate(
                 1.0,
                 "default settings",
                 {"settings": "default"},
-                partial(_make_default_boosting, classes, shape.offset),
+                partial(_make_default_boosting, is_classification, shape.offset),
             )
         ]
     outputs = shape.n_classes if shape.n_classes > 2 else 1
-    class_shares = np.full(shape.n_classes, 1 / shape.n_classes) if classes else None
+    class_shares = np.full(shape.n_classes, 1 / shape.n_classes) if is_classification else None
     parameters = values_with_validation_set(TrainingShape(shape.n_rows, outputs, class_shares))
     trees = TreeSettings.from_setting(parameters)
     return [
@@ -220,23 +238,27 @@ def _default_candidates(shape: TableShape) -> Sequence[Candidate]:
             complexity=trees.leaves,
             label=trees.label(),
             setting=trees.to_setting(),
-            make=partial(_make_early_stopping_boosting, classes, trees, shape.offset),
+            make=partial(_make_early_stopping_boosting, is_classification, trees, shape.offset),
             tune=partial(
-                _tune, classes, trees, shape.offset, patience=parameters["n_iter_no_change"]
+                _tune,
+                is_classification,
+                trees,
+                shape.offset,
+                patience=parameters["n_iter_no_change"],
             ),
-            from_setting=partial(_candidate_from_setting, classes, shape.offset),
+            from_setting=partial(_candidate_from_setting, is_classification, shape.offset),
             keeps_rounds=True,
         )
     ]
 
 
-def _make_default_boosting(classes: bool, offset: OffsetColumn | None, seed: int) -> Any:
-    kind: Any = GradientBoostingClassifier if classes else GradientBoostingRegressor
+def _make_default_boosting(is_classification: bool, offset: OffsetColumn | None, seed: int) -> Any:
+    kind: Any = GradientBoostingClassifier if is_classification else GradientBoostingRegressor
     return _poisson_if_offset(kind(random_state=seed), offset)
 
 
 def _make_early_stopping_boosting(
-    classes: bool,
+    is_classification: bool,
     trees: TreeSettings,
     offset: OffsetColumn | None,
     seed: int,
@@ -247,18 +269,18 @@ def _make_early_stopping_boosting(
         "validation_fraction": 0.2,
         "n_iter_no_change": patience or PATIENCE,
     }
-    return make_boosting(classes, trees, MAX_ROUNDS, seed, offset=offset, **stopping)
+    return make_boosting(is_classification, trees, MAX_ROUNDS, seed, offset=offset, **stopping)
 
 
 def _tune(
-    classes: bool,
+    is_classification: bool,
     trees: TreeSettings,
     offset: OffsetColumn | None,
     task: TuningTask,
     patience: int | None = None,
 ) -> SelfTuningResult:
     """Boost until the loss on the validation set no longer falls; the losses per round are the curve."""
-    model = _make_early_stopping_boosting(classes, trees, offset, task.seed, patience)
+    model = _make_early_stopping_boosting(is_classification, trees, offset, task.seed, patience)
     train, validation = task.rows.take(task.train), task.rows.take(task.validation)
     eval_set: tuple[Any, ...] = (validation.X, validation.y)
     if validation.weight is not None:
@@ -277,7 +299,7 @@ def _tune(
     rounds = stopped if stopper.reached else round(stopped * len(task.rows) / len(train))
     setting = {"n_estimators": rounds, **trees.to_setting()}
     label = f"{rounds} rounds, {trees.label()}"
-    make = partial(make_boosting, classes, trees, rounds, offset=offset)
+    make = partial(make_boosting, is_classification, trees, rounds, offset=offset)
     losses, title = _losses_as_scores(model, task.metric)
     points: list[CurvePoint] = [
         {
@@ -313,17 +335,17 @@ class TimeLimitStopper:
 
 
 def _candidate_from_setting(
-    classes: bool, offset: OffsetColumn | None, setting: dict[str, Any]
+    is_classification: bool, offset: OffsetColumn | None, setting: dict[str, Any]
 ) -> Candidate | None:
     if "n_estimators" not in setting:
         return None
     rounds, trees = setting["n_estimators"], TreeSettings.from_setting(setting)
     label = f"{rounds} rounds, {trees.label()}"
-    make = partial(make_boosting, classes, trees, rounds, offset=offset)
+    make = partial(make_boosting, is_classification, trees, rounds, offset=offset)
     return Candidate(rounds, label, dict(setting), make)
 
 
-def _losses_as_scores(model: Any, metric: Any) -> tuple[np.ndarray, str]:
+def _losses_as_scores(model: Any, metric: Metric) -> tuple[np.ndarray, str]:
     """Return the losses per round, as values of the study's metric if they determine it."""
     losses = np.asarray(rate_model(model).validation_loss_)
     if isinstance(model, OffsetModel):

@@ -36,10 +36,10 @@ class CountRegression(PoissonRegressor):
         return super().fit(X, y, sample_weight)
 
 
-def make_ridge(penalty: float, rows: int, seed: int) -> Any:
+def make_ridge(penalty: float, n_rows: int, seed: int) -> Any:
     """Return a pipeline of scaled inputs and least squares with penalty rows · λ ‖β‖²."""
     return with_numeric_inputs(
-        MomentRidge(alpha=penalty * rows, copy_X=False), baseline=True, dense=False
+        MomentRidge(alpha=penalty * n_rows, copy_X=False), baseline=True, dense=False
     )
 
 

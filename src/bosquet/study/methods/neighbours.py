@@ -23,10 +23,10 @@ def _make_neighbours(kind: Any, k: int, seed: int) -> Any:
     return with_numeric_inputs(kind(n_neighbors=k), dtype="float32")
 
 
-def neighbour_numbers(rows: int) -> list[int]:
+def neighbour_numbers(n_rows: int) -> list[int]:
     """Return the k to try: 1, 3, 5, ln n, ..., up to a tenth of the rows and at most 201."""
-    largest = max(1, min(rows // 10, 201))
-    numbers = {1, 3, 5, round(math.log(max(rows, 2))), 11, 21, 45, 101, 201, largest}
+    largest = max(1, min(n_rows // 10, 201))
+    numbers = {1, 3, 5, round(math.log(max(n_rows, 2))), 11, 21, 45, 101, 201, largest}
     return sorted(k for k in numbers if 1 <= k <= largest)
 
 

@@ -123,13 +123,15 @@ _MANY_ROWS = (
 )
 
 
-def _make_network(classes: bool, plan: NetworkPlan, batch: int, stops: bool, seed: int) -> Any:
-    kind: Any = NetworkClassifier if classes else NetworkRegressor
+def _make_network(
+    is_classification: bool, plan: NetworkPlan, batch: int, stops: bool, seed: int
+) -> Any:
+    kind: Any = NetworkClassifier if is_classification else NetworkRegressor
     descent = dict(_DESCENTS[plan.descent])
     if plan.descent != "lbfgs":
         descent |= {"early_stopping": stops, "batch_size": batch}
     if plan.descent == "momentum":
-        descent["learning_rate_init"] = 0.1 if classes else 0.03
+        descent["learning_rate_init"] = 0.1 if is_classification else 0.03
     network = kind(
         hidden_layer_sizes=plan.layers,
         activation=plan.activation,
@@ -137,14 +139,14 @@ def _make_network(classes: bool, plan: NetworkPlan, batch: int, stops: bool, see
         random_state=seed,
         **descent,
     )
-    model = network if classes else ScaledTarget(network)
+    model = network if is_classification else ScaledTarget(network)
     full_batch = plan.descent == "lbfgs"  # used for few rows
     dtype = "float64" if full_batch else "float32"
     return with_numeric_inputs(model, scale="unit", dense=full_batch, dtype=dtype)
 
 
 def _candidates(shape: TableShape) -> Sequence[Candidate]:
-    classes = shape.task != "regression"
+    is_classification = shape.task != "regression"
     stops = shape.n_rows >= STOPPING_ROWS and shape.rarest * shape.n_rows >= STOPPING_CLASS
     batch = int(np.clip(shape.n_rows // 50, 16, 256))
     plans = _FEW_ROWS if shape.n_rows < FEW_ROWS else _MANY_ROWS
@@ -153,7 +155,7 @@ def _candidates(shape: TableShape) -> Sequence[Candidate]:
             complexity=expected_weights(shape, plan.layers),
             label=plan.label,
             setting=plan.setting,
-            make=partial(_make_network, classes, plan, batch, stops),
+            make=partial(_make_network, is_classification, plan, batch, stops),
         )
         for plan in plans
     ]

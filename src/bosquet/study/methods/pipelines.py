@@ -20,7 +20,8 @@ from bosquet._sklearn import (
     tags_of,
     validate_data,
 )
-from bosquet._targets import check_finite_target, check_sample_weight, warn_of_column_vector
+from bosquet._targets import check_finite_target, warn_of_column_vector
+from bosquet._weights import check_sample_weight
 from bosquet.study.table.numeric_inputs import NumericInputs
 
 # Matrices of both precisions are accepted without conversion.
@@ -86,14 +87,14 @@ class ScaledTarget(RegressorMixin, BaseEstimator):
         return tags
 
 
-def row_blocks(X: Any, rows: int = ROWS_AT_A_TIME) -> Iterator[Any]:
-    """Yield blocks of `rows` rows; a table that is neither a pandas frame nor an array is one block."""
+def row_blocks(X: Any, n_rows: int = ROWS_AT_A_TIME) -> Iterator[Any]:
+    """Yield blocks of `n_rows` rows; a table that is neither a pandas frame nor an array is one block."""
     n = len(X) if isinstance(X, np.ndarray) or hasattr(X, "iloc") else 0
-    if n <= rows:
+    if n <= n_rows:
         yield X
         return
-    for first in range(0, n, rows):
-        yield X.iloc[first : first + rows] if hasattr(X, "iloc") else X[first : first + rows]
+    for first in range(0, n, n_rows):
+        yield X.iloc[first : first + n_rows] if hasattr(X, "iloc") else X[first : first + n_rows]
 
 
 def _model_has(method: str, pipeline: Pipeline) -> bool:

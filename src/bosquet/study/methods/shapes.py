@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bosquet.data import TableEncoder, n_rows
+from bosquet.data import TableEncoder, count_rows
 from bosquet.study.methods.method import TableShape
 from bosquet.study.record import Task
 
@@ -26,7 +26,7 @@ def table_shape(X: Any, y: Any, task: Task) -> TableShape:
     n_numbers = encoder.n_features - len(categories)
     return TableShape(
         task=task,
-        n_rows=n_rows(columns),
+        n_rows=count_rows(columns),
         n_numbers=n_numbers,
         n_categories=len(categories),
         n_indicators=n_numbers + sum(categories),

@@ -129,7 +129,10 @@ def _opening_html(record: Record) -> str:
     facts = [
         (format_count(record["n_rows"]), "rows"),
         (format_count(record["exploration"]["n_columns"]), "columns"),
-        (format_count(sum(m["status"] == "done" for m in record["methods"])), "methods compared"),
+        (
+            format_count(sum(method["status"] == "done" for method in record["methods"])),
+            "methods compared",
+        ),
         (format_count(record["repeats"]), "split" if record["repeats"] == 1 else "repeated splits"),
         (duration(record["seconds"]), "total time"),
     ]

@@ -44,7 +44,9 @@ def leaderboard_html(record: Record) -> str:
     scale = Scale.over(done, record["metric"]["higher_is_better"])
     places = places_for(record["methods"])
     rows = [_row_html(record, method, scale, places) for method in done]
-    rows += [_left_out_html(m) for m in record["methods"] if not any(m is d for d in done)]
+    rows += [
+        _left_out_html(method) for method in record["methods"] if not any(method is d for d in done)
+    ]
     metric = record["metric"]
     lead = (
         f"Dot: mean score over the splits. Bar: 95\u00a0% {interval_name(record)}. Small ticks: scores of "
@@ -86,7 +88,7 @@ class Scale:
     def over(cls, done: Sequence[MethodRecord], higher_is_better: bool) -> Scale:
         if not done:
             return cls(0.0, 1.0)
-        ends = [_ends_of_interval(m) for m in done]
+        ends = [_ends_of_interval(method) for method in done]
         core = ends[: max(math.ceil(len(ends) / 2), min(5, len(ends)))]
         low, high = min(e[0] for e in core), max(e[1] for e in core)
         margin = 1.5 * (high - low) or abs(high) * 0.1 or 1.0

@@ -12,35 +12,39 @@ BASELINES = ("constant", "baseline")
 
 def scored_methods(record: Record) -> list[MethodRecord]:
     """Return the methods with a score, best first."""
-    return [m for m in record["methods"] if m["status"] == "done" and is_finite(m["mean"])]
+    return [
+        method
+        for method in record["methods"]
+        if method["status"] == "done" and is_finite(method["mean"])
+    ]
 
 
 def best_method(record: Record) -> MethodRecord | None:
     """Return the method that the others are compared with."""
     best = record["comparison"]["best"]
-    return next((m for m in scored_methods(record) if m["name"] == best), None)
+    return next((method for method in scored_methods(record) if method["name"] == best), None)
 
 
 def chosen_or_best(record: Record) -> MethodRecord | None:
     """Return the chosen method; if there is none, the best one."""
     scored, chosen = scored_methods(record), chosen_method(record)
-    return next((m for m in scored if m is chosen), scored[0] if scored else None)
+    return next((method for method in scored if method is chosen), scored[0] if scored else None)
 
 
 def baseline_method(record: Record) -> MethodRecord | None:
     """Return the method with constant predictions."""
-    return next((m for m in scored_methods(record) if m["name"] in BASELINES), None)
+    return next((method for method in scored_methods(record) if method["name"] in BASELINES), None)
 
 
 def tied_with_best(record: Record) -> list[MethodRecord]:
     """Return the methods that do not differ significantly from the best."""
     best = best_method(record)
-    return [m for m in scored_methods(record) if m is not best and is_tied(m)]
+    return [method for method in scored_methods(record) if method is not best and is_tied(method)]
 
 
 def has_intervals_of_differences(record: Record) -> bool:
     """Return whether any difference to the best has a confidence interval."""
-    differences = [m["difference"] for m in scored_methods(record)]
+    differences = [method["difference"] for method in scored_methods(record)]
     return any(
         difference is not None and is_finite(difference["low"]) for difference in differences
     )

@@ -58,7 +58,7 @@ def _verdict_sentence(record: Record) -> str:
         return f"No conclusion on {target}: {count_text(missing, 'method')} stopped, failed or not reached"
     if kind in ("constant", "weak"):
         return f"No method predicts {target} significantly better than a constant"
-    tied = [m for m in tied_with_best(record) if m is not method]
+    tied = [other for other in tied_with_best(record) if other is not method]
     if method is not best:
         return f"The chosen method for {target} is {title}"
     if not tied or not has_intervals_of_differences(record):
@@ -106,7 +106,7 @@ def _performance_sentence(record: Record, method: MethodRecord) -> str:
 
 def _certainty_sentence(record: Record, method: MethodRecord) -> str:
     done, best = scored_methods(record), best_method(record)
-    others = [m for m in done if m is not best]
+    others = [method for method in done if method is not best]
     if not others or best is None:
         return "No other method was compared with it."
     if not has_intervals_of_differences(record):
@@ -116,11 +116,11 @@ def _certainty_sentence(record: Record, method: MethodRecord) -> str:
             f"It was trained on only {format_count(method['rows_used'])} rows; methods with different"
             " training rows are not tested against each other."
         )
-    others = [m for m in others if not m["subsampled"]]
+    others = [method for method in others if not method["subsampled"]]
     if not others:
         return "No other method was trained on the same rows."
-    tied = [in_sentence(m["title"]) for m in tied_with_best(record) if m is not method]
-    worse = [m for m in others if is_worse(m)]
+    tied = [in_sentence(other["title"]) for other in tied_with_best(record) if other is not method]
+    worse = [method for method in others if is_worse(method)]
     if method is best:
         if len(worse) == len(others):
             if len(others) == 1:

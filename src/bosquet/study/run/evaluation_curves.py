@@ -86,9 +86,8 @@ def _roc_and_precision_recall(
     order = np.argsort(-score, kind="stable")
     weights = np.ones(len(event)) if weight is None else weight[order]
     hits, alarms = np.cumsum(weights * event[order]), np.cumsum(weights * ~event[order])
-    ends = np.flatnonzero(
-        np.append(np.diff(score[order]) != 0, True)
-    )  # one point per distinct score
+    # One point per distinct score.
+    ends = np.flatnonzero(np.append(np.diff(score[order]) != 0, True))
     recall, false_positive_rate = hits[ends] / hits[-1], alarms[ends] / alarms[-1]
     roc = np.vstack([[0.0, 0.0], np.column_stack([false_positive_rate, recall])])
     pr = np.column_stack([recall, hits[ends] / (hits[ends] + alarms[ends])])

@@ -26,12 +26,12 @@ OVERTIME = 0.5
 SECONDS_COUNTED = 600.0
 
 
-def seconds_for_rows(method: Method, outcome: Outcome, shape: TableShape, rows: int) -> float:
-    """Return the predicted seconds of a fit to `rows` rows: the measured time, scaled by the cost model."""
+def seconds_for_rows(method: Method, outcome: Outcome, shape: TableShape, n_rows: int) -> float:
+    """Return the predicted seconds of a fit to `n_rows` rows: the measured time, scaled by the cost model."""
     used = max(outcome.rows_used, 1)
-    growth = rows / used
-    if method.rows_affordable is not all_rows and rows != used:
-        seconds = [modelled_seconds(method.rows_affordable, shape, n) for n in (used, rows)]
+    growth = n_rows / used
+    if method.rows_affordable is not all_rows and n_rows != used:
+        seconds = [modelled_seconds(method.rows_affordable, shape, n) for n in (used, n_rows)]
         growth = seconds[1] / seconds[0]
     return TIME_MARGIN * outcome.one_fit_seconds * growth
 

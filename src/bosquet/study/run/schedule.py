@@ -160,9 +160,11 @@ class Schedule:
     def _one_fit_seconds(self, method: Method, split: StudySplit) -> float:
         """Return the predicted seconds of one fit to all training rows, or of a combination of methods."""
         if method.combine is not None:
-            ready = self.combine(method, split, self.division.soft_limit([method]))
-            if ready is not method:
-                return combining_seconds(ready, split, self.outcome_table, self.context.shape)
+            combined_method = self.combine(method, split, self.division.soft_limit([method]))
+            if combined_method is not method:
+                return combining_seconds(
+                    combined_method, split, self.outcome_table, self.context.shape
+                )
         return self.fit_times.seconds(method, len(split.train))
 
     def _keep_leader(self, outcome: Outcome, estimator: Any) -> None:
@@ -190,9 +192,14 @@ class Schedule:
                 self.checkpoint.drop_round(number)
                 return False
             soft = max(first.seconds, MIN_SOFT_LIMIT) if self.clock.timed else None
-            ready = self.combine(method, split, soft, first)
+            combined_method = self.combine(method, split, soft, first)
             outcome, _ = run_trial(
-                self.context, ready, split, limits=TimeLimits(soft), scope=scope, first=first
+                self.context,
+                combined_method,
+                split,
+                limits=TimeLimits(soft),
+                scope=scope,
+                first=first,
             )
             self.report(method, self._store_outcome(outcome), len(active) - position - 1)
         self.splits.append(split)

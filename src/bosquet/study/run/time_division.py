@@ -14,10 +14,11 @@ from bosquet.study.run.outcome_table import OutcomeTable
 from bosquet.study.run.outcomes import Outcome
 from bosquet.study.tuning.time_limits import TimeLimits
 
-# The first round may use half of the budget, because it tunes every method; the further rounds, which only
-# narrow the intervals, end at 0.8. The rest is for explaining the chosen method and fitting it to all rows;
-# rounds end earlier if that fit is predicted to take longer.
-END_OF_FIRST_ROUND, END_OF_ROUNDS = 0.5, 0.8
+# The first round may use half of the budget, because it tunes every method.
+END_OF_FIRST_ROUND = 0.5
+# The further rounds only narrow the intervals. The rest of the budget is for explaining the chosen method and
+# fitting it to all rows; rounds end earlier if that fit is predicted to take longer.
+END_OF_ROUNDS = 0.8
 # Least share of the budget for explaining the chosen method, besides its fit to all rows.
 EXPLAINING_SHARE = 0.05
 # If the first round is late, it goes on with this share of the time left for all rounds.
@@ -30,16 +31,20 @@ MIN_SHARE = 0.02
 INCUMBENT_SHARE = 0.45
 # Largest share of the budget for combinations of methods, so that time is left for further rounds.
 MAX_FOR_COMBINING = 0.08
-# On large tables a method is stopped if it takes this many times its soft limit, and more than this share of
-# the budget: predicted durations are inexact, and a fit that is stopped may leave no model.
-FAR_OVER, LARGEST_SHARE = 3.0, 0.06
+# On large tables a method is stopped if it takes this many times its soft limit: predicted durations are
+# inexact, and a fit that is stopped may leave no model ...
+MAX_SOFT_LIMITS = 3.0
+# ... and more than this share of the budget.
+MIN_SHARE_TO_STOP = 0.06
 # On large tables no method may use more than this share of the time left, because others are waiting.
 MAX_SHARE_OF_LEFT = 1 / 2
 WIDE = 500  # columns after one-hot encoding, from which on a table is large for any number of rows
-# Overruns of shorter methods (seconds) are mostly overhead and are not measured. Larger overruns are clipped
-# to this factor, and each measurement has this weight in the moving average: one slow method should not
-# take the time of all others.
-MEASURABLE, MAX_OVERRUN, OVERRUN_WEIGHT = 0.5, 4.0, 1 / 4
+# Overruns of shorter methods (seconds) are mostly overhead and are not measured.
+MIN_SECONDS_MEASURED = 0.5
+# Larger overruns are clipped to this factor, because one slow method should not take the time of all others.
+MAX_OVERRUN = 4.0
+# Weight of a measurement in the moving average, for the same reason.
+OVERRUN_WEIGHT = 1 / 4
 
 
 class TimeDivision:
@@ -119,18 +124,18 @@ class TimeDivision:
             return None
         if method.name == INCUMBENT:
             return soft
-        generous = max(FAR_OVER * soft, self._largest_share(method) * budget)
+        generous = max(MAX_SOFT_LIMITS * soft, self._largest_share(method) * budget)
         return max(min(generous, MAX_SHARE_OF_LEFT * self.left_for_rounds()), MIN_SHARE * budget)
 
     def _largest_share(self, method: Method) -> float:
         """Return the largest share of the budget that a method may use."""
         weights = sum(map(time_weight, self.outcomes.methods))
-        return max(LARGEST_SHARE, time_weight(method) / weights)
+        return max(MIN_SHARE_TO_STOP, time_weight(method) / weights)
 
     def learn_overrun(self, outcome: Outcome, soft: float | None) -> None:
         """Update the average overrun: limits are soft, and the machine may be busy."""
         # On large tables the duration of a method is predicted before it is started.
-        measured = outcome.status == "done" and outcome.seconds > MEASURABLE
+        measured = outcome.status == "done" and outcome.seconds > MIN_SECONDS_MEASURED
         if soft and measured and not self.postpones_expensive_methods:
             ratio = min(max(outcome.seconds / soft, 1.0), MAX_OVERRUN)
             self.overrun += OVERRUN_WEIGHT * (ratio - self.overrun)

@@ -31,7 +31,9 @@ from bosquet.tables.dates import ELAPSED
 
 # The comparison takes a few seconds: few rounds and, on large tables, a sample of rows evenly spaced in time.
 ROUNDS = 100
-MAX_VALUES, MIN_ROWS = 400_000, 2_000
+# The sample has at most this many values, but no fewer than this many rows.
+MAX_VALUES = 400_000
+MIN_ROWS_COMPARED = 2_000
 
 
 def choose_time_features(
@@ -90,7 +92,7 @@ def _sample_rows(table: StudyTable) -> np.ndarray:
     time = table.design.time
     assert time is not None
     outputs = len(table.target.classes) if table.target.is_classes else 1
-    max_rows = max(MIN_ROWS, MAX_VALUES // (table.X.shape[1] * max(outputs - 1, 1)))
+    max_rows = max(MIN_ROWS_COMPARED, MAX_VALUES // (table.X.shape[1] * max(outputs - 1, 1)))
     if len(time) <= max_rows:
         return np.arange(len(time))
     order = np.argsort(time, kind="stable")

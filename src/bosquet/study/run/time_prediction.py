@@ -45,16 +45,16 @@ class FitTimeModel:
         median = float(np.median([*PRIOR_RATIOS, *self.ratios.values()]))
         return self.ratios.get(method.rows_affordable, median)
 
-    def seconds(self, method: Method, rows: int) -> float:
-        """Return the predicted seconds of a fit to `rows` rows; 0 for a method without a cost model."""
+    def seconds(self, method: Method, n_rows: int) -> float:
+        """Return the predicted seconds of a fit to `n_rows` rows; 0 for a method without a cost model."""
         if method.rows_affordable is all_rows:
             return 0.0
-        return self.ratio(method) * self._modelled_seconds(method, rows)
+        return self.ratio(method) * self._modelled_seconds(method, n_rows)
 
     def rows(self, method: Method, seconds: float) -> int:
         """Return the number of rows that can be fitted in `seconds`."""
         return int(method.rows_affordable(self.shape, seconds / self.ratio(method)))
 
-    def _modelled_seconds(self, method: Method, rows: int) -> float:
-        shape: Any = replace(self.shape, n_rows=rows)
-        return modelled_seconds(method.rows_affordable, shape, rows)
+    def _modelled_seconds(self, method: Method, n_rows: int) -> float:
+        shape: Any = replace(self.shape, n_rows=n_rows)
+        return modelled_seconds(method.rows_affordable, shape, n_rows)

@@ -16,9 +16,13 @@ from bosquet.study.tuning.options import TuningOptions
 
 # Without a budget a single fit may take about this long; a slower method gets fewer rows.
 SECONDS_OF_A_COUNTED_FIT = 20.0
-# A subsample has at least this many values, but no fewer than 200 and no more than 2,000 rows: the score of a
-# method on fewer rows is a poor estimate for the method.
-MIN_VALUES, MIN_ROWS, ROWS_ENOUGH = 1_000_000, 200, 2000
+# A subsample has at least this many values: the score of a method on fewer rows is a poor estimate for the
+# method.
+MIN_VALUES_OF_SUBSAMPLE = 1_000_000
+# Whatever its number of values, a subsample needs at least this many rows ...
+MIN_ROWS_OF_SUBSAMPLE = 200
+# ... and no more than this many.
+ENOUGH_ROWS_OF_SUBSAMPLE = 2000
 # More rows are worth more than more candidates: a method gets a subsample only if, on all rows, it could try
 # at most one in this many of its candidates.
 FEWER_CANDIDATES = 4
@@ -55,8 +59,8 @@ def training_rows(
 
 def fewest_rows(shape: TableShape) -> int:
     """Return the smallest allowed subsample of a table."""
-    values = MIN_VALUES // max(shape.n_indicators, 1)
-    return min(max(MIN_ROWS, values), ROWS_ENOUGH, shape.n_rows)
+    values = MIN_VALUES_OF_SUBSAMPLE // max(shape.n_indicators, 1)
+    return min(max(MIN_ROWS_OF_SUBSAMPLE, values), ENOUGH_ROWS_OF_SUBSAMPLE, shape.n_rows)
 
 
 def _affordable_rows(

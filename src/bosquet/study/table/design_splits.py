@@ -99,15 +99,15 @@ def time_blocks(
     """
     times, counts = np.unique(time, return_counts=True)
     ends = np.cumsum(counts)  # number of rows up to and including each time
-    rows = len(time)
-    size = min(max(round(share * rows), 1), MAX_TEST_ROWS)
+    n_rows = len(time)
+    size = min(max(round(share * n_rows), 1), MAX_TEST_ROWS)
     blocks: list[tuple[float, float]] = []
     last = len(times) - 1
     while last > 0 and len(blocks) < max_blocks:
         rows_before = ends[last] - size
         # The first time of the block gives the size nearest to the wanted one and leaves earlier rows.
         first = int(np.abs(ends[:last] - rows_before).argmin()) + 1
-        if blocks and ends[first - 1] < min_training_share * rows:
+        if blocks and ends[first - 1] < min_training_share * n_rows:
             break
         blocks.append((float(times[first]), float(times[last])))
         last = first - 1

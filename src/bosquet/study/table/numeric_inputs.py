@@ -26,7 +26,7 @@ from sklearn.base import TransformerMixin
 from bosquet._fitted import publishes_fit_atomically, reads_fit_snapshot, set_feature_attributes
 from bosquet._parameters import Check, boolean, check_parameters, choice, integer
 from bosquet._sklearn import BaseEstimator, check_is_fitted
-from bosquet.data import Columns, TableEncoder, n_rows, take_rows
+from bosquet.data import Columns, TableEncoder, count_rows, take_rows
 from bosquet.study.table.screening import (
     explained_by_columns,
     explained_by_levels,
@@ -192,7 +192,7 @@ class NumericInputs(TransformerMixin, BaseEstimator):
         self._numbers: list[NumberEncoding] = []
         self._levels: list[LevelEncoding] = []
         of_numbers = [i for i, n_levels in enumerate(encoder.categories) if n_levels == 0]
-        for indices in _blocks(of_numbers, n_rows(columns)):
+        for indices in _blocks(of_numbers, count_rows(columns)):
             self._numbers += self._measure_columns(columns, indices)
         start = len(self._numbers) + sum(column.marked for column in self._numbers)
         for index in (i for i, n_levels in enumerate(encoder.categories) if n_levels > 0):
@@ -205,7 +205,7 @@ class NumericInputs(TransformerMixin, BaseEstimator):
         self.n_columns_ = start if self._kept_slots is None else len(self._kept_slots)
         if self.n_columns_ == 0:
             raise ValueError(
-                f"every column of X is constant over its {n_rows(columns)} sample(s); pass at least one"
+                f"every column of X is constant over its {count_rows(columns)} sample(s); pass at least one"
                 " column that varies"
             )
         filled = (len(self._numbers) + len(self._levels)) / max(start, 1)
@@ -267,12 +267,12 @@ class NumericInputs(TransformerMixin, BaseEstimator):
 
     def _screen_columns(self, columns: Columns, y: Any, total: int) -> np.ndarray:
         """Return the sorted indices of the `max_columns` columns that individually explain most of y."""
-        rows = n_rows(columns)
+        n_rows = count_rows(columns)
         targets = target_columns(y)
         explained = np.zeros(total)
         first = 0
         mark = len(self._numbers)
-        for encodings in _blocks(self._numbers, rows):
+        for encodings in _blocks(self._numbers, n_rows):
             block, marks = self._scale(columns, encodings)
             explained[first : first + len(encodings)] = explained_by_columns(block, targets)
             explained[mark : mark + marks.shape[1]] = explained_by_columns(marks, targets)
@@ -306,11 +306,11 @@ class NumericInputs(TransformerMixin, BaseEstimator):
 
     def _dense_matrix(self, columns: Columns) -> np.ndarray:
         """Return the dense matrix, filled in blocks of rows so that no copy of its size is needed."""
-        rows = n_rows(columns)
+        n_rows = count_rows(columns)
         output_columns = self._output_columns()
-        matrix = np.zeros((rows, self.n_columns_), dtype=self.dtype)
+        matrix = np.zeros((n_rows, self.n_columns_), dtype=self.dtype)
         step = max(BLOCK_VALUES // min(max(len(self._numbers), 1), BLOCK_COLUMNS), 1)
-        for first in range(0, rows, step):
+        for first in range(0, n_rows, step):
             block = slice(first, first + step)
             self._fill(take_rows(columns, block), matrix[block], output_columns)
         return matrix
@@ -333,7 +333,7 @@ class NumericInputs(TransformerMixin, BaseEstimator):
         """Return the matrix as CSR; entries are counted first and then written to their final positions."""
         of_numbers, of_marks, of_levels = self._output_columns()
         marked = [column.index for column in self._numbers if column.marked]
-        counts = np.full(n_rows(columns), (of_numbers >= 0).sum(), dtype=np.int64)
+        counts = np.full(count_rows(columns), (of_numbers >= 0).sum(), dtype=np.int64)
         for index, output_column in zip(marked, of_marks, strict=True):
             if output_column >= 0:
                 counts += ~np.isfinite(_column(columns, index))
@@ -398,9 +398,9 @@ def _block(columns: Columns, indices: list[int]) -> np.ndarray:
     return np.array(columns[:, indices], dtype=float)
 
 
-def _blocks(items: list[Any], rows: int) -> Iterator[list[Any]]:
+def _blocks(items: list[Any], n_rows: int) -> Iterator[list[Any]]:
     """Yield the columns in blocks of about `BLOCK_VALUES` values."""
-    step = min(max(BLOCK_VALUES // max(rows, 1), 1), BLOCK_COLUMNS)
+    step = min(max(BLOCK_VALUES // max(n_rows, 1), 1), BLOCK_COLUMNS)
     for first in range(0, len(items), step):
         yield items[first : first + step]
 

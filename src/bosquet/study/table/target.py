@@ -14,7 +14,7 @@ from bosquet.study.record import Task
 TASKS = ("auto", "classification", "binary", "multiclass", "regression")
 # Integers with at most this many distinct values are read as classes.
 MAX_CLASSES_OF_NUMBERS = 10
-MIN_ROWS = 10
+MIN_ROWS_OF_TABLE = 10
 MAX_CLASSES = 1000
 
 
@@ -112,10 +112,11 @@ def _read_target(series: Any, name: str, task: str) -> StudyTarget:
             f"{n_dropped:,} {'row' if n_dropped == 1 else 'rows'} without a value of {name!r} left out."
         )
     values = _to_array(series[has_target], name, notes)
-    if len(values) < MIN_ROWS:
+    if len(values) < MIN_ROWS_OF_TABLE:
         rows = "1 row" if len(values) == 1 else f"{len(values)} rows"
         raise ValueError(
-            f"the table has {rows} with a value of {name!r}, but at least {MIN_ROWS} are needed; add rows"
+            f"the table has {rows} with a value of {name!r}, but at least {MIN_ROWS_OF_TABLE} are needed;"
+            " add rows"
         )
     distinct, counts = np.unique(values, return_counts=True)
     if len(distinct) == 1:

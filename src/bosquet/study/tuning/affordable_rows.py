@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from bosquet.study.methods.candidates import groups_of, trial_estimator
-from bosquet.study.methods.costs import MIN_ROWS, modelled_seconds
+from bosquet.study.methods.costs import MIN_AFFORDABLE_ROWS, modelled_seconds
 from bosquet.study.methods.method import Candidate, Method, TableShape, all_rows
 from bosquet.study.methods.pipelines import fit_weighted
 from bosquet.study.table.rows import TableRows
@@ -62,7 +62,7 @@ def affordable_rows(
     affordable = rows_for(scheme)
     if affordable < LARGE <= shape.n_rows and options.by is None and method.by == "cv":
         # On so few rows the method is tuned by cross-validation, which needs more fits.
-        affordable = max(rows_for("cv"), min(MIN_ROWS, affordable))
+        affordable = max(rows_for("cv"), min(MIN_AFFORDABLE_ROWS, affordable))
     return int(min(affordable, shape.n_rows))
 
 

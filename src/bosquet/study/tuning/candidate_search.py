@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,6 +18,7 @@ from bosquet.study.methods.candidates import (
 )
 from bosquet.study.methods.method import Candidate, Method
 from bosquet.study.methods.pipelines import takes_weights
+from bosquet.study.metrics.metric import Metric
 from bosquet.study.record import CurvePoint, CurveRecord
 from bosquet.study.table.rows import TableRows
 from bosquet.study.tuning.fit_attempts import FitAttempt, first_line, try_all
@@ -111,7 +112,7 @@ class CandidateSearch:
         method: Method,
         candidates: Sequence[Candidate],
         rows: TableRows,
-        metric: Any,
+        metric: Metric,
         options: TuningOptions,
         seed: int,
         timer: FitTimer,
@@ -391,5 +392,5 @@ def _curve_record(
     return {"parameter": parameter, "log": log_axis, "by": by, "score": score, "points": points}
 
 
-def _distinct_texts(texts: Any) -> list[str]:
+def _distinct_texts(texts: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(texts))

@@ -25,9 +25,12 @@ from bosquet.study.tuning.time_limits import MIN_SECONDS, FitTimer, TimeLimits
 from bosquet.study.tuning.tuner import tune
 from bosquet.study.tuning.validation import CandidateEvaluation, is_classification
 
-# The subsample has an eighth of the rows, at least 10,000. Halving saves no time if the table has less than
-# twice as many rows, or if the method has fewer than three candidates that do not share a fit.
-SHARE_OF_ROWS, MIN_ROWS, MIN_CANDIDATES = 1 / 8, 10_000, 3
+# The subsample has this share of the rows, but at least this many. Halving saves no time if the table has
+# less than twice as many rows.
+SHARE_OF_ROWS = 1 / 8
+MIN_ROWS_OF_HALVING = 10_000
+# Nor does it if the method has fewer candidates that do not share a fit.
+MIN_CANDIDATES = 3
 SHARE_OF_TIME = 0.4  # of the hard limit; the rest is for the fits to all rows
 KEPT_SHARE = 1 / 3  # of the candidates, at least two
 # A method with fewer candidates is fitted to a subsample first if the hard limit is less than this multiple
@@ -92,11 +95,11 @@ class Halving:
         """Tune on a subsample and return the best candidates; None if a subsample would not help."""
         groups = groups_of(candidates)
         share = math.ceil(SHARE_OF_ROWS * len(self.rows))
-        enough_rows = len(self.rows) >= 2 * max(MIN_ROWS, share)
+        enough_rows = len(self.rows) >= 2 * max(MIN_ROWS_OF_HALVING, share)
         halves = len(groups) >= MIN_CANDIDATES and enough_rows
         if not halves and not self._may_be_stopped(candidates, hard_limit):
             return None
-        size = max(MIN_ROWS if halves else self.fewest, share)
+        size = max(MIN_ROWS_OF_HALVING if halves else self.fewest, share)
         if len(self.rows) < 2 * size:
             return None
         timer = FitTimer.start(TimeLimits(hard=hard_limit))

@@ -86,9 +86,8 @@ def best_threshold(
     missed = np.concatenate([[0], np.cumsum(counts * event)]) * miss
     alarms = np.concatenate([np.cumsum((counts * ~event)[::-1])[::-1], [0]]) * alarm
     cost = missed + alarms
-    possible = np.concatenate(
-        [[True], p[1:] > p[:-1], [True]]
-    )  # a threshold cannot separate equal scores
+    # A threshold cannot separate equal scores.
+    possible = np.concatenate([[True], p[1:] > p[:-1], [True]])
     best = np.flatnonzero(possible & (cost <= cost[possible].min() * (1 + 1e-12)))
     k = int(best[len(best) // 2])
     low = p[k - 1] if k > 0 else 0.0

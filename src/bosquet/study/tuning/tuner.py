@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from bosquet._targets import check_sample_weight
+from bosquet._weights import check_sample_weight
 from bosquet.study.methods.candidates import SelfTuned
 from bosquet.study.methods.method import Candidate, Method, TableShape
+from bosquet.study.metrics.metric import Metric
 from bosquet.study.table.rows import TableRows
 from bosquet.study.tuning.candidate_search import CandidateSearch, Tuned
 from bosquet.study.tuning.options import TuningOptions
@@ -25,7 +25,7 @@ def tune(
     method: Method,
     rows: TableRows,
     shape: TableShape,
-    metric: Any,
+    metric: Metric,
     *,
     options: TuningOptions = DEFAULTS,
     limits: TimeLimits = NO_LIMITS,

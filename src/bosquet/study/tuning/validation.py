@@ -15,7 +15,7 @@ from bosquet.study.methods.candidates import (
     trial_estimator,
 )
 from bosquet.study.methods.method import Candidate, Method
-from bosquet.study.metrics.metric import predictions_for
+from bosquet.study.metrics.metric import Metric, predictions_for
 from bosquet.study.table.design import Design
 from bosquet.study.table.design_splits import design_folds, design_validation
 from bosquet.study.table.rows import TableRows
@@ -67,13 +67,12 @@ class ValidationScheme:
     """Base class: `tasks` lists independent tasks, `evaluate` runs one, `combine` merges their results."""
 
     title: ClassVar[str]
-    criterion: ClassVar[str | None] = (
-        None  # name of a criterion that replaces the metric; lower is better
-    )
+    # Name of a criterion that replaces the metric; lower is better.
+    criterion: ClassVar[str | None] = None
 
     is_over: IsOver | None = None  # whether the hard time limit is reached; None without a limit
 
-    def __init__(self, rows: TableRows, metric: Any, folds: int, seed: int):
+    def __init__(self, rows: TableRows, metric: Metric, folds: int, seed: int):
         self.rows, self.metric, self.folds, self.seed = rows, metric, folds, seed
 
     def tasks(self) -> Sequence[Any]:
@@ -101,7 +100,7 @@ class ValidationScheme:
 class CrossValidation(ValidationScheme):
     """k-fold cross-validation; with a time column, folds are predicted from earlier rows."""
 
-    def __init__(self, rows: TableRows, metric: Any, folds: int, seed: int):
+    def __init__(self, rows: TableRows, metric: Metric, folds: int, seed: int):
         super().__init__(rows, metric, min(folds, len(rows)), seed)
         self.title = f"{self.folds}-fold cross-validation"  # type: ignore[misc]
         if rows.design.time is not None:
@@ -263,16 +262,16 @@ SCHEMES: dict[str, type[ValidationScheme]] = {
 }
 
 
-def scheme_for(method: Method, by: str | None, rows: int, design: Design | None = None) -> str:
+def scheme_for(method: Method, by: str | None, n_rows: int, design: Design | None = None) -> str:
     """Return the scheme `by`, or the method's default; with many rows a validation set replaces folds.
 
     Bootstrap samples would divide groups and mix times. With such a design, folds or a validation set replace
     them.
     """
     if design and design.has_dependent_rows and (by or method.by) in ("oob", "bootstrap"):
-        return "validation" if rows >= LARGE else "cv"
+        return "validation" if n_rows >= LARGE else "cv"
     if by is None:
-        return "validation" if method.by == "cv" and rows >= LARGE else method.by
+        return "validation" if method.by == "cv" and n_rows >= LARGE else method.by
     if by not in SCHEMES:
         raise ValueError(f"by={by!r} is not valid: by must be one of {', '.join(SCHEMES)}, or None")
     return by
@@ -289,7 +288,7 @@ def supports_scheme(method: Method, candidates: Sequence[Candidate], by: str) ->
     return method.likelihood or by not in ("aic", "bic")
 
 
-def is_classification(metric: Any) -> bool:
+def is_classification(metric: Metric) -> bool:
     """Return whether a metric is for classification."""
     return bool(metric.needs != "number")
 
@@ -305,7 +304,7 @@ def fold_numbers(y: np.ndarray, folds: int, seed: int, *, stratify: bool) -> np.
     return fold
 
 
-def validation_rows(rows: TableRows, metric: Any, seed: int) -> tuple[np.ndarray, np.ndarray]:
+def validation_rows(rows: TableRows, metric: Metric, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the row indices of the training part and of the validation set, following the design."""
     by_design = design_validation(rows.design, VALIDATION_SHARE, seed)
     if by_design is not None:
@@ -315,13 +314,13 @@ def validation_rows(rows: TableRows, metric: Any, seed: int) -> tuple[np.ndarray
     return np.flatnonzero(fold), np.flatnonzero(fold == 0)
 
 
-def draw_bags(rows: int, bags: int, seed: int) -> list[np.ndarray]:
+def draw_bags(n_rows: int, bags: int, seed: int) -> list[np.ndarray]:
     """Return the row indices of each bootstrap sample; a sample has as many rows as the table."""
     random = np.random.RandomState(seed)
-    return [random.randint(rows, size=rows) for _ in range(bags)]
+    return [random.randint(n_rows, size=n_rows) for _ in range(bags)]
 
 
-def with_all_classes(predictions: np.ndarray, fitted: Any, metric: Any) -> np.ndarray:
+def with_all_classes(predictions: np.ndarray, fitted: Any, metric: Metric) -> np.ndarray:
     """Return probabilities with one column per class of the metric; 0 for classes unknown to the fit."""
     if not is_classification(metric) or predictions.shape[1] == len(metric.classes):
         return predictions
@@ -331,7 +330,7 @@ def with_all_classes(predictions: np.ndarray, fitted: Any, metric: Any) -> np.nd
 
 
 def evaluate_predictions(
-    metric: Any, y: np.ndarray, predictions: np.ndarray, weight: np.ndarray | None, seed: int
+    metric: Metric, y: np.ndarray, predictions: np.ndarray, weight: np.ndarray | None, seed: int
 ) -> CandidateEvaluation:
     """Return the score of predictions, with the standard error of the grouped jackknife.
 
