@@ -28,10 +28,11 @@ from bosquet.tables.frames import as_frame
 class Study(BaseEstimator):
     r"""AutoML: tune, compare and explain many methods on one table within a time budget.
 
-    A study explores the table and splits it at random into training and test rows. It tunes the
-    hyper-parameters of every method on the training rows, compares the methods on the test rows, and repeats
-    this on other splits. It chooses one method by accuracy, robustness and interpretability, explains it, and
-    fits it to all rows. Differences to the best method have corrected confidence intervals over J splits,
+    A study explores the table and splits it at random into training and test rows; a fifth of the rows are
+    test rows. Rows without a target are left out. It tunes the hyper-parameters of every method on the
+    training rows, compares the methods on the test rows, and repeats this on other splits. It chooses one
+    method by accuracy, robustness and interpretability, explains it, and fits it to all rows. Differences to
+    the best method have corrected confidence intervals over J splits,
 
     .. math:: \bar d \pm t_{J-1} \sqrt{\left(\tfrac1J + \tfrac{n_{test}}{n_{train}}\right) S^2} .
 
@@ -40,8 +41,8 @@ class Study(BaseEstimator):
     Parameters
     ----------
     task : {"auto", "classification", "binary", "multiclass", "regression"}, default="auto"
-        With "auto", text, booleans and integers with at most ten distinct values are classes; other numbers
-        are a regression target.
+        With "auto", text, booleans, any two distinct numbers, and integers with at most ten distinct values
+        and at least five rows per value are classes; other numbers are a regression target.
     methods : list of str or of `Method`, default=None
         Methods to run; the names are the keys of `bosquet.study.methods.METHODS`. None runs all methods that
         support the task. The constant is always included.
@@ -52,10 +53,11 @@ class Study(BaseEstimator):
     metric : str, callable or scorer, default="auto"
         Metric for tuning and comparing methods. For classes "log_loss", "roc_auc", "average_precision",
         "brier", "accuracy", "balanced_accuracy", "f1", "mcc" or "cost"; for regression "rmse", "mae",
-        "median_error" or "r2". "auto" is the mean cost if `costs` are given, the average precision if a class
-        of two has less than a tenth of the rows, else the log loss; RMSE for regression. The leaderboard has
-        all metrics of the task. A custom metric is a function (y_true, y_pred) whose name ends in _score,
-        _error, _loss or _deviance, or a scorer of `sklearn.metrics.make_scorer`.
+        "median_error" or "r2". "auc", "pr_auc" and "logloss" are accepted too. "auto" is the mean cost if
+        `costs` are given, the average precision if a class of two has less than a tenth of the rows, else the
+        log loss; RMSE for regression. The leaderboard has all metrics of the task. A custom metric is a
+        function (y_true, y_pred) whose name ends in _score, _error, _loss or _deviance, or a scorer of
+        `sklearn.metrics.make_scorer`.
     repeats : int or None, default=None
         Number of splits; with a budget the maximum number. None is 5 without a budget and 10 with one.
     random_state : int or None, default=0
