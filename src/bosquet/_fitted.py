@@ -130,7 +130,7 @@ class SaveMixin:
     """Add `save(path)` to an estimator."""
 
     def save(self, path: str | os.PathLike[str], key: bytes | None = None) -> None:
-        """Write the fitted model to a file that `bosquet.load` reads; docs/format.md describes the format.
+        """Write the fitted model to a file that `bosquet.load` reads, without pickle.
 
         A model made of other models can be written if all of them are Bosquet's own.
 

@@ -119,7 +119,7 @@ class BaggingClassifier(ClassifierMixin, BaseBagging):
     to bag t, and the ensemble predicts the class with the largest mean vote. If a bag holds a single class,
     its base estimator always votes for that class.
 
-    Guide: docs/bagging.md
+    Guide: the page "Bagging and voting" of the documentation
 
     Parameters
     ----------
@@ -362,7 +362,7 @@ class BaggingRegressor(RegressorMixin, BaseBagging):
     Bag t holds rows drawn with replacement, about 63 % of the distinct rows. Base estimator h_t is fitted
     to bag t, and the ensemble predicts H_T = (1/T) Σ h_t.
 
-    Guide: docs/bagging.md
+    Guide: the page "Bagging and voting" of the documentation
 
     Parameters
     ----------

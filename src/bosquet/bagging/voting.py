@@ -228,7 +228,7 @@ class VotingClassifier(ClassifierMixin, BaseVoting):
     Each base estimator gives a vote for each class. The prediction is the class with the largest weighted
     sum of votes.
 
-    Guide: docs/bagging.md
+    Guide: the page "Bagging and voting" of the documentation
 
     Parameters
     ----------
@@ -403,7 +403,7 @@ def _real_votes(learner: Any, X: TableLike) -> np.ndarray:
 class VotingRegressor(RegressorMixin, BaseVoting):
     """Voting ensemble of different regressors: the (weighted) mean of their predictions.
 
-    Guide: docs/bagging.md
+    Guide: the page "Bagging and voting" of the documentation
 
     Parameters
     ----------

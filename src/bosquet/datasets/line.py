@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class Pieces(LabelledInputs):
     """The interval [0, 1] cut into pieces whose labels alternate between +1 and -1; X is uniform.
 
-    With two cuts these are the three-piece functions b, -b, b of the course (docs/course). Stumps are a weak
+    With two cuts these are the three-piece functions b, -b, b of the course. Stumps are a weak
     learner for them with γ = 1/12: under any distribution, one of the three pieces has a weight of at most
     1/3, and some stump is right on the other two (see `bosquet.theory.weak_learnability`).
 

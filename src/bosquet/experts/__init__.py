@@ -1,4 +1,4 @@
-"""Online aggregation of experts, regret bounds, oracles, super learners and portfolios (docs/experts.md)."""
+"""Online aggregation of experts, regret bounds, oracles, super learners and portfolios."""
 
 from bosquet.experts._base_mixture import RangeWarning
 from bosquet.experts.adahedge import AdaHedge

@@ -45,7 +45,7 @@ class Mixture(SaveMixin, BaseMixture):
     Stream and batch give the same bits. A call that ends with an error or an interrupt plays none of its
     steps.
 
-    Guide: docs/experts.md
+    Guide: the page "Stacking and online aggregation of experts, with regret bounds" of the documentation
 
     Parameters
     ----------

@@ -43,7 +43,7 @@ class SuperLearnerRegressor(RegressorMixin, BaseSuperLearner):
     cross-validated predictions, so the losses in `cv_table_` are optimistic. For an unbiased estimate use
     ``cross_val_score``, which repeats the choice in every fold.
 
-    Guide: docs/experts.md
+    Guide: the page "Stacking and online aggregation of experts, with regret bounds" of the documentation
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ class SuperLearnerClassifier(ClassifierMixin, BaseSuperLearner):
     rows. The losses in `cv_table_` are optimistic, because the weights are chosen on the same predictions.
     For an unbiased estimate use ``cross_val_score``, which repeats the choice in every fold.
 
-    Guide: docs/experts.md
+    Guide: the page "Stacking and online aggregation of experts, with regret bounds" of the documentation
 
     Parameters
     ----------

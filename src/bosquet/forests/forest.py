@@ -111,7 +111,7 @@ class RandomForestClassifier(BaseForestClassifier):
     impurity is the mean over the targets, `predict` returns shape (n_samples, n_outputs), and
     `predict_proba` returns a list.
 
-    Guide: docs/forests.md
+    Guide: the page "Random forests and extra trees" of the documentation
 
     Parameters
     ----------
@@ -200,7 +200,7 @@ class RandomForestRegressor(BaseForestRegressor):
     features is drawn, and the best split on one of them is used. The predictions of the trees are
     averaged.
 
-    Guide: docs/forests.md
+    Guide: the page "Random forests and extra trees" of the documentation
 
     Parameters
     ----------
@@ -281,7 +281,7 @@ class ExtraTreesClassifier(BaseForestClassifier):
     Like a random forest, but the threshold of each feature drawn at a node is drawn uniformly between the
     smallest and the largest value in the node, and each tree is grown on all rows.
 
-    Guide: docs/forests.md
+    Guide: the page "Random forests and extra trees" of the documentation
 
     Parameters
     ----------
@@ -363,7 +363,7 @@ class ExtraTreesRegressor(BaseForestRegressor):
     Like a random forest, but the threshold of each feature drawn at a node is drawn uniformly between the
     smallest and the largest value in the node, and each tree is grown on all rows.
 
-    Guide: docs/forests.md
+    Guide: the page "Random forests and extra trees" of the documentation
 
     Parameters
     ----------

@@ -47,7 +47,7 @@ class BinomialRegression(ClassifierMixin, GeneralisedModel):
     Unlike scikit-learn's ``LogisticRegression``, nothing is penalised, so that estimates have standard
     errors, tests and confidence intervals. statsmodels fits the model; `result_` is its result object.
 
-    Guide: docs/glm.md
+    Guide: the page "Generalised linear models" of the documentation
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ class BinomialRegression(ClassifierMixin, GeneralisedModel):
     gives the same bits for predictions, intervals, odds, Wald tests and the summary, and does not need
     statsmodels. The file contains neither training rows nor code. Likelihood-ratio tests, `anova`,
     `backward`, profile intervals and `diagnostics` need the training rows, so they raise an error on a
-    loaded model. A formula is stored as expressions of columns (docs/glm.md lists the supported functions).
+    loaded model. A formula is stored as expressions of columns; the guide lists the supported functions.
     A pickle contains the training columns and supports all methods.
 
     See Also

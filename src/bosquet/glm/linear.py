@@ -36,7 +36,7 @@ class LinearModel(RegressorMixin, FormulaModel):
 
     scikit-learn's ``LinearRegression`` gives the same predictions, without tests and intervals.
 
-    Guide: docs/glm.md
+    Guide: the page "Generalised linear models" of the documentation
 
     Parameters
     ----------

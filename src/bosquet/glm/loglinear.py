@@ -36,7 +36,7 @@ class LogLinearModel(PoissonRegression):
     saturated one by the deviance (G²) and Pearson's X²; `anova` compares two models. The model is fitted as a
     Poisson model of the counts, which gives the same estimates as a multinomial model with a fixed total.
 
-    Guide: docs/glm.md
+    Guide: the page "Generalised linear models" of the documentation
 
     Parameters
     ----------

@@ -49,7 +49,7 @@ class MultinomialRegression(ClassifierMixin, FormulaModel):
     The odds Ω of any class j against any class k follow from the differences of coefficients, and do not
     depend on which class is the first. With two classes it is `BinomialRegression` with the logit link.
 
-    Guide: docs/glm.md
+    Guide: the page "Generalised linear models" of the documentation
 
     Parameters
     ----------

@@ -34,7 +34,7 @@ class PoissonRegression(RegressorMixin, GeneralisedModel):
     of x_j multiplies the rate by e^{β_j}. Unlike scikit-learn's ``PoissonRegressor``, nothing is penalised,
     and there are tests and confidence intervals. For contingency tables see `LogLinearModel`.
 
-    Guide: docs/glm.md
+    Guide: the page "Generalised linear models" of the documentation
 
     Parameters
     ----------

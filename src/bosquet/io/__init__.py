@@ -1,4 +1,4 @@
-"""Writing and reading of model files, whose format is described in docs/format.md."""
+"""Writing and reading of model files, without pickle."""
 
 from bosquet._core import ModelFileError
 from bosquet.io.container import pack_trees, unpack_trees

@@ -1,6 +1,6 @@
 """Reference implementations in plain NumPy, written to be read.
 
-Students can read them beside the course (docs/course) and write them again. They are slow on purpose: no
+Students can read them beside the course and write them again. They are slow on purpose: no
 threads, no optimisations, and a loop where the text has a sum. The tests compare the C++ core with them on
 small data: both must give the same bin edges, splits and leaf values. No other package imports this one.
 

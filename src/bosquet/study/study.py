@@ -36,7 +36,7 @@ class Study(BaseEstimator):
 
     .. math:: \bar d \pm t_{J-1} \sqrt{\left(\tfrac1J + \tfrac{n_{test}}{n_{train}}\right) S^2} .
 
-    Guide: docs/study.md
+    Guide: the page "Study" of the documentation
 
     Parameters
     ----------

@@ -110,7 +110,7 @@ def bayes_error(
 
     Examples
     --------
-    The exercise of the course (docs/course), with an overlap of 1/4:
+    The exercise of the course, with an overlap of 1/4:
 
     >>> import numpy as np
     >>> from bosquet.theory import bayes_error

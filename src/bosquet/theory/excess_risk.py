@@ -41,7 +41,7 @@ class RiskParts:
     optimisation : float
         Risk of the fitted rule minus that of the fully optimised rule.
     learned_gap, advantage, best_gap : float
-        Another decomposition of estimation + optimisation, as in the course (docs/course): risk minus
+        Another decomposition of estimation + optimisation, as in the course: risk minus
         training error of the fitted rule; training error of the fitted rule minus that of the best rule of
         the class, which is negative if the estimator minimises it; training error minus risk of the best
         rule.

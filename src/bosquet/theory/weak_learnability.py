@@ -147,7 +147,7 @@ def weak_learnability(
     A learner that sees a sample from D instead of D loses a part of its edge. With `n_rows` rows it keeps
     the fraction `keep`, by the uniform convergence bound for its VC dimension. For stumps and functions of
     three pieces on a line γ* is 1/6, since the lightest piece has a weight of at most 1/3. Half of it is
-    the γ = 1/12 of the course (docs/course).
+    the γ = 1/12 of the course.
 
     Parameters
     ----------

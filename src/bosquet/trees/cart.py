@@ -117,7 +117,7 @@ class DecisionTreeClassifier(ClassifierMixin, BaseTree):
     (n_samples, n_outputs), and `predict_proba` returns a list; `priors`, `costs` and `pruning` need one
     target.
 
-    Guide: docs/trees.md
+    Guide: the page "Decision trees and cost-complexity pruning" of the documentation
 
     Parameters
     ----------
@@ -317,7 +317,7 @@ class DecisionTreeClassifier(ClassifierMixin, BaseTree):
 class DecisionTreeRegressor(RegressorMixin, BaseTree):
     """Regression tree (CART) for one or several targets.
 
-    Guide: docs/trees.md
+    Guide: the page "Decision trees and cost-complexity pruning" of the documentation
 
     Parameters
     ----------

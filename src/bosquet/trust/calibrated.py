@@ -79,7 +79,7 @@ class CalibratedModel(SaveMixin, ClassifierMixin, BaseEstimator):
     probabilities. Probabilities of 0 and 1 have no log-odds. They are replaced by the smallest other
     distance from 0 or 1, divided by 2.
 
-    Guide: docs/trust.md
+    Guide: the page "Calibration of probabilities and conformal prediction" of the documentation
 
     Parameters
     ----------

@@ -38,7 +38,7 @@ class ConformalModel(SaveMixin, ConformalFitting):
     and the interval contains all y with a score up to that bound. The guarantee holds on average over
     all rows; with `groups` or `per_class` it holds on average over the rows of each group or class.
 
-    Guide: docs/trust.md
+    Guide: the page "Calibration of probabilities and conformal prediction" of the documentation
 
     Parameters
     ----------

@@ -76,7 +76,7 @@ class AnyBoostClassifier(StagewiseClassifier):
     margin of 1, where P is 0 or 1 (up to 1e-6). For reliable probabilities wrap the model in a
     `bosquet.CalibratedModel`.
 
-    Guide: docs/adaboost.md
+    Guide: the page "AdaBoost, LogitBoost, SAMME, RUSBoost and other variants" of the documentation
 
     Parameters
     ----------

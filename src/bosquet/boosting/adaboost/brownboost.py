@@ -155,7 +155,7 @@ class BrownBoostClassifier(VoteClassifier):
     error is at most :math:`1 - \operatorname{erf} \sqrt c`, the target error. As c grows, BrownBoost
     becomes AdaBoost (with margins doubled).
 
-    Guide: docs/robust-boosting.md
+    Guide: the page "Robust boosting" of the documentation
 
     Parameters
     ----------

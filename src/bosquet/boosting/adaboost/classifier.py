@@ -355,7 +355,7 @@ class AdaBoostClassifier(StagewiseClassifier):
     (with the latter an SVC learns nothing); a weak learner without errors wins the vote;
     `decision_function` is f itself, not 2f / Σα.
 
-    Guide: docs/adaboost.md
+    Guide: the page "AdaBoost, LogitBoost, SAMME, RUSBoost and other variants" of the documentation
 
     Parameters
     ----------

@@ -68,7 +68,7 @@ class LPBoostClassifier(VoteClassifier):
     hypothesis is missing and the vote is optimal; otherwise it is added and the program is solved
     again (HiGHS). All weights change in every round, and many become 0: the vote is short.
 
-    Guide: docs/robust-boosting.md
+    Guide: the page "Robust boosting" of the documentation
 
     Parameters
     ----------

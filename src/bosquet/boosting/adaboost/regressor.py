@@ -100,7 +100,7 @@ class AdaBoostRegressor(LearnerSequenceMixin, SaveMixin, RegressorMixin, BaseEst
     drawn). For the exponential loss scikit-learn's losses are at most 1 - 1/e, so that the weights differ
     less and its rounds stop later.
 
-    Guide: docs/adaboost.md
+    Guide: the page "AdaBoost, LogitBoost, SAMME, RUSBoost and other variants" of the documentation
 
     Parameters
     ----------

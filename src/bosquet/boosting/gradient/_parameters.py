@@ -44,9 +44,9 @@ _PARAMETERS_DOC = """
         How much time the parameters that are "auto" may spend on accuracy. "fast": one model with fixed
         values. "default": rules of the number of rows and classes (below). "best": smaller steps, twice as
         many runs, and cross-validation on larger tables; several times as slow. `parameters_` has the values
-        that a fit used, and docs/defaults.md the rules and what they gain. A parameter that is set keeps its
-        value. If `n_estimators` is set, or with `warm_start` or `estimator`, the values are those of "fast",
-        with one tree per output.
+        that a fit used; the page "Default hyper-parameters of gradient boosting" of the documentation has the
+        rules and what they gain. A parameter that is set keeps its value. If `n_estimators` is set, or with
+        `warm_start` or `estimator`, the values are those of "fast", with one tree per output.
     learning_rate : float or "auto", default="auto"
         Shrinkage ν: the factor by which each tree is multiplied. A smaller value needs more rounds and
         usually gives a lower loss. "auto": 0.05, or 0.1 for trees of more than two classes; 0.6 times that

@@ -51,7 +51,7 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
     gradient g and the Hessian h of the loss at the current F, with leaf values -G/(H + λ). A round adds
     one tree, whose leaves have one value per class if there are more than two (`multi_strategy`).
 
-    Guide: docs/gradient-boosting.md
+    Guide: the page "Gradient boosting" of the documentation
 
     Parameters
     ----------
@@ -420,7 +420,7 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
     The model is a sum of trees, F = F₀ + ν Σ T_t, fitted one after the other. Each tree is fitted to the
     gradient g and the Hessian h of the loss at the current F, with leaf values -G/(H + λ).
 
-    Guide: docs/gradient-boosting.md
+    Guide: the page "Gradient boosting" of the documentation
 
     Parameters
     ----------
