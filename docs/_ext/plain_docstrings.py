@@ -4,6 +4,7 @@ attributes may have several names, which napoleon would read as one name and a t
 page of its guide by title, and on the built pages this is a link."""
 
 import re
+from functools import cache
 from pathlib import Path
 
 CODE = re.compile(r"(`+[^`]*`+)")
@@ -46,6 +47,7 @@ def split_entries(app, what, name, obj, options, lines):
     lines[:] = one_name_per_entry(lines)
 
 
+@cache
 def pages_by_title(docs):
     """The pages by the words of their titles before a colon."""
     pages = {}

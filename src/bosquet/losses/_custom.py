@@ -19,12 +19,13 @@ def _log_odds(outputs: int) -> _core.Loss:
 
 
 class CustomLoss:
-    """Adapter of a user's object to the interface of a loss in gradient boosting.
+    """A user's loss for gradient boosting, as the estimators use it.
 
-    The object has ``gradient_hessian(y, raw)``, which returns two arrays of the shape of `raw`, or
-    ``value(y, raw)``, which returns one number per row, or both. With `value` only, the derivatives are
-    computed numerically. With both, the gradient is compared once with the numerical derivative, before the
-    first round; an error is raised if they differ.
+    You need not create it: pass your object as ``loss=`` of `GradientBoostingRegressor` or
+    `GradientBoostingClassifier`, which wrap it. The object has ``gradient_hessian(y, raw)``, which returns
+    two arrays of the shape of `raw`, or ``value(y, raw)``, which returns one number per row, or both. With
+    `value` only, the derivatives are computed numerically. With both, the gradient is compared once with the
+    numerical derivative, before the first round; an error is raised if they differ.
 
     `y` and `raw` have shape (n_samples,) for one output. For several outputs (targets or classes), `raw` has
     shape (n_samples, n_outputs). Then `y` has the same shape for several targets, and contains the class
@@ -34,12 +35,22 @@ class CustomLoss:
     ``curved = False`` for a loss whose second derivative does not give the step length, such as the
     absolute error. Leaves then have the exact minimiser as their value.
 
+    Guide: the page "Custom loss functions" of the documentation
+
     Examples
     --------
     >>> import numpy as np
     >>> class Asymmetric:
     ...     def value(self, y, raw):
     ...         return np.where(raw > y, 3.0, 1.0) * (raw - y) ** 2
+    >>> from bosquet import GradientBoostingRegressor
+    >>> X, y = np.arange(40.0)[:, None], np.arange(40.0)
+    >>> model = GradientBoostingRegressor(loss=Asymmetric(), n_estimators=20).fit(X, y)
+    >>> bool(model.predict(X).mean() < y.mean())  # errors above the target cost three times as much
+    True
+
+    What the estimator computes from the object:
+
     >>> loss = CustomLoss(Asymmetric(), outputs=1, targets=1)
     >>> g, h = loss.gradient_hessian(np.array([[0.0, 0.0]]), np.array([[1.0, -1.0]]))
     >>> g.round(3), h.round(3)

@@ -87,7 +87,8 @@ class Study(BaseEstimator):
     table_ : pandas.DataFrame
         The leaderboard: one row per method, best first.
     best_ : ChosenModel
-        The chosen model, fitted to all rows. It accepts raw tables.
+        The chosen model (`bosquet.study.chosen_model.ChosenModel`), fitted to all rows. It accepts raw tables
+        and has `predict`, `predict_proba`, `explain` and `save`.
     record_ : dict
         All results as JSON types; see `bosquet.study.record.Record`.
     classes_ : array

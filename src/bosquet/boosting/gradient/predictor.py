@@ -19,14 +19,29 @@ class Predictor:
     """A fitted model as a function of an array, for services that predict a row at a time.
 
     Created by ``model.predictor()``. Thread-safe, picklable, and without scikit-learn's checks: one row
-    takes a few microseconds. Columns must be in the order of training, and categorical values must be
-    codes (``encode`` converts a table to such an array).
+    takes about 2 microseconds with 100 trees and about 50 with the thousands of trees of a default model.
+    Columns must be in the order of training, and categorical values must be codes (``encode`` converts a
+    table to such an array).
+
+    Guide: the page "Models in production" of the documentation
 
     Parameters
     ----------
     terms : the model's trees.
     loss : the loss, which turns raw sums into predictions.
     encoder : the fitted encoder of the columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bosquet import GradientBoostingRegressor
+    >>> X, y = np.arange(200.0).reshape(100, 2), np.arange(100.0)
+    >>> model = GradientBoostingRegressor(n_estimators=20, random_state=0).fit(X, y)
+    >>> predict = model.predictor()
+    >>> bool((predict(X) == model.predict(X)).all())
+    True
+    >>> predict(X[0]).shape, predict(X[:2]).shape
+    ((), (2,))
     """
 
     def __init__(self, terms: TreeTerms, loss: NativeLoss | CustomLoss, encoder: TableEncoder):
