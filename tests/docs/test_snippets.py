@@ -47,9 +47,8 @@ def heart_disease():
     table = pd.DataFrame(random.normal(30, 9, size=(300, 6)), columns=names)
     table["famhist"] = random.choice(["Absent", "Present"], 300)
     line = 0.06 * (table.age - 30) + 0.05 * (table.tobacco - 30) + (table.famhist == "Present") - 1
-    Path("sa_heart").mkdir()
     ill = (random.random(300) < 1 / (1 + np.exp(-line))).astype(int)
-    table.assign(chd=ill).to_parquet("sa_heart/data.parquet")
+    table.assign(chd=ill).to_csv("SAheart.data")
 
 
 def pictures():
