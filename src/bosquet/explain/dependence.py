@@ -57,7 +57,7 @@ def partial_dependence(
         "trees" and "predict" compute the same mean. "trees" needs Bosquet's trees and is faster: one pass
         over the rows serves all features. "predict" calls the model on changed rows, and works for any
         model. "recursion" needs no rows: it averages over the other features with the fractions of
-        training rows below each split, on the raw scale. "auto" uses "trees" if possible.
+        training rows below each split, as raw predictions. "auto" uses "trees" if possible.
     response : {"auto", "response", "raw"}, default="auto"
         "response": probabilities (of the second class, if there are two) or predicted numbers. "raw":
         values before the inverse link. "auto" is "raw" for method="recursion", else "response".

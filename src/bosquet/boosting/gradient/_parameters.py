@@ -56,7 +56,7 @@ _PARAMETERS_DOC = """
         100 without.
     n_runs : int or "auto", default="auto"
         Number of boosted models with different random draws of columns and rows. The prediction is the mean
-        of their raw scores. With a convex loss, the loss of this mean is at most the mean loss of the runs;
+        of their raw predictions. With a convex loss, its loss is at most the mean loss of the runs;
         on small tables it is about 1 % lower. The number of trees and the time are `n_runs` times as large.
         The runs differ only if something is drawn at random: columns, rows, split noise, or the signs of
         trees for several outputs. Losses and timings are those of the

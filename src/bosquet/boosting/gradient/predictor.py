@@ -28,7 +28,7 @@ class Predictor:
     Parameters
     ----------
     terms : the model's trees.
-    loss : the loss, which turns raw sums into predictions.
+    loss : the loss, which turns raw predictions into predictions on the scale of the target.
     encoder : the fitted encoder of the columns.
 
     Examples
