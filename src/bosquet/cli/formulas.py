@@ -19,8 +19,8 @@ def escape_formula(cell: object) -> object:
 
     Examples
     --------
-    >>> from bosquet.cli.formulas import escaped
-    >>> escaped("=1+1"), escaped("-1.5"), escaped("a = b"), escaped(-2.0)
+    >>> from bosquet.cli.formulas import escape_formula
+    >>> escape_formula("=1+1"), escape_formula("-1.5"), escape_formula("a = b"), escape_formula(-2.0)
     ("'=1+1", '-1.5', 'a = b', -2.0)
     """
     if not isinstance(cell, str) or not cell.startswith(_STARTS) or _NUMERAL.fullmatch(cell):

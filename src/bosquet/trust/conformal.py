@@ -112,7 +112,7 @@ class ConformalModel(SaveMixin, ConformalFitting):
     >>> model = ConformalModel(GradientBoostingRegressor(random_state=0), random_state=0).fit(X, y)
     >>> low, high = model.predict_interval(X_new, coverage=0.9).T
     >>> print(f"{((low <= y_new) & (y_new <= high)).mean():.2f}")
-    0.91
+    0.92
 
     References
     ----------
