@@ -41,6 +41,8 @@ def check_finite_target(
             raise ValueError(
                 "Complex data not supported: y contains complex numbers; pass real numbers"
             )
+        if array.dtype.kind in "mM":
+            raise TypeError("dates and durations are not numbers")
         example = first_inexact_integer(array)
         if example is not None:
             warn_of_lost_digits([name], example, "subtract a constant before fitting")

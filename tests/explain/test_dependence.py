@@ -280,3 +280,11 @@ def test_curves_do_not_depend_on_the_number_of_threads(regressor):
         _core.conditional_predictions(ensemble, columns, [0], [[1.0, 0.0]])
     with pytest.raises(ValueError, match="quantitative"):
         _core.conditional_predictions(ensemble, columns, [4], [[1.0]])
+
+
+@pytest.mark.parametrize("feature", [["x0"], 1.5, True, None])
+def test_a_feature_that_is_neither_an_index_nor_a_name_is_rejected(feature):
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    model = GradientBoostingRegressor(n_estimators=3).fit(X, X[:, 0])
+    with pytest.raises(ValueError, match="must be an index or a name of a column of X"):
+        accumulated_local_effects(model, X, feature)

@@ -43,6 +43,10 @@ def column_number(X: Any, feature: Any) -> int:
             shown = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
             raise ValueError(f"X has no feature {feature!r}; its features are {shown}")
         return names.index(feature)
+    if isinstance(feature, bool) or not isinstance(feature, int | np.integer):
+        raise ValueError(
+            f"features={feature!r} is not valid: a feature must be an index or a name of a column of X"
+        )
     number = int(feature)
     if not 0 <= number < len(names):
         raise ValueError(f"X has no feature {number}; it has {len(names)} columns, numbered from 0")

@@ -139,7 +139,8 @@ class ChosenModel(BaseEstimator):
         if not type(self.estimator).__module__.startswith("bosquet."):
             raise ValueError(
                 f"{self.title or type(self.estimator).__name__} is not a model of Bosquet, and a model file"
-                " without pickle cannot store it; restrict `methods` to models of Bosquet, or pickle `best_`"
+                " without pickle cannot store it; restrict `methods` to models of Bosquet (the constant"
+                " is not one), or pickle `best_`"
             )
         costs = None if self.decision is None else self.decision.as_costs()
         TableModel(self.estimator, self.tidier, costs).save(path, key)

@@ -97,6 +97,13 @@ def test_targets_outside_of_a_loss_name_the_row(loss):
     assert_fit_raises(r"y\[17\]", y=y, model=GradientBoostingRegressor(loss))
 
 
+@pytest.mark.parametrize("unit", ["datetime64[D]", "timedelta64[s]"])
+def test_dates_and_durations_are_no_targets(unit):
+    assert_fit_raises(
+        "y must be numeric for regression, but has the type", y=np.arange(60).astype(unit)
+    )
+
+
 def test_invalid_targets_raise():
     assert_fit_raises("NaN", y=np.where(np.arange(60) == 3, np.nan, Y))
     assert_fit_raises("infinity", y=np.where(np.arange(60) == 3, np.inf, Y))

@@ -60,13 +60,14 @@ _PARAMETERS_DOC = """
         on small tables it is about 1 % lower. The number of trees and the time are `n_runs` times as large.
         The runs differ only if something is drawn at random: columns, rows, split noise, or the signs of
         trees for several outputs. Losses and timings are those of the
-        first run. "auto": 5 for small tables, 3 for medium ones, 1 for large ones and with quality="fast".
-        With rows times outputs as the size, small is below 10,000 and medium below 150,000.
+        first run. "auto": 5 for small tables, 3 for medium ones (8 for those of more than two classes with
+        fewer than 10,000 rows), 1 for large ones and with quality="fast". With rows times outputs as the
+        size, small is below 10,000 and medium below 150,000 (below 500,000 for more than two classes).
     max_leaf_nodes : int, None or "auto", default="auto"
         Maximum number of leaves of a tree. None: no limit (then set `max_depth`). "auto": 31, or 63 for
-        trees of more than two classes on large tables; on small tables cross-validation chooses among three
-        or four sets of values of `max_leaf_nodes`, `min_samples_leaf`, `max_features`, `subsample`,
-        `l2_regularization` and `split_noise`.
+        more than two classes (31 or 63 by cross-validation on medium tables with fewer than 10,000 rows);
+        on small tables cross-validation chooses among three or four sets of values of `max_leaf_nodes`,
+        `min_samples_leaf`, `max_features`, `subsample`, `l2_regularization` and `split_noise`.
     max_depth : int or None, default=None
         Largest depth of a tree, in splits. None: no limit.
     min_samples_leaf : int or "auto", default="auto"
@@ -85,7 +86,7 @@ _PARAMETERS_DOC = """
         Standard deviation of the random noise by which the best splits of a node on different features are
         compared; 0: the largest gain decides. The unit is √(2 gain) of a split at random, about 1 standard
         deviation of its gradient sums, so that 1 rarely changes the choice of a feature with a clear effect.
-        "auto": 2 or 5 for small tables with classes, else 0.
+        "auto": 0 to 5 for small tables with classes, chosen by cross-validation, else 0.
     subsample : float or "auto", default="auto"
         Fraction of the rows on which the trees of a round are grown, drawn without replacement. "auto": 1, or
         0.5 to 0.8 for small tables.
@@ -139,12 +140,14 @@ _PARAMETERS_DOC = """
         the pseudo-residuals and added with a step ≥ 0 from a line search. The parameters of native trees
         are then ignored.
     early_stopping : "auto", "cv" or bool, default="auto"
-        Stop when the loss on a validation set no longer decreases. "auto": "cv" for small tables, True with
-        an `eval_set` or 1,000 rows or more. "cv": the number of rounds with the smallest loss in
-        cross-validation; the folds are boosted side by side, and the model is then fitted to all rows. This
-        takes about `cv` times as long, and is more accurate than one validation set on tables of a few
-        hundred or thousand rows. A callback receives the mean losses of the folds and the model of the first
-        fold, for each of the sets of values that are compared.
+        Stop when the loss on a validation set no longer decreases. "auto": "cv" for small tables (and for
+        medium ones of more than two classes with fewer than 10,000 rows), True with an `eval_set` or 1,000
+        rows or more. "cv": the number of rounds with the smallest loss in cross-validation; the folds are
+        boosted side by side, and the model is then fitted to all rows, with more rounds in proportion to
+        the rows (at most 5/4 times as many, at most `n_estimators`). This takes about `cv` times as long,
+        and is more accurate than one validation set on tables of a few hundred or thousand rows. A callback
+        receives the mean losses of the folds and the model of the first fold, for each of the sets of values
+        that are compared.
     cv : int, splitter of scikit-learn or list of splits, default=5
         Number of folds of early_stopping="cv", which are stratified by class; or a splitter such as
         TimeSeriesSplit; or a list of (training rows, validation rows).
