@@ -53,6 +53,8 @@ class TuningTask:
     score_validation: Callable[[np.ndarray], tuple[float, float | None]]
     # Whether the time limit is reached; boosting then stops and keeps the rounds fitted so far.
     is_over: Callable[[], bool] = lambda: False
+    # Whether the limits allow a fit of this many seconds.
+    allows: Callable[[float], bool] = lambda seconds: True
 
 
 @dataclass(frozen=True)

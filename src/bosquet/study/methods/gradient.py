@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import islice
@@ -130,16 +131,9 @@ def _candidates(shape: TableShape) -> Sequence[Candidate]:
     is_classification = shape.task != "regression"
     weights: tuple[Any, ...] = (None, "balanced") if shape.rarest < RARE else (None,)
     if shape.n_rows >= FOLDS_BELOW:
+        runs = _default_parameters(shape)["n_runs"]
         return [
-            SelfTuned(
-                complexity=trees.leaves,
-                label=trees.label(),
-                setting=trees.to_setting(),
-                make=partial(_make_early_stopping_boosting, is_classification, trees, shape.offset),
-                tune=partial(_tune, is_classification, trees, shape.offset),
-                from_setting=partial(_candidate_from_setting, is_classification, shape.offset),
-                keeps_rounds=True,
-            )
+            _early_stopping_candidate(shape, trees, runs, PATIENCE)
             for sizes in _trees_of_large_tables(shape)
             for trees in [_trees_for_classes(shape, sizes, weight) for weight in weights]
         ]
@@ -229,27 +223,39 @@ def _default_candidates(shape: TableShape) -> Sequence[Candidate]:
                 partial(_make_default_boosting, is_classification, shape.offset),
             )
         ]
-    outputs = shape.n_classes if shape.n_classes > 2 else 1
-    class_shares = np.full(shape.n_classes, 1 / shape.n_classes) if is_classification else None
-    parameters = values_with_validation_set(TrainingShape(shape.n_rows, outputs, class_shares))
+    parameters = _default_parameters(shape)
     trees = TreeSettings.from_setting(parameters)
-    return [
-        SelfTuned(
-            complexity=trees.leaves,
-            label=trees.label(),
-            setting=trees.to_setting(),
-            make=partial(_make_early_stopping_boosting, is_classification, trees, shape.offset),
-            tune=partial(
-                _tune,
-                is_classification,
-                trees,
-                shape.offset,
-                patience=parameters["n_iter_no_change"],
-            ),
-            from_setting=partial(_candidate_from_setting, is_classification, shape.offset),
-            keeps_rounds=True,
-        )
-    ]
+    patience = parameters["n_iter_no_change"]
+    return [_early_stopping_candidate(shape, trees, parameters["n_runs"], patience)]
+
+
+def _default_parameters(shape: TableShape) -> dict[str, Any]:
+    """Return the default parameters of the library for a table with a validation set."""
+    outputs = shape.n_classes if shape.n_classes > 2 else 1
+    is_classification = shape.task != "regression"
+    class_shares = np.full(shape.n_classes, 1 / shape.n_classes) if is_classification else None
+    return values_with_validation_set(TrainingShape(shape.n_rows, outputs, class_shares))
+
+
+def _early_stopping_candidate(
+    shape: TableShape, trees: TreeSettings, runs: int, patience: int
+) -> SelfTuned:
+    """Return a candidate that finds its rounds on a validation set.
+
+    Its final fit is the mean of `runs` runs, if there is time for them.
+    """
+    is_classification = shape.task != "regression"
+    return SelfTuned(
+        complexity=trees.leaves,
+        label=trees.label(),
+        setting=trees.to_setting(),
+        make=partial(
+            _make_early_stopping_boosting, is_classification, trees, shape.offset, patience=patience
+        ),
+        tune=partial(_tune, is_classification, trees, runs, shape.offset, patience),
+        from_setting=partial(_candidate_from_setting, is_classification, shape.offset),
+        keeps_rounds=True,
+    )
 
 
 def _make_default_boosting(is_classification: bool, offset: OffsetColumn | None, seed: int) -> Any:
@@ -262,12 +268,12 @@ def _make_early_stopping_boosting(
     trees: TreeSettings,
     offset: OffsetColumn | None,
     seed: int,
-    patience: int | None = None,
+    patience: int,
 ) -> Any:
     stopping: dict[str, Any] = {
         "early_stopping": True,
         "validation_fraction": 0.2,
-        "n_iter_no_change": patience or PATIENCE,
+        "n_iter_no_change": patience,
     }
     return make_boosting(is_classification, trees, MAX_ROUNDS, seed, offset=offset, **stopping)
 
@@ -275,9 +281,10 @@ def _make_early_stopping_boosting(
 def _tune(
     is_classification: bool,
     trees: TreeSettings,
+    runs: int,
     offset: OffsetColumn | None,
+    patience: int,
     task: TuningTask,
-    patience: int | None = None,
 ) -> SelfTuningResult:
     """Boost until the loss on the validation set no longer falls; the losses per round are the curve."""
     model = _make_early_stopping_boosting(is_classification, trees, offset, task.seed, patience)
@@ -287,19 +294,22 @@ def _tune(
         eval_set = (*eval_set, validation.weight)
     fit_arguments: dict[str, Any] = {"sample_weight": train.weight, "eval_set": eval_set}
     stopper = TimeLimitStopper(task.is_over)
+    began = time.perf_counter()
     if isinstance(model, OffsetModel):
         model.fit(train.X, train.y, **fit_arguments, callbacks=[stopper])
     else:
         model.set_params(callbacks=[stopper]).fit(train.X, train.y, **fit_arguments)
         model.set_params(callbacks=None)
+    fit_seconds = time.perf_counter() - began
     predictions = predictions_for(model, validation.X, task.metric)
     score, standard_error = task.score_validation(predictions)
     stopped = int(rate_model(model).n_iter_)
     # The optimal number of rounds grows about in proportion to the number of rows.
     rounds = stopped if stopper.reached else round(stopped * len(task.rows) / len(train))
-    setting = {"n_estimators": rounds, **trees.to_setting()}
-    label = f"{rounds} rounds, {trees.label()}"
-    make = partial(make_boosting, is_classification, trees, rounds, offset=offset)
+    if runs > 1 and not task.allows(runs * fit_seconds * len(task.rows) / len(train)):
+        runs = 1
+    setting = {"n_estimators": rounds, "n_runs": runs, **trees.to_setting()}
+    tuned = _candidate_with_rounds(is_classification, offset, setting)
     losses, title = _losses_as_scores(model, task.metric)
     points: list[CurvePoint] = [
         {
@@ -315,8 +325,7 @@ def _tune(
         for done in _rounds_to_show(len(losses), stopped)
     ]
     return SelfTuningResult(
-        points, "rounds", True, "validation rows", title,
-        Candidate(rounds, label, setting, make), score, standard_error,
+        points, "rounds", True, "validation rows", title, tuned, score, standard_error,
         fitted_without_validation=model,
         unseen=ValidationPredictions(predictions, validation.y, validation.weight),
         finished=not stopper.reached,
@@ -337,12 +346,18 @@ class TimeLimitStopper:
 def _candidate_from_setting(
     is_classification: bool, offset: OffsetColumn | None, setting: dict[str, Any]
 ) -> Candidate | None:
-    if "n_estimators" not in setting:
-        return None
-    rounds, trees = setting["n_estimators"], TreeSettings.from_setting(setting)
-    label = f"{rounds} rounds, {trees.label()}"
-    make = partial(make_boosting, is_classification, trees, rounds, offset=offset)
-    return Candidate(rounds, label, dict(setting), make)
+    has_rounds = "n_estimators" in setting
+    return _candidate_with_rounds(is_classification, offset, setting) if has_rounds else None
+
+
+def _candidate_with_rounds(
+    is_classification: bool, offset: OffsetColumn | None, setting: dict[str, Any]
+) -> Candidate:
+    """Return the candidate with the rounds, the runs and the trees of a setting."""
+    rounds, runs = setting["n_estimators"], setting["n_runs"]
+    trees = TreeSettings.from_setting(setting)
+    make = partial(make_boosting, is_classification, trees, rounds, runs=runs, offset=offset)
+    return Candidate(rounds, f"{rounds} rounds, {trees.label()}", dict(setting), make)
 
 
 def _losses_as_scores(model: Any, metric: Metric) -> tuple[np.ndarray, str]:

@@ -157,6 +157,7 @@ class CandidateSearch:
         task = TuningTask(
             self.rows, self.metric, by, self.options.folds, self.options.rule == "1se", self.seed,
             train, validation, self._score_of(validation), self.timer.is_over,
+            lambda seconds: self.timer.allows(seconds) and not self.timer.is_over(seconds),
         )  # fmt: skip
         results: list[SelfTuningResult] = []  # of the evaluated candidates
         for candidate in self.candidates:
