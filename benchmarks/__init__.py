@@ -6,7 +6,8 @@
 
 import os
 
-THREADS = 2
+# Threads of every library. BENCHMARK_THREADS=1 is for a machine whose other processors are busy.
+THREADS = int(os.environ.get("BENCHMARK_THREADS", "2"))
 # scikit-learn's histograms have no argument for threads, and OpenMP reads this variable when it is loaded:
 # it has to be set before all other imports.
 os.environ.setdefault("OMP_NUM_THREADS", str(THREADS))
