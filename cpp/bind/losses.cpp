@@ -33,8 +33,11 @@ LossData data_of(const Loss& loss, const DoubleMatrix& target, const DoubleMatri
     loss.check_classes({target.data(), target.size()});
     check_finite({target.data(), target.size()}, "targets");
     if (raw != nullptr) check_finite({raw->data(), raw->size()}, "raw predictions");
-    return {rows, rows, target.data(), weighted ? weight->data() : nullptr,
-            raw != nullptr ? raw->data() : nullptr};
+    return {.rows = rows,
+            .stride = rows,
+            .target = target.data(),
+            .weight = weighted ? weight->data() : nullptr,
+            .raw = raw != nullptr ? raw->data() : nullptr};
 }
 
 const char* name_of(Targets targets) {
@@ -94,7 +97,9 @@ void bind_losses(nb::module_& module) {
             [](const Loss& self, DoubleMatrix target, DoubleMatrix raw, DoubleArray weight) {
                 LossData data = data_of(self, target, &raw, &weight);
                 LongCall call;
-                return self.value(data, {0, data.rows}, best_isa());
+                std::vector<double> losses(data.rows);
+                self.values(data, {0, data.rows}, best_isa(), losses.data());
+                return data.sum([&](std::size_t i) { return losses[i]; });
             },
             nb::arg("target"), nb::arg("raw"), nb::arg("weight"),
             "Return the weighted sum of the losses of all rows.")

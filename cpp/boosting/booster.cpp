@@ -26,27 +26,33 @@ Booster::Booster(FitData& train, std::span<const FeatureBins> bins, Loss loss, B
       packed_(train.rows()),
       leaf_of_row_(train.rows()) {}
 
-double Booster::mean_loss(const FitData& fit_data) const {
+double Booster::mean_loss(const FitData& fit_data) {
     LossData data = fit_data.loss_data();
-    std::vector<double> block_losses(block_count(data.rows));
-    team_->run(block_losses.size(), [&](std::size_t index, int) {
-        block_losses[index] = loss_.value(data, block(data.rows, index), isa_);
+    if (losses_.size() < data.rows) losses_ = Buffer<double>(data.rows);
+    team_->run(block_count(data.rows), [&](std::size_t index, int) {
+        Range range = block(data.rows, index);
+        loss_.values(data, range, isa_, losses_.data() + range.begin);
     });
-    return std::accumulate(block_losses.begin(), block_losses.end(), 0.0) / fit_data.total_weight();
+    return data.sum([&](std::size_t i) { return losses_[i]; }) / data.total_weight();
 }
 
-double Booster::sampled_train_loss() const {
+double Booster::sampled_train_loss() {
     constexpr std::size_t kStretches = 32, kStretchRows = 512;
     LossData data = train_->loss_data();
     if (data.rows <= kStretches * kStretchRows) return mean_loss(*train_);
-    double sum = 0, weight = 0;
+    if (losses_.size() < kStretches * kStretchRows)
+        losses_ = Buffer<double>(kStretches * kStretchRows);
+    std::vector<std::size_t> rows;
     for (std::size_t stretch = 0; stretch < kStretches; ++stretch) {
         std::size_t begin = (data.rows - kStretchRows) / (kStretches - 1) * stretch;
-        sum += loss_.value(data, {begin, begin + kStretchRows}, isa_);
-        for (std::size_t i = begin; i < begin + kStretchRows; ++i)
-            weight += data.weight != nullptr ? data.weight[i] : 1.0;
+        loss_.values(data, {begin, begin + kStretchRows}, isa_, losses_.data() + rows.size());
+        for (std::size_t i = 0; i < kStretchRows; ++i) rows.push_back(begin + i);
     }
-    return weight > 0 ? sum / weight : 0.0;
+    auto loss = [&](std::size_t i) { return losses_[i]; };
+    auto weight = [&](std::size_t i) { return data.weight_of(rows[i]); };
+    double sum = fixed_sum(rows.size(), loss, rows.size(), *data.reducer);
+    double total = fixed_sum(rows.size(), weight, rows.size(), *data.reducer);
+    return total > 0 ? sum / total : 0.0;
 }
 
 // The number of parts into which the rows are divided for loops over all outputs without sums. With
@@ -60,7 +66,8 @@ void Booster::compute_gradients(std::span<const GradientPair> custom_gradients) 
     LossData data = train_->loss_data();
     if (custom_gradients.empty()) loss_.start_round(data);
     std::size_t parts = output_parts(data.rows);
-    team_->run(parts, [&](std::size_t index, int) {
+    std::vector<GradientRange> worker_ranges(team_->size() * loss_.outputs());
+    team_->run(parts, [&](std::size_t index, int worker) {
         Range range = part_of(data.rows, parts, index);
         if (custom_gradients.empty()) {
             loss_.gradients(data, range, isa_, pairs_.data());
@@ -74,51 +81,73 @@ void Booster::compute_gradients(std::span<const GradientPair> custom_gradients) 
             // For a least-squares tree on the pseudo-residuals, every row counts with its weight.
             for (std::size_t i = range.begin; !options_.newton && i < range.end; ++i)
                 pairs[i].h = data.weight != nullptr ? static_cast<float>(data.weight[i]) : 1.0f;
+            worker_ranges[worker * loss_.outputs() + k].include(
+                select_quantise_kernels(isa_).range(pairs + range.begin, range.size()));
         }
     });
+    ranges_.assign(loss_.outputs(), GradientRange{});
+    for (std::size_t i = 0; i < worker_ranges.size(); ++i)
+        ranges_[i % loss_.outputs()].include(worker_ranges[i]);
+    for (const GradientRange& range : ranges_) range.check();
 }
 
-GradientSums Booster::sum_pairs(const GradientPair* pairs) const {
+GradientRange Booster::range_of(const GradientPair* pairs) const {
     std::size_t rows = train_->rows();
-    std::vector<GradientSums> block_sums(block_count(rows));
-    team_->run(block_sums.size(), [&](std::size_t index, int) {
+    std::vector<GradientRange> ranges(team_->size());
+    team_->run(block_count(rows), [&](std::size_t index, int worker) {
         Range range = block(rows, index);
-        block_sums[index] = select_quantise_kernels(isa_).sums(pairs + range.begin, range.size());
+        ranges[worker].include(
+            select_quantise_kernels(isa_).range(pairs + range.begin, range.size()));
     });
-    GradientSums all = block_sums[0];
-    for (std::size_t index = 1; index < block_sums.size(); ++index) {
-        all.absolute_g += block_sums[index].absolute_g;
-        all.h += block_sums[index].h;
-        all.min_h = std::min(all.min_h, block_sums[index].min_h);
-        all.max_h = std::max(all.max_h, block_sums[index].max_h);
+    for (const GradientRange& range : ranges) ranges[0].include(range);
+    ranges[0].check();
+    return ranges[0];
+}
+
+GradientScale Booster::scale_of(const GradientPair* pairs, const GradientRange& range) const {
+    std::size_t rows = train_->rows();
+    FixedUnit g_unit = fixed_unit(range.largest_g(), rows);
+    FixedUnit h_unit = fixed_unit(range.largest_h(), rows);
+    std::vector<GradientMultiples> sums(team_->size());
+    team_->run(block_count(rows), [&](std::size_t index, int worker) {
+        Range part = block(rows, index);
+        GradientMultiples sum = select_quantise_kernels(isa_).sums(
+            pairs + part.begin, part.size(), g_unit.per_unit, h_unit.per_unit);
+        sums[worker].absolute_g += sum.absolute_g;
+        sums[worker].h += sum.h;
+    });
+    for (std::size_t worker = 1; worker < sums.size(); ++worker) {
+        sums[0].absolute_g += sums[worker].absolute_g;
+        sums[0].h += sums[worker].h;
     }
-    return all;
+    double h = h_unit.value_of(sums[0].h);
+    GradientScale scale = scale_for(range, g_unit.value_of(sums[0].absolute_g), h, rows);
+    if (options_.grow.split_noise > 0 && h > 0)
+        scale.random_decrease = sum_squared_gradients(pairs, range) / h;
+    return scale;
 }
 
-double Booster::sum_squared_gradients(const GradientPair* pairs) const {
+double Booster::sum_squared_gradients(const GradientPair* pairs, const GradientRange& range) const {
     std::size_t rows = train_->rows();
-    std::vector<double> block_sums(block_count(rows));
-    team_->run(block_sums.size(), [&](std::size_t index, int) {
-        Range range = block(rows, index);
-        block_sums[index] =
-            select_quantise_kernels(isa_).squared_gradients(pairs + range.begin, range.size());
+    double largest = range.largest_g();
+    FixedUnit unit = fixed_unit(largest * largest, rows);
+    std::vector<std::int64_t> sums(team_->size());
+    team_->run(block_count(rows), [&](std::size_t index, int worker) {
+        Range part = block(rows, index);
+        sums[worker] += select_quantise_kernels(isa_).squared_gradients(pairs + part.begin,
+                                                                        part.size(), unit.per_unit);
     });
-    return std::accumulate(block_sums.begin(), block_sums.end(), 0.0);
+    return unit.value_of(std::accumulate(sums.begin(), sums.end(), std::int64_t{0}));
 }
 
-GradientScale Booster::quantise(const GradientPair* pairs) {
+GradientScale Booster::quantise(const GradientPair* pairs, const GradientRange& range) {
     std::size_t rows = train_->rows();
-    GradientSums sums = sum_pairs(pairs);
-    if (!std::isfinite(sums.absolute_g) || !std::isfinite(sums.h) || sums.min_h < 0)
-        throw InputError(kBadGradients);
-    GradientScale scale = scale_for(sums, rows);
-    if (options_.grow.split_noise > 0 && sums.h > 0)
-        scale.random_decrease = sum_squared_gradients(pairs) / sums.h;
+    GradientScale scale = scale_of(pairs, range);
     team_->run(block_count(rows), [&](std::size_t index, int) {
-        Range range = block(rows, index);
-        select_quantise_kernels(isa_).quantise(pairs + range.begin, range.size(),
+        Range part = block(rows, index);
+        select_quantise_kernels(isa_).quantise(pairs + part.begin, part.size(),
                                                1 / scale.gradient_unit, 1 / scale.hessian_unit,
-                                               packed_.data() + range.begin);
+                                               packed_.data() + part.begin);
     });
     return scale;
 }
@@ -132,7 +161,7 @@ void Booster::round(Ensemble& ensemble, std::span<const GradientPair> custom_gra
     if (sampled) {
         Stopwatch watch(timings_.sample);
         if (options_.gradient_sampling)
-            sampler_.draw_by_gradient(pairs_.data(), rows, loss_.outputs(), options_.subsample,
+            sampler_.draw_by_gradient(pairs_.data(), ranges_, rows, options_.subsample,
                                       options_.seed, rounds_, *team_);
         else
             sampler_.draw_uniform(rows, options_.subsample, options_.seed, rounds_, *team_);
@@ -142,7 +171,10 @@ void Booster::round(Ensemble& ensemble, std::span<const GradientPair> custom_gra
         GradientScale scale;
         {
             Stopwatch watch(timings_.gradient);
-            scale = quantise(ensemble.vector_leaves ? mixed_gradients() : split_gradients(k));
+            const GradientPair* pairs =
+                ensemble.vector_leaves ? mixed_gradients() : split_gradients(k);
+            bool of_output = pairs == pairs_.data() + k * rows;
+            scale = quantise(pairs, of_output ? ranges_[k] : range_of(pairs));
         }
         GrownTree grown;
         {
@@ -293,61 +325,56 @@ void Booster::store_values(const std::vector<std::vector<double>>& values, bool 
     set_cover(grown);
 }
 
-// Sums blocks of a fixed size in order, so that the bits do not depend on the number of threads. If
-// rows were drawn by gradient, all rows are summed, since the gradients of the other rows are known
-// as well.
-std::vector<Booster::LeafSum> Booster::sum_by_leaf(std::size_t leaves,
-                                                   const GradientPair* pairs) const {
-    // Limits the number of sums in memory: with 65,535 leaves and ten million rows, the sums of all
-    // blocks would take 1.9 GB.
-    constexpr std::size_t kMaxSums = std::size_t{1} << 20;
-    std::size_t rows = train_->rows(), blocks = block_count(rows);
-    std::size_t batch = std::max<std::size_t>(kMaxSums / leaves, team_->size());
-    batch = std::min(batch, blocks);
+// If rows were drawn by gradient, all rows are summed, since the gradients of the other rows are
+// known as well.
+std::vector<Booster::LeafSum> Booster::sum_by_leaf(std::size_t leaves, const GradientPair* pairs,
+                                                   FixedUnit g_unit, FixedUnit h_unit) const {
+    std::size_t rows = train_->rows();
     bool only_sampled = options_.subsample < 1 && !options_.gradient_sampling;
     std::span<const std::uint32_t> drawn = sampler_.rows();
-    std::vector<LeafSum> totals(leaves), block_sums(batch * leaves);
-    for (std::size_t first = 0; first < blocks; first += batch) {
-        std::size_t count = std::min(batch, blocks - first);
-        team_->run(count, [&](std::size_t index, int) {
-            Range range = block(rows, first + index);
-            LeafSum* into = block_sums.data() + index * leaves;
-            std::fill_n(into, leaves, LeafSum{});
-            auto add = [&](std::size_t row) {
-                LeafSum& sum = into[leaf_of_row_[row]];
-                sum.g += pairs[row].g;
-                sum.h += pairs[row].h;
-                ++sum.rows;
-            };
-            if (only_sampled) {
-                auto begin = std::lower_bound(drawn.begin(), drawn.end(), range.begin);
-                auto end = std::lower_bound(begin, drawn.end(), range.end);
-                for (auto row = begin; row != end; ++row) add(*row);
-            } else {
-                for (std::size_t row = range.begin; row < range.end; ++row) add(row);
-            }
-        });
-        for (std::size_t index = 0; index < count; ++index)
-            for (std::size_t leaf = 0; leaf < leaves; ++leaf) {
-                const LeafSum& block_sum = block_sums[index * leaves + leaf];
-                totals[leaf].g += block_sum.g;
-                totals[leaf].h += block_sum.h;
-                totals[leaf].rows += block_sum.rows;
-            }
-    }
+    std::vector<std::vector<LeafSum>> worker_sums(team_->size());
+    team_->run(block_count(rows), [&](std::size_t index, int worker) {
+        Range range = block(rows, index);
+        std::vector<LeafSum>& sums = worker_sums[worker];
+        sums.resize(leaves);
+        auto add = [&](std::size_t row) {
+            LeafSum& sum = sums[leaf_of_row_[row]];
+            sum.g += to_multiple(pairs[row].g, g_unit.per_unit);
+            sum.h += to_multiple(pairs[row].h, h_unit.per_unit);
+            ++sum.rows;
+        };
+        if (only_sampled) {
+            auto begin = std::lower_bound(drawn.begin(), drawn.end(), range.begin);
+            auto end = std::lower_bound(begin, drawn.end(), range.end);
+            for (auto row = begin; row != end; ++row) add(*row);
+        } else {
+            for (std::size_t row = range.begin; row < range.end; ++row) add(row);
+        }
+    });
+    std::vector<LeafSum> totals(leaves);
+    for (const std::vector<LeafSum>& sums : worker_sums)
+        for (std::size_t leaf = 0; leaf < sums.size(); ++leaf) {
+            totals[leaf].g += sums[leaf].g;
+            totals[leaf].h += sums[leaf].h;
+            totals[leaf].rows += sums[leaf].rows;
+        }
     return totals;
 }
 
 // Computes -G / (H + l2) from the gradients before their conversion to integers.
 std::vector<double> Booster::newton_values(const GrownTree& grown, std::uint32_t output) {
     std::size_t leaves = grown.leaves.size();
-    std::vector<LeafSum> sums = sum_by_leaf(leaves, pairs_.data() + output * train_->rows());
+    const GradientPair* pairs = pairs_.data() + output * train_->rows();
+    const GradientRange& range = ranges_[output];
+    FixedUnit g_unit = fixed_unit(range.largest_g(), train_->rows());
+    FixedUnit h_unit = fixed_unit(range.largest_h(), train_->rows());
+    std::vector<LeafSum> sums = sum_by_leaf(leaves, pairs, g_unit, h_unit);
     std::vector<double> values(leaves);
     leaf_rows_.assign(leaves, 0);
     for (std::size_t leaf = 0; leaf < leaves; ++leaf) {
-        double curvature = sums[leaf].h + options_.grow.l2;
-        values[leaf] = curvature > 0 ? -sums[leaf].g / curvature : 0.0;
-        leaf_rows_[leaf] = sums[leaf].rows;
+        double curvature = h_unit.value_of(sums[leaf].h) + options_.grow.l2;
+        values[leaf] = curvature > 0 ? -g_unit.value_of(sums[leaf].g) / curvature : 0.0;
+        leaf_rows_[leaf] = static_cast<double>(sums[leaf].rows);
     }
     return values;
 }

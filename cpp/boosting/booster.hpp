@@ -52,9 +52,9 @@ class Booster {
                const LeafValues& leaf_values, FitData* validation);
 
     // The weighted mean loss over the rows of the training or the validation set.
-    double mean_loss(const FitData& fit_data) const;
+    double mean_loss(const FitData& fit_data);
     // The same over at most 16,384 evenly spaced training rows, which is enough to monitor a fit.
-    double sampled_train_loss() const;
+    double sampled_train_loss();
     bool is_monotone() const { return !options_.grow.monotone.empty(); }
     const Timings& timings() const { return timings_; }
 
@@ -62,9 +62,10 @@ class Booster {
     void choose_version();
     std::size_t output_parts(std::size_t rows) const;
     void compute_gradients(std::span<const GradientPair> custom_gradients);
-    GradientSums sum_pairs(const GradientPair* pairs) const;
-    double sum_squared_gradients(const GradientPair* pairs) const;
-    GradientScale quantise(const GradientPair* pairs);
+    GradientRange range_of(const GradientPair* pairs) const;
+    GradientScale scale_of(const GradientPair* pairs, const GradientRange& range) const;
+    double sum_squared_gradients(const GradientPair* pairs, const GradientRange& range) const;
+    GradientScale quantise(const GradientPair* pairs, const GradientRange& range);
     const GradientPair* split_gradients(std::uint32_t output) const;
     const GradientPair* mixed_gradients();
     std::vector<float> draw_signs() const;
@@ -74,11 +75,12 @@ class Booster {
                                         const LeafValues& leaf_values);
     void store_values(const std::vector<std::vector<double>>& values, bool vector_leaves,
                       GrownTree& grown) const;
+    // Sums over the rows of a leaf, in multiples of the units of g and h.
     struct LeafSum {
-        double g = 0, h = 0;
-        std::uint32_t rows = 0;
+        std::int64_t g = 0, h = 0, rows = 0;
     };
-    std::vector<LeafSum> sum_by_leaf(std::size_t leaves, const GradientPair* pairs) const;
+    std::vector<LeafSum> sum_by_leaf(std::size_t leaves, const GradientPair* pairs,
+                                     FixedUnit g_unit, FixedUnit h_unit) const;
     std::vector<double> newton_values(const GrownTree& grown, std::uint32_t output);
     std::vector<double> exact_values(GrownTree& grown, std::uint32_t output,
                                      const LeafValues& leaf_values);
@@ -99,11 +101,13 @@ class Booster {
     std::uint64_t rounds_;
 
     Buffer<GradientPair> pairs_;
-    Buffer<GradientPair> mixed_pairs_;  // only with vector leaves
+    std::vector<GradientRange> ranges_;  // of pairs_, by output
+    Buffer<GradientPair> mixed_pairs_;   // only with vector leaves
     Buffer<Packed> packed_;
     RowSampler sampler_;
     Buffer<std::uint16_t> leaf_of_row_;
     Buffer<std::uint16_t> validation_leaf_;
+    Buffer<double> losses_;  // by row of the training or the validation set
     std::vector<std::uint16_t> leaf_of_node_;
     std::vector<double> leaf_rows_;  // number of rows per leaf
     Timings timings_;

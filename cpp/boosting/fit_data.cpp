@@ -1,7 +1,6 @@
 #include "boosting/fit_data.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 namespace bosquet {
@@ -20,13 +19,11 @@ void FitData::add_version(std::shared_ptr<const BinnedMatrix> matrix) {
 }
 
 LossData FitData::loss_data() const {
-    return {rows(), rows(), target_.data(), weight_.empty() ? nullptr : weight_.data(),
-            raw_.data()};
-}
-
-double FitData::total_weight() const {
-    if (weight_.empty()) return static_cast<double>(rows());
-    return std::accumulate(weight_.begin(), weight_.end(), 0.0);
+    return {.rows = rows(),
+            .stride = rows(),
+            .target = target_.data(),
+            .weight = weight_.empty() ? nullptr : weight_.data(),
+            .raw = raw_.data()};
 }
 
 }  // namespace bosquet

@@ -30,7 +30,6 @@ class FitData {
     const double* raw(std::uint32_t output) const { return raw_.data() + output * rows(); }
     std::span<const double> weight() const { return weight_; }
     std::span<const double> target() const { return target_; }
-    double total_weight() const;
 
   private:
     std::vector<std::shared_ptr<const BinnedMatrix>> versions_;

@@ -6,6 +6,7 @@
 // row that is a million times larger than the others costs one bit, not twenty.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -16,16 +17,31 @@
 
 namespace bosquet {
 
-// Sums over a block of rows, in eight lanes, so that their bits do not depend on the vector width.
-struct GradientSums {
-    double absolute_g = 0;
-    double h = 0;
-    float min_h = 0, max_h = 0;
+// The range of gradients and Hessians as ordered integers (magnitude_bits): their largest and
+// smallest values do not depend on the order of the rows, and infinity and NaN are the largest.
+struct GradientRange {
+    std::uint32_t max_g = 0;
+    std::uint32_t min_h = 0xffffffff, max_h = 0;  // a negative Hessian is above infinity
+
+    void include(const GradientRange& other);
+    // Throws InputError for numbers that are not finite and for negative Hessians.
+    void check() const;
+    float largest_g() const { return std::bit_cast<float>(max_g); }
+    float smallest_h() const { return std::bit_cast<float>(min_h); }
+    float largest_h() const { return std::bit_cast<float>(max_h); }
+};
+
+// Sums of absolute gradients and of Hessians, in multiples of a unit.
+struct GradientMultiples {
+    std::int64_t absolute_g = 0, h = 0;
 };
 
 struct QuantiseKernels {
-    GradientSums (*sums)(const GradientPair* pairs, std::size_t count);
-    double (*squared_gradients)(const GradientPair* pairs, std::size_t count);
+    GradientRange (*range)(const GradientPair* pairs, std::size_t count);
+    GradientMultiples (*sums)(const GradientPair* pairs, std::size_t count, double g_per_unit,
+                              double h_per_unit);
+    std::int64_t (*squared_gradients)(const GradientPair* pairs, std::size_t count,
+                                      double per_unit);
     void (*quantise)(const GradientPair* pairs, std::size_t count, double per_gradient,
                      double per_hessian, Packed* out);
 };
@@ -36,8 +52,10 @@ constexpr const char* kBadGradients =
     "gradients must be finite and Hessians non-negative, but targets, weights or raw predictions "
     "are too large; rescale the target or the weights, or lower learning_rate";
 
-// Returns the units for gradients with these sums. If every row has the same Hessian, it becomes 1,
-// so that a sum of Hessians is a count.
-GradientScale scale_for(const GradientSums& sums, std::size_t rows);
+// Returns the units for gradients of this range, whose absolute values have the sum `absolute_g`,
+// and whose Hessians have the sum `h`. If every row has the same Hessian, it becomes 1, so that a
+// sum of Hessians is a count.
+GradientScale scale_for(const GradientRange& range, double absolute_g, double h,
+                        std::uint64_t rows);
 
 }  // namespace bosquet

@@ -6,8 +6,8 @@
 #include <numeric>
 
 #include "base/error.hpp"
+#include "base/fixed_sum.hpp"
 #include "base/random.hpp"
-#include "boosting/quantise.hpp"
 
 namespace bosquet {
 
@@ -75,27 +75,30 @@ void RowSampler::draw_uniform(std::size_t rows, double share, std::uint64_t seed
     if (count_ == 0) rows_[count_++] = static_cast<std::uint32_t>(hash64(seed, stream, 0) % rows);
 }
 
-void RowSampler::draw_by_gradient(const GradientPair* pairs, std::size_t rows,
-                                  std::uint32_t outputs, double share, std::uint64_t seed,
+void RowSampler::draw_by_gradient(const GradientPair* pairs, std::span<const GradientRange> ranges,
+                                  std::size_t rows, double share, std::uint64_t seed,
                                   std::uint64_t round, Team& team) {
+    auto outputs = static_cast<std::uint32_t>(ranges.size());
     outputs_ = outputs;
     if (length_.size() != rows) length_ = Buffer<float>(rows);
     if (scaled_.size() != rows * outputs) scaled_ = Buffer<GradientPair>(rows * outputs);
 
-    std::vector<double> totals(block_count(rows));
-    team.run(totals.size(), [&](std::size_t index, int) {
+    double largest_h = 0;
+    for (const GradientRange& range : ranges)
+        largest_h = std::max<double>(largest_h, range.largest_h());
+    FixedUnit unit = fixed_unit(largest_h * largest_h, rows * outputs);
+    std::vector<std::int64_t> totals(team.size());
+    team.run(block_count(rows), [&](std::size_t index, int worker) {
         Range range = block(rows, index);
-        double total = 0;
-        for (std::size_t row = range.begin; row < range.end; ++row)
-            for (std::uint32_t k = 0; k < outputs; ++k) {
+        for (std::uint32_t k = 0; k < outputs; ++k)
+            for (std::size_t row = range.begin; row < range.end; ++row) {
                 double h = pairs[k * rows + row].h;
-                if (h < 0) throw InputError(kBadGradients);
-                total += h * h;
+                totals[worker] += to_multiple(h * h, unit.per_unit);
             }
-        totals[index] = total;
     });
+    double total = unit.value_of(std::accumulate(totals.begin(), totals.end(), std::int64_t{0}));
     // A tenth of the mean squared Hessian gives well-fitted rows a chance to be drawn.
-    double floor = 0.1 * std::accumulate(totals.begin(), totals.end(), 0.0) / rows;
+    double floor = 0.1 * total / static_cast<double>(rows);
 
     int workers = team.size();
     std::vector<std::vector<std::uint64_t>> counts(workers);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/buffer.hpp"
+#include "boosting/quantise.hpp"
 #include "losses/kernels.hpp"
 #include "parallel/team.hpp"
 
@@ -21,9 +22,10 @@ class RowSampler {
 
     // Draws a row with a probability proportional to the length of its gradient, at most 1 and
     // `share` on average (minimal variance sampling: Ibragimov and Gusev 2019). The pairs of a row
-    // drawn with probability p are scaled by 1 / p.
-    void draw_by_gradient(const GradientPair* pairs, std::size_t rows, std::uint32_t outputs,
-                          double share, std::uint64_t seed, std::uint64_t round, Team& team);
+    // drawn with probability p are scaled by 1 / p. `ranges` are those of the pairs by output.
+    void draw_by_gradient(const GradientPair* pairs, std::span<const GradientRange> ranges,
+                          std::size_t rows, double share, std::uint64_t seed, std::uint64_t round,
+                          Team& team);
 
     std::span<const std::uint32_t> rows() const { return {rows_.data(), count_}; }
     // The scaled pairs of one output; zeros for rows that were not drawn.

@@ -61,8 +61,11 @@ template <class Value>
 void sort_with_weights(std::vector<Value>& values, std::vector<double>& weights) {
     std::vector<std::size_t> order(values.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
+    // Equal values in the order of their weights, so that sums of weights do not depend on the
+    // order of the rows.
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+        return values[a] != values[b] ? values[a] < values[b] : weights[a] < weights[b];
+    });
     std::vector<Value> sorted_values(values.size());
     std::vector<double> sorted_weights(values.size());
     for (std::size_t i = 0; i < order.size(); ++i) {

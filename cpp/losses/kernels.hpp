@@ -18,20 +18,20 @@ struct GradientPair {
 // `weight` is nullptr if all weights are 1.
 using GradientLoop = void (*)(const double* target, const double* raw, const double* weight,
                               double parameter, std::size_t count, GradientPair* out);
-using ValueLoop = double (*)(const double* target, const double* raw, const double* weight,
-                             double parameter, std::size_t count);
+// Adds the weighted loss of each row to `out`.
+using ValueLoop = void (*)(const double* target, const double* raw, const double* weight,
+                           double parameter, std::size_t count, double* out);
 using ResponseLoop = void (*)(const double* raw, std::size_t count, double* out);
 
 struct LossKernels {
     GradientLoop gradients[static_cast<int>(FormulaName::count)];
-    // The sum over the rows, in an order that depends only on the count.
     ValueLoop values[static_cast<int>(FormulaName::count)];
     // Softmax over `classes` outputs at a distance of `stride`; the target is a class number.
     void (*softmax_gradients)(const double* target, const double* raw, const double* weight,
                               std::size_t stride, std::size_t classes, std::size_t count,
                               GradientPair* out);
-    double (*softmax_value)(const double* target, const double* raw, const double* weight,
-                            std::size_t stride, std::size_t classes, std::size_t count);
+    void (*softmax_values)(const double* target, const double* raw, const double* weight,
+                           std::size_t stride, std::size_t classes, std::size_t count, double* out);
     // For two classes the probabilities of both classes, row by row.
     ResponseLoop responses[static_cast<int>(FormulaName::count)];
     // Probabilities of `count` rows; the `classes` raw predictions of a row are contiguous.

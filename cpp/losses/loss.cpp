@@ -143,18 +143,19 @@ void Loss::gradients(const LossData& data, Range rows, Isa isa, GradientPair* ou
             deltas_[k], rows.size(), out + k * data.stride + rows.begin);
 }
 
-double Loss::value(const LossData& data, Range rows, Isa isa) const {
+void Loss::values(const LossData& data, Range rows, Isa isa, double* out) const {
     const LossKernels& kernels = select_loss_kernels(isa);
     const double* weight = data.weight != nullptr ? data.weight + rows.begin : nullptr;
-    if (softmax_)
-        return kernels.softmax_value(data.target + rows.begin, data.raw + rows.begin, weight,
-                                     data.stride, outputs_, rows.size());
-    double sum = 0;
+    std::fill_n(out, rows.size(), 0.0);
+    if (softmax_) {
+        kernels.softmax_values(data.target + rows.begin, data.raw + rows.begin, weight, data.stride,
+                               outputs_, rows.size(), out);
+        return;
+    }
     for (std::uint32_t k = 0; k < outputs_; ++k)
-        sum += kernels.values[index_of(formula_)](target_of(data, k) + rows.begin,
-                                                  data.raw + k * data.stride + rows.begin, weight,
-                                                  deltas_[k], rows.size());
-    return sum;
+        kernels.values[index_of(formula_)](target_of(data, k) + rows.begin,
+                                           data.raw + k * data.stride + rows.begin, weight,
+                                           deltas_[k], rows.size(), out);
 }
 
 std::size_t Loss::response_size() const {
@@ -187,12 +188,9 @@ void Loss::rearrange(std::size_t rows, double* responses) const {
 
 std::vector<double> Loss::best_constants(const LossData& data) const {
     if (data.raw != nullptr) return constants_beside(data);
-    auto weight = [&](std::size_t i) { return data.weight != nullptr ? data.weight[i] : 1.0; };
     std::vector<double> constants(outputs_);
     if (softmax_) {
-        std::vector<double> mass(outputs_);
-        for (std::size_t i = 0; i < data.rows; ++i)
-            mass[static_cast<std::size_t>(data.target[i])] += weight(i);
+        std::vector<double> mass = class_weights(data);
         double total = std::accumulate(mass.begin(), mass.end(), 0.0);
         for (std::uint32_t k = 0; k < outputs_; ++k)
             constants[k] = portable_log(std::max(mass[k] / total, 1e-15));
@@ -203,15 +201,11 @@ std::vector<double> Loss::best_constants(const LossData& data) const {
     for (std::uint32_t k = 0; k < outputs_; ++k) {
         const double* y = target_of(data, k);
         if (auto constant = kConstant[index_of(formula_)]) {
-            double sum = 0, total = 0;
-            for (std::size_t i = 0; i < data.rows; ++i) {
-                sum += weight(i) * y[i];
-                total += weight(i);
-            }
-            constants[k] = constant(sum / total);
+            double sum = data.sum([&](std::size_t i) { return data.weight_of(i) * y[i]; });
+            constants[k] = constant(sum / data.total_weight());
         } else {
             std::vector<Point> points(data.rows);
-            for (std::size_t i = 0; i < data.rows; ++i) points[i] = {y[i], 0.0, weight(i)};
+            for (std::size_t i = 0; i < data.rows; ++i) points[i] = {y[i], 0.0, data.weight_of(i)};
             // The delta of Huber's loss is unknown before there are residuals. As in Friedman
             // (2001), the median is the start.
             constants[k] = minimise(points, k);
@@ -220,9 +214,21 @@ std::vector<double> Loss::best_constants(const LossData& data) const {
     return constants;
 }
 
+// The weight of each class.
+std::vector<double> Loss::class_weights(const LossData& data) const {
+    FixedUnit unit = fixed_unit(data.largest_weight(), data.all_rows);
+    std::vector<std::int64_t> multiples(outputs_);
+    for (std::size_t i = 0; i < data.rows; ++i)
+        multiples[static_cast<std::size_t>(data.target[i])] +=
+            to_multiple(data.weight_of(i), unit.per_unit);
+    data.reducer->add(multiples);
+    std::vector<double> weights(outputs_);
+    for (std::uint32_t k = 0; k < outputs_; ++k) weights[k] = unit.value_of(multiples[k]);
+    return weights;
+}
+
 // The best constants to add to given raw predictions, such as offsets.
 std::vector<double> Loss::constants_beside(const LossData& data) const {
-    auto weight = [&](std::size_t i) { return data.weight != nullptr ? data.weight[i] : 1.0; };
     std::vector<double> constants(outputs_);
     if (traits().scale == RawScale::unitless) {
         // Minus the mean offset, the best constants without offsets are close to those with them.
@@ -231,12 +237,9 @@ std::vector<double> Loss::constants_beside(const LossData& data) const {
         without.raw = nullptr;
         constants = best_constants(without);
         for (std::uint32_t k = 0; k < outputs_; ++k) {
-            double sum = 0, total = 0;
-            for (std::size_t i = 0; i < data.rows; ++i) {
-                sum += weight(i) * data.raw[k * data.stride + i];
-                total += weight(i);
-            }
-            constants[k] -= sum / total;
+            const double* raw = data.raw + k * data.stride;
+            double sum = data.sum([&](std::size_t i) { return data.weight_of(i) * raw[i]; });
+            constants[k] -= sum / data.total_weight();
         }
     }
     if (softmax_) {
@@ -248,7 +251,7 @@ std::vector<double> Loss::constants_beside(const LossData& data) const {
         const double* y = target_of(data, k);
         const double* f = data.raw + k * data.stride;
         for (std::size_t i = 0; i < data.rows; ++i)
-            points[i] = {y[i], f[i] + constants[k], weight(i)};
+            points[i] = {y[i], f[i] + constants[k], data.weight_of(i)};
         constants[k] += minimise(points, k);
     }
     return constants;
@@ -260,12 +263,13 @@ std::vector<double> Loss::constants_beside(const LossData& data) const {
 void Loss::scale_classes(const LossData& data, std::vector<double>& constants) const {
     constexpr int kMaxPasses = 200;
     constexpr double kTolerance = 1e-10;
-    std::vector<double> expected(outputs_), seen(outputs_), row(outputs_);
+    std::vector<double> seen = class_weights(data), row(outputs_);
+    FixedUnit unit = fixed_unit(data.largest_weight(), data.all_rows);
+    std::vector<std::int64_t> expected(outputs_);  // multiples of the unit
     for (int pass = 0; pass < kMaxPasses; ++pass) {
-        std::fill(expected.begin(), expected.end(), 0.0);
-        std::fill(seen.begin(), seen.end(), 0.0);
+        std::fill(expected.begin(), expected.end(), 0);
         for (std::size_t i = 0; i < data.rows; ++i) {
-            double w = data.weight != nullptr ? data.weight[i] : 1.0;
+            double w = data.weight_of(i);
             double top = -1e300, total = 0;
             for (std::uint32_t k = 0; k < outputs_; ++k) {
                 row[k] = data.raw[k * data.stride + i] + constants[k];
@@ -275,13 +279,14 @@ void Loss::scale_classes(const LossData& data, std::vector<double>& constants) c
                 f = portable_exp(f - top);
                 total += f;
             }
-            for (std::uint32_t k = 0; k < outputs_; ++k) expected[k] += w * row[k] / total;
-            seen[static_cast<std::size_t>(data.target[i])] += w;
+            for (std::uint32_t k = 0; k < outputs_; ++k)
+                expected[k] += to_multiple(w * row[k] / total, unit.per_unit);
         }
+        data.reducer->add(expected);
         double largest = 0;
         for (std::uint32_t k = 0; k < outputs_; ++k) {
             if (!(seen[k] > 0 && expected[k] > 0)) continue;  // the best constant is infinite
-            double step = portable_log(seen[k] / expected[k]);
+            double step = portable_log(seen[k] / unit.value_of(expected[k]));
             constants[k] += step;
             largest = std::max(largest, std::abs(step));
         }
@@ -327,12 +332,11 @@ double Loss::minimise(std::vector<Point>& points, std::uint32_t output) const {
         return weighted_quantile(residuals, level);
     }
     if (formula_ == FormulaName::squared_error) {
-        double sum = 0, total = 0;
-        for (const Point& p : points) {
-            sum += p.w * (p.y - p.f);
-            total += p.w;
-        }
-        return total > 0 ? sum / total : 0.0;
+        auto term = [&](std::size_t i) { return points[i].w * (points[i].y - points[i].f); };
+        auto weight = [&](std::size_t i) { return points[i].w; };
+        double total = fixed_sum(points.size(), weight, points.size(), single_part());
+        return total > 0 ? fixed_sum(points.size(), term, points.size(), single_part()) / total
+                         : 0.0;
     }
     return search(points, output);
 }
@@ -350,14 +354,17 @@ double Loss::tolerance_unit(const std::vector<Point>& points) {
 double Loss::search(const std::vector<Point>& points, std::uint32_t output) const {
     PointDerivatives derivatives = kDerivatives[index_of(formula_)];
     double parameter = deltas_[output];
+    std::vector<Derivatives> terms(points.size());
     auto derivatives_at = [&](double c) {
-        Derivatives sum{0, 0};
-        for (const Point& p : points) {
+        for (std::size_t i = 0; i < points.size(); ++i) {
+            const Point& p = points[i];
             Derivatives d = derivatives(p.y, p.f + c, parameter);
-            sum.g += p.w * d.g;
-            sum.h += p.w * d.h;
+            terms[i] = {p.w * d.g, p.w * d.h};
         }
-        return sum;
+        auto g = [&](std::size_t i) { return terms[i].g; };
+        auto h = [&](std::size_t i) { return terms[i].h; };
+        return Derivatives{fixed_sum(terms.size(), g, terms.size(), single_part()),
+                           fixed_sum(terms.size(), h, terms.size(), single_part())};
     };
     double start = derivatives_at(0).g;
     if (start == 0) return 0;
@@ -402,16 +409,20 @@ double weighted_quantile(std::vector<WeightedValue>& values, double level) {
     std::sort(values.begin(), values.end(), [](const WeightedValue& a, const WeightedValue& b) {
         return a.value != b.value ? a.value < b.value : a.weight < b.weight;
     });
-    double total = 0;
-    for (const WeightedValue& v : values) total += v.weight;
-    double goal = level * total, below = 0;
+    auto weight = [&](std::size_t i) { return values[i].weight; };
+    FixedUnit unit =
+        fixed_unit(largest_magnitude(values.size(), weight, single_part()), values.size());
+    std::int64_t total = 0, below = 0;
+    for (const WeightedValue& v : values) total += to_multiple(v.weight, unit.per_unit);
+    double goal = level * static_cast<double>(total);
     for (std::size_t i = 0; i < values.size(); ++i) {
-        below += values[i].weight;
+        below += to_multiple(values[i].weight, unit.per_unit);
+        auto share = static_cast<double>(below);
         // If the goal is met exactly, every value up to the next one is a minimiser: return the
         // midpoint.
-        if (below == goal && i + 1 < values.size())
+        if (share == goal && i + 1 < values.size())
             return values[i].value / 2 + values[i + 1].value / 2;
-        if (below > goal) return values[i].value;
+        if (share > goal) return values[i].value;
     }
     return values.back().value;
 }

@@ -8,6 +8,7 @@
 
 #include "base/weighted_value.hpp"
 #include "losses/kernels.hpp"
+#include "parallel/reducer.hpp"
 #include "parallel/team.hpp"
 
 namespace bosquet {
@@ -20,6 +21,22 @@ struct LossData {
     const double* target = nullptr;
     const double* weight = nullptr;  // nullptr: all weights are 1
     const double* raw = nullptr;
+    // Combines these rows with those of other parts; `all_rows` counts the rows of all parts.
+    Reducer* reducer = &single_part();
+    std::uint64_t all_rows = rows;
+
+    double weight_of(std::size_t row) const { return weight != nullptr ? weight[row] : 1.0; }
+    double largest_weight() const {
+        return largest_magnitude(rows, [&](std::size_t i) { return weight_of(i); }, *reducer);
+    }
+    double total_weight() const {
+        return sum([&](std::size_t i) { return weight_of(i); });
+    }
+    // The sum of term(row) over the rows of all parts.
+    template <class Term>
+    double sum(Term term) const {
+        return fixed_sum(rows, term, all_rows, *reducer);
+    }
 };
 
 // The declarations of a loss.
@@ -60,8 +77,8 @@ class Loss {
     void start_round(const LossData& data);
 
     void gradients(const LossData& data, Range rows, Isa isa, GradientPair* out) const;
-    // The sum over rows and outputs of weight times loss.
-    double value(const LossData& data, Range rows, Isa isa) const;
+    // Writes weight times loss, added over the outputs, for each of the rows.
+    void values(const LossData& data, Range rows, Isa isa, double* out) const;
     // The constants with the smallest loss over all rows, one per output. If `data` has raw
     // predictions, the constants are added to them.
     std::vector<double> best_constants(const LossData& data) const;
@@ -81,6 +98,7 @@ class Loss {
     void order_levels();
     void rearrange(std::size_t rows, double* responses) const;
     std::vector<double> constants_beside(const LossData& data) const;
+    std::vector<double> class_weights(const LossData& data) const;
     void scale_classes(const LossData& data, std::vector<double>& constants) const;
     struct Point {
         double y, f, w;

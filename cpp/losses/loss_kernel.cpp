@@ -4,14 +4,6 @@ namespace bosquet::BOSQUET_ISA {
 
 namespace {
 
-// Sums use eight lanes for any vector width, so that their bits do not depend on the width.
-constexpr std::size_t kLanes = 8;
-
-BOSQUET_INLINE double add_lanes(const double* lanes) {
-    return ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) +
-           ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
-}
-
 template <class Loss>
 void gradients(const double* __restrict target, const double* __restrict raw,
                const double* __restrict weight, double parameter, std::size_t count,
@@ -29,29 +21,16 @@ void gradients(const double* __restrict target, const double* __restrict raw,
     }
 }
 
-template <class Loss, bool kWeighted>
-double weighted_value(const double* __restrict target, const double* __restrict raw,
-                      const double* __restrict weight, double parameter, std::size_t count) {
-    double lanes[kLanes] = {};
-    auto term = [&](std::size_t i) {
-        double v = Loss::value(target[i], raw[i], parameter);
-        return kWeighted ? weight[i] * v : v;
-    };
-    std::size_t i = 0;
-    for (; i + kLanes <= count; i += kLanes) {
-        double values[kLanes];
-        for (std::size_t lane = 0; lane < kLanes; ++lane) values[lane] = term(i + lane);
-        for (std::size_t lane = 0; lane < kLanes; ++lane) lanes[lane] += values[lane];
-    }
-    for (; i < count; ++i) lanes[i % kLanes] += term(i);
-    return add_lanes(lanes);
-}
-
 template <class Loss>
-double value(const double* target, const double* raw, const double* weight, double parameter,
-             std::size_t count) {
-    return weight != nullptr ? weighted_value<Loss, true>(target, raw, weight, parameter, count)
-                             : weighted_value<Loss, false>(target, raw, weight, parameter, count);
+void values(const double* __restrict target, const double* __restrict raw,
+            const double* __restrict weight, double parameter, std::size_t count,
+            double* __restrict out) {
+    if (weight == nullptr) {
+        for (std::size_t i = 0; i < count; ++i) out[i] += Loss::value(target[i], raw[i], parameter);
+    } else {
+        for (std::size_t i = 0; i < count; ++i)
+            out[i] += weight[i] * Loss::value(target[i], raw[i], parameter);
+    }
 }
 
 template <class Loss>
@@ -135,20 +114,19 @@ void softmax_gradients(const double* target, const double* raw, const double* we
         });
 }
 
-double softmax_value(const double* target, const double* raw, const double* weight,
-                     std::size_t stride, std::size_t classes, std::size_t count) {
-    double sum = 0;
+void softmax_values(const double* target, const double* raw, const double* weight,
+                    std::size_t stride, std::size_t classes, std::size_t count, double* out) {
     double kept[kKeptClasses * kGroup];
     for_softmax_groups(
         raw, stride, classes, count, kept,
         [&](std::size_t begin, std::size_t size, const double* top, const double* total) {
             for (std::size_t i = 0; i < size; ++i) {
-                auto k = static_cast<std::size_t>(target[begin + i]);
-                double v = portable_log(total[i]) + top[i] - raw[k * stride + begin + i];
-                sum += weight != nullptr ? weight[begin + i] * v : v;
+                std::size_t row = begin + i;
+                auto k = static_cast<std::size_t>(target[row]);
+                double v = portable_log(total[i]) + top[i] - raw[k * stride + row];
+                out[row] += weight != nullptr ? weight[row] * v : v;
             }
         });
-    return sum;
 }
 
 void softmax_responses(const double* __restrict raw, std::size_t classes, std::size_t count,
@@ -168,11 +146,11 @@ const LossKernels loss_kernels = {
 #define BOSQUET_LOOP(name, Type) gradients<Type>,
     {BOSQUET_FORMULAS(BOSQUET_LOOP)},
 #undef BOSQUET_LOOP
-#define BOSQUET_LOOP(name, Type) value<Type>,
+#define BOSQUET_LOOP(name, Type) values<Type>,
     {BOSQUET_FORMULAS(BOSQUET_LOOP)},
 #undef BOSQUET_LOOP
     softmax_gradients,
-    softmax_value,
+    softmax_values,
 #define BOSQUET_LOOP(name, Type) responses<Type>,
     {BOSQUET_FORMULAS(BOSQUET_LOOP)},
 #undef BOSQUET_LOOP
