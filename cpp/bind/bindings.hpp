@@ -18,6 +18,7 @@ void bind_data(nanobind::module_& module);
 void bind_target_statistics(nanobind::module_& module);
 void bind_losses(nanobind::module_& module);
 void bind_trees(nanobind::module_& module);
+void bind_parts(nanobind::module_& module);
 void bind_boosting(nanobind::module_& module);
 void bind_cart(nanobind::module_& module);
 void bind_forest(nanobind::module_& module);

@@ -11,6 +11,7 @@
 #include "bind/checks.hpp"
 #include "bind/long_call.hpp"
 #include "bind/options.hpp"
+#include "bind/parts.hpp"
 #include "boosting/booster.hpp"
 
 namespace nb = nanobind;
@@ -63,18 +64,18 @@ class BoostingFit {
   public:
     BoostingFit(std::shared_ptr<BinnedMatrix> matrix, const Bins& bins, DoubleMatrix target,
                 DoubleArray weight, const Loss& loss, nb::dict options, const std::string& isa,
-                int threads)
+                int threads, const OwnedPart* part)
         : bins_(bins),
           loss_(loss),
           team_(threads),
-          train_(fit_data_of(std::move(matrix), std::move(target), std::move(weight))),
+          train_(fit_data_of(std::move(matrix), std::move(target), std::move(weight), part)),
           booster_(*train_.fit_data, bins_.features, loss, checked(options_of(options)),
                    parse_isa(isa), team_) {}
 
     void set_validation(std::shared_ptr<BinnedMatrix> matrix, DoubleMatrix target,
-                        DoubleArray weight) {
+                        DoubleArray weight, const OwnedPart* part) {
         InUse guard(in_use_, kName);
-        validation_ = fit_data_of(std::move(matrix), std::move(target), std::move(weight));
+        validation_ = fit_data_of(std::move(matrix), std::move(target), std::move(weight), part);
     }
 
     void add_version(std::shared_ptr<BinnedMatrix> matrix) {
@@ -171,6 +172,7 @@ class BoostingFit {
         DoubleMatrix target;
         DoubleArray weight;
         std::vector<double> classes;
+        std::shared_ptr<Reducer> reducer;  // of a part
         std::unique_ptr<FitData> fit_data;
     };
 
@@ -196,12 +198,13 @@ class BoostingFit {
     }
 
     OwnedFitData fit_data_of(std::shared_ptr<BinnedMatrix> matrix, DoubleMatrix target,
-                             DoubleArray weight) const {
+                             DoubleArray weight, const OwnedPart* part) const {
         std::size_t rows = matrix->rows();
         if (Layout(bins_.features, rows).features != matrix->layout().features)
             throw InputError(
                 "matrix was not made with these bins; pass the result of bin_table(data, bins)");
-        if (rows == 0 || target.shape(0) != loss_.targets() || target.shape(1) != rows)
+        if ((rows == 0 && part == nullptr) || target.shape(0) != loss_.targets() ||
+            target.shape(1) != rows)
             throw InputError("target has shape " + shape_text(target) +
                              ", but the loss and the matrix need shape (n_targets, n_rows) = (" +
                              std::to_string(loss_.targets()) + ", " + std::to_string(rows) +
@@ -211,13 +214,18 @@ class BoostingFit {
         loss_.check_classes(values);
         check_finite(values, "targets");
         check_weights(weights, rows);
-        OwnedFitData owned{std::move(target), std::move(weight), {}, nullptr};
+        if (part != nullptr) check_length(part->rows, rows, "part");
+        OwnedFitData owned{std::move(target), std::move(weight), {}, {}, nullptr};
         if (loss_.softmax()) {
             owned.classes.assign(values.begin(), values.end());
             values = owned.classes;
         }
         owned.fit_data =
             std::make_unique<FitData>(std::move(matrix), values, weights, loss_.outputs());
+        if (part != nullptr) {
+            owned.reducer = part->reducer;
+            owned.fit_data->set_part(part->part);
+        }
         return owned;
     }
 
@@ -280,11 +288,14 @@ void bind_boosting(nb::module_& module) {
         module, "BoostingFit",
         "A gradient boosting fit in progress; each call of round() runs one boosting round.")
         .def(nb::init<std::shared_ptr<BinnedMatrix>, const Bins&, DoubleMatrix, DoubleArray,
-                      const Loss&, nb::dict, const std::string&, int>(),
+                      const Loss&, nb::dict, const std::string&, int, const OwnedPart*>(),
              nb::arg("matrix"), nb::arg("bins"), nb::arg("target"), nb::arg("weight"),
-             nb::arg("loss"), nb::arg("options"), nb::arg("isa"), nb::arg("threads"))
+             nb::arg("loss"), nb::arg("options"), nb::arg("isa"), nb::arg("threads"),
+             nb::arg("part").none() = nb::none(),
+             "With a part, the rows are combined with those of the other parts.")
         .def("set_validation", &BoostingFit::set_validation, nb::arg("matrix"), nb::arg("target"),
-             nb::arg("weight"), "Set the validation set, binned with the same bins.")
+             nb::arg("weight"), nb::arg("part").none() = nb::none(),
+             "Set the validation set, binned with the same bins.")
         .def("add_version", &BoostingFit::add_version, nb::arg("matrix"),
              "Add another version of the training rows, with the same bins. The version that the "
              "fit "

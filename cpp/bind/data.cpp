@@ -6,6 +6,7 @@
 #include "bind/checks.hpp"
 #include "bind/long_call.hpp"
 #include "bind/vectors.hpp"
+#include "data/quantiles.hpp"
 
 namespace nb = nanobind;
 using namespace bosquet;
@@ -151,6 +152,20 @@ void bind_data(nb::module_& module) {
     module.def("learn_bins", learn_from, nb::arg("data"), nb::arg("categories"), nb::arg("weights"),
                nb::arg("max_bins"), nb::arg("sample_rows"), nb::arg("seed"), nb::arg("threads"),
                "Learn the bins of each column of a matrix or of a list of columns.");
+
+    module.def(
+        "sample_run",
+        [](std::uint64_t first, std::uint64_t rows, std::uint64_t all_rows, std::size_t limit,
+           std::uint64_t seed) {
+            check_at_most(all_rows, kMaxRows, "rows");
+            check_at_most(first, all_rows, "rows before the run");
+            check_at_most(rows, all_rows - first, "rows of the run");
+            return to_array(sample_run({first, first + rows}, all_rows, limit, seed));
+        },
+        nb::arg("first"), nb::arg("rows"), nb::arg("all_rows"), nb::arg("limit"), nb::arg("seed"),
+        "Return which of the rows [first, first + rows) of `all_rows` rows belong to the sample "
+        "from "
+        "which bins are learned, counted from `first`.");
 
     nb::class_<BinnedMatrix>(module, "BinnedMatrix",
                              "A table whose values are replaced by the numbers of their bins.")

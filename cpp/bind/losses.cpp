@@ -7,6 +7,7 @@
 #include "bind/bindings.hpp"
 #include "bind/checks.hpp"
 #include "bind/long_call.hpp"
+#include "bind/parts.hpp"
 #include "bind/vectors.hpp"
 #include "losses/loss.hpp"
 
@@ -140,9 +141,14 @@ void bind_losses(nb::module_& module) {
         .def(
             "best_constants",
             [](const Loss& self, DoubleMatrix target, DoubleArray weight,
-               std::optional<DoubleMatrix> raw) {
+               std::optional<DoubleMatrix> raw, const OwnedPart* part) {
                 LossData data = data_of(self, target, raw ? &*raw : nullptr, &weight);
-                if (data.rows == 0)
+                if (part != nullptr) {
+                    check_length(part->rows, data.rows, "part");
+                    data.reducer = part->reducer.get();
+                    data.all_rows = part->part.all_rows;
+                }
+                if (data.all_rows == 0)
                     throw InputError("target has no rows; at least one row is needed");
                 std::vector<double> constants = [&] {
                     LongCall call;
@@ -151,6 +157,7 @@ void bind_losses(nb::module_& module) {
                 return to_array(constants);
             },
             nb::arg("target"), nb::arg("weight"), nb::arg("raw").none() = nb::none(),
+            nb::arg("part").none() = nb::none(),
             "Return for each output the constant raw prediction with the smallest loss; with raw "
             "predictions of shape (n_outputs, n_rows), the constant to add to them.");
 }

@@ -43,6 +43,7 @@ NB_MODULE(_core, module) {
     bind_target_statistics(module);
     bind_losses(module);
     bind_trees(module);
+    bind_parts(module);
     bind_boosting(module);
     bind_cart(module);
     bind_forest(module);

@@ -20,7 +20,7 @@ Booster::Booster(FitData& train, std::span<const FeatureBins> bins, Loss loss, B
       options_(std::move(options)),
       isa_(isa),
       team_(&team),
-      grower_(train.matrix(), bins, options_.grow, isa, team),
+      grower_(train.matrix(), bins, options_.grow, isa, team, *train.part().reducer),
       rounds_(options_.first_round),
       pairs_(train.rows() * loss_.outputs()),
       packed_(train.rows()),
@@ -39,19 +39,22 @@ double Booster::mean_loss(const FitData& fit_data) {
 double Booster::sampled_train_loss() {
     constexpr std::size_t kStretches = 32, kStretchRows = 512;
     LossData data = train_->loss_data();
-    if (data.rows <= kStretches * kStretchRows) return mean_loss(*train_);
-    if (losses_.size() < kStretches * kStretchRows)
-        losses_ = Buffer<double>(kStretches * kStretchRows);
+    constexpr std::size_t kSampled = kStretches * kStretchRows;
+    if (data.all_rows <= kSampled) return mean_loss(*train_);
+    if (losses_.size() < kSampled) losses_ = Buffer<double>(kSampled);
     std::vector<std::size_t> rows;
     for (std::size_t stretch = 0; stretch < kStretches; ++stretch) {
-        std::size_t begin = (data.rows - kStretchRows) / (kStretches - 1) * stretch;
-        loss_.values(data, {begin, begin + kStretchRows}, isa_, losses_.data() + rows.size());
-        for (std::size_t i = 0; i < kStretchRows; ++i) rows.push_back(begin + i);
+        std::uint64_t begin = (data.all_rows - kStretchRows) / (kStretches - 1) * stretch;
+        for (Range range :
+             train_->part().rows_with_numbers(begin, begin + kStretchRows, data.rows)) {
+            loss_.values(data, range, isa_, losses_.data() + rows.size());
+            for (std::size_t row = range.begin; row < range.end; ++row) rows.push_back(row);
+        }
     }
     auto loss = [&](std::size_t i) { return losses_[i]; };
     auto weight = [&](std::size_t i) { return data.weight_of(rows[i]); };
-    double sum = fixed_sum(rows.size(), loss, rows.size(), *data.reducer);
-    double total = fixed_sum(rows.size(), weight, rows.size(), *data.reducer);
+    double sum = fixed_sum(rows.size(), loss, kSampled, *data.reducer);
+    double total = fixed_sum(rows.size(), weight, kSampled, *data.reducer);
     return total > 0 ? sum / total : 0.0;
 }
 
@@ -88,7 +91,21 @@ void Booster::compute_gradients(std::span<const GradientPair> custom_gradients) 
     ranges_.assign(loss_.outputs(), GradientRange{});
     for (std::size_t i = 0; i < worker_ranges.size(); ++i)
         ranges_[i % loss_.outputs()].include(worker_ranges[i]);
-    for (const GradientRange& range : ranges_) range.check();
+    reduce_ranges(ranges_);
+}
+
+// The ranges of all parts. The smallest number is the complement of the largest complement.
+void Booster::reduce_ranges(std::span<GradientRange> ranges) const {
+    std::vector<std::uint64_t> numbers;
+    for (const GradientRange& range : ranges)
+        numbers.insert(numbers.end(), {range.max_g, ~range.min_h, range.max_h});
+    train_->part().reducer->maximise(numbers);
+    for (std::size_t i = 0; i < ranges.size(); ++i) {
+        ranges[i].max_g = static_cast<std::uint32_t>(numbers[3 * i]);
+        ranges[i].min_h = ~static_cast<std::uint32_t>(numbers[3 * i + 1]);
+        ranges[i].max_h = static_cast<std::uint32_t>(numbers[3 * i + 2]);
+        ranges[i].check();
+    }
 }
 
 GradientRange Booster::range_of(const GradientPair* pairs) const {
@@ -100,14 +117,15 @@ GradientRange Booster::range_of(const GradientPair* pairs) const {
             select_quantise_kernels(isa_).range(pairs + range.begin, range.size()));
     });
     for (const GradientRange& range : ranges) ranges[0].include(range);
-    ranges[0].check();
+    reduce_ranges({ranges.data(), 1});
     return ranges[0];
 }
 
 GradientScale Booster::scale_of(const GradientPair* pairs, const GradientRange& range) const {
     std::size_t rows = train_->rows();
-    FixedUnit g_unit = fixed_unit(range.largest_g(), rows);
-    FixedUnit h_unit = fixed_unit(range.largest_h(), rows);
+    std::uint64_t all_rows = train_->all_rows();
+    FixedUnit g_unit = fixed_unit(range.largest_g(), all_rows);
+    FixedUnit h_unit = fixed_unit(range.largest_h(), all_rows);
     std::vector<GradientMultiples> sums(team_->size());
     team_->run(block_count(rows), [&](std::size_t index, int worker) {
         Range part = block(rows, index);
@@ -116,12 +134,14 @@ GradientScale Booster::scale_of(const GradientPair* pairs, const GradientRange& 
         sums[worker].absolute_g += sum.absolute_g;
         sums[worker].h += sum.h;
     });
-    for (std::size_t worker = 1; worker < sums.size(); ++worker) {
-        sums[0].absolute_g += sums[worker].absolute_g;
-        sums[0].h += sums[worker].h;
+    std::int64_t totals[] = {0, 0};
+    for (const GradientMultiples& sum : sums) {
+        totals[0] += sum.absolute_g;
+        totals[1] += sum.h;
     }
-    double h = h_unit.value_of(sums[0].h);
-    GradientScale scale = scale_for(range, g_unit.value_of(sums[0].absolute_g), h, rows);
+    train_->part().reducer->add(totals);
+    double h = h_unit.value_of(totals[1]);
+    GradientScale scale = scale_for(range, g_unit.value_of(totals[0]), h, all_rows);
     if (options_.grow.split_noise > 0 && h > 0)
         scale.random_decrease = sum_squared_gradients(pairs, range) / h;
     return scale;
@@ -130,14 +150,15 @@ GradientScale Booster::scale_of(const GradientPair* pairs, const GradientRange& 
 double Booster::sum_squared_gradients(const GradientPair* pairs, const GradientRange& range) const {
     std::size_t rows = train_->rows();
     double largest = range.largest_g();
-    FixedUnit unit = fixed_unit(largest * largest, rows);
+    FixedUnit unit = fixed_unit(largest * largest, train_->all_rows());
     std::vector<std::int64_t> sums(team_->size());
     team_->run(block_count(rows), [&](std::size_t index, int worker) {
         Range part = block(rows, index);
         sums[worker] += select_quantise_kernels(isa_).squared_gradients(pairs + part.begin,
                                                                         part.size(), unit.per_unit);
     });
-    return unit.value_of(std::accumulate(sums.begin(), sums.end(), std::int64_t{0}));
+    std::int64_t total = std::accumulate(sums.begin(), sums.end(), std::int64_t{0});
+    return unit.value_of(train_->part().reducer->sum_of(total));
 }
 
 GradientScale Booster::quantise(const GradientPair* pairs, const GradientRange& range) {
@@ -161,10 +182,11 @@ void Booster::round(Ensemble& ensemble, std::span<const GradientPair> custom_gra
     if (sampled) {
         Stopwatch watch(timings_.sample);
         if (options_.gradient_sampling)
-            sampler_.draw_by_gradient(pairs_.data(), ranges_, rows, options_.subsample,
-                                      options_.seed, rounds_, *team_);
+            sampler_.draw_by_gradient(pairs_.data(), ranges_, rows, train_->part(),
+                                      options_.subsample, options_.seed, rounds_, *team_);
         else
-            sampler_.draw_uniform(rows, options_.subsample, options_.seed, rounds_, *team_);
+            sampler_.draw_uniform(rows, train_->part(), options_.subsample, options_.seed, rounds_,
+                                  *team_);
     }
     std::vector<Tree> trees;  // added to the ensemble when all outputs have one
     for (std::uint32_t k = 0; k < ensemble.trees_per_round(); ++k) {
@@ -180,8 +202,9 @@ void Booster::round(Ensemble& ensemble, std::span<const GradientPair> custom_gra
         {
             Stopwatch watch(timings_.grow);
             std::uint64_t key = hash64(options_.seed, rounds_, k);
-            grown = grower_.grow(packed_.data(), scale,
-                                 sampled ? sampler_.rows() : std::span<const std::uint32_t>{}, key);
+            std::optional<std::span<const std::uint32_t>> sample;
+            if (sampled) sample = sampler_.rows();
+            grown = grower_.grow(packed_.data(), scale, sample, key);
         }
         std::uint32_t first = k, last = ensemble.vector_leaves ? loss_.outputs() : k + 1;
         std::vector<std::vector<double>> values;  // by output, then by leaf
@@ -358,6 +381,7 @@ std::vector<Booster::LeafSum> Booster::sum_by_leaf(std::size_t leaves, const Gra
             totals[leaf].h += sums[leaf].h;
             totals[leaf].rows += sums[leaf].rows;
         }
+    train_->part().reducer->add({&totals[0].g, 3 * leaves});
     return totals;
 }
 
@@ -366,8 +390,8 @@ std::vector<double> Booster::newton_values(const GrownTree& grown, std::uint32_t
     std::size_t leaves = grown.leaves.size();
     const GradientPair* pairs = pairs_.data() + output * train_->rows();
     const GradientRange& range = ranges_[output];
-    FixedUnit g_unit = fixed_unit(range.largest_g(), train_->rows());
-    FixedUnit h_unit = fixed_unit(range.largest_h(), train_->rows());
+    FixedUnit g_unit = fixed_unit(range.largest_g(), train_->all_rows());
+    FixedUnit h_unit = fixed_unit(range.largest_h(), train_->all_rows());
     std::vector<LeafSum> sums = sum_by_leaf(leaves, pairs, g_unit, h_unit);
     std::vector<double> values(leaves);
     leaf_rows_.assign(leaves, 0);
@@ -383,15 +407,19 @@ std::vector<double> Booster::exact_values(GrownTree& grown, std::uint32_t output
                                           const LeafValues& leaf_values) {
     std::size_t leaves = grown.leaves.size();
     std::vector<std::vector<std::uint32_t>> members = leaf_members(grown);
-    leaf_rows_.assign(leaves, 0);
-    for (std::size_t leaf = 0; leaf < leaves; ++leaf)
-        leaf_rows_[leaf] = static_cast<double>(members[leaf].size());
+    std::vector<std::int64_t> counts;
+    for (const auto& rows : members) counts.push_back(static_cast<std::int64_t>(rows.size()));
+    train_->part().reducer->add(counts);
+    leaf_rows_.assign(counts.begin(), counts.end());
     if (leaf_values) return leaf_values({leaf_of_row_.data(), train_->rows()}, leaves, output);
     LossData data = train_->loss_data();
     std::vector<double> values(leaves);
-    team_->run(leaves, [&](std::size_t leaf, int) {
-        values[leaf] = loss_.minimiser(data, members[leaf], output);
-    });
+    if (data.reducer->is_distributed())
+        values = loss_.minimisers(data, members, output);
+    else
+        team_->run(leaves, [&](std::size_t leaf, int) {
+            values[leaf] = loss_.minimiser(data, members[leaf], output);
+        });
     if (!options_.grow.monotone.empty()) bound_by_minimisers(grown, members, output);
     return values;
 }

@@ -62,6 +62,7 @@ class Booster {
     void choose_version();
     std::size_t output_parts(std::size_t rows) const;
     void compute_gradients(std::span<const GradientPair> custom_gradients);
+    void reduce_ranges(std::span<GradientRange> ranges) const;
     GradientRange range_of(const GradientPair* pairs) const;
     GradientScale scale_of(const GradientPair* pairs, const GradientRange& range) const;
     double sum_squared_gradients(const GradientPair* pairs, const GradientRange& range) const;

@@ -22,7 +22,7 @@ constexpr std::size_t kLengthBins = std::size_t{1} << (31 - kDropBits);
 
 // The threshold t for which the sum of min(1, length / t) is `expected_rows`. The loop starts from
 // the longest bin: rows above t are all kept, the others share the rest.
-double length_threshold(const std::vector<std::uint64_t>& counts, double expected_rows) {
+double length_threshold(const std::vector<std::int64_t>& counts, double expected_rows) {
     auto middle = [](std::size_t bin) {
         auto bits = static_cast<std::uint32_t>((bin << kDropBits) + (1u << (kDropBits - 1)));
         return static_cast<double>(std::bit_cast<float>(bits));
@@ -37,7 +37,7 @@ double length_threshold(const std::vector<std::uint64_t>& counts, double expecte
         double threshold =
             expected_rows > rows_above ? below / (expected_rows - rows_above) : middle(bin);
         if (threshold >= middle(bin)) return threshold;
-        below -= counts[bin] * middle(bin);
+        below -= static_cast<double>(counts[bin]) * middle(bin);
         rows_above += static_cast<double>(counts[bin]);
     }
     return 0;
@@ -68,16 +68,29 @@ void RowSampler::collect_rows(std::size_t rows, Team& team, IsKept is_kept) {
     }
 }
 
-void RowSampler::draw_uniform(std::size_t rows, double share, std::uint64_t seed,
+// Whether no row of any part was drawn.
+bool RowSampler::draws_nothing(const Part& part) const {
+    return part.reducer->sum_of(static_cast<std::int64_t>(count_)) == 0;
+}
+
+// Draws the row with this number, if it is in this part.
+void RowSampler::add_row(std::uint64_t number, std::size_t rows, const Part& part) {
+    for (std::size_t row = 0; row < rows; ++row)
+        if (part.number_of(row) == number) rows_[count_++] = static_cast<std::uint32_t>(row);
+}
+
+void RowSampler::draw_uniform(std::size_t rows, const Part& part, double share, std::uint64_t seed,
                               std::uint64_t round, Team& team) {
     std::uint64_t stream = mix64(round ^ kStream);
-    collect_rows(rows, team, [&](std::size_t row) { return uniform(seed, stream, row) < share; });
-    if (count_ == 0) rows_[count_++] = static_cast<std::uint32_t>(hash64(seed, stream, 0) % rows);
+    collect_rows(rows, team, [&](std::size_t row) {
+        return uniform(seed, stream, part.number_of(row)) < share;
+    });
+    if (draws_nothing(part)) add_row(hash64(seed, stream, 0) % part.all_rows, rows, part);
 }
 
 void RowSampler::draw_by_gradient(const GradientPair* pairs, std::span<const GradientRange> ranges,
-                                  std::size_t rows, double share, std::uint64_t seed,
-                                  std::uint64_t round, Team& team) {
+                                  std::size_t rows, const Part& part, double share,
+                                  std::uint64_t seed, std::uint64_t round, Team& team) {
     auto outputs = static_cast<std::uint32_t>(ranges.size());
     outputs_ = outputs;
     if (length_.size() != rows) length_ = Buffer<float>(rows);
@@ -86,7 +99,7 @@ void RowSampler::draw_by_gradient(const GradientPair* pairs, std::span<const Gra
     double largest_h = 0;
     for (const GradientRange& range : ranges)
         largest_h = std::max<double>(largest_h, range.largest_h());
-    FixedUnit unit = fixed_unit(largest_h * largest_h, rows * outputs);
+    FixedUnit unit = fixed_unit(largest_h * largest_h, part.all_rows * outputs);
     std::vector<std::int64_t> totals(team.size());
     team.run(block_count(rows), [&](std::size_t index, int worker) {
         Range range = block(rows, index);
@@ -96,12 +109,13 @@ void RowSampler::draw_by_gradient(const GradientPair* pairs, std::span<const Gra
                 totals[worker] += to_multiple(h * h, unit.per_unit);
             }
     });
-    double total = unit.value_of(std::accumulate(totals.begin(), totals.end(), std::int64_t{0}));
+    double total = unit.value_of(
+        part.reducer->sum_of(std::accumulate(totals.begin(), totals.end(), std::int64_t{0})));
     // A tenth of the mean squared Hessian gives well-fitted rows a chance to be drawn.
-    double floor = 0.1 * total / static_cast<double>(rows);
+    double floor = 0.1 * total / static_cast<double>(part.all_rows);
 
     int workers = team.size();
-    std::vector<std::vector<std::uint64_t>> counts(workers);
+    std::vector<std::vector<std::int64_t>> counts(workers);
     team.run(block_count(rows), [&](std::size_t index, int worker) {
         if (counts[worker].empty()) counts[worker].resize(kLengthBins);
         Range range = block(rows, index);
@@ -117,16 +131,17 @@ void RowSampler::draw_by_gradient(const GradientPair* pairs, std::span<const Gra
             ++counts[worker][std::bit_cast<std::uint32_t>(length) >> kDropBits];
         }
     });
-    std::vector<std::uint64_t> total_counts(kLengthBins);
+    std::vector<std::int64_t> total_counts(kLengthBins);
     for (const auto& worker_counts : counts)
         for (std::size_t bin = 0; bin < worker_counts.size(); ++bin)
             total_counts[bin] += worker_counts[bin];
-    double threshold = length_threshold(total_counts, share * static_cast<double>(rows));
+    part.reducer->add(total_counts);
+    double threshold = length_threshold(total_counts, share * static_cast<double>(part.all_rows));
 
     std::uint64_t stream = mix64(round ^ kStream);
     collect_rows(rows, team, [&](std::size_t row) {
         double probability = threshold > 0 ? length_[row] / threshold : 1.0;
-        bool is_drawn = uniform(seed, stream, row) < probability;
+        bool is_drawn = uniform(seed, stream, part.number_of(row)) < probability;
         auto scale = static_cast<float>(is_drawn ? (probability < 1 ? 1 / probability : 1.0) : 0.0);
         for (std::uint32_t k = 0; k < outputs; ++k) {
             const GradientPair& pair = pairs[k * rows + row];
@@ -134,7 +149,7 @@ void RowSampler::draw_by_gradient(const GradientPair* pairs, std::span<const Gra
         }
         return is_drawn;
     });
-    if (count_ == 0) rows_[count_++] = 0;
+    if (draws_nothing(part)) add_row(0, rows, part);
 }
 
 }  // namespace bosquet

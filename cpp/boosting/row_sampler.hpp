@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/buffer.hpp"
+#include "boosting/fit_data.hpp"
 #include "boosting/quantise.hpp"
 #include "losses/kernels.hpp"
 #include "parallel/team.hpp"
@@ -17,15 +18,15 @@ namespace bosquet {
 class RowSampler {
   public:
     // Draws each row with the same probability `share`.
-    void draw_uniform(std::size_t rows, double share, std::uint64_t seed, std::uint64_t round,
-                      Team& team);
+    void draw_uniform(std::size_t rows, const Part& part, double share, std::uint64_t seed,
+                      std::uint64_t round, Team& team);
 
     // Draws a row with a probability proportional to the length of its gradient, at most 1 and
     // `share` on average (minimal variance sampling: Ibragimov and Gusev 2019). The pairs of a row
     // drawn with probability p are scaled by 1 / p. `ranges` are those of the pairs by output.
     void draw_by_gradient(const GradientPair* pairs, std::span<const GradientRange> ranges,
-                          std::size_t rows, double share, std::uint64_t seed, std::uint64_t round,
-                          Team& team);
+                          std::size_t rows, const Part& part, double share, std::uint64_t seed,
+                          std::uint64_t round, Team& team);
 
     std::span<const std::uint32_t> rows() const { return {rows_.data(), count_}; }
     // The scaled pairs of one output; zeros for rows that were not drawn.
@@ -36,6 +37,8 @@ class RowSampler {
   private:
     template <class IsKept>
     void collect_rows(std::size_t rows, Team& team, IsKept is_kept);
+    bool draws_nothing(const Part& part) const;
+    void add_row(std::uint64_t number, std::size_t rows, const Part& part);
 
     Buffer<std::uint32_t> rows_;
     std::size_t count_ = 0;

@@ -178,18 +178,23 @@ std::vector<double> quantile_edges(std::vector<float>& values, std::vector<doubl
 }
 
 std::vector<std::uint32_t> sample_rows(std::size_t rows, std::size_t limit, std::uint64_t seed) {
+    return sample_run({0, rows}, rows, limit, seed);
+}
+
+std::vector<std::uint32_t> sample_run(Range run, std::uint64_t all_rows, std::size_t limit,
+                                      std::uint64_t seed) {
     std::vector<std::uint32_t> chosen;
-    if (rows <= limit) {
-        chosen.resize(rows);
+    if (all_rows <= limit) {
+        chosen.resize(run.size());
         std::iota(chosen.begin(), chosen.end(), 0u);
         return chosen;
     }
-    double share = static_cast<double>(limit) / static_cast<double>(rows);
+    double share = static_cast<double>(limit) / static_cast<double>(all_rows);
     auto bound = static_cast<std::uint64_t>(share * 0x1p64);
-    chosen.reserve(limit + limit / 32);
-    for (std::size_t row = 0; row < rows; ++row)
+    chosen.reserve(static_cast<std::size_t>(share * static_cast<double>(run.size()) * 1.04));
+    for (std::size_t row = run.begin; row < run.end; ++row)
         if (hash64(seed, 0x62696e73 /* "bins" */, row) < bound)
-            chosen.push_back(static_cast<std::uint32_t>(row));
+            chosen.push_back(static_cast<std::uint32_t>(row - run.begin));
     return chosen;
 }
 

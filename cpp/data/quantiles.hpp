@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "data/table.hpp"
+#include "parallel/team.hpp"
 
 namespace bosquet {
 
@@ -26,5 +27,9 @@ std::vector<double> quantile_edges(std::vector<float>& values, std::vector<doubl
 // row whose hash is small enough. The choice of a row depends on its number only, so that any
 // partition of the rows that keeps their numbers chooses the same rows.
 std::vector<std::uint32_t> sample_rows(std::size_t rows, std::size_t limit, std::uint64_t seed);
+// The same for the rows with numbers in `run` of `all_rows` rows; counted from the start of the
+// run.
+std::vector<std::uint32_t> sample_run(Range run, std::uint64_t all_rows, std::size_t limit,
+                                      std::uint64_t seed);
 
 }  // namespace bosquet

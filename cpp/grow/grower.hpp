@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <vector>
@@ -39,17 +40,18 @@ struct GrowTimings {
 
 class Grower {
   public:
+    // `reducer` combines the rows of the matrix with those of other parts.
     Grower(const BinnedMatrix& matrix, std::span<const FeatureBins> bins,
-           const GrowOptions& options, Isa isa, Team& team);
+           const GrowOptions& options, Isa isa, Team& team, Reducer& reducer = single_part());
     ~Grower();
 
     // Uses another matrix with the same rows, bins and layout.
     void set_matrix(const BinnedMatrix& matrix);
 
-    // `sample` holds the rows to grow on, ascending; empty means all rows. `key` seeds the draws of
+    // `sample` holds the rows to grow on, ascending; all rows without one. `key` seeds the draws of
     // features.
     GrownTree grow(const Packed* gradients, const GradientScale& scale,
-                   std::span<const std::uint32_t> sample, std::uint64_t key);
+                   std::optional<std::span<const std::uint32_t>> sample, std::uint64_t key);
 
     GrowTimings timings() const;
 
@@ -62,10 +64,14 @@ class Grower {
 
     GrowingNode* new_node();
 
-    void start_root(std::span<const std::uint32_t> sample, std::uint64_t key);
+    void start_root(std::optional<std::span<const std::uint32_t>> sample, std::uint64_t key);
+    void divide(GrowingNode& node, Team* team, int worker);
     void expand(GrowingNode& node, bool is_last_split, Team* team, int worker);
     void prepare_expansion(GrowingNode& node, bool is_last_split);
     void expand_some(Frontier& frontier, std::size_t budget);
+    void expand_together(Frontier& frontier, std::size_t budget);
+    void append_to_message(const Packed* histogram);
+    std::size_t read_from_message(std::size_t position, Packed* histogram) const;
     void commit(GrowingNode& node, GrownTree& out, Frontier& frontier);
     void finish_leaf(GrowingNode& node, GrownTree& out);
     bool splittable(const GrowingNode& node) const;
@@ -86,6 +92,7 @@ class Grower {
     const GrowOptions* options_;
     const GrowKernels* kernels_;
     Team* team_;
+    Reducer* reducer_;
     SplitFinder finder_;
     HistogramBuilder histograms_;
 
@@ -101,7 +108,8 @@ class Grower {
     std::size_t nodes_used_ = 0;
     std::vector<GrowTimings> worker_timings_;
     std::vector<std::vector<Split>> worker_candidates_;  // candidates of two nodes per worker
-    bool draws_features_ = false;  // whether some nodes may not use all features
+    std::vector<std::int64_t> message_;  // the numbers that are combined with those of other parts
+    bool draws_features_ = false;        // whether some nodes may not use all features
     // Whether nodes use so few features that each builds the histograms of its own features only.
     bool draws_few_features_ = false;
 };

@@ -35,8 +35,9 @@ void SplitFinder::set_scale(const GradientScale& scale) {
     noise_ = options_->split_noise * std::sqrt(scale.random_decrease);
 }
 
-NodeToSplit SplitFinder::prepare_node(RowSet rows, const Packed* histogram, Packed total,
-                                      const ValueBounds& bounds, std::uint64_t key) const {
+NodeToSplit SplitFinder::prepare_node(RowSet rows, std::uint64_t all_rows, const Packed* histogram,
+                                      Packed total, const ValueBounds& bounds,
+                                      std::uint64_t key) const {
     Sums all = dequantise(total);
     double l2 = options_->l2;
     NodeScan scan{};
@@ -66,7 +67,7 @@ NodeToSplit SplitFinder::prepare_node(RowSet rows, const Packed* histogram, Pack
     // If all rows are equal, the gain consists of rounding errors only: the square of an ulp
     // without constraints on values, a difference of large terms with constraints.
     double min_gain = (unconstrained() ? 1e-20 : 1e-13) * all.g * all.g / (all.h + l2);
-    return {rows, histogram, bounds, scan, key, min_gain};
+    return {rows, all_rows, histogram, bounds, scan, key, min_gain};
 }
 
 double SplitFinder::leaf_value(Packed sum, const ValueBounds& bounds) const {
@@ -128,7 +129,7 @@ void SplitFinder::best_split_on(std::uint32_t feature, const NodeToSplit& node, 
 }
 
 Split SplitFinder::search(std::uint32_t feature, const NodeToSplit& node,
-                          const std::uint32_t* counts) const {
+                          const std::int64_t* counts) const {
     return matrix_->layout().features[feature].categorical
                ? search_categories(feature, node, counts)
                : search_ordered(feature, node, counts);
@@ -136,9 +137,9 @@ Split SplitFinder::search(std::uint32_t feature, const NodeToSplit& node,
 
 // The bins after which a split leaves enough rows on both sides. `before` rows go left in every
 // split.
-BinRange SplitFinder::bins_with_enough_rows(const std::uint32_t* counts, std::uint32_t bins,
-                                            std::size_t before, std::size_t rows) const {
-    std::size_t minimum = options_->min_samples_leaf, left = before;
+BinRange SplitFinder::bins_with_enough_rows(const std::int64_t* counts, std::uint32_t bins,
+                                            std::int64_t before, std::int64_t rows) const {
+    std::int64_t minimum = options_->min_samples_leaf, left = before;
     BinRange range{bins, 0};
     for (std::uint32_t bin = 1; bin < bins; ++bin) {
         left += counts[bin];
@@ -151,13 +152,14 @@ BinRange SplitFinder::bins_with_enough_rows(const std::uint32_t* counts, std::ui
 }
 
 Split SplitFinder::search_ordered(std::uint32_t feature, const NodeToSplit& node,
-                                  const std::uint32_t* counts) const {
+                                  const std::int64_t* counts) const {
     const FeaturePlace& place = matrix_->layout().features[feature];
     const Packed* sums = node.histogram + place.histogram;
     BinRange right{1, place.bins - 1}, left = right;
     if (counts != nullptr) {
-        right = bins_with_enough_rows(counts, place.bins, 0, node.rows.count);
-        left = bins_with_enough_rows(counts, place.bins, counts[0], node.rows.count);
+        auto rows = static_cast<std::int64_t>(node.all_rows);
+        right = bins_with_enough_rows(counts, place.bins, 0, rows);
+        left = bins_with_enough_rows(counts, place.bins, counts[0], rows);
     }
     ScanResult best;
     double decrease;
@@ -203,7 +205,7 @@ ScanResult SplitFinder::scan_constrained(std::uint32_t feature, const Packed* su
 // contiguous in that order (Fisher 1958). Missing values take part as a level of their own. Levels
 // with too few rows for a reliable mean stay together on the right.
 Split SplitFinder::search_categories(std::uint32_t feature, const NodeToSplit& node,
-                                     const std::uint32_t* counts) const {
+                                     const std::int64_t* counts) const {
     const FeaturePlace& place = matrix_->layout().features[feature];
     const Packed* entries = node.histogram + place.histogram;
     double l2 = options_->l2 + options_->category_l2;
@@ -212,7 +214,7 @@ Split SplitFinder::search_categories(std::uint32_t feature, const NodeToSplit& n
         std::uint32_t bin;
     };
     std::vector<Level> levels;
-    double mean_hessian = dequantise(node.total()).h / static_cast<double>(node.rows.count);
+    double mean_hessian = dequantise(node.total()).h / static_cast<double>(node.all_rows);
     double minimum = options_->min_samples_category * mean_hessian;
     for (std::uint32_t bin = 0; bin < place.bins; ++bin) {
         Sums s = dequantise(entries[bin]);
@@ -223,20 +225,21 @@ Split SplitFinder::search_categories(std::uint32_t feature, const NodeToSplit& n
         return a.mean != b.mean ? a.mean < b.mean : a.bin < b.bin;
     });
     std::size_t longest = std::min<std::size_t>(levels.size(), options_->max_category_threshold);
-    std::size_t min_rows = options_->min_samples_leaf;
+    std::int64_t min_rows = options_->min_samples_leaf;
+    auto rows = static_cast<std::int64_t>(node.all_rows);
     double best = -1;
     std::size_t best_length = 0;
     bool best_from_end = false;
     Packed best_left = 0;
     for (bool from_end : {false, true}) {
         Packed left = 0;
-        std::size_t left_rows = 0;
+        std::int64_t left_rows = 0;
         for (std::size_t length = 1; length <= longest; ++length) {
             std::uint32_t bin = levels[from_end ? levels.size() - length : length - 1].bin;
             left += entries[bin];
             if (counts != nullptr) {
                 left_rows += counts[bin];
-                if (left_rows < min_rows || node.rows.count - left_rows < min_rows) continue;
+                if (left_rows < min_rows || rows - left_rows < min_rows) continue;
             }
             if (!is_admissible(left, node.total())) continue;
             double s = loss_decrease(feature, left, node, l2);
@@ -263,9 +266,10 @@ Split SplitFinder::search_categories(std::uint32_t feature, const NodeToSplit& n
     return split;
 }
 
-std::vector<std::uint32_t> SplitFinder::count_bins(std::uint32_t feature, RowSet rows) const {
+// The rows of all parts by bin.
+std::vector<std::int64_t> SplitFinder::count_bins(std::uint32_t feature, RowSet rows) const {
     const FeaturePlace& place = matrix_->layout().features[feature];
-    std::vector<std::uint32_t> counts(place.bins);
+    std::vector<std::int64_t> counts(place.bins);
     auto count = [&](const auto* column) {
         for (std::size_t i = 0; i < rows.count; ++i) ++counts[column[rows.row(i)]];
     };
@@ -273,11 +277,12 @@ std::vector<std::uint32_t> SplitFinder::count_bins(std::uint32_t feature, RowSet
         count(matrix_->wide_column(place));
     else
         count(matrix_->column(place));
+    reducer_->add(counts);
     return counts;
 }
 
-std::size_t SplitFinder::count_left(const Split& split, std::span<const std::uint32_t> counts) {
-    std::size_t n_left = split.missing_left ? counts[0] : 0;
+std::int64_t SplitFinder::count_left(const Split& split, std::span<const std::int64_t> counts) {
+    std::int64_t n_left = split.missing_left ? counts[0] : 0;
     if (split.left_bins.empty())
         return std::accumulate(counts.begin() + 1, counts.begin() + split.bin + 1, n_left);
     for (std::uint32_t bin : split.left_bins)
@@ -296,7 +301,8 @@ double SplitFinder::priority(const Split& split, const NodeToSplit& node) const 
 
 Split SplitFinder::choose_split(std::span<Split> candidates, const NodeToSplit& node) const {
     std::vector<std::uint8_t> counted;
-    std::size_t min_rows = options_->min_samples_leaf;
+    std::int64_t min_rows = options_->min_samples_leaf;
+    auto rows = static_cast<std::int64_t>(node.all_rows);
     while (true) {
         std::size_t best = candidates.size();
         double highest = 0;
@@ -311,9 +317,9 @@ Split SplitFinder::choose_split(std::span<Split> candidates, const NodeToSplit& 
         Split& split = candidates[best];
         if (is_surely_large_enough(split, node.total()) || (!counted.empty() && counted[best]))
             return std::move(split);
-        std::vector<std::uint32_t> counts = count_bins(split.feature, node.rows);
-        std::size_t n_left = count_left(split, counts);
-        if (n_left >= min_rows && node.rows.count - n_left >= min_rows) return std::move(split);
+        std::vector<std::int64_t> counts = count_bins(split.feature, node.rows);
+        std::int64_t n_left = count_left(split, counts);
+        if (n_left >= min_rows && rows - n_left >= min_rows) return std::move(split);
         split = search(split.feature, node, counts.data());
         counted.resize(candidates.size());
         counted[best] = 1;

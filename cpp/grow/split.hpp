@@ -9,6 +9,7 @@
 #include "data/binned.hpp"
 #include "grow/kernels.hpp"
 #include "grow/options.hpp"
+#include "parallel/reducer.hpp"
 #include "trees/bounds.hpp"
 
 namespace bosquet {
@@ -38,6 +39,7 @@ struct Split {
 // The node for which a split is searched.
 struct NodeToSplit {
     RowSet rows;
+    std::uint64_t all_rows;  // number of its rows in all parts
     // Cumulative sums of quantitative features, entries of categorical ones.
     const Packed* histogram;
     ValueBounds bounds;
@@ -50,15 +52,16 @@ struct NodeToSplit {
 
 class SplitFinder {
   public:
-    SplitFinder(const BinnedMatrix& matrix, const GrowOptions& options, const GrowKernels& kernels)
-        : matrix_(&matrix), options_(&options), kernels_(&kernels) {}
+    SplitFinder(const BinnedMatrix& matrix, const GrowOptions& options, const GrowKernels& kernels,
+                Reducer& reducer)
+        : matrix_(&matrix), options_(&options), kernels_(&kernels), reducer_(&reducer) {}
 
     void set_scale(const GradientScale& scale);
     // Uses another matrix with the same layout.
     void set_matrix(const BinnedMatrix& matrix) { matrix_ = &matrix; }
 
-    NodeToSplit prepare_node(RowSet rows, const Packed* histogram, Packed total,
-                             const ValueBounds& bounds, std::uint64_t key) const;
+    NodeToSplit prepare_node(RowSet rows, std::uint64_t all_rows, const Packed* histogram,
+                             Packed total, const ValueBounds& bounds, std::uint64_t key) const;
 
     // Finds the best split on one feature without checking the numbers of rows. `out` is unchanged
     // if there is none.
@@ -88,24 +91,25 @@ class SplitFinder {
                          double l2) const;
     double priority(const Split& split, const NodeToSplit& node) const;
     double decrease_from_score(double score, const NodeToSplit& node, double l2) const;
-    Split search(std::uint32_t feature, const NodeToSplit& node, const std::uint32_t* counts) const;
+    Split search(std::uint32_t feature, const NodeToSplit& node, const std::int64_t* counts) const;
     Split search_ordered(std::uint32_t feature, const NodeToSplit& node,
-                         const std::uint32_t* counts) const;
+                         const std::int64_t* counts) const;
     Split search_categories(std::uint32_t feature, const NodeToSplit& node,
-                            const std::uint32_t* counts) const;
+                            const std::int64_t* counts) const;
     ScanResult scan_constrained(std::uint32_t feature, const Packed* sums, BinRange missing_right,
                                 BinRange missing_left, const NodeToSplit& node) const;
-    BinRange bins_with_enough_rows(const std::uint32_t* counts, std::uint32_t bins,
-                                   std::size_t before, std::size_t rows) const;
+    BinRange bins_with_enough_rows(const std::int64_t* counts, std::uint32_t bins,
+                                   std::int64_t before, std::int64_t rows) const;
     static bool left_is_heavier(Packed left, Packed total);
-    std::vector<std::uint32_t> count_bins(std::uint32_t feature, RowSet rows) const;
-    static std::size_t count_left(const Split& split, std::span<const std::uint32_t> counts);
+    std::vector<std::int64_t> count_bins(std::uint32_t feature, RowSet rows) const;
+    static std::int64_t count_left(const Split& split, std::span<const std::int64_t> counts);
     bool is_surely_large_enough(const Split& split, Packed total) const;
     bool is_admissible(Packed left, Packed total) const;
 
     const BinnedMatrix* matrix_;
     const GrowOptions* options_;
     const GrowKernels* kernels_;
+    Reducer* reducer_;
     GradientScale scale_;
     std::int32_t min_hessian_ = 1;  // minimum of a child, in units
     double noise_ = 0;              // standard deviation of the noise of a priority

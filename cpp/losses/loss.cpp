@@ -119,13 +119,15 @@ void Loss::check_classes(std::span<const double> target) const {
 void Loss::start_round(const LossData& data) {
     started_ = true;
     if (formula_ != FormulaName::huber) return;
-    std::vector<WeightedValue> residuals(data.rows);
+    WeightedGroups residuals(1);
+    residuals[0].resize(data.rows);
     for (std::uint32_t k = 0; k < outputs_; ++k) {
         const double* y = target_of(data, k);
         const double* f = data.raw + k * data.stride;
         for (std::size_t i = 0; i < data.rows; ++i)
-            residuals[i] = {std::abs(y[i] - f[i]), data.weight != nullptr ? data.weight[i] : 1.0};
-        deltas_[k] = std::max(weighted_quantile(residuals, parameters_[k]), 1e-300);
+            residuals[0][i] = {std::abs(y[i] - f[i]), data.weight_of(i)};
+        double delta = weighted_quantiles(residuals, parameters_[k], *data.reducer)[0];
+        deltas_[k] = std::max(delta, 1e-300);
     }
 }
 
@@ -204,11 +206,12 @@ std::vector<double> Loss::best_constants(const LossData& data) const {
             double sum = data.sum([&](std::size_t i) { return data.weight_of(i) * y[i]; });
             constants[k] = constant(sum / data.total_weight());
         } else {
-            std::vector<Point> points(data.rows);
-            for (std::size_t i = 0; i < data.rows; ++i) points[i] = {y[i], 0.0, data.weight_of(i)};
+            PointGroups points(1);
+            for (std::size_t i = 0; i < data.rows; ++i)
+                points[0].push_back({y[i], 0.0, data.weight_of(i)});
             // The delta of Huber's loss is unknown before there are residuals. As in Friedman
             // (2001), the median is the start.
-            constants[k] = minimise(points, k);
+            constants[k] = minimise(points, k, *data.reducer)[0];
         }
     }
     return constants;
@@ -246,13 +249,14 @@ std::vector<double> Loss::constants_beside(const LossData& data) const {
         scale_classes(data, constants);
         return constants;
     }
-    std::vector<Point> points(data.rows);
+    PointGroups points(1);
+    points[0].resize(data.rows);
     for (std::uint32_t k = 0; k < outputs_; ++k) {
         const double* y = target_of(data, k);
         const double* f = data.raw + k * data.stride;
         for (std::size_t i = 0; i < data.rows; ++i)
-            points[i] = {y[i], f[i] + constants[k], data.weight_of(i)};
-        constants[k] += minimise(points, k);
+            points[0][i] = {y[i], f[i] + constants[k], data.weight_of(i)};
+        constants[k] += minimise(points, k, *data.reducer)[0];
     }
     return constants;
 }
@@ -298,13 +302,26 @@ void Loss::scale_classes(const LossData& data, std::vector<double>& constants) c
 
 double Loss::minimiser(const LossData& data, std::span<const std::uint32_t> rows,
                        std::uint32_t output) const {
-    if (rows.empty()) return 0;
+    PointGroups groups{points_of(data, rows, output)};
+    return minimise(groups, output, *data.reducer)[0];
+}
+
+std::vector<double> Loss::minimisers(const LossData& data,
+                                     std::span<const std::vector<std::uint32_t>> groups,
+                                     std::uint32_t output) const {
+    PointGroups points;
+    for (const auto& rows : groups) points.push_back(points_of(data, rows, output));
+    return minimise(points, output, *data.reducer);
+}
+
+std::vector<Point> Loss::points_of(const LossData& data, std::span<const std::uint32_t> rows,
+                                   std::uint32_t output) const {
     std::vector<Point> points;
     points.reserve(rows.size());
     const double* y = target_of(data, output);
     const double* f = data.raw + output * data.stride;
     for (std::uint32_t row : rows) {
-        Point point{y[row], f[row], data.weight != nullptr ? data.weight[row] : 1.0};
+        Point point{y[row], f[row], data.weight_of(row)};
         if (softmax_) {
             // With the other outputs fixed, class k against the rest is a two-class problem with
             // the raw score f_k - log(sum of e^f over the other classes).
@@ -318,113 +335,25 @@ double Loss::minimiser(const LossData& data, std::span<const std::uint32_t> rows
         }
         points.push_back(point);
     }
-    return minimise(points, output);
+    return points;
 }
 
-double Loss::minimise(std::vector<Point>& points, std::uint32_t output) const {
+std::vector<double> Loss::minimise(const PointGroups& groups, std::uint32_t output,
+                                   Reducer& reducer) const {
     bool first_huber = formula_ == FormulaName::huber && !started_;
-    if (formula_ == FormulaName::absolute_error || formula_ == FormulaName::quantile ||
-        first_huber) {
-        std::vector<WeightedValue> residuals(points.size());
-        for (std::size_t i = 0; i < points.size(); ++i)
-            residuals[i] = {points[i].y - points[i].f, points[i].w};
-        double level = formula_ == FormulaName::quantile ? parameters_[output] : 0.5;
-        return weighted_quantile(residuals, level);
+    bool by_quantile =
+        formula_ == FormulaName::absolute_error || formula_ == FormulaName::quantile || first_huber;
+    if (!by_quantile && formula_ != FormulaName::squared_error) {
+        ConvexLoss loss{kDerivatives[index_of(formula_)], deltas_[output],
+                        traits().scale == RawScale::unitless};
+        return best_shifts(groups, loss, reducer);
     }
-    if (formula_ == FormulaName::squared_error) {
-        auto term = [&](std::size_t i) { return points[i].w * (points[i].y - points[i].f); };
-        auto weight = [&](std::size_t i) { return points[i].w; };
-        double total = fixed_sum(points.size(), weight, points.size(), single_part());
-        return total > 0 ? fixed_sum(points.size(), term, points.size(), single_part()) / total
-                         : 0.0;
-    }
-    return search(points, output);
-}
-
-// The unit of the tolerance of the search: steps below 1e-12 are ignored, except if the residuals
-// themselves are small.
-double Loss::tolerance_unit(const std::vector<Point>& points) {
-    double largest = 0;
-    for (const Point& p : points) largest = std::max(largest, std::abs(p.y - p.f));
-    return largest > 0 && largest < 0x1p-10 ? largest : 1;
-}
-
-// The loss is convex in c. The sign change of its derivative is bracketed, then refined by Newton
-// steps, with a bisection where a Newton step would leave the bracket.
-double Loss::search(const std::vector<Point>& points, std::uint32_t output) const {
-    PointDerivatives derivatives = kDerivatives[index_of(formula_)];
-    double parameter = deltas_[output];
-    std::vector<Derivatives> terms(points.size());
-    auto derivatives_at = [&](double c) {
-        for (std::size_t i = 0; i < points.size(); ++i) {
-            const Point& p = points[i];
-            Derivatives d = derivatives(p.y, p.f + c, parameter);
-            terms[i] = {p.w * d.g, p.w * d.h};
-        }
-        auto g = [&](std::size_t i) { return terms[i].g; };
-        auto h = [&](std::size_t i) { return terms[i].h; };
-        return Derivatives{fixed_sum(terms.size(), g, terms.size(), single_part()),
-                           fixed_sum(terms.size(), h, terms.size(), single_part())};
-    };
-    double start = derivatives_at(0).g;
-    if (start == 0) return 0;
-    double unit = traits().scale == RawScale::target ? tolerance_unit(points) : 1;
-    double low = 0, high = 0, distance = unit;
-    // A leaf with a single class has its minimum at infinity; 2^5 is large enough for a
-    // probability.
-    double max_distance = traits().scale == RawScale::unitless ? 32 : 1e300;
-    double& moving = start > 0 ? low : high;
-    while (distance <= max_distance) {
-        moving = start > 0 ? -distance : distance;
-        double g = derivatives_at(moving).g;
-        if (start > 0 ? g <= 0 : g >= 0) break;
-        distance *= 2;
-    }
-    if (distance > max_distance) return moving;
-    double c = 0, width = 2 * (high - low);
-    for (int step = 0; step < 200; ++step) {
-        Derivatives sum = derivatives_at(c);
-        if (sum.g == 0) break;
-        (sum.g > 0 ? high : low) = c;
-        double newton = sum.h > 0 ? c - sum.g / sum.h : low;
-        // A Newton step is taken if it stays inside the bracket and the bracket halves every other
-        // step. Where the loss is linear, Newton steps are short and would hardly converge.
-        bool slow = step % 2 == 1 && high - low > width / 2;
-        if (step % 2 == 1) width = high - low;
-        double next = newton > low && newton < high && !slow ? newton : low + (high - low) / 2;
-        double step_size = std::abs(next - c);
-        c = next;
-        if (step_size <= 1e-12 * (unit + std::abs(c))) break;
-    }
-    return c;
-}
-
-double weighted_quantile(std::vector<WeightedValue>& values, double level) {
-    if (values.empty()) return 0;
-    for (const WeightedValue& v : values)  // sorting needs values that can be ordered, so no NaN
-        if (v.value != v.value || v.weight != v.weight)
-            throw InputError(
-                "a residual is NaN because targets or predictions are too large; rescale the "
-                "targets");
-    std::sort(values.begin(), values.end(), [](const WeightedValue& a, const WeightedValue& b) {
-        return a.value != b.value ? a.value < b.value : a.weight < b.weight;
-    });
-    auto weight = [&](std::size_t i) { return values[i].weight; };
-    FixedUnit unit =
-        fixed_unit(largest_magnitude(values.size(), weight, single_part()), values.size());
-    std::int64_t total = 0, below = 0;
-    for (const WeightedValue& v : values) total += to_multiple(v.weight, unit.per_unit);
-    double goal = level * static_cast<double>(total);
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        below += to_multiple(values[i].weight, unit.per_unit);
-        auto share = static_cast<double>(below);
-        // If the goal is met exactly, every value up to the next one is a minimiser: return the
-        // midpoint.
-        if (share == goal && i + 1 < values.size())
-            return values[i].value / 2 + values[i + 1].value / 2;
-        if (share > goal) return values[i].value;
-    }
-    return values.back().value;
+    WeightedGroups residuals(groups.size());
+    for (std::size_t k = 0; k < groups.size(); ++k)
+        for (const Point& p : groups[k]) residuals[k].push_back({p.y - p.f, p.w});
+    if (!by_quantile) return weighted_means(residuals, reducer);
+    double level = formula_ == FormulaName::quantile ? parameters_[output] : 0.5;
+    return weighted_quantiles(residuals, level, reducer);
 }
 
 }  // namespace bosquet

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/weighted_value.hpp"
 #include "losses/kernels.hpp"
+#include "losses/minimisers.hpp"
 #include "parallel/reducer.hpp"
 #include "parallel/team.hpp"
 
@@ -92,6 +92,10 @@ class Loss {
     // The constant c that minimises the loss of raw + c on these rows, for one output.
     double minimiser(const LossData& data, std::span<const std::uint32_t> rows,
                      std::uint32_t output) const;
+    // The same for each of several groups of rows.
+    std::vector<double> minimisers(const LossData& data,
+                                   std::span<const std::vector<std::uint32_t>> groups,
+                                   std::uint32_t output) const;
 
   private:
     void check_parameters() const;
@@ -100,12 +104,10 @@ class Loss {
     std::vector<double> constants_beside(const LossData& data) const;
     std::vector<double> class_weights(const LossData& data) const;
     void scale_classes(const LossData& data, std::vector<double>& constants) const;
-    struct Point {
-        double y, f, w;
-    };
-    double minimise(std::vector<Point>& points, std::uint32_t output) const;
-    static double tolerance_unit(const std::vector<Point>& points);
-    double search(const std::vector<Point>& points, std::uint32_t output) const;
+    std::vector<Point> points_of(const LossData& data, std::span<const std::uint32_t> rows,
+                                 std::uint32_t output) const;
+    std::vector<double> minimise(const PointGroups& groups, std::uint32_t output,
+                                 Reducer& reducer) const;
     const double* target_of(const LossData& data, std::uint32_t output) const {
         return data.target + (targets_ == 1 ? 0 : output * data.stride);
     }
@@ -119,8 +121,5 @@ class Loss {
     std::vector<double> deltas_;  // deltas of this round for Huber's loss; otherwise parameters_
     bool started_ = false;
 };
-
-// The weighted quantile: a share `level` of the weight lies below it. Reorders the values.
-double weighted_quantile(std::vector<WeightedValue>& values, double level);
 
 }  // namespace bosquet

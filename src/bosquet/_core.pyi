@@ -42,6 +42,11 @@ class Bins:
 def learn_bins(data: object, categories: Sequence[int], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], max_bins: int, sample_rows: int, seed: int, threads: int) -> Bins:
     """Learn the bins of each column of a matrix or of a list of columns."""
 
+def sample_run(first: int, rows: int, all_rows: int, limit: int, seed: int) -> NDArray[numpy.uint32]:
+    """
+    Return which of the rows [first, first + rows) of `all_rows` rows belong to the sample from which bins are learned, counted from `first`.
+    """
+
 class BinnedMatrix:
     """A table whose values are replaced by the numbers of their bins."""
 
@@ -118,7 +123,7 @@ class Loss:
         Convert raw predictions of shape (n_rows, n_outputs) to the scale of the target: means, quantiles (sorted by their levels) or class probabilities.
         """
 
-    def best_constants(self, target: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], raw: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None) -> NDArray[numpy.float64]:
+    def best_constants(self, target: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], raw: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None, part: Part | None = None) -> NDArray[numpy.float64]:
         """
         Return for each output the constant raw prediction with the smallest loss; with raw predictions of shape (n_outputs, n_rows), the constant to add to them.
         """
@@ -207,14 +212,29 @@ class Ensemble:
 
     def __setstate__(self, state: bytes) -> None: ...
 
+class Part:
+    """The rows of this process as a part of all rows of a fit."""
+
+    def __init__(self, add: Callable, maximise: Callable, all_rows: int, runs: Sequence[tuple[int, int]]) -> None:
+        """
+        `add` and `maximise` replace the integers of an array by their sums, or by the largest ones, over all parts; all parts call them in the same order. `runs` lists the runs of consecutive rows in this part: the number of the first row among all rows, and the number of rows.
+        """
+
+    @property
+    def all_rows(self) -> int: ...
+
+    @property
+    def n_rows(self) -> int: ...
+
 class BoostingFit:
     """
     A gradient boosting fit in progress; each call of round() runs one boosting round.
     """
 
-    def __init__(self, matrix: BinnedMatrix, bins: Bins, target: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], loss: Loss, options: dict, isa: str, threads: int) -> None: ...
+    def __init__(self, matrix: BinnedMatrix, bins: Bins, target: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], loss: Loss, options: dict, isa: str, threads: int, part: Part | None = None) -> None:
+        """With a part, the rows are combined with those of the other parts."""
 
-    def set_validation(self, matrix: BinnedMatrix, target: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+    def set_validation(self, matrix: BinnedMatrix, target: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], part: Part | None = None) -> None:
         """Set the validation set, binned with the same bins."""
 
     def add_version(self, matrix: BinnedMatrix) -> None:

@@ -55,6 +55,10 @@ WRITE_ONLY = ("truth", "truths", "bandit_loss")
 Call = tuple[str, tuple[Any, ...]]
 
 
+def leave(numbers: Any) -> None:
+    """Combine the numbers of one part: leave them as they are."""
+
+
 def bound_names() -> list[str]:
     """Return the names of all bindings: functions, classes, methods and properties."""
     names = []
@@ -134,6 +138,7 @@ class GoodCalls:
         call("all_losses")
         self.bins = call("learn_bins", data, self.categories, self.weight, 16, 30, 1, 2)
         call("learn_bins", self.columns, [], NO_WEIGHTS, 255, 1000, 1, 1)
+        call("sample_run", 5, 20, 100, 30, 1)
         call("Bins.n_features", self.bins)
         call("Bins.edges", self.bins, 1)
         call("Bins.n_bins", self.bins, 2)
@@ -210,6 +215,16 @@ class GoodCalls:
         call("BoostingFit.validation_loss", fit)
         call("BoostingFit.raw", fit, True)
         call("BoostingFit.timings", fit)
+        part = call("Part.__init__", leave, leave, 2 * self.rows, [(7, self.rows)])
+        call("Part.all_rows", part)
+        call("Part.n_rows", part)
+        call("Loss.best_constants", self.loss, target, self.weight, None, part)
+        fit_of_part = call(
+            "BoostingFit.__init__", self.matrix, self.bins, target, self.weight, self.loss, options,
+            "auto", 2, part,
+        )  # fmt: skip
+        call("BoostingFit.set_validation", fit_of_part, self.matrix, target, NO_WEIGHTS, part)
+        call("BoostingFit.round", fit_of_part, self.ensemble)
         labels = self.classes[None].astype(float)
         plain = {"max_leaf_nodes": 4, "min_samples_leaf": 1}
         of_classes = call(
