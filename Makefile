@@ -154,7 +154,7 @@ $(DONE)/build-tools: pyproject.toml | $(DONE)/venv
 # Editable: a changed Python file takes effect immediately, and doctests run on the sources themselves.
 $(DONE)/package: pyproject.toml CMakeLists.txt $(CPP) $(DONE)/build-tools
 	@command -v $${CXX:-c++} > /dev/null || command -v g++ > /dev/null || { \
-	  echo "Bosquet needs a C++20 compiler, for example g++ 11 or newer."; exit 1; }
+	  echo "Bosquet needs a C++20 compiler (g++ 11 or newer, or clang 14 or newer)."; exit 1; }
 	$(PIP) --no-build-isolation --editable .
 	@touch $@
 
