@@ -357,6 +357,71 @@ def test_an_internal_error_is_exit_code_1(run_command, monkeypatch, sales, model
         main(["predict", str(model), str(sales), "--traceback"])
 
 
+def test_a_type_error_of_python_is_an_internal_error(run_command, monkeypatch, sales, model):
+    from bosquet.cli.commands import predict
+
+    monkeypatch.setattr(predict, "predictions_of", lambda *_: None + 1)
+    code, _, err = run_command("predict", model, sales)
+    assert code == 1
+    assert err.startswith("bosquet: internal error: TypeError: unsupported operand")
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        (
+            "categorical_features=5",
+            "categorical_features=5 is not valid: categorical_features must be",
+        ),
+        ("estimator=5", "estimator=5 is not an estimator"),
+    ],
+)
+def test_a_parameter_of_another_type_is_exit_code_2(run_command, sales, tmp_path, setting, message):
+    words = ["fit", sales, "-t", "sold", "-o", tmp_path / "m", "--set", setting, "-q"]
+    code, printed, err = run_command(*words)
+    assert (code, printed, err.count("\n")) == (2, "", 1)
+    assert err.startswith(f"bosquet: {message}")
+
+
+@pytest.mark.parametrize("command", ["predict", "explain"])
+def test_a_column_of_another_type_is_exit_code_2(run_command, tmp_path, command):
+    from bosquet import DecisionTreeClassifier
+
+    table = valid_table()
+    DecisionTreeClassifier().fit(table[["x", "z"]], table["y"]).save(tmp_path / "m")
+    table.assign(z=pd.date_range("2024", periods=N)).to_parquet(tmp_path / "t.parquet")
+    code, printed, err = run_command(command, tmp_path / "m", tmp_path / "t.parquet")
+    assert (code, printed, err.count("\n")) == (2, "", 1)
+    assert err.startswith("bosquet: column 'z' has type datetime64")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["-t", "x", "--positive", "c"], "--positive c needs a target with two classes, but 'x'"),
+        (["-t", "y", "--task", "regression"], "pass --task classification or convert the column"),
+        (["-t", "y", "--metric", "rmse"], "--metric rmse is not a metric for a binary task"),
+        (["-t", "y", "--resume", "t.csv.gz"], "--resume t.csv.gz is not a checkpoint of a study"),
+        (["-t", "y", "--exposure", "x"], "if the target is numeric, pass --task regression"),
+    ],
+)
+def test_messages_of_the_library_name_the_options_of_the_command(
+    run_command, tmp_path, monkeypatch, words, message
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.csv").write_bytes(to_csv_bytes(valid_table()))
+    (tmp_path / "t.csv.gz").write_bytes(b"no checkpoint\n")
+    code, printed, err = run_command("study", "t.csv", *words, "-q")
+    assert (code, printed) == (2, "")
+    assert message in err
+
+
+def test_notes_name_the_options_of_the_command(run_command, tmp_path):
+    valid_table().assign(y=[1, 2, 3] * (N // 3)).to_csv(tmp_path / "t.csv", index=False)
+    words = ["fit", tmp_path / "t.csv", "-t", "y", "--method", "tree", "-o", tmp_path / "m"]
+    assert "is read as classes; pass --task regression" in run_command(*words)[2]
+
+
 def test_an_interrupt_is_exit_code_130(run_command, monkeypatch, sales, model):
     from bosquet.cli.commands import predict
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import os
 import sys
+import traceback
 from collections.abc import Sequence
+from pathlib import Path
 
 from bosquet.cli.arguments import (
     OneLineParser,
@@ -18,6 +20,7 @@ from bosquet.cli.arguments import (
     refuse_unknown_options,
 )
 from bosquet.cli.commands import COMMANDS
+from bosquet.cli.option_names import with_option_names
 
 OK, FAILED, WRONG, INTERRUPTED = 0, 1, 2, 130
 
@@ -67,7 +70,7 @@ def main(words: Sequence[str] | None = None) -> int:
     bosquet ...
     0
     """
-    traceback = "--traceback" in (sys.argv[1:] if words is None else words)
+    with_traceback = "--traceback" in (sys.argv[1:] if words is None else words)
     try:
         code = _run(words)
         sys.stdout.flush()
@@ -80,7 +83,7 @@ def main(words: Sequence[str] | None = None) -> int:
         _discard_output()
         code = OK
     except Exception as error:
-        if traceback:
+        if with_traceback:
             raise
         code = _report_error(error)
     return code
@@ -108,8 +111,11 @@ def _report_error(error: Exception) -> int:
         _discard_output()
         _print_error(f"{error.filename or 'the output'}: {error.strerror or error}")
         return WRONG
-    if isinstance(error, UserError | ValueError | ImportError):
+    if isinstance(error, UserError | ImportError):
         _print_error(str(error))
+        return WRONG
+    if isinstance(error, ValueError) or _is_about_input(error):
+        _print_error(with_option_names(str(error)))
         return WRONG
     if isinstance(error, MemoryError):
         _print_error("not enough memory for this table; use fewer rows or columns")
@@ -118,6 +124,18 @@ def _report_error(error: Exception) -> int:
         f"internal error: {type(error).__name__}: {error} (please report it with the output of --traceback)"
     )
     return FAILED
+
+
+def _is_about_input(error: Exception) -> bool:
+    """Return whether an error is a TypeError that a `raise` statement of Bosquet raised.
+
+    Its message is about an argument or a column. Any other TypeError, such as that of None + 1, is internal.
+    """
+    if not isinstance(error, TypeError):
+        return False
+    origin = traceback.extract_tb(error.__traceback__)[-1]
+    is_ours = Path(origin.filename).is_relative_to(Path(__file__).parents[1])
+    return is_ours and (origin.line or "").startswith("raise ")
 
 
 def _print_error(message: str) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from bosquet._suggestions import hint
 from bosquet.cli.arguments import UserError
+from bosquet.cli.option_names import with_option_names
 from bosquet.cli.output import print_note
 
 if TYPE_CHECKING:
@@ -57,5 +58,5 @@ def training_table(arguments: Namespace) -> Any:
     positive = getattr(arguments, "positive", None)
     table = read_study_table(frame, arguments.target, arguments.task, positive, any_width=True)
     for note in table.notes:
-        print_note(arguments, f"note: {note}")
+        print_note(arguments, f"note: {with_option_names(note)}")
     return table

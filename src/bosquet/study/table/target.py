@@ -83,8 +83,8 @@ def _index_of_label(positive: Any, target: StudyTarget) -> int:
             "is a number" if target.task == "regression" else f"has {len(target.classes)} classes"
         )
         raise ValueError(
-            f"positive={positive!r} needs a target with two classes, but {target.name!r} {kind}; remove"
-            " positive"
+            f"positive={positive!r} needs a target with two classes, but {target.name!r} {kind}; leave it"
+            " out"
         )
     labels = [str(label) for label in target.classes]
     positive_text = str(positive)
