@@ -67,7 +67,7 @@ def test_a_dropped_round_is_forgotten(tmp_path):
 def test_a_checkpoint_of_another_study_and_any_other_file_are_rejected(tmp_path):
     path = tmp_path / "j"
     Checkpoint(path, HEADING)
-    with pytest.raises(ValueError, match="belongs to another study: its random_state differs"):
+    with pytest.raises(ValueError, match="another study \\(random seed: 0 in the file, 1 now\\)"):
         Checkpoint(path, {**HEADING, "random_state": 1})
     path.write_text("a,b\n1,2\n")
     with pytest.raises(ValueError, match="is not a checkpoint of a study"):
@@ -78,6 +78,31 @@ def test_a_checkpoint_of_another_study_and_any_other_file_are_rejected(tmp_path)
     path.write_bytes(b"\x00\x01 no line at all")
     with pytest.raises(ValueError, match="is not a checkpoint of a study"):
         Checkpoint(path, HEADING)
+
+
+@pytest.mark.parametrize(
+    ("earlier", "now", "difference"),
+    [
+        ({"methods": ["cart", "lda"]}, {"methods": ["cart"]}, "methods: cart, lda in the file, cart now"),
+        ({}, {"positive": "yes"}, "positive class: none in the file, yes now"),
+        ({"tune_by": {"a": "bic", "b": "bic"}}, {}, "validation scheme: bic in the file, none now"),
+        ({"tune_by": {"a": "bic", "b": "cv"}}, {}, "validation scheme: a=bic, b=cv in the file, none now"),
+        (
+            {"design": {"columns": {"time": "day"}, "values": [1]}},
+            {"design": {"columns": {"time": "day"}, "values": [2]}},
+            "offset and split: other values of the same columns",
+        ),
+        ({"target": "x"}, {"target": "y"}, "target: x in the file, y now"),
+        ({"other": [{}] * 99}, {}, "... in the file, none now"),
+    ],
+)  # fmt: skip
+def test_the_difference_to_another_study_is_written_with_both_values(
+    tmp_path, earlier, now, difference
+):
+    Checkpoint(tmp_path / "j", {**HEADING, **earlier})
+    with pytest.raises(ValueError, match="belongs to another study") as raised:
+        Checkpoint(tmp_path / "j", {**HEADING, **now})
+    assert difference in str(raised.value)
 
 
 def changed_files(whole):

@@ -25,6 +25,56 @@ _NOT_A_CHECKPOINT = (
 )
 
 
+# What a study and its checkpoint must agree in, as it is named in messages.
+_NAMES = {
+    "bosquet study": "format of the checkpoint",
+    "target": "target",
+    "task": "task",
+    "methods": "methods",
+    "metric": "metric",
+    "costs": "costs",
+    "positive": "positive class",
+    "tune_by": "validation scheme",
+    "design": "time, groups, weights, offset and split",
+    "schedule": "time budget",
+    "random_state": "random seed",
+    "table": "table",
+}
+_SCHEDULES = {"counted": "no limit", "timed": "a limit"}
+_LONGEST_VALUE = 100  # characters
+
+
+def _difference(key: str, in_file: Any, now: Any) -> str:
+    """Return in words how a value of the heading differs."""
+    name = _NAMES.get(key, key[:_LONGEST_VALUE])
+    if key == "table":  # of which the heading has a hash only
+        return f"{name}: other rows, columns or values"
+    if key == "design" and _columns_of(in_file) == _columns_of(now):
+        return f"{name}: other values of the same columns"
+    return f"{name}: {_as_words(key, in_file)} in the file, {_as_words(key, now)} now"
+
+
+def _columns_of(design: Any) -> Any:
+    return design.get("columns") if isinstance(design, dict) else None
+
+
+def _as_words(key: str, value: Any) -> str:
+    if key == "design":
+        value = _columns_of(value)
+    if key == "schedule":
+        value = _SCHEDULES.get(str(value), value)
+    if value is None or value == {}:
+        return "none"
+    if isinstance(value, dict):
+        items = sorted({str(item) for item in value.values()})
+        is_uniform = key == "tune_by" and len(items) == 1
+        value = items if is_uniform else [f"{name}={item}" for name, item in value.items()]
+    if isinstance(value, list):
+        value = ", ".join(map(str, value))
+    text = str(value)
+    return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}..."
+
+
 def fingerprint_of_table(frame: Any, y: np.ndarray) -> str:
     """Return a hash of the names, types and values of a table and its target."""
     import pandas
@@ -133,13 +183,18 @@ class Checkpoint:
             is_checkpoint = False
         if not is_checkpoint:
             raise ValueError(_NOT_A_CHECKPOINT.format(path))
-        expected = json.loads(json.dumps(self.heading))
-        for key in sorted((expected.keys() | heading.keys()) - {"hash"}):
-            if expected.get(key) != heading.get(key):
-                raise ValueError(
-                    f"checkpoint={path!r} belongs to another study: its {key} differs;"
-                    " pass another path or delete the file"
-                )
+        now = json.loads(json.dumps(self.heading))
+        keys = [*_NAMES, *sorted((now.keys() | heading.keys()) - {*_NAMES, "hash"})]
+        differences = [
+            _difference(key, heading.get(key), now.get(key))
+            for key in keys
+            if heading.get(key) != now.get(key)
+        ]
+        if differences:
+            raise ValueError(
+                f"checkpoint={path!r} belongs to another study ({'; '.join(differences[:4])}); pass the table"
+                " and the options of that study to continue it, or another path for a new one"
+            )
 
     def _read_line(self, line: bytes) -> bool:
         """Read an outcome, or a deleted split, from a line; return False if the line is invalid."""
