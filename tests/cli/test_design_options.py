@@ -159,7 +159,7 @@ def test_counts_are_studied_with_an_exposure_and_predicted_with_it(run_command, 
     code, stdout, err = run_command(*words)
     assert code == 0, err
     assert "unsuited: it does not take an offset" in stdout
-    assert "a model file cannot store a model with an exposure" in stdout
+    assert "because a model file cannot hold a model with an exposure. Model, with" in stdout
     command = ["predict", "m.bosquet.pkl", "--trust"]
     code, once, _ = run_command(*command, "t.csv")
     frame.assign(w=2 * frame["w"]).to_csv("twice.csv", index=False)

@@ -27,7 +27,11 @@ def test_the_study_reports_the_saved_file_and_how_to_use_it(
     command = counted_study(sales, "price", "linear", 1)
     code, stdout, err = run_command(*command, "-q", "--no-report", "--save", "best.bosquet")
     assert code == 0, err
-    assert "best.bosquet was not written: the inner model of the TableModel" in stdout
+    assert (
+        "best.bosquet was not written, because Linear regression (ridge) is a model of scikit-learn, and a"
+        " model file holds Bosquet's own models only. To get a model file, pass"
+        " --methods gradient-boosting,random-forest,cart. Model, with" in stdout
+    )
     assert "bosquet predict best.bosquet.pkl NEW.csv --trust" in stdout
     assert [path.name for path in tmp_path.iterdir()] == ["best.bosquet.pkl"]
 

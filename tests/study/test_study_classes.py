@@ -99,7 +99,9 @@ def test_a_model_of_bosquets_own_is_saved_with_tidying_and_decision(tmp_path):
 
 def test_a_model_of_another_library_is_not_saved_and_the_error_explains_it(tmp_path):
     study = study_of_two_methods().fit(two_class_table(), "y")
-    with pytest.raises(ValueError, match="Linear is not a model of Bosquet, and a model file"):
+    with pytest.raises(
+        ValueError, match="Linear is a model of scikit-learn, and a model file holds"
+    ):
         study.save(tmp_path / "model")
     assert not (tmp_path / "model").exists()
 

@@ -124,7 +124,7 @@ def test_a_study_with_an_exposure_models_the_rate():
         study.predict(later.assign(days=-1))
     again = pickle.loads(pickle.dumps(study.best_))
     assert again.predict(later) == pytest.approx(predicted)
-    with pytest.raises(ValueError, match="cannot store a model with an exposure"):
+    with pytest.raises(ValueError, match="cannot hold a model with an exposure"):
         study.save("nowhere.bosquet")
 
 
@@ -170,7 +170,7 @@ def test_a_study_with_an_offset_is_resumed(tmp_path):
     plain = Study(**given).fit(frame, "claims", offset="log_days")
     for other in (again, plain):
         assert other.predict(frame) == pytest.approx(study.predict(frame))
-    with pytest.raises(ValueError, match="belongs to another study: its"):
+    with pytest.raises(ValueError, match="split: offset=log_days in the file, none now"):
         Study(checkpoint=path, **given).fit(frame, "claims")
 
 

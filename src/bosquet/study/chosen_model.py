@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
+from sklearn.dummy import DummyClassifier, DummyRegressor
 
 from bosquet._sklearn import BaseEstimator, available_if
+from bosquet._state.kinds import kind_of
 from bosquet.explain import explain
 from bosquet.study.table.offset import OffsetColumn
 from bosquet.study.tuning.thresholds import Decision
@@ -17,6 +19,29 @@ from bosquet.tables.frames import as_frame
 
 def _has_probabilities(owner: ChosenModel) -> bool:
     return owner.decision is not None and hasattr(owner.estimator, "predict_proba")
+
+
+_PYTHON_ADVICE = {
+    "library": "pass methods=['gradient-boosting', 'random-forest', 'cart'], or pickle `best_`",
+    "constant": "fit one estimator instead, or pickle `best_`",
+    "offset": "pickle `best_` instead",
+}
+
+
+class NoModelFileError(ValueError):
+    """Raised if a model file cannot hold the chosen model.
+
+    Attributes
+    ----------
+    reason : str
+        Why, without advice.
+    cause : {"library", "constant", "offset"}
+        A model of another library, the constant, or an exposure or offset.
+    """
+
+    def __init__(self, reason: str, cause: Literal["library", "constant", "offset"]):
+        super().__init__(f"{reason}; {_PYTHON_ADVICE[cause]}")
+        self.reason, self.cause = reason, cause
 
 
 class ChosenModel(BaseEstimator):
@@ -129,21 +154,36 @@ class ChosenModel(BaseEstimator):
     def save(self, path: str | os.PathLike[str], key: bytes | None = None) -> None:
         """Save the model, the preparation of the table and the decision rule to a file for `bosquet.load`.
 
-        The file does not use pickle, so only models of Bosquet can be saved; others raise a ValueError. With
-        a `key` the file is signed.
+        A model file cannot hold a scikit-learn model, a super learner with a scikit-learn member, the
+        constant, or a model with an exposure or offset. For these, a ValueError is raised. With a `key` the
+        file is signed.
         """
-        if self.offset is not None:
-            raise ValueError(
-                f"a model file cannot store a model with an {self.offset.kind}; pickle `best_` instead"
-            )
-        if not type(self.estimator).__module__.startswith("bosquet."):
-            raise ValueError(
-                f"{self.title or type(self.estimator).__name__} is not a model of Bosquet, and a model file"
-                " without pickle cannot store it; restrict `methods` to models of Bosquet (the constant"
-                " is not one), or pickle `best_`"
-            )
+        self._check_model_file()
         costs = None if self.decision is None else self.decision.as_costs()
         TableModel(self.estimator, self.tidier, costs).save(path, key)
+
+    def _check_model_file(self) -> None:
+        """Raise NoModelFileError if a model file cannot hold the model."""
+        title = self.title or type(self.estimator).__name__
+        holds = "and a model file holds Bosquet's own models only"
+        if self.offset is not None:
+            raise NoModelFileError(
+                f"a model file cannot hold a model with an {self.offset.kind}", "offset"
+            )
+        if isinstance(self.estimator, DummyClassifier | DummyRegressor):
+            raise NoModelFileError(
+                "the study chose the constant, which a model file cannot hold", "constant"
+            )
+        if kind_of(self.estimator) is None:
+            library = _library_of(self.estimator)
+            raise NoModelFileError(f"{title} is a model of {library}, {holds}", "library")
+        members = getattr(self.estimator, "named_estimators_", {})
+        names = [name for name, member in members.items() if kind_of(member) is None]
+        if names:
+            library = _library_of(members[names[0]])
+            raise NoModelFileError(
+                f"{title} has members of {library} ({', '.join(names)}), {holds}", "library"
+            )
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
@@ -155,3 +195,10 @@ class ChosenModel(BaseEstimator):
 
     def __repr__(self) -> str:
         return f"ChosenModel({self.title or type(self.estimator).__name__})"
+
+
+def _library_of(estimator: Any) -> str:
+    """Return the name of the library of an estimator that a model file cannot hold."""
+    package = type(estimator).__module__.partition(".")[0]
+    # The pipelines of a study's methods are subclasses of scikit-learn's.
+    return "scikit-learn" if package in ("bosquet", "sklearn") else package

@@ -17,6 +17,7 @@ from bosquet.cli.arguments import (
 )
 from bosquet.cli.inputs import read_input_table
 from bosquet.cli.models import key_arguments, read_key
+from bosquet.cli.option_names import with_option_names
 from bosquet.cli.output import check_outputs, print_note, print_result, write_atomically
 
 if TYPE_CHECKING:
@@ -29,9 +30,9 @@ if TYPE_CHECKING:
 NAME = "study"
 HELP = "tune and compare methods, choose and explain one, write an HTML report"
 DESCRIPTION = (
-    "Explore a table, split it, tune the hyper-parameters of every method by cross-validation, compare the"
-    " tuned methods on a test set, repeat on other splits, choose one by accuracy, robustness and"
-    " interpretability, explain it and write an HTML report. Results are printed as soon as they are"
+    "Explore a table, split it, tune the hyper-parameters of every method, compare the tuned methods on a"
+    " test set, repeat on other splits, choose the most accurate method, or a more interpretable one that is"
+    " not significantly worse, explain it and write an HTML report. Results are printed as soon as they are"
     " available."
 )
 EXAMPLES = """
@@ -44,12 +45,21 @@ bosquet study claims.csv -t claims --exposure days             # fits a rate per
 bosquet study big.csv -t y --budget none --resume big.study    # continues after an interruption
 """
 PICKLED = ".pkl"
+# How to get a model file, by the cause of a `NoModelFileError`.
+MODEL_FILE_ADVICE = {
+    "library": " To get a model file, pass --methods gradient-boosting,random-forest,cart.",
+    "constant": " To get a model file of one method, use bosquet fit.",
+    "offset": "",
+}
 INCONCLUSIVE = 3  # exit code
 EXIT_CODES = """
 exit codes:
-  0  a conclusion was reached; it may be that no method is better than the constant
-  3  no conclusion: no method is better than the constant, but some methods were stopped by the time limit,
-     failed or were not reached
+  0    a conclusion was reached; it may be that no method is better than the constant
+  1    an internal error; please report it
+  2    an error in the arguments or the files, which the user can fix
+  3    no conclusion: no method is significantly better than the constant, but some methods were stopped by
+       the time limit, failed or were not reached
+  130  interrupted
 """
 METHODS_HELP = (
     "comma-separated methods to try, for example linear,cart,gradient-boosting; an"
@@ -66,7 +76,7 @@ def arguments(parser: ArgumentParser) -> None:
     _add_study_arguments(parser.add_argument_group("study"))
     _add_design_arguments(parser.add_argument_group("time, groups, weights and splits"))
     _add_output_arguments(parser.add_argument_group("files to write"))
-    key_arguments(parser, "sign the model file of --save with this key")
+    key_arguments(parser, "The model file of --save is signed with it.")
 
 
 def _add_study_arguments(group: Any) -> None:
@@ -96,7 +106,8 @@ def _add_study_arguments(group: Any) -> None:
         "--tune-by",
         choices=SCHEMES,
         metavar="SCHEME",
-        help=f"how hyper-parameters are tuned: {', '.join(SCHEMES)} (default: depends on the method)",
+        help="how hyper-parameters are tuned: cv (cross-validation), validation (validation set), oob"
+        " (out-of-bag), bootstrap, aic, bic (default: depends on the method)",
     )
     group.add_argument(
         "--costs",
@@ -165,8 +176,9 @@ def _add_output_arguments(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--save",
         metavar="FILE",
-        help="write the chosen model with the preparation of its table: a model file, or a pickle (.pkl is"
-        " appended to the name) if it is a scikit-learn model",
+        help="model file to write: the chosen model with the preparation of its table. A model file cannot"
+        " hold a scikit-learn model, a super learner with a scikit-learn member, the constant, or a model"
+        " with an exposure or offset. For these, the study writes a pickle (.pkl is appended to the name)",
     )
     group.add_argument(
         "--resume",
@@ -179,7 +191,8 @@ def run(arguments: Namespace) -> int:
     report = None if arguments.no_report else arguments.report or default_report(arguments.data)
     outputs = [("--report", report), ("--resume", arguments.resume), ("--save", arguments.save)]
     if arguments.save and not arguments.save.endswith(PICKLED):
-        outputs.append(("--save", arguments.save + PICKLED))  # used for a scikit-learn model
+        # If a model file cannot hold the model.
+        outputs.append(("--save", arguments.save + PICKLED))
     check_outputs(outputs, [arguments.data, arguments.test, arguments.costs, arguments.key_file])
     key = read_key(arguments)
     if key is not None and (arguments.save or PICKLED).endswith(PICKLED):
@@ -264,7 +277,8 @@ def write_results(
     The result is printed even if a file cannot be written, because the study took a long time.
     """
     lines = [str(study)]
-    lines += [f"note: {note}" for note in study.record_["notes"]] if not arguments.quiet else []
+    if not arguments.quiet:
+        lines += [f"note: {with_option_names(note)}" for note in study.record_["notes"]]
     files: dict[str, str | None] = {"report": None, "model": None}
     try:
         if report is not None:
@@ -291,9 +305,11 @@ def _write_report(path: str, study: Any) -> None:
 def _save_model(path: str, study: Any, key: bytes | None) -> tuple[str, str]:
     """Write the chosen model; return the name of the file and a sentence on how to use it.
 
-    A model file can store only models of Bosquet. Another model is written as a pickle, with the
-    preparation of its table and its decision threshold or costs.
+    A model that a model file cannot hold is written as a pickle, with the preparation of its table and its
+    decision threshold or costs.
     """
+    from bosquet.study.chosen_model import NoModelFileError
+
     reason = ""
     if not path.endswith(PICKLED):
         try:
@@ -301,7 +317,11 @@ def _save_model(path: str, study: Any, key: bytes | None) -> tuple[str, str]:
                 study.save(draft, key)
             return path, f"Model: {os.path.abspath(path)} (use: bosquet predict {path} NEW.csv)"
         except ValueError as error:
-            reason = f"{path} was not written: {error}. "
+            if isinstance(error, NoModelFileError):
+                advice = MODEL_FILE_ADVICE[error.cause]
+                reason = f"{path} was not written, because {error.reason}.{advice} "
+            else:
+                reason = f"{path} was not written: {error}. "
             reason += "A pickle cannot be signed. " if key is not None else ""
             path += PICKLED
     with write_atomically(path) as draft, open(draft, "wb") as file:
