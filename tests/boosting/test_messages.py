@@ -241,3 +241,14 @@ def test_valid_input_gives_no_warning():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         bosquet.AdaBoostClassifier(n_estimators=3, n_jobs=-1, callbacks=[print]).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [bosquet.LPBoostClassifier(nu=0.3), bosquet.BrownBoostClassifier(target_error=0.3)],
+    ids=class_name_of,
+)
+def test_weights_that_leave_one_class_are_an_error_with_advice(model):
+    expected = "have the same class; give rows of another class a positive weight"
+    with pytest.raises(ValueError, match=expected):
+        model.fit(X, Y, sample_weight=Y.astype(float))

@@ -75,7 +75,11 @@ def test_losses_that_overflow_are_rejected(stream):
 def test_masks_are_checked(stream):
     f = [1.0, 2.0, 3.0]
     unchanged_by(stream, lambda: stream.predict(f, [True, False]), ValueError, "awake has shape")
-    unchanged_by(stream, lambda: stream.predict(f, [1, 0, 2]), ValueError, "True and False")
+    for mask, message in (
+        ([1, 0, 2], r"awake\[2\] is 2; pass True or False, or 1 or 0"),
+        (["1", "0", "1"], "awake has type <U1; pass True or False"),
+    ):
+        unchanged_by(stream, lambda mask=mask: stream.predict(f, mask), ValueError, message)
     unchanged_by(stream, lambda: stream.predict(f, [0, 0, 0]), ValueError, "every expert is asleep")
     stream.predict([1.0, np.inf, 3.0], [1, 0, 1])  # the forecast of a sleeping expert is ignored
 

@@ -130,8 +130,14 @@ def test_invalid_price_relatives_are_rejected(X, message):
 
 def test_the_shares_of_a_portfolio_must_sum_to_1():
     X = np.ones((4, 2))
-    with pytest.raises(ValueError, match="sum to 1"):
-        wealth(X, np.ones((4, 2)))
+    with pytest.raises(
+        ValueError, match="portfolios has the sum 2; shares must be finite and sum to 1"
+    ):
+        wealth(X, np.ones(2))
+    shares = np.full((4, 2), 0.5)
+    shares[3, 0] = np.nan
+    with pytest.raises(ValueError, match=r"portfolios\[3\] has the sum nan; shares"):
+        wealth(X, shares)
     with pytest.raises(ValueError, match=r"shape \(3,\)"):
         wealth(X, np.ones(3) / 3)
 

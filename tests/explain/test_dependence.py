@@ -182,13 +182,21 @@ def test_centred_curves_start_from_zero(regressor):
         ({"features": "a", "percentiles": (0.9, 0.1)}, "percentiles"),
         ({"features": "a", "method": "magic"}, "method='magic'"),
         ({"features": "a", "response": "odds"}, "response='odds'"),
-        ({"features": "a", "sample_weight": [1.0]}, "sample_weight"),
+        ({"features": "a", "sample_weight": [1.0]}, "sample_weight has shape"),
     ],
 )
 def test_invalid_options_raise(regressor, options, message):
     model, X = regressor
     with pytest.raises(ValueError, match=message):
         partial_dependence(model, X, **options)
+
+
+def test_an_invalid_weight_is_named_with_its_row(regressor):
+    model, X = regressor
+    weight = np.ones(len(X))
+    weight[3] = -1
+    with pytest.raises(ValueError, match=r"sample_weight\[3\] is -1"):
+        partial_dependence(model, X, "a", sample_weight=weight)
 
 
 class Formula:

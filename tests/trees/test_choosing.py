@@ -220,8 +220,16 @@ def test_invalid_arguments_are_named(validation_case):
         errors_along_path(tree, path, leaf, y + 1)
     with pytest.raises(ValueError, match="one entry per row"):
         errors_along_path(tree, path, leaf, y[:5])
-    with pytest.raises(ValueError, match="pass 300 finite numbers"):
-        errors_along_path(tree, path, leaf, y, weight=-np.ones(300))
+    for weight, message in (
+        (np.ones(5), "weight has shape \\(5,\\), but there are 300 rows"),
+        (
+            np.where(np.arange(300) == 3, -1, 1),
+            "weight\\[3\\] is -1; weights must be finite and >= 0",
+        ),
+        (np.zeros(300), "all weights are zero"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            errors_along_path(tree, path, leaf, y, weight=weight)
     with pytest.raises(ValueError, match="one output"):
         errors_along_path(tree, path, leaf, y, loss="squares")
     with pytest.raises(ValueError, match="rule='2se' is not valid"):

@@ -120,8 +120,14 @@ def read_mask(awake: ArrayLike | None, shape: tuple[int, ...]) -> np.ndarray | N
             f"awake has shape {mask.shape}, but the forecasts have shape {shape}; pass one entry per"
             " forecast"
         )
-    if mask.dtype.kind not in "bif" or not np.isin(mask, (0, 1)).all():
-        raise ValueError("awake must contain only True and False, or 1 and 0")
+    if mask.dtype.kind not in "biuf":
+        raise ValueError(f"awake has type {mask.dtype}; pass True or False, or 1 or 0")
+    wrong = np.argwhere(~np.isin(mask, (0, 1)))
+    if wrong.size:
+        place = ", ".join(map(str, wrong[0]))
+        raise ValueError(
+            f"awake[{place}] is {mask[tuple(wrong[0])]:g}; pass True or False, or 1 or 0"
+        )
     return np.ascontiguousarray(mask, dtype=np.uint8)
 
 

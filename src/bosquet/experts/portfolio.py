@@ -55,8 +55,13 @@ def wealth(X: TableLike, portfolios: Any) -> np.ndarray:
             f"portfolios has shape {shares.shape}; for X of shape {relatives.shape} it must have shape"
             f" {relatives.shape[1:]} or {relatives.shape}"
         )
-    if not (np.isfinite(shares).all() and np.allclose(shares.sum(axis=-1), 1, atol=1e-6)):
-        raise ValueError("the shares of every portfolio must be finite and sum to 1")
+    sums = np.atleast_1d(shares.sum(axis=-1))
+    wrong = np.flatnonzero(~np.isclose(sums, 1, atol=1e-6))
+    if wrong.size:
+        name = f"portfolios[{wrong[0]}]" if shares.ndim == 2 else "portfolios"
+        raise ValueError(
+            f"{name} has the sum {sums[wrong[0]]:g}; shares must be finite and sum to 1"
+        )
     with np.errstate(over="ignore"):
         return np.exp(log_wealth(relatives, shares))
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from bosquet import _core
+from bosquet._weights import check_sample_weight
 from bosquet.data import count_rows, take_rows
 from bosquet.explain._curves import Dependence
 from bosquet.explain._tables import (
@@ -225,14 +226,9 @@ def _column_sets(X: Any, features: Any) -> tuple[list[tuple[int, ...]], bool]:
 
 def _weights(sample_weight: Any, n_rows: int) -> np.ndarray:
     """Weights of sum 1 (default: equal)."""
-    if sample_weight is None:
+    weight = check_sample_weight(sample_weight, n_rows)
+    if not weight.size:
         return np.full(n_rows, 1 / n_rows)
-    weight = np.asarray(sample_weight, dtype=float)
-    if weight.shape != (n_rows,) or (weight < 0).any() or not weight.sum() > 0:
-        raise ValueError(
-            f"sample_weight is not valid: it must contain {n_rows} numbers >= 0, one per row, not all of them"
-            " 0"
-        )
     return weight / weight.sum()
 
 

@@ -185,7 +185,10 @@ class StudyRun:
             reasons = "; ".join(
                 f"{record['title']}: {record['message']}" for record in method_records[:3]
             )
-            raise ValueError(f"no method could be fitted to this table: {reasons}")
+            raise ValueError(
+                f"no method could be fitted to this table ({reasons}); pass other methods, or check the table"
+                " with bosquet info"
+            )
         return choice
 
     def _fit_and_explain(
@@ -246,8 +249,7 @@ class StudyRun:
         if not methods:
             names = ", ".join(method.name for method in self.options.methods or METHODS.values())
             raise ValueError(
-                f"none of the methods ({names}) supports the task {task!r};"
-                " pass other methods, or methods=None for all that do"
+                f"none of the methods ({names}) supports the task {task!r}; pass other methods"
             )
         if not any(method.name == BASELINE for method in methods):
             methods.insert(0, METHODS[BASELINE])

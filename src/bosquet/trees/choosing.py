@@ -339,8 +339,13 @@ def _check_weights(weight: ArrayLike | None, n_rows: int) -> np.ndarray:
     if weight is None:
         return np.ones(n_rows)
     w = np.asarray(weight, dtype=float)
-    if w.shape != (n_rows,) or not np.isfinite(w).all() or (w < 0).any() or not w.any():
+    if w.shape != (n_rows,):
         raise ValueError(
-            f"weight has shape {w.shape} or invalid entries; pass {n_rows} finite numbers >= 0, not all zero"
+            f"weight has shape {w.shape}, but there are {n_rows} rows; pass one weight per row"
         )
+    wrong = np.flatnonzero(~np.isfinite(w) | (w < 0))
+    if wrong.size:
+        raise ValueError(f"weight[{wrong[0]}] is {w[wrong[0]]:g}; weights must be finite and >= 0")
+    if not w.any():
+        raise ValueError("all weights are zero; at least one must be positive")
     return w

@@ -155,7 +155,8 @@ class VoteClassifier(LearnerSequenceMixin, SaveMixin, ExplainMixin, ClassifierMi
         signs = 2.0 * class_numbers(labels, self.classes_) - 1
         if weighted_rows is not None and (signs == signs[0]).all():
             raise ValueError(
-                "all rows with a sample_weight above 0 have the same class; two classes are needed"
+                "all rows with a sample_weight above 0 have the same class; give rows of another class a"
+                " positive weight"
             )
         learner = make_weak_learner(
             self.estimator,
