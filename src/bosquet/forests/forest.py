@@ -49,8 +49,9 @@ _PARAMETERS = """
         Categorical columns. "from_dtype": columns of text or category type. Ordered categories are split
         by their order unless they are listed here.
     monotonic_cst : array or dict, default=None
-        For each feature -1 (predictions decrease), 0 (no constraint) or +1 (predictions increase). For
-        regression with one target or two classes; not with criterion="absolute_error".
+        For each feature, 1 if the prediction must not decrease when the feature increases, -1 if it must not
+        increase, 0 for no constraint. For regression with one target or two classes; not with
+        criterion="absolute_error".
     keep_rows : bool, default=False
         Whether to store the leaf of each training row{keep_rows_for}.
     warm_start : bool, default=False

@@ -98,7 +98,7 @@ class HaarBoostClassifier(SaveMixin, ClassifierMixin, BaseEstimator):
         Called after each round with a `RoundInfo`, whose loss is the training error. Boosting stops if
         one of them returns True.
     verbose : int, default=0
-        1 shows a progress bar.
+        0 prints nothing, 1 shows a progress bar.
     n_jobs : int or None, default=None
         Number of threads; it does not change the model.
 

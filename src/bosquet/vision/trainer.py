@@ -95,7 +95,8 @@ class CascadeTrainer(BaseEstimator):
     n_jobs : int or None, default=None
         Number of threads; it does not change the cascade.
     verbose : int, default=0
-        1 shows a progress bar with the stage, its hit rate and false alarm rate, and the remaining time.
+        0 prints nothing, 1 shows a progress bar with the stage, its hit rate and false alarm rate, and the
+        remaining time.
 
     Attributes
     ----------

@@ -183,7 +183,7 @@ class BrownBoostClassifier(VoteClassifier):
         Called after each round with a `RoundInfo` (losses are error rates); a callback that returns True
         stops the fit.
     verbose : int, default=0
-        1: a progress bar.
+        0 prints nothing, 1 shows a progress bar.
     n_jobs : int or None, default=None
         Number of threads; None: all. The model is the same for any number.
     random_state : int, RandomState or None, default=None

@@ -42,11 +42,14 @@ __all__ = [
 _PARAMETERS_DOC = """
     quality : {"fast", "default", "best"}, default="default"
         How much time the parameters that are "auto" may spend on accuracy. "fast": one model with fixed
-        values. "default": rules of the number of rows and classes (below). "best": smaller steps, twice as
+        values. "default": values that depend on the size of the table. "best": smaller steps, twice as
         many runs, and cross-validation on larger tables; several times as slow. `parameters_` has the values
         that a fit used; the page "Default hyper-parameters of gradient boosting" of the documentation has the
         rules and what they gain. A parameter that is set keeps its value. If `n_estimators` is set, or with
-        `warm_start` or `estimator`, the values are those of "fast", with one tree per output.
+        `warm_start` or `estimator`, the values are those of "fast", with one tree per output. The rules
+        depend on the number of rows times outputs. A table is small below 10,000, medium below 150,000
+        (below 500,000 for more than two classes), otherwise large. There is one output per class if there
+        are more than two, and one per target or level in regression.
     learning_rate : float or "auto", default="auto"
         Shrinkage ν: the factor by which each tree is multiplied. A smaller value needs more rounds and
         usually gives a lower loss. "auto": 0.05, or 0.1 for trees of more than two classes; 0.6 times that
@@ -61,8 +64,7 @@ _PARAMETERS_DOC = """
         The runs differ only if something is drawn at random: columns, rows, split noise, or the signs of
         trees for several outputs. Losses and timings are those of the
         first run. "auto": 5 for small tables, 3 for medium ones (8 for those of more than two classes with
-        fewer than 10,000 rows), 1 for large ones and with quality="fast". With rows times outputs as the
-        size, small is below 10,000 and medium below 150,000 (below 500,000 for more than two classes).
+        fewer than 10,000 rows), 1 for large ones and with quality="fast".
     max_leaf_nodes : int, None or "auto", default="auto"
         Maximum number of leaves of a tree. None: no limit (then set `max_depth`). "auto": 31, or 63 for
         more than two classes (31 or 63 by cross-validation on medium tables with fewer than 10,000 rows);
@@ -79,14 +81,16 @@ _PARAMETERS_DOC = """
         λ in the leaf weight -G/(H + λ). "auto": 1, or 3 to 5 for small tables with classes, less
         if a class is rare.
     min_split_gain : float, default=0
-        Smallest gain β of a split; gains are ½[G_L²/(H_L+λ) + G_R²/(H_R+λ) - G²/(H+λ)] - β.
+        Cost β of a split, subtracted from its gain ½[G_L²/(H_L+λ) + G_R²/(H_R+λ) - G²/(H+λ)]. A split is
+        made only if the result is positive.
     max_delta_step : float, default=0
         Largest value of a leaf before shrinkage; 0: no limit.
     split_noise : float or "auto", default="auto"
-        Standard deviation of the random noise by which the best splits of a node on different features are
-        compared; 0: the largest gain decides. The unit is √(2 gain) of a split at random, about 1 standard
-        deviation of its gradient sums, so that 1 rarely changes the choice of a feature with a clear effect.
-        "auto": 0 to 5 for small tables with classes, chosen by cross-validation, else 0.
+        Standard deviation of the random noise that is added when the best splits of different features in a
+        node are compared. 0: no noise, so the split with the largest gain is used. The noise is added to
+        √(2 gain); with 1 it has about the size of √(2 gain) of a random split. CatBoost's `random_strength`
+        has the same purpose. "auto": 0, 2 or 5 for small tables with classes, chosen by cross-validation;
+        otherwise 0.
     subsample : float or "auto", default="auto"
         Fraction of the rows on which the trees of a round are grown, drawn without replacement. "auto": 1, or
         0.5 to 0.8 for small tables.
@@ -132,7 +136,8 @@ _PARAMETERS_DOC = """
         Minimum number of rows of a level that is sorted on its own. Rarer levels stay together. "auto": 30,
         or 5 for small tables.
     monotonic_cst : array of -1, 0, 1, or dict {feature: direction}, default=None
-        Features in which the prediction must not decrease (1) or increase (-1).
+        For each feature, 1 if the prediction must not decrease when the feature increases, -1 if it must not
+        increase, 0 for no constraint.
     interaction_cst : list of sets of features, "pairwise", "no_interactions" or None, default=None
         Sets of features that may occur together on a path of a tree.
     estimator : scikit-learn regressor, default=None
@@ -161,7 +166,7 @@ _PARAMETERS_DOC = """
         Whether to fit again on all rows after early stopping, with the best number of rounds. False keeps
         the model fitted to the training set, in half the time.
     tol : float, default=1e-7
-        Smallest improvement that counts.
+        Smallest decrease of the monitored loss, or increase of the score, that counts as an improvement.
     scoring : None, "loss", str or callable, default=None
         Metric that early stopping monitors: the loss, or a scikit-learn scorer.
     warm_start : bool, default=False
@@ -174,7 +179,7 @@ _PARAMETERS_DOC = """
     callbacks : list of callables, default=None
         Called after each round with a `RoundInfo`; a callback that returns True stops the fit.
     verbose : int, default=0
-        1: a progress bar.
+        0 prints nothing, 1 shows a progress bar.
     n_jobs : int or None, default=None
         Number of threads. None: all that this process may use. The model has the same bits for any number.
     random_state : int, RandomState or None, default=None
