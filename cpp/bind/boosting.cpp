@@ -200,7 +200,8 @@ class BoostingFit {
     OwnedFitData fit_data_of(std::shared_ptr<BinnedMatrix> matrix, DoubleMatrix target,
                              DoubleArray weight, const OwnedPart* part) const {
         std::size_t rows = matrix->rows();
-        if (Layout(bins_.features, rows).features != matrix->layout().features)
+        if (Layout(bins_.features, rows, matrix->layout().has_columns).features !=
+            matrix->layout().features)
             throw InputError(
                 "matrix was not made with these bins; pass the result of bin_table(data, bins)");
         if ((rows == 0 && part == nullptr) || target.shape(0) != loss_.targets() ||

@@ -364,6 +364,46 @@ std::shared_ptr<CodedTable> code_bins(nb::object data, const Bins& bins, const s
     return std::make_shared<CodedTable>(CodedTable::binned(table, bins.features, chosen, team));
 }
 
+// A table of codes whose rows are appended in batches.
+class GrowingCodes {
+  public:
+    GrowingCodes(const Bins& bins, std::size_t rows) : bins_(bins) {
+        check_at_most(rows, kMaxRows, "rows");
+        table_ = std::make_shared<CodedTable>(CodedTable::of_bins(bins_.features, rows));
+    }
+
+    void append(nb::object data, const std::string& isa, int threads) {
+        InUse guard(in_use_, kTable);
+        OwnedTable batch = table_of(data);
+        if (!table_) throw InputError("the table is finished; create another one");
+        check_length(bins_.features.size(), batch.columns.size(), "bins", "column");
+        check_at_most(batch.rows, table_->rows - filled_rows_,
+                      "rows in a batch, after which the table would be full");
+        Isa chosen = parse_isa(isa);
+        LongCall call;
+        Team team(threads);
+        table_->append(batch, bins_.features, filled_rows_, chosen, team);
+        filled_rows_ += batch.rows;
+    }
+
+    std::shared_ptr<CodedTable> finish() {
+        InUse guard(in_use_, kTable);
+        if (!table_ || filled_rows_ != table_->rows)
+            throw InputError("the table has " + std::to_string(filled_rows_) + " of " +
+                             std::to_string(table_ ? table_->rows : 0) +
+                             " rows; append the other rows first");
+        return std::move(table_);
+    }
+
+  private:
+    static constexpr const char* kTable = "the table";
+
+    Bins bins_;
+    std::shared_ptr<CodedTable> table_;
+    std::size_t filled_rows_ = 0;
+    std::atomic<bool> in_use_ = false;
+};
+
 void add_to(const CartTree& self, Ensemble& ensemble) {
     if (auto fault = find_fault(ensemble, self.tree))
         throw InputError("the tree does not match the ensemble: " + *fault);
@@ -400,6 +440,13 @@ void bind_cart(nb::module_& module) {
                nb::arg("threads"), "Code a table with one code per distinct value of each column.");
     module.def("code_bins", code_bins, nb::arg("data"), nb::arg("bins"), nb::arg("isa"),
                nb::arg("threads"), "Code a table with one code per bin of each column.");
+
+    nb::class_<GrowingCodes>(module, "GrowingCodes",
+                             "A table of codes, one per bin, whose rows are appended in batches.")
+        .def(nb::init<const Bins&, std::size_t>(), nb::arg("bins"), nb::arg("rows"))
+        .def("append", &GrowingCodes::append, nb::arg("data"), nb::arg("isa"), nb::arg("threads"),
+             "Code the next rows.")
+        .def("finish", &GrowingCodes::finish, "Return the table after its last row.");
 
     nb::class_<CartTree>(module, "CartTree", "A tree with the statistics of its nodes.")
         .def("details", details,

@@ -1,6 +1,8 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 
+#include <atomic>
+
 #include "base/error.hpp"
 #include "bind/bindings.hpp"
 #include "bind/checks.hpp"
@@ -123,6 +125,48 @@ std::shared_ptr<BinnedMatrix> bin_values(nb::object data, const Bins& bins, cons
     return std::make_shared<BinnedMatrix>(table, bins.features, chosen, team);
 }
 
+constexpr const char* kMatrix = "the matrix";
+
+// A matrix whose rows are appended in batches. A call that appends is not interrupted by another.
+class GrowingMatrix {
+  public:
+    GrowingMatrix(const Bins& bins, std::size_t rows, bool has_columns, const std::string& folder)
+        : bins_(bins) {
+        check_at_most(rows, kMaxRows, "rows");
+        matrix_ =
+            std::make_shared<BinnedMatrix>(bins_.features, rows, BinStorage{has_columns, folder});
+    }
+
+    void append(nb::object data, const std::string& isa, int threads) {
+        InUse guard(in_use_, kMatrix);
+        OwnedTable batch = table_of(data);
+        check_length(bins_.features.size(), batch.columns.size(), "bins", "column");
+        if (!matrix_) throw InputError("the matrix is finished; create another one");
+        check_at_most(batch.rows, matrix_->rows() - matrix_->filled_rows(),
+                      "rows in a batch, after which the matrix would be full");
+        Isa chosen = parse_isa(isa);
+        LongCall call;
+        Team team(threads);
+        matrix_->append(batch, bins_.features, chosen, team);
+    }
+
+    std::shared_ptr<BinnedMatrix> finish() {
+        InUse guard(in_use_, kMatrix);
+        if (!matrix_ || matrix_->filled_rows() != matrix_->rows())
+            throw InputError("the matrix has " + std::to_string(filled_rows()) + " of " +
+                             std::to_string(matrix_ ? matrix_->rows() : 0) +
+                             " rows; append the other rows first");
+        return std::move(matrix_);
+    }
+
+    std::size_t filled_rows() const { return matrix_ ? matrix_->filled_rows() : 0; }
+
+  private:
+    Bins bins_;
+    std::shared_ptr<BinnedMatrix> matrix_;
+    std::atomic<bool> in_use_ = false;
+};
+
 std::uint32_t bin_of(const BinnedMatrix& matrix, std::size_t feature, std::size_t row) {
     check_index(feature, matrix.layout().features.size(), "feature");
     check_index(row, matrix.rows(), "row");
@@ -172,6 +216,30 @@ void bind_data(nb::module_& module) {
         .def_prop_ro("n_rows", &BinnedMatrix::rows)
         .def("bin", bin_of, nb::arg("feature"), nb::arg("row"),
              "Return the bin of one value; 0 is the bin of missing values.");
+
+    module.def(
+        "binned_bytes",
+        [](const Bins& bins, std::size_t rows) {
+            check_at_most(rows, kMaxRows, "rows");
+            Layout with(bins.features, rows, true), without(bins.features, rows, false);
+            return nb::make_tuple(without.tile_bytes + without.column_bytes,
+                                  with.column_bytes - without.column_bytes);
+        },
+        nb::arg("bins"), nb::arg("rows"),
+        "Return the bytes of a binned matrix without the copies of its features as columns, and "
+        "the bytes of these copies.");
+
+    nb::class_<GrowingMatrix>(module, "GrowingMatrix",
+                              "A binned matrix whose rows are appended in batches.")
+        .def(nb::init<const Bins&, std::size_t, bool, const std::string&>(), nb::arg("bins"),
+             nb::arg("rows"), nb::arg("has_columns"), nb::arg("folder"),
+             "`has_columns` is whether features are stored as columns too, which makes splits "
+             "faster. With a folder, the bins are in a temporary file there; with an empty string, "
+             "in memory.")
+        .def("append", &GrowingMatrix::append, nb::arg("data"), nb::arg("isa"), nb::arg("threads"),
+             "Bin the next rows.")
+        .def("finish", &GrowingMatrix::finish, "Return the matrix after its last row.")
+        .def_prop_ro("filled_rows", &GrowingMatrix::filled_rows);
 
     module.def("bin_table", bin_values, nb::arg("data"), nb::arg("bins"), nb::arg("isa"),
                nb::arg("threads"), "Replace the values of a table by the numbers of their bins.");

@@ -17,9 +17,9 @@ namespace bosquet {
 // right child. Lines hold leaf numbers. Evaluated bottom-up, the line of the root holds for each
 // row the number of its leaf.
 struct LineSplit {
-    const std::uint8_t* column;  // nullptr for a wide feature
-    const std::uint16_t* wide_column;
-    const std::uint8_t* goes_left;  // by bin; nullptr for a quantitative feature
+    NarrowColumn column;               // of a narrow feature
+    const std::uint16_t* wide_column;  // nullptr for a narrow feature
+    const std::uint8_t* goes_left;     // by bin; nullptr for a quantitative feature
     std::uint32_t line;
     std::uint32_t left;  // the line of the right child is the next one
     std::uint8_t shift;

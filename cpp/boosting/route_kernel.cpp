@@ -14,18 +14,25 @@ inline Line load(const std::uint8_t* from) {
     return line;
 }
 
-template <class Bin>
-inline Line look_up(const Bin* bins, std::size_t count, const std::uint8_t* goes_left) {
+template <class Bins>
+inline Line look_up(Bins bins, std::size_t row, std::size_t count, const std::uint8_t* goes_left) {
     Line mask = {};
-    for (std::size_t i = 0; i < count; ++i) mask[i] = goes_left[bins[i]] ? 0xff : 0;
+    for (std::size_t i = 0; i < count; ++i) mask[i] = goes_left[bins[row + i]] ? 0xff : 0;
     return mask;
+}
+
+inline Line load(NarrowColumn column, std::size_t row, std::size_t count) {
+    if (column.stride == 1) return load(column.data + row);
+    Line line = {};
+    for (std::size_t i = 0; i < count; ++i) line[i] = column.data[(row + i) * column.stride];
+    return line;
 }
 
 inline Line goes_left(const LineSplit& split, std::size_t row, std::size_t count) {
     if (split.wide_column != nullptr)
-        return look_up(split.wide_column + row, count, split.goes_left);
-    if (split.goes_left != nullptr) return look_up(split.column + row, count, split.goes_left);
-    Line bins = load(split.column + row) - split.shift;
+        return look_up(split.wide_column, row, count, split.goes_left);
+    if (split.goes_left != nullptr) return look_up(split.column, row, count, split.goes_left);
+    Line bins = load(split.column, row, count) - split.shift;
     Line bound = Line{} + split.bound;
     return (Line)(bins <= bound);
 }

@@ -97,16 +97,22 @@ CodedColumn code_values(const Column& source, std::size_t rows) {
     return column;
 }
 
+// Writes the codes of `count` categories to the rows from `first_row` on.
+void put_categories(CodedColumn& column, const Column& source, std::size_t count,
+                    std::size_t first_row) {
+    for (std::size_t i = 0; i < count; ++i) {
+        double value = read_value(source, i);
+        bool is_category = value >= 0 && value < column.categories();
+        put(column, first_row + i, is_category ? static_cast<std::uint32_t>(value) + 1 : 0);
+    }
+}
+
 CodedColumn code_categories(const Column& source, std::size_t rows, std::uint32_t categories) {
     CodedColumn column;
     column.nominal = true;
     column.codes = categories + 1;
     allocate(column, rows);
-    for (std::size_t row = 0; row < rows; ++row) {
-        double value = read_value(source, row);
-        bool is_category = value >= 0 && value < categories;
-        put(column, row, is_category ? static_cast<std::uint32_t>(value) + 1 : 0);
-    }
+    put_categories(column, source, rows, 0);
     return column;
 }
 
@@ -150,28 +156,42 @@ CodedTable CodedTable::exact(const Table& table, std::span<const std::uint32_t> 
 
 CodedTable CodedTable::binned(const Table& table, std::span<const FeatureBins> bins, Isa isa,
                               Team& team) {
-    const BinKernels& kernels = select_bin_kernels(isa);
+    CodedTable coded = of_bins(bins, table.rows);
+    coded.append(table, bins, 0, isa, team);
+    return coded;
+}
+
+CodedTable CodedTable::of_bins(std::span<const FeatureBins> bins, std::size_t rows) {
     CodedTable coded;
-    coded.rows = table.rows;
-    coded.columns.resize(table.columns.size());
-    team.run(table.columns.size(), [&](std::size_t f, int) {
-        if (bins[f].categorical) {
-            coded.columns[f] = code_categories(table.columns[f], table.rows, bins[f].categories);
-            return;
-        }
+    coded.rows = rows;
+    coded.columns.resize(bins.size());
+    for (std::size_t f = 0; f < bins.size(); ++f) {
         CodedColumn& column = coded.columns[f];
+        column.nominal = bins[f].categorical;
         column.edges = bins[f].edges;
         column.codes = bins[f].bins();
-        allocate(column, table.rows);
+        allocate(column, rows);
+    }
+    return coded;
+}
+
+void CodedTable::append(const Table& batch, std::span<const FeatureBins> bins,
+                        std::size_t first_row, Isa isa, Team& team) {
+    const BinKernels& kernels = select_bin_kernels(isa);
+    team.run(columns.size(), [&](std::size_t f, int) {
+        CodedColumn& column = columns[f];
+        if (column.nominal) {
+            put_categories(column, batch.columns[f], batch.rows, first_row);
+            return;
+        }
         ColumnBinner binner(bins[f]);
         std::vector<double> scratch(kBlockRows);
-        for (std::size_t index = 0; index < block_count(table.rows); ++index) {
-            Range range = block(table.rows, index);
-            binner.bin(table.columns[f], range.begin, range.size(), kernels, scratch.data(),
-                       column.narrow.data() + range.begin, nullptr);
+        for (std::size_t index = 0; index < block_count(batch.rows); ++index) {
+            Range range = block(batch.rows, index);
+            binner.bin(batch.columns[f], range.begin, range.size(), kernels, scratch.data(),
+                       column.narrow.data() + first_row + range.begin, nullptr);
         }
     });
-    return coded;
 }
 
 }  // namespace bosquet

@@ -51,6 +51,11 @@ struct CodedTable {
     // One code per bin.
     static CodedTable binned(const Table& table, std::span<const FeatureBins> bins, Isa isa,
                              Team& team);
+    // The same with rows that append() codes later.
+    static CodedTable of_bins(std::span<const FeatureBins> bins, std::size_t rows);
+    // Codes the rows of a batch by their bins. Its first row is row `first_row` of the table.
+    void append(const Table& batch, std::span<const FeatureBins> bins, std::size_t first_row,
+                Isa isa, Team& team);
 };
 
 }  // namespace bosquet

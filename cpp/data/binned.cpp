@@ -1,7 +1,6 @@
 #include "data/binned.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <memory>
 
 namespace bosquet {
@@ -20,7 +19,8 @@ std::size_t aligned(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
 
 }  // namespace
 
-Layout::Layout(std::span<const FeatureBins> bins, std::size_t rows) : features(bins.size()) {
+Layout::Layout(std::span<const FeatureBins> bins, std::size_t rows, bool has_columns)
+    : features(bins.size()), has_columns(has_columns) {
     std::uint32_t narrow = 0;
     for (std::uint32_t f = 0; f < bins.size(); ++f) {
         FeaturePlace& place = features[f];
@@ -31,7 +31,7 @@ Layout::Layout(std::span<const FeatureBins> bins, std::size_t rows) : features(b
         if (!place.active) continue;
         active.push_back(f);
         place.column = column_bytes;
-        column_bytes += aligned(rows * (place.wide ? 2 : 1));
+        if (place.wide || has_columns) column_bytes += aligned(rows * (place.wide ? 2 : 1));
         if (place.wide) {
             wide.push_back(f);
             continue;
@@ -47,6 +47,7 @@ Layout::Layout(std::span<const FeatureBins> bins, std::size_t rows) : features(b
         tiles.push_back({offset, stride_for(count), count, first * 256});
         offset += aligned(rows * tiles.back().stride);
     }
+    tile_bytes = offset;
     histogram_size = narrow * 256;
     for (std::uint32_t f : wide) {
         features[f].histogram = histogram_size;
@@ -56,12 +57,19 @@ Layout::Layout(std::span<const FeatureBins> bins, std::size_t rows) : features(b
 
 BinnedMatrix::BinnedMatrix(const Table& table, std::span<const FeatureBins> bins, Isa isa,
                            Team& team)
-    : rows_(table.rows), layout_(bins, table.rows) {
-    std::size_t tile_bytes = 0;
-    for (const Tile& tile : layout_.tiles) tile_bytes = tile.offset + aligned(rows_ * tile.stride);
-    tiles_ = Buffer<std::uint8_t>(tile_bytes);
-    columns_ = Buffer<std::uint8_t>(layout_.column_bytes);
+    : BinnedMatrix(bins, table.rows, {}) {
+    append(table, bins, isa, team);
+}
 
+BinnedMatrix::BinnedMatrix(std::span<const FeatureBins> bins, std::size_t rows,
+                           const BinStorage& storage)
+    : rows_(rows),
+      layout_(bins, rows, storage.has_columns),
+      tiles_(layout_.tile_bytes, storage.folder),
+      columns_(layout_.column_bytes, storage.folder) {}
+
+void BinnedMatrix::append(const Table& batch, std::span<const FeatureBins> bins, Isa isa,
+                          Team& team) {
     std::vector<ColumnBinner> binners;
     binners.reserve(bins.size());
     for (const FeatureBins& feature : bins) binners.emplace_back(feature);
@@ -70,32 +78,36 @@ BinnedMatrix::BinnedMatrix(const Table& table, std::span<const FeatureBins> bins
     // A block of a row-major matrix fits into the second-level cache while its columns are read one
     // after the other.
     constexpr std::size_t kRows = 1024;
-    std::size_t blocks = (rows_ + kRows - 1) / kRows;
+    std::size_t blocks = (batch.rows + kRows - 1) / kRows;
     auto fill = [&](std::size_t index, int) {
-        fill_block(table, binners, {index * kRows, std::min(rows_, (index + 1) * kRows)}, kernels);
+        fill_block(batch, binners, {index * kRows, std::min(batch.rows, (index + 1) * kRows)},
+                   filled_rows_, kernels);
     };
-    if (rows_ * bins.size() >= 100'000)
+    if (batch.rows * bins.size() >= 100'000)
         team.run(blocks, fill);
     else
         for (std::size_t index = 0; index < blocks; ++index) fill(index, 0);
+    filled_rows_ += batch.rows;
 }
 
-void BinnedMatrix::fill_block(const Table& table, std::span<const ColumnBinner> binners, Range rows,
-                              const BinKernels& kernels) {
+void BinnedMatrix::fill_block(const Table& batch, std::span<const ColumnBinner> binners, Range rows,
+                              std::size_t first_row, const BinKernels& kernels) {
     auto scratch = std::make_unique_for_overwrite<double[]>(rows.size());
+    auto narrow = std::make_unique_for_overwrite<std::uint8_t[]>(rows.size());
+    std::size_t begin = first_row + rows.begin;
     for (std::uint32_t f : layout_.active) {
         const FeaturePlace& place = layout_.features[f];
         std::uint8_t* column = columns_.data() + place.column;
         if (place.wide) {
-            binners[f].bin(table.columns[f], rows.begin, rows.size(), kernels, scratch.get(),
-                           nullptr, reinterpret_cast<std::uint16_t*>(column) + rows.begin);
+            binners[f].bin(batch.columns[f], rows.begin, rows.size(), kernels, scratch.get(),
+                           nullptr, reinterpret_cast<std::uint16_t*>(column) + begin);
             continue;
         }
-        column += rows.begin;
-        binners[f].bin(table.columns[f], rows.begin, rows.size(), kernels, scratch.get(), column,
+        column = layout_.has_columns ? column + begin : narrow.get();
+        binners[f].bin(batch.columns[f], rows.begin, rows.size(), kernels, scratch.get(), column,
                        nullptr);
         const Tile& tile = layout_.tiles[place.tile];
-        std::uint8_t* cell = tiles_.data() + tile.offset + rows.begin * tile.stride + place.slot;
+        std::uint8_t* cell = tiles_.data() + tile.offset + begin * tile.stride + place.slot;
         for (std::size_t i = 0; i < rows.size(); ++i) cell[i * tile.stride] = column[i];
     }
 }

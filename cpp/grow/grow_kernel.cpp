@@ -265,8 +265,8 @@ ScanResult scan(const Packed* sums, BinRange missing_right, BinRange missing_lef
 }
 
 template <class Bin, class GoesLeft>
-[[gnu::always_inline]] inline std::size_t mark(const Bin* column, RowSet rows, std::uint64_t* marks,
-                                               GoesLeft goes_left) {
+[[gnu::always_inline]] inline std::size_t mark(const Bin* column, std::size_t stride, RowSet rows,
+                                               std::uint64_t* marks, GoesLeft goes_left) {
     std::size_t total = 0;
     for (std::size_t begin = 0; begin < rows.count; begin += 64) {
         std::size_t size = rows.count - begin < 64 ? rows.count - begin : 64;
@@ -274,10 +274,11 @@ template <class Bin, class GoesLeft>
         if (rows.rows != nullptr) {
             const std::uint32_t* row = rows.rows + begin;
             for (std::size_t i = 0; i < size; ++i)
-                word |= std::uint64_t{goes_left(column[row[i]])} << i;
+                word |= std::uint64_t{goes_left(column[row[i] * stride])} << i;
         } else {
-            const Bin* bins = column + rows.first + begin;
-            for (std::size_t i = 0; i < size; ++i) word |= std::uint64_t{goes_left(bins[i])} << i;
+            const Bin* bins = column + (rows.first + begin) * stride;
+            for (std::size_t i = 0; i < size; ++i)
+                word |= std::uint64_t{goes_left(bins[i * stride])} << i;
         }
         marks[begin / 64] = word;
         total += static_cast<std::size_t>(__builtin_popcountll(word));
@@ -285,20 +286,28 @@ template <class Bin, class GoesLeft>
     return total;
 }
 
-std::size_t mark_below(const std::uint8_t* column, RowSet rows, std::uint8_t shift,
-                       std::uint8_t bound, std::uint64_t* marks) {
+// With a constant stride of 1 the compiler vectorises the loop over consecutive rows.
+template <class GoesLeft>
+[[gnu::always_inline]] inline std::size_t mark(NarrowColumn column, RowSet rows,
+                                               std::uint64_t* marks, GoesLeft goes_left) {
+    if (column.stride == 1) return mark(column.data, 1, rows, marks, goes_left);
+    return mark(column.data, column.stride, rows, marks, goes_left);
+}
+
+std::size_t mark_below(NarrowColumn column, RowSet rows, std::uint8_t shift, std::uint8_t bound,
+                       std::uint64_t* marks) {
     return mark(column, rows, marks,
                 [=](std::uint8_t bin) { return static_cast<std::uint8_t>(bin - shift) <= bound; });
 }
 
-std::size_t mark_table(const std::uint8_t* column, RowSet rows, const std::uint8_t* goes_left,
+std::size_t mark_table(NarrowColumn column, RowSet rows, const std::uint8_t* goes_left,
                        std::uint64_t* marks) {
     return mark(column, rows, marks, [=](std::uint8_t bin) { return goes_left[bin] != 0; });
 }
 
 std::size_t mark_wide(const std::uint16_t* column, RowSet rows, const std::uint8_t* goes_left,
                       std::uint64_t* marks) {
-    return mark(column, rows, marks, [=](std::uint16_t bin) { return goes_left[bin] != 0; });
+    return mark(column, 1, rows, marks, [=](std::uint16_t bin) { return goes_left[bin] != 0; });
 }
 
 #if defined(__AVX2__)

@@ -420,7 +420,7 @@ std::size_t Grower::mark(const GrowingNode& node, RowSet rows,
     const FeaturePlace& place = matrix_->layout().features[split.feature];
     if (place.wide)
         return kernels_->mark_wide(matrix_->wide_column(place), rows, table.data(), marks);
-    const std::uint8_t* column = matrix_->column(place);
+    NarrowColumn column = matrix_->column(place);
     if (!table.empty()) return kernels_->mark_table(column, rows, table.data(), marks);
     std::uint8_t shift = split.missing_left ? 0 : 1;
     return kernels_->mark_below(column, rows, shift, static_cast<std::uint8_t>(split.bin - shift),

@@ -38,7 +38,7 @@ void HistogramBuilder::build_feature(std::uint32_t feature, RowSet rows, const P
     const FeaturePlace& place = matrix_->layout().features[feature];
     Packed* entries = histogram + place.histogram;
     std::fill_n(entries, place.bins, Packed{0});
-    auto add = [&](const auto* column) {
+    auto add = [&](auto column) {
         for (std::size_t i = 0; i < rows.count; ++i) {
             std::size_t row = rows.row(i);
             entries[column[row]] += gradients[row];

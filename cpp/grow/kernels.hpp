@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "base/isa.hpp"
+#include "data/narrow_column.hpp"
 
 namespace bosquet {
 
@@ -92,11 +93,11 @@ struct GrowKernels {
     // Sets bit i of `marks` if bin(row i) - shift <= bound as unsigned bytes; returns the number of
     // set bits. Shift 0 sends bin 0, the missing values, left; shift 1 makes it 255 and sends it
     // right.
-    std::size_t (*mark_below)(const std::uint8_t* column, RowSet rows, std::uint8_t shift,
+    std::size_t (*mark_below)(NarrowColumn column, RowSet rows, std::uint8_t shift,
                               std::uint8_t bound, std::uint64_t* marks);
     // Sets bit i if goes_left[bin(row i)] is 1.
-    std::size_t (*mark_table)(const std::uint8_t* column, RowSet rows,
-                              const std::uint8_t* goes_left, std::uint64_t* marks);
+    std::size_t (*mark_table)(NarrowColumn column, RowSet rows, const std::uint8_t* goes_left,
+                              std::uint64_t* marks);
     std::size_t (*mark_wide)(const std::uint16_t* column, RowSet rows,
                              const std::uint8_t* goes_left, std::uint64_t* marks);
     // Writes the marked rows to `left` and the others to `right`, in order, and nothing past their

@@ -270,7 +270,7 @@ Split SplitFinder::search_categories(std::uint32_t feature, const NodeToSplit& n
 std::vector<std::int64_t> SplitFinder::count_bins(std::uint32_t feature, RowSet rows) const {
     const FeaturePlace& place = matrix_->layout().features[feature];
     std::vector<std::int64_t> counts(place.bins);
-    auto count = [&](const auto* column) {
+    auto count = [&](auto column) {
         for (std::size_t i = 0; i < rows.count; ++i) ++counts[column[rows.row(i)]];
     };
     if (place.wide)

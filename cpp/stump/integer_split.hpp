@@ -36,7 +36,7 @@ void for_each_row(const StumpTable& table, std::uint32_t feature, Visit visit) {
         const std::uint16_t* column = table.binned().wide_column(place);
         for (std::size_t row = 0; row < table.rows(); ++row) visit(column[row], row);
     } else {
-        const std::uint8_t* column = table.binned().column(place);
+        const std::uint8_t* column = table.binned().contiguous_column(place);
         for (std::size_t row = 0; row < table.rows(); ++row) visit(column[row], row);
     }
 }

@@ -102,8 +102,9 @@ void StumpTable::bin_columns(Isa isa, Team& team) {
         std::uint32_t f = layout.active[index];
         const FeaturePlace& place = layout.features[f];
         const std::uint16_t* wide = binned_.wide_column(place);
-        has_missing_[f] = place.wide ? std::find(wide, wide + rows(), 0) != wide + rows()
-                                     : std::memchr(binned_.column(place), 0, rows()) != nullptr;
+        has_missing_[f] = place.wide
+                              ? std::find(wide, wide + rows(), 0) != wide + rows()
+                              : std::memchr(binned_.contiguous_column(place), 0, rows()) != nullptr;
     });
 }
 
@@ -120,7 +121,7 @@ const std::vector<std::uint32_t>& StumpTable::counts(std::uint32_t feature) cons
     if (place.wide)
         count(binned_.wide_column(place));
     else
-        count(binned_.column(place));
+        count(binned_.contiguous_column(place));
     counts.resize(place.bins);
     for (std::size_t i = 0; i < partial_counts.size(); ++i) counts[i / 4] += partial_counts[i];
     return counts;
@@ -183,7 +184,7 @@ StumpSides::StumpSides(const StumpTable& table, const Stump& stump, Isa isa)
         auto above = std::upper_bound(bins.edges.begin(), bins.edges.end(), stump.threshold);
         bool all = stump.threshold == std::numeric_limits<double>::infinity();
         last_ = static_cast<std::uint8_t>(all ? place.bins - 1 : above - bins.edges.begin());
-        bins_ = table.binned().column(place);
+        bins_ = table.binned().contiguous_column(place);
         if (const OrderedColumn* column = table.ordered(feature); column != nullptr && !all)
             divide_bin(table, *column, stump.threshold);
         return;
@@ -195,7 +196,7 @@ StumpSides::StumpSides(const StumpTable& table, const Stump& stump, Isa isa)
     if (place.wide)
         wide_ = table.binned().wide_column(place);
     else
-        levels_ = table.binned().column(place);
+        levels_ = table.binned().contiguous_column(place);
 }
 
 // The threshold may divide the bin after those that are completely on the left. Finds its rows that

@@ -56,6 +56,28 @@ class BinnedMatrix:
     def bin(self, feature: int, row: int) -> int:
         """Return the bin of one value; 0 is the bin of missing values."""
 
+def binned_bytes(bins: Bins, rows: int) -> tuple:
+    """
+    Return the bytes of a binned matrix without the copies of its features as columns, and the bytes of these copies.
+    """
+
+class GrowingMatrix:
+    """A binned matrix whose rows are appended in batches."""
+
+    def __init__(self, bins: Bins, rows: int, has_columns: bool, folder: str) -> None:
+        """
+        `has_columns` is whether features are stored as columns too, which makes splits faster. With a folder, the bins are in a temporary file there; with an empty string, in memory.
+        """
+
+    def append(self, data: object, isa: str, threads: int) -> None:
+        """Bin the next rows."""
+
+    def finish(self) -> BinnedMatrix:
+        """Return the matrix after its last row."""
+
+    @property
+    def filled_rows(self) -> int: ...
+
 def bin_table(data: object, bins: Bins, isa: str, threads: int) -> BinnedMatrix:
     """Replace the values of a table by the numbers of their bins."""
 
@@ -281,6 +303,17 @@ def code_values(data: object, categories: Sequence[int], threads: int) -> CodedT
 
 def code_bins(data: object, bins: Bins, isa: str, threads: int) -> CodedTable:
     """Code a table with one code per bin of each column."""
+
+class GrowingCodes:
+    """A table of codes, one per bin, whose rows are appended in batches."""
+
+    def __init__(self, bins: Bins, rows: int) -> None: ...
+
+    def append(self, data: object, isa: str, threads: int) -> None:
+        """Code the next rows."""
+
+    def finish(self) -> CodedTable:
+        """Return the table after its last row."""
 
 class CartTree:
     """A tree with the statistics of its nodes."""

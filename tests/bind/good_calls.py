@@ -132,6 +132,10 @@ class GoodCalls:
             self.calls.append((name, arguments))
         return function_of(name)(*arguments)
 
+    def columns_from(self, row: int) -> list[np.ndarray]:
+        """Return the columns from this row on."""
+        return [column[row:] for column in self.columns]
+
     def _data_and_loss(self) -> None:
         call, data = self.call, self.X
         call("best_isa")
@@ -145,6 +149,13 @@ class GoodCalls:
         self.matrix = call("bin_table", data, self.bins, "auto", 2)
         call("BinnedMatrix.n_rows", self.matrix)
         call("BinnedMatrix.bin", self.matrix, 1, 5)
+        call("binned_bytes", self.bins, self.rows)
+        for folder in ("", "/tmp"):
+            growing = call("GrowingMatrix.__init__", self.bins, self.rows, False, folder)
+            call("GrowingMatrix.append", growing, self.X[:7], "auto", 1)
+            call("GrowingMatrix.append", growing, self.columns_from(7), "auto", 2)
+            call("GrowingMatrix.filled_rows", growing)
+            call("GrowingMatrix.finish", growing)
         self.loss = call("Loss.__init__", "squared_error", 1, 1, [])
         self.softmax = call("Loss.__init__", "log_loss", 3, 1, [])
         self.huber = call("Loss.__init__", "huber", 1, 1, [0.9])
@@ -259,6 +270,10 @@ class GoodCalls:
         call = self.call
         self.coded = call("code_values", self.X, self.categories, 2)
         coarse = call("code_bins", self.columns, self.bins, "auto", 1)
+        codes = call("GrowingCodes.__init__", self.bins, self.rows)
+        call("GrowingCodes.append", codes, self.X[:7], "auto", 1)
+        call("GrowingCodes.append", codes, self.columns_from(7), "auto", 2)
+        call("GrowingCodes.finish", codes)
         call("CodedTable.n_rows", self.coded)
         call("CodedTable.n_codes", self.coded, 2)
         classes, numbers = self.classes.astype(np.uint32), self.y[None].copy()

@@ -1,8 +1,10 @@
-"""Input of the compiled core: one matrix, or a list of columns of equal length."""
+"""Encoded columns: a matrix, a list of columns of equal length, or columns that are read in batches."""
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TypeAlias, overload
 
 import numpy as np
 
@@ -14,22 +16,33 @@ Columns: TypeAlias = np.ndarray | list[np.ndarray]
 _CORE_TYPES = frozenset(np.dtype(code) for code in "?bBhHiIlLqQfd")
 
 
-def count_rows(columns: Columns) -> int:
+def count_rows(columns: Columns | BatchedColumns) -> int:
     """Return the number of rows of an encoded table.
 
     >>> count_rows([np.zeros(3), np.ones(3)])
     3
     """
+    if isinstance(columns, BatchedColumns):
+        return columns.n_rows
     return len(columns[0]) if isinstance(columns, list) else columns.shape[0]
 
 
-def take_rows(columns: Columns, index: np.ndarray | slice) -> Columns:
+@overload
+def take_rows(columns: Columns, index: np.ndarray | slice) -> Columns: ...
+@overload
+def take_rows(columns: BatchedColumns, index: np.ndarray) -> BatchedColumns: ...
+def take_rows(
+    columns: Columns | BatchedColumns, index: np.ndarray | slice
+) -> Columns | BatchedColumns:
     """Select rows of an encoded table by position, by a boolean mask, or by a slice (which makes no copy).
 
     >>> take_rows(np.array([[1, 2], [3, 4], [5, 6]]), np.array([2, 0]))
     array([[5, 6],
            [1, 2]])
     """
+    if isinstance(columns, BatchedColumns):
+        assert not isinstance(index, slice)
+        return columns.take(index)
     if isinstance(columns, list):
         return [column[index] for column in columns]
     if isinstance(index, slice) or columns.flags.c_contiguous or not columns.flags.f_contiguous:
@@ -37,6 +50,83 @@ def take_rows(columns: Columns, index: np.ndarray | slice) -> Columns:
     # Indexing the transpose reads one column after the other and keeps the memory layout.
     positions = np.flatnonzero(index) if index.dtype == bool else index
     return np.take(columns.T, positions, axis=1).T
+
+
+@dataclass(frozen=True)
+class BinMemory:
+    """Where the bins of a table are kept.
+
+    Attributes
+    ----------
+    limit : int
+        Bytes of memory for bins. Beyond it they are in a temporary file.
+    folder : str
+        Folder of the temporary file.
+    """
+
+    limit: int
+    folder: str
+
+
+class BatchedColumns:
+    """Encoded columns that are read batch by batch, as often as needed.
+
+    Parameters
+    ----------
+    read : function that returns an iterator of encoded batches, the same ones at every call.
+    n_read : int
+        Number of rows of all batches.
+    memory : where bins of these columns are kept.
+    selected : bool array of shape (n_read,), optional
+        Rows that belong to the columns. Default: all.
+    """
+
+    def __init__(
+        self,
+        read: Callable[[], Iterator[Columns]],
+        n_read: int,
+        memory: BinMemory,
+        selected: np.ndarray | None = None,
+    ):
+        self._read = read
+        self._n_read = n_read
+        self._selected = selected
+        self.memory = memory
+        self.n_rows = n_read if selected is None else int(np.count_nonzero(selected))
+
+    def __iter__(self) -> Iterator[Columns]:
+        first = 0
+        for batch in self._read():
+            last = first + count_rows(batch)
+            if self._selected is None:
+                yield batch
+            else:
+                selected = self._selected[first:last]
+                if selected.any():
+                    yield batch if selected.all() else take_rows(batch, selected)
+            first = last
+
+    def take(self, index: np.ndarray) -> BatchedColumns:
+        """Select rows by their positions, which must be in ascending order, or by a boolean mask."""
+        selected = np.zeros(self._n_read, dtype=bool)
+        if self._selected is None:
+            selected[index] = True
+        else:
+            selected[np.flatnonzero(self._selected)[index]] = True
+        return BatchedColumns(self._read, self._n_read, self.memory, selected)
+
+    def gather(self, index: np.ndarray) -> list[np.ndarray]:
+        """Read the rows with these positions, in ascending order, into memory."""
+        pieces: list[list[np.ndarray]] = []
+        first = 0
+        for batch in self:
+            last = first + count_rows(batch)
+            low, high = np.searchsorted(index, [first, last])
+            if high > low:
+                rows = take_rows(batch, index[low:high] - first)
+                pieces.append(list(rows) if isinstance(rows, list) else list(rows.T))
+            first = last
+        return [np.concatenate(column) for column in zip(*pieces, strict=True)]
 
 
 def ready_for_core(array: np.ndarray) -> np.ndarray:

@@ -8,19 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bosquet import _core
-from bosquet._instruction_set import instruction_set
 from bosquet._parameters import monotone_directions, resolve_max_features
 from bosquet._weights import NO_WEIGHT
 from bosquet.data import TableEncoder
 from bosquet.data.table import column_label
+from bosquet.trees.binning import code_bins, learn_bins
 
 if TYPE_CHECKING:
     from bosquet._types import MonotoneConstraint
     from bosquet.data import Columns
-
-
-# Number of rows that bin edges are computed from; with more rows the quantiles hardly change.
-EDGE_ROWS = 200_000
 
 
 @dataclass
@@ -81,8 +77,10 @@ def code_table(
     """Return the table as integer codes: one code per distinct value (exact) or per bin."""
     if exact:
         return _core.code_values(columns, encoder.categories, threads)
-    bins = _core.learn_bins(columns, encoder.categories, weight, max_bins, EDGE_ROWS, seed, threads)
-    return _core.code_bins(columns, bins, instruction_set(), threads)
+    bins = learn_bins(
+        columns, encoder.categories, weight, max_bins=max_bins, seed=seed, threads=threads
+    )
+    return code_bins(columns, bins, threads)
 
 
 def directions_of(constraint: MonotoneConstraint, encoder: TableEncoder) -> list[int]:

@@ -11,15 +11,16 @@ from bosquet import _core
 from bosquet._instruction_set import instruction_set
 from bosquet._sklearn import clone
 from bosquet._state.kinds import with_checked_parameters
+from bosquet._weights import NO_WEIGHT
 from bosquet.boosting._inputs import threads_for
 from bosquet.boosting.adaboost._weak_learners import (
     SAMPLES_TRIED,
     NativeLearnerOptions,
-    learn_bins,
     needs_classifier,
 )
 from bosquet.boosting.adaboost.bounds import vc_dim_of
 from bosquet.data import TableEncoder, count_rows
+from bosquet.trees.binning import bin_table, learn_bins
 from bosquet.trees.cart import DecisionTreeClassifier
 from bosquet.trees.copying import add_arrays
 from bosquet.trees.growing import (
@@ -213,13 +214,19 @@ class BinnedTreeLearner(TreeLearner):
         self.template = clone(estimator)
         self.n_rows = count_rows(columns)
         self.threads = threads_for(self.n_rows, encoder.n_features, options.threads)
-        bins = learn_bins(columns, encoder, options.max_bins, self.threads, self.reweighting.seed)
-        isa = instruction_set()
-        matrix = _core.bin_table(columns, bins, isa, self.threads)
+        bins = learn_bins(
+            columns,
+            encoder.categories,
+            NO_WEIGHT,
+            max_bins=options.max_bins,
+            seed=self.reweighting.seed,
+            threads=self.threads,
+        )
+        matrix = bin_table(columns, bins, self.threads)
         loss = _core.Loss("squared_error", 1, 1, [])
         targets = np.zeros((1, self.n_rows))  # not used: `fit` passes the gradients
         self.engine = _core.BoostingFit(
-            matrix, bins, targets, np.zeros(0), loss, self._core_options(), isa, self.threads
+            matrix, bins, targets, NO_WEIGHT, loss, self._core_options(), instruction_set(), self.threads
         )
 
     def _core_options(self) -> dict[str, Any]:

@@ -22,10 +22,11 @@ from scipy.special import expit
 
 from bosquet import _core
 from bosquet._instruction_set import instruction_set
+from bosquet._weights import NO_WEIGHT
 from bosquet.boosting._inputs import threads_for
 from bosquet.boosting.adaboost.bounds import vc_dim_of_stumps
 from bosquet.data import TableEncoder, count_rows
-from bosquet.trees.growing import EDGE_ROWS
+from bosquet.trees.binning import learn_bins
 
 if TYPE_CHECKING:
     from bosquet._types import TableLike
@@ -178,14 +179,6 @@ class OnePerClass:
 
 
 # ------------------------------------------------------------------ native stumps
-def learn_bins(
-    columns: Columns, encoder: TableEncoder, max_bins: int, threads: int, seed: int
-) -> _core.Bins:
-    return _core.learn_bins(
-        columns, encoder.categories, np.zeros(0), max_bins, EDGE_ROWS, seed, threads
-    )
-
-
 @dataclass(frozen=True)
 class StumpRule:
     """A stump of the core, and its outputs on the left and on the right."""
@@ -217,7 +210,14 @@ class StumpLearner:
         threads = threads_for(count_rows(columns), encoder.n_features, options.threads)
         bins = None
         if options.split == "histogram":
-            bins = learn_bins(columns, encoder, options.max_bins, threads, self.reweighting.seed)
+            bins = learn_bins(
+                columns,
+                encoder.categories,
+                NO_WEIGHT,
+                max_bins=options.max_bins,
+                seed=self.reweighting.seed,
+                threads=threads,
+            )
         self.search = _core.StumpSearch(
             columns, encoder.categories, bins, instruction_set(), threads
         )

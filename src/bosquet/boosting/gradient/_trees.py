@@ -13,9 +13,10 @@ from bosquet._instruction_set import instruction_set
 from bosquet.boosting._inputs import threads_for
 from bosquet.boosting.gradient._rows import EncodedRows
 from bosquet.boosting.gradient._target_statistics import TargetStatistics, TrainingStatistics
+from bosquet.data import BatchedColumns
 from bosquet.losses import CustomLoss, NativeLoss
+from bosquet.trees.binning import bin_table, learn_bins
 from bosquet.trees.copying import add_copy
-from bosquet.trees.growing import EDGE_ROWS
 
 if TYPE_CHECKING:
     from bosquet.data import Columns
@@ -59,9 +60,11 @@ class TreeTerms:
         return self.statistics.tree_columns(columns, threads)
 
     def raw(
-        self, columns: Columns, threads: int, first: int = 0, last: int | None = None
+        self, columns: Columns | BatchedColumns, threads: int, first: int = 0, last: int | None = None
     ) -> np.ndarray:
         """Raw predictions (rows, outputs) of rounds [first, last); the constants belong to round 0."""
+        if isinstance(columns, BatchedColumns):
+            return np.concatenate([self.raw(batch, threads, first, last) for batch in columns])
         return self.raw_of_trees(self.tree_columns(columns, threads), threads, first, last)
 
     def raw_of_trees(
@@ -116,32 +119,44 @@ class TreeStepper:
     ):
         start_time = time.perf_counter()
         threads = threads_for(train.n_rows, len(categories), threads)
-        seed, isa = options["seed"], instruction_set()
-        self.statistics, self.seed = statistics, seed
+        self.statistics, self.seed = statistics, options["seed"]
         columns = self._columns_of_version(train, 0)
-        bins = _core.learn_bins(
-            columns, categories, train.weight, max_bins, EDGE_ROWS, seed, threads
+        bins = learn_bins(
+            columns,
+            categories,
+            train.weight,
+            max_bins=max_bins,
+            seed=self.seed,
+            threads=threads,
         )
-        matrix = _core.bin_table(columns, bins, isa, threads)
+        matrix = bin_table(columns, bins, threads)
         self.loss = loss
         self.core_loss = core_loss(loss)
         self.core_fit = _core.BoostingFit(
-            matrix, bins, train.target, train.weight, self.core_loss, options, isa, threads
+            matrix,
+            bins,
+            train.target,
+            train.weight,
+            self.core_loss,
+            options,
+            instruction_set(),
+            threads,
         )
         del matrix, columns
         for version in range(1, statistics.versions if statistics else 1):
-            table = _core.bin_table(self._columns_of_version(train, version), bins, isa, threads)
+            table = bin_table(self._columns_of_version(train, version), bins, threads)
             self.core_fit.add_version(table)
         self.validation = validation
         if validation is not None:
             columns = validation.columns
             if statistics is not None:
                 columns = statistics.statistics.tree_columns(columns, threads)
-            validation_matrix = _core.bin_table(columns, bins, isa, threads)
+            validation_matrix = bin_table(columns, bins, threads)
             self.core_fit.set_validation(validation_matrix, validation.target, validation.weight)
         self.train = train
         self.newton = options["newton"]
         self.binning_seconds = time.perf_counter() - start_time
+        self._final_timings: dict[str, float] | None = None
         self._start_fit(terms, threads, categories, vector_leaves)
 
     def _start_fit(
@@ -176,7 +191,7 @@ class TreeStepper:
         if isinstance(self.loss, CustomLoss):
             self.loss.compare_derivatives(self.train.target, self.core_fit.raw())
 
-    def _columns_of_version(self, train: EncodedRows, version: int) -> Columns:
+    def _columns_of_version(self, train: EncodedRows, version: int) -> Columns | BatchedColumns:
         """The columns of the trees for the training rows, in one of the versions of the statistics."""
         if self.statistics is None:
             return train.columns
@@ -187,6 +202,11 @@ class TreeStepper:
         if self.statistics is None:
             return self.terms.raw(self.train.columns, threads)
         return self.terms.raw_of_trees(self._columns_of_version(self.train, 0), threads)
+
+    def release(self) -> None:
+        """Free the bins and the state of the fit; only the terms and the timings remain."""
+        self._final_timings = self.timings()
+        del self.core_fit, self.train, self.validation, self.statistics
 
     def step(self) -> None:
         loss = self.loss
@@ -224,6 +244,8 @@ class TreeStepper:
 
     def timings(self) -> dict[str, float]:
         """Seconds by phase; the phases of growing are summed over threads."""
+        if self._final_timings is not None:
+            return self._final_timings
         return {"bin": self.binning_seconds, **self.core_fit.timings()}
 
 

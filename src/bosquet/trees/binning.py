@@ -1,0 +1,63 @@
+"""Bins of columns, in memory or read in batches. Both give the same bins."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bosquet import _core
+from bosquet._instruction_set import instruction_set
+from bosquet.data import BatchedColumns, Columns, count_rows
+
+# Number of rows that bin edges are computed from; with more rows the quantiles hardly change.
+EDGE_ROWS = 200_000
+
+
+def learn_bins(
+    columns: Columns | BatchedColumns,
+    categories: list[int],
+    weight: np.ndarray,
+    *,
+    max_bins: int,
+    seed: int,
+    threads: int,
+) -> _core.Bins:
+    """Return the bins of each column; `categories` holds the number of levels, 0 for a quantity.
+
+    With more than `EDGE_ROWS` rows, the edges are computed from rows that a hash of their number selects.
+    """
+    limit = EDGE_ROWS
+    if isinstance(columns, BatchedColumns):
+        rows = _core.sample_run(0, columns.n_rows, columns.n_rows, EDGE_ROWS, seed)
+        weight = weight[rows] if weight.size else weight
+        columns, limit = columns.gather(rows), len(rows)
+    return _core.learn_bins(columns, categories, weight, max_bins, limit, seed, threads)
+
+
+def bin_table(
+    columns: Columns | BatchedColumns, bins: _core.Bins, threads: int
+) -> _core.BinnedMatrix:
+    """Return the columns as numbers of bins."""
+    isa = instruction_set()
+    if not isinstance(columns, BatchedColumns):
+        return _core.bin_table(columns, bins, isa, threads)
+    tiles, copies = _core.binned_bytes(bins, columns.n_rows)
+    memory = columns.memory
+    folder = "" if tiles <= memory.limit else memory.folder
+    has_columns = tiles + copies <= memory.limit
+    matrix = _core.GrowingMatrix(bins, columns.n_rows, has_columns, folder)
+    for batch in columns:
+        matrix.append(batch, isa, threads)
+    return matrix.finish()
+
+
+def code_bins(
+    columns: Columns | BatchedColumns, bins: _core.Bins, threads: int
+) -> _core.CodedTable:
+    """Return the columns as codes with one code per bin."""
+    isa = instruction_set()
+    if not isinstance(columns, BatchedColumns):
+        return _core.code_bins(columns, bins, isa, threads)
+    table = _core.GrowingCodes(bins, columns.n_rows)
+    for batch in columns:
+        table.append(batch, isa, threads)
+    return table.finish()
