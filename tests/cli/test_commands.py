@@ -187,7 +187,7 @@ def test_bench_measures_every_installed_library(run_command, monkeypatch):
     assert code == 0
     assert set(results) == {"Bosquet", "scikit-learn"}
     assert all(result["fit"] > 0 and result["log_loss"] < 1 for result in results.values())
-    assert "x ours" in bench.results_table(json.loads(output))
+    assert "relative to Bosquet" in bench.results_table(json.loads(output))
 
 
 def test_study_writes_a_report_and_a_model(run_command, sales, tmp_path):
@@ -256,7 +256,9 @@ def test_a_study_without_a_conclusion_has_an_exit_code_of_its_own(
 
 def test_the_help_of_a_study_explains_its_exit_codes(run_command):
     _, output, _ = run_command("study", "--help")
-    assert "exit codes:\n  0  a conclusion was reached" in output
+    assert "exit codes:\n  0    a conclusion was reached" in output
+    for code in (1, 2, 3, 130):
+        assert f"\n  {code:<5}" in output
 
 
 def test_a_study_looks_for_drift_in_other_rows(run_command, counted_study, sales, tmp_path):

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from bosquet.cli import main
+from bosquet.cli.command import build_parser
+from bosquet.cli.commands.completion import vocabulary
 
 PAGE = Path(__file__).parents[2] / "docs/command-line.md"
 if not PAGE.exists():
@@ -38,6 +40,18 @@ def printed_by(command, capsys):
 
 def without_seconds(text):
     return re.sub(r"in [\d.]+ s;", "in ? s;", text).strip()
+
+
+def test_every_option_of_every_command_is_on_the_page():
+    page = PAGE.read_text("utf-8")
+    for command, word in vocabulary(build_parser()).items():
+        absent = [
+            name
+            for option in word["options"]
+            for name in option["names"]
+            if name.startswith("--") and f"`{name}" not in page
+        ]
+        assert set(absent) <= {"--help"}, command
 
 
 def test_the_commands_print_what_the_page_shows(tmp_path, monkeypatch, capsys):

@@ -121,7 +121,9 @@ def table_argument(parser: argparse.ArgumentParser, what: str = _TABLE, nargs: A
 
 def target_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options for the target and the columns."""
-    parser.add_argument("--target", "-t", required=True, metavar="COLUMN", help="column to predict")
+    parser.add_argument(
+        "--target", "-t", required=True, metavar="COLUMN", help="column to predict (required)"
+    )
     parser.add_argument(
         "--task",
         choices=("auto", "classification", "binary", "multiclass", "regression"),

@@ -31,12 +31,12 @@ def trust_arguments(parser: ArgumentParser) -> None:
         action="store_true",
         help="allow loading a pickle (.pkl); a pickle can run any code, so allow it only for files you trust",
     )
-    key_arguments(parser, "refuse a model file that is not signed with this key")
+    key_arguments(parser, "A model file that is not signed with it is refused.")
 
 
-def key_arguments(parser: ArgumentParser, what: str) -> None:
+def key_arguments(parser: ArgumentParser, use: str) -> None:
     """Add the options for a key in a file or a variable; other users can read a command line."""
-    group = parser.add_argument_group(f"signature: {what} (at least 32 random bytes)")
+    group = parser.add_argument_group("signature", f"The key has at least 32 random bytes. {use}")
     group.add_argument("--key-file", metavar="FILE", help="file whose bytes are the key")
     group.add_argument("--key-env", metavar="NAME", help="environment variable that holds the key")
 

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 NAME = "bench"
 HELP = "measure speed on this machine and compare it with other installed libraries"
 DESCRIPTION = (
-    "Fit gradient boosting to simulated rows and predict others, with Bosquet, scikit-learn and those of"
-    " LightGBM, XGBoost and CatBoost that are installed. All use the same rounds, leaves, learning rate"
-    " and threads, and all rows and columns in every tree. The libraries are run in turn; the best time"
-    " of each is reported. Takes about a minute."
+    "Fit gradient boosting to simulated rows and predict other rows, with Bosquet, scikit-learn and those of"
+    " LightGBM, XGBoost and CatBoost that are installed. All use the same number of rounds, number of leaves,"
+    " learning rate and threads, and all rows and columns in every tree. The libraries are run in turn; the"
+    " best time of each is reported. This takes about a minute."
 )
 EXAMPLES = """
 bosquet bench
@@ -149,7 +149,8 @@ def results_table(report: dict[str, Any]) -> str:
     """Return the results as text."""
     results = report["results"]
     ours = results["Bosquet"]
-    rows = [["library", "fit, s", "x ours", "predict, s", "x ours", "log loss"]]
+    relative = "relative to Bosquet"
+    rows = [["library", "fit, s", relative, "predict, s", relative, "log loss"]]
     for name, result in results.items():
         rows.append(
             [

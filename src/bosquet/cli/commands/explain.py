@@ -23,8 +23,10 @@ DESCRIPTION = (
     "Compute SHAP (Shapley) values. Without --row, print the mean absolute value of each column over the"
     " table (feature importance); with --row, print how much each column changes the prediction for one row."
     " Values are on the scale of the model: log-odds for a boosted classifier, probabilities for a forest,"
-    " the unit of the target for regression. They are exact for models made of trees. For other models"
-    " they are estimated by sampling; for classifiers in log-odds."
+    " the unit of the target for regression. They are exact for decision trees, forests, bagging, gradient"
+    " boosting and AdaBoost classifiers. For other models they are estimated by sampling; for a classifier,"
+    " the estimated values are on the scale of log-odds. Without --row, at most 5,000 rows are used (100 for"
+    " other models)."
 )
 EXAMPLES = """
 bosquet explain churn.bosquet customers.csv
@@ -41,7 +43,10 @@ def arguments(parser: ArgumentParser) -> None:
     model_argument(parser)
     table_argument(parser)
     parser.add_argument(
-        "--row", type=positive_int, metavar="N", help="row to explain, counted from 1"
+        "--row",
+        type=positive_int,
+        metavar="N",
+        help="row to explain, counted from 1 (default: all rows)",
     )
     parser.add_argument(
         "--class",
@@ -78,7 +83,7 @@ def run(arguments: Namespace) -> None:
         [name, format_score(value), "█" * round(_BAR * value / top)]
         for name, value in ranking[: arguments.top]
     ]
-    measure = f"mean |Shapley value| of each column over {rows:,} rows{remark}"
+    measure = f"mean |SHAP value| of each column over {rows:,} rows{remark}"
     as_json = {
         "measure": measure,
         "rows": rows,

@@ -45,7 +45,9 @@ METHODS = {
 def arguments(parser: ArgumentParser) -> None:
     table_argument(parser)
     target_arguments(parser)
-    parser.add_argument("--out", "-o", required=True, metavar="FILE", help="model file to write")
+    parser.add_argument(
+        "--out", "-o", required=True, metavar="FILE", help="model file to write (required)"
+    )
     parser.add_argument(
         "--method",
         choices=tuple(METHODS),
@@ -57,7 +59,8 @@ def arguments(parser: ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="parameter of the estimator, for example max_depth=3; can be repeated",
+        help="parameter of the estimator as NAME=VALUE; the value is a JSON value or text, for example"
+        " max_depth=3, loss=poisson or monotonic_cst='{\"age\": 1}'; can be repeated",
     )
     parser.add_argument(
         "--holdout",
@@ -69,7 +72,7 @@ def arguments(parser: ArgumentParser) -> None:
     positive_argument(
         parser, "positive class of precision and recall with --holdout (default: the rarer class)"
     )
-    key_arguments(parser, "sign the model file with this key")
+    key_arguments(parser, "The model file is signed with it.")
 
 
 def run(arguments: Namespace) -> None:

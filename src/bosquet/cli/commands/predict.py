@@ -24,8 +24,8 @@ HELP = "predict new rows with a model file"
 DESCRIPTION = (
     "Predict the rows of a table with a model file written by `bosquet fit`, `bosquet study --save` or"
     " model.save in Python. The table needs the columns that the model was fitted to, in any order; other"
-    " columns are ignored. If a study chose a scikit-learn model, the model is a pickle, which is loaded"
-    " only with --trust."
+    " columns are ignored. A study writes a pickle if a model file cannot hold the chosen model. A pickle is"
+    " loaded only with --trust."
 )
 EXAMPLES = """
 bosquet predict houses.bosquet new.csv > prices.csv
@@ -52,7 +52,7 @@ def arguments(parser: ArgumentParser) -> None:
         type=comma_separated,
         default=[],
         metavar="COLUMNS",
-        help="comma-separated columns of the table to copy to the output",
+        help="comma-separated columns of the table to copy to the output (default: none)",
     )
     parser.add_argument(
         "--escape-formulas",

@@ -20,6 +20,7 @@ HELP = "grow and prune one tree; print it as text, SQL, Python, Graphviz or PNG"
 DESCRIPTION = (
     "Grow a classification or regression tree, prune it by cross-validation and print it. The rule 1se"
     " chooses the smallest tree within one standard error of the best; the rule min chooses the best."
+    " Categorical columns with more than 30 levels are left out."
 )
 EXAMPLES = """
 bosquet tree titanic.csv --target survived --drop boat,body
@@ -33,10 +34,20 @@ def arguments(parser: ArgumentParser) -> None:
     table_argument(parser)
     target_arguments(parser)
     parser.add_argument(
-        "--rule", choices=("min", "1se"), default="1se", help="pruning rule (default: 1se)"
+        "--rule",
+        choices=("min", "1se"),
+        default="1se",
+        help="pruning rule: 1se or min (default: 1se)",
     )
-    parser.add_argument("--leaves", type=positive_int, metavar="N", help="maximum number of leaves")
-    parser.add_argument("--depth", type=positive_int, metavar="N", help="maximum depth")
+    parser.add_argument(
+        "--leaves",
+        type=positive_int,
+        metavar="N",
+        help="maximum number of leaves (default: no limit)",
+    )
+    parser.add_argument(
+        "--depth", type=positive_int, metavar="N", help="maximum depth (default: no limit)"
+    )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--dot", action="store_true", help="print Graphviz code")
     form.add_argument("--sql", action="store_true", help="print an SQL expression")
