@@ -3,10 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
 from stand_ins import constant, linear, tree
 
 import bosquet
 from bosquet import Study
+from bosquet.study.chosen_model import ChosenModel
 
 
 def two_class_table(n=300, rare=0.5, seed=0, labels=("no", "yes")):
@@ -103,6 +105,21 @@ def test_a_model_of_another_library_is_not_saved_and_the_error_explains_it(tmp_p
         ValueError, match="Linear is a model of scikit-learn, and a model file holds"
     ):
         study.save(tmp_path / "model")
+    assert not (tmp_path / "model").exists()
+
+
+def test_the_constant_and_a_super_learner_of_other_models_are_not_saved(tmp_path):
+    table = two_class_table()
+    study = study_of_two_methods(methods=["constant"]).fit(table, "y")
+    with pytest.raises(
+        ValueError, match="chose the constant, which a model file cannot hold; fit one"
+    ):
+        study.save(tmp_path / "model")
+    members = [("cart", bosquet.DecisionTreeClassifier()), ("logistic", LogisticRegression())]
+    model = bosquet.SuperLearnerClassifier(members).fit(table[["a", "b"]], table["y"])
+    message = r"Super learner has members of scikit-learn \(logistic\), and a model file"
+    with pytest.raises(ValueError, match=message):
+        ChosenModel(model, study.best_.tidier, title="Super learner").save(tmp_path / "model")
     assert not (tmp_path / "model").exists()
 
 

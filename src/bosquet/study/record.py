@@ -205,7 +205,7 @@ class ChosenRecord(TypedDict):
     """Explanation of the chosen model."""
 
     name: str
-    why: str  # one or two sentences: accuracy, robustness, interpretability
+    why: str  # one or two sentences: accuracy, probabilities, interpretability
     runner_up: str | None
     importances: list[dict[str, Any]]  # {"feature", "value" (the largest is 100), "spread"}
     importance_kind: str  # "permutation on the test rows", ...

@@ -30,9 +30,9 @@ class Study(BaseEstimator):
 
     A study explores the table and splits it at random into training and test rows; a fifth of the rows are
     test rows. Rows without a target are left out. It tunes the hyper-parameters of every method on the
-    training rows, compares the methods on the test rows, and repeats this on other splits. It chooses one
-    method by accuracy, robustness and interpretability, explains it, and fits it to all rows. Differences to
-    the best method have corrected confidence intervals over J splits,
+    training rows, compares the methods on the test rows, and repeats this on other splits. It chooses the
+    most accurate method, or a more interpretable one that is not significantly worse, explains it, and fits
+    it to all rows. Differences to the best method have corrected confidence intervals over J splits,
 
     .. math:: \bar d \pm t_{J-1} \sqrt{\left(\tfrac1J + \tfrac{n_{test}}{n_{train}}\right) S^2} .
 
@@ -64,7 +64,8 @@ class Study(BaseEstimator):
         Random seed. None draws one.
     costs : array of shape (n_classes, n_classes) or dict, default=None
         Costs of decisions: one row per true class, one column per predicted class, classes sorted; or
-        {class: cost of missing it}. Decision thresholds are then chosen on training rows by cross-validation.
+        {class: cost of missing it}. Decision thresholds are then chosen on training rows by models that were
+        not fitted to them: by out-of-bag predictions, a validation set or cross-validation.
     positive : label, default=None
         Positive class of a binary target, for precision, recall, F1 and average precision; the report shows
         its probability. None is the rarer class.
@@ -283,7 +284,12 @@ class Study(BaseEstimator):
         return os.fspath(path)
 
     def save(self, path: str | os.PathLike[str], key: bytes | None = None) -> None:
-        """Save the chosen model to a file without pickle; see `ChosenModel.save`."""
+        """Save the chosen model to a model file.
+
+        A model file cannot hold a scikit-learn model, a super learner with a scikit-learn member, the
+        constant, or a model with an exposure or offset. For these, a ValueError is raised; pickle `best_`
+        instead. With a `key` the file is signed.
+        """
         check_is_fitted(self, "best_")
         self.best_.save(path, key)
 

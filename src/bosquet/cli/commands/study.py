@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 NAME = "study"
 HELP = "tune and compare methods, choose and explain one, write an HTML report"
 DESCRIPTION = (
-    "Explore a table, split it, tune the hyper-parameters of every method, compare the tuned methods on a"
-    " test set, repeat on other splits, choose the most accurate method, or a more interpretable one that is"
-    " not significantly worse, explain it and write an HTML report. Results are printed as soon as they are"
-    " available."
+    "Explore a table and split it into training and test rows. Tune the hyper-parameters of every method,"
+    " compare the tuned methods on the test rows, and repeat on other splits. Choose the most accurate"
+    " method, or a more interpretable one that is not significantly worse. Explain it, fit it to all rows and"
+    " write an HTML report. Results are printed as soon as they are available."
 )
 EXAMPLES = """
 bosquet study churn.csv --target left --report churn.html --save churn.bosquet

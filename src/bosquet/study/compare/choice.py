@@ -1,4 +1,4 @@
-"""The choice of a method by accuracy, robustness and interpretability, with the reasons."""
+"""The choice of a method by accuracy, probabilities and interpretability, with the reasons."""
 
 from __future__ import annotations
 

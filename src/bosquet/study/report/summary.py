@@ -135,7 +135,7 @@ def _certainty_sentence(record: Record, method: MethodRecord) -> str:
     lead = f"The best {score} is {decimal(best['mean'], places)}, of {in_sentence(best['title'])}"
     if is_worse(method):
         return (
-            f"{lead}. It is significantly better; the choice also considers robustness and"
+            f"{lead}. It is significantly better; the choice also considers the probabilities and"
             " interpretability."
         )
     also = f" The same holds for {join_names(tied)}." if tied else ""
