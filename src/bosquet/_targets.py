@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, overload
 
 import numpy as np
 
@@ -124,13 +125,38 @@ def check_single_target(y: ArrayLike, numbers: np.ndarray, criterion: str) -> No
         )
 
 
+@dataclass(frozen=True)
+class CodedLabels:
+    """Class labels as numbers: the label of row i is ``classes[numbers[i]]``.
+
+    The classes are sorted, and all of them occur.
+    """
+
+    ndim: ClassVar[int] = 1
+    classes: np.ndarray
+    numbers: np.ndarray
+
+    def __len__(self) -> int:
+        return self.numbers.size
+
+    @property
+    def size(self) -> int:
+        return self.numbers.size
+
+
+@overload
+def check_labels(y: CodedLabels, *, several: bool = False, owner: str = ...) -> CodedLabels: ...
+@overload
+def check_labels(y: ArrayLike | None, *, several: bool = False, owner: str = ...) -> np.ndarray: ...
 def check_labels(
-    y: ArrayLike | None, *, several: bool = False, owner: str = "this function"
-) -> np.ndarray:
+    y: ArrayLike | CodedLabels | None, *, several: bool = False, owner: str = "this function"
+) -> np.ndarray | CodedLabels:
     """Return class labels as an array of shape (n_samples,), or (n_samples, n_targets) if `several`.
 
     `owner` is the name of the class that needs the labels, for the message if y is None.
     """
+    if isinstance(y, CodedLabels):
+        return y
     if y is None:
         raise ValueError(
             f"{owner} requires y to be passed, but the target y is None; pass one target per row of X"
@@ -164,14 +190,18 @@ def _row_of_position(values: np.ndarray, at: int) -> int:
     return at // (values.size // len(values)) if values.ndim > 1 else at
 
 
-def unique_classes(labels: np.ndarray) -> np.ndarray:
+def unique_classes(labels: np.ndarray | CodedLabels) -> np.ndarray:
     """Return the sorted classes of a target."""
+    if isinstance(labels, CodedLabels):
+        return labels.classes
     check_classification_targets(labels)
     return np.unique(labels)
 
 
-def class_numbers(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
+def class_numbers(labels: np.ndarray | CodedLabels, classes: np.ndarray) -> np.ndarray:
     """Return the index of each label in `classes`."""
+    if isinstance(labels, CodedLabels):
+        return class_numbers(labels.classes, classes)[labels.numbers]
     numbers = np.searchsorted(classes, labels)
     numbers = np.minimum(numbers, classes.size - 1)
     wrong = np.flatnonzero(classes[numbers] != labels)
@@ -184,11 +214,17 @@ def class_numbers(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
 
 
 def apply_class_weight(
-    class_weight: ClassWeight, labels: np.ndarray, weight: np.ndarray, *, keep_scale: bool = False
+    class_weight: ClassWeight,
+    labels: np.ndarray | CodedLabels,
+    weight: np.ndarray,
+    *,
+    keep_scale: bool = False,
 ) -> np.ndarray:
     """Return the row weights times the class weights; `class_weight` is as in scikit-learn."""
     if class_weight is None:
         return weight
+    if isinstance(labels, CodedLabels):
+        labels = labels.classes[labels.numbers]
     from sklearn.utils.class_weight import compute_sample_weight
 
     try:

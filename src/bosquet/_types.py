@@ -6,6 +6,7 @@ They serve readers and mypy. Import them under `TYPE_CHECKING`: nothing uses the
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from os import PathLike
 from typing import Protocol, Self, TypeAlias
 
 import numpy as np
@@ -34,6 +35,10 @@ class ArrowStream(Protocol):
 
 # What X may be: an array, nested lists, a data frame, an Arrow table or a sparse matrix.
 TableLike: TypeAlias = ArrayLike | ArrowStream | SparseMatrix
+
+# What X may be if `fit` reads it in batches: paths, a data set of Arrow, a lazy frame, a stream or an iterable
+# of tables. `bosquet.batches.open_batches` lists them.
+Batches: TypeAlias = str | PathLike[str] | ArrowStream | Iterable[object]
 
 # What scikit-learn accepts as `random_state`.
 RandomState: TypeAlias = int | np.random.RandomState | None

@@ -115,6 +115,10 @@ class BatchedColumns:
             selected[np.flatnonzero(self._selected)[index]] = True
         return BatchedColumns(self._read, self._n_read, self.memory, selected)
 
+    def map(self, convert: Callable[[Columns], Columns]) -> BatchedColumns:
+        """The columns that a function makes of each batch, row by row."""
+        return BatchedColumns(lambda: map(convert, self), self.n_rows, self.memory)
+
     def gather(self, index: np.ndarray) -> list[np.ndarray]:
         """Read the rows with these positions, in ascending order, into memory."""
         pieces: list[list[np.ndarray]] = []

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, TypeGuard
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from bosquet._suggestions import first_names
 from .categorical_features import FROM_DTYPE, categorical_mask
 from .columns import Columns
 from .containers import open_table
-from .levels import MAX_LEVELS, Levels, numeric_values
+from .levels import MAX_LEVELS, LevelCounts, Levels, numeric_values
 from .names import check_names, feature_names_from
 from .table import CodedColumn, Column, NumericColumn, Table, column_label
 
@@ -176,6 +176,56 @@ class TableEncoder:
         _warn_of_lost_digits(lost_digits, names)
         return cls(levels, names, named_by_hand), columns
 
+    @classmethod
+    def fit_batches(
+        cls,
+        read: Callable[[Sequence[int] | None], Iterator[TableLike]],
+        *,
+        categorical_features: CategoricalFeatures = FROM_DTYPE,
+        max_categories: int | None = MAX_CATEGORIES,
+        owner: str = "TableEncoder",
+    ) -> TableEncoder:
+        """Fit an encoder to a table that is read in batches: the same as for the whole table.
+
+        Parameters
+        ----------
+        read : function of column numbers
+            Returns an iterator of batches with these columns (None: all), whose types do not vary.
+        categorical_features, max_categories, owner
+            As in `fit_encode`.
+        """
+        _check_max_categories(max_categories)
+        table = open_table(next(iter(read(None))), owner)
+        names = feature_names_from(table.names)
+        chosen = categorical_mask(categorical_features, table.n_columns, names)
+        levels: list[Levels | None] = [None] * table.n_columns
+        counts: dict[int, LevelCounts] = {}
+        integers: list[int] = []
+        for index in range(table.n_columns):
+            column, is_chosen = table.column(index), None if chosen is None else chosen[index]
+            if _is_ordinal(column, is_chosen):
+                levels[index] = Levels.from_ordered_type(column)
+            elif _is_categorical(column, is_chosen):
+                counts[index] = LevelCounts()
+            elif isinstance(column, NumericColumn) and column.values.dtype.kind in "iu":
+                integers.append(index)
+            else:
+                numeric_values(column, column_label(index, names), in_training=True)  # not text
+        lost_digits: dict[int, int] = {}
+        to_read = sorted([*counts, *integers])
+        for batch in read(to_read) if to_read else ():
+            batch_table = open_table(batch, owner)
+            for position, index in enumerate(to_read):
+                column = batch_table.column(position)
+                if index in counts:
+                    counts[index].add(_to_coded_column(column))
+                elif index not in lost_digits:
+                    _note_lost_digits(lost_digits, index, column)
+        for index, counted in counts.items():
+            levels[index] = counted.most_frequent(max_categories)
+        _warn_of_lost_digits(lost_digits, names)
+        return cls(levels, names)
+
     def transform(self, X: TableLike, *, owner: str = "TableEncoder") -> Columns:
         """Encode another table, which must have the column names of training.
 
@@ -294,11 +344,19 @@ def _levels_of(column: Column, chosen: bool | None, max_categories: int | None) 
 
     `chosen` is whether `categorical_features` lists the column, None if its type decides.
     """
-    if not chosen and isinstance(column, CodedColumn) and column.ordered:
+    if _is_ordinal(column, chosen):
         return Levels.from_ordered_type(column)
-    if isinstance(column, CodedColumn) if chosen is None else chosen:
+    if _is_categorical(column, chosen):
         return Levels.learn(_to_coded_column(column), max_categories)
     return None
+
+
+def _is_ordinal(column: Column, chosen: bool | None) -> TypeGuard[CodedColumn]:
+    return not chosen and isinstance(column, CodedColumn) and column.ordered
+
+
+def _is_categorical(column: Column, chosen: bool | None) -> bool:
+    return isinstance(column, CodedColumn) if chosen is None else chosen
 
 
 def _note_lost_digits(lost_digits: dict[int, int], index: int, column: Column) -> None:

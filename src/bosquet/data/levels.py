@@ -40,11 +40,17 @@ class Levels:
         counts = np.bincount(shifted, minlength=len(coded.levels) + 1)[1:]
         occurring = np.flatnonzero(counts)
         levels = [coded.levels[index] for index in occurring.tolist()]
-        levels, counts = _merge_equal_levels(levels, counts[occurring])
-        frequent_levels = levels
+        return cls._most_frequent(
+            *_merge_equal_levels(levels, counts[occurring]), max_categories=max_categories
+        )
+
+    @classmethod
+    def _most_frequent(
+        cls, levels: list[Level], counts: np.ndarray, max_categories: int | None
+    ) -> Levels:
         if max_categories is not None:
-            frequent_levels = _most_frequent_levels(levels, counts, max_categories)
-        canonical = [level for level in map(canonical_level, frequent_levels) if level is not None]
+            levels = _most_frequent_levels(levels, counts, max_categories)
+        canonical = [level for level in map(canonical_level, levels) if level is not None]
         return cls(_sort_levels(canonical))
 
     @classmethod
@@ -160,6 +166,26 @@ class Levels:
                 f"{where} has {len(ascending)} levels; at most {max_levels} are supported"
             )
         return cls(ascending)
+
+
+class LevelCounts:
+    """How often the levels of a categorical column occur, counted batch by batch."""
+
+    def __init__(self) -> None:
+        self._counts: dict[Level, int] = {}
+
+    def add(self, coded: CodedColumn) -> None:
+        """Count the levels of a batch."""
+        counts = np.bincount(coded.codes.astype(np.intp) + 1, minlength=len(coded.levels) + 1)[1:]
+        for index in np.flatnonzero(counts).tolist():
+            level = canonical_level(coded.levels[index])
+            if level is not None:
+                self._counts[level] = self._counts.get(level, 0) + int(counts[index])
+
+    def most_frequent(self, max_categories: int | None) -> Levels:
+        """Return the levels of all batches, as `Levels.learn` would for the whole column."""
+        counts = np.array(list(self._counts.values()), dtype=np.intp)
+        return Levels._most_frequent(list(self._counts), counts, max_categories)
 
 
 def canonical_level(level: object) -> Level | None:

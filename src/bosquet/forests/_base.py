@@ -30,7 +30,8 @@ from bosquet._sklearn import (
     seed_from,
 )
 from bosquet._weights import check_sample_weight
-from bosquet.data import TableEncoder, count_rows, take_rows
+from bosquet.batches.training import TrainingBatches, training_input, with_batch_docs
+from bosquet.data import BatchedColumns, TableEncoder, count_rows, take_rows
 from bosquet.forests._inspection import ForestInspection
 from bosquet.trees.growing import (
     TreeTarget,
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from bosquet._sklearn import Tags
-    from bosquet._types import TableLike
+    from bosquet._types import Batches, TableLike
     from bosquet.data import Columns
 
 
@@ -104,17 +105,26 @@ class BaseForest(ForestInspection, SaveMixin, ExplainMixin, BaseEstimator):
     n_samples_fit_: int  # number of rows with a weight above 0, which the trees are grown on
 
     # ------------------------------------------------------------------ fitting
+    @with_batch_docs
     @publishes_fit_atomically
-    def fit(self, X: TableLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: TableLike | Batches,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | str | None = None,
+        *,
+        target: str | list[str] | None = None,
+        memory_limit: float | str | None = None,
+    ) -> Self:
         """Grow the forest.
 
         Parameters
         ----------
-        X : table of shape (n_samples, n_features)
-            NumPy array, pandas or polars frame, Arrow table, SciPy sparse matrix or nested lists.
-            NaN, null and pd.NA are missing values.
+        X : table of shape (n_samples, n_features), or table in batches
+            {X}
         y : array of shape (n_samples,) or (n_samples, n_outputs)
-        sample_weight : array of shape (n_samples,), optional
+        sample_weight : array of shape (n_samples,) or name of a column, optional
+        {target}
 
         Returns
         -------
@@ -127,17 +137,15 @@ class BaseForest(ForestInspection, SaveMixin, ExplainMixin, BaseEstimator):
             )
         for name in _FIT_ATTRIBUTES:
             self.__dict__.pop(name, None)
-        return self._fit(X, y, sample_weight)
+        check_parameters(self, self._checks)
+        with training_input(
+            X, y, target=target, memory_limit=memory_limit, sample_weight=sample_weight
+        ) as given:
+            return self._fit(given.X, given.y, given.sample_weight)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
-        check_parameters(self, self._checks)
         continuing = self.warm_start and hasattr(self, "_ensemble")
-        if continuing:
-            encoder, columns = self._encoder, self._encoder.transform(X, owner=type(self).__name__)
-        else:
-            encoder, columns = TableEncoder.fit_encode(
-                X, categorical_features=self.categorical_features, owner=type(self).__name__
-            )
+        encoder, columns = self._encode_training(X, continuing)
         n_rows = count_rows(columns)
         target = self._check_target(y, n_rows, continuing)
         own_weight = check_sample_weight(sample_weight, n_rows)
@@ -172,13 +180,44 @@ class BaseForest(ForestInspection, SaveMixin, ExplainMixin, BaseEstimator):
             self._hard_vote_ensemble = self._with_hard_votes()
         if record is not None:
             self._set_oob_attributes(record)
-        if self.keep_rows:
+        if self.keep_rows and not isinstance(columns, BatchedColumns):
             self._store_training_rows(columns, target, weight)
         return self
 
+    def _encode_training(
+        self, X: Any, continuing: bool
+    ) -> tuple[TableEncoder, Columns | BatchedColumns]:
+        owner, categorical = type(self).__name__, self.categorical_features
+        if isinstance(X, TrainingBatches):
+            self._check_batches()
+            if continuing:
+                return self._encoder, X.encoded(self._encoder, owner)
+            encoder = TableEncoder.fit_batches(
+                X.read, categorical_features=categorical, owner=owner
+            )
+            return encoder, X.encoded(encoder, owner)
+        if continuing:
+            return self._encoder, self._encoder.transform(X, owner=owner)
+        return TableEncoder.fit_encode(X, categorical_features=categorical, owner=owner)
+
+    def _check_batches(self) -> None:
+        """Raise a ValueError for parameters that need the values of all columns in memory."""
+        needs = {
+            "split='exact'": self.split == "exact",
+            "oob_score=True": bool(self.oob_score),
+            "n_estimators='auto'": self.n_estimators == "auto",
+            "keep_rows=True": self.keep_rows,
+        }
+        for parameter, is_set in needs.items():
+            if is_set:
+                raise ValueError(
+                    f"{parameter} needs the whole table in memory, but X is read in batches; set another"
+                    " value or pass a table in memory"
+                )
+
     def _grow(
         self,
-        columns: Columns,
+        columns: Columns | BatchedColumns,
         target: TreeTarget,
         weight: np.ndarray,
         record: OutOfBagRecord | None,
@@ -245,8 +284,11 @@ class BaseForest(ForestInspection, SaveMixin, ExplainMixin, BaseEstimator):
             error_weight = np.where(weight > 0, error_weight, 0.0)
         return OutOfBagRecord(target.by_row, error_weight, self._oob_losses())
 
-    def _add_oob_votes(self, record: OutOfBagRecord, columns: Columns, first: int) -> None:
+    def _add_oob_votes(
+        self, record: OutOfBagRecord, columns: Columns | BatchedColumns, first: int
+    ) -> None:
         """Add the out-of-bag votes of the trees from number `first` on to the record."""
+        assert not isinstance(columns, BatchedColumns)  # see `_check_batches`
         threads = effective_threads(self.n_jobs)
         for t in range(first, len(self._keys)):
             rows = np.flatnonzero(self._bag_counts(t) == 0)

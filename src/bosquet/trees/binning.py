@@ -6,7 +6,7 @@ import numpy as np
 
 from bosquet import _core
 from bosquet._instruction_set import instruction_set
-from bosquet.data import BatchedColumns, Columns, count_rows
+from bosquet.data import BatchedColumns, Columns
 
 # Number of rows that bin edges are computed from; with more rows the quantiles hardly change.
 EDGE_ROWS = 200_000

@@ -10,7 +10,7 @@ import numpy as np
 from bosquet import _core
 from bosquet._parameters import monotone_directions, resolve_max_features
 from bosquet._weights import NO_WEIGHT
-from bosquet.data import TableEncoder
+from bosquet.data import BatchedColumns, TableEncoder
 from bosquet.data.table import column_label
 from bosquet.trees.binning import code_bins, learn_bins
 
@@ -65,7 +65,7 @@ class TreeTarget:
 
 
 def code_table(
-    columns: Columns,
+    columns: Columns | BatchedColumns,
     encoder: TableEncoder,
     *,
     exact: bool,
@@ -76,6 +76,7 @@ def code_table(
 ) -> _core.CodedTable:
     """Return the table as integer codes: one code per distinct value (exact) or per bin."""
     if exact:
+        assert not isinstance(columns, BatchedColumns)
         return _core.code_values(columns, encoder.categories, threads)
     bins = learn_bins(
         columns, encoder.categories, weight, max_bins=max_bins, seed=seed, threads=threads

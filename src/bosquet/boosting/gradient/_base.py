@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -22,6 +23,7 @@ from bosquet._sklearn import (
     tags_of,
 )
 from bosquet._weights import check_sample_weight
+from bosquet.batches.training import TrainingBatches, TrainingInput, training_input
 from bosquet.boosting._inputs import as_shaped
 from bosquet.boosting.gradient._boosted_sum import BoostedSum
 from bosquet.boosting.gradient._folds import (
@@ -58,14 +60,14 @@ from bosquet.boosting.rounds import (
     split_rows,
     start_of_fit,
 )
-from bosquet.data import UNSEEN, TableEncoder, count_rows, take_rows
+from bosquet.data import UNSEEN, BatchedColumns, TableEncoder, count_rows, take_rows
 from bosquet.trees.growing import directions_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from bosquet._sklearn import Tags
-    from bosquet._types import EvalSet, TableLike
+    from bosquet._types import Batches, EvalSet, TableLike
     from bosquet.data import Columns
     from bosquet.losses import CustomLoss, NativeLoss
 
@@ -92,21 +94,30 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
     # ------------------------------------------------------------------ fitting
     def _fit(
         self,
-        X: TableLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None,
+        X: TableLike | Batches,
+        y: ArrayLike | None,
+        sample_weight: ArrayLike | str | None,
         eval_set: EvalSet,
-        offset: ArrayLike | None,
-        exposure: ArrayLike | None = None,
+        *,
+        target: str | list[str] | None,
+        memory_limit: float | str | None,
+        **offsets: ArrayLike | str | None,
     ) -> Self:
         check_parameters(self)
+        by_row = {"sample_weight": sample_weight, **offsets}
+        with training_input(X, y, target=target, memory_limit=memory_limit, **by_row) as given:
+            return self._fit_to(given, eval_set)
+
+    def _fit_to(self, given: TrainingInput, eval_set: EvalSet) -> Self:
         continuing = self.warm_start and hasattr(self, "_terms")
         if continuing:
             check_continuing(self)
-        encoder, columns = self._encode_training(X, continuing)
-        target, n_samples = self._check_target(y, columns, continuing)
+        if isinstance(given.X, TrainingBatches):
+            self._check_batches(eval_set)
+        encoder, columns = self._encode_training(given.X, continuing)
+        target, n_samples = self._check_target(given.y, columns, continuing)
         loss = self._loss if continuing else self._make_loss(target)
-        weight = self._check_weight(sample_weight, target, n_samples)
+        weight = self._check_weight(given.sample_weight, target, n_samples)
         shape = TrainingShape(
             int(np.count_nonzero(weight)) if weight.size else n_samples,
             loss.outputs,
@@ -118,10 +129,9 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
         self.parameters_ = candidates[0]
         weights = scale_weight(self, weight, encoder)
         loss.check_targets(target)
-        all_rows = EncodedRows(
-            columns, target, *weights, offset=check_offset(offset, exposure, loss, n_samples)
-        )
-        has_offset = offset is not None or exposure is not None
+        offset = check_offset(given.offset, given.exposure, loss, n_samples)
+        all_rows = EncodedRows(columns, target, *weights, offset=offset)
+        has_offset = given.offset is not None or given.exposure is not None
 
         # A warm start keeps the seed: the same random draws as in one longer fit, the same validation set.
         known = continuing and hasattr(self, "_seed")
@@ -133,7 +143,11 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
             check_folds(self, eval_set)
             self._fit_by_folds(fit_rows, n_samples, encoder, candidates)
         else:
-            score = self._make_scorer(X, y, eval_set, fit_rows) if self._stops_early() else None
+            score = (
+                self._make_scorer(given.X, given.y, eval_set, fit_rows)
+                if self._stops_early()
+                else None
+            )
             self._fit_by_validation_set(fit_rows, encoder, continuing, score)
         return self
 
@@ -277,11 +291,13 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
         rows, best = fit_rows.train, start.history.best_round
         terms = terms_with_stopping = stepper.terms
         refits = best is not None and self.refit and fit_rows.validation_rows is not None
+        stepper.release()
         if best is not None and refits:
             refitted = start.terms if start.resumed is None else start.resumed.refitted
             rows = fit_rows.all_rows
             stepper = self._boost(rows, refitted, best)
             terms = stepper.terms
+            stepper.release()
         elif best is not None:
             terms = terms_with_stopping.copy() if self.warm_start else terms_with_stopping
             terms.truncate(best)
@@ -326,6 +342,9 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
 
     def _encode_training(self, X: Any, continuing: bool) -> tuple[TableEncoder, Any]:
         owner, native = type(self).__name__, self.estimator is None
+        if isinstance(X, TrainingBatches):
+            encoder = self._encoder if continuing else self._fit_encoder(X)
+            return encoder, X.encoded(encoder, owner)
         if continuing:
             encoder, columns = self._encoder, self._encoder.transform(X, owner=owner)
         elif native and self.categorical_encoding != "levels":
@@ -338,16 +357,42 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
         # A learner of another kind is given X unchanged; only its shape and names are stored.
         return encoder, columns if native else as_shaped(X)
 
+    def _fit_encoder(self, X: TrainingBatches) -> TableEncoder:
+        """An encoder for a table that is read in batches, for the same encoding as of the whole table."""
+        options = {"categorical_features": self.categorical_features, "owner": type(self).__name__}
+        if self.categorical_encoding == "levels":
+            return TableEncoder.fit_batches(X.read, **options)
+        encoder = TableEncoder.fit_batches(X.read, max_categories=None, **options)
+        self._mark_unseen_levels(encoder)
+        return encoder
+
+    def _check_batches(self, eval_set: EvalSet) -> None:
+        """Raise a ValueError for parameters that need the whole table in memory."""
+        if self.estimator is not None:
+            raise ValueError(
+                "estimator= needs the whole table in memory, but X is read in batches; set estimator=None or"
+                " pass a table in memory"
+            )
+        if self.scoring not in (None, "loss") and eval_set is None:
+            raise ValueError(
+                f"scoring={self.scoring!r} needs the validation set in memory, but X is read in batches; pass"
+                " eval_set or set scoring=None"
+            )
+
     def _encode_all_levels(self, X: Any) -> tuple[TableEncoder, Any]:
         """An encoder for target statistics, or the ordinary one if they are not used."""
         owner, categorical = type(self).__name__, self.categorical_features
         encoder, columns = TableEncoder.fit_encode(
             X, categorical_features=categorical, max_categories=None, owner=owner
         )
+        self._mark_unseen_levels(encoder)
+        return encoder, columns
+
+    def _mark_unseen_levels(self, encoder: TableEncoder) -> None:
+        """Let the encoder distinguish unseen levels from missing values if target statistics are used."""
         levels = max(encoder.categories)
         if levels > 0 and (self.categorical_encoding == "target" or levels > AUTO_TARGET_LEVELS):
             encoder.unseen_code = UNSEEN
-        return encoder, columns
 
     def _row_count(self, columns: Any) -> int:
         return count_rows(columns) if self.estimator is None else columns.shape[0]
@@ -469,6 +514,10 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
         earlier_statistics = terms.statistics if terms else None
         if encoder.unseen_code != UNSEEN:
             return None
+        if isinstance(train.columns, BatchedColumns):
+            # The derived columns of all rows are needed at once.
+            in_memory = train.columns.gather(np.arange(train.n_rows))
+            train = replace(train, columns=in_memory)
         # The seed is that of the fit, so that the trees of all runs have the same columns.
         statistics = TrainingStatistics(
             train,

@@ -90,6 +90,10 @@ class LearnerStepper:
             validation.with_offset(terms.raw(validation.columns, 1).T) if validation else None
         )
 
+    def release(self) -> None:
+        """Free the rows and the state of the fit; only the terms remain."""
+        del self.train, self.validation, self.raw, self.validation_raw
+
     def step(self) -> None:
         target, weight = self.train.target, self.train.weight
         self.loss.start_round(target, self.raw, weight)

@@ -34,7 +34,7 @@ class EncodedRows:
     added to the raw predictions, (outputs, rows); None: no offset.
     """
 
-    columns: Any
+    columns: Any  # Columns or BatchedColumns; a matrix for learners of another kind
     target: np.ndarray
     weight: np.ndarray
     unit: float = 1.0

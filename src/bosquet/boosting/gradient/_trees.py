@@ -60,7 +60,11 @@ class TreeTerms:
         return self.statistics.tree_columns(columns, threads)
 
     def raw(
-        self, columns: Columns | BatchedColumns, threads: int, first: int = 0, last: int | None = None
+        self,
+        columns: Columns | BatchedColumns,
+        threads: int,
+        first: int = 0,
+        last: int | None = None,
     ) -> np.ndarray:
         """Raw predictions (rows, outputs) of rounds [first, last); the constants belong to round 0."""
         if isinstance(columns, BatchedColumns):
@@ -149,7 +153,9 @@ class TreeStepper:
         self.validation = validation
         if validation is not None:
             columns = validation.columns
-            if statistics is not None:
+            if isinstance(columns, BatchedColumns) and statistics is not None:
+                columns = columns.map(statistics.statistics.tree_columns)
+            elif statistics is not None:
                 columns = statistics.statistics.tree_columns(columns, threads)
             validation_matrix = bin_table(columns, bins, threads)
             self.core_fit.set_validation(validation_matrix, validation.target, validation.weight)
@@ -201,7 +207,7 @@ class TreeStepper:
         """The raw predictions of the training rows that the rounds so far have seen."""
         if self.statistics is None:
             return self.terms.raw(self.train.columns, threads)
-        return self.terms.raw_of_trees(self._columns_of_version(self.train, 0), threads)
+        return self.terms.raw_of_trees(self.statistics.tree_columns(self.seed, 0), threads)
 
     def release(self) -> None:
         """Free the bins and the state of the fit; only the terms and the timings remain."""

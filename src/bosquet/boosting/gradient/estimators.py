@@ -19,6 +19,7 @@ from bosquet._targets import (
     unique_classes,
 )
 from bosquet._weights import check_sample_weight
+from bosquet.batches.training import with_batch_docs
 from bosquet.boosting.gradient._base import BaseGradientBoosting
 from bosquet.boosting.gradient._parameters import with_common_docs
 from bosquet.boosting.gradient._target_statistics import class_indicators, quantile_ranks
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
     from bosquet._sklearn import Tags
     from bosquet._types import (
+        Batches,
         CategoricalFeatures,
         ClassWeight,
         Estimator,
@@ -183,25 +185,27 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
+    @with_batch_docs
     @publishes_fit_atomically
     def fit(
         self,
-        X: TableLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
+        X: TableLike | Batches,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | str | None = None,
         eval_set: EvalSet = None,
         *,
-        offset: ArrayLike | None = None,
+        offset: ArrayLike | str | None = None,
+        target: str | None = None,
+        memory_limit: float | str | None = None,
     ) -> Self:
         """Fit the model.
 
         Parameters
         ----------
-        X : table of shape (n_samples, n_features)
-            NumPy array, pandas or polars frame, Arrow table, SciPy sparse matrix or nested lists.
-            NaN, null and pd.NA are missing values.
+        X : table of shape (n_samples, n_features), or table in batches
+            {X}
         y : array of shape (n_samples,)
-        sample_weight : array of shape (n_samples,), optional
+        sample_weight : array of shape (n_samples,) or name of a column, optional
             A row of weight 2 is equivalent to two equal rows. `l2_regularization`, `min_child_weight`,
             `min_split_gain` and `cat_l2` are compared with sums of weights, so weights of 1/n make them
             n times as strong; pass ``sample_weight / np.mean(sample_weight)`` if only the ratios
@@ -211,13 +215,16 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
             be None.
         offset : array of shape (n_samples,), or (n_samples, n_classes) for more than two classes, optional
             Known term of the raw prediction of each row, which the trees are added to: log-odds for
-            loss="log_loss".
+            loss="log_loss". For two classes it may be the name of a column.
+        {target}
 
         Returns
         -------
         self
         """
-        return self._fit(X, y, sample_weight, eval_set, offset)
+        return self._fit(
+            X, y, sample_weight, eval_set, target=target, memory_limit=memory_limit, offset=offset
+        )
 
     def _check_target(
         self, y: ArrayLike, columns: Columns, continuing: bool
@@ -583,26 +590,28 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
+    @with_batch_docs
     @publishes_fit_atomically
     def fit(
         self,
-        X: TableLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
+        X: TableLike | Batches,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | str | None = None,
         eval_set: EvalSet = None,
         *,
-        offset: ArrayLike | None = None,
-        exposure: ArrayLike | None = None,
+        offset: ArrayLike | str | None = None,
+        exposure: ArrayLike | str | None = None,
+        target: str | list[str] | None = None,
+        memory_limit: float | str | None = None,
     ) -> Self:
         """Fit the model.
 
         Parameters
         ----------
-        X : table of shape (n_samples, n_features)
-            NumPy array, pandas or polars frame, Arrow table, SciPy sparse matrix or nested lists.
-            NaN, null and pd.NA are missing values.
+        X : table of shape (n_samples, n_features), or table in batches
+            {X}
         y : array of shape (n_samples,), or (n_samples, n_targets) for several targets
-        sample_weight : array of shape (n_samples,), optional
+        sample_weight : array of shape (n_samples,) or name of a column, optional
             A row of weight 2 is equivalent to two equal rows. `l2_regularization`, `min_child_weight`,
             `min_split_gain` and `cat_l2` are compared with sums of weights, so weights of 1/n make them
             n times as strong; pass ``sample_weight / np.mean(sample_weight)`` if only the ratios
@@ -610,19 +619,29 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         eval_set : (X, y), (X, y, sample_weight) or (X, y, sample_weight, offset), optional
             Validation set for the loss and for early stopping, instead of a part of X. Its sample_weight may
             be None. The offset of an exposure is its logarithm.
-        offset : array of shape (n_samples,) or (n_samples, n_outputs), optional
+        offset : array of shape (n_samples,) or (n_samples, n_outputs), or name of a column, optional
             Known term of the raw prediction of each row, which the trees are added to: on the scale of y, or
             of the logarithm of its mean for "poisson", "gamma" and "tweedie".
-        exposure : array of shape (n_samples,) or (n_samples, n_outputs), optional
+        exposure : array of shape (n_samples,) or (n_samples, n_outputs), or name of a column, optional
             For "poisson", "gamma" and "tweedie": positive numbers such as years at risk, to which the mean
             of y is proportional. The same as the offset ``np.log(exposure)``. The model predicts y per
             unit of exposure unless `predict` is given an exposure.
+        {target}
 
         Returns
         -------
         self
         """
-        return self._fit(X, y, sample_weight, eval_set, offset, exposure)
+        return self._fit(
+            X,
+            y,
+            sample_weight,
+            eval_set,
+            target=target,
+            memory_limit=memory_limit,
+            offset=offset,
+            exposure=exposure,
+        )
 
     def _check_target(
         self, y: ArrayLike, columns: Columns, continuing: bool

@@ -1,0 +1,71 @@
+"""A forest that is grown on a table in batches is the forest of the whole table in memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bosquet import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+
+N_ROWS = 1_200
+
+
+@pytest.fixture(scope="module")
+def frame() -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({
+        "a": rng.normal(size=N_ROWS),
+        "b": rng.normal(size=N_ROWS).astype(np.float32),
+        "c": rng.choice(list("abcdefgh"), N_ROWS),
+    })  # fmt: skip
+    frame.loc[rng.random(N_ROWS) < 0.1, ["a", "c"]] = np.nan
+    frame["number"] = frame["a"].fillna(0) + (frame["c"] > "c") + rng.normal(size=N_ROWS) / 3
+    frame["label"] = np.array(["lo", "mid", "hi"])[np.digitize(frame["number"], [0, 1])]
+    frame["weight"] = rng.integers(0, 3, N_ROWS) / 2
+    return frame
+
+
+def file_of(model: Any, folder: Path) -> bytes:
+    model.save(folder / "model.bosquet")
+    return (folder / "model.bosquet").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("forest", "target"),
+    [
+        (RandomForestClassifier(5, class_weight="balanced"), "label"),
+        (RandomForestRegressor(5, max_samples=0.5), "number"),
+        (ExtraTreesClassifier(5, split="histogram"), "label"),
+        (ExtraTreesRegressor(5, split="histogram", bootstrap=True), "number"),
+    ],
+)
+def test_a_forest_of_batches_is_the_forest_of_the_table(frame, tmp_path, forest, target):
+    other = {"label": "number", "number": "label"}[target]
+    table = frame.drop(columns=other)
+    forest.set_params(random_state=0)
+    forest.fit(table.drop(columns=[target, "weight"]), table[target], table["weight"])
+    expected = file_of(forest, tmp_path)
+    pieces = (table[start : start + 500] for start in range(0, N_ROWS, 500))
+    forest.fit(pieces, target=target, sample_weight="weight")
+    assert file_of(forest, tmp_path) == expected
+    assert file_of(forest.fit(table, target=target, sample_weight="weight"), tmp_path) == expected
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [{"split": "exact"}, {"oob_score": True}, {"n_estimators": "auto"}, {"keep_rows": True}],
+)
+def test_parameters_that_need_the_table_in_memory_are_errors(frame, parameters):
+    forest = RandomForestRegressor(**parameters)
+    name = next(iter(parameters))
+    with pytest.raises(ValueError, match=f"{name}=.* needs the whole table in memory"):
+        forest.fit(iter([frame]), target="number")
