@@ -1,4 +1,4 @@
-"""Peak memory of passes over a table of 2 million rows and 10 columns, measured in a process of its own."""
+"""Peak memory of passes over a table of 4 million rows and 10 columns, measured in a process of its own."""
 
 import subprocess
 import sys
@@ -10,7 +10,7 @@ import pytest
 pa = pytest.importorskip("pyarrow")
 from pyarrow import parquet  # noqa: E402
 
-ROWS = 2_000_000
+ROWS = 4_000_000
 
 PROGRAM = """
     import sys
@@ -51,9 +51,9 @@ def path(tmp_path_factory):
     rng = np.random.default_rng(0)
     schema = pa.schema([(f"x{index}", pa.float32()) for index in range(10)])
     with parquet.ParquetWriter(path, schema, use_dictionary=False, compression="none") as writer:
-        values = rng.random((10, ROWS // 2), dtype=np.float32)
-        for _ in range(2):
-            writer.write_table(pa.table(list(values), schema=schema), row_group_size=ROWS // 2)
+        values = rng.random((10, ROWS // 4), dtype=np.float32)
+        for _ in range(4):
+            writer.write_table(pa.table(list(values), schema=schema), row_group_size=ROWS // 4)
     return path
 
 
@@ -68,5 +68,5 @@ def test_a_pass_needs_less_memory_than_the_table(kind, path):
     )
     rows, megabytes = run.stdout.split()
     assert int(rows) == ROWS
-    # The table has 80 MB. A column of it has 8 MB, a batch 2.6 MB.
-    assert float(megabytes) < 60
+    # The table has 160 MB. A column of it has 16 MB, a batch 2.6 MB; Arrow's threads and allocator hold about 50 MB.
+    assert float(megabytes) < 110

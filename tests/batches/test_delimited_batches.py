@@ -92,8 +92,7 @@ def test_a_later_value_of_another_type_is_an_error_that_names_it(
     )
     with pytest.raises(ValueError, match=message) as caught:
         list(source.batches(["a", "b"]))
-    if int(pa.__version__.split(".")[0]) >= 26:
-        assert "in line 2002" in str(caught.value)
+    assert "in line 2002" in str(caught.value)
 
 
 def test_a_row_with_too_few_cells_is_an_error_that_names_the_file(tmp_path, small_blocks):

@@ -367,7 +367,7 @@ def test_a_checkpoint_of_another_design_is_rejected(visits, tmp_path):
 
     first = resumed(groups="who")
     assert resumed(groups="who").record_["methods"] == first.record_["methods"]
-    with pytest.raises(ValueError, match="design"):
+    with pytest.raises(ValueError, match="weight=height now"):
         resumed(groups="who", sample_weight="height")
 
 

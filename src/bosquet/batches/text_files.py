@@ -73,7 +73,8 @@ def text_part(name: str, path: str, n_bytes: int) -> Part:
         try:
             yield from _read(file_format, wanted, n_bytes)
         except pyarrow.ArrowInvalid as error:
-            raise _misfit_error(error, name, schema.names) from error
+            error_with_row = _error_of_one_thread(file_format, wanted) or error
+            raise _misfit_error(error_with_row, name, schema.names) from error
 
     return Part(name, schema, read, n_bytes=n_bytes)
 
@@ -148,14 +149,19 @@ def _check_utf8(name: str, schema: pyarrow.Schema) -> None:
 
 
 def _open(
-    file: pyarrow.NativeFile, file_format: _Format, wanted: pyarrow.Schema | None, block_size: int
+    file: pyarrow.NativeFile,
+    file_format: _Format,
+    wanted: pyarrow.Schema | None,
+    block_size: int,
+    *,
+    use_threads: bool = True,
 ) -> pyarrow.csv.CSVStreamingReader:
     from pyarrow import csv as arrow_csv
 
     types = {} if wanted is None else dict(zip(wanted.names, wanted.types, strict=True))
     return arrow_csv.open_csv(
         file,
-        read_options=arrow_csv.ReadOptions(block_size=block_size),
+        read_options=arrow_csv.ReadOptions(block_size=block_size, use_threads=use_threads),
         parse_options=arrow_csv.ParseOptions(
             delimiter=file_format.delimiter, newlines_in_values=True
         ),
@@ -177,6 +183,24 @@ def _read(file_format: _Format, wanted: pyarrow.Schema, n_bytes: int) -> Iterato
     ):
         for batch in _open(file, file_format, wanted, _BLOCK):
             yield batch, min(raw.tell(), n_bytes)
+
+
+def _error_of_one_thread(
+    file_format: _Format, wanted: pyarrow.Schema
+) -> pyarrow.ArrowInvalid | None:
+    """Return the error of reading with one thread: only this one contains the number of the row."""
+    import pyarrow
+
+    with (
+        pyarrow.OSFile(file_format.path) as raw,
+        _decompressed(raw, file_format.compression) as file,
+    ):
+        try:
+            for _ in _open(file, file_format, wanted, _BLOCK, use_threads=False):
+                pass
+        except pyarrow.ArrowInvalid as error:
+            return error
+    return None
 
 
 def _misfit_error(error: pyarrow.ArrowInvalid, name: str, columns: list[str]) -> ValueError:
