@@ -204,7 +204,8 @@ def main():
     print(in_words(describe()), flush=True)
     size = sum(os.path.getsize(file) for file in folder.glob("*.parquet")) / MEGABYTE
     print(
-        f"{given.rows:,} rows x {COLUMNS}, {size:,.0f} MB of Parquet, {given.rounds} rounds of {LEAVES} leaves"
+        f"{given.rows:,} rows x {COLUMNS}, {size:,.0f} MB of Parquet, {given.rounds} rounds of"
+        f" {LEAVES} leaves"
     )
     for work in given.works:
         # In memory, fewer rows, so that a table larger than memory has a figure to compare with.

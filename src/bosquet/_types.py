@@ -36,8 +36,8 @@ class ArrowStream(Protocol):
 # What X may be: an array, nested lists, a data frame, an Arrow table or a sparse matrix.
 TableLike: TypeAlias = ArrayLike | ArrowStream | SparseMatrix
 
-# What X may be if `fit` reads it in batches: paths, a data set of Arrow, a lazy frame, a stream or an iterable
-# of tables. `bosquet.batches.open_batches` lists them.
+# What X may be if `fit` reads it in batches: paths, a data set of Arrow, a lazy frame, a stream or an
+# iterable of tables. `bosquet.batches.open_batches` lists them.
 Batches: TypeAlias = str | PathLike[str] | ArrowStream | Iterable[object]
 
 # What scikit-learn accepts as `random_state`.

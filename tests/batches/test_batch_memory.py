@@ -68,5 +68,5 @@ def test_a_pass_needs_less_memory_than_the_table(kind, path):
     )
     rows, megabytes = run.stdout.split()
     assert int(rows) == ROWS
-    # The table has 160 MB. A column of it has 16 MB, a batch 2.6 MB; Arrow's threads and allocator hold about 50 MB.
+    # The table has 160 MB. A column of it has 16 MB, a batch 2.6 MB; Arrow itself holds about 50 MB.
     assert float(megabytes) < 110

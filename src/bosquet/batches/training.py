@@ -119,7 +119,10 @@ def training_input(
     yield TrainingInput(X, y, **(by_row | taken))
 
 
-_BOTH_TARGETS = "y and target={target!r} were both passed; pass the target as an array y, or as the name of a column"
+_BOTH_TARGETS = (
+    "y and target={target!r} were both passed; pass the target as an array y, or as the name of a"
+    " column"
+)
 
 
 def _from_batches(

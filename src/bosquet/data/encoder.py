@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bosquet._digits import LARGEST_EXACT_INTEGER, warn_of_lost_digits
+from bosquet._digits import LARGEST_EXACT_INTEGER
 from bosquet._suggestions import first_names
 
 from .categorical_features import FROM_DTYPE, categorical_mask
 from .columns import Columns
 from .containers import open_table
-from .levels import MAX_LEVELS, LevelCounts, Levels, numeric_values
+from .levels import MAX_LEVELS, Levels, numeric_values
 from .names import check_names, feature_names_from
-from .table import CodedColumn, Column, NumericColumn, Table, column_label
+from .table import Column, Table, column_label
+from .training_levels import (
+    TrainingLevels,
+    is_categorical,
+    is_ordinal,
+    note_lost_digits,
+    to_coded_column,
+    warn_of_columns_that_lose_digits,
+)
 
 if TYPE_CHECKING:
     from bosquet._types import CategoricalFeatures, State, TableLike
@@ -156,7 +164,7 @@ class TableEncoder:
         if chosen is None or not chosen.any():
             matrix = table.matrix()
             if matrix is not None:
-                _warn_of_lost_digits(_lost_digits_in_matrix(table, matrix), names)
+                warn_of_columns_that_lose_digits(_lost_digits_in_matrix(table, matrix), names)
                 return cls([None] * table.n_columns, names, named_by_hand), matrix
         levels: list[Levels | None] = []
         columns: list[np.ndarray] = []
@@ -170,10 +178,10 @@ class TableEncoder:
             levels.append(column_levels)
             if column_levels is None:
                 columns.append(numeric_values(column, where, in_training=True))
-                _note_lost_digits(lost_digits, index, column)
+                note_lost_digits(lost_digits, index, column)
             else:
-                columns.append(column_levels.encode(_to_coded_column(column), where))
-        _warn_of_lost_digits(lost_digits, names)
+                columns.append(column_levels.encode(to_coded_column(column), where))
+        warn_of_columns_that_lose_digits(lost_digits, names)
         return cls(levels, names, named_by_hand), columns
 
     @classmethod
@@ -194,37 +202,19 @@ class TableEncoder:
         categorical_features, max_categories, owner
             As in `fit_encode`.
         """
-        _check_max_categories(max_categories)
-        table = open_table(next(iter(read(None))), owner)
-        names = feature_names_from(table.names)
-        chosen = categorical_mask(categorical_features, table.n_columns, names)
-        levels: list[Levels | None] = [None] * table.n_columns
-        counts: dict[int, LevelCounts] = {}
-        integers: list[int] = []
-        for index in range(table.n_columns):
-            column, is_chosen = table.column(index), None if chosen is None else chosen[index]
-            if _is_ordinal(column, is_chosen):
-                levels[index] = Levels.from_ordered_type(column)
-            elif _is_categorical(column, is_chosen):
-                counts[index] = LevelCounts()
-            elif isinstance(column, NumericColumn) and column.values.dtype.kind in "iu":
-                integers.append(index)
-            else:
-                numeric_values(column, column_label(index, names), in_training=True)  # not text
-        lost_digits: dict[int, int] = {}
-        to_read = sorted([*counts, *integers])
+        training = TrainingLevels(next(iter(read(None))), categorical_features, owner)
+        to_read = training.columns_to_read
         for batch in read(to_read) if to_read else ():
-            batch_table = open_table(batch, owner)
-            for position, index in enumerate(to_read):
-                column = batch_table.column(position)
-                if index in counts:
-                    counts[index].add(_to_coded_column(column))
-                elif index not in lost_digits:
-                    _note_lost_digits(lost_digits, index, column)
-        for index, counted in counts.items():
-            levels[index] = counted.most_frequent(max_categories)
-        _warn_of_lost_digits(lost_digits, names)
-        return cls(levels, names)
+            training.add(batch)
+        return cls.from_training_levels(training, max_categories)
+
+    @classmethod
+    def from_training_levels(
+        cls, training: TrainingLevels, max_categories: int | None = MAX_CATEGORIES
+    ) -> TableEncoder:
+        """Return the encoder of a table from the levels of all its batches or parts."""
+        _check_max_categories(max_categories)
+        return cls(training.levels(max_categories), training.names)
 
     def transform(self, X: TableLike, *, owner: str = "TableEncoder") -> Columns:
         """Encode another table, which must have the column names of training.
@@ -260,7 +250,7 @@ class TableEncoder:
                 columns.append(numeric_values(column, where, in_training=False))
             else:
                 columns.append(
-                    column_levels.encode(_to_coded_column(column), where, self.unseen_code)
+                    column_levels.encode(to_coded_column(column), where, self.unseen_code)
                 )
         return columns
 
@@ -344,26 +334,11 @@ def _levels_of(column: Column, chosen: bool | None, max_categories: int | None) 
 
     `chosen` is whether `categorical_features` lists the column, None if its type decides.
     """
-    if _is_ordinal(column, chosen):
+    if is_ordinal(column, chosen):
         return Levels.from_ordered_type(column)
-    if _is_categorical(column, chosen):
-        return Levels.learn(_to_coded_column(column), max_categories)
+    if is_categorical(column, chosen):
+        return Levels.learn(to_coded_column(column), max_categories)
     return None
-
-
-def _is_ordinal(column: Column, chosen: bool | None) -> TypeGuard[CodedColumn]:
-    return not chosen and isinstance(column, CodedColumn) and column.ordered
-
-
-def _is_categorical(column: Column, chosen: bool | None) -> bool:
-    return isinstance(column, CodedColumn) if chosen is None else chosen
-
-
-def _note_lost_digits(lost_digits: dict[int, int], index: int, column: Column) -> None:
-    """Record the first integer of the column that loses digits as float64, if there is one."""
-    example = column.first_inexact_integer() if isinstance(column, NumericColumn) else None
-    if example is not None:
-        lost_digits[index] = example
 
 
 def _lost_digits_in_matrix(table: Table, matrix: np.ndarray) -> dict[int, int]:
@@ -374,22 +349,8 @@ def _lost_digits_in_matrix(table: Table, matrix: np.ndarray) -> dict[int, int]:
         for index in np.flatnonzero(
             (high > LARGEST_EXACT_INTEGER) | (low < -LARGEST_EXACT_INTEGER)
         ).tolist():
-            _note_lost_digits(lost_digits, index, table.column(index))
+            note_lost_digits(lost_digits, index, table.column(index))
     return lost_digits
-
-
-def _warn_of_lost_digits(lost_digits: dict[int, int], names: Sequence[str] | None) -> None:
-    if lost_digits:
-        warn_of_lost_digits(
-            [column_label(index, names) for index in lost_digits],
-            next(iter(lost_digits.values())),
-            "drop identifiers, list categories in categorical_features, subtract a constant from other"
-            " columns",
-        )
-
-
-def _to_coded_column(column: Column) -> CodedColumn:
-    return column.as_coded() if isinstance(column, NumericColumn) else column
 
 
 def _check_given_names(

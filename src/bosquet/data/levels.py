@@ -182,6 +182,11 @@ class LevelCounts:
             if level is not None:
                 self._counts[level] = self._counts.get(level, 0) + int(counts[index])
 
+    def merge(self, other: LevelCounts) -> None:
+        """Add the counts of another part of the column."""
+        for level, count in other._counts.items():
+            self._counts[level] = self._counts.get(level, 0) + count
+
     def most_frequent(self, max_categories: int | None) -> Levels:
         """Return the levels of all batches, as `Levels.learn` would for the whole column."""
         counts = np.array(list(self._counts.values()), dtype=np.intp)

@@ -226,7 +226,14 @@ class BinnedTreeLearner(TreeLearner):
         loss = _core.Loss("squared_error", 1, 1, [])
         targets = np.zeros((1, self.n_rows))  # not used: `fit` passes the gradients
         self.engine = _core.BoostingFit(
-            matrix, bins, targets, NO_WEIGHT, loss, self._core_options(), instruction_set(), self.threads
+            matrix,
+            bins,
+            targets,
+            NO_WEIGHT,
+            loss,
+            self._core_options(),
+            instruction_set(),
+            self.threads,
         )
 
     def _core_options(self) -> dict[str, Any]:
