@@ -1,7 +1,12 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cmath>
+#include <tuple>
 
 #include "base/error.hpp"
 #include "bind/bindings.hpp"
@@ -114,6 +119,37 @@ Bins learn_from(nb::object data, std::vector<std::uint32_t> categories, DoubleAr
     return bins;
 }
 
+// One tuple per feature: its number of categories (-1 if it is quantitative), whether training rows
+// were missing, its edges.
+using BinsState = std::vector<std::tuple<std::int64_t, bool, std::vector<double>>>;
+
+BinsState state_of(const Bins& bins) {
+    BinsState state;
+    for (const FeatureBins& feature : bins.features)
+        state.emplace_back(feature.categorical ? std::int64_t{feature.categories} : -1,
+                           feature.has_missing, feature.edges);
+    return state;
+}
+
+Bins bins_from(const BinsState& state) {
+    check_at_most(state.size(), kMaxColumns, "features");
+    Bins bins;
+    for (const auto& [categories, has_missing, edges] : state) {
+        check_between(categories, -1, std::int64_t{kMaxCategories}, "the number of categories");
+        check_at_most(edges.size(), categories < 0 ? 254 : 0, "edges of a feature");
+        if (!std::is_sorted(edges.begin(), edges.end()) ||
+            std::any_of(edges.begin(), edges.end(), [](double edge) { return std::isnan(edge); }))
+            throw InputError("the edges of a feature must be in ascending order");
+        FeatureBins feature;
+        feature.categorical = categories >= 0;
+        feature.categories = static_cast<std::uint32_t>(std::max<std::int64_t>(categories, 0));
+        feature.has_missing = has_missing;
+        feature.edges = edges;
+        bins.features.push_back(std::move(feature));
+    }
+    return bins;
+}
+
 std::shared_ptr<BinnedMatrix> bin_values(nb::object data, const Bins& bins, const std::string& isa,
                                          int threads) {
     OwnedTable table = table_of(data);
@@ -191,7 +227,12 @@ void bind_data(nb::module_& module) {
             "n_bins",
             [](const Bins& self, std::size_t feature) { return bins_of(self, feature).bins(); },
             nb::arg("feature"),
-            "Return the number of bins of a feature, including the one for missing values.");
+            "Return the number of bins of a feature, including the one for missing values.")
+        .def("__getstate__", state_of)
+        .def(
+            "__setstate__",
+            [](Bins& self, const BinsState& state) { new (&self) Bins(bins_from(state)); },
+            nb::arg("state"));
 
     module.def("learn_bins", learn_from, nb::arg("data"), nb::arg("categories"), nb::arg("weights"),
                nb::arg("max_bins"), nb::arg("sample_rows"), nb::arg("seed"), nb::arg("threads"),

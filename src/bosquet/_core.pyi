@@ -39,6 +39,10 @@ class Bins:
         Return the number of bins of a feature, including the one for missing values.
         """
 
+    def __getstate__(self) -> list[tuple[int, bool, list[float]]]: ...
+
+    def __setstate__(self, state: Sequence[tuple[int, bool, Sequence[float]]]) -> None: ...
+
 def learn_bins(data: object, categories: Sequence[int], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], max_bins: int, sample_rows: int, seed: int, threads: int) -> Bins:
     """Learn the bins of each column of a matrix or of a list of columns."""
 
