@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import re
 import tempfile
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -14,7 +15,7 @@ import numpy as np
 
 from bosquet._suggestions import first_names, hint
 from bosquet._targets import CodedLabels, and_more
-from bosquet.data import BatchedColumns, BinMemory, Columns, TableEncoder
+from bosquet.data import MAX_CATEGORIES, BatchedColumns, BinMemory, Columns, TableEncoder
 from bosquet.data.table import CodedColumn, Column
 
 from .opening import open_batches
@@ -23,6 +24,8 @@ from .source import BatchSource
 
 if TYPE_CHECKING:
     import pyarrow
+
+    from bosquet._types import CategoricalFeatures
 
 _X_DOC = """NumPy array, pandas or polars frame, Arrow table, SciPy sparse matrix or nested lists.
             NaN, null and pd.NA are missing values. With `target`, X may also be a table that does not fit
@@ -49,8 +52,26 @@ def with_batch_docs(fit: Fit) -> Fit:
     return fit
 
 
+class TrainingBatches(ABC):
+    """The features of a training table that is not in memory as a whole."""
+
+    @abstractmethod
+    def fit_encoder(
+        self,
+        *,
+        categorical_features: CategoricalFeatures,
+        owner: str,
+        max_categories: int | None = MAX_CATEGORIES,
+    ) -> TableEncoder:
+        """Fit an encoder to the features: the same as for the whole table in memory."""
+
+    @abstractmethod
+    def encoded(self, encoder: TableEncoder, owner: str) -> BatchedColumns:
+        """Return the columns that the encoder makes of the features."""
+
+
 @dataclass(frozen=True)
-class TrainingBatches:
+class SourceBatches(TrainingBatches):
     """The features of a training table that is read in batches."""
 
     source: BatchSource
@@ -58,18 +79,30 @@ class TrainingBatches:
     n_rows: int
     memory: BinMemory
 
-    def read(self, columns: Sequence[int] | None = None) -> Iterator[pyarrow.RecordBatch]:
+    def fit_encoder(
+        self,
+        *,
+        categorical_features: CategoricalFeatures,
+        owner: str,
+        max_categories: int | None = MAX_CATEGORIES,
+    ) -> TableEncoder:
+        return TableEncoder.fit_batches(
+            self._read,
+            categorical_features=categorical_features,
+            max_categories=max_categories,
+            owner=owner,
+        )
+
+    def encoded(self, encoder: TableEncoder, owner: str) -> BatchedColumns:
+        def read() -> Iterator[Columns]:
+            return (encoder.transform(batch, owner=owner) for batch in self._read())
+
+        return BatchedColumns(read, self.n_rows, self.memory)
+
+    def _read(self, columns: Sequence[int] | None = None) -> Iterator[pyarrow.RecordBatch]:
         """Read all batches, with the features of these numbers (None: all)."""
         names = self.features if columns is None else [self.features[index] for index in columns]
         return self.source.batches(names)
-
-    def encoded(self, encoder: TableEncoder, owner: str) -> BatchedColumns:
-        """The columns that the encoder makes of the features."""
-
-        def read() -> Iterator[Columns]:
-            return (encoder.transform(batch, owner=owner) for batch in self.read())
-
-        return BatchedColumns(read, self.n_rows, self.memory)
 
 
 @dataclass
@@ -81,6 +114,21 @@ class TrainingInput:
     sample_weight: Any = None
     offset: Any = None
     exposure: Any = None
+
+
+class DividedTable(ABC):
+    """A table whose rows are divided among machines, given to `fit` as X."""
+
+    @abstractmethod
+    def training_input(
+        self,
+        y: Any,
+        *,
+        target: str | list[str] | None,
+        memory_limit: float | str | None,
+        **by_row: Any,
+    ) -> AbstractContextManager[TrainingInput]:
+        """Do what the function `training_input` does for other tables."""
 
 
 @contextmanager
@@ -96,6 +144,10 @@ def training_input(
 
     An argument by row (sample_weight, offset, exposure) is an array or the name of a column of X.
     """
+    if isinstance(X, DividedTable):
+        with X.training_input(y, target=target, memory_limit=memory_limit, **by_row) as given:
+            yield given
+        return
     limit = bytes_of_limit(memory_limit)
     source = open_batches(X)
     if source is not None:
@@ -136,20 +188,26 @@ def _from_batches(
     if y is not None:
         raise ValueError(_BOTH_TARGETS.format(target=target))
     features = check_column_names(source, _argument_names(target) | by_row)
+    y, numbers = read_target_and_numbers(source, target, by_row)
+    n_rows = source.n_rows
+    assert n_rows is not None  # known after the first pass
+    batches = SourceBatches(source, features, n_rows, BinMemory(limit, tempfile.gettempdir()))
+    return TrainingInput(batches, y, **numbers)
+
+
+def read_target_and_numbers(
+    source: BatchSource, target: str | list[str], by_row: dict[str, str | None]
+) -> tuple[Any, dict[str, np.ndarray]]:
+    """Read the target columns, and the columns that other arguments of `fit` name (None: not given)."""
     named = {argument: name for argument, name in by_row.items() if name is not None}
     targets = [target] if isinstance(target, str) else list(target)
     columns = read_columns(source, [*targets, *named.values()])
-    n_rows = source.n_rows
-    assert n_rows is not None  # known after the first pass
-    batches = TrainingBatches(source, features, n_rows, BinMemory(limit, tempfile.gettempdir()))
     numbers = {
         argument: _numbers_of(source, argument, name, columns[name])
         for argument, name in named.items()
     }
-    y = [_target_of(source, name, columns[name]) for name in targets]
-    return TrainingInput(
-        batches, y[0] if isinstance(target, str) else np.column_stack(y), **numbers
-    )
+    y: list[Any] = [_target_of(source, name, columns[name]) for name in targets]
+    return (y[0] if isinstance(target, str) else np.column_stack(y)), numbers
 
 
 def _argument_names(target: str | list[str] | None) -> dict[str, Any]:

@@ -192,9 +192,7 @@ class BaseForest(ForestInspection, SaveMixin, ExplainMixin, BaseEstimator):
             self._check_batches()
             if continuing:
                 return self._encoder, X.encoded(self._encoder, owner)
-            encoder = TableEncoder.fit_batches(
-                X.read, categorical_features=categorical, owner=owner
-            )
+            encoder = X.fit_encoder(categorical_features=categorical, owner=owner)
             return encoder, X.encoded(encoder, owner)
         if continuing:
             return self._encoder, self._encoder.transform(X, owner=owner)

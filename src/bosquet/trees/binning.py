@@ -6,7 +6,7 @@ import numpy as np
 
 from bosquet import _core
 from bosquet._instruction_set import instruction_set
-from bosquet.data import BatchedColumns, Columns
+from bosquet.data import BatchedColumns, BinMemory, Columns
 
 # Number of rows that bin edges are computed from; with more rows the quantiles hardly change.
 EDGE_ROWS = 200_000
@@ -40,14 +40,17 @@ def bin_table(
     isa = instruction_set()
     if not isinstance(columns, BatchedColumns):
         return _core.bin_table(columns, bins, isa, threads)
-    tiles, copies = _core.binned_bytes(bins, columns.n_rows)
-    memory = columns.memory
-    folder = "" if tiles <= memory.limit else memory.folder
-    has_columns = tiles + copies <= memory.limit
-    matrix = _core.GrowingMatrix(bins, columns.n_rows, has_columns, folder)
+    matrix = empty_matrix(bins, columns.n_rows, columns.memory)
     for batch in columns:
         matrix.append(batch, isa, threads)
     return matrix.finish()
+
+
+def empty_matrix(bins: _core.Bins, n_rows: int, memory: BinMemory) -> _core.GrowingMatrix:
+    """Return a matrix to which the rows are appended, in memory or in a temporary file."""
+    tiles, copies = _core.binned_bytes(bins, n_rows)
+    folder = "" if tiles <= memory.limit else memory.folder
+    return _core.GrowingMatrix(bins, n_rows, tiles + copies <= memory.limit, folder)
 
 
 def code_bins(

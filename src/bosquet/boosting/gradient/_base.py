@@ -51,6 +51,7 @@ from bosquet.boosting.gradient.automatic import (
     TrainingShape,
     candidate_parameters,
 )
+from bosquet.boosting.gradient.distributed import DistributedColumns
 from bosquet.boosting.rounds import (
     EarlyStopping,
     FitStart,
@@ -361,8 +362,8 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
         """An encoder for a table that is read in batches, for the same encoding as of the whole table."""
         options = {"categorical_features": self.categorical_features, "owner": type(self).__name__}
         if self.categorical_encoding == "levels":
-            return TableEncoder.fit_batches(X.read, **options)
-        encoder = TableEncoder.fit_batches(X.read, max_categories=None, **options)
+            return X.fit_encoder(**options)
+        encoder = X.fit_encoder(max_categories=None, **options)
         self._mark_unseen_levels(encoder)
         return encoder
 
@@ -487,6 +488,8 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
                 seed=seed + (terms.n_rounds if terms else 0),
             )
         assert not isinstance(terms, LearnerTerms)
+        if isinstance(train.columns, DistributedColumns):
+            return self._make_distributed_stepper(train, validation, loss, encoder, seed, terms)
         threads = threads or effective_threads(self.n_jobs)
         statistics = self._training_statistics(train, encoder, terms, threads)
         options = self._core_options(encoder, loss, seed, train.unit)
@@ -506,6 +509,34 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
             vector_leaves=self.parameters_["multi_strategy"] == MULTI_OUTPUT_TREE,
             statistics=statistics,
         )
+
+    def _make_distributed_stepper(
+        self,
+        train: EncodedRows,
+        validation: EncodedRows | None,
+        loss: NativeLoss | CustomLoss,
+        encoder: TableEncoder,
+        seed: int,
+        terms: TreeTerms | None,
+    ) -> TreeStepper:
+        if encoder.unseen_code == UNSEEN:
+            raise ValueError(
+                f"categorical_encoding={self.categorical_encoding!r} needs the table in memory, because it"
+                f" uses target statistics (with 'auto' if a column has more than {AUTO_TARGET_LEVELS}"
+                " categories); set categorical_encoding='levels'"
+            )
+        options = self._core_options(encoder, loss, seed, train.unit)
+        stepper: TreeStepper = train.columns.tree_stepper(
+            train,
+            validation,
+            loss,
+            terms,
+            categories=encoder.categories,
+            options={**options, "first_round": terms.n_rounds if terms else 0},
+            max_bins=self.max_bins,
+            vector_leaves=self.parameters_["multi_strategy"] == MULTI_OUTPUT_TREE,
+        )
+        return stepper
 
     def _training_statistics(
         self, train: EncodedRows, encoder: TableEncoder, terms: TreeTerms | None, threads: int

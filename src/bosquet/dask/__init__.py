@@ -1,0 +1,14 @@
+"""Fits and predictions on Dask clusters, with the bits of a fit on one machine.
+
+The package needs `dask` and `distributed` (``pip install "bosquet[dask]"``).
+"""
+
+from bosquet.dask.estimators import GradientBoostingClassifier, GradientBoostingRegressor
+from bosquet.dask.predictions import predict, predict_proba
+
+__all__ = [
+    "GradientBoostingClassifier",
+    "GradientBoostingRegressor",
+    "predict",
+    "predict_proba",
+]
