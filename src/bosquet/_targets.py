@@ -9,13 +9,13 @@ import numpy as np
 
 from bosquet._digits import first_inexact_integer, warn_of_lost_digits
 from bosquet._masks import without_mask
-from bosquet._sklearn import check_classification_targets, type_of_target
+from bosquet._sklearn import check_classification_targets
 from bosquet._suggestions import first_names
 from bosquet._warnings import warn_user
 from bosquet._weights import check_sample_weight
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, DTypeLike
 
     from bosquet._types import ClassWeight
 
@@ -143,6 +143,9 @@ class CodedLabels:
     def size(self) -> int:
         return self.numbers.size
 
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
+        return np.asarray(self.classes[self.numbers], dtype=dtype)
+
 
 @overload
 def check_labels(y: CodedLabels, *, several: bool = False, owner: str = ...) -> CodedLabels: ...
@@ -173,9 +176,7 @@ def check_labels(
         warn_of_column_vector()
         labels = labels[:, 0]
     if labels.ndim != 1 and not (several and labels.ndim == 2 and labels.shape[1] > 1):
-        raise ValueError(
-            f"y has shape {labels.shape} ({type_of_target(y)}); pass one label per row, shape (n_samples,)"
-        )
+        raise ValueError(f"y has shape {labels.shape}; pass one label per row, shape (n_samples,)")
     if labels.dtype == object:
         for at, value in enumerate(labels.ravel()):
             if value is None or value != value:
@@ -223,12 +224,10 @@ def apply_class_weight(
     """Return the row weights times the class weights; `class_weight` is as in scikit-learn."""
     if class_weight is None:
         return weight
-    if isinstance(labels, CodedLabels):
-        labels = labels.classes[labels.numbers]
     from sklearn.utils.class_weight import compute_sample_weight
 
     try:
-        by_class = compute_sample_weight(class_weight, labels)
+        by_class = compute_sample_weight(class_weight, np.asarray(labels))
     except (ValueError, IndexError, TypeError) as error:
         raise ValueError(
             f"class_weight={class_weight!r} is not valid: class_weight must be 'balanced', a dict with one"
