@@ -123,8 +123,10 @@ class BaseForest(ForestInspection, SaveMixin, ExplainMixin, BaseEstimator):
         X : table of shape (n_samples, n_features), or table in batches
             {X}
         y : array of shape (n_samples,) or (n_samples, n_outputs)
+            Class labels, or numbers for regression; one column per target. None with `target`.
         sample_weight : array of shape (n_samples,) or name of a column, optional
-        {target}
+            Weights of the rows, at least 0. Rows of weight 0 are in no bag. None: equal weights.
+        {targets}
 
         Returns
         -------
