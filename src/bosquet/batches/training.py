@@ -34,10 +34,15 @@ _TARGET_DOC = """target : str, optional
             Name of the column of X that is the target, instead of y."""
 _TARGETS_DOC = """target : str or list of str, optional
             Name of the column of X that is the target, instead of y; a list of names for several targets."""
-_MEMORY_DOC = """
-        memory_limit : int, float or str, optional
+_MEMORY_DOC = """memory_limit : int, float or str, optional
             Memory for the binned features of a table that is read in batches, such as "4GB"; beyond it they
             are kept in a temporary file. Default: half of the available memory."""
+_DOCS = {
+    "X": _X_DOC,
+    "target": _TARGET_DOC,
+    "targets": _TARGETS_DOC,
+    "memory_limit": _MEMORY_DOC,
+}
 
 Fit = TypeVar("Fit", bound=Callable[..., object])
 
@@ -47,13 +52,11 @@ _SHARE_OF_MEMORY = 0.5
 
 
 def with_batch_docs(fit: Fit) -> Fit:
-    """Describe X, `target` and `memory_limit` in the docstring of a method `fit`.
-
-    The method has "{target}" in its docstring if it accepts one target, "{targets}" if it accepts several.
-    """
-    doc = (fit.__doc__ or "").replace("{X}", _X_DOC)
-    doc = doc.replace("{target}", _TARGET_DOC + _MEMORY_DOC)
-    fit.__doc__ = doc.replace("{targets}", _TARGETS_DOC + _MEMORY_DOC)
+    """Replace "{X}", "{target}" or "{targets}", and "{memory_limit}" in the docstring of a method `fit`."""
+    doc = fit.__doc__ or ""
+    for name, text in _DOCS.items():
+        doc = doc.replace("{" + name + "}", text)
+    fit.__doc__ = doc
     return fit
 
 

@@ -218,6 +218,7 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
             Known term of the raw prediction of each row, which the trees are added to: log-odds for
             loss="log_loss". For two classes it may be the name of a column.
         {target}
+        {memory_limit}
 
         Returns
         -------
@@ -629,6 +630,7 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
             of y is proportional. The same as the offset ``np.log(exposure)``. The model predicts y per
             unit of exposure unless `predict` is given an exposure.
         {targets}
+        {memory_limit}
 
         Returns
         -------
