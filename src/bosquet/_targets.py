@@ -118,10 +118,21 @@ def check_single_target(y: ArrayLike, numbers: np.ndarray, criterion: str) -> No
         )
     if np.asarray(y).ndim == 2:
         warn_of_column_vector()
-    if criterion == "poisson" and ((numbers < 0).any() or not numbers.sum() > 0):
+    if criterion == "poisson":
+        _check_counts(numbers[0])
+
+
+def _check_counts(target: np.ndarray) -> None:
+    """Raise a ValueError unless the target is valid for the Poisson deviance."""
+    wrong = np.flatnonzero(target < 0)
+    if wrong.size:
         raise ValueError(
-            "criterion='poisson' needs y >= 0 in all rows and y > 0 in at least one; use another"
-            " criterion"
+            f"criterion='poisson' needs y >= 0, but y[{wrong[0]}] is {target[wrong[0]]:g}"
+            f"{and_more(wrong.size - 1, 'row')}; correct y or use another criterion"
+        )
+    if not target.any():
+        raise ValueError(
+            "criterion='poisson' needs y > 0 in at least one row, but all y are 0; use another criterion"
         )
 
 

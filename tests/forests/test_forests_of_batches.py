@@ -70,11 +70,16 @@ def test_several_targets_of_text_are_those_of_the_table(frame, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "parameters",
-    [{"split": "exact"}, {"oob_score": True}, {"n_estimators": "auto"}, {"keep_rows": True}],
+    ("parameters", "advice"),
+    [
+        ({"split": "exact"}, "set split='histogram'"),
+        ({"oob_score": True}, "set oob_score=False"),
+        ({"n_estimators": "auto"}, "set n_estimators to a number"),
+        ({"keep_rows": True}, "set keep_rows=False"),
+    ],
 )
-def test_parameters_that_need_the_table_in_memory_are_errors(frame, parameters):
+def test_parameters_that_need_the_table_in_memory_are_errors(frame, parameters, advice):
     forest = RandomForestRegressor(**parameters)
     name = next(iter(parameters))
-    with pytest.raises(ValueError, match=f"{name}=.* needs the whole table in memory"):
+    with pytest.raises(ValueError, match=f"{name}=.* needs the whole table in memory.*; {advice}"):
         forest.fit(iter([frame]), target="number")

@@ -173,7 +173,7 @@ def _argument_names(target: str | list[str] | None) -> dict[str, Any]:
 def _numbers_of(source: BatchSource, argument: str, name: str, column: Column) -> np.ndarray:
     if isinstance(column, CodedColumn):
         raise ValueError(
-            f"{argument}={name!r} is a column of text in {source.description}; {argument} must be numbers"
+            f"{argument}={name!r} is a column of text in {source.description}; convert the column to numbers"
         )
     return column.as_quantities()
 

@@ -207,16 +207,16 @@ class BaseForest(ForestInspection, SaveMixin, ExplainMixin, BaseEstimator):
     def _check_batches(self) -> None:
         """Raise a ValueError for parameters that need the values of all columns in memory."""
         needs = {
-            "split='exact'": self.split == "exact",
-            "oob_score=True": bool(self.oob_score),
-            "n_estimators='auto'": self.n_estimators == "auto",
-            "keep_rows=True": self.keep_rows,
+            "split='exact'": (self.split == "exact", "set split='histogram'"),
+            "oob_score=True": (self.oob_score, "set oob_score=False"),
+            "n_estimators='auto'": (self.n_estimators == "auto", "set n_estimators to a number"),
+            "keep_rows=True": (self.keep_rows, "set keep_rows=False"),
         }
-        for parameter, is_set in needs.items():
+        for parameter, (is_set, advice) in needs.items():
             if is_set:
                 raise ValueError(
-                    f"{parameter} needs the whole table in memory, but X is read in batches; set another"
-                    " value or pass a table in memory"
+                    f"{parameter} needs the whole table in memory, but X is read in batches; {advice}, or"
+                    " pass a table in memory"
                 )
 
     def _grow(
