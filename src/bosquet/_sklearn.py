@@ -19,7 +19,7 @@ from sklearn.base import (
 from sklearn.utils import Tags
 from sklearn.utils import check_random_state as random_state_of
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _num_samples as number_of_rows
 from sklearn.utils.validation import check_is_fitted as check_by_scikit_learn
 from sklearn.utils.validation import has_fit_parameter
@@ -66,7 +66,6 @@ __all__ = [
     "seed_from",
     "seeded_clone",
     "tags_of",
-    "type_of_target",
     "validate_data",
 ]
 

@@ -9,13 +9,13 @@ import numpy as np
 
 from bosquet._digits import first_inexact_integer, warn_of_lost_digits
 from bosquet._masks import without_mask
-from bosquet._sklearn import check_classification_targets, type_of_target
+from bosquet._sklearn import check_classification_targets
 from bosquet._suggestions import first_names
 from bosquet._warnings import warn_user
 from bosquet._weights import check_sample_weight
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, DTypeLike
 
     from bosquet._types import ClassWeight
 
@@ -118,10 +118,21 @@ def check_single_target(y: ArrayLike, numbers: np.ndarray, criterion: str) -> No
         )
     if np.asarray(y).ndim == 2:
         warn_of_column_vector()
-    if criterion == "poisson" and ((numbers < 0).any() or not numbers.sum() > 0):
+    if criterion == "poisson":
+        _check_counts(numbers[0])
+
+
+def _check_counts(target: np.ndarray) -> None:
+    """Raise a ValueError unless the target is valid for the Poisson deviance."""
+    wrong = np.flatnonzero(target < 0)
+    if wrong.size:
         raise ValueError(
-            "criterion='poisson' needs y >= 0 in all rows and y > 0 in at least one; use another"
-            " criterion"
+            f"criterion='poisson' needs y >= 0, but y[{wrong[0]}] is {target[wrong[0]]:g}"
+            f"{and_more(wrong.size - 1, 'row')}; correct y or use another criterion"
+        )
+    if not target.any():
+        raise ValueError(
+            "criterion='poisson' needs y > 0 in at least one row, but all y are 0; use another criterion"
         )
 
 
@@ -142,6 +153,9 @@ class CodedLabels:
     @property
     def size(self) -> int:
         return self.numbers.size
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
+        return np.asarray(self.classes[self.numbers], dtype=dtype)
 
 
 @overload
@@ -173,9 +187,7 @@ def check_labels(
         warn_of_column_vector()
         labels = labels[:, 0]
     if labels.ndim != 1 and not (several and labels.ndim == 2 and labels.shape[1] > 1):
-        raise ValueError(
-            f"y has shape {labels.shape} ({type_of_target(y)}); pass one label per row, shape (n_samples,)"
-        )
+        raise ValueError(f"y has shape {labels.shape}; pass one label per row, shape (n_samples,)")
     if labels.dtype == object:
         for at, value in enumerate(labels.ravel()):
             if value is None or value != value:
@@ -223,12 +235,10 @@ def apply_class_weight(
     """Return the row weights times the class weights; `class_weight` is as in scikit-learn."""
     if class_weight is None:
         return weight
-    if isinstance(labels, CodedLabels):
-        labels = labels.classes[labels.numbers]
     from sklearn.utils.class_weight import compute_sample_weight
 
     try:
-        by_class = compute_sample_weight(class_weight, labels)
+        by_class = compute_sample_weight(class_weight, np.asarray(labels))
     except (ValueError, IndexError, TypeError) as error:
         raise ValueError(
             f"class_weight={class_weight!r} is not valid: class_weight must be 'balanced', a dict with one"

@@ -138,5 +138,5 @@ def test_an_argument_that_names_no_column_of_its_own_is_an_error(named, error, m
 
 def test_a_table_without_features_is_an_error():
     source = open_batches([TABLE.select(["y"])])
-    with pytest.raises(ValueError, match=r"has only the columns \['y'\], which are no features"):
+    with pytest.raises(ValueError, match=r"has no feature column besides \['y'\]; add"):
         check_column_names(source, {"target": "y"})

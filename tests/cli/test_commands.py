@@ -261,6 +261,16 @@ def test_the_help_of_a_study_explains_its_exit_codes(run_command):
         assert f"\n  {code:<5}" in output
 
 
+def test_the_help_of_other_commands_names_the_help_with_the_exit_codes(run_command):
+    _, output, _ = run_command("verify", "--help")
+    assert output.endswith("\nexit codes: bosquet --help\n")
+
+
+def test_the_help_of_the_decimal_separator_is_readable(run_command):
+    _, output, _ = run_command("fit", "--help")
+    assert "--decimal MARK        decimal separator: '.' or ','" in output
+
+
 def test_a_study_looks_for_drift_in_other_rows(run_command, counted_study, sales, tmp_path):
     frame = pd.read_csv(sales, sep=";", decimal=",")
     frame["size"] += 5

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -123,6 +124,12 @@ def test_a_frame_of_an_unknown_library_is_rejected_with_advice():
 def test_an_object_that_is_not_a_table_is_rejected_with_advice(X):
     with pytest.raises(ValueError, match=r"Expected 2D array, got .*pass an array"):
         TableEncoder.fit_encode(X)
+
+
+@pytest.mark.parametrize("path", ["new.parquet", Path("new.parquet")])
+def test_a_path_is_rejected_with_what_accepts_paths(path):
+    with pytest.raises(ValueError, match=r"got the path 'new.parquet'; .*open_batches"):
+        TableEncoder.fit_encode(path)
 
 
 def test_three_dimensional_input_is_rejected():

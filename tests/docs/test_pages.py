@@ -55,6 +55,12 @@ def test_links_and_pictures_lead_somewhere(page):
             assert anchor in slugs, target
 
 
+def test_every_page_is_in_the_table_of_contents():
+    trees = re.findall(r"```{toctree}\n(.*?)```", (DOCS / "index.md").read_text("utf-8"), re.DOTALL)
+    listed = {line for tree in trees for line in tree.split("\n")}
+    assert {page.stem for page in DOCS.glob("*.md")} - {"index"} <= listed
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_no_half_merged_text_is_left(page):
     assert not re.search(r"^(<<<<<<<|>>>>>>>) ", page.read_text(encoding="utf-8"), re.MULTILINE)

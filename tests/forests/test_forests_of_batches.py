@@ -60,12 +60,26 @@ def test_a_forest_of_batches_is_the_forest_of_the_table(frame, tmp_path, forest,
     assert file_of(forest.fit(table, target=target, sample_weight="weight"), tmp_path) == expected
 
 
+def test_several_targets_of_text_are_those_of_the_table(frame, tmp_path):
+    table = frame.assign(half=np.where(frame["number"] > 0.5, "up", "down")).drop(columns="weight")
+    targets = ["label", "half"]
+    forest = RandomForestClassifier(5, random_state=0)
+    expected = file_of(forest.fit(table.drop(columns=targets), table[targets]), tmp_path)
+    assert file_of(forest.fit(iter([table]), target=targets), tmp_path) == expected
+    assert file_of(forest.fit(table, target=targets), tmp_path) == expected
+
+
 @pytest.mark.parametrize(
-    "parameters",
-    [{"split": "exact"}, {"oob_score": True}, {"n_estimators": "auto"}, {"keep_rows": True}],
+    ("parameters", "advice"),
+    [
+        ({"split": "exact"}, "set split='histogram'"),
+        ({"oob_score": True}, "set oob_score=False"),
+        ({"n_estimators": "auto"}, "set n_estimators to a number"),
+        ({"keep_rows": True}, "set keep_rows=False"),
+    ],
 )
-def test_parameters_that_need_the_table_in_memory_are_errors(frame, parameters):
+def test_parameters_that_need_the_table_in_memory_are_errors(frame, parameters, advice):
     forest = RandomForestRegressor(**parameters)
     name = next(iter(parameters))
-    with pytest.raises(ValueError, match=f"{name}=.* needs the whole table in memory"):
+    with pytest.raises(ValueError, match=f"{name}=.* needs the whole table in memory.*; {advice}"):
         forest.fit(iter([frame]), target="number")

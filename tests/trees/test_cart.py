@@ -175,6 +175,18 @@ def test_an_invalid_parameter_is_named(options, message):
         DecisionTreeClassifier(**options).fit(X, y)
 
 
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        ([1.0, -2.0, -3.0], r"y >= 0, but y\[1\] is -2 \(and 1 more row\); correct y"),
+        ([0.0, 0.0, 0.0], "y > 0 in at least one row, but all y are 0; use another criterion"),
+    ],
+)
+def test_a_target_that_is_no_count_is_named(y, message):
+    with pytest.raises(ValueError, match=message):
+        DecisionTreeRegressor(criterion="poisson").fit(np.eye(3), y)
+
+
 def test_names_may_be_strings_of_numpy():
     X, y = load_iris(return_X_y=True)
     options = {"criterion": "entropy", "missing": "surrogate", "pruning": "cv"}

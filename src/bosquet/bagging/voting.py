@@ -242,7 +242,8 @@ class VotingClassifier(ClassifierMixin, BaseVoting):
     weights : list of floats, default=None
         Non-negative weight of each of `estimators`; None: equal weights.
     n_jobs : int or None, default=None
-        Number of base estimators fitted in parallel by joblib.
+        Number of base estimators fitted in parallel by joblib. None: 1, unless set by
+        ``joblib.parallel_config``; -1: all processors.
     verbose : int, default=0
         Verbosity of joblib's progress messages.
 
@@ -412,7 +413,8 @@ class VotingRegressor(RegressorMixin, BaseVoting):
     weights : list of floats, default=None
         Non-negative weight of each of `estimators`; None: equal weights.
     n_jobs : int or None, default=None
-        Number of base estimators fitted in parallel by joblib.
+        Number of base estimators fitted in parallel by joblib. None: 1, unless set by
+        ``joblib.parallel_config``; -1: all processors.
     verbose : int, default=0
         Verbosity of joblib's progress messages.
 

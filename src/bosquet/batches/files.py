@@ -43,7 +43,8 @@ def _format_of(path: str) -> str:
         raise ValueError(f"{path} is empty (0 bytes); write it again, or leave it out")
     if head.startswith(b"FEA1"):
         raise ValueError(
-            f"{path} is a Feather file of version 1; only version 2 is supported: write it again"
+            f"{path} is a Feather file of version 1; only version 2 is supported: read it with"
+            " pyarrow.feather.read_table and write it with pyarrow.feather.write_feather"
         )
     return next((kind for magic, kind in _FORMATS.items() if head.startswith(magic)), TEXT)
 

@@ -46,8 +46,7 @@ def find_files(paths: Sequence[str | os.PathLike[str]]) -> tuple[list[DataFile],
 def _files_of(path: str) -> list[DataFile]:
     if "://" in path:
         raise ValueError(
-            f"{path} is an address; a path must be that of a file on this machine: pass"
-            " pyarrow.dataset.dataset(address)"
+            f"{path} is a URL, and paths must be on this machine; pass pyarrow.dataset.dataset(url)"
         )
     if os.path.isdir(path):
         found = _sorted_files(path, _walk(path))
@@ -61,7 +60,7 @@ def _files_of(path: str) -> list[DataFile]:
         return [DataFile(path)]
     if not glob.has_magic(path):
         raise FileNotFoundError(
-            f"{path} does not exist; pass the path of a file, a folder or a pattern: check the path"
+            f"{path} does not exist; check the path (of a file, a folder or a pattern)"
         )
     return _matching(path)
 

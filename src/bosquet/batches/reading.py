@@ -45,8 +45,7 @@ def check_column_names(source: BatchSource, named: Mapping[str, object]) -> list
     features = [name for name in source.column_names if name not in argument_of]
     if not features:
         raise ValueError(
-            f"{source.description} has only the columns {list(argument_of)}, which are no features; it must"
-            " have at least one other column: add the features"
+            f"{source.description} has no feature column besides {list(argument_of)}; add at least one"
         )
     return features
 

@@ -28,15 +28,24 @@ if TYPE_CHECKING:
     from bosquet._types import CategoricalFeatures
 
 _X_DOC = """NumPy array, pandas or polars frame, Arrow table, SciPy sparse matrix or nested lists.
-            NaN, null and pd.NA are missing values. With `target`, X may also be a table that does not fit
-            into memory: the path of Parquet, Arrow or delimited text files (a file, a folder, a pattern with
-            ``*``, or a list), a pyarrow Dataset, a polars LazyFrame, an Arrow stream or an iterable of
-            tables. It is read in batches, and the model is the same as for the whole table in memory."""
+            NaN, null and pd.NA are missing values; entries that a sparse matrix does not store are 0, not
+            missing. With `target`, X may also be a table that does not fit into memory: the path of Parquet,
+            Arrow or delimited text files (a file, a folder, a pattern with ``*``, or a list), a pyarrow
+            Dataset, a polars LazyFrame, an Arrow stream or an iterable of tables. It is read in batches, and
+            the model is the same as for the whole table in memory."""
 _TARGET_DOC = """target : str, optional
-            Name of the column of X that is the target, instead of y.
-        memory_limit : int, float or str, optional
+            Name of the column of X that is the target, instead of y."""
+_TARGETS_DOC = """target : str or list of str, optional
+            Name of the column of X that is the target, instead of y; a list of names for several targets."""
+_MEMORY_DOC = """memory_limit : int, float or str, optional
             Memory for the binned features of a table that is read in batches, such as "4GB"; beyond it they
             are kept in a temporary file. Default: half of the available memory."""
+_DOCS = {
+    "X": _X_DOC,
+    "target": _TARGET_DOC,
+    "targets": _TARGETS_DOC,
+    "memory_limit": _MEMORY_DOC,
+}
 
 Fit = TypeVar("Fit", bound=Callable[..., object])
 
@@ -46,8 +55,10 @@ _SHARE_OF_MEMORY = 0.5
 
 
 def with_batch_docs(fit: Fit) -> Fit:
-    """Describe X, `target` and `memory_limit` in the docstring of a method `fit`."""
-    doc = (fit.__doc__ or "").replace("{X}", _X_DOC).replace("{target}", _TARGET_DOC)
+    """Replace "{X}", "{target}" or "{targets}", and "{memory_limit}" in the docstring of a method `fit`."""
+    doc = fit.__doc__ or ""
+    for name, text in _DOCS.items():
+        doc = doc.replace("{" + name + "}", text)
     fit.__doc__ = doc
     return fit
 
@@ -220,7 +231,7 @@ def _argument_names(target: str | list[str] | None) -> dict[str, Any]:
 def _numbers_of(source: BatchSource, argument: str, name: str, column: Column) -> np.ndarray:
     if isinstance(column, CodedColumn):
         raise ValueError(
-            f"{argument}={name!r} is a column of text in {source.description}; {argument} must be numbers"
+            f"{argument}={name!r} is a column of text in {source.description}; convert the column to numbers"
         )
     return column.as_quantities()
 

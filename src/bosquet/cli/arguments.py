@@ -85,11 +85,12 @@ def refuse_unknown_options(parser: argparse.ArgumentParser, words: Sequence[str]
 def add_command(commands: Any, module: Any) -> argparse.ArgumentParser:
     """Add the parser of a command, described by its module."""
     examples = textwrap.indent(textwrap.dedent(module.EXAMPLES).strip(), "  ")
+    exit_codes = getattr(module, "EXIT_CODES", "exit codes: bosquet --help").strip()
     parser: argparse.ArgumentParser = commands.add_parser(
         module.NAME,
         help=module.HELP,
         description=textwrap.fill(module.DESCRIPTION, 100),
-        epilog=f"examples:\n{examples}",
+        epilog=f"examples:\n{examples}\n\n{exit_codes}\n",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
@@ -112,10 +113,12 @@ def table_argument(parser: argparse.ArgumentParser, what: str = _TABLE, nargs: A
     parser.add_argument("data", help=what, nargs=nargs)
     group = parser.add_argument_group("format of a text file (default: detected)")
     group.add_argument("--delimiter", metavar="D", help="column delimiter: ',' ';' '|' or tab")
-    group.add_argument("--decimal", choices=(".", ","), help="decimal separator")
+    group.add_argument(
+        "--decimal", choices=(".", ","), metavar="MARK", help="decimal separator: '.' or ','"
+    )
     group.add_argument("--encoding", metavar="NAME", help="character encoding: utf-8, cp1252, ...")
     group.add_argument(
-        "--header", choices=("yes", "no"), help="whether the first line holds the column names"
+        "--header", choices=("yes", "no"), help="whether the first line contains the column names"
     )
 
 

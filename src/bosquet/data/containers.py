@@ -6,6 +6,7 @@ their objects if they are loaded, and importing them would take longer than a sm
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -58,6 +59,12 @@ def _detect_container(X: Any, owner: str) -> Table:
         return table_from_arrow(X)
     if hasattr(X, "columns") and not hasattr(X, "__array_interface__"):
         return _table_from_other_frame(X, owner)
+    if isinstance(X, (str, os.PathLike)):
+        raise ValueError(
+            f"Expected 2D array, got the path {os.fspath(X)!r}; only fit(path, target=...) of gradient"
+            " boosting and random forests reads files: pass an array or a table in memory, or loop over the"
+            " batches of bosquet.batches.open_batches(path)"
+        )
     array = as_array(X)
     if array.ndim == 0:
         raise ValueError(

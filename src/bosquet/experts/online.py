@@ -318,6 +318,7 @@ class OnlineMixtureClassifier(ClassifierMixin, BaseOnlineMixture):
     Attributes
     ----------
     classes_ : array
+        The classes, sorted.
     mixture_, final_weights_, estimators_
         As in `OnlineMixtureRegressor`.
 

@@ -57,7 +57,8 @@ class SuperLearnerRegressor(RegressorMixin, BaseSuperLearner):
     cv : int or cross-validation splitter, default=5
         Number of folds of shuffled rows, or a splitter.
     n_jobs : int or None, default=None
-        Number of fits that run in parallel, by joblib.
+        Number of fits that run in parallel by joblib. None: 1, unless set by ``joblib.parallel_config``; -1:
+        all processors.
     verbose : int, default=0
         Verbosity of joblib.
     random_state : int, RandomState instance or None, default=None
@@ -171,7 +172,8 @@ class SuperLearnerClassifier(ClassifierMixin, BaseSuperLearner):
     cv : int or cross-validation splitter, default=5
         Number of folds of shuffled rows, stratified by class, or a splitter.
     n_jobs : int or None, default=None
-        Number of fits that run in parallel, by joblib.
+        Number of fits that run in parallel by joblib. None: 1, unless set by ``joblib.parallel_config``; -1:
+        all processors.
     verbose : int, default=0
         Verbosity of joblib.
     random_state : int, RandomState instance or None, default=None

@@ -123,8 +123,12 @@ class BaseForest(ForestInspection, SaveMixin, ExplainMixin, BaseEstimator):
         X : table of shape (n_samples, n_features), or table in batches
             {X}
         y : array of shape (n_samples,) or (n_samples, n_outputs)
+            Class labels, or numbers for regression; one column per target. None with `target`.
         sample_weight : array of shape (n_samples,) or name of a column, optional
-        {target}
+            Weights of the rows, at least 0. Rows of weight 0 are in no bag. None: equal weights.
+        {targets}
+        memory_limit : int, float or str, optional
+            As in gradient boosting. It has no effect on a forest, whose binned features stay in memory.
 
         Returns
         -------
@@ -201,16 +205,16 @@ class BaseForest(ForestInspection, SaveMixin, ExplainMixin, BaseEstimator):
     def _check_batches(self) -> None:
         """Raise a ValueError for parameters that need the values of all columns in memory."""
         needs = {
-            "split='exact'": self.split == "exact",
-            "oob_score=True": bool(self.oob_score),
-            "n_estimators='auto'": self.n_estimators == "auto",
-            "keep_rows=True": self.keep_rows,
+            "split='exact'": (self.split == "exact", "set split='histogram'"),
+            "oob_score=True": (self.oob_score, "set oob_score=False"),
+            "n_estimators='auto'": (self.n_estimators == "auto", "set n_estimators to a number"),
+            "keep_rows=True": (self.keep_rows, "set keep_rows=False"),
         }
-        for parameter, is_set in needs.items():
+        for parameter, (is_set, advice) in needs.items():
             if is_set:
                 raise ValueError(
-                    f"{parameter} needs the whole table in memory, but X is read in batches; set another"
-                    " value or pass a table in memory"
+                    f"{parameter} needs the whole table in memory, but X is read in batches; {advice}, or"
+                    " pass a table in memory"
                 )
 
     def _grow(

@@ -50,10 +50,9 @@ _PARAMETERS = """
         by their order unless they are listed here.
     monotonic_cst : array or dict, default=None
         For each feature, 1 if the prediction must not decrease when the feature increases, -1 if it must not
-        increase, 0 for no constraint. For regression with one target or two classes; not with
-        criterion="absolute_error".
+        increase, 0 for no constraint. {monotonic_for}
     keep_rows : bool, default=False
-        Whether to store the leaf of each training row{keep_rows_for}.
+        Whether to store the leaf of each training row{keep_rows_for}
     warm_start : bool, default=False
         Whether `fit` adds trees to the fitted ones.
     n_jobs : int, default=None
@@ -102,7 +101,8 @@ def _set_parameters(forest: BaseForest, arguments: dict[str, Any]) -> None:
     max_features='"sqrt"',
     bootstrap="True",
     split='"histogram"',
-    keep_rows_for="",
+    monotonic_for="For one target with two classes: the probability of the second one.",
+    keep_rows_for=". No method of a classifier uses the leaves; `predict_quantiles` of regressors does.",
 )
 class RandomForestClassifier(BaseForestClassifier):
     """Random forest classifier for one or several targets.
@@ -192,7 +192,8 @@ class RandomForestClassifier(BaseForestClassifier):
     max_features="1/3",
     bootstrap="True",
     split='"histogram"',
-    keep_rows_for=", needed by `predict_quantiles`",
+    monotonic_for='For one target; not with criterion="absolute_error".',
+    keep_rows_for=", which `predict_quantiles` needs.",
 )
 class RandomForestRegressor(BaseForestRegressor):
     """Random forest regressor for one or several targets.
@@ -274,7 +275,8 @@ class RandomForestRegressor(BaseForestRegressor):
     max_features='"sqrt"',
     bootstrap="False",
     split='"exact"',
-    keep_rows_for="",
+    monotonic_for="For one target with two classes: the probability of the second one.",
+    keep_rows_for=". No method of a classifier uses the leaves; `predict_quantiles` of regressors does.",
 )
 class ExtraTreesClassifier(BaseForestClassifier):
     """Extremely randomised trees classifier for one or several targets.
@@ -356,7 +358,8 @@ class ExtraTreesClassifier(BaseForestClassifier):
     max_features="None (all)",
     bootstrap="False",
     split='"exact"',
-    keep_rows_for=", needed by `predict_quantiles`",
+    monotonic_for="For one target.",
+    keep_rows_for=", which `predict_quantiles` needs.",
 )
 class ExtraTreesRegressor(BaseForestRegressor):
     """Extremely randomised trees regressor for one or several targets.

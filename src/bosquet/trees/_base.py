@@ -89,9 +89,12 @@ class BaseTree(SaveMixin, ExplainMixin, TreeExportMixin, BaseEstimator):
         ----------
         X : table of shape (n_samples, n_features)
             NumPy array, pandas or polars frame, Arrow table, SciPy sparse matrix or nested lists.
-            NaN, null and pd.NA are missing values.
+            NaN, null and pd.NA are missing values; entries that a sparse matrix does not store are 0, not
+            missing.
         y : array of shape (n_samples,) or (n_samples, n_outputs)
+            Class labels, or numbers for regression; one column per target.
         sample_weight : array of shape (n_samples,), optional
+            Weights of the rows, at least 0. None: equal weights.
 
         Returns
         -------

@@ -101,7 +101,8 @@ class CalibratedModel(SaveMixin, ClassifierMixin, BaseEstimator):
         Entry (j, k) is the cost of predicting class k for a row of class j. If given, `predict` returns
         the class of lowest expected cost.
     n_jobs : int or None, default=None
-        Number of folds fitted in parallel.
+        Number of folds fitted in parallel by joblib. None: 1, unless set by ``joblib.parallel_config``; -1:
+        all processors.
 
     Attributes
     ----------

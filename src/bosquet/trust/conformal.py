@@ -83,7 +83,8 @@ class ConformalModel(SaveMixin, ConformalFitting):
         For "split" and "cqr": the model is already fitted, and `fit` receives rows that the model was not
         fitted to.
     n_jobs : int or None, default=None
-        Number of folds fitted in parallel.
+        Number of folds fitted in parallel by joblib. None: 1, unless set by ``joblib.parallel_config``; -1:
+        all processors.
     random_state : int, RandomState or None, default=None
         Seed of the choice of the calibration rows, of the folds, and of `randomize`. With an integer,
         repeated calls return the same sets.

@@ -148,6 +148,18 @@ def test_several_targets_are_named_in_a_list(frame, folder, tmp_path):
     assert file_of(model.fit(frame, target=["number", "count"]), tmp_path) == expected
 
 
+@pytest.mark.parametrize("target", ["label", ["label", "count"]])
+def test_a_target_of_text_is_the_same_error_in_batches_as_in_memory(frame, folder, target):
+    for X in (folder, frame):
+        with pytest.raises(ValueError, match=r"y must be numeric .*could not convert string"):
+            GradientBoostingRegressor().fit(X, target=target)
+
+
+def test_a_classifier_of_one_target_names_the_shape_of_several(folder):
+    with pytest.raises(ValueError, match=r"y has shape \(\d+, 2\)"):
+        GradientBoostingClassifier().fit(folder, target=["label", "count"])
+
+
 def test_a_warm_start_continues_with_batches(frame, folder, tmp_path):
     model = GradientBoostingRegressor(n_estimators=6, random_state=0)
     expected = file_of(model.fit(folder, target="number"), tmp_path)

@@ -130,6 +130,7 @@ class AnyBoostClassifier(StagewiseClassifier):
     Attributes
     ----------
     classes_ : array
+        The classes, sorted.
     estimators_ : list of weak learners; an array (rounds, columns) for several classes.
     estimator_weights_ : array
         Their step sizes α, times the learning rate.

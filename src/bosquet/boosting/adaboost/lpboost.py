@@ -86,8 +86,9 @@ class LPBoostClassifier(VoteClassifier):
         Native weak learners: thresholds between any two values, or between bins of columns.
     max_bins : int, default=255
         Maximum number of bins of a column for split="histogram".
-    categorical_features : "from_dtype", None, or array-like, default="from_dtype"
-        For native weak learners.
+    categorical_features : "from_dtype", list of names or indices, mask, or None, default="from_dtype"
+        For native weak learners: columns whose values are categories. "from_dtype": those of a category or
+        string type.
     callbacks : list of callables, default=None
         Called after each round with a `RoundInfo` (losses are error rates); a callback that returns True
         stops the fit.

@@ -126,8 +126,9 @@ class AdaBoostRegressor(LearnerSequenceMixin, SaveMixin, RegressorMixin, BaseEst
         Native weak learners: thresholds between any two values, or between bins of columns.
     max_bins : int, default=255
         Maximum number of bins of a column for split="histogram".
-    categorical_features : "from_dtype", None, or array-like, default="from_dtype"
-        For Bosquet's trees.
+    categorical_features : "from_dtype", list of names or indices, mask, or None, default="from_dtype"
+        For Bosquet's trees: columns whose values are categories. "from_dtype": those of a category or
+        string type.
     n_jobs : int or None, default=None
         Number of threads for growing trees and predicting; None: all. The model is the same for any
         number.

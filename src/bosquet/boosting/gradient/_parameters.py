@@ -115,26 +115,26 @@ _PARAMETERS_DOC = """
         which for classes separates a random group of classes from the others. "auto": "multi_output_tree" for
         more than two classes, unless `n_estimators` is set, or with `warm_start` or `estimator`.
     max_bins : int, default=255
-        Maximum number of bins of a quantitative feature.
+        Maximum number of bins of a numeric feature.
     categorical_features : "from_dtype", list of names or indices, mask, or None, default="from_dtype"
         Columns whose values are categories. "from_dtype": those of a category or string type. Ordered
         categories are split by their order unless they are listed here.
     categorical_encoding : {"auto", "levels", "target"}, default="auto"
-        "levels": splits on sets of levels. "target": splits on columns that are derived from those of more
-        than 255 levels (from all if there are none), and from pairs with such a column: the mean target of
-        the level, in training over the rows of other random folds, and the number of these rows. Columns of
-        at most 255 levels are split on sets as well. "auto": "target" if some column has more than 255
-        levels.
+        "levels": splits on sets of categories. "target": splits on columns that are derived from those of
+        more than 255 categories (from all if there are none), and from pairs with such a column: the mean
+        target of the category, in training over the rows of other random folds, and the number of these
+        rows. Columns of at most 255 categories are split on sets as well. "auto": "target" if some column
+        has more than 255 categories.
     cat_smooth : float or "auto", default="auto"
-        Number of rows, with gradient 0 and the mean Hessian of the node, that are added to each level before
-        the levels are sorted by their mean gradient. "auto": 10, or 2 for small tables.
+        Number of rows, with gradient 0 and the mean Hessian of the node, that are added to each category
+        before the categories are sorted by their mean gradient. "auto": 10, or 2 for small tables.
     cat_l2 : float or "auto", default="auto"
         Value added to λ in splits on a categorical feature. "auto": 10, or 2 for small tables.
     max_cat_threshold : int, default=32
-        Maximum number of levels on the smaller side of a categorical split.
+        Maximum number of categories on the smaller side of a categorical split.
     min_samples_category : int or "auto", default="auto"
-        Minimum number of rows of a level that is sorted on its own. Rarer levels stay together. "auto": 30,
-        or 5 for small tables.
+        Minimum number of rows of a category that is sorted on its own. Rarer categories stay together.
+        "auto": 30, or 5 for small tables.
     monotonic_cst : array of -1, 0, 1, or dict {feature: direction}, default=None
         For each feature, 1 if the prediction must not decrease when the feature increases, -1 if it must not
         increase, 0 for no constraint.

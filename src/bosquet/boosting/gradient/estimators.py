@@ -205,6 +205,7 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         X : table of shape (n_samples, n_features), or table in batches
             {X}
         y : array of shape (n_samples,)
+            Class labels. None with `target`.
         sample_weight : array of shape (n_samples,) or name of a column, optional
             A row of weight 2 is equivalent to two equal rows. `l2_regularization`, `min_child_weight`,
             `min_split_gain` and `cat_l2` are compared with sums of weights, so weights of 1/n make them
@@ -217,6 +218,7 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
             Known term of the raw prediction of each row, which the trees are added to: log-odds for
             loss="log_loss". For two classes it may be the name of a column.
         {target}
+        {memory_limit}
 
         Returns
         -------
@@ -611,6 +613,7 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         X : table of shape (n_samples, n_features), or table in batches
             {X}
         y : array of shape (n_samples,), or (n_samples, n_targets) for several targets
+            Numbers, without missing values. None with `target`.
         sample_weight : array of shape (n_samples,) or name of a column, optional
             A row of weight 2 is equivalent to two equal rows. `l2_regularization`, `min_child_weight`,
             `min_split_gain` and `cat_l2` are compared with sums of weights, so weights of 1/n make them
@@ -626,7 +629,8 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
             For "poisson", "gamma" and "tweedie": positive numbers such as years at risk, to which the mean
             of y is proportional. The same as the offset ``np.log(exposure)``. The model predicts y per
             unit of exposure unless `predict` is given an exposure.
-        {target}
+        {targets}
+        {memory_limit}
 
         Returns
         -------

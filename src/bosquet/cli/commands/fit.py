@@ -67,7 +67,7 @@ def arguments(parser: ArgumentParser) -> None:
         type=float,
         default=0.0,
         metavar="SHARE",
-        help="fraction of the rows to hold out as a test set (default: 0)",
+        help="fraction of the rows in [0, 1) to hold out as a test set (default: 0)",
     )
     positive_argument(
         parser, "positive class of precision and recall with --holdout (default: the rarer class)"

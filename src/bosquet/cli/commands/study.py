@@ -72,7 +72,6 @@ SCHEMES = ("cv", "validation", "oob", "bootstrap", "aic", "bic")
 def arguments(parser: ArgumentParser) -> None:
     table_argument(parser)
     target_arguments(parser)
-    parser.epilog = f"{parser.epilog or ''}\n{EXIT_CODES}"
     _add_study_arguments(parser.add_argument_group("study"))
     _add_design_arguments(parser.add_argument_group("time, groups, weights and splits"))
     _add_output_arguments(parser.add_argument_group("files to write"))

@@ -45,7 +45,7 @@ def run(arguments: Namespace) -> None:
     if version == __version__ and model_bytes(model) != strip_signature(data, None):
         raise UserError(
             f"{arguments.model}: writing the model again gives different bytes; the file was not written by"
-            " Bosquet"
+            " Bosquet: do not use it, and fit the model again"
         )
     inner = getattr(model, "model", model)
     name = type(inner).__name__
