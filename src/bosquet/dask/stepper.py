@@ -59,7 +59,7 @@ class ClusterStepper:
     ):
         start = time.perf_counter()
         self._cluster = columns.cluster
-        bins = learn_bins(
+        self.bins = learn_bins(
             columns, categories, train.weight, max_bins=max_bins, seed=options["seed"], threads=1
         )
         if terms is None:
@@ -72,7 +72,7 @@ class ClusterStepper:
         self._train, self._validation = train, validation
         self._partitions = fit_partitions(columns, validation)
         self._setup = FitSetup(
-            loss, bins, options, categories, vector_leaves,
+            loss, self.bins, options, categories, vector_leaves,
             (train.n_rows, 0 if validation is None else validation.n_rows), columns.memory_limit,
             np.asarray(terms.ensemble.base, dtype=float), None,
         )  # fmt: skip

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -26,6 +27,12 @@ from bosquet._weights import check_sample_weight
 from bosquet.batches.training import TrainingBatches, TrainingInput, training_input
 from bosquet.boosting._inputs import as_shaped
 from bosquet.boosting.gradient._boosted_sum import BoostedSum
+from bosquet.boosting.gradient._checkpoint import (
+    FinishedStepper,
+    FitCheckpoint,
+    check_checkpoint,
+    identity_of_fit,
+)
 from bosquet.boosting.gradient._folds import (
     FoldsStepper,
     boost_side_by_side,
@@ -53,6 +60,7 @@ from bosquet.boosting.gradient.automatic import (
 )
 from bosquet.boosting.gradient.distributed import DistributedColumns
 from bosquet.boosting.rounds import (
+    Callback,
     EarlyStopping,
     FitStart,
     LossHistory,
@@ -90,6 +98,7 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
     train_score_: np.ndarray
     validation_loss_: np.ndarray
     validation_score_: np.ndarray
+    _checkpoint: FitCheckpoint | None  # only during a fit
     _validation_fingerprint: int | None  # of the validation set that the model was not trained on
 
     # ------------------------------------------------------------------ fitting
@@ -102,14 +111,22 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
         *,
         target: str | list[str] | None,
         memory_limit: float | str | None,
+        checkpoint: str | os.PathLike[str] | None,
         **offsets: ArrayLike | str | None,
     ) -> Self:
         check_parameters(self)
+        if checkpoint is not None:
+            check_checkpoint(self)
         by_row = {"sample_weight": sample_weight, **offsets}
         with training_input(X, y, target=target, memory_limit=memory_limit, **by_row) as given:
-            return self._fit_to(given, eval_set)
+            return self._fit_to(given, eval_set, checkpoint)
 
-    def _fit_to(self, given: TrainingInput, eval_set: EvalSet) -> Self:
+    def _fit_to(
+        self,
+        given: TrainingInput,
+        eval_set: EvalSet,
+        folder: str | os.PathLike[str] | None,
+    ) -> Self:
         continuing = self.warm_start and hasattr(self, "_terms")
         if continuing:
             check_continuing(self)
@@ -136,7 +153,12 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
 
         # A warm start keeps the seed: the same random draws as in one longer fit, the same validation set.
         known = continuing and hasattr(self, "_seed")
-        self._seed = self._seed if known else seed_from(self.random_state)
+        self._checkpoint = None
+        if folder is not None:
+            self._checkpoint = FitCheckpoint(folder, identity_of_fit(self, all_rows, encoder))
+            self._seed = self._checkpoint.start(self.random_state)
+        elif not known:
+            self._seed = seed_from(self.random_state)
         fit_rows = self._split_fit_rows(all_rows, eval_set, encoder, loss, self._seed, has_offset)
         self._loss = loss
         set_feature_attributes(self, encoder)
@@ -149,13 +171,13 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
                 if self._stops_early()
                 else None
             )
-            self._fit_by_validation_set(fit_rows, encoder, continuing, score)
+            self._fit_by_validation_set(fit_rows, continuing, score)
+        del self._checkpoint
         return self
 
     def _fit_by_validation_set(
         self,
         fit_rows: FitRows,
-        encoder: TableEncoder,
         continuing: bool,
         score: Callable[[], float] | None,
     ) -> None:
@@ -171,20 +193,17 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
             scoring=None if self.scoring == "loss" else self.scoring,
             is_split_off=fit_rows.validation_rows is not None,
         )
-        stepper = self._make_stepper(
-            fit_rows.train, fit_rows.validation, self._loss, encoder, self._seed, start.terms
-        )
-        self._terms = stepper.terms
-        self._store_losses(start.history)  # a callback may save the model
-        run_rounds(
-            stepper,
-            model=self,
-            n_rounds=self.parameters_["n_estimators"],
+        stepper = self._run(
+            "first run",
+            fit_rows.train,
+            fit_rows.validation,
+            self._seed,
+            start.terms,
+            self.parameters_["n_estimators"],
+            history=start.history,
             stopping=start.stopping,
             score=score,
-            callbacks=self.callbacks,
-            verbose=bool(self.verbose),
-            history=start.history,
+            callbacks=self.callbacks or (),
         )
         self._finish(stepper, start, fit_rows, previous)
         self._store_losses(start.history)
@@ -220,7 +239,8 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
         assert best is not None
         self.parameters_, history = best
         n_rounds = rounds_on_all_rows(history.best_round or 1, folds, rows.n_rows)
-        stepper = self._boost(rows, None, min(n_rounds, self.parameters_["n_estimators"]))
+        n_rounds = min(n_rounds, self.parameters_["n_estimators"])
+        stepper = self._run("first run", rows, None, self._seed, None, n_rounds)
         self._validation_fingerprint = None
         self._terms = self._mean_with_other_runs(stepper.terms, rows)
         self.timings_ = stepper.timings()
@@ -259,16 +279,18 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
         if not seeds:
             return terms
         threads = effective_threads(self.n_jobs)
-        others: list[GradientStepper]
         if rows.n_rows < ROWS_OF_PARALLEL_RUNS:
             others = [
                 self._make_stepper(rows, None, self._loss, self._encoder, seed, None, threads=1)
                 for seed in seeds
             ]
             boost_side_by_side(others, terms.n_rounds, threads)
+            runs = [terms, *(other.terms for other in others)]
         else:  # one after the other, each with all threads: the bins of one run are in memory at a time
-            others = [self._boost(rows, None, terms.n_rounds, seed) for seed in seeds]
-        runs = [terms, *(other.terms for other in others)]
+            runs = [terms]
+            for number, seed in enumerate(seeds, start=2):
+                run = self._run(f"run {number}", rows, None, seed, None, terms.n_rounds)
+                runs.append(run.terms)
         # Only trees have several runs (`check_parameters`).
         return mean_of_runs([run for run in runs if isinstance(run, TreeTerms)])
 
@@ -283,7 +305,7 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
 
     def _finish(
         self,
-        stepper: GradientStepper,
+        stepper: GradientStepper | FinishedStepper,
         start: FitStart[GradientTerms],
         fit_rows: FitRows,
         previous: GradientTerms | None,
@@ -296,7 +318,7 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
         if best is not None and refits:
             refitted = start.terms if start.resumed is None else start.resumed.refitted
             rows = fit_rows.all_rows
-            stepper = self._boost(rows, refitted, best)
+            stepper = self._run("run on all rows", rows, None, self._seed, refitted, best)
             terms = stepper.terms
             stepper.release()
         elif best is not None:
@@ -319,26 +341,55 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
         self.validation_loss_ = np.array(history.validation_loss)
         self.validation_score_ = np.array(history.validation_score)
 
-    def _boost(
+    def _run(
         self,
-        rows: EncodedRows,
+        name: str,
+        train: EncodedRows,
+        validation: EncodedRows | None,
+        seed: int,
         start: GradientTerms | None,
         n_rounds: int,
-        seed: int | None = None,
-    ) -> GradientStepper:
-        """A stepper after `n_rounds` rounds on `rows`, without a validation set."""
-        seed = self._seed if seed is None else seed
-        stepper = self._make_stepper(rows, None, self._loss, self._encoder, seed, start)
-        run_rounds(
-            stepper,
-            model=self,
-            n_rounds=n_rounds,
-            stopping=None,
-            score=None,
-            callbacks=None,
-            verbose=bool(self.verbose),
-            history=LossHistory(),
-        )
+        *,
+        history: LossHistory | None = None,
+        stopping: EarlyStopping | None = None,
+        score: Callable[[], float] | None = None,
+        callbacks: Iterable[Callback] | None = None,
+    ) -> GradientStepper | FinishedStepper:
+        """A stepper after these rounds, which go on from those of the checkpoint.
+
+        `name` is that of the run in the checkpoint. With callbacks, which may save the model, the model has
+        the terms and the losses during the run.
+        """
+        history = LossHistory() if history is None else history
+        checkpoint = self._checkpoint
+        stored = None if checkpoint is None else checkpoint.run(name)
+        if stored is not None and stored.trees is not None:
+            start = TreeTerms(stored.trees)
+            stored.restore(history, stopping, has_score=score is not None)
+            if stored.is_finished and self._encoder.unseen_code != UNSEEN:
+                return FinishedStepper(start)
+        stepper = self._make_stepper(train, validation, self._loss, self._encoder, seed, start)
+        if callbacks is not None:
+            self._terms = stepper.terms
+            self._store_losses(history)
+
+        def run(callbacks: Iterable[Callback] | None) -> None:
+            run_rounds(
+                stepper,
+                model=self,
+                n_rounds=n_rounds,
+                stopping=stopping,
+                score=score,
+                callbacks=callbacks,
+                verbose=bool(self.verbose),
+                history=history,
+            )
+
+        if checkpoint is None:
+            run(callbacks)
+        else:
+            with checkpoint.recording(name, stepper, validation, history) as record:
+                run([*(callbacks or ()), record])
         return stepper
 
     def _encode_training(self, X: Any, continuing: bool) -> tuple[TableEncoder, Any]:
@@ -492,6 +543,8 @@ class BaseGradientBoosting(BoostedSum, SaveMixin, ExplainMixin, BaseEstimator):
             return self._make_distributed_stepper(train, validation, loss, encoder, seed, terms)
         threads = threads or effective_threads(self.n_jobs)
         statistics = self._training_statistics(train, encoder, terms, threads)
+        if terms is not None and statistics is not None and terms.statistics is None:
+            terms.statistics = statistics.statistics  # the terms are those of a checkpoint
         options = self._core_options(encoder, loss, seed, train.unit)
         if statistics is not None:
             derive_constraints(options, statistics.statistics.sources)

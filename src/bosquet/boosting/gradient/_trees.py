@@ -133,6 +133,7 @@ class TreeStepper:
             seed=self.seed,
             threads=threads,
         )
+        self.bins = bins
         matrix = bin_table(columns, bins, threads)
         self.loss = loss
         self.core_loss = core_loss(loss)

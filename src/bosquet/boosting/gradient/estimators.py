@@ -26,6 +26,8 @@ from bosquet.boosting.gradient._target_statistics import class_indicators, quant
 from bosquet.losses import classification_loss, regression_loss
 
 if TYPE_CHECKING:
+    import os
+
     from numpy.typing import ArrayLike
 
     from bosquet._sklearn import Tags
@@ -197,6 +199,7 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
         offset: ArrayLike | str | None = None,
         target: str | None = None,
         memory_limit: float | str | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
     ) -> Self:
         """Fit the model.
 
@@ -219,13 +222,23 @@ class GradientBoostingClassifier(ClassifierMixin, BaseGradientBoosting):
             loss="log_loss". For two classes it may be the name of a column.
         {target}
         {memory_limit}
+        checkpoint : path of a folder, optional
+            Every 30 seconds the rounds so far are written to a file in this folder. If the process ends, the
+            same call of `fit` continues from there and gives the same model. Default: no checkpoint.
 
         Returns
         -------
         self
         """
         return self._fit(
-            X, y, sample_weight, eval_set, target=target, memory_limit=memory_limit, offset=offset
+            X,
+            y,
+            sample_weight,
+            eval_set,
+            target=target,
+            memory_limit=memory_limit,
+            checkpoint=checkpoint,
+            offset=offset,
         )
 
     def _check_target(
@@ -605,6 +618,7 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         exposure: ArrayLike | str | None = None,
         target: str | list[str] | None = None,
         memory_limit: float | str | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
     ) -> Self:
         """Fit the model.
 
@@ -631,6 +645,9 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
             unit of exposure unless `predict` is given an exposure.
         {targets}
         {memory_limit}
+        checkpoint : path of a folder, optional
+            Every 30 seconds the rounds so far are written to a file in this folder. If the process ends, the
+            same call of `fit` continues from there and gives the same model. Default: no checkpoint.
 
         Returns
         -------
@@ -643,6 +660,7 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
             eval_set,
             target=target,
             memory_limit=memory_limit,
+            checkpoint=checkpoint,
             offset=offset,
             exposure=exposure,
         )
